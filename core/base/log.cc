@@ -1,0 +1,79 @@
+#include "core/base/log.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "core/base/check.h"
+
+namespace pinwire {
+namespace {
+
+constexpr int kLineBytesMax = 2048;
+char identity_text[128] = "pinwire";
+std::atomic<void (*)() noexcept> fatal_hook{nullptr};
+
+void write_line(const char* level, const char* format, va_list values) noexcept {
+  char line[kLineBytesMax];
+  int used = std::snprintf(line, sizeof line, "%s: %s", identity_text, level);
+  used += std::vsnprintf(line + used, sizeof line - static_cast<size_t>(used) - 1, format, values);
+  if (used > kLineBytesMax - 2) used = kLineBytesMax - 2;
+  line[used++] = '\n';
+  // A full or closed stderr must not stop the job: there is nowhere left to say so.
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line, static_cast<size_t>(used));
+}
+
+[[noreturn]] void end_process() noexcept {
+  if (auto hook = fatal_hook.exchange(nullptr)) hook();
+  std::abort();
+}
+
+}  // namespace
+
+void log_identity(uint32_t rank, uint32_t rank_count, const char* host) noexcept {
+  std::snprintf(identity_text, sizeof identity_text, "pinwire: rank %u/%u on %s", rank, rank_count,
+                host);
+}
+
+void log_note(const char* format, ...) noexcept {
+  va_list values;
+  va_start(values, format);
+  write_line("", format, values);
+  va_end(values);
+}
+
+void log_warning(const char* format, ...) noexcept {
+  va_list values;
+  va_start(values, format);
+  write_line("warning: ", format, values);
+  va_end(values);
+}
+
+void fatal(const char* format, ...) noexcept {
+  va_list values;
+  va_start(values, format);
+  write_line("fatal: ", format, values);
+  va_end(values);
+  end_process();
+}
+
+void on_fatal(void (*hook)() noexcept) noexcept { fatal_hook.store(hook); }
+
+void check_failed(const char* text, const std::source_location& where, const int64_t* values,
+                  int value_count) noexcept {
+  char list[256] = "";
+  size_t used = 0;
+  for (int i = 0; i < value_count && used + 24 < sizeof list; ++i) {
+    used += static_cast<size_t>(std::snprintf(list + used, sizeof list - used, "%s%lld",
+                                              i == 0 ? " [" : ", ",
+                                              static_cast<long long>(values[i])));
+  }
+  const char* close = value_count > 0 ? "]" : "";
+  fatal("check failed: %s%s%s at %s:%u in %s", text, list, close, where.file_name(), where.line(),
+        where.function_name());
+}
+
+}  // namespace pinwire

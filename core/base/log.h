@@ -1,0 +1,23 @@
+// What Pinwire says to its user: one line per call, on stderr, prefixed with the rank and the host,
+// written with a single write(2) so that lines of several ranks do not mix.
+#pragma once
+
+#include <cstdarg>
+#include <cstdint>
+
+namespace pinwire {
+
+/// Who speaks. Set once by the job's start; before that lines carry only "pinwire".
+void log_identity(uint32_t rank, uint32_t rank_count, const char* host) noexcept;
+
+[[gnu::format(printf, 1, 2)]] void log_note(const char* format, ...) noexcept;
+[[gnu::format(printf, 1, 2)]] void log_warning(const char* format, ...) noexcept;
+
+/// Says the sentence and aborts (SIGABRT): C1-025, C1-207. Safe in signal context.
+[[noreturn, gnu::cold, gnu::format(printf, 1, 2)]] void fatal(const char* format, ...) noexcept;
+
+/// Run once, before the abort of `fatal` or of a failed check (to tell the launcher, to print a
+/// backtrace). Async-signal-safe functions only.
+void on_fatal(void (*hook)() noexcept) noexcept;
+
+}  // namespace pinwire

@@ -1,0 +1,100 @@
+// Waist 1: something that moves messages, puts and gets to other ranks.
+//
+// Control plane (open … close): may allocate, block and fail with a sentence. Called by one thread.
+// Data plane (post … arm): noexcept, no allocation, no waiting, no client code. Calls for one lane
+// are serialised by the caller (the engine's lane lock), but `post` of a driver with
+// `concurrent_post`, and `idle`, which any thread may call at any time.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "driver/work.h"
+
+namespace pinwire {
+
+struct Caps {
+  uint32_t lanes_max = 1;
+  uint64_t send_bytes_max = 0;  ///< head + payload of one kSend
+  uint64_t put_bytes_max = 0;   ///< of one kPut or kGet; larger ones are split by the caller
+  uint64_t inline_bytes_max = 0;  ///< payloads up to this are cheaper copied than attached
+  uint32_t mtu_bytes = 0;         ///< 0: not packetised
+  bool hw_rdma = false;           ///< one-sided work needs no CPU at the target
+  bool ordered_put_send = false;
+  bool atomic64 = false;
+  bool on_demand_paging = false;
+  bool needs_local_key = false;
+  bool zero_copy_tx = false;
+  bool in_place_rx = false;
+  bool event_fd = false;
+  bool concurrent_post = false;
+  bool concurrent_idle = true;
+};
+
+/// What a driver is told when it opens. Pointers stay valid until close().
+struct OpenInfo {
+  Rank rank = 0;
+  Rank rank_count = 1;
+  uint32_t lanes = 1;
+  uint64_t job_key = 0;        ///< random, the same on every rank of the job, secret to others
+  uint32_t network_depth = 64;  ///< requests in flight per peer (GASNET_NETWORKDEPTH), >= 2
+};
+
+/// Why a driver can no longer serve the job; see Driver::failure.
+struct Failure {
+  Rank peer;
+  WorkStatus status;
+  char sentence[512];
+};
+
+/// Receives a driver's counters by name; names are stable, lower_snake_case, the unit last.
+class StatSink {
+ public:
+  virtual void stat(const char* name, uint64_t value) noexcept = 0;
+
+ protected:
+  ~StatSink() = default;
+};
+
+enum class Armed : uint8_t { kArmed, kBusy };
+enum class RecvFilter : uint8_t { kAll, kRepliesOnly };
+
+class Driver {
+ public:
+  virtual ~Driver() = default;
+
+  virtual const char* name() const noexcept = 0;
+  virtual Caps caps() const noexcept = 0;
+  virtual Status open(const OpenInfo& info) = 0;
+  /// Opaque bytes that each peer needs for connect(); valid after open().
+  virtual std::vector<std::byte> address() const = 0;
+  virtual Status connect(Rank peer, std::span<const std::byte> address) = 0;
+  /// Makes memory known to the device. `fd`/`fd_offset`: the file behind it, or -1.
+  virtual Result<Region> pin(void* base, uint64_t bytes, int fd, uint64_t fd_offset) = 0;
+  virtual Status unpin(const Region& region) = 0;
+  /// Flushes nothing: the caller has waited. Idempotent.
+  virtual void close() = 0;
+
+  /// Takes a prefix of `work`. A short count is back-pressure: poll (recv, done) and try again.
+  virtual uint32_t post(uint32_t lane, std::span<const Work> work) noexcept = 0;
+  /// Every accepted Work that is not kWorkSilent yields exactly one Done, also on failure.
+  virtual uint32_t done(uint32_t lane, std::span<Done> out) noexcept = 0;
+  /// Drives the device (receive, acknowledge, retransmit, one-sided work of peers) and hands out
+  /// messages. kRepliesOnly leaves requests where they are: for a thread that waits inside a handler.
+  virtual uint32_t recv(uint32_t lane, RecvFilter filter, std::span<Recv> out) noexcept = 0;
+  virtual void give_back(uint32_t lane, std::span<const Recv> buffers) noexcept = 0;
+  /// False: recv() or done() may find something. True: nothing was there a moment ago.
+  virtual bool idle(uint32_t lane) const noexcept = 0;
+  /// -1 without caps().event_fd.
+  virtual int event_fd(uint32_t lane) const noexcept = 0;
+  /// kArmed: anything that arrives from now on makes event_fd readable. kBusy: poll first.
+  virtual Armed arm(uint32_t lane) noexcept = 0;
+  /// nullptr while healthy. Once set it stays; the engine ends the job with its sentence.
+  virtual const Failure* failure() const noexcept = 0;
+  virtual void stats(StatSink& sink) const noexcept = 0;
+};
+
+}  // namespace pinwire
