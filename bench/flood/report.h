@@ -1,0 +1,27 @@
+// The tables of the GASNet paper's section 4, for one driver.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/flood/figures.h"
+#include "bench/flood/plan.h"
+
+namespace pinwire::flood {
+
+/// What stands above the tables and beside the figures.
+struct ReportFacts {
+  std::string driver;
+  uint32_t ranks = 2;
+  uint32_t pairs = 1;
+  uint32_t network_depth = 0;
+  bool buffers_in_heap = false;
+  bool yielding = false;
+  LoopLimits limits;
+  size_t planned = 0;                       ///< measurements; fewer rows: the run was stopped
+  std::vector<double> line_round_trips_ns;  ///< the floor of shm, as often as it was measured
+};
+
+std::string report(const ReportFacts& facts, const std::vector<Figures>& rows);
+
+}  // namespace pinwire::flood

@@ -1,0 +1,51 @@
+// Turns time stamps taken in a loop into a histogram of nanoseconds per operation, in units of 1/64
+// ns so that means of batches keep their digits.
+#pragma once
+
+#include <cstdint>
+
+#include "bench/flood/histogram.h"
+#include "bench/flood/stopwatch.h"
+
+namespace pinwire::flood {
+
+class Sampler {
+ public:
+  explicit Sampler(const CycleClock& clock) : clock_(clock) {}
+
+  void begin(uint32_t batch) noexcept {
+    histogram_.clear();
+    batch_ = batch;
+    left_ = batch;
+    last_ = cycles();
+  }
+  /// After each operation.
+  void operation_done() noexcept {
+    if (--left_ != 0) return;
+    const uint64_t now = cycles();
+    record(now - last_);
+    left_ = batch_;
+    last_ = cycles();  // what the record cost is nobody's latency
+  }
+  double percentile_us(double fraction) const noexcept {
+    return histogram_.percentile(fraction) / kUnits / 1e3;
+  }
+  uint32_t batch() const noexcept { return batch_; }
+  uint64_t count() const noexcept { return histogram_.count(); }
+
+  /// The cycles that a batch of operations took, one stamp included.
+  void record(uint64_t difference) noexcept {
+    const double ns = static_cast<double>(difference) * clock_.ns_per_cycle - clock_.stamp_ns;
+    histogram_.record(ns > 0 ? static_cast<uint64_t>(ns * kUnits / batch_) : 0);
+  }
+
+ private:
+  static constexpr double kUnits = 64;
+  CycleClock clock_;
+  Histogram histogram_;
+  uint32_t batch_ = 1;
+  uint32_t left_ = 1;
+  uint64_t last_ = 0;
+};
+
+}  // namespace pinwire::flood

@@ -1,0 +1,24 @@
+// printf into a string, and numbers for human eyes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace pinwire::flood {
+
+[[gnu::format(printf, 1, 2)]] std::string text(const char* format, ...);
+
+/// Four significant digits without an exponent: 0.001634, 12.34, 123400.
+std::string significant(double value);
+
+/// 1, 512, 4 KiB, 4 MiB; exact, so 5000 stays 5000.
+std::string bytes_text(uint64_t bytes);
+
+/// "8", "64K", "4M", "1G" (powers of 1024); false if it is anything else or does not fit.
+bool parse_bytes(std::string_view words, uint64_t& bytes);
+
+/// A decimal number without sign; false if it is anything else or does not fit.
+bool parse_count(std::string_view words, uint64_t& count);
+
+}  // namespace pinwire::flood

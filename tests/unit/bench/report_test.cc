@@ -1,0 +1,69 @@
+#include "bench/flood/report.h"
+
+#include <gtest/gtest.h>
+
+namespace pinwire::flood {
+namespace {
+
+Figures row(Pattern test, Operation operation, uint64_t bytes, double us) {
+  Figures figures;
+  figures.test = test;
+  figures.operation = operation;
+  figures.bytes = bytes;
+  figures.us_per_message = us;
+  figures.messages_per_s = 1e6 / us;
+  figures.bytes_per_s = 1e6 / us * static_cast<double>(bytes);
+  figures.iterations = 10000;
+  return figures;
+}
+
+std::string line_with(const std::string& out, const std::string& begin, size_t skip = 0) {
+  size_t at = out.find("\n  " + begin);
+  while (skip-- > 0 && at != std::string::npos) at = out.find("\n  " + begin, at + 1);
+  return at == std::string::npos ? "" : out.substr(at + 1, out.find('\n', at + 1) - at - 1);
+}
+
+TEST(Report, PA016TimeOutsideOfSending) {
+  const auto out = report({.driver = "shm"}, {row(Pattern::kPingpong, Operation::kPutNb, 1, 68.7),
+                                              row(Pattern::kFlood, Operation::kPutNb, 1, 28.8)});
+  const std::string line = line_with(out, "put_nb");
+  EXPECT_NE(line.find("68.70"), std::string::npos) << line;
+  EXPECT_NE(line.find("28.80"), std::string::npos) << line;
+  EXPECT_NE(line.find("11.10"), std::string::npos) << line;
+}
+
+TEST(Report, PA014DepthAndMethodAreStated) {
+  const auto out = report({.driver = "dpdk", .network_depth = 16, .planned = 3},
+                          {row(Pattern::kFlood, Operation::kGetNb, 8, 1)});
+  EXPECT_NE(out.find("dpdk:"), std::string::npos);
+  EXPECT_NE(out.find("network depth 16"), std::string::npos);
+  EXPECT_NE(out.find("10000 operations"), std::string::npos);
+  EXPECT_NE(out.find("STOPPED: 1 of 3"), std::string::npos);
+}
+
+TEST(Report, TheFloorStandsBesideShm) {
+  const auto out = report({.driver = "shm", .planned = 1, .line_round_trips_ns = {100, 300, 200}},
+                          {row(Pattern::kPingpong, Operation::kAmShort, 0, 0.3)});
+  EXPECT_NE(out.find("0.2000 us (median of 3, 0.1000 ... 0.3000)"), std::string::npos) << out;
+  EXPECT_NE(out.find("round trip: 1.50"), std::string::npos) << out;
+  EXPECT_EQ(out.find("STOPPED"), std::string::npos);
+}
+
+TEST(Report, BandwidthMatrixHasARowPerSize) {
+  const auto out =
+      report({.driver = "shm"}, {row(Pattern::kFlood, Operation::kPutNb, 1u << 20, 100),
+                                 row(Pattern::kFlood, Operation::kGetNb, 4u << 20, 100)});
+  EXPECT_NE(line_with(out, "1 MiB").find("10486"), std::string::npos) << out;
+  EXPECT_NE(line_with(out, "4 MiB").find("41943"), std::string::npos) << out;
+}
+
+TEST(Figures, PairsAddUp) {
+  Figures all = row(Pattern::kFlood, Operation::kPutNb, 8, 2);
+  const Figures pair = row(Pattern::kFlood, Operation::kPutNb, 8, 4);
+  add_pair(all, pair);
+  EXPECT_DOUBLE_EQ(all.us_per_message, 4);
+  EXPECT_DOUBLE_EQ(all.messages_per_s, 750e3);
+}
+
+}  // namespace
+}  // namespace pinwire::flood
