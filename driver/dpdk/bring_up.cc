@@ -1,0 +1,98 @@
+#include "driver/dpdk/bring_up.h"
+
+#include <unistd.h>
+
+#include <sstream>
+
+#include "driver/dpdk/eal.h"
+#include "driver/dpdk/huge_pages.h"
+
+namespace pinwire {
+namespace {
+
+constexpr uint32_t kEthernetBytes = 14;
+
+std::vector<std::string> split_commas(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, ',');) {
+    if (!part.empty()) parts.push_back(part);
+  }
+  return parts;
+}
+
+Result<FabricPlan> fabric_of(const DpdkOptions& options, bool eal_arguments_given) {
+  Result<Fabric> fabric = fabric_from_name(options.fabric);
+  if (!fabric) return fabric.error();
+  return plan_fabric({.fabric = *fabric,
+                      .rank = options.rank,
+                      .rank_count = options.rank_count,
+                      .host_rank = options.host_rank,
+                      .host_rank_count = options.host_rank_count,
+                      .job_directory = options.job_directory,
+                      .eal_arguments_given = eal_arguments_given,
+                      .interface = options.interface,
+                      .pci = split_commas(options.pci),
+                      .queues = options.lanes,
+                      .frame_bytes = options.mtu + kEthernetBytes,
+                      .ring_frames = options.ring_frames});
+}
+
+DpdkPortOptions port_options(const DpdkOptions& options, const FabricPlan& fabric) {
+  DpdkPortOptions port;
+  port.device = fabric.device;
+  port.device_arguments = fabric.device_arguments;
+  port.queues = options.lanes;
+  port.frame_bytes = options.mtu + kEthernetBytes;
+  port.ring_frames = options.ring_frames;
+  port.probe_timeout_ms = options.timeout_ms;
+  port.interrupts = options.interrupts;
+  port.mac = fabric.mac;
+  return port;
+}
+
+EalPlan eal_of(const DpdkOptions& options, const FabricPlan& fabric, const DpdkPortOptions& port,
+               std::vector<std::string> words) {
+  EalRequest request;
+  request.given = std::move(words);
+  request.given.insert(request.given.end(), fabric.eal_words.begin(), fabric.eal_words.end());
+  request.file_prefix = "pinwire-" + std::to_string(getpid());
+  request.cpus = caller_cpus();
+  request.physical = fabric.physical;
+  request.huge = options.huge;
+  request.memory_bytes =
+      options.memory_mib != 0 ? uint64_t{options.memory_mib} << 20 : dpdk_port_memory_bytes(port);
+  request.ranks_on_host = options.host_rank_count;
+  request.huge_bytes_free = huge_bytes_free();
+  return plan_eal(request);
+}
+
+}  // namespace
+
+DpdkDevice::~DpdkDevice() {
+  port_.reset();
+  eal_stop();
+}
+
+Result<std::unique_ptr<DpdkDevice>> bring_up_dpdk(const DpdkOptions& options) {
+  Result<std::vector<std::string>> words = split_words(options.eal_arguments);
+  if (!words) return words.error();
+  Result<FabricPlan> fabric = fabric_of(options, !words->empty());
+  if (!fabric) return fabric.error();
+  const DpdkPortOptions port = port_options(options, *fabric);
+  const EalPlan eal = eal_of(options, *fabric, port, std::move(*words));
+  if (Status started = eal_start({eal, options.job_directory, options.show_log}); !started)
+    return started.error();
+  Result<std::unique_ptr<DpdkPort>> opened = open_dpdk_port(port);
+  Status up = opened ? (*opened)->wait_link_up(options.timeout_ms) : Status(opened.error());
+  if (!up) {
+    if (opened) opened->reset();
+    eal_stop();
+    return up.error();
+  }
+  const std::string story = std::string("dpdk: fabric ") + fabric_name(fabric->fabric) + ", " +
+                            (*opened)->describe() + ", " + eal.memory;
+  return std::make_unique<DpdkDevice>(std::move(*opened), story);
+}
+
+}  // namespace pinwire

@@ -1,0 +1,54 @@
+// From a fabric's name to a port whose link is up.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "driver/dpdk/eal_args.h"
+#include "driver/dpdk/fabric.h"
+#include "driver/dpdk/port.h"
+
+namespace pinwire {
+
+/// What a rank says to get its DPDK port. The comments name the environment variables that fill it.
+struct DpdkOptions {
+  uint32_t rank = 0;
+  uint32_t rank_count = 1;
+  uint32_t host_rank = 0;
+  uint32_t host_rank_count = 1;
+  std::string job_directory;          ///< GASNET_JOB_DIR
+  std::string fabric = "auto";        ///< GASNET_DPDK_FABRIC
+  std::string eal_arguments;          ///< GASNET_EAL_ARGS
+  std::string interface;              ///< GASNET_DPDK_IFACE
+  std::string pci;                    ///< GASNET_DPDK_PCI, separated by commas
+  HugePages huge = HugePages::kAuto;  ///< GASNET_DPDK_HUGEPAGES=auto|never|always
+  uint32_t memory_mib = 0;            ///< GASNET_DPDK_MEMORY_MB; 0: as much as the port needs
+  uint32_t mtu = 9000;                ///< GASNET_DPDK_MTU; a device that carries less wins
+  uint32_t lanes = 1;
+  uint32_t ring_frames = 512;    ///< GASNET_DPDK_RING
+  uint32_t timeout_ms = 30'000;  ///< for peers, switch and link to appear
+  bool interrupts = true;
+  bool show_log = false;  ///< GASNET_DPDK_LOG
+};
+
+/// A port and the EAL below it; destroyed in the right order.
+class DpdkDevice {
+ public:
+  explicit DpdkDevice(std::unique_ptr<DpdkPort> port, std::string story)
+      : port_(std::move(port)), story_(std::move(story)) {}
+  ~DpdkDevice();
+  DpdkDevice(const DpdkDevice&) = delete;
+  DpdkDevice& operator=(const DpdkDevice&) = delete;
+  DpdkPort& port() noexcept { return *port_; }
+  /// Which fabric, device and memory were chosen, for the user.
+  const std::string& story() const noexcept { return story_; }
+
+ private:
+  std::unique_ptr<DpdkPort> port_;
+  std::string story_;
+};
+
+Result<std::unique_ptr<DpdkDevice>> bring_up_dpdk(const DpdkOptions& options);
+
+}  // namespace pinwire

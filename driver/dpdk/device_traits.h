@@ -1,0 +1,41 @@
+// What each poll-mode driver can really do. What a device says of itself is the start; this table
+// knows where DPDK 22.11's drivers say too little or too much. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace pinwire {
+
+/// What the ethdev says about itself.
+struct DeviceReport {
+  std::string_view driver;     ///< "net_vhost", "net_ixgbe", …
+  std::string_view arguments;  ///< its devargs: "iface=/run/x,queues=2"
+  uint32_t mtu_max = 1500;
+  uint32_t interface_mtu = 0;  ///< of the kernel's interface below, or 0
+  bool multi_segment_tx = false;
+  bool iova_is_va = true;
+};
+
+enum class BodyPath : uint8_t {
+  kCopy,    ///< bodies are copied into the frame's buffer
+  kCpu,     ///< the driver's CPU reads them wherever they lie: no mapping is needed
+  kMapped,  ///< the device reads them by DMA: they must be mapped for it
+};
+
+struct DeviceTraits {
+  uint32_t frame_bytes_max;
+  bool takes_mtu;  ///< tell the device the MTU; others refuse what they carry all the same
+  BodyPath body_path;
+  bool paired_queues;  ///< what is sent on queue q arrives on the peer's queue q
+  bool any_mac;        ///< no address filter: the address may be chosen freely
+  bool restarts_link;  ///< a link that stays down needs a stop and a start (memif's client)
+};
+
+DeviceTraits device_traits(const DeviceReport& report);
+
+/// The value of `key` in "a=1,b=2", or "".
+std::string_view device_argument(std::string_view arguments, std::string_view key);
+
+}  // namespace pinwire

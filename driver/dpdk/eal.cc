@@ -1,0 +1,186 @@
+#include "driver/dpdk/eal.h"
+
+#include <pthread.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+
+#include "driver/dpdk/eal_log.h"
+
+namespace pinwire {
+namespace {
+
+enum class EalState : uint8_t { kFresh, kRunning, kEnded };
+
+std::mutex eal_mutex;
+EalState eal_state = EalState::kFresh;
+uint32_t eal_users = 0;
+std::string eal_directory;  // made by us for EAL, removed by eal_stop
+
+const char* likely_fix(int code) {
+  switch (code) {
+    case ENOMEM:
+      return "free or reserve huge pages (sysctl vm.nr_hugepages), or set "
+             "GASNET_DPDK_HUGEPAGES=never";
+    case EACCES:
+    case EPERM:
+      return "run as root or give this user the device and CAP_IPC_LOCK";
+    case EINVAL:
+      return "check GASNET_EAL_ARGS against the DPDK manual";
+    case ENODEV:
+      return "bind the device to vfio-pci (dpdk-devbind.py) and check its address";
+    default:
+      return "GASNET_DPDK_LOG=1 shows what DPDK says";
+  }
+}
+
+/// virtio_user's control thread writes to a socket whose other end may be gone.
+void ignore_sigpipe() {
+  struct sigaction current {};
+  if (sigaction(SIGPIPE, nullptr, &current) == 0 && current.sa_handler == SIG_DFL)
+    signal(SIGPIPE, SIG_IGN);
+}
+
+/// EAL takes its directory from an environment variable. Ours dies with the job.
+class RuntimeDirectory {
+ public:
+  explicit RuntimeDirectory(const std::string& path) {
+    if (const char* old = getenv("RUNTIME_DIRECTORY")) saved_ = old;
+    setenv("RUNTIME_DIRECTORY", path.c_str(), 1);
+  }
+  ~RuntimeDirectory() {
+    if (saved_.empty())
+      unsetenv("RUNTIME_DIRECTORY");
+    else
+      setenv("RUNTIME_DIRECTORY", saved_.c_str(), 1);
+  }
+  RuntimeDirectory(const RuntimeDirectory&) = delete;
+  RuntimeDirectory& operator=(const RuntimeDirectory&) = delete;
+
+ private:
+  std::string saved_;
+};
+
+/// EAL answers a wrong word with its whole manual on stdout; our sentence must not drown in it.
+class NoUsageText {
+ public:
+  NoUsageText() : saved_(stdout), nowhere_(std::fopen("/dev/null", "we")) {
+    if (nowhere_ != nullptr) stdout = nowhere_;
+  }
+  ~NoUsageText() {
+    stdout = saved_;
+    if (nowhere_ != nullptr) std::fclose(nowhere_);
+  }
+  NoUsageText(const NoUsageText&) = delete;
+  NoUsageText& operator=(const NoUsageText&) = delete;
+
+ private:
+  FILE* saved_;
+  FILE* nowhere_;
+};
+
+Status make_directory(const EalOptions& options) {
+  const char* temporary = getenv("TMPDIR");
+  std::string path = !options.runtime_dir.empty() ? options.runtime_dir
+                     : temporary != nullptr       ? temporary
+                                                  : "/tmp";
+  path += "/pinwire-eal-XXXXXX";
+  if (mkdtemp(path.data()) == nullptr) {
+    return error(
+        "cannot make %s for DPDK: %s; set TMPDIR or GASNET_JOB_DIR to a directory that can be "
+        "written",
+        path.c_str(), strerror(errno));
+  }
+  eal_directory = path;
+  return success();
+}
+
+void remove_directory() {
+  std::error_code ignored;
+  if (!eal_directory.empty()) std::filesystem::remove_all(eal_directory, ignored);
+  eal_directory.clear();
+}
+
+}  // namespace
+
+QuietThreads::QuietThreads() noexcept {
+  static_assert(sizeof saved_mask_ >= sizeof(sigset_t) && sizeof saved_cpus_ >= sizeof(cpu_set_t));
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, reinterpret_cast<sigset_t*>(saved_mask_));
+  pthread_getaffinity_np(pthread_self(), sizeof(cpu_set_t),
+                         reinterpret_cast<cpu_set_t*>(saved_cpus_));
+}
+
+QuietThreads::~QuietThreads() noexcept {
+  pthread_setaffinity_np(pthread_self(), sizeof(cpu_set_t),
+                         reinterpret_cast<cpu_set_t*>(saved_cpus_));
+  pthread_sigmask(SIG_SETMASK, reinterpret_cast<sigset_t*>(saved_mask_), nullptr);
+}
+
+std::vector<uint32_t> caller_cpus() {
+  std::vector<uint32_t> cpus;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (pthread_getaffinity_np(pthread_self(), sizeof set, &set) != 0) return cpus;
+  for (uint32_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+Status eal_start(const EalOptions& options) {
+  const std::lock_guard<std::mutex> hold(eal_mutex);
+  if (eal_state == EalState::kEnded) {
+    return error("DPDK's EAL has already ended in process %d and cannot start twice in one process",
+                 getpid());
+  }
+  if (eal_state == EalState::kRunning) {
+    ++eal_users;
+    return success();
+  }
+  if (Status made = make_directory(options); !made) return made;
+  std::vector<std::string> words = options.plan.words;
+  words.insert(words.begin(), "pinwire");
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  ignore_sigpipe();
+  eal_log_capture(options.show_log);
+  int started;
+  {
+    const QuietThreads quiet;
+    const NoUsageText no_usage;
+    const RuntimeDirectory directory(eal_directory);
+    started = rte_eal_init(static_cast<int>(argv.size()), argv.data());
+  }
+  if (started < 0) {
+    const int code = rte_errno;
+    remove_directory();
+    eal_state = EalState::kEnded;
+    std::string line;
+    for (const std::string& word : options.plan.words) line += " " + word;
+    return error("DPDK did not start with \"%s\": %s (%s); %s", line.c_str() + 1, strerror(code),
+                 eal_log_tail().c_str(), likely_fix(code));
+  }
+  eal_state = EalState::kRunning;
+  eal_users = 1;
+  return success();
+}
+
+void eal_stop() {
+  const std::lock_guard<std::mutex> hold(eal_mutex);
+  if (eal_state != EalState::kRunning || --eal_users > 0) return;
+  eal_state = EalState::kEnded;
+  rte_eal_cleanup();
+  remove_directory();
+}
+
+}  // namespace pinwire

@@ -1,0 +1,80 @@
+// The class behind DpdkPort; one file per thing it does: port_open, port_tx, port_rx, port_wake,
+// port_attach.
+#pragma once
+
+#include <rte_ethdev.h>
+
+#include <array>
+#include <vector>
+
+#include "driver/dpdk/device_traits.h"
+#include "driver/dpdk/port_queue.h"
+
+namespace pinwire {
+
+inline constexpr uint32_t kAttachedMax = 256;
+
+class EthdevPort final : public DpdkPort {
+ public:
+  explicit EthdevPort(const DpdkPortOptions& options) : options_(options) {}
+  ~EthdevPort() override;
+  Status open();
+
+  PortFacts facts() const noexcept override { return facts_; }
+  uint32_t tx(uint32_t queue, std::span<const TxFrame> frames) noexcept override;
+  uint32_t rx(uint32_t queue, std::span<RxFrame> frames) noexcept override;
+  void release(uint32_t queue, std::span<const RxFrame> frames) noexcept override;
+  Result<uint32_t> attach(void* base, uint64_t bytes) override;
+  void detach(uint32_t key) override;
+  int event_fd(uint32_t queue) const noexcept override;
+  PortArmed arm(uint32_t queue) noexcept override;
+
+  Status wait_link_up(uint32_t timeout_ms) override;
+  DpdkPortCounters counters() const noexcept override;
+  std::string describe() const override;
+  uint16_t ethdev() const noexcept override { return ethdev_; }
+
+ private:
+  struct Attached {
+    uintptr_t base = 0;  ///< 0: free
+    uintptr_t end = 0;
+    bool mapped = false;
+  };
+
+  // port_open.cc
+  Status find_device();
+  Status learn_device();
+  Status configure();
+  Status make_queue(uint16_t index);
+  Status start();
+  void settle_facts();
+  // port_tx.cc
+  uint32_t build(PortQueue& queue, std::span<const TxFrame> frames, rte_mbuf** mbufs) noexcept;
+  bool attachable(const PortQueue& queue, const TxFrame& frame) const noexcept;
+  // port_wake.cc
+  bool open_wake_fds() noexcept;
+
+  DpdkPortOptions options_;
+  PortFacts facts_;
+  DeviceTraits traits_{};
+  rte_eth_dev_info info_{};
+  uint16_t ethdev_ = RTE_MAX_ETHPORTS;
+  bool made_vdev_ = false;
+  bool configured_ = false;
+  bool started_ = false;
+  uint16_t rx_ring_frames_ = 0;
+  uint16_t tx_ring_frames_ = 0;
+  uint32_t first_lcore_ = 0;
+  std::vector<PortQueue> queues_;
+  std::array<Attached, kAttachedMax> attached_{};
+};
+
+/// Sends what tx() accepted earlier; true when nothing waits any more.
+bool flush_unsent(PortQueue& queue) noexcept;
+
+/// One device burst into `found`, without handing it out.
+uint32_t receive_ahead(PortQueue& queue) noexcept;
+
+void disarm(PortQueue& queue) noexcept;
+
+}  // namespace pinwire

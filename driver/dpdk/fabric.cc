@@ -1,0 +1,213 @@
+#include "driver/dpdk/fabric.h"
+
+#include <sys/un.h>
+
+#include <bit>
+
+namespace pinwire {
+namespace {
+
+constexpr size_t kSocketPathMax = sizeof(sockaddr_un::sun_path) - 1;
+constexpr uint32_t kMemifSlackBytes = 16;
+
+struct Name {
+  Fabric fabric;
+  const char* text;
+};
+constexpr Name kNames[] = {{Fabric::kAuto, "auto"},     {Fabric::kArgs, "args"},
+                           {Fabric::kPair, "pair"},     {Fabric::kMemif, "memif"},
+                           {Fabric::kSwitch, "switch"}, {Fabric::kAfPacket, "af_packet"},
+                           {Fabric::kPci, "pci"}};
+
+/// Locally administered, never multicast: 02:50 and the rank.
+MacAddress rank_mac(uint32_t rank) {
+  return {0x02,
+          0x50,
+          static_cast<uint8_t>(rank >> 24),
+          static_cast<uint8_t>(rank >> 16),
+          static_cast<uint8_t>(rank >> 8),
+          static_cast<uint8_t>(rank)};
+}
+
+std::string mac_text(const MacAddress& mac) {
+  char text[18];
+  std::snprintf(text, sizeof text, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3],
+                mac[4], mac[5]);
+  return text;
+}
+
+Status check_socket(const std::string& path) {
+  if (path.size() <= kSocketPathMax) return success();
+  return error(
+      "the socket path %s has %zu bytes, %zu more than a Unix socket's may; choose a shorter job "
+      "directory "
+      "(GASNET_JOB_DIR)",
+      path.c_str(), path.size(), path.size() - kSocketPathMax);
+}
+
+Status check_local(const FabricRequest& request) {
+  if (request.job_directory.empty()) {
+    return error(
+        "the %s fabric needs a job directory for its sockets: start with gasnetrun_pinwire or set "
+        "GASNET_JOB_DIR",
+        fabric_name(request.fabric));
+  }
+  if (request.rank_count == request.host_rank_count) return success();
+  return error(
+      "the %s fabric joins ranks of one host, but %u of %u ranks run elsewhere; set "
+      "GASNET_DPDK_FABRIC=pci, "
+      "af_packet or args",
+      fabric_name(request.fabric), request.rank_count - request.host_rank_count,
+      request.rank_count);
+}
+
+Status check_two(const FabricRequest& request) {
+  if (request.rank_count == 2) return success();
+  return error(
+      "the %s fabric joins exactly 2 ranks, this job has %u; set GASNET_DPDK_FABRIC=switch",
+      fabric_name(request.fabric), request.rank_count);
+}
+
+std::string virtio_user_arguments(const FabricRequest& request, const std::string& socket,
+                                  const MacAddress& mac) {
+  std::string arguments = "path=" + socket + ",mac=" + mac_text(mac) +
+                          ",queue_size=" + std::to_string(std::bit_floor(request.ring_frames));
+  if (request.queues > 1) arguments += ",queues=" + std::to_string(request.queues) + ",cq=1";
+  return arguments;
+}
+
+Result<FabricPlan> plan_pair(const FabricRequest& request, FabricPlan plan) {
+  const std::string socket = request.job_directory + "/pair.sock";
+  if (Status ok = check_socket(socket); !ok) return ok.error();
+  if (request.rank == 0) {
+    plan.device = "net_vhost0";
+    plan.device_arguments = "iface=" + socket + ",queues=" + std::to_string(request.queues);
+  } else {
+    plan.device = "net_virtio_user0";
+    plan.device_arguments = virtio_user_arguments(request, socket, plan.mac);
+  }
+  return plan;
+}
+
+Result<FabricPlan> plan_memif(const FabricRequest& request, FabricPlan plan) {
+  const std::string socket = request.job_directory + "/memif.sock";
+  if (Status ok = check_socket(socket); !ok) return ok.error();
+  plan.device = "net_memif0";
+  // A frame longer than a buffer would be chained, which memif gets wrong. Its rings are 2^rsize.
+  plan.device_arguments =
+      std::string("role=") + (request.rank == 0 ? "server" : "client") + ",id=0,socket=" + socket +
+      ",socket-abstract=no,bsize=" + std::to_string(request.frame_bytes + kMemifSlackBytes) +
+      ",rsize=" + std::to_string(std::bit_width(request.ring_frames) - 1) +
+      ",mac=" + mac_text(plan.mac);
+  return plan;
+}
+
+Result<FabricPlan> plan_switch(const FabricRequest& request, FabricPlan plan) {
+  const std::string socket = switch_socket(request.job_directory, request.rank);
+  if (Status ok = check_socket(socket); !ok) return ok.error();
+  plan.device = "net_virtio_user0";
+  plan.device_arguments = virtio_user_arguments(request, socket, plan.mac);
+  return plan;
+}
+
+Result<FabricPlan> plan_af_packet(const FabricRequest& request, FabricPlan plan) {
+  if (request.interface.empty()) {
+    return error(
+        "the af_packet fabric needs the name of a network interface: set GASNET_DPDK_IFACE");
+  }
+  plan.mac = {};  // the interface has one
+  plan.device = "net_af_packet0";
+  const uint32_t slot = std::bit_ceil(request.frame_bytes + 128);
+  plan.device_arguments = "iface=" + request.interface + ",framesz=" + std::to_string(slot) +
+                          ",blocksz=" + std::to_string(slot * 4) +
+                          ",framecnt=" + std::to_string(std::bit_floor(request.ring_frames));
+  return plan;
+}
+
+Result<FabricPlan> plan_pci(const FabricRequest& request, FabricPlan plan) {
+  if (request.pci.empty()) {
+    return error(
+        "the pci fabric needs PCI addresses: set GASNET_DPDK_PCI=0000:17:00.0[,…] and bind them to "
+        "vfio-pci "
+        "(Mellanox ports stay with their kernel driver)");
+  }
+  plan.mac = {};
+  plan.physical = true;
+  plan.device = request.pci[request.host_rank % request.pci.size()];
+  plan.eal_words = {"-a", plan.device};
+  if (request.host_rank_count > request.pci.size()) {
+    return error(
+        "%u ranks on this host share %zu PCI ports; each rank needs one of its own "
+        "(GASNET_DPDK_PCI), for "
+        "example a virtual function",
+        request.host_rank_count, request.pci.size());
+  }
+  return plan;
+}
+
+Fabric choose(const FabricRequest& request) {
+  if (request.fabric != Fabric::kAuto) return request.fabric;
+  if (request.eal_arguments_given) return Fabric::kArgs;
+  if (!request.pci.empty()) return Fabric::kPci;
+  if (!request.interface.empty()) return Fabric::kAfPacket;
+  return request.rank_count == 2 ? Fabric::kPair : Fabric::kSwitch;
+}
+
+}  // namespace
+
+Result<Fabric> fabric_from_name(std::string_view name) {
+  for (const Name& known : kNames) {
+    if (name == known.text) return known.fabric;
+  }
+  return error("GASNET_DPDK_FABRIC=%.*s is none of auto, args, pair, memif, switch, af_packet, pci",
+               static_cast<int>(name.size()), name.data());
+}
+
+const char* fabric_name(Fabric fabric) {
+  for (const Name& known : kNames) {
+    if (known.fabric == fabric) return known.text;
+  }
+  return "?";
+}
+
+std::string switch_socket(const std::string& directory, uint32_t rank) {
+  return directory + "/sw_" + std::to_string(rank) + ".sock";
+}
+
+Result<FabricPlan> plan_fabric(const FabricRequest& given) {
+  FabricRequest request = given;
+  request.fabric = choose(given);
+  FabricPlan plan{.fabric = request.fabric,
+                  .device = {},
+                  .device_arguments = {},
+                  .eal_words = {},
+                  .mac = rank_mac(request.rank),
+                  .physical = false};
+  const bool local = request.fabric == Fabric::kPair || request.fabric == Fabric::kMemif ||
+                     request.fabric == Fabric::kSwitch;
+  if (local) {
+    if (Status ok = check_local(request); !ok) return ok.error();
+    if (request.fabric != Fabric::kSwitch) {
+      if (Status ok = check_two(request); !ok) return ok.error();
+    }
+  }
+  switch (request.fabric) {
+    case Fabric::kPair:
+      return plan_pair(request, std::move(plan));
+    case Fabric::kMemif:
+      return plan_memif(request, std::move(plan));
+    case Fabric::kSwitch:
+      return plan_switch(request, std::move(plan));
+    case Fabric::kAfPacket:
+      return plan_af_packet(request, std::move(plan));
+    case Fabric::kPci:
+      return plan_pci(request, std::move(plan));
+    case Fabric::kArgs:
+    case Fabric::kAuto:
+      break;
+  }
+  plan.mac = {};  // the device of the user's own arguments keeps its address
+  return plan;
+}
+
+}  // namespace pinwire

@@ -1,0 +1,57 @@
+// Which device rank r of n opens, for each way of joining ranks over DPDK. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "nicfw/port.h"
+
+namespace pinwire {
+
+enum class Fabric : uint8_t {
+  kAuto,
+  kArgs,      ///< the user's EAL arguments make the device
+  kPair,      ///< two ranks of one host: net_vhost and net_virtio_user
+  kMemif,     ///< two ranks of one host: net_memif
+  kSwitch,    ///< ranks of one host, each a net_virtio_user port of pinwire_switch
+  kAfPacket,  ///< a kernel interface: veth in a namespace, or any NIC
+  kPci,       ///< physical ports by address
+};
+
+/// GASNET_DPDK_FABRIC: "auto", "args", "pair", "memif", "switch", "af_packet", "pci".
+Result<Fabric> fabric_from_name(std::string_view name);
+const char* fabric_name(Fabric fabric);
+
+struct FabricRequest {
+  Fabric fabric = Fabric::kAuto;
+  uint32_t rank = 0;
+  uint32_t rank_count = 1;
+  uint32_t host_rank = 0;  ///< of the ranks on this host
+  uint32_t host_rank_count = 1;
+  std::string job_directory;  ///< for sockets (GASNET_JOB_DIR)
+  bool eal_arguments_given = false;
+  std::string interface;         ///< GASNET_DPDK_IFACE
+  std::vector<std::string> pci;  ///< GASNET_DPDK_PCI; ranks of a host take turns
+  uint32_t queues = 1;
+  uint32_t frame_bytes = 9014;
+  uint32_t ring_frames = 512;
+};
+
+struct FabricPlan {
+  Fabric fabric;
+  std::string device;            ///< ethdev name; empty: the first there is
+  std::string device_arguments;  ///< of a vdev to make; empty: it exists once EAL runs
+  std::vector<std::string> eal_words;
+  MacAddress mac{};  ///< all zero: the device's own
+  bool physical = false;
+};
+
+Result<FabricPlan> plan_fabric(const FabricRequest& request);
+
+/// The socket of rank r's switch port.
+std::string switch_socket(const std::string& directory, uint32_t rank);
+
+}  // namespace pinwire

@@ -1,0 +1,59 @@
+// A DPDK ethdev as a Port: any poll-mode driver, virtual or physical. No DPDK header leaks from
+// here.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "nicfw/port.h"
+
+namespace pinwire {
+
+struct DpdkPortOptions {
+  std::string device;  ///< ethdev name ("net_vhost0", "0000:17:00.0"); empty: the first one
+  std::string device_arguments;  ///< not empty: a vdev that open makes with them and close removes
+  uint32_t queues = 1;
+  uint32_t frame_bytes = 9014;         ///< wished; facts() says what the device carries
+  uint32_t ring_frames = 512;          ///< descriptors of a queue, each way
+  uint32_t rx_buffers = 1024;          ///< received frames of a queue that may be held unreleased
+  uint32_t copy_bytes_max = 1024;      ///< bodies up to this are copied even if attached: cheaper
+  uint32_t probe_timeout_ms = 10'000;  ///< for a vdev's peer to appear
+  uint16_t udp_port = 4791;  ///< frames to udp_port + q are steered to queue q where needed
+  bool interrupts = true;    ///< ask for an event fd
+  MacAddress mac{};          ///< all zero: the device's own
+};
+
+/// Bytes of EAL memory that such a port takes, with room for the device's own rings.
+uint64_t dpdk_port_memory_bytes(const DpdkPortOptions& options);
+
+struct DpdkPortCounters {
+  uint64_t tx_frames = 0;
+  uint64_t tx_bytes = 0;
+  uint64_t tx_attached_frames = 0;  ///< body sent from where it lies
+  uint64_t tx_attached_bytes = 0;
+  uint64_t tx_copied_body_bytes = 0;
+  uint64_t tx_refused_calls = 0;  ///< back-pressure: took less than offered
+  uint64_t rx_frames = 0;
+  uint64_t rx_bytes = 0;
+  uint64_t rx_realigned_frames = 0;  ///< moved so that data % 16 == 0
+  uint64_t rx_joined_frames = 0;     ///< chained by the device, joined by a copy
+  uint64_t rx_dropped_frames = 0;    ///< chained and too long to join
+  uint64_t wakeups_armed = 0;
+};
+
+class DpdkPort : public Port {
+ public:
+  /// Waits until the device says that its peer or cable is there.
+  virtual Status wait_link_up(uint32_t timeout_ms) = 0;
+  virtual DpdkPortCounters counters() const noexcept = 0;
+  /// "net_vhost0 (net_vhost), 2 queues of 512 frames of 9014 bytes, …"
+  virtual std::string describe() const = 0;
+  /// DPDK's number of the device, for benches that go below the port.
+  virtual uint16_t ethdev() const noexcept = 0;
+};
+
+/// EAL must run, and must outlive the port.
+Result<std::unique_ptr<DpdkPort>> open_dpdk_port(const DpdkPortOptions& options);
+
+}  // namespace pinwire

@@ -1,0 +1,112 @@
+// Receive. Budget: one device burst and, per frame, one look at its descriptor; the payload is not
+// touched. Frames that a driver chained or misaligned take the cold way.
+#include <rte_ethdev.h>
+#include <rte_prefetch.h>
+
+#include <cstring>
+
+#include "core/base/check.h"
+#include "driver/dpdk/ethdev_port.h"
+
+namespace pinwire {
+namespace {
+
+constexpr uint64_t kChecksumMask = RTE_MBUF_F_RX_IP_CKSUM_MASK | RTE_MBUF_F_RX_L4_CKSUM_MASK;
+constexpr uint64_t kChecksumGood = RTE_MBUF_F_RX_IP_CKSUM_GOOD | RTE_MBUF_F_RX_L4_CKSUM_GOOD;
+
+bool plain(const rte_mbuf* mbuf) noexcept {
+  return mbuf->nb_segs == 1 &&
+         (reinterpret_cast<uintptr_t>(mbuf->buf_addr) + mbuf->data_off) % kRxAlignBytes == 0;
+}
+
+/// One contiguous, aligned copy of a frame; frees the original. nullptr: it does not fit or no
+/// buffer is free.
+[[gnu::cold]] rte_mbuf* repair(PortQueue& queue, rte_mbuf* mbuf) noexcept {
+  const bool chained = mbuf->nb_segs != 1;
+  rte_mbuf* copy = rte_pktmbuf_alloc(queue.pool);
+  if (copy != nullptr && mbuf->pkt_len <= rte_pktmbuf_tailroom(copy)) {
+    uint32_t at = 0;
+    for (const rte_mbuf* part = mbuf; part != nullptr; part = part->next) {
+      std::memcpy(rte_pktmbuf_mtod_offset(copy, std::byte*, at),
+                  rte_pktmbuf_mtod(part, const std::byte*), part->data_len);
+      at += part->data_len;
+    }
+    copy->data_len = static_cast<uint16_t>(at);
+    copy->pkt_len = at;
+    copy->ol_flags = mbuf->ol_flags & kChecksumMask;
+    ++(chained ? queue.counters.rx_joined_frames : queue.counters.rx_realigned_frames);
+  } else {
+    rte_pktmbuf_free(copy);
+    copy = nullptr;
+    ++queue.counters.rx_dropped_frames;
+  }
+  rte_pktmbuf_free(mbuf);
+  return copy;
+}
+
+uint32_t hand_out(PortQueue& queue, rte_mbuf** mbufs, uint32_t count, RxFrame* frames) noexcept {
+  uint32_t handed = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    rte_mbuf* mbuf = mbufs[i];
+    if (i + 1 < count) rte_prefetch0(rte_pktmbuf_mtod(mbufs[i + 1], void*));
+    if (!plain(mbuf)) [[unlikely]] {
+      mbuf = repair(queue, mbuf);
+      if (mbuf == nullptr) continue;
+    }
+    frames[handed++] = {rte_pktmbuf_mtod(mbuf, std::byte*), mbuf->data_len,
+                        (mbuf->ol_flags & kChecksumMask) == kChecksumGood, mbuf};
+    queue.counters.rx_bytes += mbuf->data_len;
+  }
+  queue.counters.rx_frames += handed;
+  return handed;
+}
+
+/// The burst that arm() received comes first, in order.
+[[gnu::cold]] uint32_t hand_out_found(PortQueue& queue, std::span<RxFrame> frames) noexcept {
+  MbufBacklog& found = queue.found;
+  const auto room = static_cast<uint32_t>(frames.size());
+  const uint32_t count = found.count < room ? found.count : room;
+  const uint32_t handed = hand_out(queue, found.mbufs + found.first, count, frames.data());
+  found.first += count;
+  found.count -= count;
+  return handed;
+}
+
+}  // namespace
+
+uint32_t receive_ahead(PortQueue& queue) noexcept {
+  if (queue.found.count == 0) {
+    queue.found.first = 0;
+    queue.found.count = rte_eth_rx_burst(queue.ethdev, queue.index, queue.found.mbufs, kPortBurst);
+  }
+  return queue.found.count;
+}
+
+uint32_t EthdevPort::rx(uint32_t index, std::span<RxFrame> frames) noexcept {
+  dcheck(index < queues_.size(), "no such queue", index);
+  PortQueue& queue = queues_[index];
+  const LcoreOfQueue lcore(queue.lcore);
+  if (queue.armed) [[unlikely]]
+    disarm(queue);
+  flush_unsent(queue);
+  if (queue.found.count != 0) [[unlikely]]
+    return hand_out_found(queue, frames);
+  uint32_t handed = 0;
+  while (handed < frames.size()) {
+    rte_mbuf* mbufs[kPortBurst];
+    const size_t room = frames.size() - handed;
+    const auto wanted = static_cast<uint16_t>(room < kPortBurst ? room : kPortBurst);
+    const uint16_t got = rte_eth_rx_burst(queue.ethdev, queue.index, mbufs, wanted);
+    handed += hand_out(queue, mbufs, got, frames.data() + handed);
+    if (got < wanted) break;
+  }
+  return handed;
+}
+
+void EthdevPort::release(uint32_t index, std::span<const RxFrame> frames) noexcept {
+  dcheck(index < queues_.size(), "no such queue", index);
+  const LcoreOfQueue lcore(queues_[index].lcore);
+  for (const RxFrame& frame : frames) rte_pktmbuf_free_seg(static_cast<rte_mbuf*>(frame.buffer));
+}
+
+}  // namespace pinwire

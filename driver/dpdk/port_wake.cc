@@ -1,0 +1,65 @@
+// Interrupts. Every device wakes differently (an eventfd, an epoll fd that storms when
+// level-triggered, a counter that nobody drains); an edge-triggered epoll fd around it makes them
+// all alike: readable from the first event after arm() drained it.
+#include <rte_ethdev.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "core/base/check.h"
+#include "driver/dpdk/ethdev_port.h"
+
+namespace pinwire {
+namespace {
+
+void drain(int fd) noexcept {
+  epoll_event events[4];
+  while (epoll_wait(fd, events, 4, 0) > 0) {
+  }
+}
+
+}  // namespace
+
+void disarm(PortQueue& queue) noexcept {
+  // A device that cannot switch interrupts off wakes once too often: harmless.
+  rte_eth_dev_rx_intr_disable(queue.ethdev, queue.index);
+  queue.armed = false;
+}
+
+bool EthdevPort::open_wake_fds() noexcept {
+  for (PortQueue& queue : queues_) {
+    const int device_fd = rte_eth_dev_rx_intr_ctl_q_get_fd(ethdev_, queue.index);
+    if (device_fd < 0) return false;
+    queue.wake_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (queue.wake_fd < 0) return false;
+    epoll_event event{};
+    event.events = EPOLLIN | EPOLLET;
+    if (epoll_ctl(queue.wake_fd, EPOLL_CTL_ADD, device_fd, &event) != 0) return false;
+    disarm(queue);
+  }
+  return true;
+}
+
+int EthdevPort::event_fd(uint32_t index) const noexcept {
+  dcheck(index < queues_.size(), "no such queue", index);
+  return facts_.event_fd ? queues_[index].wake_fd : -1;
+}
+
+PortArmed EthdevPort::arm(uint32_t index) noexcept {
+  dcheck(index < queues_.size(), "no such queue", index);
+  PortQueue& queue = queues_[index];
+  const LcoreOfQueue lcore(queue.lcore);
+  if (!facts_.event_fd || !flush_unsent(queue)) return PortArmed::kBusy;
+  // Drain, enable, look once more: what arrives before the look is found by it, what arrives after
+  // makes the fd readable. Some devices (virtio) do not wake for what was there before enabling.
+  drain(queue.wake_fd);
+  rte_eth_dev_rx_intr_enable(queue.ethdev, queue.index);
+  queue.armed = true;
+  if (receive_ahead(queue) != 0) {
+    disarm(queue);
+    return PortArmed::kBusy;
+  }
+  ++queue.counters.wakeups_armed;
+  return PortArmed::kArmed;
+}
+
+}  // namespace pinwire
