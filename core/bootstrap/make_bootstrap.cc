@@ -1,0 +1,22 @@
+// Which of the three ways this process was started.
+#include <cstdlib>
+
+#include "core/bootstrap/bootstrap.h"
+#include "core/bootstrap/launcher_client.h"
+#include "core/bootstrap/pmix.h"
+#include "core/bootstrap/singleton.h"
+
+namespace pinwire {
+
+Result<std::unique_ptr<Bootstrap>> make_bootstrap() {
+  if (const char* fd = std::getenv(kJobFdVariable)) {
+    auto made = make_launcher_bootstrap(fd);
+    // What this process starts is not this rank.
+    ::unsetenv(kJobFdVariable);
+    return made;
+  }
+  if (started_by_pmix()) return make_pmix_bootstrap();
+  return make_singleton_bootstrap();
+}
+
+}  // namespace pinwire

@@ -1,0 +1,120 @@
+#include "core/config/number.h"
+
+#include <strings.h>
+
+#include <charconv>
+#include <cmath>
+#include <string>
+
+namespace pinwire {
+namespace {
+
+constexpr double kBytesMax = 9007199254740992.0;  // 2^53: what a double still counts exactly
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+bool same_word(std::string_view text, const char* word) {
+  return text.size() == std::char_traits<char>::length(word) &&
+         strncasecmp(text.data(), word, text.size()) == 0;
+}
+
+/// The number at the start of `text`, which is shortened to what follows it.
+std::optional<double> take_real(std::string_view& text) {
+  double value = 0;
+  const char* last = text.data() + text.size();
+  const auto [rest, problem] = std::from_chars(text.data(), last, value, std::chars_format::fixed);
+  if (problem != std::errc{} || !std::isfinite(value)) return std::nullopt;
+  text = trimmed(std::string_view(rest, static_cast<size_t>(last - rest)));
+  return value;
+}
+
+/// 1, 1024, 1024^2 ... for "", K, KB, kb, M ...; 0 for anything else.
+double scale_of(std::string_view suffix) {
+  if (suffix.empty() || same_word(suffix, "B")) return 1;
+  if (suffix.size() > 2 || (suffix.size() == 2 && (suffix[1] | 0x20) != 'b')) return 0;
+  switch (suffix[0] | 0x20) {
+    case 'k':
+      return 0x1p10;
+    case 'm':
+      return 0x1p20;
+    case 'g':
+      return 0x1p30;
+    case 't':
+      return 0x1p40;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+std::optional<bool> parse_yes_no(std::string_view text) {
+  const auto word = trimmed(text);
+  for (const char* yes : {"y", "yes", "true", "on", "1"})
+    if (same_word(word, yes)) return true;
+  for (const char* no : {"n", "no", "false", "off", "0"})
+    if (same_word(word, no)) return false;
+  return std::nullopt;
+}
+
+std::optional<int64_t> parse_whole(std::string_view text) {
+  auto word = trimmed(text);
+  int base = 10;
+  if (word.starts_with("0x") || word.starts_with("0X")) {
+    word.remove_prefix(2);
+    if (word.starts_with('-')) return std::nullopt;
+    base = 16;
+  }
+  int64_t value = 0;
+  const char* last = word.data() + word.size();
+  const auto [rest, problem] = std::from_chars(word.data(), last, value, base);
+  if (problem != std::errc{} || rest != last) return std::nullopt;
+  return value;
+}
+
+std::optional<double> parse_real(std::string_view text) {
+  auto word = trimmed(text);
+  const auto value = take_real(word);
+  return word.empty() ? value : std::nullopt;
+}
+
+std::optional<uint64_t> parse_bytes(std::string_view text) {
+  if (const auto whole = parse_whole(text); whole && *whole >= 0) {
+    return static_cast<uint64_t>(*whole);
+  }
+  auto word = trimmed(text);
+  const auto number = take_real(word);
+  if (!number || *number < 0 || std::signbit(*number)) return std::nullopt;
+  const double bytes = *number * scale_of(word);
+  if (scale_of(word) == 0 || bytes > kBytesMax) return std::nullopt;
+  return static_cast<uint64_t>(bytes);
+}
+
+std::optional<MemoryBound> parse_memory_bound(std::string_view text) {
+  auto word = trimmed(text);
+  char unit = 0;
+  if (const auto slash = word.find('/'); slash != std::string_view::npos) {
+    const auto suffix = trimmed(word.substr(slash + 1));
+    if (!same_word(suffix, "P") && !same_word(suffix, "H")) return std::nullopt;
+    unit = static_cast<char>(suffix[0] | 0x20);
+    word = trimmed(word.substr(0, slash));
+  }
+  MemoryBound bound;
+  const auto real = parse_real(word);
+  if (real && *real > 0 && *real < 1) {
+    bound.fraction = *real;
+    bound.per_host = unit != 'p';
+    return bound;
+  }
+  const auto bytes = parse_bytes(word);
+  if (!bytes) return std::nullopt;
+  bound.bytes = *bytes;
+  bound.per_host = unit == 'h';
+  return bound;
+}
+
+}  // namespace pinwire

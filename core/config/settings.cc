@@ -1,0 +1,109 @@
+#include "core/config/settings.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/config/variables.h"
+
+namespace pinwire {
+namespace {
+
+std::optional<int> choice_of(std::string_view choices, std::string_view word) {
+  for (int index = 0;; ++index) {
+    const auto bar = choices.find('|');
+    if (choices.substr(0, bar) == word) return index;
+    if (bar == std::string_view::npos) return std::nullopt;
+    choices.remove_prefix(bar + 1);
+  }
+}
+
+bool within(const Variable& variable, double number) {
+  return number >= variable.low && number <= variable.high;
+}
+
+std::optional<VariableValue> parse_choice(const Variable& variable, const char* text) {
+  VariableValue value;
+  auto choice = choice_of(variable.choices, text);
+  // Upstream's yes/no variables that have a third value here still take 1, y, TRUE and so on.
+  if (!choice) {
+    if (const auto yes = parse_yes_no(text))
+      choice = choice_of(variable.choices, *yes ? "yes" : "no");
+  }
+  if (!choice) return std::nullopt;
+  value.choice = *choice;
+  return value;
+}
+
+std::optional<VariableValue> parse_value(const Variable& variable, const char* text) {
+  VariableValue value;
+  switch (variable.kind) {
+    case VariableKind::kText:
+      value.text = text;
+      return value;
+    case VariableKind::kChoice:
+      return parse_choice(variable, text);
+    case VariableKind::kYesNo: {
+      const auto yes = parse_yes_no(text);
+      if (!yes) return std::nullopt;
+      value.yes = *yes;
+      return value;
+    }
+    case VariableKind::kWhole: {
+      const auto whole = parse_whole(text);
+      if (!whole || !within(variable, static_cast<double>(*whole))) return std::nullopt;
+      value.whole = *whole;
+      return value;
+    }
+    case VariableKind::kReal: {
+      const auto real = parse_real(text);
+      if (!real || !within(variable, *real)) return std::nullopt;
+      value.real = *real;
+      return value;
+    }
+    case VariableKind::kBytes: {
+      const auto bytes = parse_bytes(text);
+      if (!bytes || !within(variable, static_cast<double>(*bytes))) return std::nullopt;
+      value.bytes = *bytes;
+      return value;
+    }
+    case VariableKind::kMemory: {
+      const auto memory = parse_memory_bound(text);
+      if (!memory) return std::nullopt;
+      if (memory->fraction == 0 && !within(variable, static_cast<double>(memory->bytes)))
+        return std::nullopt;
+      value.memory = *memory;
+      return value;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<Settings> read_settings(const Lookup& lookup) {
+  Settings settings;
+  for (const auto& variable : variables()) {
+    const char* given = lookup(variable.name);
+    // An empty value of anything but a text means "as if unset".
+    const char* text = given && *given ? given : variable.fallback;
+    const auto value = parse_value(variable, text);
+    if (!value) {
+      return error("%s is \"%s\", which it cannot be: it takes %s (default: %s)", variable.name,
+                   text, allowed_values(variable).c_str(), variable.fallback);
+    }
+    variable.store(settings, *value);
+  }
+  const uint32_t slots = settings.shm_ring_slots;
+  if ((slots & (slots - 1)) != 0) {
+    return error("GASNET_SHM_RING_SLOTS is %u, which it cannot be: it takes a power of two", slots);
+  }
+  return settings;
+}
+
+double exit_timeout_s(const Settings& settings, uint32_t rank_count) {
+  if (settings.exit_timeout_s > 0) return settings.exit_timeout_s;
+  return std::min(settings.exit_timeout_max_s,
+                  settings.exit_timeout_min_s + settings.exit_timeout_factor_s * rank_count);
+}
+
+}  // namespace pinwire

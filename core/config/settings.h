@@ -1,0 +1,87 @@
+// What the user asked for through GASNET_* variables, checked and in the form the code wants.
+//
+// One table (variables.cc) declares every variable: its type, default, bounds and a line of
+// documentation; settings, help and did-you-mean warnings are made from it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/config/number.h"
+
+namespace pinwire {
+
+enum class DriverChoice : uint8_t { kAuto, kShm, kDpdk };
+enum class HugePages : uint8_t { kAuto, kYes, kNo };
+enum class DpdkFabric : uint8_t {
+  kAuto,  ///< two ranks of one host: vhost; more: the switch
+  kVhost,
+  kMemif,
+  kSwitch,
+  kAfPacket,
+  kTap,
+  kPci,
+};
+enum class SpawnerChoice : uint8_t { kAuto, kFork, kSsh, kMpi, kNetns };
+
+struct Settings {
+  // The engine.
+  DriverChoice driver = DriverChoice::kAuto;
+  uint32_t network_depth = 0;
+  uint32_t lanes = 0;
+  uint32_t shm_ring_slots = 0;
+  MemoryBound max_segment;
+  HugePages hugepages = HugePages::kAuto;
+  // The DPDK port.
+  std::string eal_args;
+  DpdkFabric dpdk_fabric = DpdkFabric::kAuto;
+  std::string dpdk_iface;
+  std::string dpdk_pci;
+  uint32_t dpdk_frame_bytes = 0;  ///< 0: as large as the device carries
+  // The end of a job.
+  double exit_timeout_s = 0;  ///< 0: from the three below
+  double exit_timeout_min_s = 0;
+  double exit_timeout_max_s = 0;
+  double exit_timeout_factor_s = 0;
+  // The start of a job.
+  SpawnerChoice spawner = SpawnerChoice::kAuto;
+  bool spawn_verbose = false;
+  std::string tmp_dir;
+  std::string job_dir;  ///< from the launcher; empty: there is none
+  std::string ssh_servers;
+  std::string ssh_nodefile;
+  std::string ssh_cmd;
+  std::string ssh_options;
+  std::string switch_program;
+  std::string switch_args;
+  // What it says, and help for debugging.
+  bool verbose_env = false;
+  bool quiet = false;
+  bool freeze = false;
+};
+
+/// The value of a variable, or nullptr.
+using Lookup = std::function<const char*(const char* name)>;
+
+/// A sentence that names the variable, its value and what is allowed, if one is bad.
+Result<Settings> read_settings(const Lookup& lookup);
+
+/// How long the others may take to leave too once one rank has (C1-108):
+/// GASNET_EXITTIMEOUT, else min(MAX, MIN + FACTOR * ranks).
+double exit_timeout_s(const Settings& settings, uint32_t rank_count);
+
+/// A warning for every GASNET_* variable among `environment` (NAME=value, ended by nullptr) that
+/// nobody knows, with the name that was perhaps meant.
+std::vector<std::string> warnings_about(const char* const* environment);
+
+/// Every variable, its type, default and line of documentation.
+std::string help_text();
+/// The same as a Markdown table.
+std::string help_markdown();
+/// For GASNET_VERBOSEENV: every variable with the value in force, "(default)" where that is it.
+std::string describe_environment(const Lookup& lookup);
+
+}  // namespace pinwire

@@ -1,0 +1,45 @@
+// The table of environment variables.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/config/settings.h"
+
+namespace pinwire {
+
+enum class VariableKind : uint8_t { kText, kYesNo, kWhole, kReal, kBytes, kMemory, kChoice };
+
+/// A value in the form of its kind; the other members are unused.
+struct VariableValue {
+  std::string text;
+  bool yes = false;
+  int64_t whole = 0;
+  double real = 0;
+  uint64_t bytes = 0;
+  MemoryBound memory;
+  int choice = 0;  ///< index into Variable::choices
+};
+
+struct Variable {
+  const char* name;
+  VariableKind kind;
+  const char* fallback;  ///< the default, as a user would write it
+  double low, high;      ///< bounds of numbers and bytes
+  const char* choices;   ///< of kChoice: "auto|shm|dpdk", in the order of the enum
+  bool internal;         ///< set by the launcher, not by people
+  const char* doc;
+  void (*store)(Settings& settings, const VariableValue& value);
+};
+
+std::span<const Variable> variables();
+
+/// Names that GASNet users set and that this version reads no value from: no reason to warn. A
+/// trailing * stands for any ending.
+std::span<const char* const> known_elsewhere();
+
+/// What a value of this variable may be, in words.
+std::string allowed_values(const Variable& variable);
+
+}  // namespace pinwire

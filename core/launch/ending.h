@@ -1,0 +1,76 @@
+// How a job ends: who is told what and when, and with which code. Pure: it is told what happened
+// and at what time, and gives orders; so every sequence can be tested without a process.
+//
+//   running --a rank leaves--> leaving --exit timeout--> quitting --grace--> killing
+//      \------a rank crashes-------------------------------^
+//
+// C1-098...108: a rank that leaves ends the job. The others may leave too within the exit timeout
+// (a collective exit sees no signal); after it they get SIGQUIT, and after a grace SIGKILL.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver/work.h"
+
+namespace pinwire {
+
+/// What Ending asks for.
+class EndingOrders {
+ public:
+  virtual ~EndingOrders() = default;
+  virtual void signal_rank(Rank rank, int signal_number) = 0;
+  virtual void say(const std::string& sentence) = 0;
+  /// "rank 3 (process 4711 on host n1)"
+  virtual std::string describe(Rank rank) const = 0;
+};
+
+inline constexpr int64_t kQuitGraceMs = 800;
+/// For ranks that have all said that they leave.
+inline constexpr int64_t kTeardownMs = 5000;
+
+class Ending {
+ public:
+  Ending(Rank rank_count, int64_t exit_timeout_ms, EndingOrders& orders);
+
+  void joined(Rank rank, int64_t now_ms);
+  void left(Rank rank, int code, int64_t now_ms);
+  void ended(Rank rank, int wait_status, int64_t now_ms);
+  /// The launcher got a signal; `ranks_got_it`: the terminal sent it to the whole process group.
+  void interrupted(int signal_number, bool ranks_got_it, int64_t now_ms);
+  /// The job cannot go on (a host is lost, a rank breaks the protocol): as after a crash.
+  void failed(int code, const std::string& sentence, int64_t now_ms);
+
+  std::optional<int64_t> deadline_ms() const noexcept { return deadline_ms_; }
+  void due(int64_t now_ms);
+  bool over() const noexcept { return ended_count_ == ranks_.size(); }
+  int exit_code() const noexcept { return code_.value_or(0) & 255; }
+
+ private:
+  enum class Phase { kRunning, kLeaving, kQuitting, kKilling };
+  struct RankState {
+    bool joined = false, left = false, ended = false;
+  };
+  void exited(Rank rank, int code, int64_t now_ms);
+  void killed(Rank rank, int signal_number, int64_t now_ms);
+  void begin_leaving(int64_t now_ms);
+  void begin_quitting(int64_t now_ms);
+  void begin_killing(int64_t now_ms);
+  void signal_ranks(int signal_number, bool also_those_that_left);
+  bool all_left() const noexcept;
+  void set_code(int code);
+
+  std::vector<RankState> ranks_;
+  const int64_t exit_timeout_ms_;
+  EndingOrders& orders_;
+  Phase phase_ = Phase::kRunning;
+  std::optional<int64_t> deadline_ms_;
+  std::optional<int> code_;
+  int user_signal_ = 0;  // what the user sent; ranks that die of it are no surprise
+  size_t ended_count_ = 0;
+  bool silent_end_ = false;  // a rank that never joined has ended well
+};
+
+}  // namespace pinwire

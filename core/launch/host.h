@@ -1,0 +1,49 @@
+// A host that runs some of a job's ranks: this one, or another through an agent. What the job asks
+// of it, and what it tells the job.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/bootstrap/wire.h"
+
+namespace pinwire {
+
+class HostEvents {
+ public:
+  virtual ~HostEvents() = default;
+  virtual void on_started(Rank rank, int process_id) = 0;
+  /// A frame that the rank sent: its header and chunk are well-formed, its meaning is not checked.
+  virtual void on_frame(Rank rank, const FrameHeader& header, Bytes chunk) = 0;
+  /// `stream` is 1 or 2.
+  virtual void on_output(Rank rank, int stream, std::string_view text) = 0;
+  /// After everything that the rank sent.
+  virtual void on_ended(Rank rank, int wait_status) = 0;
+  /// The host can do no more; its ranks count as dead.
+  virtual void on_host_failed(const std::string& sentence) = 0;
+};
+
+/// A message that several ranks may get: kept once.
+using SharedBytes = std::shared_ptr<const std::vector<std::byte>>;
+
+class Host {
+ public:
+  virtual ~Host() = default;
+  virtual const std::string& name() const noexcept = 0;
+  /// Ranks first() ... first() + count() - 1 run here.
+  virtual Rank first() const noexcept = 0;
+  virtual Rank count() const noexcept = 0;
+  /// Starts the ranks; a sentence if one cannot be.
+  virtual Status start() = 0;
+  /// `rank` may be kEveryRank: each rank of this host.
+  virtual void send(Rank rank, FrameKind kind, uint32_t round, const SharedBytes& message) = 0;
+  virtual void signal_rank(Rank rank, int signal_number) = 0;
+  virtual void pause_output(bool pause) = 0;
+  /// Reads what its ranks left in their pipes. All ranks have ended.
+  virtual void drain_output() = 0;
+};
+
+}  // namespace pinwire

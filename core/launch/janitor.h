@@ -1,0 +1,34 @@
+// What is left of a job is swept up even if the launcher is killed: a child of the launcher, in a
+// session of its own, waits for the launcher's end of a pipe to close, kills every process that
+// carries the job's directory in its environment, and removes the directory.
+#pragma once
+
+#include <string>
+
+#include "core/base/result.h"
+#include "core/launch/process.h"
+
+namespace pinwire {
+
+class Janitor {
+ public:
+  /// Before the first rank is started. `lock` stays locked as long as the janitor lives.
+  static Result<Janitor> hire(const std::string& job_dir, int lock_fd, bool keep_job_dir);
+  /// The job is over: returns when all is swept up.
+  void dismiss();
+  pid_t process() const noexcept { return process_; }
+
+ private:
+  Janitor(pid_t process, Fd pipe) : process_(process), pipe_(std::move(pipe)) {}
+  pid_t process_;
+  Fd pipe_;
+};
+
+/// Kills, until none is left, every process whose environment has GASNET_JOB_DIR=`job_dir`.
+void kill_processes_of(const std::string& job_dir);
+
+/// Kills and reaps every child of this process but `spared`, and theirs, until none is left. (The
+/// launcher is a subreaper: orphans of its ranks become its children.)
+void kill_children(pid_t spared);
+
+}  // namespace pinwire

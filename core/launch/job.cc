@@ -1,0 +1,144 @@
+#include "core/launch/job.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/base/log.h"
+#include "core/bootstrap/job_key.h"
+
+namespace pinwire {
+namespace {
+
+constexpr int kProtocolExitCode = 1;
+constexpr int kHostLostExitCode = 1;
+
+SharedBytes shared(std::vector<std::byte> bytes) {
+  return std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+}
+
+}  // namespace
+
+Job::Job(Loop& loop, JobPlan plan)
+    : loop_(loop),
+      plan_(std::move(plan)),
+      job_key_(make_job_key()),
+      process_ids_(plan_.rank_count),
+      joined_(plan_.rank_count),
+      out_(loop, 1, plan_.rank_count, plan_.tag_lines),
+      err_(loop, 2, plan_.rank_count, plan_.tag_lines),
+      gathering_(plan_.rank_count),
+      ending_(plan_.rank_count, plan_.exit_timeout_ms, *this) {}
+
+void Job::add_host(std::unique_ptr<Host> host) { hosts_.push_back(std::move(host)); }
+
+Status Job::start() {
+  for (auto& host : hosts_)
+    if (auto started = host->start(); !started) return started;
+  return success();
+}
+
+void Job::turn() {
+  loop_.run_once(
+      std::min({ending_.deadline_ms().value_or(kNever), out_.deadline_ms(), err_.deadline_ms()}));
+  const int64_t now = now_ms();
+  ending_.due(now);
+  out_.due(now);
+  err_.due(now);
+  for (auto& host : hosts_) host->pause_output(out_.full() || err_.full());
+}
+
+int Job::finish() {
+  for (auto& host : hosts_) host->drain_output();
+  for (Rank rank = 0; rank < plan_.rank_count; ++rank) {
+    out_.finish(rank);
+    err_.finish(rank);
+  }
+  out_.drain();
+  err_.drain();
+  return ending_.exit_code();
+}
+
+void Job::kill_all() {
+  for (auto& host : hosts_)
+    for (Rank i = 0; i < host->count(); ++i) host->signal_rank(host->first() + i, SIGKILL);
+}
+
+Host& Job::host_of(Rank rank) const {
+  for (const auto& host : hosts_)
+    if (rank >= host->first() && rank - host->first() < host->count()) return *host;
+  fatal("rank %u is on no host", rank);
+}
+
+void Job::on_started(Rank rank, int process_id) {
+  process_ids_[rank] = process_id;
+  if (plan_.verbose) say("started " + describe(rank));
+}
+
+void Job::on_frame(Rank rank, const FrameHeader& header, Bytes chunk) {
+  switch (header.kind) {
+    case FrameKind::kHello:
+      return welcome(rank);
+    case FrameKind::kGather:
+      return gather(rank, header, chunk);
+    case FrameKind::kLeaving:
+      if (plan_.verbose) say(describe(rank) + " leaves with " + std::to_string(header.code));
+      return ending_.left(rank, header.code, now_ms());
+    default:
+      return refuse(rank,
+                    describe(rank) + " sent what a rank must not send: is it of the same version?");
+  }
+}
+
+void Job::welcome(Rank rank) {
+  if (joined_[rank]) return refuse(rank, describe(rank) + " joined a second time");
+  joined_[rank] = true;
+  const Welcome head{job_key_, rank, plan_.rank_count};
+  std::vector<std::byte> message(sizeof head);
+  std::memcpy(message.data(), &head, sizeof head);
+  message.insert(message.end(), plan_.environment.begin(), plan_.environment.end());
+  host_of(rank).send(rank, FrameKind::kWelcome, 0, shared(std::move(message)));
+  ending_.joined(rank, now_ms());
+}
+
+void Job::gather(Rank rank, const FrameHeader& header, Bytes chunk) {
+  auto complete = gathering_.add(rank, header, chunk);
+  if (!complete) return refuse(rank, complete.sentence());
+  if (!*complete) return;
+  const uint32_t round = gathering_.round();
+  const auto all = shared(gathering_.take());
+  for (auto& host : hosts_) host->send(kEveryRank, FrameKind::kGathered, round, all);
+}
+
+void Job::refuse(Rank rank, const std::string& sentence) {
+  const auto* text = reinterpret_cast<const std::byte*>(sentence.data());
+  const size_t bytes = std::min<size_t>(sentence.size(), kChunkBytesMax);
+  host_of(rank).send(rank, FrameKind::kRefused, 0, shared({text, text + bytes}));
+  ending_.failed(kProtocolExitCode, sentence, now_ms());
+}
+
+void Job::on_output(Rank rank, int stream, std::string_view text) {
+  sink(stream).feed(rank, text, now_ms());
+}
+
+void Job::on_ended(Rank rank, int wait_status) { ending_.ended(rank, wait_status, now_ms()); }
+
+void Job::on_host_failed(const std::string& sentence) {
+  ending_.failed(kHostLostExitCode, sentence, now_ms());
+}
+
+void Job::signal_rank(Rank rank, int signal_number) {
+  if (plan_.verbose)
+    say(std::string("sends ") + ::strsignal(signal_number) + " to " + describe(rank));
+  host_of(rank).signal_rank(rank, signal_number);
+}
+
+void Job::say(const std::string& sentence) { log_note("%s", sentence.c_str()); }
+
+std::string Job::describe(Rank rank) const {
+  return "rank " + std::to_string(rank) + " (process " + std::to_string(process_ids_[rank]) +
+         " on " + host_of(rank).name() + ")";
+}
+
+}  // namespace pinwire

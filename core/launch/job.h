@@ -1,0 +1,70 @@
+// A job that runs: passes frames, output and ends between its hosts and the rules of its end.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/launch/ending.h"
+#include "core/launch/gathering.h"
+#include "core/launch/host.h"
+#include "core/launch/line_sink.h"
+#include "core/launch/loop.h"
+
+namespace pinwire {
+
+struct JobPlan {
+  Rank rank_count = 0;
+  int64_t exit_timeout_ms = 0;
+  bool tag_lines = false;
+  bool verbose = false;
+  std::vector<std::byte> environment;  ///< what ranks see as the environment that spawned the job
+};
+
+class Job final : public HostEvents, public EndingOrders {
+ public:
+  Job(Loop& loop, JobPlan plan);
+
+  void add_host(std::unique_ptr<Host> host);
+  /// A sentence, and nothing left running here, if a rank cannot be started.
+  Status start();
+  /// One turn of the loop.
+  void turn();
+  bool over() const noexcept { return ending_.over(); }
+  /// After the end: all output is written.
+  int finish();
+  /// Kills what runs, for a start that failed half way.
+  void kill_all();
+  void interrupted(int signal_number, bool ranks_got_it) {
+    ending_.interrupted(signal_number, ranks_got_it, now_ms());
+  }
+
+  void on_started(Rank rank, int process_id) override;
+  void on_frame(Rank rank, const FrameHeader& header, Bytes chunk) override;
+  void on_output(Rank rank, int stream, std::string_view text) override;
+  void on_ended(Rank rank, int wait_status) override;
+  void on_host_failed(const std::string& sentence) override;
+
+  void signal_rank(Rank rank, int signal_number) override;
+  void say(const std::string& sentence) override;
+  std::string describe(Rank rank) const override;
+
+ private:
+  Host& host_of(Rank rank) const;
+  void welcome(Rank rank);
+  void gather(Rank rank, const FrameHeader& header, Bytes chunk);
+  void refuse(Rank rank, const std::string& sentence);
+  LineSink& sink(int stream) { return stream == 1 ? out_ : err_; }
+
+  Loop& loop_;
+  JobPlan plan_;
+  const uint64_t job_key_;
+  std::vector<std::unique_ptr<Host>> hosts_;
+  std::vector<int> process_ids_;
+  std::vector<bool> joined_;
+  LineSink out_, err_;
+  Gathering gathering_;
+  Ending ending_;
+};
+
+}  // namespace pinwire

@@ -1,0 +1,74 @@
+#include "core/launch/job_dir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "core/launch/janitor.h"
+
+namespace pinwire {
+namespace {
+
+constexpr const char* kNameStart = "pinwire-";
+constexpr time_t kSettledS = 10;  // a younger directory may be between its making and its lock
+
+int remove_one(const char* path, const struct stat*, int, struct FTW*) {
+  ::remove(path);
+  return 0;
+}
+
+/// Whether `path` is a directory of mine that nobody has locked.
+bool is_stale(const std::string& path) {
+  Fd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat facts {};
+  return folder && ::fstat(folder.get(), &facts) == 0 && facts.st_uid == ::geteuid() &&
+         facts.st_ctime + kSettledS < ::time(nullptr) &&
+         ::flock(folder.get(), LOCK_EX | LOCK_NB) == 0;
+}
+
+}  // namespace
+
+Result<JobDir> make_job_dir(const std::string& parent) {
+  std::string path = parent + "/" + kNameStart + "XXXXXX";
+  if (::mkdtemp(path.data()) == nullptr) {
+    return error("cannot make the job's directory in %s: %s (GASNET_TMPDIR names another place)",
+                 parent.c_str(), std::strerror(errno));
+  }
+  Fd lock(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!lock || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    const int os_error = errno;
+    remove_tree(path);
+    return error("cannot lock the job's directory %s: %s", path.c_str(), std::strerror(os_error));
+  }
+  return JobDir{std::move(path), std::move(lock)};
+}
+
+void remove_tree(const std::string& path) {
+  constexpr int kOpenMax = 16;
+  ::nftw(path.c_str(), remove_one, kOpenMax, FTW_DEPTH | FTW_PHYS);
+}
+
+void remove_stale_job_dirs(const std::string& parent) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(parent.c_str()), ::closedir);
+  if (!folder) return;
+  while (const dirent* entry = ::readdir(folder.get())) {
+    if (std::strncmp(entry->d_name, kNameStart, std::strlen(kNameStart)) != 0) continue;
+    const std::string path = parent + "/" + entry->d_name;
+    if (!is_stale(path)) continue;
+    kill_processes_of(path);
+    remove_tree(path);
+  }
+}
+
+}  // namespace pinwire

@@ -1,0 +1,28 @@
+// The job's own directory, for sockets and the like. It vanishes with the job in every case: the
+// launcher removes it; if the launcher is killed, its janitor does; if that is killed too, the next
+// launcher on this host. A lock on the directory, held by launcher and janitor, tells the last
+// case.
+#pragma once
+
+#include <string>
+
+#include "core/base/result.h"
+#include "core/launch/process.h"
+
+namespace pinwire {
+
+struct JobDir {
+  std::string path;
+  Fd lock;
+};
+
+/// Mode 0700, in `parent`.
+Result<JobDir> make_job_dir(const std::string& parent);
+
+/// Removes a directory and all in it; does not follow links. Nothing there is fine.
+void remove_tree(const std::string& path);
+
+/// Removes what jobs left in `parent` whose launcher and janitor were both killed.
+void remove_stale_job_dirs(const std::string& parent);
+
+}  // namespace pinwire

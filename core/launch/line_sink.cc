@@ -1,0 +1,99 @@
+#include "core/launch/line_sink.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace pinwire {
+
+LineSink::LineSink(Loop& loop, int fd, Rank rank_count, bool tagged)
+    : loop_(loop), fd_(fd), tagged_(tagged), unfinished_(rank_count) {
+  loop_.watch(fd_, 0, [this](short) { write_some(); });
+}
+
+LineSink::~LineSink() { loop_.forget(fd_); }
+
+void LineSink::feed(Rank rank, std::string_view text, int64_t now_ms) {
+  auto& rest = unfinished_[rank];
+  const auto last_end = text.rfind('\n');
+  if (last_end != std::string_view::npos) {
+    rest.append(text.substr(0, last_end + 1));
+    put_lines(rank, rest);
+    rest.assign(text.substr(last_end + 1));
+  } else {
+    rest.append(text);
+  }
+  if (rest.size() > kLineBytesMax) put_rest(rank);
+  if (rank == 0) prompt_due_ms_ = rest.empty() ? kNever : now_ms + kPromptMs;
+  write_some();
+}
+
+void LineSink::finish(Rank rank) {
+  if (!unfinished_[rank].empty()) put_rest(rank);
+  if (rank == 0) prompt_due_ms_ = kNever;
+  write_some();
+}
+
+void LineSink::due(int64_t now_ms) {
+  if (now_ms >= prompt_due_ms_) finish(0);
+}
+
+void LineSink::put_lines(Rank rank, std::string_view lines) {
+  const bool continues = open_line_of_ == int64_t{rank};
+  if (open_line_of_ >= 0 && !continues) pending_ += '\n';
+  if (!tagged_) {
+    pending_ += lines;
+  } else {
+    bool tag = !continues;
+    while (!lines.empty()) {
+      const auto end = lines.find('\n');
+      const auto line = lines.substr(0, end == std::string_view::npos ? end : end + 1);
+      if (tag) (pending_ += '[').append(std::to_string(rank)).append("] ");
+      pending_ += line;
+      tag = true;
+      lines.remove_prefix(line.size());
+    }
+  }
+  open_line_of_ = -1;
+}
+
+void LineSink::put_rest(Rank rank) {
+  put_lines(rank, unfinished_[rank]);
+  unfinished_[rank].clear();
+  open_line_of_ = rank;
+}
+
+void LineSink::write_some() {
+  if (reader_gone_) pending_.clear();
+  size_t done = 0;
+  while (done < pending_.size()) {
+    // A pipe that polls writable takes PIPE_BUF bytes without blocking. (Not O_NONBLOCK: that flag
+    // would be shared with whoever else has this terminal or pipe open.)
+    pollfd one{fd_, POLLOUT, 0};
+    if (::poll(&one, 1, 0) <= 0) break;
+    const ssize_t wrote =
+        ::write(fd_, pending_.data() + done, std::min<size_t>(pending_.size() - done, PIPE_BUF));
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) {
+      reader_gone_ = true;
+      done = pending_.size();
+      break;
+    }
+    done += static_cast<size_t>(wrote);
+  }
+  pending_.erase(0, done);
+  loop_.set_events(fd_, pending_.empty() ? 0 : POLLOUT);
+}
+
+void LineSink::drain() {
+  while (!pending_.empty()) {
+    pollfd one{fd_, POLLOUT, 0};
+    ::poll(&one, 1, -1);
+    write_some();
+  }
+}
+
+}  // namespace pinwire

@@ -1,0 +1,52 @@
+// Output of many ranks to one descriptor, line by line, never mixed within a line. Never blocks the
+// launcher: what the reader does not take yet is kept, and `full` asks to read no more from ranks.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/launch/loop.h"
+#include "driver/work.h"
+
+namespace pinwire {
+
+class LineSink {
+ public:
+  /// `tagged`: every line begins with "[rank] ".
+  LineSink(Loop& loop, int fd, Rank rank_count, bool tagged);
+  ~LineSink();
+  LineSink(const LineSink&) = delete;
+  LineSink& operator=(const LineSink&) = delete;
+
+  void feed(Rank rank, std::string_view text, int64_t now_ms);
+  /// Writes what a rank left without an end of line.
+  void finish(Rank rank);
+  /// Rank 0 may ask its user something: an unfinished line of its waits only a moment.
+  int64_t deadline_ms() const noexcept { return prompt_due_ms_; }
+  void due(int64_t now_ms);
+  bool full() const noexcept { return pending_.size() > kPendingBytesMax; }
+  /// Waits until all is written.
+  void drain();
+
+ private:
+  static constexpr size_t kPendingBytesMax = 1 << 20;
+  static constexpr size_t kLineBytesMax = 64 << 10;
+  static constexpr int64_t kPromptMs = 50;
+
+  void put_lines(Rank rank, std::string_view lines);
+  void put_rest(Rank rank);
+  void write_some();
+
+  Loop& loop_;
+  const int fd_;
+  const bool tagged_;
+  std::vector<std::string> unfinished_;  // per rank
+  std::string pending_;
+  int64_t prompt_due_ms_ = kNever;
+  int64_t open_line_of_ = -1;  // the rank whose unfinished line the reader sees last
+  bool reader_gone_ = false;
+};
+
+}  // namespace pinwire

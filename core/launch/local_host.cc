@@ -1,0 +1,190 @@
+#include "core/launch/local_host.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "core/bootstrap/launcher_client.h"
+
+namespace pinwire {
+namespace {
+
+constexpr size_t kReadBytes = 64 << 10;
+
+std::string assignment(const char* name, long value) {
+  return std::string(name) + "=" + std::to_string(value);
+}
+
+}  // namespace
+
+LocalHost::LocalHost(Loop& loop, HostEvents& events, LocalPlan plan)
+    : loop_(loop), events_(events), plan_(std::move(plan)), children_(plan_.count) {
+  check(plan_.own.size() == plan_.count, "a plan for other ranks", plan_.own.size(), plan_.count);
+}
+
+LocalHost::~LocalHost() {
+  for (auto& one : children_)
+    for (const Fd* fd : {&one.socket, &one.out, &one.err})
+      if (*fd) loop_.forget(fd->get());
+}
+
+LocalHost::Child& LocalHost::child(Rank rank) {
+  check(rank >= plan_.first && rank - plan_.first < plan_.count, "a rank of another host", rank);
+  return children_[rank - plan_.first];
+}
+
+Status LocalHost::start() {
+  for (Rank rank = plan_.first; rank < plan_.first + plan_.count; ++rank) {
+    if (auto started = start_rank(rank); !started) return started;
+    events_.on_started(rank, child(rank).process);
+  }
+  return success();
+}
+
+Status LocalHost::start_rank(Rank rank) {
+  int sockets[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
+    return error("cannot make the socket of rank %u: %s (too many open files? see ulimit -n)", rank,
+                 std::strerror(errno));
+  auto& one = child(rank);
+  one.socket.reset(sockets[0]);
+  Fd rank_end(sockets[1]);
+  auto out = make_pipe();
+  auto err = make_pipe();
+  if (!out || !err) return (out ? err : out).error();
+
+  const auto& own = plan_.own[rank - plan_.first];
+  ProcessPlan process{.path = plan_.path,
+                      .arguments = plan_.arguments,
+                      .environment = plan_.environment,
+                      .stdin_fd = rank == 0 ? plan_.stdin_fd : -1,
+                      .stdout_fd = out->write.get(),
+                      .stderr_fd = err->write.get(),
+                      .kept_fd = rank_end.get(),
+                      .net_namespace_fd = own.net_namespace_fd,
+                      .cpus = own.cpus};
+  auto& environment = process.environment;
+  environment.insert(environment.end(), own.environment.begin(), own.environment.end());
+  environment.push_back(assignment(kJobFdVariable, rank_end.get()));
+  environment.push_back(assignment("GASNET_JOB_RANK", rank));
+  environment.push_back(assignment("GASNET_JOB_RANKS", plan_.rank_count));
+  auto started = start_process(process);
+  if (!started) return error("rank %u: %s", rank, started.sentence().c_str());
+  one.process = *started;
+  one.out = std::move(out->read);
+  one.err = std::move(err->read);
+  one.outbox = Outbox(one.socket.get());
+  watch(rank);
+  return success();
+}
+
+void LocalHost::watch(Rank rank) {
+  auto& one = child(rank);
+  loop_.watch(one.socket.get(), POLLIN, [this, rank](short events) {
+    if (events & POLLOUT) flush(rank);
+    if (events & ~POLLOUT) read_socket(rank);
+  });
+  loop_.watch(one.out.get(), POLLIN, [this, rank](short) { read_output(rank, 1); });
+  loop_.watch(one.err.get(), POLLIN, [this, rank](short) { read_output(rank, 2); });
+}
+
+void LocalHost::read_socket(Rank rank) {
+  std::byte record[sizeof(FrameHeader) + kChunkBytesMax];
+  for (;;) {
+    auto& one = child(rank);
+    if (!one.socket) return;
+    const ssize_t got = ::recv(one.socket.get(), record, sizeof record, MSG_TRUNC | MSG_DONTWAIT);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) return;
+    if (got <= 0) {  // its death, if it is that, is told by waitpid
+      loop_.forget(one.socket.get());
+      one.socket.reset();
+      return;
+    }
+    FrameHeader header{};
+    const auto bytes = static_cast<size_t>(got);
+    const bool fits = bytes >= sizeof header && bytes <= sizeof record;
+    if (fits) std::memcpy(&header, record, sizeof header);
+    if (!fits || !frame_ok(header) || header.bytes != bytes - sizeof header) {
+      header =
+          frame_header(FrameKind::kFailed, rank);  // no rank may send this: the job will object
+      events_.on_frame(rank, header, {});
+      continue;
+    }
+    events_.on_frame(rank, header, Bytes(record + sizeof header, header.bytes));
+  }
+}
+
+void LocalHost::read_output(Rank rank, int stream) {
+  auto& fd = stream == 1 ? child(rank).out : child(rank).err;
+  char text[kReadBytes];
+  const ssize_t got = ::read(fd.get(), text, sizeof text);
+  if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  if (got <= 0) return close_output(rank, stream);
+  events_.on_output(rank, stream, std::string_view(text, static_cast<size_t>(got)));
+}
+
+void LocalHost::close_output(Rank rank, int stream) {
+  auto& fd = stream == 1 ? child(rank).out : child(rank).err;
+  loop_.forget(fd.get());
+  fd.reset();
+}
+
+void LocalHost::drain_output() {
+  for (Rank rank = plan_.first; rank < plan_.first + plan_.count; ++rank) {
+    for (int stream : {1, 2}) {
+      auto& fd = stream == 1 ? child(rank).out : child(rank).err;
+      // Not until the end of file: a process that outlives its rank may hold the other end.
+      pollfd one{fd.get(), POLLIN, 0};
+      while (fd && ::poll(&one, 1, 0) > 0) read_output(rank, stream);
+    }
+  }
+}
+
+void LocalHost::pause_output(bool pause) {
+  if (pause == paused_) return;
+  paused_ = pause;
+  for (auto& one : children_)
+    for (const Fd* fd : {&one.out, &one.err})
+      if (*fd) loop_.set_events(fd->get(), pause ? 0 : POLLIN);
+}
+
+void LocalHost::send(Rank rank, FrameKind kind, uint32_t round, const SharedBytes& message) {
+  if (rank == kEveryRank) {
+    for (Rank each = plan_.first; each < plan_.first + plan_.count; ++each)
+      send(each, kind, round, message);
+    return;
+  }
+  auto& one = child(rank);
+  if (!one.socket) return;
+  one.outbox.put(frame_header(kind, rank, round), message);
+  flush(rank);
+}
+
+void LocalHost::flush(Rank rank) {
+  auto& one = child(rank);
+  if (!one.socket) return;
+  const bool all_sent = one.outbox.flush();
+  loop_.set_events(one.socket.get(), static_cast<short>(all_sent ? POLLIN : POLLIN | POLLOUT));
+}
+
+void LocalHost::signal_rank(Rank rank, int signal_number) {
+  if (const pid_t process = child(rank).process; process > 0) ::kill(process, signal_number);
+}
+
+bool LocalHost::reaped(pid_t process, int wait_status) {
+  for (Rank rank = plan_.first; rank < plan_.first + plan_.count; ++rank) {
+    if (child(rank).process != process) continue;
+    child(rank).process = -1;
+    read_socket(rank);  // its last words come before its end
+    events_.on_ended(rank, wait_status);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace pinwire

@@ -1,0 +1,67 @@
+// The ranks of this host: forked, each with a socket to talk on and pipes for its output.
+#pragma once
+
+#include <vector>
+
+#include "core/launch/host.h"
+#include "core/launch/loop.h"
+#include "core/launch/outbox.h"
+#include "core/launch/process.h"
+
+namespace pinwire {
+
+/// What the ranks of one host have in common, and what each has for itself.
+struct LocalPlan {
+  std::string host_name;
+  Rank first = 0;
+  Rank count = 0;
+  Rank rank_count = 0;  ///< of the whole job
+  std::string path;
+  std::vector<std::string> arguments;
+  std::vector<std::string> environment;  ///< NAME=value, for every rank
+  int stdin_fd = -1;                     ///< of rank 0, if it runs here
+  struct Own {
+    std::vector<std::string> environment;
+    std::vector<int> cpus;
+    int net_namespace_fd = -1;
+  };
+  std::vector<Own> own;  ///< `count` of them
+};
+
+class LocalHost final : public Host {
+ public:
+  LocalHost(Loop& loop, HostEvents& events, LocalPlan plan);
+  ~LocalHost() override;
+  const std::string& name() const noexcept override { return plan_.host_name; }
+  Rank first() const noexcept override { return plan_.first; }
+  Rank count() const noexcept override { return plan_.count; }
+  Status start() override;
+  void send(Rank rank, FrameKind kind, uint32_t round, const SharedBytes& message) override;
+  void signal_rank(Rank rank, int signal_number) override;
+  void pause_output(bool pause) override;
+  void drain_output() override;
+  /// The launcher reaped a child: true if it was one of these ranks.
+  bool reaped(pid_t process, int wait_status);
+
+ private:
+  struct Child {
+    pid_t process = -1;  // -1: not started, or ended
+    Fd socket, out, err;
+    Outbox outbox{-1};
+  };
+  Status start_rank(Rank rank);
+  void watch(Rank rank);
+  void read_socket(Rank rank);
+  void read_output(Rank rank, int stream);
+  void close_output(Rank rank, int stream);
+  void flush(Rank rank);
+  Child& child(Rank rank);
+
+  Loop& loop_;
+  HostEvents& events_;
+  LocalPlan plan_;
+  std::vector<Child> children_;
+  bool paused_ = false;
+};
+
+}  // namespace pinwire

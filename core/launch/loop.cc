@@ -1,0 +1,52 @@
+#include "core/launch/loop.h"
+
+#include <poll.h>
+#include <time.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "core/base/check.h"
+
+namespace pinwire {
+
+int64_t now_ms() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
+
+void Loop::watch(int fd, short events, Ready ready) {
+  check(fd >= 0 && !entries_.contains(fd), "a descriptor watched twice", fd);
+  entries_.emplace(fd, Entry{events, ++births_, std::move(ready)});
+}
+
+void Loop::set_events(int fd, short events) {
+  if (const auto it = entries_.find(fd); it != entries_.end()) it->second.events = events;
+}
+
+void Loop::forget(int fd) { entries_.erase(fd); }
+
+void Loop::run_once(int64_t deadline_ms) {
+  std::vector<pollfd> list;
+  std::vector<uint64_t> births;
+  for (const auto& [fd, entry] : entries_) {
+    // A descriptor that hung up is always ready: those that nobody asks about stay out.
+    if (entry.events == 0) continue;
+    list.push_back({fd, entry.events, 0});
+    births.push_back(entry.born);
+  }
+  int timeout_ms = -1;
+  if (deadline_ms != kNever)
+    timeout_ms = static_cast<int>(std::clamp<int64_t>(deadline_ms - now_ms(), 0, 3'600'000));
+  if (::poll(list.data(), list.size(), timeout_ms) <= 0) return;
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (list[i].revents == 0) continue;
+    const auto it = entries_.find(list[i].fd);
+    if (it == entries_.end() || it->second.born != births[i]) continue;
+    const auto ready = it->second.ready;  // a copy: it may forget itself
+    ready(list[i].revents);
+  }
+}
+
+}  // namespace pinwire

@@ -1,0 +1,219 @@
+#include "core/launch/options.h"
+
+#include <getopt.h>
+
+#include <cstring>
+
+#include "core/bootstrap/wire.h"
+
+namespace pinwire {
+namespace {
+
+enum LongOption : int {
+  kSpawner = 256,
+  kHosts,
+  kHostFile,
+  kBind,
+  kDriver,
+  kTag,
+  kHelpEnv,
+  kHelpMarkdown,
+  kVersion,
+  kAgent,
+};
+
+constexpr option kLong[] = {
+    {"spawner", required_argument, nullptr, kSpawner},
+    {"hosts", required_argument, nullptr, kHosts},
+    {"hostfile", required_argument, nullptr, kHostFile},
+    {"bind", no_argument, nullptr, kBind},
+    {"driver", required_argument, nullptr, kDriver},
+    {"tag", no_argument, nullptr, kTag},
+    {"verbose", no_argument, nullptr, 'v'},
+    {"help", no_argument, nullptr, 'h'},
+    {"help-env", no_argument, nullptr, kHelpEnv},
+    {"help-env-markdown", no_argument, nullptr, kHelpMarkdown},
+    {"version", no_argument, nullptr, kVersion},
+    {"agent", no_argument, nullptr, kAgent},
+    {nullptr, 0, nullptr, 0},
+};
+
+constexpr const char* kUsage =
+    R"(usage: gasnetrun_pinwire -n RANKS [options] [--] program [arguments]
+
+Starts RANKS processes of a GASNet program as one job, passes their output through line by line, and
+ends with the job's exit code. When one rank crashes or leaves, so do the others.
+
+  -n RANKS            processes
+  -N HOSTS            spread them over that many hosts
+  -c CPUS             cores for each rank
+  --bind              bind each rank to its cores (one, or as many as -c says)
+  -spawner=HOW        fork: this host; ssh: the hosts named; netns: this host, a network namespace each
+                      (tests); mpi: let mpirun do it. Default: ssh if hosts are named, else fork
+  --hosts A,B,...     hosts for ssh        --hostfile FILE   the same, one a line
+  --driver D          shm, dpdk or auto: sets GASNET_DRIVER
+  -E VAR1,VAR2,...    environment variables to pass on to other hosts (GASNET_* always are)
+  --tag               begin every line of output with [rank]
+  -v                  say what is done     -t   only say it, do not do it
+  -k                  keep temporary files
+  -h, --help          this text            --help-env   the environment variables
+  --version
+
+Exit code: that of gasnet_exit; 128 + the signal if a rank was killed by one; 2 for a bad command line.
+)";
+
+/// "-spawner=ssh", as GASNet users write it.
+std::string with_two_dashes(const char* argument) {
+  for (const auto& one : kLong) {
+    if (one.name == nullptr || argument[0] != '-' || argument[1] == '-') continue;
+    const size_t length = std::strlen(one.name);
+    if (std::strncmp(argument + 1, one.name, length) == 0 &&
+        (argument[1 + length] == '=' || argument[1 + length] == '\0'))
+      return std::string("-") + argument;
+  }
+  return argument;
+}
+
+std::vector<std::string> words(const std::string& text, const char* separators) {
+  std::vector<std::string> list;
+  for (size_t at = text.find_first_not_of(separators); at != std::string::npos;) {
+    const auto end = std::min(text.find_first_of(separators, at), text.size());
+    list.push_back(text.substr(at, end - at));
+    at = text.find_first_not_of(separators, end);
+  }
+  return list;
+}
+
+Result<uint32_t> count_of(const char* text, const char* option, uint32_t most) {
+  const auto number = parse_whole(text);
+  if (!number || *number < 1 || *number > int64_t{most})
+    return error("%s takes a number from 1 to %u, not \"%s\"", option, most, text);
+  return static_cast<uint32_t>(*number);
+}
+
+Result<SpawnerChoice> spawner_of(const char* text) {
+  const struct {
+    const char* word;
+    SpawnerChoice choice;
+  } known[] = {{"fork", SpawnerChoice::kFork},
+               {"ssh", SpawnerChoice::kSsh},
+               {"netns", SpawnerChoice::kNetns},
+               {"mpi", SpawnerChoice::kMpi},
+               {"auto", SpawnerChoice::kAuto}};
+  for (const auto& one : known)
+    if (std::strcmp(one.word, text) == 0) return one.choice;
+  return error("-spawner takes fork, ssh, netns or mpi, not \"%s\"", text);
+}
+
+Status take(LaunchOptions& options, int letter, const char* value) {
+  using Action = LaunchOptions::Action;
+  const auto number = [&](const char* option, uint32_t most, uint32_t& into) -> Status {
+    auto count = count_of(value, option, most);
+    if (!count) return count.error();
+    into = *count;
+    return success();
+  };
+  switch (letter) {
+    case 'n':
+      return number("-n", kRanksMax, options.rank_count);
+    case 'N':
+      return number("-N", kRanksMax, options.host_count);
+    case 'c':
+      return number("-c", 4096, options.cpus_per_rank);
+    case 'E':
+      options.forwarded = words(value, ",");
+      break;
+    case 'v':
+      options.verbose = true;
+      break;
+    case 't':
+      options.dry_run = options.verbose = true;
+      break;
+    case 'k':
+      options.keep_files = true;
+      break;
+    case 'h':
+      options.action = Action::kHelp;
+      break;
+    case kHosts:
+      options.hosts = words(value, ", ");
+      break;
+    case kHostFile:
+      options.host_file = value;
+      break;
+    case kBind:
+      options.bind = true;
+      break;
+    case kDriver:
+      options.driver = value;
+      break;
+    case kTag:
+      options.tag_lines = true;
+      break;
+    case kHelpEnv:
+      options.action = Action::kHelpEnvironment;
+      break;
+    case kHelpMarkdown:
+      options.action = Action::kHelpMarkdown;
+      break;
+    case kVersion:
+      options.action = Action::kVersion;
+      break;
+    case kAgent:
+      options.action = Action::kAgent;
+      break;
+    case kSpawner: {
+      auto spawner = spawner_of(value);
+      if (!spawner) return spawner.error();
+      options.spawner = *spawner;
+      break;
+    }
+  }
+  return success();
+}
+
+}  // namespace
+
+std::string usage() { return kUsage; }
+
+Result<LaunchOptions> parse_options(int argc, char** argv, const Settings& settings) {
+  std::vector<std::string> texts;
+  bool options_end = false;
+  for (int i = 0; i < argc; ++i) {
+    options_end = options_end || std::strcmp(argv[i], "--") == 0;
+    texts.push_back(i == 0 || options_end ? argv[i] : with_two_dashes(argv[i]));
+  }
+  std::vector<char*> list;
+  for (auto& text : texts) list.push_back(text.data());
+  list.push_back(nullptr);
+
+  LaunchOptions options;
+  options.spawner = settings.spawner;
+  options.hosts = words(settings.ssh_servers, ", \t\n");
+  options.host_file = settings.ssh_nodefile;
+  options.verbose = settings.spawn_verbose;
+  ::optind = 0;  // forget any earlier parse
+  ::opterr = 0;
+  for (int letter;
+       (letter = ::getopt_long(argc, list.data(), "+:n:N:c:E:vtkh", kLong, nullptr)) != -1;) {
+    const char* at = list[static_cast<size_t>(::optind - 1)];
+    if (letter == '?') return error("unknown option \"%s\"; --help shows those there are", at);
+    if (letter == ':') return error("option \"%s\" needs a value", at);
+    if (auto taken = take(options, letter, ::optarg); !taken) return taken.error();
+  }
+  // The program's own arguments as they were, not with two dashes.
+  options.command.assign(argv + ::optind, argv + argc);
+  if (options.action != LaunchOptions::Action::kRun) return options;
+  if (options.rank_count == 0)
+    return error("-n RANKS is missing; --help shows how to use this program");
+  if (options.command.empty())
+    return error("no program is named; --help shows how to use this program");
+  if (options.driver.empty()) return options;
+  const auto driver_only = [&](const char* name) -> const char* {
+    return std::strcmp(name, "GASNET_DRIVER") == 0 ? options.driver.c_str() : nullptr;
+  };
+  if (auto checked = read_settings(driver_only); !checked) return checked.error();
+  return options;
+}
+
+}  // namespace pinwire

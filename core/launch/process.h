@@ -1,0 +1,57 @@
+// Starting one process with everything it needs, and saying exactly why if that fails.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace pinwire {
+
+struct ProcessPlan {
+  std::string path;                      ///< of the program, found and executable
+  std::vector<std::string> arguments;    ///< the first is the program's name
+  std::vector<std::string> environment;  ///< NAME=value
+  int stdin_fd = -1;                     ///< -1: /dev/null; 0: the launcher's own
+  int stdout_fd = 1;
+  int stderr_fd = 2;
+  int kept_fd = -1;           ///< one more that the program inherits, under this number
+  int net_namespace_fd = -1;  ///< -1: the launcher's
+  std::vector<int> cpus;      ///< empty: all
+};
+
+/// The program is killed when the caller dies.
+Result<pid_t> start_process(const ProcessPlan& plan);
+
+/// Where `program` is, looked for in PATH as a shell does, then in the working directory.
+Result<std::string> find_program(const std::string& program);
+
+/// A file descriptor that is closed with its owner.
+class Fd {
+ public:
+  Fd() = default;
+  explicit Fd(int fd) : fd_(fd) {}
+  Fd(Fd&& other) noexcept : fd_(other.release()) {}
+  Fd& operator=(Fd&& other) noexcept {
+    reset(other.release());
+    return *this;
+  }
+  ~Fd() { reset(); }
+  int get() const noexcept { return fd_; }
+  explicit operator bool() const noexcept { return fd_ >= 0; }
+  int release() noexcept { return std::exchange(fd_, -1); }
+  void reset(int fd = -1) noexcept;
+
+ private:
+  int fd_ = -1;
+};
+
+struct Pipe {
+  Fd read, write;
+};
+/// Both ends closed on exec.
+Result<Pipe> make_pipe();
+
+}  // namespace pinwire

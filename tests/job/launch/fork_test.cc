@@ -1,0 +1,226 @@
+// Jobs of this host, started and ended by the launcher.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "tests/job/launch/run.h"
+
+namespace pinwire_test {
+namespace {
+
+// Ranks must be gone within 2 s; a loaded machine gets more.
+constexpr double kGoneSeconds = 5;
+
+class Launch : public testing::Test {
+ protected:
+  std::vector<std::string> command(int ranks, std::vector<std::string> words,
+                                   std::vector<std::string> options = {}) const {
+    std::vector<std::string> all = {std::getenv("GASNETRUN"), "-n", std::to_string(ranks)};
+    all.insert(all.end(), options.begin(), options.end());
+    all.push_back("--");
+    all.insert(all.end(), words.begin(), words.end());
+    return all;
+  }
+  std::vector<std::string> environment(std::vector<std::string> more = {}) const {
+    more.push_back("GASNET_TMPDIR=" + folder_.path());
+    more.push_back(mark_);
+    return more;
+  }
+  Outcome launch(int ranks, std::vector<std::string> words, std::vector<std::string> options = {},
+                 std::vector<std::string> more = {}, const std::string& input = "") const {
+    return run(command(ranks, words, options), environment(more), input);
+  }
+  void TearDown() override {
+    EXPECT_TRUE(gone(mark_, kGoneSeconds)) << "processes are left";
+    EXPECT_EQ(entries(folder_.path(), "").size(), 0U) << "files are left";
+  }
+  const std::string rank_ = std::getenv("LAUNCH_RANK");
+  Folder folder_;
+  const std::string mark_ = "LAUNCH_TEST_MARK=" + folder_.path();
+};
+
+TEST_F(Launch, GathersAndBarriers) {
+  const auto outcome = launch(4, {rank_, "gather", "1000", "20"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(
+      sorted_lines(outcome.out),
+      (std::vector<std::string>{"launcher rank 0 of 4 key yes", "launcher rank 1 of 4 key yes",
+                                "launcher rank 2 of 4 key yes", "launcher rank 3 of 4 key yes"}));
+}
+
+TEST_F(Launch, GathersMegabytesThroughFullSockets) {
+  const auto outcome = launch(3, {rank_, "gather", "3000000", "3"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(count_of(outcome.out, "launcher rank"), 3);
+}
+
+TEST_F(Launch, RanksShareAKeyAndJobsDoNot) {
+  const auto first = launch(3, {rank_, "keys"});
+  const auto second = launch(1, {rank_, "keys"});
+  const auto keys = sorted_lines(first.out);
+  ASSERT_EQ(keys.size(), 3U);
+  EXPECT_EQ(keys[0], keys[2]);
+  EXPECT_NE(first.out.substr(0, 20), second.out.substr(0, 20));
+}
+
+TEST_F(Launch, C1_115_TheEnvironmentOfTheLauncherReachesAllRanks) {
+  const auto outcome = launch(2, {rank_, "environment", "FRUIT"}, {}, {"FRUIT=a pear = good"});
+  EXPECT_EQ(outcome.out, "FRUIT=a pear = good\nFRUIT=a pear = good\n");
+}
+
+TEST_F(Launch, C1_101_TheCodeIsOneOfThose) {
+  const auto outcome = launch(3, {rank_, "all-leave", "4"});
+  EXPECT_GE(outcome.code, 4);
+  EXPECT_LE(outcome.code, 6);
+  EXPECT_EQ(outcome.out, "") << "a collective exit sees no SIGQUIT";
+}
+
+struct Deed {
+  const char* name;
+  std::vector<std::string> words;
+  int code;
+  const char* sentence;
+};
+void PrintTo(const Deed& deed, std::ostream* out) { *out << deed.name; }
+
+class LaunchEnd : public Launch, public testing::WithParamInterface<Deed> {};
+
+TEST_P(LaunchEnd, C1_103_TheOthersGetSigquitAndAreGoneInTime) {
+  for (const char* rank : {"0", "2"}) {
+    auto words = std::vector<std::string>{rank_, "one", rank};
+    words.insert(words.end(), GetParam().words.begin(), GetParam().words.end());
+    const auto outcome = launch(4, words);
+    EXPECT_EQ(outcome.code, GetParam().code) << outcome.err;
+    EXPECT_EQ(count_of(outcome.out, "got SIGQUIT"), 3) << outcome.out;
+    EXPECT_NE(outcome.err.find(GetParam().sentence), std::string::npos) << outcome.err;
+    EXPECT_LT(outcome.seconds, kGoneSeconds);
+  }
+}
+
+TEST_P(LaunchEnd, StubbornRanksAreKilled) {
+  auto words = std::vector<std::string>{rank_, "one", "1"};
+  words.insert(words.end(), GetParam().words.begin(), GetParam().words.end());
+  const auto outcome = launch(3, words, {}, {"STUBBORN=1"});
+  EXPECT_EQ(outcome.code, GetParam().code) << outcome.err;
+  EXPECT_LT(outcome.seconds, kGoneSeconds);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Deeds, LaunchEnd,
+    testing::Values(
+        Deed{"leave7", {"leave", "7"}, 7, ""}, Deed{"leave0", {"leave", "0"}, 0, ""},
+        Deed{"exit3", {"_exit", "3"}, 3, "exited with code 3 without gasnet_exit"},
+        Deed{"exit0", {"_exit", "0"}, 0, ""},
+        Deed{"kill", {"kill"}, 128 + SIGKILL, "was killed by signal 9 (Killed)"},
+        Deed{"segv", {"segv"}, 128 + SIGSEGV, "was killed by signal 11 (Segmentation fault)"},
+        Deed{"abort", {"abort"}, 128 + SIGABRT, "was killed by signal 6 (Aborted)"}),
+    [](const auto& one) { return std::string(one.param.name); });
+
+TEST_F(Launch, KilledLauncherTakesAllWithIt) {
+  Running job(command(3, {rank_, "wait"}), environment());
+  ASSERT_TRUE(job.wait_for("waiting", 3));
+  ::kill(job.process(), SIGKILL);
+  EXPECT_TRUE(gone(mark_, kGoneSeconds));
+  for (int i = 0; i < 500 && !entries(folder_.path(), "").empty(); ++i) ::usleep(10000);
+}
+
+TEST_F(Launch, C1_104_SigtermEndsTheJob) {
+  Running job(command(3, {rank_, "wait"}), environment());
+  ASSERT_TRUE(job.wait_for("waiting", 3));
+  ::kill(job.process(), SIGTERM);
+  const auto outcome = job.wait();
+  EXPECT_EQ(outcome.code, 128 + SIGTERM);
+}
+
+TEST_F(Launch, SigintTwiceKills) {
+  Running job(command(2, {"sh", "-c", "trap '' INT; echo waiting; while :; do sleep 0.05; done"}),
+              environment());
+  ASSERT_TRUE(job.wait_for("waiting", 2));
+  ::kill(job.process(), SIGINT);
+  ::usleep(100'000);
+  ASSERT_EQ(::kill(job.process(), 0), 0) << "the first one is the ranks' own business";
+  ::kill(job.process(), SIGINT);
+  EXPECT_EQ(job.wait().code, 128 + SIGINT);
+}
+
+TEST_F(Launch, LinesAreNeverMixed) {
+  const auto outcome = launch(4, {rank_, "lines", "2000"});
+  EXPECT_EQ(outcome.code, 0);
+  for (const auto* text : {&outcome.out, &outcome.err}) {
+    const auto lines = sorted_lines(*text);
+    EXPECT_EQ(lines.size(), 4000U);
+    for (const auto& line : lines) {
+      ASSERT_EQ(line.rfind("rank ", 0), 0U) << line;
+      ASSERT_EQ(line.substr(line.size() - 61), " " + std::string(60, 'x')) << line;
+    }
+  }
+}
+
+TEST_F(Launch, PartialLastLinesAndTags) {
+  const auto outcome = launch(1, {"sh", "-c", "echo one; printf two"}, {"--tag"});
+  EXPECT_EQ(outcome.out, "[0] one\n[0] two");
+}
+
+TEST_F(Launch, StandardInputIsOfRank0) {
+  const auto outcome = launch(3, {"cat"}, {}, {}, "to rank 0\n");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.out, "to rank 0\n");
+}
+
+TEST_F(Launch, AnyProgramMayRun) {
+  const auto outcome = launch(3, {"sh", "-c", "sleep 0.$GASNET_JOB_RANK; echo done"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.out, "done\ndone\ndone\n");
+}
+
+TEST_F(Launch, ProcessesThatRanksLeaveBehindAreKilled) {
+  const auto outcome = launch(2, {"sh", "-c", "setsid sleep 1000 >/dev/null 2>&1 & echo done"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.out, "done\ndone\n");
+}
+
+TEST_F(Launch, BadCommandLinesGetASentence) {
+  const struct {
+    std::vector<std::string> words;
+    const char* sentence;
+  } cases[] = {{{"-n", "2"}, "no program is named"},
+               {{"-n", "0", "true"}, "-n takes a number from 1 to 65536, not \"0\""},
+               {{"-n", "1e9", "true"}, "-n takes a number"},
+               {{"-n", "9999999", "true"}, "-n takes a number"},
+               {{"true"}, "-n RANKS is missing"},
+               {{"-n", "2", "--frob", "true"}, "unknown option \"--frob\""},
+               {{"-n", "2", "no-such-program"}, "no program \"no-such-program\""},
+               {{"-n", "2", "/etc/passwd"}, "not executable"},
+               {{"-n", "2", "/nowhere/prog"}, "No such file"},
+               {{"-n", "2", "-spawner=pigeon", "true"}, "-spawner takes"},
+               {{"-n", "2", "--driver", "floppy", "true"}, "GASNET_DRIVER is \"floppy\""},
+               {{"-n"}, "needs a value"}};
+  for (const auto& one : cases) {
+    auto words = one.words;
+    words.insert(words.begin(), std::getenv("GASNETRUN"));
+    const auto outcome = run(words, environment());
+    EXPECT_EQ(outcome.code, 2) << one.sentence;
+    EXPECT_NE(outcome.err.find(one.sentence), std::string::npos) << outcome.err;
+  }
+}
+
+TEST_F(Launch, AMisspeltVariableGetsAHint) {
+  const auto outcome = launch(1, {"true"}, {}, {"GASNET_DRIVR=shm"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_NE(outcome.err.find("GASNET_DRIVR: did you mean GASNET_DRIVER?"), std::string::npos)
+      << outcome.err;
+}
+
+TEST_F(Launch, WhatAKilledJobLeftIsRemovedByTheNext) {
+  const std::string stale = folder_.path() + "/pinwire-abcdef";
+  ASSERT_EQ(std::system(("mkdir " + stale + " && touch " + stale + "/file").c_str()), 0);
+  // Younger directories may belong to a launcher that starts just now; ctime cannot be set back.
+  EXPECT_EQ(launch(1, {"true"}).code, 0);
+  EXPECT_EQ(entries(folder_.path(), "").size(), 1U);
+  ASSERT_EQ(std::system(("rm -r " + stale).c_str()), 0);
+}
+
+}  // namespace
+}  // namespace pinwire_test

@@ -1,0 +1,134 @@
+// A rank for the launcher's tests: uses core/bootstrap and nothing else of Pinwire.
+//   launch_rank VERB [arguments]
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "core/bootstrap/bootstrap.h"
+
+namespace {
+
+using pinwire::Bootstrap;
+using Arguments = const char* const*;
+
+[[noreturn]] void die(const std::string& sentence) {
+  std::fprintf(stderr, "launch_rank: %s\n", sentence.c_str());
+  std::_Exit(99);
+}
+
+std::byte pattern(pinwire::Rank rank, size_t round, size_t at) {
+  return static_cast<std::byte>((rank * 31 + round * 7 + at) & 255);
+}
+
+/// gather BYTES ROUNDS: rank r contributes BYTES + r bytes; all are checked.
+int gather(Bootstrap& job, Arguments more) {
+  const size_t base_bytes = std::strtoul(more[0], nullptr, 10),
+               rounds = std::strtoul(more[1], nullptr, 10);
+  for (size_t round = 0; round < rounds; ++round) {
+    std::vector<std::byte> mine(base_bytes + job.rank());
+    for (size_t i = 0; i < mine.size(); ++i) mine[i] = pattern(job.rank(), round, i);
+    auto all = job.all_gather(mine);
+    if (!all) die(all.sentence());
+    if (all->size() != job.rank_count()) die("wrong number of contributions");
+    for (pinwire::Rank rank = 0; rank < job.rank_count(); ++rank) {
+      if ((*all)[rank].size() != base_bytes + rank) die("wrong length");
+      for (size_t i = 0; i < (*all)[rank].size(); ++i)
+        if ((*all)[rank][i] != pattern(rank, round, i)) die("wrong byte");
+    }
+    if (auto passed = job.barrier(); !passed) die(passed.sentence());
+  }
+  std::printf("%s rank %u of %u key %s\n", job.name(), job.rank(), job.rank_count(),
+              job.job_key() ? "yes" : "no");
+  return 0;
+}
+
+/// keys: prints the job's key.
+int keys(Bootstrap& job, Arguments) {
+  std::printf("key %016llx\n", static_cast<unsigned long long>(job.job_key()));
+  return 0;
+}
+
+/// environment NAME: what the job's environment says.
+int environment(Bootstrap& job, Arguments more) {
+  const char* value = job.job_environment(more[0]);
+  std::printf("%s=%s\n", more[0], value ? value : "(unset)");
+  return 0;
+}
+
+/// all-leave CODE: every rank leaves with CODE + its rank; says if it sees SIGQUIT.
+int all_leave(Bootstrap& job, Arguments more) {
+  ::signal(SIGQUIT, [](int) { [[maybe_unused]] auto n = ::write(1, "SIGQUIT\n", 8); });
+  if (auto passed = job.barrier(); !passed) die(passed.sentence());
+  return std::atoi(more[0]) + static_cast<int>(job.rank());
+}
+
+volatile sig_atomic_t quit_seen = 0;
+
+/// one RANK DEED [CODE]: rank RANK does DEED after a while; the others wait for ever.
+int one(Bootstrap& job, Arguments more) {
+  ::signal(SIGQUIT, [](int) { quit_seen = 1; });
+  if (auto passed = job.barrier(); !passed) die(passed.sentence());
+  std::printf("ready\n");
+  std::fflush(stdout);
+  if (job.rank() != static_cast<pinwire::Rank>(std::atoi(more[0]))) {
+    while (!quit_seen) ::usleep(1000);
+    std::printf("rank %u got SIGQUIT\n", job.rank());
+    std::fflush(stdout);
+    if (std::getenv("STUBBORN"))
+      for (;;) ::pause();
+    return 55;
+  }
+  ::usleep(static_cast<useconds_t>(::getpid() % 20) * 1000);
+  const std::string deed = more[1];
+  if (deed == "leave") return std::atoi(more[2]);
+  if (deed == "_exit") std::_Exit(std::atoi(more[2]));
+  if (deed == "kill") ::kill(::getpid(), SIGKILL);
+  if (deed == "segv") ::kill(::getpid(), SIGSEGV);
+  if (deed == "abort") std::abort();
+  die("no such deed");
+}
+
+/// wait: prints its process, then sleeps for ever; a child of its sleeps too.
+int wait_for_ever(Bootstrap& job, Arguments) {
+  if (auto passed = job.barrier(); !passed) die(passed.sentence());
+  const pid_t child = ::fork();
+  if (child == 0)
+    for (;;) ::pause();
+  std::printf("waiting %d\n", ::getpid());
+  std::fflush(stdout);
+  for (;;) ::pause();
+}
+
+/// lines COUNT: many lines at once, one half to each stream.
+int lines(Bootstrap& job, Arguments more) {
+  for (int i = 0; i < std::atoi(more[0]); ++i) {
+    std::fprintf(i % 2 ? stdout : stderr, "rank %u line %d %s\n", job.rank(), i,
+                 std::string(60, 'x').c_str());
+    if (i % 50 == 0) std::fflush(stdout);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int, char** argv) {
+  const std::map<std::string, std::function<int(Bootstrap&, Arguments)>> verbs = {
+      {"gather", gather},       {"keys", keys}, {"environment", environment},
+      {"all-leave", all_leave}, {"one", one},   {"wait", wait_for_ever},
+      {"lines", lines}};
+  const auto verb = verbs.find(argv[1] ? argv[1] : "");
+  if (verb == verbs.end()) die("no such verb");
+  auto job = pinwire::make_bootstrap();
+  if (!job) die(job.sentence());
+  const int code = verb->second(**job, argv + 2);
+  std::fflush(stdout);
+  (*job)->leaving(code);
+  std::_Exit(code);
+}

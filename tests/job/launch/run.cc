@@ -1,0 +1,158 @@
+#include "tests/job/launch/run.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+namespace pinwire_test {
+
+double now_s() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+Running::Running(const std::vector<std::string>& command,
+                 const std::vector<std::string>& environment)
+    : started_(now_s()) {
+  int in[2], out[2], err[2];
+  if (::pipe2(in, O_CLOEXEC) || ::pipe2(out, O_CLOEXEC) || ::pipe2(err, O_CLOEXEC))
+    throw std::runtime_error("pipe");
+  process_ = ::fork();
+  if (process_ == 0) {
+    ::setpgid(0, 0);
+    ::dup2(in[0], 0);
+    ::dup2(out[1], 1);
+    ::dup2(err[1], 2);
+    for (const auto& one : environment) ::putenv(const_cast<char*>(one.c_str()));
+    std::vector<char*> list;
+    for (const auto& one : command) list.push_back(const_cast<char*>(one.c_str()));
+    list.push_back(nullptr);
+    ::execvp(list[0], list.data());
+    ::_exit(127);
+  }
+  ::close(in[0]), ::close(out[1]), ::close(err[1]);
+  in_fd_ = in[1], out_fd_ = out[0], err_fd_ = err[0];
+}
+
+Running::~Running() {
+  if (process_ > 0) {
+    ::kill(-process_, SIGKILL);
+    ::waitpid(process_, nullptr, 0);
+  }
+  for (int fd : {in_fd_, out_fd_, err_fd_})
+    if (fd >= 0) ::close(fd);
+}
+
+/// Reads what there is; false when both streams have ended.
+bool Running::pump(double until) {
+  pollfd list[2] = {{out_fd_, POLLIN, 0}, {err_fd_, POLLIN, 0}};
+  ::poll(list, 2, std::max(0, static_cast<int>((until - now_s()) * 1000)));
+  for (int i = 0; i < 2; ++i) {
+    if (list[i].revents == 0) continue;
+    char text[65536];
+    int& fd = i == 0 ? out_fd_ : err_fd_;
+    const auto got = ::read(fd, text, sizeof text);
+    if (got > 0) (i == 0 ? out_ : err_).append(text, static_cast<size_t>(got));
+    if (got == 0) ::close(fd), fd = -1;
+  }
+  return out_fd_ >= 0 || err_fd_ >= 0;
+}
+
+bool Running::wait_for(const std::string& text, int count, double limit_s) {
+  const double until = now_s() + limit_s;
+  while (count_of(out_, text) < count && now_s() < until && pump(until)) {
+  }
+  return count_of(out_, text) >= count;
+}
+
+Outcome Running::wait(double limit_s) {
+  const double until = now_s() + limit_s;
+  while (now_s() < until && pump(until)) {
+  }
+  int status = 0;
+  while (::waitpid(process_, &status, WNOHANG) == 0) {
+    if (now_s() > until) return {124, out_, err_, now_s() - started_};  // the destructor kills it
+    ::usleep(1000);
+  }
+  process_ = -1;
+  const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return {code, out_, err_, now_s() - started_};
+}
+
+Outcome run(const std::vector<std::string>& command, const std::vector<std::string>& environment,
+            const std::string& input, double limit_s) {
+  ::signal(SIGPIPE, SIG_IGN);
+  Running one(command, environment);
+  [[maybe_unused]] auto wrote = ::write(one.in_fd_, input.data(), input.size());
+  ::close(one.in_fd_);
+  one.in_fd_ = -1;
+  return one.wait(limit_s);
+}
+
+std::vector<int> processes_with(const std::string& assignment) {
+  std::vector<int> list;
+  for (const auto& name : entries("/proc", "")) {
+    const int process = std::atoi(name.c_str());
+    if (process <= 1) continue;
+    std::ifstream file("/proc/" + name + "/environ");
+    std::stringstream text;
+    text << '\0' << file.rdbuf();
+    if (text.str().find(std::string(1, '\0') + assignment + '\0') != std::string::npos)
+      list.push_back(process);
+  }
+  return list;
+}
+
+bool gone(const std::string& assignment, double limit_s) {
+  for (const double until = now_s() + limit_s; now_s() < until; ::usleep(5000))
+    if (processes_with(assignment).empty()) return true;
+  return false;
+}
+
+std::vector<std::string> entries(const std::string& folder, const std::string& prefix) {
+  std::vector<std::string> names;
+  DIR* list = ::opendir(folder.c_str());
+  while (const dirent* entry = list ? ::readdir(list) : nullptr) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != ".." && name.starts_with(prefix)) names.push_back(name);
+  }
+  if (list) ::closedir(list);
+  return names;
+}
+
+int count_of(const std::string& text, const std::string& part) {
+  int count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size()))
+    ++count;
+  return count;
+}
+
+std::vector<std::string> sorted_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::stringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+Folder::Folder() {
+  char path[] = "/tmp/launch-test-XXXXXX";
+  if (::mkdtemp(path) == nullptr) throw std::runtime_error("mkdtemp");
+  path_ = path;
+}
+
+Folder::~Folder() { std::filesystem::remove_all(path_); }
+
+}  // namespace pinwire_test

@@ -1,0 +1,65 @@
+// Runs a command as a user would, and keeps all it says.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace pinwire_test {
+
+struct Outcome {
+  int code = -1;  ///< exit code, or 128 + signal
+  std::string out, err;
+  double seconds = 0;
+};
+
+/// Kills it (as a whole process group) after `limit_s`; code 124 then.
+Outcome run(const std::vector<std::string>& command,
+            const std::vector<std::string>& environment = {}, const std::string& input = "",
+            double limit_s = 30);
+
+/// A command that runs while the test goes on.
+class Running {
+ public:
+  explicit Running(const std::vector<std::string>& command,
+                   const std::vector<std::string>& environment = {});
+  ~Running();
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  int process() const { return process_; }
+  /// Waits until its standard output has `count` times `text`. False if it does not within
+  /// `limit_s`.
+  bool wait_for(const std::string& text, int count, double limit_s = 20);
+  const std::string& out() const { return out_; }
+  Outcome wait(double limit_s = 20);
+
+ private:
+  int process_, out_fd_, err_fd_, in_fd_;
+  std::string out_, err_;
+  double started_;
+  bool pump(double until);
+  friend Outcome run(const std::vector<std::string>&, const std::vector<std::string>&,
+                     const std::string&, double);
+};
+
+/// Processes whose environment has `assignment` ("NAME=value").
+std::vector<int> processes_with(const std::string& assignment);
+/// True once there is none, false if there still is one after `limit_s`.
+bool gone(const std::string& assignment, double limit_s);
+/// Names in `folder` that start with `prefix`.
+std::vector<std::string> entries(const std::string& folder, const std::string& prefix);
+double now_s();
+int count_of(const std::string& text, const std::string& part);
+std::vector<std::string> sorted_lines(const std::string& text);
+
+/// A directory of this test alone, removed at its end.
+class Folder {
+ public:
+  Folder();
+  ~Folder();
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace pinwire_test

@@ -1,0 +1,127 @@
+#include "core/config/settings.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "core/config/suggest.h"
+#include "core/config/variables.h"
+
+namespace pinwire {
+namespace {
+
+using Given = std::map<std::string, std::string>;
+
+Result<Settings> read(const Given& given) {
+  return read_settings([&](const char* name) -> const char* {
+    const auto it = given.find(name);
+    return it == given.end() ? nullptr : it->second.c_str();
+  });
+}
+
+TEST(Settings, DefaultsAreValid) {
+  auto settings = read({});
+  ASSERT_TRUE(settings.ok()) << settings.sentence();
+  EXPECT_EQ(settings->driver, DriverChoice::kAuto);
+  EXPECT_EQ(settings->tmp_dir, "/tmp");
+  EXPECT_EQ(settings->max_segment, (MemoryBound{true, 0.85, 0}));
+  EXPECT_FALSE(settings->quiet);
+}
+
+TEST(Settings, GivenValuesArrive) {
+  auto settings = read({{"GASNET_DRIVER", "dpdk"},
+                        {"GASNET_NETWORKDEPTH", "2"},
+                        {"GASNET_DPDK_FRAME", "9K"},
+                        {"GASNET_DPDK_FABRIC", "af_packet"},
+                        {"GASNET_USE_HUGEPAGES", "1"},
+                        {"GASNET_QUIET", "Y"},
+                        {"GASNET_MAX_SEGSIZE", "128.0MB/P"},
+                        {"GASNET_EAL_ARGS", "-l 1 --no-pci"}});
+  ASSERT_TRUE(settings.ok()) << settings.sentence();
+  EXPECT_EQ(settings->driver, DriverChoice::kDpdk);
+  EXPECT_EQ(settings->network_depth, 2U);
+  EXPECT_EQ(settings->dpdk_frame_bytes, 9U << 10);
+  EXPECT_EQ(settings->dpdk_fabric, DpdkFabric::kAfPacket);
+  EXPECT_EQ(settings->hugepages, HugePages::kYes);
+  EXPECT_TRUE(settings->quiet);
+  EXPECT_EQ(settings->max_segment, (MemoryBound{false, 0, 128ULL << 20}));
+  EXPECT_EQ(settings->eal_args, "-l 1 --no-pci");
+}
+
+TEST(Settings, ABadValueIsNamedWithWhatIsAllowed) {
+  const struct {
+    const char *name, *value, *allowed;
+  } cases[] = {{"GASNET_DRIVER", "floppy", "one of auto|shm|dpdk"},
+               {"GASNET_NETWORKDEPTH", "0", "a whole number from 1 to 65535"},
+               {"GASNET_NETWORKDEPTH", "many", "a whole number from 1 to 65535"},
+               {"GASNET_QUIET", "perhaps", "yes or no"},
+               {"GASNET_DPDK_FRAME", "70000", "bytes from 0 to 65535"},
+               {"GASNET_MAX_SEGSIZE", "0", "a fraction below 1"},
+               {"GASNET_SHM_RING_SLOTS", "1000", "a power of two"},
+               {"GASNET_EXITTIMEOUT", "-1", "a number from 0 to 86400"}};
+  for (const auto& one : cases) {
+    auto settings = read({{one.name, one.value}});
+    ASSERT_FALSE(settings.ok()) << one.name;
+    for (const char* part : {one.name, one.value, one.allowed})
+      EXPECT_NE(settings.sentence().find(part), std::string::npos) << settings.sentence();
+  }
+}
+
+TEST(Settings, AnEmptyValueIsNone) { EXPECT_TRUE(read({{"GASNET_NETWORKDEPTH", ""}}).ok()); }
+
+TEST(Settings, C1_108_ExitTimeout) {
+  EXPECT_DOUBLE_EQ(exit_timeout_s(*read({{"GASNET_EXITTIMEOUT", "7.5"}}), 1000), 7.5);
+  const Given three = {{"GASNET_EXITTIMEOUT_MIN", "2"},
+                       {"GASNET_EXITTIMEOUT_FACTOR", "0.5"},
+                       {"GASNET_EXITTIMEOUT_MAX", "10"}};
+  EXPECT_DOUBLE_EQ(exit_timeout_s(*read(three), 4), 4.0);
+  EXPECT_DOUBLE_EQ(exit_timeout_s(*read(three), 400), 10.0);
+}
+
+TEST(Settings, WarnsAboutUnknownNamesOnly) {
+  const char* environment[] = {"PATH=/bin",
+                               "GASNET_DRIVER=shm",
+                               "GASNET_BACKTRACE=1",
+                               "GASNET_COLL_SCRATCH_SIZE=1",
+                               "GASNET_TRACEFILE=x",
+                               "GASNET_NETWORKDEPHT=3",
+                               "GASNET_XYZZYPLUGH=1",
+                               "GASNETX=1",
+                               nullptr};
+  const auto warnings = warnings_about(environment);
+  ASSERT_EQ(warnings.size(), 2U);
+  EXPECT_NE(warnings[0].find("GASNET_NETWORKDEPHT: did you mean GASNET_NETWORKDEPTH?"),
+            std::string::npos)
+      << warnings[0];
+  EXPECT_EQ(warnings[1].find("did you mean"), std::string::npos) << warnings[1];
+}
+
+TEST(Settings, HelpNamesEveryPublicVariable) {
+  for (const auto& variable : variables()) {
+    EXPECT_EQ(help_text().find(std::string(variable.name) + "\n") == std::string::npos,
+              variable.internal)
+        << variable.name;
+    EXPECT_EQ(help_markdown().find("`" + std::string(variable.name) + "`") == std::string::npos,
+              variable.internal);
+  }
+}
+
+TEST(Settings, DescriptionMarksDefaults) {
+  const auto text = describe_environment([](const char* name) -> const char* {
+    return std::string_view(name) == "GASNET_DRIVER" ? "shm" : nullptr;
+  });
+  EXPECT_NE(text.find("GASNET_DRIVER = shm\n"), std::string::npos);
+  EXPECT_NE(text.find("GASNET_TMPDIR = /tmp  (default)\n"), std::string::npos);
+}
+
+TEST(Suggest, EditDistance) {
+  EXPECT_EQ(edit_distance("", ""), 0);
+  EXPECT_EQ(edit_distance("abc", ""), 3);
+  EXPECT_EQ(edit_distance("abc", "abc"), 0);
+  EXPECT_EQ(edit_distance("abc", "axc"), 1);
+  EXPECT_EQ(edit_distance("abc", "acb"), 1);
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3);
+}
+
+}  // namespace
+}  // namespace pinwire
