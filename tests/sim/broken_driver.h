@@ -1,0 +1,89 @@
+// A Driver that breaks one promise of another's, once: what the oracle must catch.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "driver/driver.h"
+
+namespace pinwire::sim {
+
+enum class Break : uint8_t {
+  kNothing,
+  kDropMessage,
+  kDuplicateMessage,
+  kAlterMessage,
+  kReroute,     ///< a message under another peer's name
+  kChangeHeld,  ///< bytes change while the receiver holds the buffer
+  kRequestAsReply,
+  kDropDone,
+  kDuplicateDone,
+  kEarlyDone,  ///< before the operation has happened
+  kLosePut,    ///< reported done, never carried out
+  kTearPut,    ///< its last byte is missing
+  kRepeatPut,  ///< carried out again, later
+  kStrayPut,   ///< it writes beside its range too
+  kAlterGet,
+  kRepeatAtomic,
+  kSkipAtomic,  ///< with a result, but without the effect
+  kMessageBeforePut,
+  kCount,
+};
+const char* break_name(Break what) noexcept;
+
+class BrokenDriver final : public Driver {
+ public:
+  /// Breaks its promise at the `nth` occasion.
+  BrokenDriver(std::unique_ptr<Driver> whole, Break what, uint32_t nth)
+      : whole_(std::move(whole)), what_(what), left_(nth) {}
+
+  const char* name() const noexcept override { return "broken"; }
+  Caps caps() const noexcept override { return whole_->caps(); }
+  Status open(const OpenInfo& info) override { return whole_->open(info); }
+  std::vector<std::byte> address() const override { return whole_->address(); }
+  Status connect(Rank peer, std::span<const std::byte> address) override {
+    return whole_->connect(peer, address);
+  }
+  Result<Region> pin(void* base, uint64_t bytes, int fd, uint64_t fd_offset) override {
+    return whole_->pin(base, bytes, fd, fd_offset);
+  }
+  Status unpin(const Region& region) override { return whole_->unpin(region); }
+  void close() override { whole_->close(); }
+  uint32_t post(uint32_t lane, std::span<const Work> work) noexcept override;
+  uint32_t done(uint32_t lane, std::span<Done> out) noexcept override;
+  uint32_t recv(uint32_t lane, RecvFilter filter, std::span<Recv> out) noexcept override;
+  void give_back(uint32_t lane, std::span<const Recv> buffers) noexcept override {
+    whole_->give_back(lane, buffers);
+  }
+  bool idle(uint32_t lane) const noexcept override { return whole_->idle(lane) && early_.empty(); }
+  int event_fd(uint32_t lane) const noexcept override { return whole_->event_fd(lane); }
+  Armed arm(uint32_t lane) noexcept override { return whole_->arm(lane); }
+  const Failure* failure() const noexcept override { return whole_->failure(); }
+  void stats(StatSink& sink) const noexcept override { whole_->stats(sink); }
+
+  bool broken() const noexcept { return broken_; }
+
+ private:
+  /// Is this the occasion?
+  bool strike(Break what) noexcept;
+  uint32_t post_one(uint32_t lane, Work work) noexcept;
+
+  std::unique_ptr<Driver> whole_;
+  Break what_;
+  uint32_t left_;
+  bool broken_ = false;
+  std::deque<Done> early_;
+  uint64_t swallowed_cookie_ = 0;
+  std::byte* held_ = nullptr;     ///< to be changed at the next call
+  std::byte* altered_ = nullptr;  ///< to be changed when `altered_cookie_` is done
+  uint64_t altered_cookie_ = 0;
+  Work repeated_{};
+  std::vector<std::byte> repeat_;
+  uint32_t repeat_in_posts_ = 0;
+  std::array<std::byte, 8> scratch_{};
+};
+
+}  // namespace pinwire::sim

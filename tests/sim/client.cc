@@ -1,0 +1,259 @@
+#include "client.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+
+#include "core/base/check.h"
+#include "pattern.h"
+
+namespace pinwire::sim {
+namespace {
+
+constexpr uint32_t kSlotBits = 16;
+constexpr std::byte kScribble{0xee};
+
+}  // namespace
+
+Client::Client(Rank rank, Driver& driver, Cluster& cluster)
+    : rank_(rank),
+      driver_(driver),
+      cluster_(cluster),
+      scenario_(cluster.scenario),
+      caps_(driver.caps()),
+      random_(cluster.scenario.seed * 4096 + rank),
+      operations_(cluster.scenario.in_flight_max),
+      unpinned_(cluster.scenario.in_flight_max),
+      unanswered_(cluster.scenario.ranks),
+      own_cell_busy_(cluster.scenario.ranks),
+      to_start_(cluster.scenario.operations) {
+  for (uint32_t i = 0; i < operations_.size(); ++i) operations_[i].slot = i;
+}
+
+bool Client::step() {
+  bool moved = false;
+  for (uint32_t lane = 0; lane < scenario_.lanes; ++lane) {
+    const bool done_first = random_.chance(0.5);
+    if (done_first) moved |= complete(lane);
+    moved |= receive(lane);
+    if (!done_first) moved |= complete(lane);
+  }
+  moved |= post_replies();
+  while (replies_.empty() && !inbox_.empty()) {
+    const Arrived first = inbox_.front();
+    inbox_.pop_front();
+    handle(first);
+    moved = true;
+  }
+  moved |= return_buffers(random_.chance(0.3));
+  if (replies_.empty()) moved |= start() | post();  // a handler that waits starts nothing new
+  if (moved) cluster_.last_progress_ns = cluster_.schedule.now();
+  return moved;
+}
+
+bool Client::finished() const {
+  const bool answered = std::all_of(unanswered_.begin(), unanswered_.end(),
+                                    [](uint32_t count) { return count == 0; });
+  return to_start_ == 0 && in_flight_ == 0 && answered && replies_.empty() && inbox_.empty() &&
+         held_.empty() && crime_ == WorkStatus::kOk;
+}
+
+bool Client::arm() {
+  bool armed = true;
+  for (uint32_t lane = 0; lane < scenario_.lanes; ++lane) {
+    armed &= driver_.arm(lane) == Armed::kArmed;
+  }
+  return armed;
+}
+
+void Client::commit_crime(Rank victim, WorkStatus status) {
+  victim_ = victim;
+  crime_ = status;
+  crime_due_ = true;
+}
+
+bool Client::receive(uint32_t lane) {
+  std::array<Recv, 64> batch;
+  const bool blocked = !replies_.empty() || !inbox_.empty();
+  const uint32_t want = std::clamp(scenario_.recv_burst, 1u, 64u);
+  const auto filter = blocked ? RecvFilter::kRepliesOnly : RecvFilter::kAll;
+  const uint32_t count = driver_.recv(lane, filter, {batch.data(), want});
+  if (count > want) cluster_.verdict.fail("rank %u: recv() gave %u of %u", rank_, count, want);
+  for (uint32_t i = 0; i < count && !cluster_.verdict.failed(); ++i) {
+    const Arrived arrived{batch[i], lane};
+    if (blocked && arrived.recv.cls != MessageClass::kReply) {
+      cluster_.verdict.fail("rank %u asked for replies only and got a request", rank_);
+    } else if (arrived.recv.cls == MessageClass::kRequest && !replies_.empty()) {
+      inbox_.push_back(arrived);
+    } else {
+      handle(arrived);
+    }
+  }
+  return count > 0;
+}
+
+void Client::handle(const Arrived& arrived) {
+  Ledger& ledger = cluster_.ledger;
+  const uint64_t number = ledger.arrived(rank_, arrived.recv);
+  if (number == Message::kNone) return;
+  const Message message = ledger[number];
+  if (cluster_.verdict.tracing()) {
+    cluster_.verdict.trace("rank %u got message %lu from %u", rank_, number, message.from);
+  }
+  if (message.put.bytes > 0) {
+    cluster_.shadow.check_put(message.put_id, cluster_.memories[rank_]->windows());
+    cluster_.shadow.end_put(message.put_id);
+  }
+  const uint32_t linger = scenario_.recv_burst >= 8 && random_.chance(0.2) ? 8 : 0;
+  held_.push_back({arrived.recv, number, arrived.lane, linger});
+  if (message.answers != Message::kNone) --unanswered_[message.from];
+  if (message.wants_reply) answer(number, arrived.lane);
+}
+
+bool Client::return_buffers(bool all) {
+  bool any = false;
+  for (size_t left = held_.size(); left > 0; --left) {
+    Held held = held_.front();
+    held_.pop_front();
+    if (held.steps_left > 0 && !all) {
+      --held.steps_left;
+      held_.push_back(held);
+      continue;
+    }
+    cluster_.ledger.check_bytes(held.message, held.recv);
+    driver_.give_back(held.lane, {&held.recv, 1});
+    any = true;
+  }
+  return any;
+}
+
+bool Client::complete(uint32_t lane) {
+  std::array<Done, 32> batch;
+  const uint32_t count = driver_.done(lane, batch);
+  if (count > batch.size()) cluster_.verdict.fail("rank %u: done() overran its span", rank_);
+  for (uint32_t i = 0; i < count && !cluster_.verdict.failed(); ++i) {
+    const uint64_t slot = batch[i].cookie & ((1u << kSlotBits) - 1);
+    if (slot >= operations_.size() || !operations_[slot].accepted ||
+        operations_[slot].work.cookie != batch[i].cookie || operations_[slot].lane != lane) {
+      cluster_.verdict.fail("rank %u, lane %u: a Done (cookie %#lx) for no Work in flight", rank_,
+                            lane, batch[i].cookie);
+      break;
+    }
+    finish(operations_[slot], batch[i].status);
+  }
+  return count > 0;
+}
+
+void Client::finish(Operation& operation, WorkStatus status) {
+  const Work& work = operation.work;
+  const WorkStatus wanted = operation.criminal ? crime_ : WorkStatus::kOk;
+  if (status != wanted && (scenario_.crime == Crime::kNone || operation.criminal)) {
+    return cluster_.verdict.fail("rank %u: operation %u on rank %u ended with status %u, not %u",
+                                 rank_, static_cast<unsigned>(work.op), work.peer,
+                                 static_cast<unsigned>(status), static_cast<unsigned>(wanted));
+  }
+  if (operation.criminal) punished_ = true;
+  if (status == WorkStatus::kOk) {
+    if (operation.put != 0) cluster_.shadow.end_put(operation.put);
+    if (operation.get != 0) {
+      cluster_.shadow.end_get(operation.get, {operation.buffer, work.bytes});
+    }
+    if (work.op == Op::kFetchOp || work.op == Op::kCompareSwap) {
+      uint64_t old;
+      std::memcpy(&old, work.local, sizeof old);
+      cluster_.atomics.result(work.peer, operation.cell, operation.operands, old);
+      if (cell_kind(operation.cell) == CellKind::kOwn) own_cell_busy_[work.peer] = false;
+    }
+  }
+  for (const std::byte* fence :
+       {operation.buffer - kOperationFenceBytes, operation.buffer + work.bytes}) {
+    if (pattern_mismatch({fence, kOperationFenceBytes}, rank_) != kOperationFenceBytes) {
+      cluster_.verdict.fail("rank %u: an operation wrote beside its local buffer", rank_);
+    }
+  }
+  std::memset(operation.buffer, static_cast<int>(kScribble), work.bytes);
+  operation.used = operation.accepted = false;
+  --in_flight_;
+}
+
+bool Client::start() {
+  if (!unposted_.empty()) return false;
+  const uint64_t burst = 1 + random_.below(8);
+  for (uint64_t i = 0; i < burst; ++i) {
+    Operation* const operation = free_operation();
+    if (operation == nullptr) break;
+    if (crime_due_) {
+      make_crime(*operation);
+      crime_due_ = false;
+    } else if (to_start_ == 0 || !make(*operation)) {
+      break;
+    } else {
+      --to_start_;
+    }
+    operation->used = true;
+    operation->work.cookie = generation_++ << kSlotBits | operation->slot;
+    operation->lane = static_cast<uint32_t>(random_.below(scenario_.lanes));
+    unposted_.push_back(operation->slot);
+    ++in_flight_;
+  }
+  return false;
+}
+
+bool Client::post() {
+  bool any = false;
+  for (uint32_t lane = 0; lane < scenario_.lanes; ++lane) any |= post_lane(lane);
+  return any;
+}
+
+bool Client::post_lane(uint32_t lane) {
+  std::array<Work, 64> batch;
+  std::array<uint32_t, 64> slots;
+  uint32_t count = 0;
+  for (const uint32_t slot : unposted_) {
+    if (operations_[slot].lane != lane || count == batch.size()) continue;
+    slots[count] = slot;
+    batch[count++] = operations_[slot].work;
+  }
+  if (count == 0) return false;
+  const uint32_t accepted = driver_.post(lane, {batch.data(), count});
+  if (accepted > count) cluster_.verdict.fail("rank %u: post() took more than all", rank_);
+  for (uint32_t i = 0; i < accepted && i < count; ++i) {
+    std::erase(unposted_, slots[i]);
+    after_accept(operations_[slots[i]]);
+  }
+  return accepted > 0;
+}
+
+void Client::after_accept(Operation& operation) {
+  operation.accepted = true;
+  if (cluster_.verdict.tracing()) {
+    cluster_.verdict.trace("rank %u posted operation %u to %u, message %ld, %lu bytes, cookie %#lx",
+                           rank_, static_cast<unsigned>(operation.work.op), operation.work.peer,
+                           static_cast<long>(operation.message), operation.work.bytes,
+                           operation.work.cookie);
+  }
+  if (operation.message != Message::kNone) cluster_.ledger.posted(operation.message);
+  operation.head.fill(kScribble);
+  if ((operation.work.flags & kWorkCopied) != 0) {
+    std::memset(operation.buffer, static_cast<int>(kScribble), operation.work.bytes);
+  }
+  if ((operation.work.flags & kWorkSilent) != 0) {
+    operation.used = operation.accepted = false;
+    --in_flight_;
+  }
+}
+
+std::string Client::state() const {
+  char text[256];
+  uint32_t waiting = 0;
+  for (const uint32_t count : unanswered_) waiting += count;
+  std::snprintf(text, sizeof text,
+                "rank %u: %u to start, %u in flight (%zu not accepted), %u unanswered, %zu replies "
+                "waiting, %zu in the inbox, %zu held",
+                rank_, to_start_, in_flight_, unposted_.size(), waiting, replies_.size(),
+                inbox_.size(), held_.size());
+  return text;
+}
+
+}  // namespace pinwire::sim

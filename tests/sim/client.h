@@ -1,0 +1,98 @@
+// One rank's program: starts random operations, answers requests, and lends and returns buffers
+// exactly as the contract of driver/driver.h allows, no more kindly than that: what it lent is
+// scribbled over the moment it is its own again.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "cluster.h"
+#include "core/base/random.h"
+#include "driver/driver.h"
+#include "operation.h"
+
+namespace pinwire::sim {
+
+class Client {
+ public:
+  Client(Rank rank, Driver& driver, Cluster& cluster);
+
+  /// One poll of the driver and, perhaps, more work for it. True if anything moved.
+  bool step();
+  /// Everything that it started has ended, and it will start no more.
+  bool finished() const;
+  /// Lets an idle client sleep: false when the driver says that there is something to do.
+  bool arm();
+
+  /// Its next operation will be against `victim` and must be refused with `status`.
+  void commit_crime(Rank victim, WorkStatus status);
+  bool punished() const noexcept { return punished_; }
+  void stop() noexcept { to_start_ = 0; }
+
+  Driver& driver() noexcept { return driver_; }
+  /// For the sentence about a stuck run.
+  std::string state() const;
+
+ private:
+  struct Held {
+    Recv recv;
+    uint64_t message;
+    uint32_t lane;
+    uint32_t steps_left;
+  };
+  struct Arrived {
+    Recv recv;
+    uint32_t lane;
+  };
+
+  bool receive(uint32_t lane);
+  void handle(const Arrived& arrived);
+  void answer(uint64_t request, uint32_t lane);
+  bool post_replies();
+  bool return_buffers(bool all);
+  bool complete(uint32_t lane);
+  void finish(Operation& operation, WorkStatus status);
+  bool start();
+  bool post();
+  bool post_lane(uint32_t lane);
+  void after_accept(Operation& operation);
+
+  // client_start.cc: what an operation is made of.
+  Operation* free_operation();
+  bool make(Operation& operation);
+  bool make_message(Operation& operation, bool put);
+  bool make_put(Operation& operation);
+  bool make_get(Operation& operation);
+  bool make_atomic(Operation& operation);
+  void make_crime(Operation& operation);
+  bool reserve_put(Rank target, uint64_t bytes, PutRange& range);
+  uint64_t draw_bytes(uint64_t bytes_max);
+  uint8_t draw_head_bytes();
+  Rank draw_peer();
+  void lend_head(Operation& operation, const void* bytes, uint8_t count);
+  void lend_memory(Operation& operation, uint64_t bytes);
+
+  Rank rank_;
+  Driver& driver_;
+  Cluster& cluster_;
+  const Scenario& scenario_;
+  Caps caps_;
+  Random random_;
+  std::vector<Operation> operations_;
+  std::vector<std::vector<std::byte>> unpinned_;
+  std::vector<uint32_t> unposted_;  ///< slots of operations that the driver has not accepted yet
+  std::deque<Reply> replies_;       ///< that a handler waits to post
+  std::deque<Arrived> inbox_;       ///< requests that wait behind such a handler
+  std::deque<Held> held_;
+  std::vector<uint32_t> unanswered_;  ///< requests in flight, per peer
+  std::vector<bool> own_cell_busy_;
+  uint32_t to_start_;
+  uint32_t in_flight_ = 0;
+  uint64_t generation_ = 1;
+  Rank victim_ = 0;
+  WorkStatus crime_ = WorkStatus::kOk;
+  bool crime_due_ = false;
+  bool punished_ = false;
+};
+
+}  // namespace pinwire::sim

@@ -1,0 +1,39 @@
+// What the simulated ranks share: the rules, the clock and the oracle.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "atomics.h"
+#include "ledger.h"
+#include "memory.h"
+#include "scenario.h"
+#include "shadow.h"
+
+namespace pinwire::sim {
+
+struct Cluster {
+  Cluster(const Scenario& rules, Schedule& time, Verdict& outcome)
+      : scenario(rules),
+        schedule(time),
+        verdict(outcome),
+        ledger(outcome),
+        shadow(rules.ranks, rules.window_bytes * rules.ranks, outcome),
+        atomics(rules.ranks, outcome) {
+    for (Rank rank = 0; rank < rules.ranks; ++rank) {
+      memories.push_back(
+          std::make_unique<Memory>(rank, rules, atomics.cells(), shadow.image(rank)));
+    }
+  }
+
+  const Scenario& scenario;
+  Schedule& schedule;
+  Verdict& verdict;
+  Ledger ledger;
+  Shadow shadow;
+  AtomicLedger atomics;
+  std::vector<std::unique_ptr<Memory>> memories;
+  uint64_t last_progress_ns = 0;
+};
+
+}  // namespace pinwire::sim

@@ -1,0 +1,80 @@
+// The simulated network: every rank's port, its link, and one switch with an output queue per rank.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "faults.h"
+#include "sim_port.h"
+
+namespace pinwire::sim {
+
+struct FabricCounts {
+  uint64_t sent, delivered, lost, partitioned, duplicated, corrupted, truncated, overrun,
+      unbuffered, injected;
+};
+
+class Fabric final : public EventTarget {
+ public:
+  Fabric(const Scenario& scenario, Schedule& schedule, Verdict& verdict);
+
+  SimPort& port(Rank rank) { return *ports_[rank]; }
+  /// Puts a frame on the wire; answers when it leaves the transmit ring.
+  uint64_t send(Rank from, const TxFrame& frame);
+  /// The memory behind `key` goes: frames under way take their copy now.
+  void settle(Rank from, uint32_t key);
+  /// A stranger's frame, straight to `to`.
+  void inject(Rank to, std::span<const std::byte> frame);
+  void fire(uint64_t flight_and_stage) override;
+
+  /// Who wants to know that a port got a frame (to wake its rank).
+  void on_delivery(void (*hook)(void*, Rank), void* context) { hook_ = hook, context_ = context; }
+  const FabricCounts& counts() const noexcept { return counts_; }
+  uint32_t in_flight() const noexcept { return in_flight_; }
+  uint64_t last_sent_ns() const noexcept { return last_sent_ns_; }
+  /// Genuine frames seen lately, undamaged: what a stranger on the wire may have recorded.
+  struct Recorded {
+    Rank to;
+    std::vector<std::byte> bytes;
+  };
+  const std::deque<Recorded>& recorded() const noexcept { return recorded_; }
+
+ private:
+  /// A frame under way. The body lies in `bytes` too, unless `body` still points into the sender.
+  struct Flight {
+    Rank from, to;
+    std::vector<std::byte> bytes;
+    const std::byte* body;
+    uint32_t body_bytes;
+    uint32_t body_key;
+    bool corrupt, truncate;
+    bool used;
+  };
+  LinkDice& dice(Rank from, Rank to);
+  bool partitioned(Rank from, Rank to) const;
+  uint32_t launch(Rank from, Rank to, const TxFrame& frame, const Copy& copy);
+  void leave_switch(uint32_t flight);
+  void arrive(Flight& flight);
+  static void take_body(Flight& flight);
+
+  const Scenario& scenario_;
+  Schedule& schedule_;
+  Verdict& verdict_;
+  Random random_;
+  std::vector<std::unique_ptr<SimPort>> ports_;
+  std::vector<std::unique_ptr<LinkDice>> dice_;
+  std::vector<uint64_t> uplink_free_ns_;
+  std::vector<uint64_t> downlink_free_ns_;
+  std::vector<Flight> flights_;
+  std::vector<uint32_t> unused_flights_;
+  std::deque<Recorded> recorded_;
+  FabricCounts counts_{};
+  uint32_t in_flight_ = 0;
+  uint64_t start_ns_;
+  uint64_t last_sent_ns_ = 0;
+  void (*hook_)(void*, Rank) = nullptr;
+  void* context_ = nullptr;
+};
+
+}  // namespace pinwire::sim

@@ -1,0 +1,72 @@
+// A simulated NIC: pinwire::Port over the fabric. Strict: whatever a real device might forgive and
+// the contract of nicfw/port.h forbids fails the run. A body in attached memory is read as late as
+// possible, on delivery, as DMA may.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "core/base/random.h"
+#include "nicfw/port.h"
+#include "rx_pool.h"
+#include "scenario.h"
+#include "verdict.h"
+
+namespace pinwire::sim {
+
+class Fabric;
+
+class SimPort final : public Port {
+ public:
+  SimPort(Rank rank, const Scenario& scenario, const Schedule& schedule, Verdict& verdict,
+          Fabric& fabric, Random& random);
+
+  PortFacts facts() const noexcept override { return facts_; }
+  uint32_t tx(uint32_t queue, std::span<const TxFrame> frames) noexcept override;
+  uint32_t rx(uint32_t queue, std::span<RxFrame> frames) noexcept override;
+  void release(uint32_t queue, std::span<const RxFrame> frames) noexcept override;
+  Result<uint32_t> attach(void* base, uint64_t bytes) override;
+  void detach(uint32_t key) override;
+  int event_fd(uint32_t queue) const noexcept override;
+  PortArmed arm(uint32_t queue) noexcept override;
+
+  /// The fabric's side: a frame reaches the device. False when it had no buffer for it.
+  bool deliver(std::span<const std::byte> frame);
+  /// Fails the run if the driver, now closed, kept a buffer or a region.
+  void check_closed();
+  uint32_t buffers_held() const;
+
+ private:
+  struct Waiting {
+    std::byte* data;
+    uint32_t bytes;
+    bool checksum_good;
+  };
+  struct Queue {
+    std::unique_ptr<RxPool> pool;
+    std::deque<Waiting> waiting;
+    std::deque<uint64_t> departures_ns;  ///< of frames in the transmit ring
+  };
+  struct Attached {
+    const std::byte* base;
+    uint64_t bytes;
+  };
+  void check_frame(const TxFrame& frame);
+
+  Rank rank_;
+  const Scenario& scenario_;
+  const Schedule& schedule_;
+  Verdict& verdict_;
+  Fabric& fabric_;
+  Random random_;
+  PortFacts facts_;
+  std::vector<Queue> queues_;
+  std::map<uint32_t, Attached> attached_;
+  uint32_t next_key_ = 1;
+};
+
+MacAddress mac_of(Rank rank);
+
+}  // namespace pinwire::sim

@@ -1,0 +1,228 @@
+#include "world.h"
+
+#include <algorithm>
+#include <array>
+
+namespace pinwire::sim {
+namespace {
+
+constexpr uint64_t kQuietNs = 200'000'000;         ///< without a frame: the network is at rest
+constexpr uint64_t kQuietWaitNs = 10'000'000'000;  ///< longest wait for that
+constexpr uint64_t kEventsMax = 30'000'000;
+constexpr uint64_t kIdleNsMax = 1'000'000;
+constexpr uint64_t kForever = ~uint64_t{0};
+
+}  // namespace
+
+std::unique_ptr<Driver> World::nic(World& world, Rank rank) {
+  NicConfig config = world.scenario().nic;
+  config.seed += rank;
+  config.first_sequence += rank * 3;
+  return make_nic(world.fabric().port(rank), world.clock(), config);
+}
+
+World::World(const Scenario& scenario, DriverMaker maker, bool trace)
+    : scenario_(scenario),
+      verdict_(schedule_, trace),
+      fabric_(scenario_, schedule_, verdict_),
+      cluster_(scenario_, schedule_, verdict_),
+      maker_(std::move(maker)),
+      random_(scenario.seed ^ 0x3012d),
+      paces_(scenario.ranks) {
+  fabric_.on_delivery([](void* self, Rank rank) { static_cast<World*>(self)->wake(rank); }, this);
+}
+
+World::~World() = default;
+
+bool World::run() {
+  open();
+  if (!verdict_.failed()) work();
+  if (!verdict_.failed() && scenario_.crime == Crime::kNone) settle();
+  if (!verdict_.failed()) close();
+  return !verdict_.failed();
+}
+
+void World::open() {
+  const OpenInfo info{.rank_count = scenario_.ranks,
+                      .lanes = scenario_.lanes,
+                      .job_key = random_.next() | 1,
+                      .network_depth = scenario_.network_depth};
+  std::vector<std::vector<std::byte>> addresses;
+  for (Rank rank = 0; rank < scenario_.ranks; ++rank) {
+    OpenInfo mine = info;
+    mine.rank = rank;
+    drivers_.push_back(maker_(*this, rank));
+    const Status opened = drivers_[rank]->open(mine);
+    if (!opened.ok()) return verdict_.fail("open: %s", opened.sentence().c_str());
+    addresses.push_back(drivers_[rank]->address());
+  }
+  for (Rank rank = 0; rank < scenario_.ranks; ++rank) {
+    for (Rank peer = 0; peer < scenario_.ranks; ++peer) {
+      const Status connected = drivers_[rank]->connect(peer, addresses[peer]);
+      if (!connected.ok()) return verdict_.fail("connect: %s", connected.sentence().c_str());
+    }
+    Memory& memory = *cluster_.memories[rank];
+    Result<Region> region = drivers_[rank]->pin(memory.base(), memory.bytes(), -1, 0);
+    if (!region.ok()) return verdict_.fail("pin: %s", region.sentence().c_str());
+    memory.region = *region;
+    clients_.push_back(std::make_unique<Client>(rank, *drivers_[rank], cluster_));
+    poll_at(rank, schedule_.now() + random_.below(scenario_.poll_ns + 1));
+  }
+  if (scenario_.hostile) hostile_ = std::make_unique<Hostile>(*this, info, addresses);
+  if (scenario_.crime != Crime::kNone) crime_ns_ = schedule_.now() + random_.below(300'000);
+}
+
+/// Until every client has done its work, or the crime is punished.
+void World::work() {
+  cluster_.last_progress_ns = schedule_.now();
+  while (!verdict_.failed()) {
+    if (crime_ns_ != 0 && crime_ns_ != kForever && schedule_.now() >= crime_ns_) start_crime();
+    if (crime_ns_ == 0 && all_finished() && cluster_.ledger.undelivered() == 0) return;
+    if (crime_ns_ == kForever && crime_solved()) return;
+    if (!schedule_.step()) return verdict_.fail("no event is left");
+    check_alive();
+  }
+}
+
+/// The network must come to rest by itself, and stay so; then memory must be what it should be.
+void World::settle() {
+  if (hostile_) hostile_->stop();
+  const uint64_t start_ns = schedule_.now();
+  while (!verdict_.failed()) {
+    const uint64_t quiet_since_ns = std::max(fabric_.last_sent_ns(), start_ns);
+    if (schedule_.now() > quiet_since_ns + kQuietNs && fabric_.in_flight() == 0) break;
+    if (schedule_.now() > start_ns + kQuietWaitNs) {
+      return verdict_.fail("all work is done, but frames are still being sent");
+    }
+    if (!schedule_.step()) return verdict_.fail("no event is left");
+  }
+  cluster_.ledger.check_final();
+  if (cluster_.shadow.unfinished() != 0) {
+    verdict_.fail("%zu puts and gets never ended", cluster_.shadow.unfinished());
+  }
+  for (Rank rank = 0; rank < scenario_.ranks; ++rank) {
+    cluster_.atomics.check_final(rank, cluster_.memories[rank]->cells());
+    if (!drivers_[rank]->idle(0)) verdict_.fail("rank %u is not idle at rest", rank);
+    if (fabric_.port(rank).buffers_held() != 0) {
+      verdict_.fail("rank %u holds %u receive buffers at rest", rank,
+                    fabric_.port(rank).buffers_held());
+    }
+  }
+}
+
+void World::close() {
+  for (Rank rank = 0; rank < scenario_.ranks; ++rank) {
+    cluster_.shadow.check_memory(rank, cluster_.memories[rank]->windows());
+    cluster_.memories[rank]->check_fences(verdict_);
+  }
+  if (scenario_.crime != Crime::kNone) return;
+  for (Rank rank = 0; rank < scenario_.ranks; ++rank) {
+    const Status unpinned = drivers_[rank]->unpin(cluster_.memories[rank]->region);
+    if (!unpinned.ok()) return verdict_.fail("unpin: %s", unpinned.sentence().c_str());
+    drivers_[rank]->close();
+    drivers_[rank]->close();  // idempotent
+    fabric_.port(rank).check_closed();
+  }
+}
+
+void World::fire(uint64_t rank_and_generation) {
+  const auto rank = static_cast<Rank>(rank_and_generation >> 32);
+  if (paces_[rank].generation == static_cast<uint32_t>(rank_and_generation)) poll(rank);
+}
+
+void World::poll(Rank rank) {
+  paces_[rank].absent = false;
+  const bool moved = clients_[rank]->step();
+  check_failure(rank);
+  poll_at(rank, schedule_.now() + pause(rank, moved));
+}
+
+void World::poll_at(Rank rank, uint64_t time_ns) {
+  Pace& pace = paces_[rank];
+  pace.next_ns = time_ns;
+  schedule_.at(time_ns, *this, uint64_t{rank} << 32 | ++pace.generation);
+}
+
+/// How long until the next poll. A rank that finds nothing to do polls ever more rarely, as if it
+/// had gone to sleep with a timeout; a frame wakes it.
+uint64_t World::pause(Rank rank, bool moved) {
+  Pace& pace = paces_[rank];
+  const bool slow = rank < scenario_.slow_ranks;
+  const uint64_t base_ns = scenario_.poll_ns * (slow ? 100 : 1);
+  if (random_.chance(scenario_.stall)) {
+    pace.absent = true;
+    return 1 + random_.below(scenario_.stall_ns_max);
+  }
+  pace.absent = slow;
+  const bool at_rest = schedule_.now() - cluster_.last_progress_ns > 20'000'000;
+  const uint64_t idle_ns = std::max(base_ns, at_rest ? kIdleNsMax : scenario_.poll_idle_ns_max);
+  pace.interval_ns = moved ? base_ns : std::min(pace.interval_ns * 2 + 1, idle_ns);
+  if (pace.interval_ns > 10'000 && !clients_[rank]->arm()) pace.interval_ns = base_ns;
+  return pace.interval_ns / 2 + random_.below(pace.interval_ns + 1);
+}
+
+void World::wake(Rank rank) {
+  Pace& pace = paces_[rank];
+  const uint64_t soon_ns = schedule_.now() + scenario_.poll_ns / 2;
+  if (!pace.absent && pace.next_ns > soon_ns) {
+    pace.interval_ns = scenario_.poll_ns;
+    poll_at(rank, soon_ns);
+  }
+}
+
+void World::check_alive() {
+  if (schedule_.fired() > kEventsMax) return verdict_.fail("%lu events: it runs away", kEventsMax);
+  if (schedule_.now() < cluster_.last_progress_ns + scenario_.stuck_ns) return;
+  std::string states;
+  for (const auto& client : clients_) {
+    if (!client->finished() && states.size() < 600) states += "; " + client->state();
+  }
+  verdict_.fail("stuck for %lu ms, %lu messages undelivered%s", scenario_.stuck_ns / 1'000'000,
+                cluster_.ledger.undelivered(), states.c_str());
+}
+
+/// Only the criminal may see its driver fail, or, of a cut, both sides of it.
+void World::check_failure(Rank rank) {
+  const Failure* const failure = drivers_[rank]->failure();
+  if (failure == nullptr) return;
+  const bool refused = scenario_.crime == Crime::kRemoteAccess && rank == criminal_ &&
+                       failure->peer == victim_ && failure->status == WorkStatus::kRemoteAccess;
+  const bool cut_off = scenario_.crime == Crime::kUnreachable &&
+                       failure->status == WorkStatus::kUnreachable &&
+                       (rank == criminal_) != (failure->peer == criminal_);
+  if (crime_ns_ != kForever || (!refused && !cut_off)) {
+    verdict_.fail("rank %u gave up: %s", rank, failure->sentence);
+  }
+}
+
+bool World::all_finished() const {
+  return std::all_of(clients_.begin(), clients_.end(),
+                     [](const auto& client) { return client->finished(); });
+}
+
+void World::start_crime() {
+  crime_ns_ = kForever;
+  crime_start_ns_ = schedule_.now();
+  criminal_ = static_cast<Rank>(random_.below(scenario_.ranks));
+  victim_ =
+      static_cast<Rank>((criminal_ + 1 + random_.below(scenario_.ranks - 1)) % scenario_.ranks);
+  const bool cut = scenario_.crime == Crime::kUnreachable;
+  if (cut) scenario_.partitions.push_back({0, kForever, uint64_t{1} << criminal_, false});
+  verdict_.trace("crime: rank %u against %u", criminal_, victim_);
+  clients_[criminal_]->commit_crime(victim_,
+                                    cut ? WorkStatus::kUnreachable : WorkStatus::kRemoteAccess);
+  cluster_.last_progress_ns = schedule_.now();
+}
+
+bool World::crime_solved() {
+  const Failure* const failure = drivers_[criminal_]->failure();
+  if (scenario_.crime == Crime::kUnreachable &&
+      schedule_.now() > crime_start_ns_ + 3 * scenario_.nic.peer_timeout_ns) {
+    verdict_.fail("rank %u has not noticed that rank %u is gone", criminal_, victim_);
+  }
+  if (!clients_[criminal_]->punished() || failure == nullptr) return false;
+  if (failure->sentence[0] == '\0') verdict_.fail("rank %u failed without a sentence", criminal_);
+  return true;
+}
+
+}  // namespace pinwire::sim

@@ -1,0 +1,78 @@
+// One run: the cluster, its drivers and clients, virtual time, and the verdict.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client.h"
+#include "cluster.h"
+#include "fabric.h"
+#include "hostile.h"
+
+namespace pinwire::sim {
+
+class World final : public EventTarget {
+ public:
+  /// Makes the driver of one rank; `world` offers clock() and port().
+  using DriverMaker = std::function<std::unique_ptr<Driver>(World& world, Rank rank)>;
+
+  /// nicfw over the simulated fabric.
+  static std::unique_ptr<Driver> nic(World& world, Rank rank);
+
+  World(const Scenario& scenario, DriverMaker maker = nic, bool trace = false);
+  ~World();
+
+  /// Runs to the end; true if every promise was kept.
+  bool run();
+  const std::string& sentence() const noexcept { return verdict_.sentence(); }
+
+  const Scenario& scenario() const noexcept { return scenario_; }
+  Schedule& clock() noexcept { return schedule_; }
+  Verdict& verdict() noexcept { return verdict_; }
+  Fabric& fabric() noexcept { return fabric_; }
+  Cluster& cluster() noexcept { return cluster_; }
+  Driver& driver(Rank rank) { return *drivers_[rank]; }
+
+  void fire(uint64_t rank_and_generation) override;
+
+ private:
+  struct Pace {
+    uint64_t interval_ns = 0;
+    uint64_t next_ns = 0;
+    uint32_t generation = 0;
+    bool absent = false;  ///< stalled: arrivals do not wake it
+  };
+  void open();
+  void work();
+  void settle();
+  void close();
+  void poll(Rank rank);
+  void poll_at(Rank rank, uint64_t time_ns);
+  void wake(Rank rank);
+  uint64_t pause(Rank rank, bool moved);
+  void check_alive();
+  void check_failure(Rank rank);
+  void start_crime();
+  bool crime_solved();
+  bool all_finished() const;
+
+  Scenario scenario_;
+  Schedule schedule_;
+  Verdict verdict_;
+  Fabric fabric_;
+  Cluster cluster_;
+  DriverMaker maker_;
+  Random random_;
+  std::vector<std::unique_ptr<Driver>> drivers_;
+  std::vector<std::unique_ptr<Client>> clients_;
+  std::vector<Pace> paces_;
+  std::unique_ptr<Hostile> hostile_;
+  uint64_t crime_ns_ = 0;  ///< when it happens; 0: never
+  uint64_t crime_start_ns_ = 0;
+  Rank criminal_ = 0;
+  Rank victim_ = 0;
+};
+
+}  // namespace pinwire::sim
