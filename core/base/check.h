@@ -8,7 +8,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <source_location>
 #include <type_traits>
 
 namespace pinwire {
@@ -19,17 +18,21 @@ inline constexpr bool kChecks = true;
 inline constexpr bool kChecks = false;
 #endif
 
-/// A string literal that remembers where it was written.
+/// A string literal that remembers where it was written (clang 14 has no std::source_location).
 struct CheckText {
   const char* text;
-  std::source_location where;
+  const char* file;
+  const char* function;
+  unsigned line;
   consteval CheckText(const char* words,  // NOLINT: implicit on purpose
-                      std::source_location here = std::source_location::current())
-      : text(words), where(here) {}
+                      const char* in_file = __builtin_FILE(),
+                      const char* in_function = __builtin_FUNCTION(),
+                      unsigned on_line = __builtin_LINE())
+      : text(words), file(in_file), function(in_function), line(on_line) {}
 };
 
-[[noreturn, gnu::cold]] void check_failed(const char* text, const std::source_location& where,
-                                          const int64_t* values, int value_count) noexcept;
+[[noreturn, gnu::cold]] void check_failed(const CheckText& text, const int64_t* values,
+                                          int value_count) noexcept;
 
 template <typename V>
 constexpr int64_t check_value(V value) noexcept {
@@ -44,7 +47,7 @@ template <typename... Values>
 inline void check(bool holds, CheckText text, Values... values) noexcept {
   if (!holds) [[unlikely]] {
     const int64_t list[sizeof...(Values) + 1] = {check_value(values)..., 0};
-    check_failed(text.text, text.where, list, sizeof...(Values));
+    check_failed(text, list, sizeof...(Values));
   }
 }
 

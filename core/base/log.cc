@@ -62,18 +62,17 @@ void fatal(const char* format, ...) noexcept {
 
 void on_fatal(void (*hook)() noexcept) noexcept { fatal_hook.store(hook); }
 
-void check_failed(const char* text, const std::source_location& where, const int64_t* values,
-                  int value_count) noexcept {
+void check_failed(const CheckText& text, const int64_t* values, int value_count) noexcept {
   char list[256] = "";
   size_t used = 0;
   for (int i = 0; i < value_count && used + 24 < sizeof list; ++i) {
-    used += static_cast<size_t>(std::snprintf(list + used, sizeof list - used, "%s%lld",
-                                              i == 0 ? " [" : ", ",
-                                              static_cast<long long>(values[i])));
+    used +=
+        static_cast<size_t>(std::snprintf(list + used, sizeof list - used, "%s%lld",
+                                          i == 0 ? " [" : ", ", static_cast<long long>(values[i])));
   }
   const char* close = value_count > 0 ? "]" : "";
-  fatal("check failed: %s%s%s at %s:%u in %s", text, list, close, where.file_name(), where.line(),
-        where.function_name());
+  fatal("check failed: %s%s%s at %s:%u in %s", text.text, list, close, text.file, text.line,
+        text.function);
 }
 
 }  // namespace pinwire

@@ -85,6 +85,13 @@ uint32_t BrokenDriver::post_one(uint32_t lane, Work work) noexcept {
   return whole_->post(lane, {&work, 1});
 }
 
+void BrokenDriver::give_back(uint32_t lane, std::span<const Recv> buffers) noexcept {
+  for (const Recv& recv : buffers) {
+    if (held_ == &recv.data[recv.bytes - 1]) held_ = nullptr;
+  }
+  whole_->give_back(lane, buffers);
+}
+
 uint32_t BrokenDriver::done(uint32_t lane, std::span<Done> out) noexcept {
   if (held_ != nullptr) *std::exchange(held_, nullptr) ^= kFlip;
   uint32_t count = 0;

@@ -55,9 +55,7 @@ class BrokenDriver final : public Driver {
   uint32_t post(uint32_t lane, std::span<const Work> work) noexcept override;
   uint32_t done(uint32_t lane, std::span<Done> out) noexcept override;
   uint32_t recv(uint32_t lane, RecvFilter filter, std::span<Recv> out) noexcept override;
-  void give_back(uint32_t lane, std::span<const Recv> buffers) noexcept override {
-    whole_->give_back(lane, buffers);
-  }
+  void give_back(uint32_t lane, std::span<const Recv> buffers) noexcept override;
   bool idle(uint32_t lane) const noexcept override { return whole_->idle(lane) && early_.empty(); }
   int event_fd(uint32_t lane) const noexcept override { return whole_->event_fd(lane); }
   Armed arm(uint32_t lane) noexcept override { return whole_->arm(lane); }

@@ -47,7 +47,10 @@ bool Client::step() {
     moved = true;
   }
   moved |= return_buffers(random_.chance(0.3));
-  if (replies_.empty()) moved |= start() | post();  // a handler that waits starts nothing new
+  if (replies_.empty()) {  // a handler that waits starts nothing new
+    start();
+    moved |= post();
+  }
   if (moved) cluster_.last_progress_ns = cluster_.schedule.now();
   return moved;
 }
@@ -177,8 +180,8 @@ void Client::finish(Operation& operation, WorkStatus status) {
   --in_flight_;
 }
 
-bool Client::start() {
-  if (!unposted_.empty()) return false;
+void Client::start() {
+  if (!unposted_.empty()) return;
   const uint64_t burst = 1 + random_.below(8);
   for (uint64_t i = 0; i < burst; ++i) {
     Operation* const operation = free_operation();
@@ -197,7 +200,6 @@ bool Client::start() {
     unposted_.push_back(operation->slot);
     ++in_flight_;
   }
-  return false;
 }
 
 bool Client::post() {

@@ -52,7 +52,7 @@ class Client {
   bool return_buffers(bool all);
   bool complete(uint32_t lane);
   void finish(Operation& operation, WorkStatus status);
-  bool start();
+  void start();
   bool post();
   bool post_lane(uint32_t lane);
   void after_accept(Operation& operation);
