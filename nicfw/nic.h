@@ -1,4 +1,5 @@
-// nicfw: a NIC in software. RDMA semantics and a reliable transport over a port's frames (DESIGN §4).
+// nicfw: a NIC in software. RDMA semantics and a reliable transport over a port's frames (DESIGN
+// §4).
 //
 // It is a Driver. It takes everything it depends on: a port, a clock, a seed. It knows no job, no
 // environment, no thread, no global: the simulator runs thousands of them in one process.
@@ -13,13 +14,16 @@
 namespace pinwire {
 
 struct NicConfig {
-  uint32_t ipv4 = 0;            ///< host byte order; 0: derived from the rank (10.x.y.z)
-  uint16_t udp_port = 4791;     ///< + lane: the base of the destination ports
+  uint32_t ipv4 = 0;             ///< host byte order; 0: derived from the rank (10.x.y.z)
+  uint16_t udp_port = 4791;      ///< + lane: the base of the destination ports
   uint32_t window_frames = 256;  ///< frames in flight per flow, a power of two
-  uint64_t peer_timeout_ns = 60'000'000'000;  ///< silence while work is pending: kUnreachable (C1-186: > 10 s)
+  uint64_t peer_timeout_ns =
+      60'000'000'000;  ///< silence while work is pending: kUnreachable (C1-186: > 10 s)
   uint64_t rto_min_ns = 20'000;
   uint64_t rto_max_ns = 50'000'000;
   bool coalesce = true;
+  bool trust_port_checksums =
+      false;                    ///< leave bodies to UDP checksums that devices make and verify
   uint32_t first_sequence = 0;  ///< tests start next to the wrap
   uint64_t seed = 1;
 };

@@ -1,6 +1,7 @@
 // Waist 2: something that moves raw Ethernet frames. A DPDK ethdev, a packet socket, the simulator.
 //
-// Calls for one queue are serialised by the caller. Data plane: noexcept, no allocation, no waiting.
+// Calls for one queue are serialised by the caller. Data plane: noexcept, no allocation, no
+// waiting.
 #pragma once
 
 #include <array>
@@ -19,8 +20,9 @@ struct PortFacts {
   uint32_t frame_bytes_max = 1514;  ///< Ethernet header to end of payload, no FCS
   uint32_t queues = 1;
   uint32_t tx_burst_max = 32;
-  uint32_t rx_buffers = 1024;  ///< receive buffers of one queue: how many frames may be held unreleased
-  bool zero_copy_tx = false;   ///< bodies inside attached memory are sent without a copy
+  uint32_t rx_buffers =
+      1024;  ///< receive buffers of one queue: how many frames may be held unreleased
+  bool zero_copy_tx = false;  ///< bodies inside attached memory are sent without a copy
   bool ip_checksum_offload = false;
   bool udp_checksum_offload = false;
   bool event_fd = false;
@@ -29,8 +31,8 @@ struct PortFacts {
 
 /// A frame to send. The port copies `head` before tx() returns. `body`, if any, follows it on the
 /// wire; when it lies in memory attached under `body_key` the port may send it in place, else it
-/// copies. Body bytes must stay mapped until detach(); whoever changes them while a retransmission may
-/// still be queued must know that the receiver drops it as a duplicate.
+/// copies. Body bytes must stay mapped until detach(); whoever changes them while a retransmission
+/// may still be queued must know that the receiver drops it as a duplicate.
 struct TxFrame {
   const std::byte* head;
   uint32_t head_bytes;

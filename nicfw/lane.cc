@@ -1,0 +1,144 @@
+#include "nicfw/lane.h"
+
+#include <bit>
+#include <cstdarg>
+#include <cstdio>
+
+#include "core/base/bits.h"
+
+namespace pinwire {
+
+void NicShared::fail(Rank peer, WorkStatus status, const char* format, ...) noexcept {
+  int healthy = 0;
+  if (!failed.compare_exchange_strong(healthy, 1)) return;
+  failure.peer = peer;
+  failure.status = status;
+  va_list values;
+  va_start(values, format);
+  std::vsnprintf(failure.sentence, sizeof failure.sentence, format, values);
+  va_end(values);
+  failed.store(2, std::memory_order_release);  // pairs with the acquire in Nic::failure
+}
+
+Lane::Lane(NicShared& nic, uint32_t index)
+    : nic_(nic),
+      index_(index),
+      key_(nic.info.job_key, index),
+      job_tag_(FrameKey(nic.info.job_key, 0).job_tag()),
+      udp_port_(static_cast<uint16_t>(nic.config.udp_port + index)),
+      self_(nic.self),
+      rto_limits_{nic.config.rto_min_ns, nic.config.rto_max_ns},
+      random_(nic.config.seed + index) {
+  const uint32_t ranks = nic.info.rank_count;
+  const uint32_t window = nic.config.window_frames;
+  self_.udp_port = udp_port_;
+  peers_ = std::make_unique<Peer[]>(ranks);
+  attention_mask_ = std::bit_ceil(ranks) - 1;
+  attention_ = std::make_unique<uint32_t[]>(attention_mask_ + 1);
+  const uint32_t slots = std::min(4 * window, 0xfff0u);
+  slots_.make(slots);
+  small_frames_ = std::make_unique<std::byte[]>(size_t{slots} * kSmallFrameBytes);
+  buffers_.make(window);
+  buffer_stride_ = round_up<uint32_t>(nic.facts.frame_bytes_max, 64);
+  buffer_bytes_ = std::make_unique_for_overwrite<std::byte[]>(size_t{window} * buffer_stride_);
+  const uint32_t windows = std::clamp(kFlows * ranks, 12u, 192u);
+  windows_.make(windows);
+  active_windows_ = std::make_unique<Index[]>(windows);
+  ops_.make(std::min(16 * window, 0xfff0u));
+  responses_.make(2 * window);
+  const uint32_t rx_buffers = std::min(nic.facts.rx_buffers, 0xfff0u);
+  held_.make(rx_buffers);
+  held_max_ = rx_buffers - std::max(1u, rx_buffers / 8);
+  request_hold_max_ = rx_buffers / 2;
+  ack_frames_ = std::make_unique<std::byte[]>(size_t{kBurst} * 192);
+}
+
+void Lane::connect(Rank rank, const Endpoint& endpoint) noexcept {
+  Peer& peer = peers_[rank];
+  Endpoint to = endpoint;
+  to.udp_port = static_cast<uint16_t>(endpoint.udp_port + index_);
+  encode_encapsulation(peer.encapsulation, self_, to, kRecordsOffset);
+  for (uint32_t f = 0; f < kFlows; ++f) {
+    const uint32_t first = nic_.config.first_sequence;
+    peer.send[f].una = peer.send[f].unsent = peer.send[f].next = first;
+    peer.receive[f].start(first);
+  }
+  peer.congestion.start(nic_.config.window_frames);
+  peer.request_limit = std::max(nic_.info.network_depth, 2u);
+  peer.connected = true;
+}
+
+uint32_t Lane::post(std::span<const Work> work) noexcept {
+  port_busy_ = false;
+  uint32_t accepted = 0;
+  while (accepted < work.size() && accept(work[accepted])) ++accepted;
+  if (accepted < work.size()) counters_.add(Count::kPostRefused);
+  flush();
+  if (!done_.empty()) note_idle();
+  return accepted;
+}
+
+uint32_t Lane::done(std::span<Done> out) noexcept {
+  uint32_t count = 0;
+  while (count < out.size() && !done_.empty()) {
+    const Index index = done_.pop(ops_);
+    out[count++] = Done{ops_[index].work.cookie, ops_[index].status};
+    drop_op(index);
+  }
+  if (count != 0) note_idle();
+  return count;
+}
+
+uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
+  ++poll_;
+  previous_ns_ = now_ns_;
+  now_ns_ = nic_.clock.now_ns();
+  constexpr uint64_t kAbsenceNs = 200'000;
+  if (now_ns_ - previous_ns_ > kAbsenceNs) absent_until_ns_ = now_ns_;
+  port_busy_ = false;
+  const uint32_t received = receive_burst();
+  run_timers();
+  if (attention_head_ != attention_tail_) serve_attention();
+  flush();
+  uint32_t count = deliver(reply_queue_, out);
+  if (filter == RecvFilter::kAll) count += deliver(request_queue_, out.subspan(count));
+  flush_releases();
+  if (received == 0 && count == 0) {
+    note_idle();
+  } else {
+    idle_.store(false, std::memory_order_relaxed);
+  }
+  return count;
+}
+
+void Lane::give_back(std::span<const Recv> buffers) noexcept {
+  for (const Recv& recv : buffers) {
+    check(recv.buffer < held_.size(), "give_back: not a buffer of this lane", recv.buffer);
+    drop_reference(static_cast<Index>(recv.buffer));
+  }
+  flush_releases();
+}
+
+void Lane::note_idle() noexcept {
+  idle_.store(done_.empty() && reply_queue_.empty() && request_queue_.empty(),
+              std::memory_order_relaxed);
+}
+
+/// Sleeping is safe only when nothing but an arriving frame can make progress: no timer runs,
+/// nothing waits to be sent or handed out.
+Armed Lane::arm() noexcept {
+  const bool quiet = active_count_ == 0 && attention_head_ == attention_tail_ && done_.empty() &&
+                     reply_queue_.empty() && request_queue_.empty();
+  if (!quiet || nic_.port.arm(index_) == PortArmed::kBusy) return Armed::kBusy;
+  return Armed::kArmed;
+}
+
+void Lane::close() noexcept {
+  for (uint32_t i = 0; i < ops_.size(); ++i) {
+    if (ops_[static_cast<Index>(i)].state == OpState::kActive) {
+      finish_op(static_cast<Index>(i), WorkStatus::kFlushed);
+    }
+  }
+}
+
+}  // namespace pinwire

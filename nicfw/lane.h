@@ -1,0 +1,248 @@
+// One lane of nicfw: its own flows to every peer over one queue of the port. Single-threaded.
+//
+// Reliability. Each pair of ranks has three flows, each with sequences of its own: requests,
+// replies, one-sided requests. A frame is accepted whole, at once, in whatever order it comes, and
+// exactly once; acceptance is what an acknowledgement says. A frame that is not accepted is as good
+// as lost: its sender repeats it. So whoever lacks room (for a message to hold, for a response to
+// owe) just does not accept.
+//
+// Why this cannot deadlock, with the smallest pools and any load (C1-154):
+//  1. Puts need no room at the target; acknowledgements need none either. They are always accepted.
+//  2. Responses (data of gets, results of atomics, refusals) need no room at the initiator: their
+//     place was reserved when the operation was posted. They travel in the reply flow, and are
+//     accepted whatever else is full.
+//  3. Replies need a receive buffer until the client has run their handlers. Requests may never
+//  hold
+//     the last buffers (request_hold_max), reply handlers block on nothing, and a waiting client
+//     polls with kRepliesOnly at least: so replies held are given back, and replies are accepted.
+//  4. Hence the reply flow always drains as long as the peer polls. Send slots, buffers and windows
+//     have a part that only the reply flow may use, so it always fills, too.
+//  5. Requests, gets and atomics wait for room that the client (messages) or the reply flow
+//  (responses)
+//     gives back; by 4 the latter comes without any handler. One-sided requests have a flow of
+//     their own, so a peer that takes no more messages still serves puts, gets and atomics.
+// Credits (how many more request frames the receiver wants) only keep senders from sending in vain:
+// when one is lost, a frame sent without credit after a timeout puts things right.
+//
+// Files: lane.cc the calls of the driver; lane_build.cc work into frames; lane_send.cc frames to
+// the port; lane_ack.cc acknowledgements and loss; lane_receive.cc frames from the port.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <span>
+
+#include "core/base/random.h"
+#include "driver/driver.h"
+#include "nicfw/counters.h"
+#include "nicfw/nic.h"
+#include "nicfw/peer.h"
+#include "nicfw/regions.h"
+#include "nicfw/slots.h"
+
+namespace pinwire {
+
+/// What the lanes of one NIC share.
+struct NicShared {
+  Port& port;
+  Clock& clock;
+  NicConfig config;
+  PortFacts facts{};
+  OpenInfo info{};
+  Regions regions{};
+  Endpoint self{};
+  std::atomic<int> failed{0};  ///< 0 healthy, 1 being written, 2 `failure` may be read
+  Failure failure{};
+
+  /// Keeps the first.
+  [[gnu::format(printf, 4, 5)]] void fail(Rank peer, WorkStatus status, const char* format,
+                                          ...) noexcept;
+  uint32_t frame_bytes_max() const noexcept { return facts.frame_bytes_max; }
+  /// Of a put or get that one frame carries; a multiple of a cache line.
+  uint32_t fragment_bytes() const noexcept {
+    return (facts.frame_bytes_max - kRecordsOffset - record_fields(RecordType::kPut)) & ~63u;
+  }
+};
+
+class Lane {
+ public:
+  Lane(NicShared& nic, uint32_t index);
+
+  void connect(Rank rank, const Endpoint& endpoint) noexcept;
+  uint32_t post(std::span<const Work> work) noexcept;
+  uint32_t done(std::span<Done> out) noexcept;
+  uint32_t recv(RecvFilter filter, std::span<Recv> out) noexcept;
+  void give_back(std::span<const Recv> buffers) noexcept;
+  bool idle() const noexcept { return idle_.load(std::memory_order_relaxed); }
+  Armed arm() noexcept;
+  void close() noexcept;
+  const Counters& counters() const noexcept { return counters_; }
+  uint32_t op_high_water() const noexcept { return ops_.used_high_water(); }
+  uint32_t slot_high_water() const noexcept { return slots_.used_high_water(); }
+
+ private:
+  static constexpr uint32_t kBurst = 32;
+  /// Payloads up to this are copied into the frame even if they may stay: cheaper than a second
+  /// part.
+  static constexpr uint32_t kCopyBytes = 256;
+  /// While fewer frames than this are in flight in a flow, a message goes out at once and alone.
+  static constexpr uint32_t kCoalesceBehind = 4;
+  static constexpr uint64_t kCoalesceNs = 5'000;  ///< the longest that a frame collects messages
+  static constexpr uint32_t kAckFrames = 16;      ///< frames that may wait for one acknowledgement
+
+  struct Staged {
+    Rank peer;
+    uint32_t sequence;
+    Flow flow;
+    enum : uint8_t { kFirst, kAgain, kAck } what;
+  };
+
+  // lane_build.cc: work into frames
+  bool accept(const Work& work) noexcept;
+  bool accept_send(Peer& peer, const Work& work) noexcept;
+  bool accept_put(Peer& peer, const Work& work) noexcept;
+  bool accept_put_send(Peer& peer, const Work& work) noexcept;
+  bool accept_get(Peer& peer, const Work& work) noexcept;
+  bool accept_atomic(Peer& peer, const Work& work) noexcept;
+  bool accept_long(Peer& peer, Flow flow, const Work& work) noexcept;
+  bool accept_dead(const Work& work) noexcept;
+  Index take_op(const Work& work) noexcept;
+  void drop_op(Index op) noexcept;
+  uint64_t op_name(Index op) const noexcept;
+  Index find_op(uint64_t name, Rank peer) const noexcept;
+  bool local_key(const Work& work, uint32_t& port_key) noexcept;
+  bool credit_allows(Peer& peer, Flow flow) noexcept;
+  bool may_build(const Peer& peer, Flow flow) const noexcept;
+  SendSlot* start_frame(Peer& peer, Flow flow, bool large) noexcept;
+  /// Room for one whole record of `bytes`, in an open frame or a new one. `message`: counts as one.
+  std::byte* reserve_record(Peer& peer, Flow flow, uint32_t bytes, bool message,
+                            SendSlot*& slot) noexcept;
+  void chain_op(SendSlot& slot, Index op) noexcept;
+  void built(Peer& peer, Flow flow) noexcept;
+  void pump_ops(Peer& peer, Flow flow) noexcept;
+  bool pump_op(Peer& peer, Flow flow, Operation& op, Index index) noexcept;
+  void put_message(Peer& peer, Flow flow, Operation& op, SendSlot& slot) noexcept;
+  bool build_fragment(Peer& peer, Flow flow, Operation& op, Index index) noexcept;
+  void pump_responses(Peer& peer) noexcept;
+  bool pump_response(Peer& peer, Response& response) noexcept;
+  bool build_get_data(Peer& peer, Response& response) noexcept;
+
+  // lane_send.cc: frames to the port
+  void attend(Peer& peer) noexcept;
+  void serve_attention() noexcept;
+  bool serve(Peer& peer) noexcept;
+  void transmit(Peer& peer, Flow flow) noexcept;
+  void retransmit(Peer& peer, Flow flow) noexcept;
+  void stage_slot(Peer& peer, Flow flow, uint32_t sequence, bool again) noexcept;
+  void stage_ack(Peer& peer) noexcept;
+  void finish_header(Peer& peer, std::byte* frame, FrameHeader& header, uint32_t crc) noexcept;
+  void seal(SendSlot& slot) noexcept;
+  void snapshot_body(SendSlot& slot) noexcept;
+  void flush() noexcept;
+  void unstage(const Staged& staged) noexcept;
+  uint16_t credit_for(Peer& peer) noexcept;
+
+  // lane_ack.cc: acknowledgements, loss, timers
+  bool acks_valid(const Peer& peer, const FrameHeader& header) const noexcept;
+  void take_acks(Peer& peer, const FrameHeader& header, const SackBitmap* sacks) noexcept;
+  void take_flow_ack(Peer& peer, Flow flow, uint32_t ack, const SackBitmap* sack) noexcept;
+  void take_credit(Peer& peer, uint16_t credit) noexcept;
+  void slot_acked(SendSlot& slot, Index index) noexcept;
+  void release_slot(SendSlot& slot, Index index) noexcept;
+  void find_lost(Peer& peer, Flow flow, uint64_t newest_sent_ns) noexcept;
+  void mark_lost(SendFlow& flow, uint32_t sequence) noexcept;
+  void open_window(Peer& peer, Flow flow, Index window) noexcept;
+  void close_window(Peer& peer, Flow flow) noexcept;
+  void run_timers() noexcept;
+  void run_flow_timer(Peer& peer, Flow flow) noexcept;
+  void set_timer(uint64_t at_ns) noexcept;
+  bool peer_silent(Peer& peer) noexcept;
+  void give_up(Peer& peer) noexcept;
+  void finish_op(Index op, WorkStatus status) noexcept;
+  void op_frame_acked(Index op) noexcept;
+
+  // lane_receive.cc: frames from the port
+  struct Needs {
+    uint32_t messages = 0;
+    uint32_t responses = 0;
+    uint32_t before = 0;
+  };
+  uint32_t receive_burst() noexcept;
+  bool receive_frame(const RxFrame& frame) noexcept;
+  bool receive_records(Peer& peer, const FrameHeader& header, const RxFrame& frame) noexcept;
+  Reject check_records(Peer& peer, const FrameHeader& header, const std::byte* records,
+                       Needs& needs) noexcept;
+  Reject check_access(Peer& peer, const Record& record) noexcept;
+  Reject check_response(const Peer& peer, const Record& record) const noexcept;
+  bool may_hold(Flow flow) const noexcept;
+  void execute(Peer& peer, const std::byte* records, uint32_t bytes) noexcept;
+  void execute_atomic(Peer& peer, const Record& record) noexcept;
+  void place_get_data(const Record& record, const std::byte* payload) noexcept;
+  void take_refusal(Peer& peer, const Record& record) noexcept;
+  void owe(Peer& peer, const Record& record) noexcept;
+  void refuse_access(Peer& peer, const Record& record) noexcept;
+  void hold(Peer& peer, const FrameHeader& header, const RxFrame& frame, uint32_t before) noexcept;
+  void unpark(const Peer& peer) noexcept;
+  uint32_t deliver(IndexList& queue, std::span<Recv> out) noexcept;
+  void drop_reference(Index held) noexcept;
+  void forget_op(Peer& peer, Index op) noexcept;
+  void note_idle() noexcept;
+  void flush_releases() noexcept;
+
+  Rank rank_of(const Peer& peer) const noexcept { return static_cast<Rank>(&peer - peers_.get()); }
+  SendSlot& slot_at(const SendFlow& flow, uint32_t sequence, Index& index) noexcept;
+
+  NicShared& nic_;
+  const uint32_t index_;
+  FrameKey key_;
+  uint16_t job_tag_;
+  uint16_t udp_port_;
+  Endpoint self_;
+  RtoLimits rto_limits_;
+  Random random_;
+  uint64_t now_ns_ = 0;
+  uint64_t previous_ns_ = 0;
+  uint64_t absent_until_ns_ = 0;  ///< frames sent before this give no round-trip samples
+  uint64_t next_timer_ns_ = ~uint64_t{0};
+  uint32_t poll_ = 0;
+  bool port_busy_ = false;
+  bool timers_skipped_ = false;
+  bool rx_more_ = false;
+
+  std::unique_ptr<Peer[]> peers_;
+  std::unique_ptr<uint32_t[]> attention_;  ///< ring of ranks
+  uint32_t attention_mask_ = 0;
+  uint32_t attention_head_ = 0;
+  uint32_t attention_tail_ = 0;
+
+  IndexPool<SendSlot> slots_;
+  std::unique_ptr<std::byte[]> small_frames_;
+  struct Buffer {};
+  IndexPool<Buffer> buffers_;
+  std::unique_ptr<std::byte[]> buffer_bytes_;
+  uint32_t buffer_stride_ = 0;
+  IndexPool<SendWindow> windows_;
+  std::unique_ptr<Index[]> active_windows_;
+  uint32_t active_count_ = 0;
+  IndexPool<Operation> ops_;
+  IndexList done_;
+  IndexPool<Response> responses_;
+  IndexPool<HeldFrame> held_;
+  IndexList request_queue_;
+  IndexList reply_queue_;
+  IndexList parked_;
+  uint32_t request_hold_max_ = 0;
+  uint32_t held_max_ = 0;
+  uint32_t held_requests_ = 0;
+
+  TxFrame staged_[kBurst] = {};
+  Staged staged_what_[kBurst] = {};
+  uint32_t staged_count_ = 0;
+  std::unique_ptr<std::byte[]> ack_frames_;  ///< one for each staged frame
+  RxFrame releases_[kBurst] = {};
+  uint32_t release_count_ = 0;
+  Counters counters_;
+  std::atomic<bool> idle_{true};  ///< a hint for other threads; orders nothing
+};
+
+}  // namespace pinwire

@@ -1,0 +1,270 @@
+// Acknowledgements, loss and timers.
+//
+// Loss is told by time, as RACK (RFC 8985) tells it: a frame is lost when one that was sent later,
+// by more than the reordering that we tolerate, has arrived; or when one behind it has arrived and
+// a round trip and that tolerance have passed. This finds lost retransmissions, too. When nothing
+// at all comes back, the timeout repeats one frame only: its acknowledgement then tells what else
+// is missing.
+#include "core/base/bits.h"
+#include "nicfw/lane.h"
+
+namespace pinwire {
+
+SendSlot& Lane::slot_at(const SendFlow& flow, uint32_t sequence, Index& index) noexcept {
+  index = windows_[flow.window].slot[sequence % kWindowFramesMax];
+  return slots_[index];
+}
+
+bool Lane::acks_valid(const Peer& peer, const FrameHeader& header) const noexcept {
+  for (uint32_t f = 0; f < kFlows; ++f) {
+    if (seq_before(peer.send[f].unsent, header.acks[f])) return false;
+  }
+  return true;
+}
+
+void Lane::take_acks(Peer& peer, const FrameHeader& header, const SackBitmap* sacks) noexcept {
+  for (uint32_t f = 0; f < kFlows; ++f) {
+    if (peer.send[f].window == kNoIndex) continue;
+    take_flow_ack(peer, static_cast<Flow>(f), header.acks[f],
+                  sacks != nullptr ? &sacks[f] : nullptr);
+  }
+  take_credit(peer, header.credit);
+  if (header.flags & kRoomAgain && header.kind != FrameKind::kRecords) {
+    for (SendFlow& send : peer.send) {
+      if (send.window == kNoIndex || send.una == send.unsent) continue;
+      send.timeouts = 0;
+      for (uint32_t s = send.una; s != send.unsent; ++s) mark_lost(send, s);
+    }
+    attend(peer);
+  }
+}
+
+void Lane::take_flow_ack(Peer& peer, Flow flow, uint32_t ack, const SackBitmap* sack) noexcept {
+  SendFlow& send = peer.send[static_cast<size_t>(flow)];
+  SendWindow& window = windows_[send.window];
+  uint64_t newest_ns = 0;
+  uint64_t rtt_ns = 0;
+  uint32_t acked = 0;
+  const auto acknowledge = [&](uint32_t sequence) noexcept {
+    Index& index = window.slot[sequence % kWindowFramesMax];
+    if (index == kNoIndex) return false;
+    SendSlot& slot = slots_[index];
+    const uint64_t took_ns = now_ns_ - slot.sent_ns;
+    if (slot.sends == 1 && slot.sent_ns >= absent_until_ns_)
+      rtt_ns = std::max<uint64_t>(took_ns, 1);
+    // The acknowledgement of a repeated frame may be the first copy's.
+    const bool certain = slot.sends == 1 || took_ns >= peer.rtt.least_ns();
+    if (certain && slot.sent_ns > newest_ns) newest_ns = slot.sent_ns;
+    uint64_t& lost = window.lost[(sequence % kWindowFramesMax) / 64];
+    const uint64_t bit = uint64_t{1} << (sequence % 64);
+    if (lost & bit) --send.lost;
+    lost &= ~bit;
+    slot_acked(slot, index);
+    index = kNoIndex;
+    ++acked;
+    return true;
+  };
+  for (; seq_before(send.una, ack); ++send.una) {
+    if (!acknowledge(send.una)) --send.sacked;
+  }
+  for (uint32_t w = 0; sack != nullptr && w < sack->words.size(); ++w) {
+    for (uint64_t bits = sack->words[w]; bits != 0; bits &= bits - 1) {
+      const uint32_t sequence = ack + w * 64 + static_cast<uint32_t>(std::countr_zero(bits));
+      const bool outstanding = !seq_before(sequence, send.una) && seq_before(sequence, send.unsent);
+      if (outstanding && acknowledge(sequence)) ++send.sacked;
+    }
+  }
+  if (acked == 0) return;
+  if (rtt_ns != 0) peer.rtt.sample(rtt_ns);
+  peer.congestion.on_ack(acked, rtt_ns, peer.rtt.least_ns(), now_ns_);
+  send.timeouts = 0;
+  send.rto_at_ns = 0;
+  attend(peer);
+  if (send.una == send.next) {
+    close_window(peer, flow);
+    return;
+  }
+  if (send.una == send.unsent) return;
+  send.rto_at_ns = now_ns_ + peer.rtt.rto_ns(rto_limits_);
+  set_timer(send.rto_at_ns);
+  find_lost(peer, flow, newest_ns);
+}
+
+void Lane::take_credit(Peer& peer, uint16_t credit) noexcept {
+  const auto ahead = static_cast<int16_t>(credit - static_cast<uint16_t>(peer.request_limit));
+  if (ahead > 0) peer.request_limit += static_cast<uint32_t>(ahead);
+}
+
+void Lane::slot_acked(SendSlot& slot, Index index) noexcept {
+  while (slot.ops != kNoIndex) {
+    const Index op = slot.ops;
+    slot.ops = ops_[op].link;
+    finish_op(op, WorkStatus::kOk);
+  }
+  if (slot.fragment != kNoIndex) op_frame_acked(slot.fragment);
+  release_slot(slot, index);
+}
+
+void Lane::release_slot(SendSlot& slot, Index index) noexcept {
+  if (slot.buffer != kNoIndex) buffers_.give(slot.buffer);
+  slots_.give(index);
+}
+
+void Lane::op_frame_acked(Index index) noexcept {
+  Operation& op = ops_[index];
+  dcheck(op.frames > 0 && op.state == OpState::kActive, "acknowledged twice", index);
+  if (--op.frames == 0 && op.all_built) finish_op(index, WorkStatus::kOk);
+}
+
+void Lane::finish_op(Index index, WorkStatus status) noexcept {
+  Operation& op = ops_[index];
+  if (op.work.flags & kWorkSilent) {
+    drop_op(index);
+    return;
+  }
+  op.state = OpState::kDone;
+  op.status = status;
+  done_.push(ops_, index);
+}
+
+void Lane::find_lost(Peer& peer, Flow flow, uint64_t newest_sent_ns) noexcept {
+  SendFlow& send = peer.send[static_cast<size_t>(flow)];
+  const SendWindow& window = windows_[send.window];
+  const uint64_t tolerance_ns = std::max(peer.rtt.smoothed_ns() / 4, rto_limits_.min_ns / 4);
+  const uint64_t overtaken_ns = peer.rtt.smoothed_ns() + tolerance_ns;
+  send.reorder_at_ns = 0;
+  uint32_t behind = send.sacked;
+  uint32_t found = 0;
+  for (uint32_t s = send.una; s != send.unsent; ++s) {
+    const Index index = window.slot[s % kWindowFramesMax];
+    if (index == kNoIndex) {
+      --behind;
+      continue;
+    }
+    const SendSlot& slot = slots_[index];
+    const bool older = slot.sent_ns + tolerance_ns < newest_sent_ns;
+    if (older || (behind != 0 && now_ns_ >= slot.sent_ns + overtaken_ns)) {
+      mark_lost(send, s);
+      ++found;
+    } else if (behind != 0) {
+      const uint64_t at_ns = slot.sent_ns + overtaken_ns;
+      if (send.reorder_at_ns == 0 || at_ns < send.reorder_at_ns) send.reorder_at_ns = at_ns;
+    } else if (slot.sends == 1) {
+      break;  // those after it were sent later still
+    }
+  }
+  if (send.reorder_at_ns != 0) set_timer(send.reorder_at_ns);
+  if (found == 0) return;
+  peer.congestion.on_loss(found, send.in_flight(), peer.rtt.smoothed_ns(), now_ns_);
+  attend(peer);
+}
+
+void Lane::mark_lost(SendFlow& send, uint32_t sequence) noexcept {
+  SendWindow& window = windows_[send.window];
+  if (window.slot[sequence % kWindowFramesMax] == kNoIndex) return;
+  uint64_t& lost = window.lost[(sequence % kWindowFramesMax) / 64];
+  const uint64_t bit = uint64_t{1} << (sequence % 64);
+  if (!(lost & bit)) ++send.lost;
+  lost |= bit;
+}
+
+void Lane::open_window(Peer& peer, Flow flow, Index index) noexcept {
+  SendFlow& send = peer.send[static_cast<size_t>(flow)];
+  SendWindow& window = windows_[index];
+  send.window = index;
+  for (uint64_t& word : window.lost) word = 0;
+  window.peer = rank_of(peer);
+  window.flow = flow;
+  window.active_at = active_count_;
+  active_windows_[active_count_++] = index;
+  if (peer.active_flows++ == 0) peer.waiting_since_ns = now_ns_;
+}
+
+void Lane::close_window(Peer& peer, Flow flow) noexcept {
+  SendFlow& send = peer.send[static_cast<size_t>(flow)];
+  const uint32_t at = windows_[send.window].active_at;
+  active_windows_[at] = active_windows_[--active_count_];
+  windows_[active_windows_[at]].active_at = at;
+  windows_.give(send.window);
+  send.window = kNoIndex;
+  send.rto_at_ns = send.reorder_at_ns = 0;
+  send.open = false;
+  --peer.active_flows;
+}
+
+void Lane::set_timer(uint64_t at_ns) noexcept { next_timer_ns_ = std::min(next_timer_ns_, at_ns); }
+
+void Lane::run_timers() noexcept {
+  // More frames wait in the port, or nobody polled for long: first see what came meanwhile.
+  if (now_ns_ < next_timer_ns_ || rx_more_) return;
+  if (now_ns_ == absent_until_ns_ && !timers_skipped_) {
+    timers_skipped_ = true;
+    return;
+  }
+  timers_skipped_ = false;
+  next_timer_ns_ = ~uint64_t{0};
+  for (uint32_t i = active_count_; i > 0; --i) {  // downwards: giving up a peer closes windows
+    if (i > active_count_) continue;
+    const SendWindow& window = windows_[active_windows_[i - 1]];
+    run_flow_timer(peers_[window.peer], window.flow);
+  }
+}
+
+void Lane::run_flow_timer(Peer& peer, Flow flow) noexcept {
+  SendFlow& send = peer.send[static_cast<size_t>(flow)];
+  if (send.reorder_at_ns != 0 && now_ns_ >= send.reorder_at_ns) find_lost(peer, flow, 0);
+  if (send.una == send.unsent) send.rto_at_ns = 0;
+  if (send.rto_at_ns != 0 && now_ns_ >= send.rto_at_ns) {
+    if (peer_silent(peer)) {
+      give_up(peer);
+      return;
+    }
+    counters_.add(Count::kTimeouts);
+    if (send.timeouts < 0xff) ++send.timeouts;
+    if (send.timeouts > 1) peer.congestion.on_repeated_timeout();
+    mark_lost(send, send.una);
+    attend(peer);
+    send.rto_at_ns = now_ns_ + peer.rtt.backed_off_ns(rto_limits_, send.timeouts, random_);
+  }
+  if (send.reorder_at_ns != 0) set_timer(send.reorder_at_ns);
+  if (send.rto_at_ns != 0) set_timer(send.rto_at_ns);
+}
+
+bool Lane::peer_silent(Peer& peer) noexcept {
+  const uint64_t since_ns = std::max(peer.last_heard_ns, peer.waiting_since_ns);
+  if (now_ns_ < since_ns || now_ns_ - since_ns < nic_.config.peer_timeout_ns) return false;
+  const bool heard = peer.last_heard_ns != 0;
+  nic_.fail(rank_of(peer), WorkStatus::kUnreachable,
+            "rank %u did not answer rank %u for %.1f s on lane %u (%s): it died, or the network "
+            "between them is down",
+            rank_of(peer), nic_.info.rank, static_cast<double>(now_ns_ - since_ns) * 1e-9, index_,
+            heard ? "it had answered before" : "it never answered");
+  return true;
+}
+
+/// Ends everything that waits for a peer that is gone.
+void Lane::give_up(Peer& peer) noexcept {
+  const Rank rank = rank_of(peer);
+  for (uint32_t f = 0; f < kFlows; ++f) {
+    SendFlow& send = peer.send[f];
+    send.ops = IndexList{};
+    if (send.window == kNoIndex) continue;
+    for (uint32_t s = send.una; s != send.next; ++s) {
+      const Index index = windows_[send.window].slot[s % kWindowFramesMax];
+      if (index != kNoIndex) release_slot(slots_[index], index);
+    }
+    send.una = send.unsent = send.next;
+    send.sacked = send.lost = 0;
+    close_window(peer, static_cast<Flow>(f));
+  }
+  while (!peer.responses.empty()) responses_.give(peer.responses.pop(responses_));
+  for (uint32_t i = 0; i < ops_.size(); ++i) {
+    const auto index = static_cast<Index>(i);
+    if (ops_[index].state == OpState::kActive && ops_[index].work.peer == rank) {
+      finish_op(index, WorkStatus::kUnreachable);
+    }
+  }
+  peer.dead = true;
+}
+
+}  // namespace pinwire

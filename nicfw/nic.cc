@@ -1,0 +1,177 @@
+#include "nicfw/nic.h"
+
+#include <bit>
+#include <vector>
+
+#include "core/base/bits.h"
+#include "nicfw/lane.h"
+
+namespace pinwire {
+namespace {
+
+constexpr uint32_t kAddressBytes = 14;
+constexpr uint8_t kAddressVersion = 1;
+constexpr uint64_t kPutBytesMax = uint64_t{1} << 30;
+constexpr uint32_t kRxBuffersMin = 4;
+
+class Nic final : public Driver {
+ public:
+  Nic(Port& port, Clock& clock, const NicConfig& config) : shared_{port, clock, config} {
+    shared_.facts = port.facts();
+  }
+  ~Nic() override { close(); }
+
+  const char* name() const noexcept override { return "nicfw"; }
+  Caps caps() const noexcept override;
+  Status open(const OpenInfo& info) override;
+  std::vector<std::byte> address() const override;
+  Status connect(Rank peer, std::span<const std::byte> address) override;
+  Result<Region> pin(void* base, uint64_t bytes, int, uint64_t) override {
+    return shared_.regions.pin(shared_.port, base, bytes);
+  }
+  Status unpin(const Region& region) override {
+    return shared_.regions.unpin(shared_.port, region);
+  }
+  void close() override;
+
+  uint32_t post(uint32_t lane, std::span<const Work> work) noexcept override {
+    return lanes_[lane]->post(work);
+  }
+  uint32_t done(uint32_t lane, std::span<Done> out) noexcept override {
+    return lanes_[lane]->done(out);
+  }
+  uint32_t recv(uint32_t lane, RecvFilter filter, std::span<Recv> out) noexcept override {
+    return lanes_[lane]->recv(filter, out);
+  }
+  void give_back(uint32_t lane, std::span<const Recv> buffers) noexcept override {
+    lanes_[lane]->give_back(buffers);
+  }
+  bool idle(uint32_t lane) const noexcept override { return lanes_[lane]->idle(); }
+  int event_fd(uint32_t lane) const noexcept override { return shared_.port.event_fd(lane); }
+  Armed arm(uint32_t lane) noexcept override { return lanes_[lane]->arm(); }
+  const Failure* failure() const noexcept override {
+    return shared_.failed.load(std::memory_order_acquire) == 2 ? &shared_.failure : nullptr;
+  }
+  void stats(StatSink& sink) const noexcept override;
+
+ private:
+  NicShared shared_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  bool open_ = false;
+};
+
+Caps Nic::caps() const noexcept {
+  Caps caps;
+  caps.lanes_max = shared_.facts.queues;
+  caps.send_bytes_max = shared_.facts.frame_bytes_max - kRecordsOffset - kMessageHeaderBytes;
+  caps.put_bytes_max = kPutBytesMax;
+  caps.inline_bytes_max = 256;
+  caps.mtu_bytes = shared_.facts.frame_bytes_max;
+  caps.atomic64 = true;
+  caps.zero_copy_tx = shared_.facts.zero_copy_tx;
+  caps.in_place_rx = true;
+  caps.event_fd = shared_.facts.event_fd;
+  return caps;
+}
+
+Status Nic::open(const OpenInfo& info) {
+  check(!open_, "opened twice");
+  const PortFacts& facts = shared_.facts;
+  const NicConfig& config = shared_.config;
+  if (info.lanes == 0 || info.lanes > facts.queues) {
+    return error("nicfw: %u lanes wanted, but the port has %u queues; lower the number of lanes",
+                 info.lanes, facts.queues);
+  }
+  if (facts.frame_bytes_max < 512 || facts.frame_bytes_max > 16'000) {
+    return error("nicfw: the port's frames of %u bytes are outside 512 to 16000; set its MTU",
+                 facts.frame_bytes_max);
+  }
+  if (facts.rx_buffers < kRxBuffersMin) {
+    return error("nicfw: the port has %u receive buffers, at least %u are needed", facts.rx_buffers,
+                 kRxBuffersMin);
+  }
+  if (!std::has_single_bit(config.window_frames) || config.window_frames < 4 ||
+      config.window_frames > kWindowFramesMax) {
+    return error("nicfw: a window of %u frames is not a power of two between 4 and %u",
+                 config.window_frames, kWindowFramesMax);
+  }
+  if (info.rank >= info.rank_count || info.rank_count > (1u << 24)) {
+    return error("nicfw: rank %u of %u makes no sense", info.rank, info.rank_count);
+  }
+  shared_.info = info;
+  shared_.self.mac = facts.mac;
+  shared_.self.ipv4 = config.ipv4 != 0 ? config.ipv4 : (10u << 24) + info.rank + 1;
+  shared_.self.udp_port = config.udp_port;
+  shared_.regions.make(config.seed ^ info.job_key ^ info.rank);
+  for (uint32_t lane = 0; lane < info.lanes; ++lane) {
+    lanes_.push_back(std::make_unique<Lane>(shared_, lane));
+  }
+  open_ = true;
+  return success();
+}
+
+std::vector<std::byte> Nic::address() const {
+  check(open_, "address before open");
+  std::vector<std::byte> bytes(kAddressBytes);
+  bytes[0] = std::byte{kAddressVersion};
+  bytes[1] = static_cast<std::byte>(lanes_.size());
+  std::memcpy(&bytes[2], shared_.self.mac.data(), 6);
+  store_little<uint32_t>(&bytes[8], shared_.self.ipv4);
+  store_little<uint16_t>(&bytes[12], shared_.self.udp_port);
+  return bytes;
+}
+
+Status Nic::connect(Rank peer, std::span<const std::byte> address) {
+  check(open_ && peer < shared_.info.rank_count, "connect: no such rank", peer);
+  if (address.size() != kAddressBytes || std::to_integer<uint8_t>(address[0]) != kAddressVersion) {
+    return error(
+        "nicfw: rank %u sent an address of %zu bytes that this version does not understand; "
+        "all ranks must run the same build",
+        peer, address.size());
+  }
+  if (std::to_integer<size_t>(address[1]) != lanes_.size()) {
+    return error("nicfw: rank %u has %u lanes, this rank %zu; give all ranks the same number", peer,
+                 std::to_integer<uint32_t>(address[1]), lanes_.size());
+  }
+  Endpoint endpoint;
+  std::memcpy(endpoint.mac.data(), &address[2], 6);
+  endpoint.ipv4 = load_little<uint32_t>(&address[8]);
+  endpoint.udp_port = load_little<uint16_t>(&address[12]);
+  for (auto& lane : lanes_) lane->connect(peer, endpoint);
+  return success();
+}
+
+void Nic::close() {
+  if (!open_) return;
+  open_ = false;
+  for (auto& lane : lanes_) lane->close();
+  shared_.regions.unpin_all(shared_.port);
+}
+
+void Nic::stats(StatSink& sink) const noexcept {
+  Counters sum;
+  uint64_t slots = 0;
+  uint64_t ops = 0;
+  for (const auto& lane : lanes_) {
+    for (size_t i = 0; i < std::size(sum.counts); ++i) sum.counts[i] += lane->counters().counts[i];
+    for (size_t i = 0; i < std::size(sum.drops); ++i) sum.drops[i] += lane->counters().drops[i];
+    slots = std::max<uint64_t>(slots, lane->slot_high_water());
+    ops = std::max<uint64_t>(ops, lane->op_high_water());
+  }
+  for (size_t i = 0; i < std::size(sum.counts); ++i) sink.stat(kCountNames[i], sum.counts[i]);
+  for (size_t i = 1; i < std::size(sum.drops); ++i) {
+    char name[48] = "rx_drop_";
+    std::snprintf(name + 8, sizeof name - 8, "%s", reject_name(static_cast<Reject>(i)));
+    sink.stat(name, sum.drops[i]);
+  }
+  sink.stat("send_slots_high_water", slots);
+  sink.stat("operations_high_water", ops);
+}
+
+}  // namespace
+
+std::unique_ptr<Driver> make_nic(Port& port, Clock& clock, const NicConfig& config) {
+  return std::make_unique<Nic>(port, clock, config);
+}
+
+}  // namespace pinwire

@@ -1,0 +1,52 @@
+// Pinned memory: what peers may read and write, and under which key.
+//
+// pin() and unpin() belong to the control thread; the lanes look up at the same time. An entry is
+// published by a release store of its key, which pairs with the acquire load in find(). Unpinning
+// memory that somebody still uses is the caller's bug (driver.h: the caller has waited).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "core/base/random.h"
+#include "core/base/result.h"
+#include "driver/work.h"
+#include "nicfw/port.h"
+
+namespace pinwire {
+
+class Regions {
+ public:
+  static constexpr uint32_t kCount = 1u << 12;
+
+  struct Entry {
+    std::atomic<uint32_t> key{0};  ///< 0: free. Low 12 bits: the index; the rest: random, never 0
+    uint32_t port_key = 0;         ///< for transmission in place; 0: the port copies
+    uint64_t base = 0;
+    uint64_t bytes = 0;
+  };
+
+  void make(uint64_t seed);
+  Result<Region> pin(Port& port, void* base, uint64_t bytes);
+  Status unpin(Port& port, const Region& region);
+  void unpin_all(Port& port);
+
+  /// The entry under `key`, or nullptr.
+  const Entry* find(uint32_t key) const noexcept {
+    const Entry& entry = entries_[key % kCount];
+    return key != kNoRegion && entry.key.load(std::memory_order_acquire) == key ? &entry : nullptr;
+  }
+  /// The same, if [address, address + bytes) lies inside it.
+  const Entry* find(uint32_t key, uint64_t address, uint64_t bytes) const noexcept;
+
+ private:
+  uint32_t fresh_key(uint32_t index) noexcept;
+
+  std::unique_ptr<Entry[]> entries_;
+  Random random_{0};
+  uint32_t search_from_ = 0;
+};
+static_assert(sizeof(Regions::Entry) == 24);
+
+}  // namespace pinwire

@@ -1,0 +1,64 @@
+// How long to wait for an acknowledgement: RFC 6298's estimator in nanoseconds, with powers of two
+// for its factors, so that no sample costs a division.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/base/random.h"
+
+namespace pinwire {
+
+struct RtoLimits {
+  uint64_t min_ns;
+  uint64_t max_ns;
+};
+
+class RttEstimate {
+ public:
+  static constexpr uint64_t kFirstRtoNs = 1'000'000;  ///< before any sample
+
+  void sample(uint64_t rtt_ns) noexcept {
+    const auto rtt = static_cast<uint32_t>(std::min<uint64_t>(rtt_ns, kLimitNs));
+    if (smoothed_ns_ == 0) {
+      smoothed_ns_ = std::max(rtt, 1u);
+      variation_ns_ = rtt / 2;
+      least_ns_ = smoothed_ns_;
+      return;
+    }
+    const uint32_t error = rtt > smoothed_ns_ ? rtt - smoothed_ns_ : smoothed_ns_ - rtt;
+    variation_ns_ = variation_ns_ - variation_ns_ / 4 + error / 4;
+    smoothed_ns_ = std::max(smoothed_ns_ - smoothed_ns_ / 8 + rtt / 8, 1u);
+    least_ns_ = std::max(std::min(least_ns_, rtt), 1u);
+  }
+
+  bool known() const noexcept { return smoothed_ns_ != 0; }
+  uint64_t smoothed_ns() const noexcept { return smoothed_ns_; }
+  uint64_t least_ns() const noexcept { return least_ns_; }
+
+  /// Without back-off.
+  uint64_t rto_ns(const RtoLimits& limits) const noexcept {
+    const uint64_t wanted =
+        known() ? uint64_t{smoothed_ns_} + 4 * uint64_t{variation_ns_} : kFirstRtoNs;
+    return std::clamp(wanted, limits.min_ns, limits.max_ns);
+  }
+
+  /// After `timeouts` in a row: doubled for each, up to the maximum, and up to an eighth more, so
+  /// that peers that lost the same burst do not repeat it together.
+  uint64_t backed_off_ns(const RtoLimits& limits, uint32_t timeouts,
+                         Random& random) const noexcept {
+    const uint64_t base = rto_ns(limits);
+    if (timeouts == 0) return base;
+    const uint64_t doubled = std::min(base << std::min(timeouts, 20u), limits.max_ns);
+    return doubled + (doubled * (random.next() & 0xff) >> 11);
+  }
+
+ private:
+  static constexpr uint64_t kLimitNs = 1'000'000'000;
+  uint32_t smoothed_ns_ = 0;
+  uint32_t variation_ns_ = 0;
+  uint32_t least_ns_ = 0;
+};
+static_assert(sizeof(RttEstimate) == 12);
+
+}  // namespace pinwire

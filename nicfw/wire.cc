@@ -1,0 +1,229 @@
+#include "nicfw/wire.h"
+
+#include "nicfw/crc32c.h"
+
+namespace pinwire {
+namespace {
+
+constexpr uint8_t kVersion = 1;
+constexpr uint16_t kEtherTypeIpv4 = 0x0800;
+constexpr uint8_t kProtocolUdp = 17;
+constexpr uint16_t kDontFragment = 0x4000;
+constexpr uint32_t kIpv4At = 14;
+constexpr uint32_t kUdpAt = 34;
+constexpr uint32_t kHeaderAt = kEncapsulationBytes;
+constexpr uint32_t kJobTagAt = kHeaderAt + 24;
+constexpr uint32_t kRecordBytesAt = kHeaderAt + 26;
+constexpr uint32_t kCheckedBytesAt = kHeaderAt + 28;
+constexpr uint32_t kTagAt = kHeaderAt + 30;
+static_assert(kTagAt + 8 == kRecordsOffset);
+
+uint32_t sum_network_words(const std::byte* at, uint32_t bytes, uint32_t sum) noexcept {
+  for (uint32_t i = 0; i + 1 < bytes; i += 2) sum += load_network<uint16_t>(at + i);
+  if (bytes & 1) sum += std::to_integer<uint32_t>(at[bytes - 1]) << 8;
+  return sum;
+}
+
+uint16_t folded(uint32_t sum) noexcept {
+  sum = (sum & 0xffff) + (sum >> 16);
+  sum = (sum & 0xffff) + (sum >> 16);
+  return static_cast<uint16_t>(~sum);
+}
+
+bool udp_checksum_holds(const std::byte* frame, uint32_t udp_bytes) noexcept {
+  if (load_network<uint16_t>(frame + kUdpAt + 6) == 0) return false;  // absent: nothing vouches
+  uint32_t sum = sum_network_words(frame + kIpv4At + 12, 8, kProtocolUdp + udp_bytes);
+  sum = sum_network_words(frame + kUdpAt, udp_bytes, sum);
+  return folded(sum) == 0;
+}
+
+uint64_t frame_tag(const std::byte* header, const FrameKey& key, Rank destination,
+                   uint32_t crc) noexcept {
+  return key.tag(load_little<uint64_t>(header), load_little<uint64_t>(header + 8),
+                 load_little<uint64_t>(header + 16), crc | uint64_t{destination} << 32);
+}
+
+Reject parse_encapsulation(const std::byte* frame, uint32_t frame_bytes, uint16_t udp_port,
+                           uint32_t& udp_bytes) noexcept {
+  if (frame_bytes < kRecordsOffset) return Reject::kRunt;
+  const auto byte_at = [frame](uint32_t i) { return std::to_integer<uint8_t>(frame[i]); };
+  if (load_network<uint16_t>(frame + 12) != kEtherTypeIpv4 || byte_at(kIpv4At) != 0x45 ||
+      byte_at(kIpv4At + 9) != kProtocolUdp ||
+      (load_network<uint16_t>(frame + kIpv4At + 6) & ~kDontFragment) != 0 ||
+      load_network<uint16_t>(frame + kUdpAt + 2) != udp_port) {
+    return Reject::kNotOurs;
+  }
+  const uint32_t ip_bytes = load_network<uint16_t>(frame + kIpv4At + 2);
+  udp_bytes = load_network<uint16_t>(frame + kUdpAt + 4);
+  const bool fits = ip_bytes + kIpv4At <= frame_bytes && udp_bytes + 20 == ip_bytes &&
+                    udp_bytes >= 8 + kFrameHeaderBytes;
+  return fits ? Reject::kNone : Reject::kRunt;
+}
+
+}  // namespace
+
+const char* reject_name(Reject reason) noexcept {
+  static constexpr const char* kNames[] = {
+      "none", "runt",     "not_ours",  "version", "job",     "tag",    "checksum", "source",
+      "ack",  "sequence", "duplicate", "record",  "refused", "access", "operation"};
+  static_assert(std::size(kNames) == static_cast<size_t>(Reject::kCount));
+  return kNames[static_cast<size_t>(reason)];
+}
+
+void encode_encapsulation(std::byte* frame, const Endpoint& from, const Endpoint& to,
+                          uint32_t frame_bytes) noexcept {
+  std::memcpy(frame, to.mac.data(), 6);
+  std::memcpy(frame + 6, from.mac.data(), 6);
+  store_network<uint16_t>(frame + 12, kEtherTypeIpv4);
+  std::byte* ip = frame + kIpv4At;
+  store_network<uint16_t>(ip, 0x4500);
+  store_network<uint16_t>(ip + 4, 0);  // identification: unused by frames that are never fragmented
+  store_network<uint16_t>(ip + 6, kDontFragment);
+  store_network<uint16_t>(ip + 8, 64 << 8 | kProtocolUdp);
+  store_network<uint32_t>(ip + 12, from.ipv4);
+  store_network<uint32_t>(ip + 16, to.ipv4);
+  std::byte* udp = frame + kUdpAt;
+  store_network<uint16_t>(udp, from.udp_port);
+  store_network<uint16_t>(udp + 2, to.udp_port);
+  store_network<uint16_t>(udp + 6, 0);
+  store_network<uint16_t>(ip + 2, 0);
+  store_network<uint16_t>(ip + 10, 0);
+  store_network<uint16_t>(ip + 10, folded(sum_network_words(ip, 20, 0)));
+  patch_length(frame, frame_bytes);
+}
+
+void patch_length(std::byte* frame, uint32_t frame_bytes) noexcept {
+  std::byte* ip = frame + kIpv4At;
+  const auto ip_bytes = static_cast<uint16_t>(frame_bytes - kIpv4At);
+  const uint16_t old_bytes = load_network<uint16_t>(ip + 2);
+  const uint16_t old_sum = load_network<uint16_t>(ip + 10);
+  // RFC 1624, equation 3
+  const uint32_t sum = uint32_t{static_cast<uint16_t>(~old_sum)} +
+                       uint32_t{static_cast<uint16_t>(~old_bytes)} + ip_bytes;
+  store_network<uint16_t>(ip + 2, ip_bytes);
+  store_network<uint16_t>(ip + 10, folded(sum));
+  store_network<uint16_t>(frame + kUdpAt + 4, static_cast<uint16_t>(ip_bytes - 20));
+}
+
+void encode_header(std::byte* frame, const FrameHeader& header, const FrameKey& key,
+                   uint16_t job_tag, Rank destination, uint32_t crc) noexcept {
+  std::byte* at = frame + kHeaderAt;
+  const auto first = static_cast<uint32_t>(kVersion << 4 | static_cast<uint8_t>(header.kind)) |
+                     static_cast<uint32_t>(header.flags) << 8 |
+                     static_cast<uint32_t>(header.credit) << 16;
+  store_little<uint64_t>(at, first | uint64_t{header.source} << 32);
+  store_little<uint64_t>(at + 8, header.sequence | uint64_t{header.acks[0]} << 32);
+  store_little<uint64_t>(at + 16, header.acks[1] | uint64_t{header.acks[2]} << 32);
+  store_little<uint16_t>(frame + kJobTagAt, job_tag);
+  store_little<uint16_t>(frame + kRecordBytesAt, header.record_bytes);
+  store_little<uint16_t>(frame + kCheckedBytesAt, header.checked_bytes);
+  store_little<uint64_t>(frame + kTagAt, frame_tag(at, key, destination, crc));
+}
+
+Reject parse_frame(const RxFrame& frame, const FrameKey& key, uint16_t job_tag, Rank self,
+                   uint16_t udp_port, FrameHeader& out) noexcept {
+  uint32_t udp_bytes = 0;
+  if (const Reject bad = parse_encapsulation(frame.data, frame.bytes, udp_port, udp_bytes);
+      bad != Reject::kNone) {
+    return bad;
+  }
+  const std::byte* at = frame.data + kHeaderAt;
+  const auto version_kind = std::to_integer<uint8_t>(at[0]);
+  out.kind = static_cast<FrameKind>(version_kind & 15);
+  out.flags = std::to_integer<uint8_t>(at[1]);
+  if (version_kind >> 4 != kVersion || (version_kind & 15) > 2 ||
+      (out.flags & kFlowMask) >= kFlows) {
+    return Reject::kVersion;
+  }
+  if (load_little<uint16_t>(frame.data + kJobTagAt) != job_tag) return Reject::kJob;
+  out.credit = load_little<uint16_t>(at + 2);
+  out.source = load_little<uint32_t>(at + 4);
+  out.sequence = load_little<uint32_t>(at + 8);
+  for (uint32_t f = 0; f < kFlows; ++f) out.acks[f] = load_little<uint32_t>(at + 12 + 4 * f);
+  out.record_bytes = load_little<uint16_t>(frame.data + kRecordBytesAt);
+  out.checked_bytes = load_little<uint16_t>(frame.data + kCheckedBytesAt);
+  if (out.record_bytes + 8 + kFrameHeaderBytes != udp_bytes ||
+      out.checked_bytes > out.record_bytes) {
+    return Reject::kRunt;
+  }
+  const uint32_t crc =
+      crc32c(crc32c_start(out.checked_bytes), frame.data + kRecordsOffset, out.checked_bytes);
+  if (load_little<uint64_t>(frame.data + kTagAt) != frame_tag(at, key, self, crc)) {
+    return Reject::kTag;
+  }
+  if (out.checked_bytes < out.record_bytes && !frame.checksum_good &&
+      !udp_checksum_holds(frame.data, udp_bytes)) {
+    return Reject::kChecksum;
+  }
+  return Reject::kNone;
+}
+
+uint32_t encode_record(std::byte* at, const Record& record) noexcept {
+  store_little<uint16_t>(
+      at, static_cast<uint16_t>(static_cast<uint8_t>(record.type) | uint32_t{record.code} << 8));
+  store_little<uint16_t>(at + 2, record.bytes);
+  switch (record.type) {
+    case RecordType::kMessage:
+      store_little<uint32_t>(at + 4, record.before);
+      break;
+    case RecordType::kPut:
+    case RecordType::kGet:
+    case RecordType::kAtomic:
+    case RecordType::kRefusal:
+      store_little<uint32_t>(at + 4, record.key);
+      store_little<uint64_t>(at + 8, record.op);
+      store_little<uint64_t>(at + 16, record.address);
+      break;
+    case RecordType::kGetData:
+    case RecordType::kAtomicResult:
+      store_little<uint32_t>(at + 4, 0);
+      store_little<uint64_t>(at + 8, record.op);
+      break;
+  }
+  if (record.type == RecordType::kGetData) store_little<uint64_t>(at + 16, record.offset);
+  if (record.type == RecordType::kAtomicResult) store_little<uint64_t>(at + 16, record.operand);
+  if (record.type == RecordType::kGet) store_little<uint64_t>(at + 24, record.length);
+  if (record.type == RecordType::kAtomic) {
+    store_little<uint64_t>(at + 24, record.operand);
+    store_little<uint64_t>(at + 32, record.compare);
+  }
+  if (record.type == RecordType::kRefusal) {
+    store_little<uint64_t>(at + 24, record.length);
+    store_little<uint64_t>(at + 32, record.operand);
+    store_little<uint64_t>(at + 40, record.compare);
+  }
+  return record_fields(record.type);
+}
+
+Reject parse_record(const std::byte* at, uint32_t left, Record& out) noexcept {
+  if (left < kMessageHeaderBytes) return Reject::kRecord;
+  out.type = static_cast<RecordType>(at[0]);
+  out.fields = record_fields(out.type);
+  if (out.fields == 0 || out.fields > left) return Reject::kRecord;
+  out.code = std::to_integer<uint8_t>(at[1]);
+  out.bytes = load_little<uint16_t>(at + 2);
+  if (out.bytes > left - out.fields) return Reject::kRecord;
+  out.before = out.key = load_little<uint32_t>(at + 4);
+  if (out.type == RecordType::kMessage) return Reject::kNone;
+  out.op = load_little<uint64_t>(at + 8);
+  const uint64_t third = load_little<uint64_t>(at + 16);
+  out.address = third;
+  out.offset = third;
+  out.operand = third;
+  if (out.type == RecordType::kGet || out.type == RecordType::kRefusal) {
+    out.length = load_little<uint64_t>(at + 24);
+  }
+  if (out.type == RecordType::kAtomic) {
+    out.operand = load_little<uint64_t>(at + 24);
+    out.compare = load_little<uint64_t>(at + 32);
+    if (out.code > static_cast<uint8_t>(AtomicCode::kGet)) return Reject::kRecord;
+  }
+  if (out.type == RecordType::kRefusal) {
+    out.operand = load_little<uint64_t>(at + 32);
+    out.compare = load_little<uint64_t>(at + 40);
+  }
+  const bool has_payload = out.type == RecordType::kPut || out.type == RecordType::kGetData;
+  return has_payload == (out.bytes != 0) ? Reject::kNone : Reject::kRecord;
+}
+
+}  // namespace pinwire

@@ -1,0 +1,168 @@
+// nicfw's frames, byte for byte.
+//
+//   0  Ethernet (14)   dst, src, 0x0800
+//  14  IPv4 (20)       no options, don't-fragment, UDP
+//  34  UDP (8)         destination port = base + lane
+//  42  frame header (38), little-endian:
+//        42 u8  version and kind     43 u8 flags: flow, ack-now
+//        44 u16 credit               46 u32 source rank
+//        50 u32 sequence             54 u32 x 3 cumulative acks, one for each flow
+//        66 u16 job tag              68 u16 record bytes
+//        70 u16 bytes under the CRC  72 u64 tag
+//  80  records, each padded to 16 bytes but the last
+//
+// A record begins at a multiple of 16 and a message's record header takes 8 bytes, so that every
+// message, also in a frame that carries many, lies at data % 16 == 8 (driver/work.h). The parsers
+// are total functions over untrusted bytes: they answer with a Reject and touch nothing.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "driver/work.h"
+#include "nicfw/bytes.h"
+#include "nicfw/frame_tag.h"
+#include "nicfw/port.h"
+
+namespace pinwire {
+
+inline constexpr uint32_t kEncapsulationBytes = 14 + 20 + 8;
+inline constexpr uint32_t kFrameHeaderBytes = 38;
+inline constexpr uint32_t kRecordsOffset = kEncapsulationBytes + kFrameHeaderBytes;
+inline constexpr uint32_t kRecordAlign = 16;
+inline constexpr uint32_t kMessageHeaderBytes = 8;
+static_assert(kRecordsOffset % kRecordAlign == 0 &&
+              (kRecordsOffset + kMessageHeaderBytes) % 16 == 8);
+
+/// Three sequence spaces between two ranks; lane.h has the deadlock argument.
+enum class Flow : uint8_t { kRequest, kReply, kOneSided };
+inline constexpr uint32_t kFlows = 3;
+inline constexpr uint32_t kWindowFramesMax = 256;  ///< receive bitmap bits
+
+/// Why a frame changed nothing. Counted as rx_drop_<name>.
+enum class Reject : uint8_t {
+  kNone,
+  kRunt,       ///< shorter than its headers say
+  kNotOurs,    ///< not IPv4/UDP, or another port
+  kVersion,    ///< another version or kind
+  kJob,        ///< another job's tag
+  kTag,        ///< damaged, or forged without the job key
+  kChecksum,   ///< a body left to the device's checksum, which is wrong
+  kSource,     ///< a rank that is not connected
+  kAck,        ///< acknowledges what was never sent
+  kSequence,   ///< outside the receive window
+  kDuplicate,  ///< arrived before
+  kRecord,     ///< records that make no sense
+  kRefused,    ///< no room to hold it; the sender will repeat it
+  kAccess,     ///< outside a pinned region, or a wrong key
+  kOperation,  ///< a response to nothing that is outstanding
+  kCount
+};
+const char* reject_name(Reject reason) noexcept;
+
+struct Endpoint {
+  MacAddress mac{};
+  uint32_t ipv4 = 0;  ///< host order
+  uint16_t udp_port = 0;
+};
+
+/// Fills the first 42 bytes for a frame of `frame_bytes`, UDP checksum 0 (a port that offloads it
+/// puts its own).
+void encode_encapsulation(std::byte* frame, const Endpoint& from, const Endpoint& to,
+                          uint32_t frame_bytes) noexcept;
+/// Changes the two lengths and the IPv4 checksum of an encapsulation that is already there.
+void patch_length(std::byte* frame, uint32_t frame_bytes) noexcept;
+
+enum class FrameKind : uint8_t { kRecords, kAck, kAckSack };
+
+enum FrameFlags : uint8_t {
+  kFlowMask = 3,
+  kAckNow = 4,     ///< the sender waits for the acknowledgement itself
+  kRoomAgain = 8,  ///< frames were refused for want of room, and there is room now: repeat them
+};
+
+struct FrameHeader {
+  FrameKind kind = FrameKind::kRecords;
+  uint8_t flags = 0;
+  uint16_t credit = 0;  ///< low bits of the number of request frames that may be sent in all
+  Rank source = 0;
+  uint32_t sequence = 0;
+  uint32_t acks[kFlows] = {};
+  uint16_t record_bytes = 0;
+  uint16_t checked_bytes = 0;  ///< how many of them the CRC covers
+
+  Flow flow() const noexcept { return static_cast<Flow>(flags & kFlowMask); }
+};
+
+/// `crc` is over `checked_bytes` of records, started with crc32c_start(checked_bytes).
+void encode_header(std::byte* frame, const FrameHeader& header, const FrameKey& key,
+                   uint16_t job_tag, Rank destination, uint32_t crc) noexcept;
+
+/// Everything about a frame but its records. On kNone the tag has been verified.
+Reject parse_frame(const RxFrame& frame, const FrameKey& key, uint16_t job_tag, Rank self,
+                   uint16_t udp_port, FrameHeader& out) noexcept;
+
+/// Selective acknowledgement: per flow, bit i says that sequence ack + i arrived.
+inline constexpr uint32_t kSackBytes = kFlows * kWindowFramesMax / 8;
+struct SackBitmap {
+  std::array<uint64_t, kWindowFramesMax / 64> words{};
+};
+
+enum class RecordType : uint8_t {
+  kMessage = 1,
+  kPut,
+  kGet,
+  kGetData,
+  kAtomic,
+  kAtomicResult,
+  kRefusal,
+};
+
+/// Every record's fields; which of them are on the wire depends on its type.
+struct Record {
+  RecordType type;
+  uint8_t code;     ///< kAtomic: AtomicCode
+  uint16_t bytes;   ///< payload that follows the fields
+  uint32_t key;     ///< kPut, kGet, kAtomic, kRefusal
+  uint32_t before;  ///< kMessage: of the frames just before, how many carry data that it needs
+  uint64_t address;
+  uint64_t op;       ///< the initiator's name for the operation
+  uint64_t offset;   ///< kGetData
+  uint64_t length;   ///< kGet, kRefusal: bytes asked for
+  uint64_t operand;  ///< kAtomic; kAtomicResult: old value; kRefusal: region base
+  uint64_t compare;  ///< kAtomic; kRefusal: region bytes
+  uint32_t fields;   ///< bytes of the record before its payload
+};
+
+/// Bytes of the fields of a record; 0 for a type that does not exist.
+constexpr uint32_t record_fields(RecordType type) noexcept {
+  switch (type) {
+    case RecordType::kMessage:
+      return kMessageHeaderBytes;
+    case RecordType::kPut:
+      return 24;
+    case RecordType::kGet:
+      return 32;
+    case RecordType::kGetData:
+      return 24;
+    case RecordType::kAtomic:
+      return 40;
+    case RecordType::kAtomicResult:
+      return 24;
+    case RecordType::kRefusal:
+      return 48;
+  }
+  return 0;
+}
+
+/// Writes the fields and returns how many bytes they took.
+uint32_t encode_record(std::byte* at, const Record& record) noexcept;
+/// Reads the record at `at` of which `left` bytes remain in the frame.
+Reject parse_record(const std::byte* at, uint32_t left, Record& out) noexcept;
+/// From this record to the next one.
+constexpr uint32_t record_stride(uint32_t fields, uint32_t bytes) noexcept {
+  return (fields + bytes + kRecordAlign - 1) & ~(kRecordAlign - 1);
+}
+
+}  // namespace pinwire

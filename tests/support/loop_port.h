@@ -1,0 +1,178 @@
+// An in-process wire: ports that hand each other frames through rings of preallocated buffers, for
+// unit tests and benchmarks. A `LoopFaults` makes it a bad wire.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "core/base/random.h"
+#include "nicfw/clock.h"
+#include "nicfw/port.h"
+
+namespace pinwire {
+
+/// Time that moves when told to.
+class ManualClock final : public Clock {
+ public:
+  uint64_t now_ns() noexcept override { return now_ns_ += step_ns_; }
+  void advance(uint64_t ns) noexcept { now_ns_ += ns; }
+  void set_step(uint64_t ns) noexcept { step_ns_ = ns; }
+
+ private:
+  uint64_t now_ns_ = 1'000'000;
+  uint64_t step_ns_ = 100;
+};
+
+struct LoopFaults {
+  double loss = 0;
+  double duplicate = 0;
+  double reorder = 0;  ///< chance that a frame is put at a random place of the receiver's ring
+  double corrupt = 0;
+  double truncate = 0;
+  uint64_t seed = 1;
+};
+
+/// A port with one queue. Frames go to the port of the same wire whose MAC they name.
+class LoopPort final : public Port {
+ public:
+  explicit LoopPort(uint8_t station, uint32_t frame_bytes_max = 1514, uint32_t rx_buffers = 1024)
+      : pool_(size_t{rx_buffers} * stride(frame_bytes_max) + 64),
+        ring_(rx_buffers),
+        faults_rng_(1) {
+    facts_.mac = {2, 0, 0, 0, 0, station};
+    facts_.frame_bytes_max = frame_bytes_max;
+    facts_.rx_buffers = rx_buffers;
+    facts_.zero_copy_tx = true;
+    auto base = reinterpret_cast<uintptr_t>(pool_.data());
+    base = (base + 63) & ~uintptr_t{63};
+    free_.reserve(rx_buffers);
+    for (uint32_t i = 0; i < rx_buffers; ++i) {
+      free_.push_back(reinterpret_cast<std::byte*>(base) + size_t{i} * stride(frame_bytes_max));
+    }
+    stations_->push_back(this);
+  }
+
+  /// Plugs this port into the other's wire.
+  void join(LoopPort& other) {
+    stations_ = other.stations_;
+    stations_->push_back(this);
+  }
+
+  /// For the frames that this port sends.
+  void set_faults(const LoopFaults& faults) {
+    faults_ = faults;
+    faults_rng_ = Random(faults.seed);
+    faulty_ =
+        faults.loss + faults.duplicate + faults.reorder + faults.corrupt + faults.truncate > 0;
+  }
+  /// How many frames tx() still takes; for tests of back-pressure.
+  void set_tx_room(uint64_t frames) { tx_room_ = frames; }
+
+  PortFacts facts() const noexcept override { return facts_; }
+
+  uint32_t tx(uint32_t, std::span<const TxFrame> frames) noexcept override {
+    const auto count = static_cast<uint32_t>(std::min<uint64_t>(frames.size(), tx_room_));
+    tx_room_ -= tx_room_ == ~uint64_t{0} ? 0 : count;
+    for (uint32_t i = 0; i < count; ++i) {
+      LoopPort* to = destination(frames[i].head);
+      if (to == nullptr) continue;
+      if (!faulty_) [[likely]] {
+        to->arrive(frames[i]);
+        continue;
+      }
+      const int copies = faults_rng_.chance(faults_.loss)        ? 0
+                         : faults_rng_.chance(faults_.duplicate) ? 2
+                                                                 : 1;
+      for (int copy = 0; copy < copies; ++copy) arrive_damaged(*to, frames[i]);
+    }
+    return count;
+  }
+
+  uint32_t rx(uint32_t, std::span<RxFrame> frames) noexcept override {
+    uint32_t count = 0;
+    while (count < frames.size() && head_ != tail_) {
+      const Pending& pending = ring_[head_++ % ring_.size()];
+      frames[count++] = RxFrame{pending.data, pending.bytes, false, pending.data};
+    }
+    return count;
+  }
+
+  void release(uint32_t, std::span<const RxFrame> frames) noexcept override {
+    for (const RxFrame& frame : frames) free_.push_back(static_cast<std::byte*>(frame.buffer));
+  }
+
+  Result<uint32_t> attach(void*, uint64_t) override { return ++attached_; }
+  void detach(uint32_t) override {}
+  int event_fd(uint32_t) const noexcept override { return -1; }
+  PortArmed arm(uint32_t) noexcept override {
+    return head_ == tail_ ? PortArmed::kArmed : PortArmed::kBusy;
+  }
+
+  /// Puts raw bytes into the receive ring, as a stranger would. False: no buffer.
+  bool inject(const std::byte* bytes, uint32_t count) noexcept {
+    return arrive(TxFrame{bytes, count, 0, nullptr, 0});
+  }
+  uint64_t overflows() const noexcept { return overflows_; }
+  size_t free_buffers() const noexcept { return free_.size(); }
+  uint32_t waiting() const noexcept { return static_cast<uint32_t>(tail_ - head_); }
+
+ private:
+  struct Pending {
+    std::byte* data;
+    uint32_t bytes;
+  };
+  static constexpr size_t stride(uint32_t bytes) { return (bytes + 127) & ~size_t{63}; }
+
+  LoopPort* destination(const std::byte* frame) noexcept {
+    for (LoopPort* port : *stations_) {
+      if (std::memcmp(port->facts_.mac.data(), frame, 6) == 0) return port;
+    }
+    return nullptr;
+  }
+
+  bool arrive(const TxFrame& frame) noexcept {
+    if (free_.empty()) {
+      ++overflows_;  // as a NIC without descriptors: the frame is gone
+      return false;
+    }
+    std::byte* data = free_.back();
+    free_.pop_back();
+    std::memcpy(data, frame.head, frame.head_bytes);
+    if (frame.body_bytes != 0) std::memcpy(data + frame.head_bytes, frame.body, frame.body_bytes);
+    ring_[tail_++ % ring_.size()] = {data, frame.head_bytes + frame.body_bytes};
+    return true;
+  }
+
+  void arrive_damaged(LoopPort& to, const TxFrame& frame) noexcept {
+    if (!to.arrive(frame)) return;
+    Pending& last = to.ring_[(to.tail_ - 1) % to.ring_.size()];
+    if (faults_rng_.chance(faults_.corrupt)) {
+      last.data[faults_rng_.below(last.bytes)] ^= std::byte{1} << faults_rng_.below(8);
+    }
+    if (faults_rng_.chance(faults_.truncate)) {
+      last.bytes = static_cast<uint32_t>(faults_rng_.below(last.bytes));
+    }
+    if (faults_rng_.chance(faults_.reorder)) {
+      const uint64_t other = to.head_ + faults_rng_.below(to.tail_ - to.head_);
+      std::swap(last, to.ring_[other % to.ring_.size()]);
+    }
+  }
+
+  PortFacts facts_;
+  std::vector<std::byte> pool_;
+  std::vector<std::byte*> free_;
+  std::vector<Pending> ring_;
+  std::shared_ptr<std::vector<LoopPort*>> stations_ = std::make_shared<std::vector<LoopPort*>>();
+  uint64_t head_ = 0;
+  uint64_t tail_ = 0;
+  uint64_t tx_room_ = ~uint64_t{0};
+  uint64_t overflows_ = 0;
+  uint32_t attached_ = 0;
+  LoopFaults faults_;
+  Random faults_rng_;
+  bool faulty_ = false;
+};
+
+}  // namespace pinwire
