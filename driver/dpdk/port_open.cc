@@ -25,6 +25,7 @@ namespace pinwire {
 namespace {
 
 constexpr uint32_t kEthernetBytes = 14;
+constexpr auto kAnySocket = static_cast<unsigned>(SOCKET_ID_ANY);
 constexpr uint32_t kBufferStepBytes = 1024;  // several NICs round a buffer's size down to this
 constexpr uint32_t kFrameTailBytes =
     12;  // FCS and two VLAN tags, which some NICs insist on room for
@@ -245,9 +246,9 @@ Status EthdevPort::make_queue(uint16_t index) {
         frames, facts_.frame_bytes_max, rte_strerror(rte_errno));
   }
   int failed =
-      rte_eth_rx_queue_setup(ethdev_, index, rx_ring_frames_, SOCKET_ID_ANY, nullptr, queue.pool);
+      rte_eth_rx_queue_setup(ethdev_, index, rx_ring_frames_, kAnySocket, nullptr, queue.pool);
   if (failed == 0)
-    failed = rte_eth_tx_queue_setup(ethdev_, index, tx_ring_frames_, SOCKET_ID_ANY, nullptr);
+    failed = rte_eth_tx_queue_setup(ethdev_, index, tx_ring_frames_, kAnySocket, nullptr);
   if (failed == 0) return success();
   return error("%s refuses queue %u with %u descriptors: %s (%s)", describe().c_str(), index,
                rx_ring_frames_, strerror(-failed), eal_log_tail().c_str());
