@@ -29,7 +29,8 @@ struct DpdkOptions {
   uint32_t ring_frames = 512;    ///< GASNET_DPDK_RING
   uint32_t timeout_ms = 30'000;  ///< for peers, switch and link to appear
   bool interrupts = true;
-  bool show_log = false;  ///< GASNET_DPDK_LOG
+  bool show_story = false;  ///< say which fabric, device and memory were chosen
+  bool show_log = false;    ///< GASNET_DPDK_LOG
 };
 
 /// A port and the EAL below it; destroyed in the right order.
