@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-namespace pinwire {
+namespace pinwire::bootstrap {
 
 EnvironmentBlock::EnvironmentBlock(const char* const* environment) {
   for (; *environment != nullptr; ++environment)
@@ -25,4 +25,4 @@ const char* EnvironmentBlock::find(std::string_view name) const noexcept {
   return nullptr;
 }
 
-}  // namespace pinwire
+}  // namespace pinwire::bootstrap

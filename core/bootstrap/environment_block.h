@@ -7,7 +7,7 @@
 
 #include "core/bootstrap/wire.h"
 
-namespace pinwire {
+namespace pinwire::bootstrap {
 
 class EnvironmentBlock {
  public:
@@ -24,4 +24,4 @@ class EnvironmentBlock {
   std::vector<char> text_;
 };
 
-}  // namespace pinwire
+}  // namespace pinwire::bootstrap

@@ -16,6 +16,8 @@
 namespace pinwire {
 namespace {
 
+using namespace bootstrap;  // NOLINT: the wire's words
+
 constexpr const char* kLauncherGone = "the launcher (gasnetrun_pinwire) is gone: %s";
 
 class LauncherBootstrap final : public Bootstrap {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace pinwire {
+namespace pinwire::bootstrap {
 
 FrameHeader frame_header(FrameKind kind, Rank rank, uint32_t round, int32_t code) {
   return {kFrameMagic, kFrameVersion, kind, rank, round, code, 0, 0, 0};
@@ -71,4 +71,4 @@ Result<std::vector<std::vector<std::byte>>> split_contributions(Bytes joined, Ra
   return contributions;
 }
 
-}  // namespace pinwire
+}  // namespace pinwire::bootstrap

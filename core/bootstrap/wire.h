@@ -14,7 +14,7 @@
 #include "core/base/result.h"
 #include "driver/work.h"
 
-namespace pinwire {
+namespace pinwire::bootstrap {
 
 inline constexpr uint32_t kFrameMagic = 0x50575230;  // "PWR0"
 inline constexpr uint16_t kFrameVersion = 1;
@@ -93,4 +93,4 @@ class Assembly {
 std::vector<std::byte> join_contributions(std::span<const std::vector<std::byte>> contributions);
 Result<std::vector<std::vector<std::byte>>> split_contributions(Bytes joined, Rank rank_count);
 
-}  // namespace pinwire
+}  // namespace pinwire::bootstrap

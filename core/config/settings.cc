@@ -31,6 +31,7 @@ std::optional<VariableValue> parse_choice(const Variable& variable, const char* 
   }
   if (!choice) return std::nullopt;
   value.choice = *choice;
+  value.text = text;
   return value;
 }
 

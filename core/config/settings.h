@@ -15,16 +15,8 @@
 namespace pinwire {
 
 enum class DriverChoice : uint8_t { kAuto, kShm, kDpdk };
-enum class HugePages : uint8_t { kAuto, kYes, kNo };
-enum class DpdkFabric : uint8_t {
-  kAuto,  ///< two ranks of one host: vhost; more: the switch
-  kVhost,
-  kMemif,
-  kSwitch,
-  kAfPacket,
-  kTap,
-  kPci,
-};
+enum class SegmentPages : uint8_t { kAuto, kYes, kNo };
+enum class DpdkHugePages : uint8_t { kAuto, kNever, kAlways };
 enum class SpawnerChoice : uint8_t { kAuto, kFork, kSsh, kMpi, kNetns };
 
 struct Settings {
@@ -34,13 +26,17 @@ struct Settings {
   uint32_t lanes = 0;
   uint32_t shm_ring_slots = 0;
   MemoryBound max_segment;
-  HugePages hugepages = HugePages::kAuto;
+  SegmentPages hugepages = SegmentPages::kAuto;
   // The DPDK port.
   std::string eal_args;
-  DpdkFabric dpdk_fabric = DpdkFabric::kAuto;
+  std::string dpdk_fabric;  ///< one of the table's choices
   std::string dpdk_iface;
   std::string dpdk_pci;
-  uint32_t dpdk_frame_bytes = 0;  ///< 0: as large as the device carries
+  DpdkHugePages dpdk_hugepages = DpdkHugePages::kAuto;
+  uint32_t dpdk_memory_mib = 0;  ///< 0: as much as the port needs
+  uint32_t dpdk_mtu_bytes = 0;   ///< a device that carries less wins
+  uint32_t dpdk_ring_frames = 0;
+  bool dpdk_log = false;
   // The end of a job.
   double exit_timeout_s = 0;  ///< 0: from the three below
   double exit_timeout_min_s = 0;

@@ -19,7 +19,7 @@ struct VariableValue {
   double real = 0;
   uint64_t bytes = 0;
   MemoryBound memory;
-  int choice = 0;  ///< index into Variable::choices
+  int choice = 0;  ///< index into Variable::choices; `text` is the word
 };
 
 struct Variable {

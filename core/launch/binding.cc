@@ -2,7 +2,7 @@
 
 #include <sched.h>
 
-namespace pinwire {
+namespace pinwire::launch {
 
 Result<std::vector<std::vector<int>>> bind_plan(Rank ranks, uint32_t cpus_per_rank) {
   cpu_set_t allowed;
@@ -25,4 +25,4 @@ Result<std::vector<std::vector<int>>> bind_plan(Rank ranks, uint32_t cpus_per_ra
   return plan;
 }
 
-}  // namespace pinwire
+}  // namespace pinwire::launch

@@ -8,7 +8,7 @@
 
 #include "core/base/check.h"
 
-namespace pinwire {
+namespace pinwire::launch {
 
 Ending::Ending(Rank rank_count, int64_t exit_timeout_ms, EndingOrders& orders)
     : ranks_(rank_count), exit_timeout_ms_(exit_timeout_ms), orders_(orders) {
@@ -165,4 +165,4 @@ bool Ending::all_left() const noexcept {
   return std::all_of(ranks_.begin(), ranks_.end(), [](auto& r) { return r.left || r.ended; });
 }
 
-}  // namespace pinwire
+}  // namespace pinwire::launch

@@ -15,7 +15,7 @@
 
 #include "driver/work.h"
 
-namespace pinwire {
+namespace pinwire::launch {
 
 /// What Ending asks for.
 class EndingOrders {
@@ -73,4 +73,4 @@ class Ending {
   bool silent_end_ = false;  // a rank that never joined has ended well
 };
 
-}  // namespace pinwire
+}  // namespace pinwire::launch

@@ -1,6 +1,10 @@
 #include "core/launch/gathering.h"
 
-namespace pinwire {
+namespace pinwire::launch {
+
+using bootstrap::Assembly;
+using bootstrap::kContributionBytesMax;
+using bootstrap::kMessageBytesMax;
 
 Result<bool> Gathering::add(Rank rank, const FrameHeader& header, Bytes chunk) {
   check(rank < parts_.size(), "a contribution of no rank", rank, parts_.size());
@@ -29,7 +33,7 @@ std::vector<std::byte> Gathering::take() {
   whole_count_ = 0;
   bytes_ = 0;
   ++round_;
-  return join_contributions(contributions);
+  return bootstrap::join_contributions(contributions);
 }
 
-}  // namespace pinwire
+}  // namespace pinwire::launch

@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "core/bootstrap/wire.h"
+#include "core/launch/host.h"
 
-namespace pinwire {
+namespace pinwire::launch {
 
 class Gathering {
  public:
@@ -18,11 +18,11 @@ class Gathering {
   uint32_t round() const noexcept { return round_; }
 
  private:
-  std::vector<Assembly> parts_;
+  std::vector<bootstrap::Assembly> parts_;
   std::vector<bool> whole_;
   Rank whole_count_ = 0;
   uint32_t round_ = 1;
   uint64_t bytes_ = 0;
 };
 
-}  // namespace pinwire
+}  // namespace pinwire::launch

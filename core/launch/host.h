@@ -10,7 +10,13 @@
 #include "core/base/result.h"
 #include "core/bootstrap/wire.h"
 
-namespace pinwire {
+namespace pinwire::launch {
+
+using bootstrap::Bytes;
+using bootstrap::FrameHeader;
+using bootstrap::FrameKind;
+using bootstrap::kChunkBytesMax;
+using bootstrap::kEveryRank;
 
 class HostEvents {
  public:
@@ -46,4 +52,4 @@ class Host {
   virtual void drain_output() = 0;
 };
 
-}  // namespace pinwire
+}  // namespace pinwire::launch

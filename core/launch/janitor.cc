@@ -15,7 +15,7 @@
 
 #include "core/launch/job_dir.h"
 
-namespace pinwire {
+namespace pinwire::launch {
 namespace {
 
 constexpr int kRoundsMax = 200;
@@ -111,4 +111,4 @@ void kill_children(pid_t spared) {
   }
 }
 
-}  // namespace pinwire
+}  // namespace pinwire::launch

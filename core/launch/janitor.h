@@ -8,7 +8,7 @@
 #include "core/base/result.h"
 #include "core/launch/process.h"
 
-namespace pinwire {
+namespace pinwire::launch {
 
 class Janitor {
  public:
@@ -31,4 +31,4 @@ void kill_processes_of(const std::string& job_dir);
 /// launcher is a subreaper: orphans of its ranks become its children.)
 void kill_children(pid_t spared);
 
-}  // namespace pinwire
+}  // namespace pinwire::launch

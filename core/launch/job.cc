@@ -8,7 +8,7 @@
 #include "core/base/log.h"
 #include "core/bootstrap/job_key.h"
 
-namespace pinwire {
+namespace pinwire::launch {
 namespace {
 
 constexpr int kProtocolExitCode = 1;
@@ -94,7 +94,7 @@ void Job::on_frame(Rank rank, const FrameHeader& header, Bytes chunk) {
 void Job::welcome(Rank rank) {
   if (joined_[rank]) return refuse(rank, describe(rank) + " joined a second time");
   joined_[rank] = true;
-  const Welcome head{job_key_, rank, plan_.rank_count};
+  const bootstrap::Welcome head{job_key_, rank, plan_.rank_count};
   std::vector<std::byte> message(sizeof head);
   std::memcpy(message.data(), &head, sizeof head);
   message.insert(message.end(), plan_.environment.begin(), plan_.environment.end());
@@ -141,4 +141,4 @@ std::string Job::describe(Rank rank) const {
          " on " + host_of(rank).name() + ")";
 }
 
-}  // namespace pinwire
+}  // namespace pinwire::launch

@@ -11,7 +11,7 @@
 #include "core/launch/line_sink.h"
 #include "core/launch/loop.h"
 
-namespace pinwire {
+namespace pinwire::launch {
 
 struct JobPlan {
   Rank rank_count = 0;
@@ -67,4 +67,4 @@ class Job final : public HostEvents, public EndingOrders {
   Ending ending_;
 };
 
-}  // namespace pinwire
+}  // namespace pinwire::launch

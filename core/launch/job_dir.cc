@@ -17,7 +17,7 @@
 
 #include "core/launch/janitor.h"
 
-namespace pinwire {
+namespace pinwire::launch {
 namespace {
 
 constexpr const char* kNameStart = "pinwire-";
@@ -71,4 +71,4 @@ void remove_stale_job_dirs(const std::string& parent) {
   }
 }
 
-}  // namespace pinwire
+}  // namespace pinwire::launch

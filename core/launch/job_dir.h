@@ -9,7 +9,7 @@
 #include "core/base/result.h"
 #include "core/launch/process.h"
 
-namespace pinwire {
+namespace pinwire::launch {
 
 struct JobDir {
   std::string path;
@@ -25,4 +25,4 @@ void remove_tree(const std::string& path);
 /// Removes what jobs left in `parent` whose launcher and janitor were both killed.
 void remove_stale_job_dirs(const std::string& parent);
 
-}  // namespace pinwire
+}  // namespace pinwire::launch

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace pinwire {
+namespace pinwire::launch {
 
 LineSink::LineSink(Loop& loop, int fd, Rank rank_count, bool tagged)
     : loop_(loop), fd_(fd), tagged_(tagged), unfinished_(rank_count) {
@@ -96,4 +96,4 @@ void LineSink::drain() {
   }
 }
 
-}  // namespace pinwire
+}  // namespace pinwire::launch

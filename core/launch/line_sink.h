@@ -10,7 +10,7 @@
 #include "core/launch/loop.h"
 #include "driver/work.h"
 
-namespace pinwire {
+namespace pinwire::launch {
 
 class LineSink {
  public:
@@ -49,4 +49,4 @@ class LineSink {
   bool reader_gone_ = false;
 };
 
-}  // namespace pinwire
+}  // namespace pinwire::launch

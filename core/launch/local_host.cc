@@ -10,7 +10,7 @@
 
 #include "core/bootstrap/launcher_client.h"
 
-namespace pinwire {
+namespace pinwire::launch {
 namespace {
 
 constexpr size_t kReadBytes = 64 << 10;
@@ -109,9 +109,9 @@ void LocalHost::read_socket(Rank rank) {
     const auto bytes = static_cast<size_t>(got);
     const bool fits = bytes >= sizeof header && bytes <= sizeof record;
     if (fits) std::memcpy(&header, record, sizeof header);
-    if (!fits || !frame_ok(header) || header.bytes != bytes - sizeof header) {
-      header =
-          frame_header(FrameKind::kFailed, rank);  // no rank may send this: the job will object
+    if (!fits || !bootstrap::frame_ok(header) || header.bytes != bytes - sizeof header) {
+      header = bootstrap::frame_header(FrameKind::kFailed,
+                                       rank);  // no rank may send this: the job will object
       events_.on_frame(rank, header, {});
       continue;
     }
@@ -161,7 +161,7 @@ void LocalHost::send(Rank rank, FrameKind kind, uint32_t round, const SharedByte
   }
   auto& one = child(rank);
   if (!one.socket) return;
-  one.outbox.put(frame_header(kind, rank, round), message);
+  one.outbox.put(bootstrap::frame_header(kind, rank, round), message);
   flush(rank);
 }
 
@@ -187,4 +187,4 @@ bool LocalHost::reaped(pid_t process, int wait_status) {
   return false;
 }
 
-}  // namespace pinwire
+}  // namespace pinwire::launch

@@ -8,7 +8,7 @@
 #include "core/launch/outbox.h"
 #include "core/launch/process.h"
 
-namespace pinwire {
+namespace pinwire::launch {
 
 /// What the ranks of one host have in common, and what each has for itself.
 struct LocalPlan {
@@ -64,4 +64,4 @@ class LocalHost final : public Host {
   bool paused_ = false;
 };
 
-}  // namespace pinwire
+}  // namespace pinwire::launch

@@ -8,7 +8,7 @@
 
 #include "core/base/check.h"
 
-namespace pinwire {
+namespace pinwire::launch {
 
 int64_t now_ms() noexcept {
   timespec now{};
@@ -49,4 +49,4 @@ void Loop::run_once(int64_t deadline_ms) {
   }
 }
 
-}  // namespace pinwire
+}  // namespace pinwire::launch

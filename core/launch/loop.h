@@ -5,7 +5,7 @@
 #include <functional>
 #include <map>
 
-namespace pinwire {
+namespace pinwire::launch {
 
 int64_t now_ms() noexcept;  ///< of the monotonic clock
 
@@ -30,4 +30,4 @@ class Loop {
 
 inline constexpr int64_t kNever = INT64_MAX;
 
-}  // namespace pinwire
+}  // namespace pinwire::launch

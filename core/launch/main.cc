@@ -22,16 +22,16 @@ int say_and(int code, const std::string& sentence) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  using Action = pinwire::LaunchOptions::Action;
-  pinwire::block_signals();
+  using Action = pinwire::launch::LaunchOptions::Action;
+  pinwire::launch::block_signals();
   auto settings =
       pinwire::read_settings([](const char* name) -> const char* { return std::getenv(name); });
   if (!settings) return say_and(kBadCommandLine, settings.sentence());
-  auto options = pinwire::parse_options(argc, argv, *settings);
+  auto options = pinwire::launch::parse_options(argc, argv, *settings);
   if (!options) return say_and(kBadCommandLine, options.sentence());
   switch (options->action) {
     case Action::kHelp:
-      std::fputs(pinwire::usage().c_str(), stdout);
+      std::fputs(pinwire::launch::usage().c_str(), stdout);
       return 0;
     case Action::kHelpEnvironment:
       std::fputs(pinwire::help_text().c_str(), stdout);
@@ -46,6 +46,6 @@ int main(int argc, char** argv) {
     case Action::kRun:
       break;
   }
-  auto code = pinwire::run_job(*settings, *options);
+  auto code = pinwire::launch::run_job(*settings, *options);
   return code ? *code : say_and(kBadCommandLine, code.sentence());
 }

@@ -6,7 +6,7 @@
 
 #include "core/bootstrap/wire.h"
 
-namespace pinwire {
+namespace pinwire::launch {
 namespace {
 
 enum LongOption : int {
@@ -115,9 +115,9 @@ Status take(LaunchOptions& options, int letter, const char* value) {
   };
   switch (letter) {
     case 'n':
-      return number("-n", kRanksMax, options.rank_count);
+      return number("-n", bootstrap::kRanksMax, options.rank_count);
     case 'N':
-      return number("-N", kRanksMax, options.host_count);
+      return number("-N", bootstrap::kRanksMax, options.host_count);
     case 'c':
       return number("-c", 4096, options.cpus_per_rank);
     case 'E':
@@ -216,4 +216,4 @@ Result<LaunchOptions> parse_options(int argc, char** argv, const Settings& setti
   return options;
 }
 
-}  // namespace pinwire
+}  // namespace pinwire::launch

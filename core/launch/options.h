@@ -8,7 +8,7 @@
 #include "core/config/settings.h"
 #include "driver/work.h"
 
-namespace pinwire {
+namespace pinwire::launch {
 
 struct LaunchOptions {
   enum class Action { kRun, kHelp, kHelpEnvironment, kHelpMarkdown, kVersion, kAgent };
@@ -33,4 +33,4 @@ struct LaunchOptions {
 Result<LaunchOptions> parse_options(int argc, char** argv, const Settings& settings);
 std::string usage();
 
-}  // namespace pinwire
+}  // namespace pinwire::launch

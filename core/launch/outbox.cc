@@ -4,7 +4,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-namespace pinwire {
+namespace pinwire::launch {
 
 void Outbox::put(FrameHeader header, SharedBytes message) {
   items_.push_back({header, std::move(message), 0});
@@ -13,7 +13,7 @@ void Outbox::put(FrameHeader header, SharedBytes message) {
 bool Outbox::flush() {
   while (!items_.empty()) {
     auto& item = items_.front();
-    auto header = chunk_header(item.header, item.offset, item.message->size());
+    auto header = bootstrap::chunk_header(item.header, item.offset, item.message->size());
     iovec parts[2] = {{&header, sizeof header},
                       {const_cast<std::byte*>(item.message->data() + item.offset), header.bytes}};
     msghdr record{};
@@ -32,4 +32,4 @@ bool Outbox::flush() {
   return true;
 }
 
-}  // namespace pinwire
+}  // namespace pinwire::launch

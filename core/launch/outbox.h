@@ -5,7 +5,7 @@
 
 #include "core/launch/host.h"
 
-namespace pinwire {
+namespace pinwire::launch {
 
 class Outbox {
  public:
@@ -24,4 +24,4 @@ class Outbox {
   std::deque<Item> items_;
 };
 
-}  // namespace pinwire
+}  // namespace pinwire::launch

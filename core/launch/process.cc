@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace pinwire {
+namespace pinwire::launch {
 namespace {
 
 enum class Step : int { kParent, kNamespace, kCpus, kFiles, kExec };
@@ -157,4 +157,4 @@ Result<Pipe> make_pipe() {
   return Pipe{Fd(ends[0]), Fd(ends[1])};
 }
 
-}  // namespace pinwire
+}  // namespace pinwire::launch

@@ -8,7 +8,7 @@
 
 #include "core/base/result.h"
 
-namespace pinwire {
+namespace pinwire::launch {
 
 struct ProcessPlan {
   std::string path;                      ///< of the program, found and executable
@@ -54,4 +54,4 @@ struct Pipe {
 /// Both ends closed on exec.
 Result<Pipe> make_pipe();
 
-}  // namespace pinwire
+}  // namespace pinwire::launch

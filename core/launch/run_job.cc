@@ -16,7 +16,7 @@
 #include "core/launch/local_host.h"
 #include "core/launch/signals.h"
 
-namespace pinwire {
+namespace pinwire::launch {
 namespace {
 
 std::string this_host() {
@@ -56,7 +56,7 @@ std::vector<std::byte> block_of(const std::vector<std::string>& environment) {
   std::vector<const char*> list;
   for (const auto& one : environment) list.push_back(one.c_str());
   list.push_back(nullptr);
-  const EnvironmentBlock block(list.data());
+  const bootstrap::EnvironmentBlock block(list.data());
   return {block.bytes().begin(), block.bytes().end()};
 }
 
@@ -138,4 +138,4 @@ Result<int> run_job(const Settings& settings, const LaunchOptions& options) {
   return code;
 }
 
-}  // namespace pinwire
+}  // namespace pinwire::launch

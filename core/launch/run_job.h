@@ -5,10 +5,10 @@
 #include "core/config/settings.h"
 #include "core/launch/options.h"
 
-namespace pinwire {
+namespace pinwire::launch {
 
 /// The job's exit code; a sentence if it could not be started. Nothing is left behind in either
 /// case.
 Result<int> run_job(const Settings& settings, const LaunchOptions& options);
 
-}  // namespace pinwire
+}  // namespace pinwire::launch

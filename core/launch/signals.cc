@@ -7,7 +7,7 @@
 
 #include "core/base/check.h"
 
-namespace pinwire {
+namespace pinwire::launch {
 namespace {
 
 sigset_t watched() {
@@ -46,4 +46,4 @@ void Signals::read() {
   }
 }
 
-}  // namespace pinwire
+}  // namespace pinwire::launch

@@ -6,7 +6,7 @@
 #include "core/launch/loop.h"
 #include "core/launch/process.h"
 
-namespace pinwire {
+namespace pinwire::launch {
 
 class Signals {
  public:
@@ -30,4 +30,4 @@ class Signals {
 /// Blocks them, so that none is lost before a Signals exists. Before the first thread or child.
 void block_signals();
 
-}  // namespace pinwire
+}  // namespace pinwire::launch

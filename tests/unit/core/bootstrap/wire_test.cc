@@ -6,7 +6,7 @@
 
 #include "core/bootstrap/environment_block.h"
 
-namespace pinwire {
+namespace pinwire::bootstrap {
 namespace {
 
 std::vector<std::byte> numbered(size_t count) {
@@ -105,4 +105,4 @@ TEST(EnvironmentBlock, AnUnfinishedEndIsCutOff) {
 }
 
 }  // namespace
-}  // namespace pinwire
+}  // namespace pinwire::bootstrap

@@ -31,7 +31,7 @@ TEST(Settings, DefaultsAreValid) {
 TEST(Settings, GivenValuesArrive) {
   auto settings = read({{"GASNET_DRIVER", "dpdk"},
                         {"GASNET_NETWORKDEPTH", "2"},
-                        {"GASNET_DPDK_FRAME", "9K"},
+                        {"GASNET_DPDK_MTU", "9K"},
                         {"GASNET_DPDK_FABRIC", "af_packet"},
                         {"GASNET_USE_HUGEPAGES", "1"},
                         {"GASNET_QUIET", "Y"},
@@ -40,9 +40,9 @@ TEST(Settings, GivenValuesArrive) {
   ASSERT_TRUE(settings.ok()) << settings.sentence();
   EXPECT_EQ(settings->driver, DriverChoice::kDpdk);
   EXPECT_EQ(settings->network_depth, 2U);
-  EXPECT_EQ(settings->dpdk_frame_bytes, 9U << 10);
-  EXPECT_EQ(settings->dpdk_fabric, DpdkFabric::kAfPacket);
-  EXPECT_EQ(settings->hugepages, HugePages::kYes);
+  EXPECT_EQ(settings->dpdk_mtu_bytes, 9U << 10);
+  EXPECT_EQ(settings->dpdk_fabric, "af_packet");
+  EXPECT_EQ(settings->hugepages, SegmentPages::kYes);
   EXPECT_TRUE(settings->quiet);
   EXPECT_EQ(settings->max_segment, (MemoryBound{false, 0, 128ULL << 20}));
   EXPECT_EQ(settings->eal_args, "-l 1 --no-pci");
@@ -55,7 +55,7 @@ TEST(Settings, ABadValueIsNamedWithWhatIsAllowed) {
                {"GASNET_NETWORKDEPTH", "0", "a whole number from 1 to 65535"},
                {"GASNET_NETWORKDEPTH", "many", "a whole number from 1 to 65535"},
                {"GASNET_QUIET", "perhaps", "yes or no"},
-               {"GASNET_DPDK_FRAME", "70000", "bytes from 0 to 65535"},
+               {"GASNET_DPDK_MTU", "70000", "bytes from 576 to 65535"},
                {"GASNET_MAX_SEGSIZE", "0", "a fraction below 1"},
                {"GASNET_SHM_RING_SLOTS", "1000", "a power of two"},
                {"GASNET_EXITTIMEOUT", "-1", "a number from 0 to 86400"}};
