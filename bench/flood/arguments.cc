@@ -3,6 +3,22 @@
 #include <string_view>
 
 namespace pinwire::flood {
+namespace {
+
+std::string quoted(const std::string& word) {
+  if (!word.empty() && word.find_first_of(" \t\n'\"\\") == std::string::npos) return word;
+  std::string out = "'";
+  for (const char letter : word) {
+    if (letter == '\'') {
+      out += "'\\''";
+    } else {
+      out += letter;
+    }
+  }
+  return out + "'";
+}
+
+}  // namespace
 
 SplitArguments split_arguments(int argc, const char* const* argv) {
   SplitArguments split;
@@ -19,18 +35,11 @@ SplitArguments split_arguments(int argc, const char* const* argv) {
   return split;
 }
 
-Result<std::string> join_eal_arguments(const char* already, const std::vector<std::string>& eal) {
+std::string join_eal_arguments(const char* already, const std::vector<std::string>& eal) {
   std::string joined = already == nullptr ? "" : already;
   for (const std::string& argument : eal) {
-    if (argument.empty() || argument.find_first_of(" \t\n") != std::string::npos) {
-      return error(
-          "the EAL argument '%s' is empty or has a space in it, which GASNET_EAL_ARGS cannot "
-          "carry; "
-          "write it without spaces",
-          argument.c_str());
-    }
     if (!joined.empty()) joined += ' ';
-    joined += argument;
+    joined += quoted(argument);
   }
   return joined;
 }

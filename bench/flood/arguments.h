@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "core/base/result.h"
-
 namespace pinwire::flood {
 
 struct SplitArguments {
@@ -19,7 +17,7 @@ struct SplitArguments {
 SplitArguments split_arguments(int argc, const char* const* argv);
 
 /// EAL arguments as one environment value, after what the variable already holds (the last wins in
-/// EAL). The value is split at spaces again, so an argument with a space in it is refused.
-Result<std::string> join_eal_arguments(const char* already, const std::vector<std::string>& eal);
+/// EAL), quoted so that it splits into the same words again, as a shell would.
+std::string join_eal_arguments(const char* already, const std::vector<std::string>& eal);
 
 }  // namespace pinwire::flood

@@ -11,22 +11,11 @@ namespace pinwire::flood {
 
 class Sampler {
  public:
-  explicit Sampler(const CycleClock& clock) : clock_(clock) {}
+  Sampler(const CycleClock& clock, uint32_t batch) : clock_(clock), batch_(batch) {}
 
-  void begin(uint32_t batch) noexcept {
-    histogram_.clear();
-    batch_ = batch;
-    left_ = batch;
-    last_ = cycles();
-  }
-  /// After each operation.
-  void operation_done() noexcept {
-    if (--left_ != 0) return;
-    const uint64_t now = cycles();
-    record(now - last_);
-    left_ = batch_;
-    last_ = cycles();  // what the record cost is nobody's latency
-  }
+  /// Around each batch of operations.
+  void begin() noexcept { begin_ = cycles(); }
+  void end() noexcept { record(cycles() - begin_); }
   double percentile_us(double fraction) const noexcept {
     return histogram_.percentile(fraction) / kUnits / 1e3;
   }
@@ -43,9 +32,8 @@ class Sampler {
   static constexpr double kUnits = 64;
   CycleClock clock_;
   Histogram histogram_;
-  uint32_t batch_ = 1;
-  uint32_t left_ = 1;
-  uint64_t last_ = 0;
+  uint32_t batch_;
+  uint64_t begin_ = 0;
 };
 
 }  // namespace pinwire::flood

@@ -1,0 +1,92 @@
+// Rank 0 without continuous traffic: the plan from beginning to end, then the tables.
+#include <pinwire.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+
+#include "bench/flood/director.h"
+#include "bench/flood/json_file.h"
+#include "bench/flood/line_floor.h"
+#include "bench/flood/measure.h"
+#include "bench/flood/pairs.h"
+#include "bench/flood/progress.h"
+#include "bench/flood/report.h"
+#include "bench/flood/stop.h"
+#include "bench/flood/text.h"
+
+namespace pinwire::flood {
+namespace {
+
+void say(const std::string& words, FILE* where) {
+  std::fwrite(words.data(), 1, words.size(), where);
+  std::fflush(where);
+}
+
+/// The other ranks sleep meanwhile: the cores must be free. Nothing where it cannot be measured.
+void measure_floor(const Job& job, std::vector<double>& round_trips_ns) {
+  constexpr uint32_t kNap_ms = 80;
+  constexpr uint32_t kRounds = 20'000;
+  const int partner_cpu = job.ranks > 1 ? ask_snapshot(job.path.partner).cpu : -1;
+  order_all(job, {.kind = Order::Kind::kNap, .nap_ms = kNap_ms});
+  auto trip = measure_line(-1, partner_cpu, kRounds);
+  if (trip) round_trips_ns.push_back(trip->p50_ns);
+}
+
+/// All pairs at once: the other senders get the order, then rank 0 measures itself.
+Result<Figures> measure_everywhere(const Job& job, uint32_t index) {
+  uint32_t ordered = 0;
+  for (gasnet_node_t rank = 2; rank < job.ranks; rank += 2) {
+    if (!measures(rank, job.ranks)) continue;
+    send_order(rank, {.kind = Order::Kind::kMeasure, .index = index});
+    ++ordered;
+  }
+  auto figures = measure(job.plan[index], job.options.limits, job.path, job.clock);
+  await_orders(ordered);
+  if (figures) {
+    for (const Figures& pair : reports()) add_pair(*figures, pair);
+  }
+  clear_reports();
+  return figures;
+}
+
+std::string describe(const Measurement& m) {
+  return std::string(name(m.test)) + " " + name(m.operation) + " " + bytes_text(m.bytes);
+}
+
+}  // namespace
+
+int run_tables(const Job& job) {
+  ReportFacts facts = {.driver = pinwire_driver_name(job.path.partner),
+                       .ranks = job.ranks,
+                       .pairs = pairs_of(job.ranks),
+                       .network_depth = pinwire_network_depth(),
+                       .buffers_in_heap = job.options.buffers_in_heap,
+                       .yielding = yielding,
+                       .limits = job.options.limits,
+                       .planned = job.plan.size()};
+  const bool floor = facts.driver == "shm" && job.options.cache_line_floor;
+  const size_t floor_every = job.plan.size() / 4 + 1;
+  std::vector<Figures> rows;
+  Progress progress(::isatty(STDERR_FILENO) != 0, job.plan.size(), now_seconds());
+  for (uint32_t index = 0; index < job.plan.size() && !stop_requested(); ++index) {
+    if (floor && index % floor_every == 0) measure_floor(job, facts.line_round_trips_ns);
+    say(progress.step(index, describe(job.plan[index]), now_seconds()), stderr);
+    auto figures = measure_everywhere(job, index);
+    if (!figures) {
+      say(progress.end() + "flood: " + figures.sentence() + "\n", stderr);
+      return 1;
+    }
+    rows.push_back(*figures);
+  }
+  if (floor) measure_floor(job, facts.line_round_trips_ns);
+  say(progress.end(), stderr);
+  say(report(facts, rows), stdout);
+  if (job.options.json_path.empty()) return 0;
+  const Status written = write_whole_file(job.options.json_path, to_json(facts.driver, rows));
+  if (written) return 0;
+  say("flood: " + written.sentence() + "\n", stderr);
+  return 1;
+}
+
+}  // namespace pinwire::flood
