@@ -57,6 +57,7 @@ class Prompt {
   double started_s_ = 0;
   double next_stats_s_ = 0;
   std::vector<PortCounters> zero_;   ///< at the last clear
+  std::vector<PortCounters> start_;  ///< at the last start
   std::vector<PortCounters> shown_;  ///< at the last show
   double shown_s_;
 };
@@ -113,6 +114,7 @@ void Prompt::show_credits() const {
 
 void Prompt::start(bool tx_first) {
   if (traffic_.running()) return say("Traffic is running already; stop it first.\n");
+  start_ = read_ports();
   order_all(job_, {.kind = Order::Kind::kRun, .traffic = settings_});
   traffic_.start(settings_, sends(0, job_.ranks, settings_.mode), tx_first);
   started_s_ = now_seconds();
@@ -124,7 +126,7 @@ void Prompt::stop() {
   traffic_.halt();
   order_all(job_, {.kind = Order::Kind::kHalt});
   std::vector<PortCounters> ports = read_ports();
-  for (uint32_t port = 0; port < ports.size(); ++port) ports[port] = ports[port] - zero_[port];
+  for (uint32_t port = 0; port < ports.size(); ++port) ports[port] = ports[port] - start_[port];
   std::string out = forward_statistics(ports);
   const Histogram& trips = traffic_.round_trips();
   if (trips.count() != 0) {
