@@ -35,7 +35,7 @@ class CongestionWindow {
     if (credit_ >= frames_) {  // one round trip's worth
       credit_ = 0;
       frames_ =
-          static_cast<uint16_t>(std::min<uint32_t>(limit_, frames_ + std::max(1, frames_ / 8)));
+          static_cast<uint16_t>(std::min<uint32_t>(limit_, frames_ + std::max(1u, frames_ / 8u)));
     }
   }
 

@@ -104,7 +104,7 @@ TEST(Nic, GetOfManyFrames) {
 }
 
 TEST(Nic, PutSendDeliversAfterTheData) {
-  for (const size_t bytes : {8, 1000, 1400, 1500, 5000}) {
+  for (const size_t bytes : {8ul, 1000ul, 1400ul, 1500ul, 5000ul}) {
     NicGroup group({});
     const auto source = pattern(bytes);
     std::vector<uint8_t> target(bytes);
