@@ -9,7 +9,9 @@
 #include <chrono>
 #include <cstring>
 #include <map>
+#include <optional>
 
+#include "tests/unit/dpdk/switch_process.h"
 #include "tests/unit/dpdk/two_processes.h"
 
 namespace pinwire {
@@ -239,8 +241,10 @@ std::string one_rank(const char* fabric, uint32_t rank, uint32_t ranks,
   return "";
 }
 
-void run_over(const char* fabric, uint32_t ranks) {
+void run_over(const char* fabric, uint32_t ranks, const std::vector<std::string>& faults = {}) {
   const ScratchDirectory scratch;
+  std::optional<SwitchProcess> network;
+  if (std::string(fabric) == "switch") network.emplace(ranks, scratch.path(), faults);
   void* page =
       mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   auto* board = new (page) Board{};
@@ -248,12 +252,29 @@ void run_over(const char* fabric, uint32_t ranks) {
     return one_rank(fabric, rank, ranks, scratch.path(), meeting, *board);
   });
   for (const std::string& words : said) EXPECT_EQ(words, "");
+  if (network) {
+    const std::string counters = network->stop();
+    EXPECT_NE(counters.find("forwarded"), std::string::npos) << counters;
+    if (!faults.empty()) {
+      EXPECT_EQ(counters.find(" lost 0 "), std::string::npos) << counters;
+    }
+  }
   EXPECT_EQ(scratch.entries(), std::vector<std::string>{});
   munmap(page, sizeof(Board));
 }
 
 TEST(DpdkDriver, MessagesPutsAndGetsOverPair) { run_over("pair", 2); }
 TEST(DpdkDriver, MessagesPutsAndGetsOverMemif) { run_over("memif", 2); }
+
+TEST(DpdkDriver, FourRanksOverTheSwitch) { run_over("switch", 4); }
+TEST(DpdkDriver, ThreeRanksOverASwitchThatLosesAndReordersAndCorrupts) {
+  run_over("switch", 3,
+           {"--loss", "0.02", "--dup", "0.02", "--reorder", "0.05", "--corrupt", "0.01",
+            "--truncate", "0.005", "--burst-loss", "0.0002", "--seed", "7"});
+}
+TEST(DpdkDriver, TwoRanksOverASlowSwitch) {
+  run_over("switch", 2, {"--delay-us", "200", "--loss", "0.001"});
+}
 
 TEST(DpdkDriver, SaysWhyItCannotStart) {
   const auto said = run_processes(1, 30, [](uint32_t, Meeting&) -> std::string {
