@@ -41,6 +41,7 @@ struct OpenInfo {
   uint32_t lanes = 1;
   uint64_t job_key = 0;        ///< random, the same on every rank of the job, secret to others
   uint32_t network_depth = 64;  ///< requests in flight per peer (GASNET_NETWORKDEPTH), >= 2
+  bool concurrent = false;      ///< several threads call the library at once (GASNET_PAR)
 };
 
 /// Why a driver can no longer serve the job; see Driver::failure.

@@ -1,0 +1,91 @@
+#include "am/dispatch.h"
+
+#include "am/handlers.h"
+#include "am/message.h"
+#include "core/base/log.h"
+
+namespace pinwire {
+namespace {
+
+HandlerFunction handler_at(uint8_t index, Rank source) noexcept {
+  const HandlerFunction handler = handler_table[index];
+  if (handler == nullptr) [[unlikely]] {
+    fatal("an active message from rank %u names handler %u, which is not registered here; pass it "
+          "in the table of gasnet_attach on every rank that receives it (C1-123)",
+          source, index);
+  }
+  return handler;
+}
+
+/// The bytes were authenticated by the driver; a wrong shape means a peer with another build.
+[[noreturn, gnu::cold]] void malformed(const Recv& message, const AmHeader& header) noexcept {
+  fatal("an active message from rank %u has an impossible shape (handler %u, %u arguments, category "
+        "%u, %u payload bytes in %u); run the same build on every rank",
+        message.peer, header.handler, header.argc, static_cast<unsigned>(header.category),
+        header.payload_bytes, message.bytes);
+}
+
+bool well_formed(const Recv& message, const AmHeader& header) noexcept {
+  if (header.argc > kAmArgsMax || header.category > Category::kLong) return false;
+  const uint64_t head_bytes = am_head_bytes(header.category, header.argc);
+  const uint64_t carried = header.category == Category::kMedium ? header.payload_bytes : 0;
+  return head_bytes + carried <= message.bytes;
+}
+
+class HandlerScope {
+ public:
+  explicit HandlerScope(ThreadState& state) noexcept : state_(state), before_(state.in_handler) {
+    state.in_handler = true;
+  }
+  ~HandlerScope() { state_.in_handler = before_; }
+  HandlerScope(const HandlerScope&) = delete;
+
+ private:
+  ThreadState& state_;
+  bool before_;
+};
+
+}  // namespace
+
+void dispatch(uint32_t lane, const Recv& message) noexcept {
+  AmHeader header;
+  if (message.bytes < sizeof header) malformed(message, AmHeader{});
+  std::memcpy(&header, message.data, sizeof header);
+  if (!well_formed(message, header)) malformed(message, header);
+  const HandlerFunction handler = handler_at(header.handler, message.peer);
+  HandlerScope scope(this_thread);
+  pinwire_token token{message.peer, lane, message.cls == MessageClass::kRequest, false};
+  std::byte* body = message.data + sizeof header;
+  switch (header.category) {
+    case Category::kShort:
+      call_short(handler, &token, header.argc, reinterpret_cast<const int32_t*>(body));
+      break;
+    case Category::kMedium: {
+      std::byte* payload = message.data + am_head_bytes(Category::kMedium, header.argc);
+      call_payload(handler, &token, payload, header.payload_bytes, header.argc,
+                   reinterpret_cast<const int32_t*>(body));
+      break;
+    }
+    case Category::kLong: {
+      uint64_t address;
+      std::memcpy(&address, body, sizeof address);
+      call_payload(handler, &token, reinterpret_cast<void*>(address), header.payload_bytes,
+                   header.argc, reinterpret_cast<const int32_t*>(body + sizeof address));
+      break;
+    }
+  }
+}
+
+void dispatch_loopback(uint32_t lane, uint8_t index, bool is_request, bool is_short, void* payload,
+                       size_t bytes, uint32_t argc, const int32_t* args) noexcept {
+  const HandlerFunction handler = handler_at(index, engine.rank);
+  HandlerScope scope(this_thread);
+  pinwire_token token{engine.rank, lane, is_request, false};
+  if (is_short) {
+    call_short(handler, &token, argc, args);
+  } else {
+    call_payload(handler, &token, payload, bytes, argc, args);
+  }
+}
+
+}  // namespace pinwire

@@ -1,0 +1,41 @@
+// Runs the handlers of arriving messages in place, on the driver's receive buffer.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "am/token.h"
+#include "core/engine/engine.h"
+#include "core/mode.h"
+
+namespace pinwire {
+
+/// Counts completions. Work carries the address of one as its cookie; whoever polls adds one.
+using DoneCount = std::atomic<uint32_t>;
+static_assert(sizeof(DoneCount) == 4);
+
+/// release pairs with the acquire load of whoever waits for the count.
+inline void count_done(DoneCount& count) noexcept {
+  if constexpr (kConcurrent) {
+    count.fetch_add(1, std::memory_order_release);
+  } else {
+    count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
+}
+inline uint64_t cookie_of(DoneCount& count) noexcept { return reinterpret_cast<uint64_t>(&count); }
+
+/// Runs one message's handler.
+void dispatch(uint32_t lane, const Recv& message) noexcept;
+
+struct DispatchSink {
+  void message(uint32_t lane, uint32_t, const Recv& message) const noexcept {
+    dispatch(lane, message);
+  }
+  void done(uint64_t cookie) const noexcept { count_done(*reinterpret_cast<DoneCount*>(cookie)); }
+};
+
+/// Runs `handler` on this thread, now, for a message of this process to itself.
+void dispatch_loopback(uint32_t lane, uint8_t handler, bool is_request, bool is_short, void* payload,
+                       size_t bytes, uint32_t argc, const int32_t* args) noexcept;
+
+}  // namespace pinwire

@@ -1,0 +1,103 @@
+#include "am/handlers.h"
+
+#include <utility>
+
+#include "am/message.h"
+#include "core/base/check.h"
+
+namespace pinwire {
+namespace {
+
+template <size_t>
+using Arg = int32_t;
+
+template <size_t... I>
+void call_short_with(HandlerFunction handler, pinwire_token* token, const int32_t* args,
+                     std::index_sequence<I...>) {
+  using Typed = void (*)(pinwire_token*, Arg<I>...);
+  reinterpret_cast<Typed>(reinterpret_cast<void*>(handler))(token, args[I]...);
+}
+
+template <size_t... I>
+void call_payload_with(HandlerFunction handler, pinwire_token* token, void* payload, size_t bytes,
+                       const int32_t* args, std::index_sequence<I...>) {
+  using Typed = void (*)(pinwire_token*, void*, size_t, Arg<I>...);
+  reinterpret_cast<Typed>(reinterpret_cast<void*>(handler))(token, payload, bytes, args[I]...);
+}
+
+using ShortCall = void (*)(HandlerFunction, pinwire_token*, const int32_t*);
+using PayloadCall = void (*)(HandlerFunction, pinwire_token*, void*, size_t, const int32_t*);
+
+template <size_t Argc>
+void short_call(HandlerFunction handler, pinwire_token* token, const int32_t* args) {
+  call_short_with(handler, token, args, std::make_index_sequence<Argc>());
+}
+template <size_t Argc>
+void payload_call(HandlerFunction handler, pinwire_token* token, void* payload, size_t bytes,
+                  const int32_t* args) {
+  call_payload_with(handler, token, payload, bytes, args, std::make_index_sequence<Argc>());
+}
+
+template <size_t... Argc>
+constexpr auto short_calls(std::index_sequence<Argc...>) {
+  struct Table {
+    ShortCall call[sizeof...(Argc)];
+  };
+  return Table{{short_call<Argc>...}};
+}
+template <size_t... Argc>
+constexpr auto payload_calls(std::index_sequence<Argc...>) {
+  struct Table {
+    PayloadCall call[sizeof...(Argc)];
+  };
+  return Table{{payload_call<Argc>...}};
+}
+
+constexpr auto kShortCalls = short_calls(std::make_index_sequence<kAmArgsMax + 1>());
+constexpr auto kPayloadCalls = payload_calls(std::make_index_sequence<kAmArgsMax + 1>());
+
+}  // namespace
+
+void register_internal(uint8_t index, HandlerFunction function) noexcept {
+  check(index < kClientHandlersFirst && handler_table[index] == nullptr, "internal handler index",
+        index);
+  handler_table[index] = function;
+}
+
+Status register_client(HandlerEntry* table, size_t count) {
+  bool taken[kHandlerCount] = {};
+  for (size_t i = 0; i < count; ++i) {
+    const uint8_t index = table[i].index;
+    if (table[i].function == nullptr) return error("handler %zu of the table is NULL", i);
+    if (index == 0) continue;
+    if (index < kClientHandlersFirst) {
+      return error("handler index %u is reserved; clients use 128 to 255, or 0 for any", index);
+    }
+    if (taken[index]) return error("handler index %u appears twice in the table", index);
+    taken[index] = true;
+  }
+  // Free indices are handed out from the top, as clients of GASNet-EX are used to (GX-090).
+  uint32_t next = kHandlerCount;
+  for (size_t i = 0; i < count; ++i) {
+    if (table[i].index != 0) continue;
+    do {
+      --next;
+    } while (next >= kClientHandlersFirst && taken[next]);
+    if (next < kClientHandlersFirst) return error("more than 128 handlers in the table");
+    table[i].index = static_cast<uint8_t>(next);
+  }
+  for (size_t i = 0; i < count; ++i) handler_table[table[i].index] = table[i].function;
+  return success();
+}
+
+void call_short(HandlerFunction handler, pinwire_token* token, uint32_t argc,
+                const int32_t* args) noexcept {
+  kShortCalls.call[argc](handler, token, args);
+}
+
+void call_payload(HandlerFunction handler, pinwire_token* token, void* payload, size_t bytes,
+                  uint32_t argc, const int32_t* args) noexcept {
+  kPayloadCalls.call[argc](handler, token, payload, bytes, args);
+}
+
+}  // namespace pinwire

@@ -1,0 +1,42 @@
+// The handler table and the call of a handler with 0…16 arguments (C1-124, C1-301).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/base/result.h"
+
+struct pinwire_token;
+
+namespace pinwire {
+
+using HandlerFunction = void (*)();
+
+inline constexpr uint32_t kHandlerCount = 256;
+inline constexpr uint32_t kClientHandlersFirst = 128;  // C1-076
+
+/// Indices that the library itself uses.
+enum InternalHandler : uint8_t {
+  kHandlerMemset = 1,
+  kHandlerMemsetDone = 2,
+  kHandlerBarrier = 3,
+};
+
+inline constinit HandlerFunction handler_table[kHandlerCount] = {};
+
+void register_internal(uint8_t index, HandlerFunction function) noexcept;
+
+/// Registers the client's table; entries with index 0 get a free one, the same on every node that
+/// passes the same table (C1-077). Nothing is registered unless everything is.
+struct HandlerEntry {
+  uint8_t index;
+  HandlerFunction function;
+};
+Status register_client(HandlerEntry* table, size_t count);
+
+void call_short(HandlerFunction handler, pinwire_token* token, uint32_t argc,
+                const int32_t* args) noexcept;
+void call_payload(HandlerFunction handler, pinwire_token* token, void* payload, size_t bytes,
+                  uint32_t argc, const int32_t* args) noexcept;
+
+}  // namespace pinwire

@@ -1,0 +1,58 @@
+// What an active message looks like inside a driver's message: an 8-byte header, for a Long its
+// destination, the arguments, then (Medium) the payload on a 16-byte boundary of the receive buffer.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "core/base/bits.h"
+#include "driver/work.h"
+
+namespace pinwire {
+
+inline constexpr uint32_t kAmArgsMax = 16;
+
+enum class Category : uint8_t { kShort, kMedium, kLong };
+
+struct AmHeader {
+  uint8_t handler;
+  uint8_t argc;
+  Category category;
+  uint8_t reserved;
+  uint32_t payload_bytes;
+};
+static_assert(sizeof(AmHeader) == 8);
+
+/// The head of a message under construction.
+struct alignas(16) AmHead {
+  AmHeader header;
+  uint64_t words[(kHeadBytesMax - sizeof(AmHeader)) / 8];
+};
+static_assert(sizeof(AmHead) == kHeadBytesMax);
+
+/// Bytes of the head: data % 16 == 8 at the receiver, so a Medium's payload starts 16-byte aligned.
+constexpr uint32_t am_head_bytes(Category category, uint32_t argc) noexcept {
+  const uint32_t arg_bytes = argc * 4;
+  switch (category) {
+    case Category::kShort: return 8 + align_up(arg_bytes, 8u);
+    case Category::kMedium: return 8 + align_up(arg_bytes, 16u);
+    case Category::kLong: return 16 + align_up(arg_bytes, 8u);
+  }
+  return 0;
+}
+static_assert(am_head_bytes(Category::kLong, kAmArgsMax) <= kHeadBytesMax);
+
+/// Fills `head`; returns its size.
+inline uint32_t build_head(AmHead& head, Category category, uint8_t handler, uint32_t argc,
+                           const int32_t* args, uint32_t payload_bytes, uint64_t long_dest) noexcept {
+  head.header = {handler, static_cast<uint8_t>(argc), category, 0, payload_bytes};
+  uint64_t* at = head.words;
+  if (category == Category::kLong) *at++ = long_dest;
+  for (uint32_t i = 0; i + 1 < argc; i += 2) {
+    *at++ = static_cast<uint32_t>(args[i]) | uint64_t{static_cast<uint32_t>(args[i + 1])} << 32;
+  }
+  if (argc % 2 != 0) *at = static_cast<uint32_t>(args[argc - 1]);
+  return am_head_bytes(category, argc);
+}
+
+}  // namespace pinwire

@@ -1,0 +1,185 @@
+#include "am/send.h"
+
+#include <algorithm>
+
+#include "am/dispatch.h"
+#include "am/handlers.h"
+#include "am/message.h"
+#include "am/progress.h"
+#include "core/base/log.h"
+
+namespace pinwire {
+namespace {
+
+/// A Medium to oneself is copied: the handler owns its payload, and may write to it.
+constexpr size_t kMediumBytesMax = 16384;
+constexpr size_t kLongBytesMax = size_t{1} << 31;
+
+void* unconst(const void* address) noexcept { return const_cast<void*>(address); }
+
+/// The lane of a message from this thread, in a handler (reply) or not (request).
+uint32_t lane_of(const pinwire_token* token) noexcept {
+  return token != nullptr ? token->lane : engine.thread().lane;
+}
+
+void claim_reply(pinwire_token& token) noexcept {
+  check(token.is_request, "a reply handler may not reply (C1-117)");
+  check(!token.replied, "a request handler replies at most once (C1-150)");
+  token.replied = true;
+}
+
+void post(const pinwire_token* token, const Route& route, const Work& work) noexcept {
+  if (token != nullptr) {
+    post_in_handler(token->lane, route, work);
+  } else {
+    post_waiting(route, work);
+  }
+}
+
+MessageClass class_of(const pinwire_token* token) noexcept {
+  return token != nullptr ? MessageClass::kReply : MessageClass::kRequest;
+}
+
+Work send_work(const pinwire_token* token, Rank to, const AmHead& head, uint32_t head_bytes) noexcept {
+  Work work{};
+  work.op = Op::kSend;
+  work.cls = class_of(token);
+  work.flags = kWorkCopied | kWorkSilent;
+  work.head_bytes = static_cast<uint8_t>(head_bytes);
+  work.peer = to;
+  work.head = &head;
+  return work;
+}
+
+void send_short(const pinwire_token* token, Rank to, const AmCall& call) noexcept {
+  const Route& route = engine.routes[to];
+  if (route.driver == nullptr) {
+    dispatch_loopback(lane_of(token), call.handler, token == nullptr, true, nullptr, 0, call.argc,
+                      call.args);
+    return;
+  }
+  AmHead head;
+  const uint32_t head_bytes =
+      build_head(head, Category::kShort, call.handler, call.argc, call.args, 0, 0);
+  post(token, route, send_work(token, to, head, head_bytes));
+}
+
+void send_medium(const pinwire_token* token, Rank to, const AmCall& call, const void* source,
+                 size_t bytes) noexcept {
+  const Route& route = engine.routes[to];
+  if (route.driver == nullptr) {
+    alignas(16) std::byte copy[kMediumBytesMax];
+    if (bytes != 0) std::memcpy(copy, source, bytes);
+    dispatch_loopback(lane_of(token), call.handler, token == nullptr, false, copy, bytes, call.argc,
+                      call.args);
+    return;
+  }
+  AmHead head;
+  const uint32_t head_bytes = build_head(head, Category::kMedium, call.handler, call.argc, call.args,
+                                         static_cast<uint32_t>(bytes), 0);
+  Work work = send_work(token, to, head, head_bytes);
+  work.local = unconst(source);
+  work.bytes = bytes;
+  post(token, route, work);
+}
+
+void check_long_bounds(Rank to, const void* dest, size_t bytes) noexcept {
+  const Route& route = engine.routes[to];
+  if (bytes == 0 || inside(reinterpret_cast<uint64_t>(dest), bytes, route.segment_base,
+                           route.segment_bytes)) {
+    return;
+  }
+  fatal("a Long active message from rank %u to rank %u would write %zu bytes at %p, outside the "
+        "target's segment of %llu bytes at 0x%llx (C1-143)",
+        engine.rank, to, bytes, dest, static_cast<unsigned long long>(route.segment_bytes),
+        static_cast<unsigned long long>(route.segment_base));
+}
+
+/// How the payload of a Long leaves, by its size and place: copied by the driver; in place, waiting
+/// until the target has it; or, LongAsync, in place without waiting.
+void send_long(const pinwire_token* token, Rank to, const AmCall& call, const void* source,
+               size_t bytes, void* dest, bool is_async) noexcept {
+  check_long_bounds(to, dest, bytes);
+  const Route& route = engine.routes[to];
+  if (route.driver == nullptr) {
+    if (bytes != 0) std::memmove(dest, source, bytes);
+    dispatch_loopback(lane_of(token), call.handler, token == nullptr, false, dest, bytes, call.argc,
+                      call.args);
+    return;
+  }
+  AmHead head;
+  const uint32_t head_bytes =
+      build_head(head, Category::kLong, call.handler, call.argc, call.args,
+                 static_cast<uint32_t>(bytes), reinterpret_cast<uint64_t>(dest));
+  Work work = send_work(token, to, head, head_bytes);
+  if (bytes == 0) {
+    post(token, route, work);
+    return;
+  }
+  work.op = Op::kPutSend;
+  work.local = unconst(source);
+  work.bytes = bytes;
+  work.remote = reinterpret_cast<uint64_t>(dest);
+  work.remote_key = route.region_key;
+  if (bytes <= engine.drivers[route.driver_index].caps.inline_bytes_max) {
+    post(token, route, work);
+    return;
+  }
+  work.local_key = engine.local_key(route.driver_index, source, bytes);
+  work.flags = is_async ? kWorkSilent : 0;
+  DoneCount done{0};
+  work.cookie = cookie_of(done);
+  post(token, route, work);
+  if (is_async) return;
+  const auto finished = [&] { return done.load(std::memory_order_acquire) != 0; };
+  if (token == nullptr) {
+    wait_until(finished);
+  } else {
+    while (!finished()) poll_in_handler(token->lane);
+  }
+}
+
+}  // namespace
+
+void request_short(Rank to, const AmCall& call) noexcept { send_short(nullptr, to, call); }
+
+void request_medium(Rank to, const AmCall& call, const void* source, size_t bytes) noexcept {
+  send_medium(nullptr, to, call, source, bytes);
+}
+
+void request_long(Rank to, const AmCall& call, const void* source, size_t bytes, void* dest,
+                  bool is_async) noexcept {
+  send_long(nullptr, to, call, source, bytes, dest, is_async);
+}
+
+void reply_short(pinwire_token& token, const AmCall& call) noexcept {
+  claim_reply(token);
+  send_short(&token, token.source, call);
+}
+
+void reply_medium(pinwire_token& token, const AmCall& call, const void* source,
+                  size_t bytes) noexcept {
+  claim_reply(token);
+  send_medium(&token, token.source, call, source, bytes);
+}
+
+void reply_long(pinwire_token& token, const AmCall& call, const void* source, size_t bytes,
+                void* dest) noexcept {
+  claim_reply(token);
+  send_long(&token, token.source, call, source, bytes, dest, false);
+}
+
+AmLimits am_limits() noexcept {
+  AmLimits limits{kMediumBytesMax, kLongBytesMax};
+  for (uint32_t d = 0; d < engine.driver_count; ++d) {
+    const Caps& caps = engine.drivers[d].caps;
+    limits.medium_bytes_max = std::min<size_t>(limits.medium_bytes_max,
+                                               (caps.send_bytes_max - kHeadBytesMax) & ~size_t{15});
+    limits.long_bytes_max = std::min<size_t>(limits.long_bytes_max, caps.put_bytes_max);
+  }
+  check(limits.medium_bytes_max >= 512, "a driver carries too little (C1-130)",
+        limits.medium_bytes_max);
+  return limits;
+}
+
+}  // namespace pinwire

@@ -1,0 +1,37 @@
+// Requests and replies of the three categories (2.3.3, 2.3.4). All return once the source may be
+// reused, but LongAsync.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "am/token.h"
+#include "driver/work.h"
+
+namespace pinwire {
+
+struct AmCall {
+  uint8_t handler;
+  uint32_t argc;
+  const int32_t* args;
+};
+
+void request_short(Rank to, const AmCall& call) noexcept;
+void request_medium(Rank to, const AmCall& call, const void* source, size_t bytes) noexcept;
+void request_long(Rank to, const AmCall& call, const void* source, size_t bytes, void* dest,
+                  bool is_async) noexcept;
+
+void reply_short(pinwire_token& token, const AmCall& call) noexcept;
+void reply_medium(pinwire_token& token, const AmCall& call, const void* source,
+                  size_t bytes) noexcept;
+void reply_long(pinwire_token& token, const AmCall& call, const void* source, size_t bytes,
+                void* dest) noexcept;
+
+/// Fixed at attach: the least of the drivers in use.
+struct AmLimits {
+  size_t medium_bytes_max;
+  size_t long_bytes_max;
+};
+AmLimits am_limits() noexcept;
+
+}  // namespace pinwire

@@ -1,0 +1,33 @@
+/* pinwire.h: what Pinwire tells beyond GASNet. Include after gasnet.h. */
+#ifndef PINWIRE_H
+#define PINWIRE_H
+
+#include "gasnet.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+  const char *name; /* driver.counter, lower_snake_case, unit last; owned by the library */
+  uint64_t value;
+} pinwire_stat_t;
+
+/* Counters of all drivers of this process since start, by name. Fills at most `count` entries and
+ * returns how many there are. Client threads, after gasnet_attach. */
+size_t pinwire_stats(pinwire_stat_t *out, size_t count);
+
+/* How messages to `peer` travel: "shm", "dpdk", "self". */
+const char *pinwire_driver_name(gasnet_node_t peer);
+
+/* Requests that may be in flight to one peer (GASNET_NETWORKDEPTH). */
+uint32_t pinwire_network_depth(void);
+/* Lanes of this process and the one the calling thread uses. */
+uint32_t pinwire_lanes(void);
+uint32_t pinwire_my_lane(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,9 @@
+// The public C headers as the library itself sees them: types, and the data that inlined calls read.
+#pragma once
+
+#include "core/mode.h"
+
+// The headers want the client's choice of mode; nothing that depends on it is used inside.
+#define GASNET_PAR 1
+#include "core/api/gasnet.h"
+#include "core/api/pinwire.h"

@@ -1,0 +1,45 @@
+// A lane: one queue set on each driver, with the lock that serialises it in PAR.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "core/base/bits.h"
+#include "core/base/check.h"
+#include "core/mode.h"
+
+namespace pinwire {
+
+inline constexpr uint32_t kLanesMax = 16;
+inline constexpr uint32_t kDriversMax = 4;
+
+struct alignas(kCacheLineBytes) Lane {
+  std::atomic<bool> locked{false};
+  /// Signalled work that each driver has accepted and not yet reported (in PAR: under the lock).
+  uint32_t pending[kDriversMax] = {};
+
+  // acquire here pairs with release in unlock()
+  bool try_lock() noexcept {
+    if constexpr (!kConcurrent) return true;
+    return !locked.load(std::memory_order_relaxed) &&
+           !locked.exchange(true, std::memory_order_acquire);
+  }
+  void lock() noexcept {
+    while (!try_lock()) cpu_relax();
+  }
+  void unlock() noexcept {
+    if constexpr (kConcurrent) locked.store(false, std::memory_order_release);
+  }
+};
+
+/// What the library knows of a client thread. One word of each is on the path of every call.
+struct ThreadState {
+  static constexpr uint32_t kUnassigned = ~0u;
+  uint32_t lane = kUnassigned;    ///< its own
+  uint32_t turn = 0;              ///< rotation over the others
+  uint32_t sends_since_poll = 0;
+  bool in_handler = false;        ///< its lane's lock, or another's, is held by this thread
+};
+inline constinit thread_local ThreadState this_thread;
+
+}  // namespace pinwire

@@ -1,0 +1,19 @@
+// Which of the three libraries this translation unit goes into. The rooms from core/ upwards are
+// compiled once for each; the drivers below once for all.
+#pragma once
+
+namespace pinwire {
+
+enum class ThreadMode { kSeq, kParsync, kPar };
+
+inline constexpr ThreadMode kThreadMode = ThreadMode::PINWIRE_THREAD_MODE;  // from the build
+
+/// Several client threads may be inside the library at once (C1-013). Otherwise locks and locked
+/// instructions are left out.
+inline constexpr bool kConcurrent = kThreadMode == ThreadMode::kPar;
+
+constexpr const char* mode_name() noexcept {
+  return kThreadMode == ThreadMode::kSeq ? "SEQ" : kThreadMode == ThreadMode::kPar ? "PAR" : "PARSYNC";
+}
+
+}  // namespace pinwire

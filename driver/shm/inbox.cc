@@ -1,0 +1,102 @@
+#include "driver/shm/inbox.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+namespace pinwire::shm {
+namespace {
+
+constexpr uint64_t ring_bytes(uint32_t slot_count) {
+  return sizeof(RingControl) + uint64_t{slot_count} * kSlotBytes;
+}
+constexpr uint64_t inbox_bytes(uint32_t lanes, uint32_t slot_count) {
+  return align_up<uint64_t>(sizeof(InboxHeader) + 2 * lanes * ring_bytes(slot_count), 4096);
+}
+
+}  // namespace
+
+Inbox::~Inbox() {
+  if (base_ != nullptr) munmap(base_, bytes_);
+  if (fd_ >= 0) close(fd_);
+}
+
+Inbox::Inbox(Inbox&& other) noexcept { *this = std::move(other); }
+
+Inbox& Inbox::operator=(Inbox&& other) noexcept {
+  std::swap(base_, other.base_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(fd_, other.fd_);
+  std::swap(lanes_, other.lanes_);
+  std::swap(slot_count_, other.slot_count_);
+  return *this;
+}
+
+Result<Inbox> Inbox::create(uint32_t lanes, uint32_t slot_count) {
+  check(std::has_single_bit(slot_count) && lanes > 0, "inbox shape", lanes, slot_count);
+  Inbox inbox;
+  inbox.lanes_ = lanes;
+  inbox.slot_count_ = slot_count;
+  inbox.bytes_ = inbox_bytes(lanes, slot_count);
+  inbox.fd_ = memfd_create("pinwire-inbox", MFD_CLOEXEC);
+  if (inbox.fd_ < 0 || ftruncate(inbox.fd_, static_cast<off_t>(inbox.bytes_)) != 0) {
+    return error("shm: cannot create %llu bytes of shared memory: %s. Free some memory, or lower "
+                 "GASNET_NETWORKDEPTH.",
+                 static_cast<unsigned long long>(inbox.bytes_), std::strerror(errno));
+  }
+  void* base = mmap(nullptr, inbox.bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+                    inbox.fd_, 0);
+  if (base == MAP_FAILED) return error("shm: cannot map the inbox: %s", std::strerror(errno));
+  inbox.base_ = static_cast<std::byte*>(base);
+  for (uint32_t lane = 0; lane < lanes; ++lane) {
+    for (auto cls : {MessageClass::kRequest, MessageClass::kReply}) {
+      // Positions start at lap 1, so that fresh zeroes are never a message.
+      const RingView ring = inbox.ring(lane, cls);
+      ring.control->tail.store(slot_count, std::memory_order_relaxed);
+      ring.control->head.store(slot_count, std::memory_order_relaxed);
+    }
+  }
+  return inbox;
+}
+
+Result<Inbox> Inbox::map(const InboxAddress& address) {
+  if (address.magic != kInboxMagic || address.host_bytes != sizeof(InboxHeader) ||
+      !std::has_single_bit(address.slot_count) || address.lanes == 0) {
+    return error("shm: a peer's address has another format. Run the same build on every rank.");
+  }
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", address.pid, address.fd);
+  Inbox inbox;
+  inbox.lanes_ = address.lanes;
+  inbox.slot_count_ = address.slot_count;
+  inbox.bytes_ = inbox_bytes(address.lanes, address.slot_count);
+  inbox.fd_ = open(path, O_RDWR | O_CLOEXEC);
+  if (inbox.fd_ < 0) {
+    return error("shm: cannot open %s of a peer on this host: %s. Ranks of one host must run as one "
+                 "user in one PID namespace; GASNET_DRIVER=dpdk does without.",
+                 path, std::strerror(errno));
+  }
+  void* base = mmap(nullptr, inbox.bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+                    inbox.fd_, 0);
+  if (base == MAP_FAILED) return error("shm: cannot map %s: %s", path, std::strerror(errno));
+  inbox.base_ = static_cast<std::byte*>(base);
+  return inbox;
+}
+
+InboxAddress Inbox::address() const noexcept {
+  return {kInboxMagic, getpid(), fd_, lanes_, slot_count_, sizeof(InboxHeader)};
+}
+
+RingView Inbox::ring(uint32_t lane, MessageClass cls) const noexcept {
+  const uint64_t index = 2 * lane + (cls == MessageClass::kReply ? 1 : 0);
+  std::byte* place = base_ + sizeof(InboxHeader) + index * ring_bytes(slot_count_);
+  return {reinterpret_cast<RingControl*>(place),
+          reinterpret_cast<Slot*>(place + sizeof(RingControl)), slot_count_};
+}
+
+}  // namespace pinwire::shm

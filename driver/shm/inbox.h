@@ -1,0 +1,59 @@
+// A process's inbox: one memfd with a request and a reply ring for each lane, and a line that its
+// peers read (barriers). Peers of the same host map it through /proc/<pid>/fd; when the last of them is
+// gone, so is the memory: nothing to clean up.
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/result.h"
+#include "driver/shm/ring.h"
+#include "driver/work.h"
+
+namespace pinwire::shm {
+
+/// What a peer needs to map an inbox; the shm driver's address().
+struct InboxAddress {
+  uint32_t magic;
+  int32_t pid;
+  int32_t fd;
+  uint32_t lanes;
+  uint32_t slot_count;
+  uint32_t host_bytes;  ///< of InboxHeader, to notice a mix of builds
+};
+inline constexpr uint32_t kInboxMagic = 0x70770001;
+
+/// Written by the owner only, read by its host's peers.
+struct alignas(kCacheLineBytes) BarrierLine {
+  std::atomic<uint64_t> phase;   ///< notifies so far; stored (release) last
+  std::atomic<uint64_t> values[2];  ///< of the even and the odd phase: flags << 32 | id
+};
+
+struct InboxHeader {
+  alignas(kCacheLineBytes) BarrierLine barrier;
+};
+
+class Inbox {
+ public:
+  Inbox() = default;
+  ~Inbox();
+  Inbox(Inbox&& other) noexcept;
+  Inbox& operator=(Inbox&& other) noexcept;
+  Inbox(const Inbox&) = delete;
+
+  static Result<Inbox> create(uint32_t lanes, uint32_t slot_count);
+  static Result<Inbox> map(const InboxAddress& address);
+
+  InboxAddress address() const noexcept;
+  InboxHeader& header() const noexcept { return *reinterpret_cast<InboxHeader*>(base_); }
+  RingView ring(uint32_t lane, MessageClass cls) const noexcept;
+  uint32_t lanes() const noexcept { return lanes_; }
+
+ private:
+  std::byte* base_ = nullptr;
+  uint64_t bytes_ = 0;
+  int fd_ = -1;
+  uint32_t lanes_ = 0;
+  uint32_t slot_count_ = 0;
+};
+
+}  // namespace pinwire::shm

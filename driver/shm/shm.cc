@@ -1,0 +1,274 @@
+#include "driver/shm/shm.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "core/base/bits.h"
+#include "driver/shm/atomics.h"
+
+namespace pinwire {
+namespace {
+
+using shm::Inbox;
+using shm::RingConsumer;
+using shm::RingProducer;
+
+/// Slots that one unit of network depth stands for: a depth of 2 still carries 512-byte Mediums.
+constexpr uint32_t kSlotsPerDepth = 16;
+constexpr uint32_t kSlotsMin = 32;
+constexpr uint32_t kSlotsMax = 1 << 16;
+constexpr uint32_t kDoneMax = 256;
+
+struct Peer {
+  Inbox inbox;
+  std::vector<RingProducer> rings;  // 2 * lane + class
+  uint64_t region_base = 0;
+  uint64_t region_bytes = 0;
+  std::byte* region_mapped = nullptr;
+};
+
+struct alignas(kCacheLineBytes) Lane {
+  RingConsumer rings[2];
+  MessageClass first = MessageClass::kReply;  // which ring the next recv() looks at first
+  std::atomic<bool> done_lock{false};
+  uint32_t done_count = 0;
+  Done done[kDoneMax];
+  std::atomic<uint64_t> messages_sent{0};
+  uint64_t messages_received = 0;
+};
+
+class Shm final : public ShmDriver {
+ public:
+  const char* name() const noexcept override { return "shm"; }
+
+  Caps caps() const noexcept override {
+    return {.lanes_max = 16,
+            .send_bytes_max = shm::message_bytes_max(slot_count_),
+            .put_bytes_max = ~uint64_t{0},
+            .inline_bytes_max = ~uint64_t{0},
+            .hw_rdma = true,
+            .ordered_put_send = true,
+            .atomic64 = true,
+            .in_place_rx = true,
+            .concurrent_post = true};
+  }
+
+  Status open(const OpenInfo& info) override {
+    info_ = info;
+    slot_count_ = std::clamp(std::bit_ceil(info.network_depth * kSlotsPerDepth), kSlotsMin, kSlotsMax);
+    auto inbox = Inbox::create(info.lanes, slot_count_);
+    if (!inbox) return inbox.error();
+    own_ = std::move(*inbox);
+    lanes_ = std::vector<Lane>(info.lanes);
+    peers_ = std::vector<Peer>(info.rank_count);
+    for (uint32_t lane = 0; lane < info.lanes; ++lane) {
+      for (auto cls : {MessageClass::kRequest, MessageClass::kReply}) {
+        lanes_[lane].rings[static_cast<int>(cls)] = RingConsumer(own_.ring(lane, cls));
+      }
+    }
+    return success();
+  }
+
+  std::vector<std::byte> address() const override {
+    const shm::InboxAddress mine = own_.address();
+    const auto* bytes = reinterpret_cast<const std::byte*>(&mine);
+    return {bytes, bytes + sizeof mine};
+  }
+
+  Status connect(Rank peer, std::span<const std::byte> address) override {
+    check(peer < peers_.size() && peer != info_.rank, "connect to a rank of the job", peer);
+    shm::InboxAddress theirs;
+    if (address.size() != sizeof theirs) return error("shm: rank %u sent a malformed address", peer);
+    std::memcpy(&theirs, address.data(), sizeof theirs);
+    auto inbox = Inbox::map(theirs);
+    if (!inbox) return inbox.error();
+    Peer& to = peers_[peer];
+    to.inbox = std::move(*inbox);
+    // With one possible writer the tail stays private to it: no locked instruction per message.
+    const bool is_shared = info_.concurrent || info_.rank_count > 2;
+    for (uint32_t lane = 0; lane < info_.lanes; ++lane) {
+      for (auto cls : {MessageClass::kRequest, MessageClass::kReply}) {
+        to.rings.emplace_back(to.inbox.ring(lane % to.inbox.lanes(), cls), is_shared);
+      }
+    }
+    return success();
+  }
+
+  Result<Region> pin(void* base, uint64_t bytes, int, uint64_t) override {
+    return Region{reinterpret_cast<uint64_t>(base), bytes, kNoRegion, 1};
+  }
+  Status unpin(const Region&) override { return success(); }
+  void close() override {}
+
+  void map_peer_region(Rank peer, uint64_t base, uint64_t bytes, std::byte* mapped) override {
+    Peer& to = peers_[peer];
+    to.region_base = base;
+    to.region_bytes = bytes;
+    to.region_mapped = mapped;
+  }
+  shm::BarrierLine& barrier_line(Rank rank) noexcept override {
+    return (rank == info_.rank ? own_ : peers_[rank].inbox).header().barrier;
+  }
+
+  uint32_t post(uint32_t lane, std::span<const Work> work) noexcept override {
+    uint32_t taken = 0;
+    for (const Work& item : work) {
+      if (!post_one(lane, item)) break;
+      ++taken;
+    }
+    return taken;
+  }
+
+  uint32_t done(uint32_t lane, std::span<Done> out) noexcept override {
+    Lane& l = lanes_[lane];
+    lock_done(l);
+    const auto count = std::min<uint32_t>(l.done_count, static_cast<uint32_t>(out.size()));
+    std::copy_n(l.done + (l.done_count - count), count, out.begin());
+    l.done_count -= count;
+    unlock_done(l);
+    return count;
+  }
+
+  // A batch holds messages of one class: a thread that sends replies while it works through requests
+  // polls for replies, and rings are freed in order.
+  uint32_t recv(uint32_t lane, RecvFilter filter, std::span<Recv> out) noexcept override {
+    Lane& l = lanes_[lane];
+    if (filter == RecvFilter::kRepliesOnly) return drain(l, MessageClass::kReply, out);
+    const MessageClass first = l.first;
+    const MessageClass second =
+        first == MessageClass::kReply ? MessageClass::kRequest : MessageClass::kReply;
+    l.first = second;
+    if (const uint32_t count = drain(l, first, out)) return count;
+    return drain(l, second, out);
+  }
+
+  void give_back(uint32_t lane, std::span<const Recv> buffers) noexcept override {
+    for (const Recv& buffer : buffers) lanes_[lane].rings[static_cast<int>(buffer.cls)].free_next();
+  }
+
+  bool idle(uint32_t lane) const noexcept override {
+    return !lanes_[lane].rings[0].has_message() && !lanes_[lane].rings[1].has_message();
+  }
+  int event_fd(uint32_t) const noexcept override { return -1; }
+  Armed arm(uint32_t) noexcept override { return Armed::kBusy; }
+  const Failure* failure() const noexcept override { return nullptr; }
+
+  void stats(StatSink& sink) const noexcept override {
+    uint64_t sent = 0, received = 0;
+    for (const Lane& lane : lanes_) {
+      sent += lane.messages_sent.load(std::memory_order_relaxed);
+      received += lane.messages_received;
+    }
+    sink.stat("messages_sent", sent);
+    sink.stat("messages_received", received);
+    sink.stat("ring_slots", slot_count_);
+  }
+
+ private:
+  static uint32_t drain(Lane& lane, MessageClass cls, std::span<Recv> out) noexcept {
+    RingConsumer& ring = lane.rings[static_cast<int>(cls)];
+    uint32_t count = 0;
+    while (count < out.size()) {
+      const RingConsumer::Message message = ring.next();
+      if (message.data == nullptr) break;
+      out[count++] = {message.data, message.bytes, message.source, 0, cls};
+    }
+    lane.messages_received += count;
+    return count;
+  }
+
+  bool post_one(uint32_t lane, const Work& item) noexcept {
+    dcheck(item.peer < peers_.size(), "work for a rank of the job", item.peer);
+    const bool signalled = (item.flags & kWorkSilent) == 0;
+    if (signalled && lanes_[lane].done_count == kDoneMax) return false;
+    WorkStatus status = WorkStatus::kOk;
+    switch (item.op) {
+      case Op::kSend:
+        if (!send(lane, item, item.bytes)) return false;
+        break;
+      case Op::kPutSend:
+        // The copy comes first; release order of the word makes it visible before the message.
+        if (!put_then_send(lane, item, status)) return false;
+        break;
+      default:
+        status = one_sided(item);
+    }
+    if (signalled) push_done(lanes_[lane], {item.cookie, status});
+    return true;
+  }
+
+  bool send(uint32_t lane, const Work& item, uint64_t payload_bytes) noexcept {
+    const auto bytes = static_cast<uint32_t>(item.head_bytes + payload_bytes);
+    dcheck(bytes <= shm::message_bytes_max(slot_count_), "message too long", bytes);
+    RingProducer& ring = peers_[item.peer].rings[2 * lane + static_cast<uint32_t>(item.cls)];
+    const uint64_t place = ring.reserve(bytes);
+    if (place == shm::kFull) return false;
+    std::byte* body = ring.body(place);
+    const auto* head = static_cast<const std::byte*>(item.head);
+    for (uint32_t at = 0; at < item.head_bytes; at += 8) std::memcpy(body + at, head + at, 8);
+    if (payload_bytes != 0) std::memcpy(body + item.head_bytes, item.local, payload_bytes);
+    ring.publish(place, info_.rank, bytes);
+    auto& sent = lanes_[lane].messages_sent;  // a lost count between threads is harmless
+    sent.store(sent.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    return true;
+  }
+
+  bool put_then_send(uint32_t lane, const Work& item, WorkStatus& status) noexcept {
+    std::byte* to = reach(item);
+    if (to == nullptr) {
+      status = WorkStatus::kRemoteAccess;
+      return true;
+    }
+    std::memcpy(to, item.local, item.bytes);
+    return send(lane, item, 0);
+  }
+
+  WorkStatus one_sided(const Work& item) noexcept {
+    std::byte* far = reach(item);
+    if (far == nullptr) return WorkStatus::kRemoteAccess;
+    if (item.op == Op::kPut) {
+      std::memcpy(far, item.local, item.bytes);
+    } else if (item.op == Op::kGet) {
+      std::memcpy(item.local, far, item.bytes);
+    } else {
+      AtomicOperands operands;
+      std::memcpy(&operands, item.head, sizeof operands);
+      const uint64_t old = shm::apply_atomic(reinterpret_cast<uint64_t*>(far), operands);
+      std::memcpy(item.local, &old, sizeof old);
+    }
+    return WorkStatus::kOk;
+  }
+
+  std::byte* reach(const Work& item) const noexcept {
+    const Peer& to = peers_[item.peer];
+    if (!inside(item.remote, item.bytes, to.region_base, to.region_bytes)) return nullptr;
+    return to.region_mapped + (item.remote - to.region_base);
+  }
+
+  // acquire on lock pairs with release on unlock
+  static void lock_done(Lane& lane) noexcept {
+    while (lane.done_lock.exchange(true, std::memory_order_acquire)) cpu_relax();
+  }
+  static void unlock_done(Lane& lane) noexcept {
+    lane.done_lock.store(false, std::memory_order_release);
+  }
+  static void push_done(Lane& lane, const Done& done) noexcept {
+    lock_done(lane);
+    check(lane.done_count < kDoneMax, "more signalled work in flight than a lane holds");
+    lane.done[lane.done_count++] = done;
+    unlock_done(lane);
+  }
+
+  OpenInfo info_;
+  uint32_t slot_count_ = kSlotsMin;
+  Inbox own_;
+  std::vector<Lane> lanes_;
+  std::vector<Peer> peers_;
+};
+
+}  // namespace
+
+std::unique_ptr<ShmDriver> make_shm_driver() { return std::make_unique<Shm>(); }
+
+}  // namespace pinwire

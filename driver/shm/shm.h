@@ -1,0 +1,22 @@
+// The shared-memory driver: ranks of one host. A message is written straight into a ring of the
+// receiver's inbox and handled there; puts and gets are one memcpy into the mapped segment.
+#pragma once
+
+#include <memory>
+
+#include "driver/driver.h"
+#include "driver/shm/inbox.h"
+
+namespace pinwire {
+
+class ShmDriver : public Driver {
+ public:
+  /// Makes [base, base + bytes) of `peer` reachable at `mapped` for puts, gets and atomics.
+  virtual void map_peer_region(Rank peer, uint64_t base, uint64_t bytes, std::byte* mapped) = 0;
+  /// Shared with all peers of this host; own rank included.
+  virtual shm::BarrierLine& barrier_line(Rank rank) noexcept = 0;
+};
+
+std::unique_ptr<ShmDriver> make_shm_driver();
+
+}  // namespace pinwire

@@ -1,0 +1,110 @@
+// gasnet.h, 2.3 and 2.4: the C entry points of active messages and handler-safe locks.
+#include "am/progress.h"
+#include "am/send.h"
+#include "core/api_types.h"
+#include "core/base/log.h"
+#include "core/engine/engine.h"
+#include "extended/hsl.h"
+
+using namespace pinwire;
+
+namespace {
+
+bool bad_target(gasnet_node_t dest, int argc) noexcept {
+  return dest >= engine.rank_count || argc < 0 || argc > 16;
+}
+
+AmCall call_of(gasnet_handler_t handler, int argc, const gasnet_handlerarg_t* args) noexcept {
+  return {handler, static_cast<uint32_t>(argc), args};
+}
+
+}  // namespace
+
+extern "C" {
+
+int pinwire_am_request_short(gasnet_node_t dest, gasnet_handler_t handler, int argc,
+                             const gasnet_handlerarg_t* args) {
+  if (bad_target(dest, argc)) return GASNET_ERR_BAD_ARG;
+  request_short(dest, call_of(handler, argc, args));
+  return GASNET_OK;
+}
+
+int pinwire_am_request_medium(gasnet_node_t dest, gasnet_handler_t handler, void* source,
+                              size_t nbytes, int argc, const gasnet_handlerarg_t* args) {
+  if (bad_target(dest, argc) || nbytes > pinwire_max_medium) return GASNET_ERR_BAD_ARG;
+  request_medium(dest, call_of(handler, argc, args), source, nbytes);
+  return GASNET_OK;
+}
+
+int pinwire_am_request_long(gasnet_node_t dest, gasnet_handler_t handler, void* source,
+                            size_t nbytes, void* dest_addr, int is_async, int argc,
+                            const gasnet_handlerarg_t* args) {
+  if (bad_target(dest, argc) || nbytes > pinwire_max_long) return GASNET_ERR_BAD_ARG;
+  request_long(dest, call_of(handler, argc, args), source, nbytes, dest_addr, is_async != 0);
+  return GASNET_OK;
+}
+
+int pinwire_am_reply_short(gasnet_token_t token, gasnet_handler_t handler, int argc,
+                           const gasnet_handlerarg_t* args) {
+  if (token == nullptr || bad_target(token->source, argc)) return GASNET_ERR_BAD_ARG;
+  reply_short(*token, call_of(handler, argc, args));
+  return GASNET_OK;
+}
+
+int pinwire_am_reply_medium(gasnet_token_t token, gasnet_handler_t handler, void* source,
+                            size_t nbytes, int argc, const gasnet_handlerarg_t* args) {
+  if (token == nullptr || bad_target(token->source, argc) || nbytes > pinwire_max_medium) {
+    return GASNET_ERR_BAD_ARG;
+  }
+  reply_medium(*token, call_of(handler, argc, args), source, nbytes);
+  return GASNET_OK;
+}
+
+int pinwire_am_reply_long(gasnet_token_t token, gasnet_handler_t handler, void* source,
+                          size_t nbytes, void* dest_addr, int argc,
+                          const gasnet_handlerarg_t* args) {
+  if (token == nullptr || bad_target(token->source, argc) || nbytes > pinwire_max_long) {
+    return GASNET_ERR_BAD_ARG;
+  }
+  reply_long(*token, call_of(handler, argc, args), source, nbytes, dest_addr);
+  return GASNET_OK;
+}
+
+int gasnet_AMPoll() {
+  poll();
+  return GASNET_OK;
+}
+
+void pinwire_wait_turn(uint32_t* turns) {
+  if (poll() != 0) {
+    *turns = 0;
+  } else {
+    after_empty_poll(*turns);
+  }
+}
+
+int gasnet_AMGetMsgSource(gasnet_token_t token, gasnet_node_t* srcindex) {
+  if (token == nullptr || srcindex == nullptr) return GASNET_ERR_BAD_ARG;
+  *srcindex = token->source;
+  return GASNET_OK;
+}
+
+int gasnet_set_waitmode(int wait_mode_value) {
+  if (wait_mode_value < GASNET_WAIT_SPIN || wait_mode_value > GASNET_WAIT_SPINBLOCK) {
+    return GASNET_ERR_BAD_ARG;
+  }
+  wait_mode.store(static_cast<WaitMode>(wait_mode_value), std::memory_order_relaxed);
+  return GASNET_OK;
+}
+
+void gasnet_hsl_init(gasnet_hsl_t* hsl) { hsl->word = 0; }
+void gasnet_hsl_destroy(gasnet_hsl_t* hsl) {
+  if (hsl->word != 0) fatal("gasnet_hsl_destroy of a locked HSL (C1-190)");
+}
+void gasnet_hsl_lock(gasnet_hsl_t* hsl) { hsl_lock(hsl->word); }
+int gasnet_hsl_trylock(gasnet_hsl_t* hsl) {
+  return hsl_try_lock(hsl->word) ? GASNET_OK : GASNET_ERR_NOT_READY;
+}
+void gasnet_hsl_unlock(gasnet_hsl_t* hsl) { hsl_unlock(hsl->word); }
+
+}  // extern "C"

@@ -1,0 +1,117 @@
+// gasnet.h, 2.1 and 2.2: the C entry points of job control and job environment.
+#include <cstring>
+#include <vector>
+
+#include "am/send.h"
+#include "core/api_types.h"
+#include "core/base/log.h"
+#include "core/engine/engine.h"
+#include "extended/exit.h"
+#include "extended/job.h"
+
+using namespace pinwire;
+
+gasnet_node_t pinwire_mynode = 0;
+gasnet_node_t pinwire_nodes = 1;
+size_t pinwire_max_medium = 512;
+size_t pinwire_max_long = 512;
+struct pinwire_reach* pinwire_reach = nullptr;
+
+/// Found by scanning a linked binary (C1-041).
+extern "C" [[gnu::used]] const char pinwire_config_ident[] =
+    "$GASNetConfig: (libgasnet.a) " GASNET_CONFIG_STRING " $";
+
+extern "C" {
+
+int PINWIRE_INIT_SYMBOL(int*, char***, int segment_kind, const char* config) {
+  if (job() != nullptr) {
+    log_warning("gasnet_init was called again; it may be called once per process (C1-058)");
+    return GASNET_ERR_NOT_INIT;
+  }
+  const Status status = job_init(static_cast<SegmentKind>(segment_kind), config);
+  if (!status) {
+    log_warning("gasnet_init failed: %s", status.sentence().c_str());
+    return GASNET_ERR_RESOURCE;
+  }
+  pinwire_mynode = engine.rank;
+  pinwire_nodes = engine.rank_count;
+  return GASNET_OK;
+}
+
+int gasnet_attach(gasnet_handlerentry_t* table, int numentries, uintptr_t segsize, uintptr_t) {
+  if (job() == nullptr || job()->attached) {
+    log_warning("gasnet_attach is called once, after gasnet_init (C1-088)");
+    return GASNET_ERR_NOT_INIT;
+  }
+  if (segsize % GASNET_PAGESIZE != 0 || numentries < 0 || (table == nullptr && numentries != 0)) {
+    log_warning("gasnet_attach: the segment size %llu must be a multiple of %d, and the table must have "
+                "its %d entries", static_cast<unsigned long long>(segsize), GASNET_PAGESIZE, numentries);
+    return GASNET_ERR_BAD_ARG;
+  }
+  std::vector<HandlerEntry> entries;
+  for (int i = 0; i < numentries; ++i) {
+    entries.push_back({table[i].index, reinterpret_cast<HandlerFunction>(table[i].fnptr)});
+  }
+  const Status status = job_attach(entries.data(), entries.size(), segsize);
+  if (!status) {
+    log_warning("gasnet_attach failed: %s", status.sentence().c_str());
+    return GASNET_ERR_RESOURCE;
+  }
+  for (int i = 0; i < numentries; ++i) table[i].index = entries[static_cast<size_t>(i)].index;
+  const AmLimits limits = am_limits();
+  pinwire_max_medium = limits.medium_bytes_max;
+  pinwire_max_long = limits.long_bytes_max;
+  return GASNET_OK;
+}
+
+uintptr_t gasnet_getMaxLocalSegmentSize() {
+  return job() != nullptr ? job()->segment_limit_local : 0;
+}
+uintptr_t gasnet_getMaxGlobalSegmentSize() {
+  return job() != nullptr ? job()->segment_limit_global : 0;
+}
+
+void gasnet_exit(int exitcode) {
+  if (job() == nullptr) fatal("gasnet_exit before gasnet_init (C1-056)");
+  leave_job(exitcode);
+}
+
+int gasnet_getSegmentInfo(gasnet_seginfo_t* table, int numentries) {
+  if (job() == nullptr || !job()->attached) return GASNET_ERR_NOT_INIT;
+  for (int i = 0; i < numentries && static_cast<Rank>(i) < engine.rank_count; ++i) {
+    const Route& route = engine.routes[i];
+    table[i] = {reinterpret_cast<void*>(route.segment_base), route.segment_bytes};
+  }
+  return GASNET_OK;
+}
+
+char* gasnet_getenv(const char* name) {
+  if (job() == nullptr || name == nullptr) return nullptr;
+  return const_cast<char*>(job()->bootstrap->job_environment(name));
+}
+
+const char* gasnet_ErrorName(int errval) {
+  switch (errval) {
+    case GASNET_OK: return "GASNET_OK";
+    case GASNET_ERR_NOT_INIT: return "GASNET_ERR_NOT_INIT";
+    case GASNET_ERR_RESOURCE: return "GASNET_ERR_RESOURCE";
+    case GASNET_ERR_BAD_ARG: return "GASNET_ERR_BAD_ARG";
+    case GASNET_ERR_NOT_READY: return "GASNET_ERR_NOT_READY";
+    case GASNET_ERR_BARRIER_MISMATCH: return "GASNET_ERR_BARRIER_MISMATCH";
+  }
+  return "*unknown*";
+}
+
+const char* gasnet_ErrorDesc(int errval) {
+  switch (errval) {
+    case GASNET_OK: return "No error";
+    case GASNET_ERR_NOT_INIT: return "GASNet message layer not initialized";
+    case GASNET_ERR_RESOURCE: return "Problem with requested resource";
+    case GASNET_ERR_BAD_ARG: return "Invalid function parameter passed";
+    case GASNET_ERR_NOT_READY: return "Non-blocking operation not complete";
+    case GASNET_ERR_BARRIER_MISMATCH: return "Barrier id's mismatched";
+  }
+  return "no such error";
+}
+
+}  // extern "C"

@@ -1,0 +1,174 @@
+// gasnet.h, 3: the C entry points of the extended API, for what is not inlined.
+#include "am/progress.h"
+#include "core/api_types.h"
+#include "core/base/log.h"
+#include "core/engine/engine.h"
+#include "extended/barrier.h"
+#include "extended/sync.h"
+#include "extended/transfer.h"
+
+using namespace pinwire;
+
+namespace {
+
+void check_node(gasnet_node_t node) noexcept {
+  if (node >= engine.rank_count) {
+    fatal("node %u does not exist; this job has nodes 0 to %u", node, engine.rank_count - 1);
+  }
+}
+
+SourceUntil until(int is_bulk) noexcept {
+  return is_bulk ? SourceUntil::kDone : SourceUntil::kReturn;
+}
+
+void wait_here(pinwire_op& op) noexcept {
+  wait_until([&op] { return op.finished(); });
+}
+
+/// Starts with `start(op)` on a fresh handle; with all handles in flight, completes at once instead.
+template <typename Start>
+gasnet_handle_t start_explicit(Start&& start) noexcept {
+  pinwire_op* op = take_op();
+  if (op == nullptr) {
+    pinwire_op here{};
+    start(here);
+    wait_here(here);
+    return GASNET_INVALID_HANDLE;
+  }
+  start(*op);
+  return handle_of(op);
+}
+
+int ready(bool done) noexcept { return done ? GASNET_OK : GASNET_ERR_NOT_READY; }
+
+int barrier_code(BarrierResult result) noexcept {
+  switch (result) {
+    case BarrierResult::kOk: return GASNET_OK;
+    case BarrierResult::kMismatch: return GASNET_ERR_BARRIER_MISMATCH;
+    case BarrierResult::kNotReady: return GASNET_ERR_NOT_READY;
+  }
+  return GASNET_ERR_NOT_READY;
+}
+
+}  // namespace
+
+extern "C" {
+
+void pinwire_put(gasnet_node_t node, void* dest, void* src, size_t nbytes) {
+  check_node(node);
+  pinwire_op op{};
+  start_put(node, dest, src, nbytes, SourceUntil::kDone, op);
+  wait_here(op);
+}
+
+void pinwire_get(void* dest, gasnet_node_t node, void* src, size_t nbytes) {
+  check_node(node);
+  pinwire_op op{};
+  start_get(node, src, dest, nbytes, op);
+  wait_here(op);
+}
+
+gasnet_handle_t pinwire_put_nb(gasnet_node_t node, void* dest, void* src, size_t nbytes,
+                               int is_bulk) {
+  check_node(node);
+  return start_explicit(
+      [=](pinwire_op& op) { start_put(node, dest, src, nbytes, until(is_bulk), op); });
+}
+
+gasnet_handle_t pinwire_get_nb(void* dest, gasnet_node_t node, void* src, size_t nbytes) {
+  check_node(node);
+  return start_explicit([=](pinwire_op& op) { start_get(node, src, dest, nbytes, op); });
+}
+
+void pinwire_put_nbi(gasnet_node_t node, void* dest, void* src, size_t nbytes, int is_bulk) {
+  check_node(node);
+  start_put(node, dest, src, nbytes, until(is_bulk), implicit_puts());
+}
+
+void pinwire_get_nbi(void* dest, gasnet_node_t node, void* src, size_t nbytes) {
+  check_node(node);
+  start_get(node, src, dest, nbytes, implicit_gets());
+}
+
+void gasnet_memset(gasnet_node_t node, void* dest, int val, size_t nbytes) {
+  pinwire_op op{};
+  check_node(node);
+  if (void* to = pinwire_direct(node, dest, nbytes)) {
+    memset(to, val, nbytes);
+    return;
+  }
+  start_memset(node, dest, val, nbytes, op);
+  wait_here(op);
+}
+
+gasnet_handle_t gasnet_memset_nb(gasnet_node_t node, void* dest, int val, size_t nbytes) {
+  check_node(node);
+  if (void* to = pinwire_direct(node, dest, nbytes)) {
+    memset(to, val, nbytes);
+    return GASNET_INVALID_HANDLE;
+  }
+  return start_explicit([=](pinwire_op& op) { start_memset(node, dest, val, nbytes, op); });
+}
+
+void gasnet_memset_nbi(gasnet_node_t node, void* dest, int val, size_t nbytes) {
+  check_node(node);
+  if (void* to = pinwire_direct(node, dest, nbytes)) {
+    memset(to, val, nbytes);
+    return;
+  }
+  start_memset(node, dest, val, nbytes, implicit_puts());
+}
+
+void pinwire_wait_handle(gasnet_handle_t handle) { wait_op(handle); }
+int pinwire_try_handle(gasnet_handle_t handle) { return ready(try_op(handle)); }
+void gasnet_wait_syncnb_all(gasnet_handle_t* handles, size_t count) { wait_all(handles, count); }
+int gasnet_try_syncnb_all(gasnet_handle_t* handles, size_t count) {
+  return ready(try_all(handles, count));
+}
+void gasnet_wait_syncnb_some(gasnet_handle_t* handles, size_t count) { wait_some(handles, count); }
+int gasnet_try_syncnb_some(gasnet_handle_t* handles, size_t count) {
+  return ready(try_some(handles, count));
+}
+
+void gasnet_wait_syncnbi_gets() { wait_implicit(kGets); }
+void gasnet_wait_syncnbi_puts() { wait_implicit(kPuts); }
+void gasnet_wait_syncnbi_all() { wait_implicit(kPuts | kGets); }
+int gasnet_try_syncnbi_gets() { return ready(try_implicit(kGets)); }
+int gasnet_try_syncnbi_puts() { return ready(try_implicit(kPuts)); }
+int gasnet_try_syncnbi_all() { return ready(try_implicit(kPuts | kGets)); }
+
+void gasnet_begin_nbi_accessregion() { begin_region(); }
+gasnet_handle_t gasnet_end_nbi_accessregion() { return end_region(); }
+
+gasnet_valget_handle_t gasnet_get_nb_val(gasnet_node_t node, void* src, size_t nbytes) {
+  check_node(node);
+  pinwire_value_op* op = thread_ops().value_ops.take();
+  check(op != nullptr, "66,000 value gets are in flight; synchronise some");
+  op->op.done.store(0, std::memory_order_relaxed);
+  op->op.started = 0;
+  op->value = 0;
+  void* low = pinwire_low_bytes(&op->value, nbytes);
+  if (const void* from = pinwire_direct(node, src, nbytes)) {
+    memcpy(low, from, nbytes);
+  } else {
+    start_get(node, src, low, nbytes, op->op);
+  }
+  return op;
+}
+
+gasnet_register_value_t gasnet_wait_syncnb_valget(gasnet_valget_handle_t handle) {
+  wait_here(handle->op);
+  const gasnet_register_value_t value = handle->value;
+  thread_ops().value_ops.give(handle);
+  return value;
+}
+
+void gasnet_barrier_notify(int id, int flags) { barrier_notify(id, flags); }
+int gasnet_barrier_wait(int id, int flags) { return barrier_code(barrier_wait(id, flags)); }
+int gasnet_barrier_try(int id, int flags) { return barrier_code(barrier_try(id, flags)); }
+int gasnet_barrier(int id, int flags) {
+  barrier_notify(id, flags);
+  return barrier_code(barrier_wait(id, flags));
+}
+
+}  // extern "C"

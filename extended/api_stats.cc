@@ -1,0 +1,63 @@
+// pinwire.h: counters and facts of the running job.
+#include <cstring>
+#include <deque>
+#include <string>
+
+#include "core/api_types.h"
+#include "core/engine/engine.h"
+#include "extended/job.h"
+
+using namespace pinwire;
+
+namespace {
+
+/// Names outlive the call that returns them; there are as many as there are counters.
+const char* keep_name(const std::string& name) {
+  static std::deque<std::string> names;
+  for (const std::string& known : names) {
+    if (known == name) return known.c_str();
+  }
+  return names.emplace_back(name).c_str();
+}
+
+class Collect final : public StatSink {
+ public:
+  Collect(const char* driver, pinwire_stat_t* out, size_t room, size_t& count)
+      : driver_(driver), out_(out), room_(room), count_(count) {}
+  void stat(const char* name, uint64_t value) noexcept override {
+    if (count_ < room_) out_[count_] = {keep_name(std::string(driver_) + "." + name), value};
+    ++count_;
+  }
+
+ private:
+  const char* driver_;
+  pinwire_stat_t* out_;
+  size_t room_;
+  size_t& count_;
+};
+
+}  // namespace
+
+extern "C" {
+
+size_t pinwire_stats(pinwire_stat_t* out, size_t room) {
+  size_t count = 0;
+  for (uint32_t d = 0; d < engine.driver_count; ++d) {
+    const Driver& driver = *engine.drivers[d].driver;
+    Collect sink(driver.name(), out, room, count);
+    driver.stats(sink);
+  }
+  return count;
+}
+
+const char* pinwire_driver_name(gasnet_node_t peer) {
+  if (engine.routes == nullptr || peer >= engine.rank_count) return "none";
+  const Driver* driver = engine.routes[peer].driver;
+  return driver == nullptr ? "self" : driver->name();
+}
+
+uint32_t pinwire_network_depth() { return job() == nullptr ? 0 : job()->settings.network_depth; }
+uint32_t pinwire_lanes() { return engine.lane_count; }
+uint32_t pinwire_my_lane() { return engine.thread().lane; }
+
+}  // extern "C"

@@ -1,0 +1,153 @@
+#include "extended/barrier.h"
+
+#include <atomic>
+#include <bit>
+#include <vector>
+
+#include "am/handlers.h"
+#include "am/progress.h"
+#include "am/send.h"
+#include "core/base/log.h"
+
+namespace pinwire {
+namespace {
+
+constexpr int kFlagAnonymous = 1;
+constexpr int kFlagMismatch = 2;
+constexpr uint32_t kRoundsMax = 32;
+
+struct Arrival {
+  std::atomic<bool> here{false};
+  std::atomic<uint64_t> value{0};
+};
+
+struct BarrierState {
+  uint64_t phase = 0;  ///< notifies so far
+  bool notified = false;
+  int id = 0;
+  int flags = 0;
+  BarrierValue merged{};
+  std::vector<shm::BarrierLine*> lines;  ///< of all ranks; empty: dissemination
+  uint32_t next_line = 0;                ///< ranks before it are merged
+  uint32_t rounds = 0;
+  uint32_t round = 0;  ///< rounds sent
+  // A peer may be one phase ahead, never two: two sets, by the parity of the phase.
+  Arrival arrivals[2][kRoundsMax];
+};
+
+BarrierState state;
+
+void on_arrival(pinwire_token*, int32_t where, int32_t kind, int32_t id) {
+  Arrival& arrival = state.arrivals[where & 1][where >> 1];
+  const BarrierValue value{static_cast<BarrierValue::Kind>(kind), id};
+  arrival.value.store(value.packed(), std::memory_order_relaxed);
+  arrival.here.store(true, std::memory_order_release);  // pairs with the acquire in disseminate()
+}
+
+void send_round() noexcept {
+  const Rank to = static_cast<Rank>((engine.rank + (uint64_t{1} << state.round)) % engine.rank_count);
+  const auto parity = static_cast<int32_t>(state.phase & 1);
+  const int32_t args[] = {parity | static_cast<int32_t>(state.round << 1),
+                          static_cast<int32_t>(state.merged.kind), state.merged.id};
+  request_short(to, {kHandlerBarrier, 3, args});
+  ++state.round;
+}
+
+/// True when all rounds are in.
+bool disseminate() noexcept {
+  while (state.round != 0) {
+    Arrival& arrival = state.arrivals[state.phase & 1][state.round - 1];
+    if (!arrival.here.load(std::memory_order_acquire)) return false;
+    arrival.here.store(false, std::memory_order_relaxed);
+    state.merged = BarrierValue::merge(
+        state.merged, BarrierValue::unpack(arrival.value.load(std::memory_order_relaxed)));
+    if (state.round == state.rounds) return true;
+    send_round();
+  }
+  return true;  // one rank
+}
+
+/// True when every line shows this phase.
+bool read_lines() noexcept {
+  for (; state.next_line < state.lines.size(); ++state.next_line) {
+    const shm::BarrierLine& line = *state.lines[state.next_line];
+    // acquire pairs with the release in barrier_notify()
+    if (line.phase.load(std::memory_order_acquire) < state.phase) return false;
+    const uint64_t value = line.values[state.phase & 1].load(std::memory_order_relaxed);
+    state.merged = BarrierValue::merge(state.merged, BarrierValue::unpack(value));
+  }
+  return true;
+}
+
+bool everyone_notified() noexcept { return state.lines.empty() ? disseminate() : read_lines(); }
+
+void check_notified(const char* call) noexcept {
+  if (!state.notified) fatal("%s without a gasnet_barrier_notify before it (C1-267)", call);
+}
+
+BarrierResult finish(int id, int flags) noexcept {
+  state.notified = false;
+  if (flags != state.flags || (flags == 0 && id != state.id)) return BarrierResult::kMismatch;
+  return state.merged.kind == BarrierValue::kMismatch ? BarrierResult::kMismatch : BarrierResult::kOk;
+}
+
+}  // namespace
+
+BarrierValue BarrierValue::of(int id, int flags) noexcept {
+  if (flags & kFlagMismatch) return {kMismatch, 0};
+  if (flags & kFlagAnonymous) return {kAnonymous, 0};
+  return {kNamed, id};
+}
+
+BarrierValue BarrierValue::merge(BarrierValue a, BarrierValue b) noexcept {
+  if (a.kind == kMismatch || b.kind == kMismatch) return {kMismatch, 0};
+  if (a.kind == kAnonymous) return b;
+  if (b.kind == kAnonymous || a.id == b.id) return a;
+  return {kMismatch, 0};
+}
+
+void open_barrier(ShmDriver* shm) noexcept {
+  register_internal(kHandlerBarrier, reinterpret_cast<HandlerFunction>(on_arrival));
+  state.rounds = static_cast<uint32_t>(std::bit_width(engine.rank_count - 1));
+  if (shm == nullptr) return;
+  for (Rank rank = 0; rank < engine.rank_count; ++rank) {
+    if (rank != engine.rank) state.lines.push_back(&shm->barrier_line(rank));
+  }
+  state.lines.push_back(&shm->barrier_line(engine.rank));
+}
+
+void barrier_notify(int id, int flags) noexcept {
+  if (state.notified) fatal("gasnet_barrier_notify twice without a wait between (C1-265)");
+  state.notified = true;
+  state.id = id;
+  state.flags = flags;
+  ++state.phase;
+  state.merged = BarrierValue::of(id, flags);
+  state.next_line = 0;
+  state.round = 0;
+  if (!state.lines.empty()) {
+    shm::BarrierLine& mine = *state.lines.back();
+    mine.values[state.phase & 1].store(state.merged.packed(), std::memory_order_relaxed);
+    // release pairs with the acquire in read_lines(): value first, and all puts before the barrier
+    mine.phase.store(state.phase, std::memory_order_release);
+  } else if (state.rounds != 0) {
+    send_round();
+  }
+}
+
+BarrierResult barrier_wait(int id, int flags) noexcept {
+  check_notified("gasnet_barrier_wait");
+  wait_until(everyone_notified);
+  return finish(id, flags);
+}
+
+BarrierResult barrier_try(int id, int flags) noexcept {
+  check_notified("gasnet_barrier_try");
+  if (!everyone_notified()) {
+    poll();  // C1-272
+    if (!everyone_notified()) return BarrierResult::kNotReady;
+  }
+  return finish(id, flags);
+}
+
+}  // namespace pinwire

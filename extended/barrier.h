@@ -1,0 +1,39 @@
+// The split-phase barrier (3.5), named and anonymous.
+//
+// Inside one host every rank writes its value and phase to a line that the others read: one
+// cache-line transfer. Otherwise dissemination by active messages, ceil(log2 N) rounds.
+#pragma once
+
+#include <cstdint>
+
+#include "driver/shm/shm.h"
+
+namespace pinwire {
+
+/// What the ranks say about a phase, merged: anonymous matches everything, a mismatch wins (C1-268).
+struct BarrierValue {
+  enum Kind : uint32_t { kAnonymous = 0, kNamed = 1, kMismatch = 2 };
+  Kind kind;
+  int32_t id;
+
+  static BarrierValue of(int id, int flags) noexcept;
+  static BarrierValue merge(BarrierValue a, BarrierValue b) noexcept;
+  uint64_t packed() const noexcept {
+    return uint64_t{kind} << 32 | static_cast<uint32_t>(id);
+  }
+  static BarrierValue unpack(uint64_t packed) noexcept {
+    return {static_cast<Kind>(packed >> 32), static_cast<int32_t>(packed)};
+  }
+};
+
+enum class BarrierResult : uint8_t { kOk, kMismatch, kNotReady };
+
+/// `shm` when it reaches every rank of the job, else nullptr.
+void open_barrier(ShmDriver* shm) noexcept;
+
+/// One thread at a time (C1-263). Misuse is fatal (C1-265, C1-267).
+void barrier_notify(int id, int flags) noexcept;
+BarrierResult barrier_wait(int id, int flags) noexcept;
+BarrierResult barrier_try(int id, int flags) noexcept;
+
+}  // namespace pinwire

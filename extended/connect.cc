@@ -1,0 +1,105 @@
+#include "extended/connect.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/base/log.h"
+#include "core/engine/engine.h"
+#include "core/mode.h"
+#include "extended/driver_table.h"
+
+namespace pinwire {
+namespace {
+
+/// Which driver a peer gets, by the user's choice and by where it is.
+enum class Way : uint8_t { kSelf, kShm, kNetwork };
+
+Result<Way> way_to(const Job& job, Rank peer) {
+  if (peer == engine.rank) return Way::kSelf;
+  const bool is_near = job.ranks[peer].host == job.ranks[engine.rank].host;
+  switch (job.settings.driver) {
+    case DriverChoice::kAuto: return is_near ? Way::kShm : Way::kNetwork;
+    case DriverChoice::kDpdk: return Way::kNetwork;
+    case DriverChoice::kShm:
+      if (is_near) return Way::kShm;
+      return error("GASNET_DRIVER=shm, but rank %u is on another host; use GASNET_DRIVER=auto or dpdk",
+                   peer);
+  }
+  return error("no such driver");
+}
+
+Status open_one(Job& job, Driver& driver) {
+  DriverSlot& slot = engine.drivers[engine.driver_count];
+  slot.lanes = std::min(driver.caps().lanes_max, engine.lane_count);
+  OpenInfo info;
+  info.rank = engine.rank;
+  info.rank_count = engine.rank_count;
+  info.lanes = slot.lanes;
+  info.job_key = job.bootstrap->job_key();
+  info.network_depth = job.settings.network_depth;
+  info.concurrent = kConcurrent;
+  if (auto opened = driver.open(info); !opened) return opened;
+  slot.driver = &driver;
+  slot.caps = driver.caps();
+  ++engine.driver_count;
+  return success();
+}
+
+Status connect_peers(Job& job, uint32_t driver_index, const std::vector<Way>& ways, Way mine) {
+  Driver& driver = *engine.drivers[driver_index].driver;
+  auto addresses = job.bootstrap->all_gather(driver.address());
+  if (!addresses) return addresses.error();
+  for (Rank peer = 0; peer < engine.rank_count; ++peer) {
+    if (ways[peer] != mine) continue;
+    if (auto connected = driver.connect(peer, (*addresses)[peer]); !connected) {
+      return error("cannot connect to rank %u: %s", peer, connected.sentence().c_str());
+    }
+    engine.routes[peer].driver = &driver;
+    engine.routes[peer].driver_index = driver_index;
+  }
+  return success();
+}
+
+/// Whether any rank goes this way: drivers are opened by all ranks or by none, as the exchange of
+/// addresses is collective.
+Result<bool> anyone_needs(Job& job, const std::vector<Way>& ways, Way way) {
+  const std::byte mine{std::count(ways.begin(), ways.end(), way) != 0};
+  auto all = job.bootstrap->all_gather({&mine, 1});
+  if (!all) return all.error();
+  return std::any_of(all->begin(), all->end(),
+                     [](const auto& bytes) { return bytes.size() == 1 && bytes[0] != std::byte{0}; });
+}
+
+}  // namespace
+
+Status open_drivers(Job& job) {
+  engine.routes = new Route[engine.rank_count];
+  std::vector<Way> ways;
+  for (Rank peer = 0; peer < engine.rank_count; ++peer) {
+    auto way = way_to(job, peer);
+    if (!way) return way.error();
+    ways.push_back(*way);
+  }
+  for (const Way way : {Way::kShm, Way::kNetwork}) {
+    auto needed = anyone_needs(job, ways, way);
+    if (!needed) return needed.error();
+    if (!*needed) continue;
+    auto driver = way == Way::kShm ? Result<std::unique_ptr<Driver>>(make_shm_driver())
+                                   : make_network_driver(job);
+    if (!driver) return driver.error();
+    if (way == Way::kShm) job.shm = static_cast<ShmDriver*>(driver->get());
+    job.drivers.push_back(std::move(*driver));
+    if (auto opened = open_one(job, *job.drivers.back()); !opened) return opened;
+    if (auto done = connect_peers(job, engine.driver_count - 1, ways, way); !done) return done;
+  }
+  if (job.settings.verbose_env && engine.rank == 0) {
+    for (uint32_t d = 0; d < engine.driver_count; ++d) {
+      const auto& slot = engine.drivers[d];
+      log_note("driver %s: %u lanes, messages to %llu bytes", slot.driver->name(), slot.lanes,
+               static_cast<unsigned long long>(slot.caps.send_bytes_max));
+    }
+  }
+  return success();
+}
+
+}  // namespace pinwire

@@ -1,0 +1,16 @@
+// The drivers that this build has, in one explicit table: a static archive drops constructor
+// registration.
+#pragma once
+
+#include <memory>
+
+#include "driver/driver.h"
+#include "extended/job.h"
+
+namespace pinwire {
+
+/// The driver for peers on other hosts: the first of the table that works here, or the one that
+/// GASNET_DRIVER names. A sentence that says of each why it was passed over.
+Result<std::unique_ptr<Driver>> make_network_driver(const Job& job);
+
+}  // namespace pinwire

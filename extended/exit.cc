@@ -1,0 +1,93 @@
+#include "extended/exit.h"
+
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+
+#include "am/dispatch.h"
+#include "core/base/log.h"
+#include "core/engine/engine.h"
+#include "extended/job.h"
+
+namespace pinwire {
+namespace {
+
+std::atomic<bool> leaving{false};
+
+double now_s() noexcept {
+  timespec at;
+  clock_gettime(CLOCK_MONOTONIC, &at);
+  return static_cast<double>(at.tv_sec) + 1e-9 * static_cast<double>(at.tv_nsec);
+}
+
+/// Ignores what the network still brings: this rank runs no handlers any more.
+struct DiscardSink {
+  void message(uint32_t, uint32_t, const Recv&) const noexcept {}
+  void done(uint64_t) const noexcept {}
+};
+
+/// A network driver still owes its peers acknowledgements and retransmissions; it keeps working until
+/// all ranks leave, or the exit timeout is over. Inside a handler the lane is in use further down this
+/// stack: then the peers' timers must do.
+void linger() noexcept {
+  Job& own = *job();
+  const bool has_network = own.attached && engine.driver_count > (own.shm != nullptr ? 1u : 0u);
+  if (!has_network || this_thread.in_handler) return;
+  const double until = now_s() + exit_timeout_s(own.settings, engine.rank_count);
+  while (!own.bootstrap->everyone_left() && now_s() < until) {
+    for (uint32_t lane = 0; lane < engine.lane_count; ++lane) {
+      if (!engine.lanes[lane].try_lock()) continue;
+      drain_lane(lane, RecvFilter::kAll, DiscardSink{});
+      engine.lanes[lane].unlock();
+    }
+  }
+}
+
+/// return from main() or exit(): the job must not hang without this rank (C1-106).
+void at_exit() noexcept {
+  if (leaving.load()) return;
+  // The status given to exit() is not known here; the launcher learns it when this process ends. It
+  // counts the end of a rank that did not announce itself as leaving with its exit status.
+}
+
+void on_terminate(int) { raise(SIGQUIT); }  // C1-104
+
+/// fatal(): the launcher sees the abort; nothing to announce before.
+void install_unless_taken(int signal_number) noexcept {
+  struct sigaction now {};
+  if (sigaction(signal_number, nullptr, &now) != 0 || now.sa_handler != SIG_DFL) return;
+  struct sigaction mine {};
+  mine.sa_handler = on_terminate;
+  mine.sa_flags = SA_RESTART;
+  sigemptyset(&mine.sa_mask);
+  sigaction(signal_number, &mine, nullptr);
+}
+
+}  // namespace
+
+void prepare_exit() noexcept {
+  install_unless_taken(SIGTERM);
+  install_unless_taken(SIGINT);
+  std::atexit(at_exit);
+}
+
+void leave_job(int code) noexcept {
+  if (leaving.exchange(true)) {
+    // Another thread, or a frame below this signal handler, is already leaving with its own code.
+    for (;;) pause();
+  }
+  Job& own = *job();
+  own.bootstrap->leaving(code);
+  std::fflush(nullptr);
+  linger();
+  if (!this_thread.in_handler) {
+    for (auto& driver : own.drivers) driver->close();
+  }
+  _exit(code & 0xff);
+}
+
+}  // namespace pinwire

@@ -1,0 +1,54 @@
+// The life of a job in this process: bootstrap, drivers, segments, end. One object, made by
+// gasnet_init, never destroyed.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "am/handlers.h"
+#include "core/base/result.h"
+#include "core/bootstrap/bootstrap.h"
+#include "core/config/settings.h"
+#include "driver/driver.h"
+#include "driver/shm/shm.h"
+#include "segment/memory.h"
+
+namespace pinwire {
+
+enum class SegmentKind : int { kFast = 0, kLarge = 1, kEverything = 2 };
+
+/// What every rank tells every other once, at init.
+struct RankFacts {
+  uint64_t host;
+  uint64_t segment_limit;
+  uint64_t config_hash;  ///< of the client's GASNET_CONFIG_STRING: a mix is refused
+  int32_t pid;
+  int32_t reserved;
+};
+
+struct Job {
+  std::unique_ptr<Bootstrap> bootstrap;
+  Settings settings;
+  std::vector<RankFacts> ranks;
+  uint64_t segment_limit_local = 0;
+  uint64_t segment_limit_global = 0;
+  std::vector<std::unique_ptr<Driver>> drivers;
+  ShmDriver* shm = nullptr;  ///< of `drivers`, when in use
+  SegmentMemory segment;
+  uint64_t segment_bytes = 0;
+  bool attached = false;
+};
+
+/// nullptr before job_init succeeded.
+Job* job() noexcept;
+
+Status job_init(SegmentKind kind, const char* config);
+Status job_attach(HandlerEntry* table, size_t count, uint64_t segment_bytes);
+
+/// Ranks of this host, this one included.
+uint32_t ranks_on_host(const Job& job) noexcept;
+
+}  // namespace pinwire

@@ -1,0 +1,69 @@
+// Operations in flight of one thread: explicit handles, the implicit set, access regions.
+//
+// A handle points to an Op that counts completions: finished when `done` has reached `started`.
+// Whoever polls adds to `done`; only the owning thread touches the rest.
+#pragma once
+
+#include <cstdint>
+
+#include "am/dispatch.h"
+
+/// A gasnet_handle_t points to one of these.
+struct pinwire_op {
+  pinwire::DoneCount done;
+  uint32_t started;
+
+  // acquire pairs with the release in count_done(): the data of the operation is visible
+  bool finished() const noexcept { return done.load(std::memory_order_acquire) == started; }
+};
+
+/// A gasnet_valget_handle_t.
+struct pinwire_value_op {
+  pinwire_op op;
+  uint64_t value;
+};
+
+namespace pinwire {
+
+/// Fixed-size objects of one thread, from memory reserved once and touched as it is used.
+template <typename T>
+class OpPool {
+ public:
+  /// nullptr when all are in flight.
+  T* take() noexcept {
+    if (free_count_ != 0) return slots_[--free_count_];
+    if (fresh_ == capacity_) return nullptr;
+    return &items_[fresh_++];
+  }
+  void give(T* item) noexcept { slots_[free_count_++] = item; }
+
+  void adopt(T* items, T** slots, uint32_t capacity) noexcept {
+    items_ = items;
+    slots_ = slots;
+    capacity_ = capacity;
+  }
+
+ private:
+  T* items_ = nullptr;
+  T** slots_ = nullptr;  // stack of returned ones
+  uint32_t capacity_ = 0;
+  uint32_t fresh_ = 0;
+  uint32_t free_count_ = 0;
+};
+
+/// C1-224 asks for 65,535 per thread; an access region and a few more ride along.
+inline constexpr uint32_t kOpsPerThread = 66'000;
+
+struct ThreadOps {
+  bool ready = false;
+  pinwire_op puts{};  ///< the implicit set; `started` wraps with `done`
+  pinwire_op gets{};
+  pinwire_op* region = nullptr;  ///< open access region
+  OpPool<pinwire_op> explicit_ops;
+  OpPool<pinwire_value_op> value_ops;
+};
+
+/// The calling thread's; the first call of a thread reserves its memory.
+ThreadOps& thread_ops() noexcept;
+
+}  // namespace pinwire

@@ -1,0 +1,126 @@
+#include "extended/sync.h"
+
+#include "am/progress.h"
+
+namespace pinwire {
+namespace {
+
+void free_op(pinwire_op* op) noexcept { thread_ops().explicit_ops.give(op); }
+
+struct Sweep {
+  size_t valid = 0;     ///< entries that named an operation
+  size_t finished = 0;  ///< of them, now overwritten
+};
+
+Sweep sweep(pinwire_op** ops, size_t count) noexcept {
+  Sweep result;
+  for (size_t i = 0; i < count; ++i) {
+    if (ops[i] == nullptr) continue;
+    ++result.valid;
+    if (!ops[i]->finished()) continue;
+    free_op(ops[i]);
+    ops[i] = nullptr;
+    ++result.finished;
+  }
+  return result;
+}
+
+bool all_finished(const Sweep& s) noexcept { return s.finished == s.valid; }
+// With no valid handle there is nothing to wait for (C1-240).
+bool some_finished(const Sweep& s) noexcept { return s.valid == 0 || s.finished != 0; }
+
+bool implicit_finished(unsigned sets) noexcept {
+  ThreadOps& mine = thread_ops();
+  check(mine.region == nullptr, "implicit synchronisation inside an access region (C1-252)");
+  return (!(sets & kPuts) || mine.puts.finished()) && (!(sets & kGets) || mine.gets.finished());
+}
+
+}  // namespace
+
+pinwire_op* take_op() noexcept {
+  pinwire_op* op = thread_ops().explicit_ops.take();
+  if (op != nullptr) {
+    op->done.store(0, std::memory_order_relaxed);
+    op->started = 0;
+  }
+  return op;
+}
+
+pinwire_op* handle_of(pinwire_op* op) noexcept {
+  if (!op->finished()) return op;
+  free_op(op);
+  return nullptr;
+}
+
+void wait_op(pinwire_op* op) noexcept {
+  wait_until([op] { return op->finished(); });
+  free_op(op);
+}
+
+bool try_op(pinwire_op* op) noexcept {
+  if (!op->finished()) poll();
+  if (!op->finished()) return false;
+  free_op(op);
+  return true;
+}
+
+void wait_all(pinwire_op** ops, size_t count) noexcept {
+  for (size_t i = 0; i < count; ++i) {
+    if (ops[i] == nullptr) continue;
+    wait_op(ops[i]);
+    ops[i] = nullptr;
+  }
+}
+
+bool try_all(pinwire_op** ops, size_t count) noexcept {
+  if (all_finished(sweep(ops, count))) return true;
+  poll();
+  return all_finished(sweep(ops, count));
+}
+
+void wait_some(pinwire_op** ops, size_t count) noexcept {
+  wait_until([=] { return some_finished(sweep(ops, count)); });
+}
+
+bool try_some(pinwire_op** ops, size_t count) noexcept {
+  if (some_finished(sweep(ops, count))) return true;
+  poll();
+  return some_finished(sweep(ops, count));
+}
+
+void wait_implicit(unsigned sets) noexcept {
+  wait_until([=] { return implicit_finished(sets); });
+}
+
+bool try_implicit(unsigned sets) noexcept {
+  if (implicit_finished(sets)) return true;
+  poll();
+  return implicit_finished(sets);
+}
+
+pinwire_op& implicit_puts() noexcept {
+  ThreadOps& mine = thread_ops();
+  return mine.region != nullptr ? *mine.region : mine.puts;
+}
+
+pinwire_op& implicit_gets() noexcept {
+  ThreadOps& mine = thread_ops();
+  return mine.region != nullptr ? *mine.region : mine.gets;
+}
+
+void begin_region() noexcept {
+  ThreadOps& mine = thread_ops();
+  check(mine.region == nullptr, "access regions do not nest (C1-252)");
+  mine.region = take_op();
+  check(mine.region != nullptr, "an access region needs a handle and all are in flight");
+}
+
+pinwire_op* end_region() noexcept {
+  ThreadOps& mine = thread_ops();
+  check(mine.region != nullptr, "an access region ends that did not begin (C1-252)");
+  pinwire_op* op = mine.region;
+  mine.region = nullptr;
+  return handle_of(op);
+}
+
+}  // namespace pinwire

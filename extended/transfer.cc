@@ -1,0 +1,138 @@
+#include "extended/transfer.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "am/handlers.h"
+#include "am/progress.h"
+#include "am/send.h"
+#include "core/base/bits.h"
+#include "core/base/log.h"
+
+namespace pinwire {
+namespace {
+
+/// C1-209. The target checks too: this is the sentence for an honest mistake.
+void check_bounds(const char* what, Rank peer, const void* address, size_t bytes) noexcept {
+  const Route& route = engine.routes[peer];
+  if (inside(reinterpret_cast<uint64_t>(address), bytes, route.segment_base, route.segment_bytes)) {
+    return;
+  }
+  fatal("a %s by rank %u of %zu bytes at %p is outside the segment of rank %u, %llu bytes at 0x%llx "
+        "(C1-209)",
+        what, engine.rank, bytes, address, peer, static_cast<unsigned long long>(route.segment_bytes),
+        static_cast<unsigned long long>(route.segment_base));
+}
+
+Work one_sided(Op kind, Rank peer, const Route& route, pinwire_op& op) noexcept {
+  Work work{};
+  work.op = kind;
+  work.cls = MessageClass::kRequest;
+  work.peer = peer;
+  work.remote_key = route.region_key;
+  work.cookie = cookie_of(op.done);
+  return work;
+}
+
+/// Splits by what the driver takes at once.
+void post_pieces(Work work, const Route& route, std::byte* local, uint64_t remote, size_t bytes,
+                 pinwire_op& op) noexcept {
+  const uint64_t piece_max = engine.drivers[route.driver_index].caps.put_bytes_max;
+  for (size_t at = 0; at < bytes;) {
+    const size_t piece = std::min<uint64_t>(bytes - at, piece_max);
+    work.local = local + at;
+    work.remote = remote + at;
+    work.bytes = piece;
+    ++op.started;
+    post_waiting(route, work);
+    at += piece;
+  }
+}
+
+// Handles of memset travel as two arguments each.
+int32_t low(uint64_t value) noexcept { return static_cast<int32_t>(value); }
+int32_t high(uint64_t value) noexcept { return static_cast<int32_t>(value >> 32); }
+uint64_t join(int32_t low_half, int32_t high_half) noexcept {
+  return static_cast<uint32_t>(low_half) | uint64_t{static_cast<uint32_t>(high_half)} << 32;
+}
+
+void on_memset(pinwire_token* token, int32_t address_low, int32_t address_high, int32_t bytes_low,
+               int32_t bytes_high, int32_t value, int32_t cookie_low, int32_t cookie_high) {
+  const uint64_t address = join(address_low, address_high);
+  const uint64_t bytes = join(bytes_low, bytes_high);
+  if (!inside(address, bytes, engine.own_base, engine.own_bytes)) {
+    fatal("rank %u asked for a memset of %llu bytes at 0x%llx, outside this segment", token->source,
+          static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(address));
+  }
+  std::memset(reinterpret_cast<void*>(address), value, bytes);
+  const int32_t args[] = {cookie_low, cookie_high};
+  reply_short(*token, {kHandlerMemsetDone, 2, args});
+}
+
+void on_memset_done(pinwire_token*, int32_t cookie_low, int32_t cookie_high) {
+  count_done(*reinterpret_cast<DoneCount*>(join(cookie_low, cookie_high)));
+}
+
+}  // namespace
+
+void start_put(Rank to, void* dest, const void* source, size_t bytes, SourceUntil until,
+               pinwire_op& op) noexcept {
+  if (bytes == 0) return;
+  check_bounds("put", to, dest, bytes);
+  const Route& route = engine.routes[to];
+  if (route.driver == nullptr) {
+    std::memmove(dest, source, bytes);
+    return;
+  }
+  const bool is_copied = bytes <= engine.drivers[route.driver_index].caps.inline_bytes_max;
+  // A source that must be free on return, but is too large to copy: this put alone is waited for.
+  const bool must_wait = until == SourceUntil::kReturn && !is_copied;
+  pinwire_op here{};
+  pinwire_op& counted = must_wait ? here : op;
+  Work work = one_sided(Op::kPut, to, route, counted);
+  if (is_copied) {
+    work.flags = kWorkCopied;
+  } else {
+    work.local_key = engine.local_key(route.driver_index, source, bytes);
+  }
+  std::byte* local = static_cast<std::byte*>(const_cast<void*>(source));
+  post_pieces(work, route, local, reinterpret_cast<uint64_t>(dest), bytes, counted);
+  if (must_wait) wait_until([&] { return here.finished(); });
+}
+
+void start_get(Rank from, const void* source, void* dest, size_t bytes, pinwire_op& op) noexcept {
+  if (bytes == 0) return;
+  check_bounds("get", from, source, bytes);
+  const Route& route = engine.routes[from];
+  if (route.driver == nullptr) {
+    std::memmove(dest, source, bytes);
+    return;
+  }
+  Work work = one_sided(Op::kGet, from, route, op);
+  work.local_key = engine.local_key(route.driver_index, dest, bytes);
+  post_pieces(work, route, static_cast<std::byte*>(dest), reinterpret_cast<uint64_t>(source), bytes,
+              op);
+}
+
+void start_memset(Rank to, void* dest, int value, size_t bytes, pinwire_op& op) noexcept {
+  if (bytes == 0) return;
+  check_bounds("memset", to, dest, bytes);
+  const Route& route = engine.routes[to];
+  if (route.driver == nullptr) {
+    std::memset(dest, value, bytes);
+    return;
+  }
+  const auto address = reinterpret_cast<uint64_t>(dest);
+  const uint64_t cookie = cookie_of(op.done);
+  const int32_t args[] = {low(address), high(address), low(bytes),  high(bytes),
+                          value,        low(cookie),   high(cookie)};
+  ++op.started;
+  request_short(to, {kHandlerMemset, 7, args});
+}
+
+void register_transfer_handlers() noexcept {
+  register_internal(kHandlerMemset, reinterpret_cast<HandlerFunction>(on_memset));
+  register_internal(kHandlerMemsetDone, reinterpret_cast<HandlerFunction>(on_memset_done));
+}
+
+}  // namespace pinwire

@@ -1,0 +1,150 @@
+#include "segment/memory.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "core/base/bits.h"
+
+namespace pinwire {
+namespace {
+
+constexpr uint64_t kHugePageBytes = 2u << 20;
+constexpr uint64_t kPageBytes = 4096;
+
+/// The number that follows `label` in a /proc or cgroup file; 0 if there is none.
+uint64_t number_in(const char* path, const char* label) noexcept {
+  FILE* file = std::fopen(path, "re");
+  if (file == nullptr) return 0;
+  char line[256];
+  unsigned long long value = 0;
+  const size_t label_bytes = std::strlen(label);
+  while (std::fgets(line, sizeof line, file) != nullptr) {
+    if (std::strncmp(line, label, label_bytes) != 0) continue;
+    std::sscanf(line + label_bytes, "%llu", &value);
+    break;
+  }
+  std::fclose(file);
+  return value;
+}
+
+uint64_t free_huge_page_bytes() noexcept {
+  return number_in("/proc/meminfo", "HugePages_Free:") * kHugePageBytes;
+}
+
+/// Reserves: a mapping of huge pages that the kernel cannot back fails here, not at first touch.
+Result<SegmentMemory> create_on(uint64_t bytes, unsigned memfd_flags, PageKind pages) {
+  SegmentMemory memory;
+  memory.pages = pages;
+  const uint64_t unit = pages == PageKind::kHuge ? kHugePageBytes : kPageBytes;
+  const uint64_t file_bytes = align_up(bytes, unit);
+  memory.fd = memfd_create("pinwire-segment", MFD_CLOEXEC | memfd_flags);
+  if (memory.fd < 0) return error("memfd_create: %s", std::strerror(errno));
+  if (ftruncate(memory.fd, static_cast<off_t>(file_bytes)) != 0) {
+    const int reason = errno;
+    close(memory.fd);
+    return error("ftruncate to %llu bytes: %s", static_cast<unsigned long long>(file_bytes),
+                 std::strerror(reason));
+  }
+  void* base = mmap(nullptr, file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory.fd, 0);
+  if (base == MAP_FAILED) {
+    const int reason = errno;
+    close(memory.fd);
+    return error("mmap of %llu bytes: %s", static_cast<unsigned long long>(file_bytes),
+                 std::strerror(reason));
+  }
+  memory.base = static_cast<std::byte*>(base);
+  memory.bytes = file_bytes;
+  return memory;
+}
+
+}  // namespace
+
+const char* page_kind_name(PageKind kind) noexcept {
+  switch (kind) {
+    case PageKind::kHuge: return "2 MiB huge pages";
+    case PageKind::kTransparent: return "transparent huge pages";
+    case PageKind::kSmall: return "4 KiB pages";
+  }
+  return "?";
+}
+
+Result<SegmentMemory> create_segment_memory(uint64_t bytes, HugePages policy) {
+  if (bytes == 0) return SegmentMemory{};
+  if (policy != HugePages::kNo) {
+    const bool enough = free_huge_page_bytes() >= align_up(bytes, kHugePageBytes);
+    if (enough || policy == HugePages::kYes) {
+      auto memory = create_on(bytes, MFD_HUGETLB, PageKind::kHuge);
+      if (memory) return memory;
+      if (policy == HugePages::kYes) {
+        return error("the segment of %llu bytes cannot have huge pages (%s). Reserve some: echo %llu > "
+                     "/proc/sys/vm/nr_hugepages, or unset GASNET_USE_HUGEPAGES.",
+                     static_cast<unsigned long long>(bytes), memory.sentence().c_str(),
+                     static_cast<unsigned long long>(bytes / kHugePageBytes + 1));
+      }
+    }
+  }
+  auto memory = create_on(bytes, 0, PageKind::kSmall);
+  if (!memory) {
+    return error("the segment of %llu bytes cannot be created (%s). Ask for less, or lower "
+                 "GASNET_MAX_SEGSIZE.",
+                 static_cast<unsigned long long>(bytes), memory.sentence().c_str());
+  }
+  if (policy != HugePages::kNo && bytes >= kHugePageBytes &&
+      madvise(memory->base, memory->bytes, MADV_HUGEPAGE) == 0) {
+    char mode[128] = "";
+    const int fd = open("/sys/kernel/mm/transparent_hugepage/shmem_enabled", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+      if (read(fd, mode, sizeof mode - 1) < 0) mode[0] = 0;
+      close(fd);
+    }
+    const bool honoured = mode[0] != 0 && !std::strstr(mode, "[never]") && !std::strstr(mode, "[deny]");
+    if (honoured) memory->pages = PageKind::kTransparent;
+  }
+  return memory;
+}
+
+Result<SegmentMemory> map_peer_memory(int pid, int fd, uint64_t bytes) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
+  SegmentMemory memory;
+  const int opened = open(path, O_RDWR | O_CLOEXEC);
+  if (opened < 0) return error("cannot open the segment %s: %s", path, std::strerror(errno));
+  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, opened, 0);
+  const int reason = errno;
+  close(opened);
+  if (base == MAP_FAILED) {
+    return error("cannot map the segment %s of %llu bytes: %s", path,
+                 static_cast<unsigned long long>(bytes), std::strerror(reason));
+  }
+  madvise(base, bytes, MADV_HUGEPAGE);  // a hint; refused on hugetlbfs, which needs none
+  memory.base = static_cast<std::byte*>(base);
+  memory.bytes = bytes;
+  return memory;
+}
+
+void release_segment_memory(SegmentMemory& memory) noexcept {
+  if (memory.base != nullptr) munmap(memory.base, memory.bytes);
+  if (memory.fd >= 0) close(memory.fd);
+  memory = SegmentMemory{};
+}
+
+uint64_t segment_bytes_limit(uint32_t ranks_on_host) noexcept {
+  uint64_t bytes = number_in("/proc/meminfo", "MemAvailable:") * 1024;
+  // cgroup v2: "max" reads as 0, no limit.
+  const uint64_t group_max = number_in("/sys/fs/cgroup/memory.max", "");
+  if (group_max != 0) {
+    const uint64_t used = number_in("/sys/fs/cgroup/memory.current", "");
+    bytes = std::min(bytes, group_max > used ? group_max - used : 0);
+  }
+  // Shared memory may also not exceed what a tmpfs-like file can hold; leave an eighth to the rest.
+  return bytes / 8 * 7 / std::max(ranks_on_host, 1u) / kPageBytes * kPageBytes;
+}
+
+}  // namespace pinwire
