@@ -1,0 +1,132 @@
+#include "driver/shm/shm.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace pinwire {
+namespace {
+
+/// Two ranks of the shm driver in one process; each maps the other's inbox as a peer would.
+class ShmPair : public testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    for (Rank rank = 0; rank < 2; ++rank) {
+      drivers[rank] = make_shm_driver();
+      OpenInfo info;
+      info.rank = rank;
+      info.rank_count = 2;
+      info.network_depth = 2;
+      info.concurrent = GetParam();
+      ASSERT_TRUE(drivers[rank]->open(info).ok());
+    }
+    for (Rank rank = 0; rank < 2; ++rank) {
+      ASSERT_TRUE(drivers[rank]->connect(1 - rank, drivers[1 - rank]->address()).ok());
+      drivers[rank]->map_peer_region(1 - rank, kBase, sizeof memory[0], memory[1 - rank]);
+    }
+  }
+
+  static constexpr uint64_t kBase = 0x70000000;  // the peers' addresses are not ours
+
+  Work one_sided(Op op, void* local, uint64_t bytes, uint64_t offset) {
+    Work work{};
+    work.op = op;
+    work.peer = 1;
+    work.cookie = ++cookie;
+    work.local = local;
+    work.bytes = bytes;
+    work.remote = kBase + offset;
+    return work;
+  }
+  WorkStatus finish() {
+    Done done{};
+    EXPECT_EQ(drivers[0]->done(0, {&done, 1}), 1u);
+    EXPECT_EQ(done.cookie, cookie);
+    return done.status;
+  }
+
+  std::unique_ptr<ShmDriver> drivers[2];
+  alignas(64) std::byte memory[2][4096] = {};
+  uint64_t cookie = 0;
+};
+
+TEST_P(ShmPair, SendArrivesWithHeadAndPayload) {
+  alignas(8) const char head[16] = "fifteen letters";
+  char payload[100];
+  std::memset(payload, 'p', sizeof payload);
+  Work work{};
+  work.op = Op::kSend;
+  work.cls = MessageClass::kReply;
+  work.flags = kWorkCopied | kWorkSilent;
+  work.head_bytes = sizeof head;
+  work.peer = 1;
+  work.head = head;
+  work.local = payload;
+  work.bytes = sizeof payload;
+  EXPECT_TRUE(drivers[1]->idle(0));
+  ASSERT_EQ(drivers[0]->post(0, {&work, 1}), 1u);
+  EXPECT_FALSE(drivers[1]->idle(0));
+  Recv got[4];
+  ASSERT_EQ(drivers[1]->recv(0, RecvFilter::kRepliesOnly, got), 1u);
+  EXPECT_EQ(got[0].peer, 0u);
+  EXPECT_EQ(got[0].bytes, 116u);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(got[0].data) % 16, 8u);
+  EXPECT_EQ(std::memcmp(got[0].data, head, sizeof head), 0);
+  EXPECT_EQ(std::memcmp(got[0].data + 16, payload, sizeof payload), 0);
+  drivers[1]->give_back(0, {got, 1});
+  Done none;
+  EXPECT_EQ(drivers[0]->done(0, {&none, 1}), 0u) << "a silent send reports nothing";
+}
+
+TEST_P(ShmPair, RepliesPassHeldRequests) {
+  alignas(8) const uint64_t head = 1;
+  Work work{};
+  work.op = Op::kSend;
+  work.flags = kWorkCopied | kWorkSilent;
+  work.head_bytes = 8;
+  work.peer = 1;
+  work.head = &head;
+  while (drivers[0]->post(0, {&work, 1}) == 1) {
+  }
+  work.cls = MessageClass::kReply;
+  ASSERT_EQ(drivers[0]->post(0, {&work, 1}), 1u) << "a full request ring must not stop replies";
+  Recv got[64];
+  ASSERT_EQ(drivers[1]->recv(0, RecvFilter::kRepliesOnly, got), 1u);
+  EXPECT_EQ(got[0].cls, MessageClass::kReply);
+}
+
+TEST_P(ShmPair, PutGetAndAtomics) {
+  uint64_t value = 0x1122334455667788, back = 0;
+  Work put = one_sided(Op::kPut, &value, 8, 64);
+  ASSERT_EQ(drivers[0]->post(0, {&put, 1}), 1u);
+  EXPECT_EQ(finish(), WorkStatus::kOk);
+  EXPECT_EQ(std::memcmp(&memory[1][64], &value, 8), 0);
+  Work get = one_sided(Op::kGet, &back, 8, 64);
+  ASSERT_EQ(drivers[0]->post(0, {&get, 1}), 1u);
+  EXPECT_EQ(finish(), WorkStatus::kOk);
+  EXPECT_EQ(back, value);
+  const AtomicOperands add{AtomicCode::kAdd, 5, 0};
+  Work fetch = one_sided(Op::kFetchOp, &back, 8, 64);
+  fetch.head = &add;
+  fetch.head_bytes = sizeof add;
+  ASSERT_EQ(drivers[0]->post(0, {&fetch, 1}), 1u);
+  EXPECT_EQ(finish(), WorkStatus::kOk);
+  EXPECT_EQ(back, value);
+  std::memcpy(&back, &memory[1][64], 8);
+  EXPECT_EQ(back, value + 5);
+}
+
+TEST_P(ShmPair, AccessOutsideTheRegionIsRefused) {
+  uint64_t value = 1;
+  for (const uint64_t offset : {uint64_t{4089}, uint64_t{4096}, ~uint64_t{0} - kBase - 2}) {
+    Work put = one_sided(Op::kPut, &value, 8, offset);
+    ASSERT_EQ(drivers[0]->post(0, {&put, 1}), 1u);
+    EXPECT_EQ(finish(), WorkStatus::kRemoteAccess) << offset;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Writers, ShmPair, testing::Bool(),
+                         [](const auto& at) { return at.param ? "Shared" : "Single"; });
+
+}  // namespace
+}  // namespace pinwire

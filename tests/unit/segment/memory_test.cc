@@ -1,0 +1,45 @@
+#include "segment/memory.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstring>
+
+namespace pinwire {
+namespace {
+
+TEST(SegmentMemory, APeerMapsTheSameBytes) {
+  auto own = create_segment_memory(1 << 20, HugePages::kNo);
+  ASSERT_TRUE(own.ok()) << own.sentence();
+  EXPECT_EQ(own->pages, PageKind::kSmall);
+  auto peer = map_peer_memory(getpid(), own->fd, 1 << 20);
+  ASSERT_TRUE(peer.ok()) << peer.sentence();
+  std::memset(peer->base + 5000, 0x5a, 100);
+  EXPECT_EQ(own->base[5050], std::byte{0x5a});
+  EXPECT_NE(own->base, peer->base);
+  release_segment_memory(*peer);
+  release_segment_memory(*own);
+}
+
+TEST(SegmentMemory, ZeroBytesIsAnEmptySegment_C1_082) {
+  auto own = create_segment_memory(0, HugePages::kAuto);
+  ASSERT_TRUE(own.ok());
+  EXPECT_EQ(own->base, nullptr);
+}
+
+TEST(SegmentMemory, SaysWhatToDoWhenHugePagesAreMissing) {
+  auto own = create_segment_memory(uint64_t{1} << 45, HugePages::kYes);
+  ASSERT_FALSE(own.ok());
+  EXPECT_NE(own.sentence().find("nr_hugepages"), std::string::npos) << own.sentence();
+}
+
+TEST(SegmentMemory, LimitIsAShareOfTheHost_C1_093) {
+  const uint64_t alone = segment_bytes_limit(1);
+  const uint64_t shared = segment_bytes_limit(4);
+  EXPECT_EQ(alone % 4096, 0u);
+  EXPECT_GT(alone, uint64_t{1} << 20);
+  EXPECT_LT(shared, alone / 2);
+}
+
+}  // namespace
+}  // namespace pinwire
