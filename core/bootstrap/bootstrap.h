@@ -41,7 +41,7 @@ class Bootstrap {
 
   /// After leaving(): true once every rank of the job is leaving or gone, as far as this way of starting
   /// can tell. Never blocks.
-  virtual bool everyone_left() noexcept = 0;
+  virtual bool everyone_left() noexcept { return false; }
 };
 
 /// Chooses by environment: the launcher's variables, PMIx's, else singleton. A sentence if the chosen

@@ -75,7 +75,7 @@ TEST_P(RingShapes, EverythingArrivesInOrder) {
   RingConsumer consumer(ring.view);
   Random random(slots);
   uint32_t sent = 0, received = 0, held = 0;
-  constexpr uint32_t kMessages = 20000;
+  constexpr uint32_t kMessages = 3000;
   std::vector<size_t> sizes;
   while (received < kMessages) {
     if (sent < kMessages && random.chance(0.6)) {
@@ -137,7 +137,7 @@ TEST(Ring, TheLongestMessageAlwaysFitsAnEmptyRing) {
 // Several producers in threads: each one's messages in order, none lost or torn. Yields, so that it
 // also ends on one core.
 TEST(Ring, ManyProducersOneConsumer) {
-  constexpr uint32_t kProducers = 3, kEach = 20000;
+  constexpr uint32_t kProducers = 3, kEach = 5000;
   Ring ring(64);
   std::vector<std::thread> threads;
   for (uint32_t p = 0; p < kProducers; ++p) {
