@@ -75,14 +75,14 @@ const char* page_kind_name(PageKind kind) noexcept {
   return "?";
 }
 
-Result<SegmentMemory> create_segment_memory(uint64_t bytes, HugePages policy) {
+Result<SegmentMemory> create_segment_memory(uint64_t bytes, SegmentPages policy) {
   if (bytes == 0) return SegmentMemory{};
-  if (policy != HugePages::kNo) {
+  if (policy != SegmentPages::kNo) {
     const bool enough = free_huge_page_bytes() >= align_up(bytes, kHugePageBytes);
-    if (enough || policy == HugePages::kYes) {
+    if (enough || policy == SegmentPages::kYes) {
       auto memory = create_on(bytes, MFD_HUGETLB, PageKind::kHuge);
       if (memory) return memory;
-      if (policy == HugePages::kYes) {
+      if (policy == SegmentPages::kYes) {
         return error("the segment of %llu bytes cannot have huge pages (%s). Reserve some: echo %llu > "
                      "/proc/sys/vm/nr_hugepages, or unset GASNET_USE_HUGEPAGES.",
                      static_cast<unsigned long long>(bytes), memory.sentence().c_str(),
@@ -96,7 +96,7 @@ Result<SegmentMemory> create_segment_memory(uint64_t bytes, HugePages policy) {
                  "GASNET_MAX_SEGSIZE.",
                  static_cast<unsigned long long>(bytes), memory.sentence().c_str());
   }
-  if (policy != HugePages::kNo && bytes >= kHugePageBytes &&
+  if (policy != SegmentPages::kNo && bytes >= kHugePageBytes &&
       madvise(memory->base, memory->bytes, MADV_HUGEPAGE) == 0) {
     char mode[128] = "";
     const int fd = open("/sys/kernel/mm/transparent_hugepage/shmem_enabled", O_RDONLY | O_CLOEXEC);

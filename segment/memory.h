@@ -22,7 +22,7 @@ struct SegmentMemory {
 
 /// Contents are left alone (C1-084); pages appear when first touched or pinned. `bytes` is a multiple
 /// of GASNET_PAGESIZE; 0 gives an empty segment.
-Result<SegmentMemory> create_segment_memory(uint64_t bytes, HugePages policy);
+Result<SegmentMemory> create_segment_memory(uint64_t bytes, SegmentPages policy);
 
 /// Maps a peer's segment of this host into this process.
 Result<SegmentMemory> map_peer_memory(int pid, int fd, uint64_t bytes);

@@ -9,7 +9,7 @@ namespace pinwire {
 namespace {
 
 TEST(SegmentMemory, APeerMapsTheSameBytes) {
-  auto own = create_segment_memory(1 << 20, HugePages::kNo);
+  auto own = create_segment_memory(1 << 20, SegmentPages::kNo);
   ASSERT_TRUE(own.ok()) << own.sentence();
   EXPECT_EQ(own->pages, PageKind::kSmall);
   auto peer = map_peer_memory(getpid(), own->fd, 1 << 20);
@@ -22,13 +22,13 @@ TEST(SegmentMemory, APeerMapsTheSameBytes) {
 }
 
 TEST(SegmentMemory, ZeroBytesIsAnEmptySegment_C1_082) {
-  auto own = create_segment_memory(0, HugePages::kAuto);
+  auto own = create_segment_memory(0, SegmentPages::kAuto);
   ASSERT_TRUE(own.ok());
   EXPECT_EQ(own->base, nullptr);
 }
 
 TEST(SegmentMemory, SaysWhatToDoWhenHugePagesAreMissing) {
-  auto own = create_segment_memory(uint64_t{1} << 45, HugePages::kYes);
+  auto own = create_segment_memory(uint64_t{1} << 45, SegmentPages::kYes);
   ASSERT_FALSE(own.ok());
   EXPECT_NE(own.sentence().find("nr_hugepages"), std::string::npos) << own.sentence();
 }
