@@ -135,7 +135,7 @@ template <Operation kOp, uint64_t kBytes, bool kWindowed>
 requires(kOp == Operation::kPutNb || kOp == Operation::kGetNb) class Flood<kOp, kBytes, kWindowed> {
  public:
   explicit Flood(const Path& p) : slots_(kWindowed ? p.window : kHandlesMax) {
-    std::fill_n(p.handles, slots_, GASNET_INVALID_HANDLE);
+    if constexpr (kWindowed) std::fill_n(p.handles, slots_, GASNET_INVALID_HANDLE);
   }
   void operation(const Path& p) {
     if (slot_ == slots_) {

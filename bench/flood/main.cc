@@ -2,7 +2,6 @@
 // [arguments]
 #include <gasnet.h>
 #include <pinwire.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -44,11 +43,10 @@ std::vector<char*> take_eal_arguments(int argc, char** argv) {
   return rest;
 }
 
-uint32_t cpus_allowed() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return static_cast<uint32_t>(CPU_COUNT(&set));
+/// Of the host, not of this rank, which may be bound to one.
+uint32_t cpus_online() {
+  const long count = ::sysconf(_SC_NPROCESSORS_ONLN);
+  return count > 0 ? static_cast<uint32_t>(count) : 1;
 }
 
 /// Found out before minutes of measuring, not after.
@@ -92,18 +90,22 @@ Job start_job(const Options& options) {
                                std::min(gasnet_AMMaxLongRequest(), gasnet_AMMaxLongReply())});
   job.clock = calibrate();
   yielding = options.yield == Yield::kAlways ||
-             (options.yield == Yield::kAuto && job.ranks > cpus_allowed());
+             (options.yield == Yield::kAuto && job.ranks > cpus_online());
   if (yielding) gasnet_set_waitmode(GASNET_WAIT_BLOCK);
   install_stop_handler();
   return job;
+}
+
+void barrier() {
+  gasnet_barrier_notify(0, GASNET_BARRIERFLAG_ANONYMOUS);
+  gasnet_barrier_wait(0, GASNET_BARRIERFLAG_ANONYMOUS);
 }
 
 /// After everyone is here nobody misses a last message.
 [[noreturn]] void leave_together(int exit_code) {
   std::fflush(stdout);
   std::fflush(stderr);
-  gasnet_barrier_notify(0, GASNET_BARRIERFLAG_ANONYMOUS);
-  gasnet_barrier_wait(0, GASNET_BARRIERFLAG_ANONYMOUS);
+  barrier();
   gasnet_exit(exit_code);
 }
 
@@ -122,6 +124,7 @@ Job start_job(const Options& options) {
   }
   require_writable(options->json_path);
   const Job job = start_job(*options);
+  barrier();  // from here on Ctrl-C is orderly on every rank
   if (job.plan.empty() && !options->continuous()) {
     leave_with("no measurement is left: choose --sizes that --ops can carry", 2);
   }

@@ -87,9 +87,8 @@ Status take_plan(const Words& words, PlanRequest& plan) {
 Status take_limits(const CLI::App& app, const Words& words, bool quick, LoopLimits& limits) {
   if (quick) {
     limits.repetitions = 3;
-    limits.seconds_max = 0.004;
-    limits.small_seconds_max = 0.05;
-    limits.bytes_max = uint64_t{16} << 20;
+    limits.seconds_max = 0.02;
+    limits.small_seconds_max = 0.2;
   }
   if (app.count("--iterations") != 0) {
     if (words.iterations < 1 || words.iterations > 100'000'000) {

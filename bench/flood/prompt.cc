@@ -186,9 +186,8 @@ void Prompt::execute(const Command& command) {
 void Prompt::read_commands() {
   // While traffic flows the network goes first; else this is where the process rests.
   input_.poll(traffic_.running() ? 0 : 1);
-  while (!leaving_) {
-    const auto line = input_.next();
-    if (!line.has_value()) break;
+  // One command at a time, so that traffic flows between those of a script, too.
+  if (const auto line = input_.next()) {
     auto command = parse_command(*line);
     if (command) {
       execute(*command);
@@ -196,8 +195,7 @@ void Prompt::read_commands() {
       say(command.sentence() + "\n");
     }
     if (!leaving_) say("flood> ");
-  }
-  if (input_.at_end() && !leaving_) {
+  } else if (input_.at_end()) {
     say("\n");
     leaving_ = true;
   }

@@ -68,6 +68,7 @@ int run_tables(const Job& job) {
   const bool floor = facts.driver == "shm" && job.options.cache_line_floor;
   const size_t floor_every = job.plan.size() / 4 + 1;
   std::vector<Figures> rows;
+  say(text("flood: %zu measurements over %s\n", job.plan.size(), facts.driver.c_str()), stderr);
   Progress progress(::isatty(STDERR_FILENO) != 0, job.plan.size(), now_seconds());
   for (uint32_t index = 0; index < job.plan.size() && !stop_requested(); ++index) {
     if (floor && index % floor_every == 0) measure_floor(job, facts.line_round_trips_ns);
