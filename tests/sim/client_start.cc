@@ -136,8 +136,9 @@ bool Client::make_message(Operation& operation, bool put) {
   }
   work.op = put ? Op::kPutSend : Op::kSend;
   work.cls = message.cls;
-  if (random_.chance(0.3)) work.flags |= kWorkCopied;
-  if (random_.chance(0.3)) work.flags |= kWorkCopied | kWorkSilent;
+  const bool short_enough = work.bytes <= caps_.send_bytes_max;
+  if (short_enough && random_.chance(0.3)) work.flags |= kWorkCopied;
+  if (short_enough && random_.chance(0.3)) work.flags |= kWorkCopied | kWorkSilent;
   operation.message = cluster_.ledger.enter(message);
   cluster_.ledger.write_head(operation.message, {operation.head.data(), message.head_bytes});
   work.head = operation.head.data();
@@ -156,7 +157,7 @@ bool Client::make_put(Operation& operation) {
   work.op = Op::kPut;
   work.remote = cluster_.memories[work.peer]->window_address(range.offset);
   work.remote_key = cluster_.memories[work.peer]->region.remote_key;
-  if (random_.chance(0.3)) work.flags |= kWorkCopied;
+  if (work.bytes <= caps_.send_bytes_max && random_.chance(0.3)) work.flags |= kWorkCopied;
   return true;
 }
 
@@ -252,7 +253,7 @@ void Client::answer(uint64_t request, uint32_t lane) {
   message.content = random_.next();
   message.answers = request;
   const bool put =
-      random_.chance(0.2) && reserve_put(asked.from, draw_bytes(caps_.put_bytes_max), message.put);
+      random_.chance(0.2) && reserve_put(asked.from, draw_bytes(caps_.send_bytes_max), message.put);
   if (put) {
     message.put_id = cluster_.shadow.begin_put(asked.from, message.put);
   } else {

@@ -57,7 +57,7 @@ uint64_t Fabric::send(Rank from, const TxFrame& frame) {
     verdict_.fail("rank %u sent a frame to nobody", from);
     return departure_ns;
   }
-  const Fate fate = dice(from, to).roll(random_);
+  const Fate fate = dice(from, to).roll(schedule_.now(), random_);
   const bool cut_off = partitioned(from, to);
   if (verdict_.tracing()) {
     verdict_.trace(

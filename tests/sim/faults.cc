@@ -29,13 +29,10 @@ Copy LinkDice::travel(Random& random) const {
   return copy;
 }
 
-Fate LinkDice::roll(Random& random) {
-  if (burst_left_ > 0) {
-    --burst_left_;
-    return {};
-  }
+Fate LinkDice::roll(uint64_t now_ns, Random& random) {
+  if (now_ns < burst_until_ns_) return {};
   if (random.chance(faults_.burst)) {
-    burst_left_ = static_cast<uint32_t>(random.below(faults_.burst_frames * 2 + 1));
+    burst_until_ns_ = now_ns + random.below(faults_.burst_ns + 1);
     return {};
   }
   if (random.chance(faults_.loss)) return {};

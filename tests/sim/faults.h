@@ -26,13 +26,13 @@ class LinkDice {
  public:
   /// `asymmetric`: each probability is scaled by a share in [0, 1] of its own.
   LinkDice(const LinkFaults& faults, bool asymmetric, Random& random);
-  Fate roll(Random& random);
+  Fate roll(uint64_t now_ns, Random& random);
 
  private:
   Copy travel(Random& random) const;
 
   LinkFaults faults_;
-  uint32_t burst_left_ = 0;
+  uint64_t burst_until_ns_ = 0;
 };
 
 /// Flips one bit, or a run of up to 15 neighbouring ones: what a 16-bit ones'-complement sum surely

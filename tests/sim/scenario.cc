@@ -53,7 +53,7 @@ void loss(Scenario& s, Random& random) {
 
 void burst(Scenario& s, Random& random) {
   s.faults.burst = between(random, 0.001, 0.02);
-  s.faults.burst_frames = pick(random, {8u, 32u, 128u});
+  s.faults.burst_ns = pick(random, {5'000ul, 50'000ul, 500'000ul, 5'000'000ul});
 }
 
 void duplicate(Scenario& s, Random& random) {
@@ -135,7 +135,6 @@ void everything(Scenario& s, Random& random) {
   if (random.chance(0.3)) hostile(s, random);
   s.operations = std::min(s.operations, 150u);
   s.asymmetric = random.chance(0.7);
-  s.mixed_mtu = random.chance(0.5);
 }
 
 void refused(Scenario& s, Random&) { s.crime = Crime::kRemoteAccess; }

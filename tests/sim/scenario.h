@@ -15,7 +15,7 @@ namespace pinwire::sim {
 struct LinkFaults {
   double loss = 0;
   double burst = 0;  ///< a burst of losses starts
-  uint32_t burst_frames = 0;
+  uint64_t burst_ns = 0;  ///< it lasts at most
   double duplicate = 0;
   double reorder = 0;  ///< the frame takes a detour
   double corrupt = 0;

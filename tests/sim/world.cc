@@ -17,7 +17,6 @@ constexpr uint64_t kForever = ~uint64_t{0};
 std::unique_ptr<Driver> World::nic(World& world, Rank rank) {
   NicConfig config = world.scenario().nic;
   config.seed += rank;
-  config.first_sequence += rank * 3;
   return make_nic(world.fabric().port(rank), world.clock(), config);
 }
 
