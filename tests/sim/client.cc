@@ -65,7 +65,16 @@ bool Client::finished() const {
 bool Client::arm() {
   bool armed = true;
   for (uint32_t lane = 0; lane < scenario_.lanes; ++lane) {
-    armed &= driver_.arm(lane) == Armed::kArmed;
+    if (driver_.arm(lane) == Armed::kBusy) {
+      armed = false;
+      continue;
+    }
+    // Nothing can have arrived since: a driver that slept now would sleep on what it already has.
+    std::array<Recv, 1> recv;
+    std::array<Done, 1> done;
+    if (driver_.recv(lane, RecvFilter::kAll, recv) != 0 || driver_.done(lane, done) != 0) {
+      cluster_.verdict.fail("rank %u, lane %u: armed, with something to hand out", rank_, lane);
+    }
   }
   return armed;
 }

@@ -228,9 +228,13 @@ void Client::make_crime(Operation& operation) {
     work.op = kOps[random_.below(4)];
     const bool atomic = work.op == Op::kFetchOp;
     lend_memory(operation, atomic ? 8 : 1 + random_.below(scenario_.message_bytes_max - kSkewMax));
-    const uint64_t wrong[] = {base - 8, end - (work.bytes - 1) / 8 * 8, end, ~uint64_t{0} - 7,
-                              0,        base - (work.bytes + 7) / 8 * 8};
-    work.remote = wrong[random_.below(6)];
+    const uint64_t wrong[] = {end,      ~uint64_t{0} - 7,
+                              0,        base - (work.bytes + 7) / 8 * 8,
+                              base - 8, end - (work.bytes - 1) / 8 * 8};
+    // Of a put in several frames, those that lie inside may be written before the others are
+    // refused.
+    const bool one_frame = work.op == Op::kGet || work.bytes + 192 < scenario_.frame_bytes_max;
+    work.remote = wrong[random_.below(one_frame ? 6 : 4)];
     if (inside(work.remote, work.bytes, base, memory.bytes())) work.remote = end;
     if (random_.chance(0.2)) {  // the address is right, the key is not
       work.remote = memory.cell_address(0);

@@ -10,7 +10,7 @@
 namespace pinwire::sim {
 namespace {
 
-constexpr uint64_t kPauseNsMax = 8'000;
+constexpr uint64_t kPauseNsMax = 3'000;
 constexpr size_t kEncapsulationBytes = 42;  ///< Ethernet, IPv4, UDP
 constexpr size_t kKeyedBytes = 30;          ///< behind them: what a frame's tag certainly covers
 constexpr size_t kMemoryBytes = 4096;

@@ -36,7 +36,8 @@ Scenario base(Random& random) {
   s.nic.first_sequence = pick(random, {0u, 1u, 0x7ffffff0u, 0xfffffff0u, 0xffffffffu});
   s.in_flight_max = pick(random, {1u, 4u, 16u, 48u});
   s.message_bytes_max = pick(random, {128ul, 4096ul, 4096ul, 16384ul});
-  s.operations = 400 / s.ranks;
+  s.lanes = random.chance(0.2) ? 2 + static_cast<uint32_t>(random.below(2)) : 1;
+  s.operations = 600 / s.ranks;
   s.window_bytes = 131072 / s.ranks;
   s.poll_ns = pick(random, {100ul, 400ul, 2'000ul});
   s.faults.delay_ns = pick(random, {200ul, 1'000ul, 1'000ul, 10'000ul, 100'000ul});
@@ -78,7 +79,6 @@ void storm(Scenario& s, Random& random) {
   s.faults.duplicate = 0.1;
   s.faults.reorder = 0.3;
   s.faults.corrupt = 0.01;
-  s.operations = std::min(s.operations, 150u);
   s.asymmetric = random.chance(0.2);
 }
 
@@ -98,8 +98,13 @@ void slow(Scenario& s, Random& random) {
   s.poll_ns = 400;
 }
 
+/// Everything that can run out is nearly out, and the ranks are too slow for what arrives.
 void starved(Scenario& s, Random& random) {
-  s.rx_buffers = pick(random, {8u, 16u, 32u});
+  s.poll_ns = pick(random, {400ul, 5'000ul, 20'000ul});
+  s.slow_ranks = random.chance(0.3) ? 1 : 0;
+  s.in_flight_max = 48;
+  s.lanes = 1;
+  s.rx_buffers = pick(random, {4u, 8u, 16u, 32u});
   s.tx_ring_frames = pick(random, {2u, 4u, 8u});
   s.tx_burst_max = pick(random, {1u, 2u, 8u});
   s.tx_refuse = between(random, 0, 0.5);
@@ -110,7 +115,7 @@ void starved(Scenario& s, Random& random) {
 void all_to_all(Scenario& s, Random& random) {
   s.ranks = pick(random, {8u, 8u, 12u, 16u});
   s.network_depth = 2;
-  s.operations = 800 / s.ranks;
+  s.operations = 1200 / s.ranks;
   s.window_bytes = 8192;
   s.in_flight_max = 48;
   s.mix = {.request = 10, .one_way = 0, .put = 1, .put_send = 1, .get = 1, .atomic = 1};
@@ -133,7 +138,6 @@ void everything(Scenario& s, Random& random) {
   if (random.chance(0.3)) slow(s, random);
   if (random.chance(0.3)) starved(s, random);
   if (random.chance(0.3)) hostile(s, random);
-  s.operations = std::min(s.operations, 150u);
   s.asymmetric = random.chance(0.7);
 }
 

@@ -14,7 +14,7 @@ namespace pinwire::sim {
 /// Of one directed link; probabilities are per frame.
 struct LinkFaults {
   double loss = 0;
-  double burst = 0;  ///< a burst of losses starts
+  double burst = 0;       ///< a burst of losses starts
   uint64_t burst_ns = 0;  ///< it lasts at most
   double duplicate = 0;
   double reorder = 0;  ///< the frame takes a detour

@@ -101,7 +101,10 @@ void World::settle() {
   }
   for (Rank rank = 0; rank < scenario_.ranks; ++rank) {
     cluster_.atomics.check_final(rank, cluster_.memories[rank]->cells());
-    if (!drivers_[rank]->idle(0)) verdict_.fail("rank %u is not idle at rest", rank);
+    for (uint32_t lane = 0; lane < scenario_.lanes; ++lane) {
+      if (drivers_[rank]->idle(lane)) continue;
+      verdict_.fail("rank %u, lane %u is not idle at rest", rank, lane);
+    }
     if (fabric_.port(rank).buffers_held() != 0) {
       verdict_.fail("rank %u holds %u receive buffers at rest", rank,
                     fabric_.port(rank).buffers_held());
@@ -131,7 +134,11 @@ void World::fire(uint64_t rank_and_generation) {
 
 void World::poll(Rank rank) {
   paces_[rank].absent = false;
+  const uint64_t reads = schedule_.reads();
   const bool moved = clients_[rank]->step();
+  if (schedule_.reads() > reads + scenario_.lanes) {
+    verdict_.fail("rank %u read the clock %lu times in one poll", rank, schedule_.reads() - reads);
+  }
   check_failure(rank);
   poll_at(rank, schedule_.now() + pause(rank, moved));
 }
