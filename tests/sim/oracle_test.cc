@@ -18,6 +18,7 @@ struct Outcome {
 Outcome run_with(Break what, uint64_t seed) {
   Scenario scenario = make_scenario("calm", seed);
   scenario.ranks = 3;
+  scenario.lanes = 1;  // an ideal driver has no more
   scenario.operations = 300;
   scenario.window_bytes = 256;  // small: every byte is written many times over
   scenario.stuck_ns = 50'000'000;
