@@ -105,8 +105,23 @@ uint32_t EthdevPort::rx(uint32_t index, std::span<RxFrame> frames) noexcept {
 
 void EthdevPort::release(uint32_t index, std::span<const RxFrame> frames) noexcept {
   dcheck(index < queues_.size(), "no such queue", index);
-  const LcoreOfQueue lcore(queues_[index].lcore);
-  for (const RxFrame& frame : frames) rte_pktmbuf_free_seg(static_cast<rte_mbuf*>(frame.buffer));
+  PortQueue& queue = queues_[index];
+  const LcoreOfQueue lcore(queue.lcore);
+  while (!frames.empty()) {
+    void* free[kPortBurst];
+    uint32_t count = 0;
+    const size_t step = frames.size() < kPortBurst ? frames.size() : kPortBurst;
+    for (const RxFrame& frame : frames.first(step)) {
+      rte_mbuf* mbuf = rte_pktmbuf_prefree_seg(static_cast<rte_mbuf*>(frame.buffer));
+      if (mbuf == nullptr) continue;
+      if (mbuf->pool == queue.pool) [[likely]]
+        free[count++] = mbuf;
+      else
+        rte_mbuf_raw_free(mbuf);  // net_ring hands over its peer's
+    }
+    if (count != 0) rte_mempool_put_bulk(queue.pool, free, count);
+    frames = frames.subspan(step);
+  }
 }
 
 }  // namespace pinwire
