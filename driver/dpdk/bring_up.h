@@ -26,7 +26,7 @@ struct DpdkOptions {
   uint32_t memory_mib = 0;            ///< GASNET_DPDK_MEMORY_MB; 0: as much as the port needs
   uint32_t mtu = 9000;                ///< GASNET_DPDK_MTU; a device that carries less wins
   uint32_t lanes = 1;
-  uint32_t ring_frames = 512;    ///< GASNET_DPDK_RING
+  uint32_t ring_frames = 256;    ///< GASNET_DPDK_RING
   uint32_t timeout_ms = 30'000;  ///< for peers, switch and link to appear
   bool interrupts = true;
   bool show_story = false;  ///< say which fabric, device and memory were chosen

@@ -37,7 +37,7 @@ struct FabricRequest {
   std::vector<std::string> pci;  ///< GASNET_DPDK_PCI; ranks of a host take turns
   uint32_t queues = 1;
   uint32_t frame_bytes = 9014;
-  uint32_t ring_frames = 512;
+  uint32_t ring_frames = 256;
 };
 
 struct FabricPlan {

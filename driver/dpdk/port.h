@@ -15,7 +15,7 @@ struct DpdkPortOptions {
   std::string device_arguments;  ///< not empty: a vdev that open makes with them and close removes
   uint32_t queues = 1;
   uint32_t frame_bytes = 9014;         ///< wished; facts() says what the device carries
-  uint32_t ring_frames = 512;          ///< descriptors of a queue, each way
+  uint32_t ring_frames = 256;          ///< descriptors of a queue, each way
   uint32_t rx_buffers = 1024;          ///< received frames of a queue that may be held unreleased
   uint32_t copy_bytes_max = 1024;      ///< bodies up to this are copied even if attached: cheaper
   uint32_t probe_timeout_ms = 10'000;  ///< for a vdev's peer to appear

@@ -35,8 +35,9 @@ TEST(Fabric, PairIsVhostForRankZeroAndVirtioUserForRankOne) {
   request.queues = 4;
   const FabricPlan second = *plan_fabric(request);
   EXPECT_EQ(second.device, "net_virtio_user0");
-  EXPECT_EQ(second.device_arguments,
-            "path=/run/job/pair.sock,mac=02:50:00:00:00:01,queue_size=512,queues=4,cq=1");
+  EXPECT_EQ(
+      second.device_arguments,
+      "path=/run/job/pair.sock,mac=02:50:00:00:00:01,packed_vq=1,queue_size=256,queues=4,cq=1");
   EXPECT_EQ(second.mac, (MacAddress{2, 0x50, 0, 0, 0, 1}));
 }
 
@@ -46,7 +47,7 @@ TEST(Fabric, MemifBuffersHoldTheLargestFrame) {
   const FabricPlan server = *plan_fabric(request);
   EXPECT_TRUE(mentions(server.device_arguments, "role=server"));
   EXPECT_TRUE(mentions(server.device_arguments, "bsize=9030"));
-  EXPECT_TRUE(mentions(server.device_arguments, "rsize=9"));
+  EXPECT_TRUE(mentions(server.device_arguments, "rsize=8"));
   EXPECT_TRUE(
       mentions((*plan_fabric(request_of(Fabric::kMemif, 1, 2))).device_arguments, "role=client"));
 }
@@ -84,7 +85,7 @@ TEST(Fabric, AfPacketSlotsHoldTheLargestFrame) {
   FabricRequest request = request_of(Fabric::kAfPacket, 0, 4);
   request.interface = "e0";
   EXPECT_EQ((*plan_fabric(request)).device_arguments,
-            "iface=e0,framesz=16384,blocksz=65536,framecnt=512");
+            "iface=e0,framesz=16384,blocksz=65536,framecnt=256");
 }
 
 TEST(Fabric, SaysWhatIsMissing) {

@@ -1,0 +1,150 @@
+// Interrupts: a sleeper wakes for a frame, whenever it comes, and for nothing else.
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstring>
+
+#include "driver/dpdk/bring_up.h"
+#include "tests/unit/dpdk/two_processes.h"
+
+namespace pinwire {
+namespace {
+
+constexpr uint32_t kFrames = 300;
+constexpr uint32_t kBytes = 100;
+constexpr uint16_t kEtherType = 0xb588;
+
+/// Sends one frame that carries a number.
+bool send_number(DpdkPort& port, uint32_t number) {
+  std::byte frame[kBytes] = {};
+  std::memset(frame, 0xff, 6);
+  frame[6] = std::byte{2};
+  std::memcpy(frame + 12, &kEtherType, 2);
+  std::memcpy(frame + 16, &number, 4);
+  const TxFrame sent{frame, kBytes, 0, nullptr, 0};
+  for (int tries = 0; tries < 1'000'000; ++tries) {
+    if (port.tx(0, {&sent, 1}) == 1) return true;
+  }
+  return false;
+}
+
+/// The number of the frame that is there, or 0.
+uint32_t receive_number(DpdkPort& port) {
+  RxFrame frame;
+  if (port.rx(0, {&frame, 1}) == 0) return 0;
+  uint32_t number = 0;
+  std::memcpy(&number, frame.data + 16, 4);
+  port.release(0, {&frame, 1});
+  return number;
+}
+
+struct Sleeper {
+  DpdkPort& port;
+  uint32_t sleeps = 0;
+  uint32_t timeouts = 0;
+
+  /// Level-triggered, as a careless caller would do it: the port must not storm.
+  bool sleep(int timeout_ms) {
+    pollfd waiting{port.event_fd(0), POLLIN, 0};
+    ++sleeps;
+    const bool woken = poll(&waiting, 1, timeout_ms) == 1;
+    timeouts += !woken;
+    return woken;
+  }
+  /// Waits for the frame with this number, asleep whenever nothing is there.
+  std::string await(uint32_t number) {
+    for (uint32_t empty = 0; empty < 100;) {
+      const uint32_t got = receive_number(port);
+      if (got == number) return "";
+      if (got != 0) return "frame " + std::to_string(got) + " instead of " + std::to_string(number);
+      if (port.arm(0) == PortArmed::kArmed && !sleep(2000))
+        return "slept through frame " + std::to_string(number);
+      ++empty;
+    }
+    return "woken a hundred times for nothing";
+  }
+};
+
+std::string ping(DpdkPort& port) {
+  Sleeper sleeper{port};
+  for (uint32_t i = 1; i <= kFrames; ++i) {
+    if (i % 3 == 0)
+      usleep(i % 5 * 200);  // sometimes the peer sleeps already, sometimes it is about to
+    if (!send_number(port, i)) return "could not send";
+    if (std::string wrong = sleeper.await(i); !wrong.empty()) return wrong;
+  }
+  return sleeper.sleeps == 0 ? "never slept" : "";
+}
+
+std::string pong(DpdkPort& port) {
+  Sleeper sleeper{port};
+  for (uint32_t i = 1; i <= kFrames; ++i) {
+    if (std::string wrong = sleeper.await(i); !wrong.empty()) return wrong;
+    if (!send_number(port, i)) return "could not send";
+  }
+  return sleeper.sleeps == 0 ? "never slept" : "";
+}
+
+/// Armed and left alone, the fd stays silent.
+std::string silence(DpdkPort& port) {
+  Sleeper sleeper{port};
+  int quiet = 0;
+  for (int i = 0; i < 10 && quiet < 3; ++i) {  // the first wake-up after arming may be spurious
+    while (port.arm(0) == PortArmed::kBusy) receive_number(port);
+    quiet += !sleeper.sleep(20);
+  }
+  return quiet == 3 ? "" : "wakes with nothing to receive";
+}
+
+/// What arrived before arm() is never slept through.
+std::string nothing_lost_before_arm(DpdkPort& port, uint32_t rank, Meeting& meeting) {
+  for (uint32_t i = 1; i <= 20; ++i) {
+    if (rank == 0) {
+      if (!send_number(port, i)) return "could not send";
+      if (!meeting.barrier(2)) return "alone";
+    } else {
+      if (!meeting.barrier(2)) return "alone";
+      usleep(1000);
+      if (port.arm(0) != PortArmed::kBusy) return "armed over a frame that had arrived";
+      if (receive_number(port) != i) return "the frame that kept it awake is gone";
+    }
+    if (!meeting.barrier(2)) return "alone";
+  }
+  return "";
+}
+
+std::string one_rank(uint32_t rank, const std::string& directory, Meeting& meeting) {
+  DpdkOptions options;
+  options.fabric = "pair";
+  options.rank = options.host_rank = rank;
+  options.rank_count = options.host_rank_count = 2;
+  options.job_directory = directory;
+  auto device = bring_up_dpdk(options);
+  if (!device) return device.sentence();
+  DpdkPort& port = (*device)->port();
+  if (!port.facts().event_fd || port.event_fd(0) < 0) return "no interrupts";
+  if (!meeting.barrier(2)) return "alone";
+  std::string wrong = rank == 0 ? ping(port) : pong(port);
+  if (wrong.empty() && !meeting.barrier(2)) wrong = "alone";
+  if (wrong.empty()) wrong = silence(port);
+  if (wrong.empty() && !meeting.barrier(2)) wrong = "alone";
+  if (wrong.empty()) wrong = nothing_lost_before_arm(port, rank, meeting);
+  if (wrong.empty() && !meeting.barrier(2)) wrong = "alone";
+  return wrong;
+}
+
+TEST(PortWake, SleepersAtBothEndsOfVhostAndVirtioUser) {
+  const ScratchDirectory scratch;
+  const auto said = run_processes(2, 60, [&](uint32_t rank, Meeting& meeting) {
+    return one_rank(rank, scratch.path(), meeting);
+  });
+  EXPECT_EQ(said[0], "");
+  EXPECT_EQ(said[1], "");
+}
+
+}  // namespace
+}  // namespace pinwire
