@@ -38,7 +38,7 @@ DriverCounters driver_counters() {
   for (const auto& stat : read_stats()) {
     if (is_counter(stat.name, "frames_sent")) counters.frames_sent += stat.value;
     if (is_counter(stat.name, "frames_received")) counters.frames_received += stat.value;
-    if (is_counter(stat.name, "frames_missed")) counters.frames_missed += stat.value;
+    if (is_counter(stat.name, "port_rx_dropped_frames")) counters.frames_missed += stat.value;
   }
   return counters;
 }

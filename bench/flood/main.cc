@@ -74,6 +74,7 @@ Job start_job(const Options& options) {
   job.rank = gasnet_mynode();
   job.ranks = gasnet_nodes();
   const uint64_t buffer_bytes = buffer_bytes_of(options);
+  job.buffer_bytes = buffer_bytes;
   const auto table = handlers();
   const int attached =
       gasnet_attach(table.data(), static_cast<int>(table.size()), segment_bytes(buffer_bytes), 0);

@@ -61,11 +61,12 @@ inline Mail mail;
 
 /// Rank 0 directs, the others carry out one order at a time and report.
 struct Order {
-  enum class Kind : uint8_t { kMeasure, kRun, kHalt, kNap, kLeave };
+  enum class Kind : uint8_t { kMeasure, kRun, kHalt, kNap, kBarrier, kLeave };
   Kind kind = Kind::kHalt;
   bool tx_first = false;    ///< kRun
   uint32_t index = 0;       ///< kMeasure: of the plan
   uint32_t nap_ms = 0;      ///< kNap
+  uint64_t count = 0;       ///< kBarrier
   int32_t exit_code = 0;    ///< kLeave
   TrafficSettings traffic;  ///< kRun
 };

@@ -15,7 +15,7 @@ struct Words {
   std::string forward_mode = "flood", txpkts = "8", buffers = "segment", yield = "auto";
   uint64_t depth = 0, burst = 32, iterations = 0, repetitions = 0;
   double loop_ms = 0;
-  bool no_floor = false;
+  bool no_references = false;
 };
 
 void declare(CLI::App& app, Options& options, Words& words) {
@@ -44,7 +44,8 @@ void declare(CLI::App& app, Options& options, Words& words) {
   app.add_option("--buffers", words.buffers, "local buffers in the segment or in the heap");
   app.add_option("--yield", words.yield,
                  "give the CPU away while polling: auto (more ranks than CPUs), always, never");
-  app.add_flag("--no-floor", words.no_floor, "skip the cache-line floor that shm is compared with");
+  app.add_flag("--no-references", words.no_references,
+               "skip what the tables are compared with: barrier, cache line, memcpy");
 }
 
 template <typename Enum, size_t kCount>
@@ -141,7 +142,7 @@ Status take_rest(const CLI::App& app, const Words& words, Options& options) {
   options.yield = words.yield == "auto"     ? Yield::kAuto
                   : words.yield == "always" ? Yield::kAlways
                                             : Yield::kNever;
-  options.cache_line_floor = !words.no_floor;
+  options.references = !words.no_references;
   if (bad_seconds(options.stats_period_s)) return error("--stats-period must not be negative");
   if (bad_seconds(options.duration_s)) return error("--duration must not be negative");
   if (!options.continuous()) {

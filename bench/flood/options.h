@@ -22,7 +22,7 @@ struct Options {
   double duration_s = 0;  ///< 0: until stopped
   std::string json_path;
   bool buffers_in_heap = false;  ///< local buffers outside the segment
-  bool cache_line_floor = true;
+  bool references = true;        ///< measure what the tables are compared with
   Yield yield = Yield::kAuto;
   std::string help;  ///< not empty: print it and leave
 

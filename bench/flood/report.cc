@@ -82,22 +82,35 @@ std::string small_table(const Rows& rows) {
          table.print();
 }
 
-std::string floor_lines(const ReportFacts& facts, const Rows& rows) {
-  if (facts.line_round_trips_ns.empty()) return "";
-  const auto [least, most] =
-      std::minmax_element(facts.line_round_trips_ns.begin(), facts.line_round_trips_ns.end());
-  const double median_ns = summarize(facts.line_round_trips_ns).median;
-  std::string out = text(
-      "\n Floor: the round trip of one cache line between the two cores: %s us "
-      "(median of %zu, %s ... %s) in this run\n",
-      significant(median_ns / 1e3).c_str(), facts.line_round_trips_ns.size(),
-      significant(*least / 1e3).c_str(), significant(*most / 1e3).c_str());
+/// "what: median unit (least ... most, n times in this run)", and the bare median.
+double reference(std::string& out, const char* what, const std::vector<double>& values,
+                 double scale, const char* unit) {
+  if (values.empty()) return 0;
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  const double median = summarize(values).median;
+  out += text("  %-50s %s %s (%s ... %s, measured %zu times)\n", what,
+              significant(median * scale).c_str(), unit, significant(*least * scale).c_str(),
+              significant(*most * scale).c_str(), values.size());
+  return median;
+}
+
+std::string reference_lines(const ReportFacts& facts, const Rows& rows) {
+  std::string out;
+  reference(out, text("barrier of %u ranks", facts.ranks).c_str(), facts.barriers_us, 1, "us");
+  const double line_ns = reference(out, "floor: one cache line between the cores, both ways",
+                                   facts.line_round_trips_ns, 1e-3, "us");
   const Figures* trip = find(rows, Pattern::kPingpong, Operation::kAmShort, 0);
-  if (trip != nullptr && median_ns > 0) {
-    out += text(" Short AM round trip / line round trip: %.2f\n",
-                trip->us_per_message * 1e3 / median_ns);
+  if (trip != nullptr && line_ns > 0) {
+    out += text("  %-50s %.2f x the floor\n", "Short AM round trip",
+                trip->us_per_message * 1e3 / line_ns);
   }
-  return out;
+  const double copy = reference(out, "ceiling: memcpy of 1 MiB in one process",
+                                facts.memcpy_bytes_per_s, 1e-6, "MB/s");
+  const Figures* put = find(rows, Pattern::kFlood, Operation::kPutBlocking, uint64_t{1} << 20);
+  if (put != nullptr && copy > 0) {
+    out += text("  %-50s %.2f x the ceiling\n", "1 MiB put_blocking", put->bytes_per_s / copy);
+  }
+  return out.empty() ? "" : "\n Beside them, in the same run\n" + out;
 }
 
 /// Sizes down, operations across.
@@ -161,7 +174,7 @@ constexpr const char* kFootnotes =
 
 std::string report(const ReportFacts& facts, const Rows& rows) {
   if (rows.empty()) return heading(facts, rows);
-  std::string out = heading(facts, rows) + small_table(rows) + floor_lines(facts, rows);
+  std::string out = heading(facts, rows) + small_table(rows) + reference_lines(facts, rows);
   out += matrix("Bandwidth of the flood, MB/s", rows, Pattern::kFlood,
                 [](const Figures& row) { return significant(row.bytes_per_s / 1e6); });
   out += matrix("Latency of the ping-pong, us", rows, Pattern::kPingpong,

@@ -18,8 +18,11 @@ struct ReportFacts {
   bool buffers_in_heap = false;
   bool yielding = false;
   LoopLimits limits;
-  size_t planned = 0;                       ///< measurements; fewer rows: the run was stopped
-  std::vector<double> line_round_trips_ns;  ///< the floor of shm, as often as it was measured
+  size_t planned = 0;  ///< measurements; fewer rows: the run was stopped
+  // Each as often as it was measured.
+  std::vector<double> barriers_us;
+  std::vector<double> line_round_trips_ns;  ///< between the two cores: the floor of shm
+  std::vector<double> memcpy_bytes_per_s;   ///< of 1 MiB: the ceiling of shm
 };
 
 std::string report(const ReportFacts& facts, const std::vector<Figures>& rows);

@@ -7,10 +7,10 @@
 
 #include "bench/flood/director.h"
 #include "bench/flood/json_file.h"
-#include "bench/flood/line_floor.h"
 #include "bench/flood/measure.h"
 #include "bench/flood/pairs.h"
 #include "bench/flood/progress.h"
+#include "bench/flood/references.h"
 #include "bench/flood/report.h"
 #include "bench/flood/stop.h"
 #include "bench/flood/text.h"
@@ -21,16 +21,6 @@ namespace {
 void say(const std::string& words, FILE* where) {
   std::fwrite(words.data(), 1, words.size(), where);
   std::fflush(where);
-}
-
-/// The other ranks sleep meanwhile: the cores must be free. Nothing where it cannot be measured.
-void measure_floor(const Job& job, std::vector<double>& round_trips_ns) {
-  constexpr uint32_t kNap_ms = 80;
-  constexpr uint32_t kRounds = 20'000;
-  const int partner_cpu = job.ranks > 1 ? ask_snapshot(job.path.partner).cpu : -1;
-  order_all(job, {.kind = Order::Kind::kNap, .nap_ms = kNap_ms});
-  auto trip = measure_line(-1, partner_cpu, kRounds);
-  if (trip) round_trips_ns.push_back(trip->p50_ns);
 }
 
 /// All pairs at once: the other senders get the order, then rank 0 measures itself.
@@ -50,6 +40,16 @@ Result<Figures> measure_everywhere(const Job& job, uint32_t index) {
   return figures;
 }
 
+/// The CPUs' state changes while one looks (PA-015): several times in a run.
+void measure_references(const Job& job, ReportFacts& facts) {
+  if (!job.options.references) return;
+  facts.barriers_us.push_back(barrier_us(job));
+  if (facts.driver != "shm") return;
+  if (const auto trip_ns = line_round_trip_ns(job)) facts.line_round_trips_ns.push_back(*trip_ns);
+  if (const double rate = memcpy_bytes_per_s(job); rate > 0)
+    facts.memcpy_bytes_per_s.push_back(rate);
+}
+
 std::string describe(const Measurement& m) {
   return std::string(name(m.test)) + " " + name(m.operation) + " " + bytes_text(m.bytes);
 }
@@ -65,13 +65,12 @@ int run_tables(const Job& job) {
                        .yielding = yielding,
                        .limits = job.options.limits,
                        .planned = job.plan.size()};
-  const bool floor = facts.driver == "shm" && job.options.cache_line_floor;
-  const size_t floor_every = job.plan.size() / 4 + 1;
+  const size_t reference_every = job.plan.size() / 4 + 1;
   std::vector<Figures> rows;
   say(text("flood: %zu measurements over %s\n", job.plan.size(), facts.driver.c_str()), stderr);
   Progress progress(::isatty(STDERR_FILENO) != 0, job.plan.size(), now_seconds());
   for (uint32_t index = 0; index < job.plan.size() && !stop_requested(); ++index) {
-    if (floor && index % floor_every == 0) measure_floor(job, facts.line_round_trips_ns);
+    if (index % reference_every == 0) measure_references(job, facts);
     say(progress.step(index, describe(job.plan[index]), now_seconds()), stderr);
     auto figures = measure_everywhere(job, index);
     if (!figures) {
@@ -80,7 +79,7 @@ int run_tables(const Job& job) {
     }
     rows.push_back(*figures);
   }
-  if (floor) measure_floor(job, facts.line_round_trips_ns);
+  if (!stop_requested()) measure_references(job, facts);
   say(progress.end(), stderr);
   say(report(facts, rows), stdout);
   if (job.options.json_path.empty()) return 0;

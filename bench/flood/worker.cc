@@ -7,6 +7,7 @@
 #include "bench/flood/measure.h"
 #include "bench/flood/messages.h"
 #include "bench/flood/pairs.h"
+#include "bench/flood/references.h"
 #include "bench/flood/stop.h"
 #include "bench/flood/traffic.h"
 
@@ -49,6 +50,10 @@ class Worker {
       case Order::Kind::kNap:
         report_order_done(nullptr);
         nap_ms(order.nap_ms);
+        return true;
+      case Order::Kind::kBarrier:
+        report_order_done(nullptr);
+        join_barriers(order.count + 1);
         return true;
       case Order::Kind::kLeave:
         return false;

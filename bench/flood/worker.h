@@ -17,6 +17,7 @@ struct Job {
   uint32_t ranks = 1;
   bool paired = false;  ///< has a partner; the last of an odd number has none
   Path path;
+  uint64_t buffer_bytes = 0;
   std::vector<Measurement> plan;
   CycleClock clock;
 };

@@ -16,7 +16,7 @@ TIME_LIMIT_S = 60
 KEYS = ["driver", "test", "op", "bytes", "depth", "p50_us", "p99_us", "p999_us", "msgs_per_s",
         "bytes_per_s", "packets_per_s", "cpu_s"]
 PUTS_AND_GETS = ["put_blocking", "get_blocking", "put_nb", "get_nb", "put_nbi", "get_nbi"]
-SHORT_LOOPS = ["--iterations=50", "--repetitions=1", "--loop-ms=1", "--no-floor", "--yield=always"]
+SHORT_LOOPS = ["--iterations=50", "--repetitions=1", "--loop-ms=1", "--no-references", "--yield=always"]
 
 
 def start(arguments, ranks=2, eal=(), launched=True, **options):
@@ -115,6 +115,14 @@ class Tables(unittest.TestCase):
             else:
                 self.assertGreater(row["packets_per_s"], 0, row)
 
+    def test_references_are_measured_in_the_same_run(self):
+        code, out, err = run(["--sizes=8,1M", "--ops=put_blocking,am_short", "--iterations=50",
+                              "--repetitions=1", "--loop-ms=1", "--yield=always"])
+        self.assertEqual(code, 0, out + err)
+        self.assertRegex(out, r"barrier of 2 ranks +[\d.]+ us")
+        if DRIVER == "shm":
+            self.assertRegex(out, r"memcpy of 1 MiB in one process +[\d.]+ MB/s")
+
     def test_depth_sweep(self):
         rows, _ = self.rows_of(["--depth-sweep", "--sizes=8", "--tests=flood",
                                 "--ops=put_nb,get_nbi,am_short,am_medium,am_long"])
@@ -149,7 +157,7 @@ class Tables(unittest.TestCase):
         self.assertIn("put_nb", out)  # the tables are not lost
 
     def test_interrupt_prints_what_was_measured(self):
-        process = start(["--loop-ms=100", "--no-floor", "--yield=always"])
+        process = start(["--loop-ms=100", "--yield=always"])
         self.addCleanup(end, process)
         wait_for(process.stderr, "measurements over")
         process.send_signal(signal.SIGINT)

@@ -41,11 +41,19 @@ TEST(Report, PA014DepthAndMethodAreStated) {
   EXPECT_NE(out.find("STOPPED: 1 of 3"), std::string::npos);
 }
 
-TEST(Report, TheFloorStandsBesideShm) {
-  const auto out = report({.driver = "shm", .planned = 1, .line_round_trips_ns = {100, 300, 200}},
-                          {row(Pattern::kPingpong, Operation::kAmShort, 0, 0.3)});
-  EXPECT_NE(out.find("0.2000 us (median of 3, 0.1000 ... 0.3000)"), std::string::npos) << out;
-  EXPECT_NE(out.find("round trip: 1.50"), std::string::npos) << out;
+TEST(Report, TheFloorAndTheCeilingStandBesideShm) {
+  const auto out =
+      report({.driver = "shm",
+              .planned = 2,
+              .barriers_us = {0.5},
+              .line_round_trips_ns = {100, 300, 200},
+              .memcpy_bytes_per_s = {2e10}},
+             {row(Pattern::kPingpong, Operation::kAmShort, 0, 0.3),
+              row(Pattern::kFlood, Operation::kPutBlocking, 1u << 20, (1u << 20) / 1e4)});
+  EXPECT_NE(out.find("0.5000 us (0.5000 ... 0.5000, measured 1 times)"), std::string::npos) << out;
+  EXPECT_NE(out.find("0.2000 us (0.1000 ... 0.3000, measured 3 times)"), std::string::npos) << out;
+  EXPECT_NE(out.find("1.50 x the floor"), std::string::npos) << out;
+  EXPECT_NE(out.find("0.50 x the ceiling"), std::string::npos) << out;
   EXPECT_EQ(out.find("STOPPED"), std::string::npos);
 }
 
