@@ -3,7 +3,7 @@
 
 #include "core/bootstrap/bootstrap.h"
 #include "core/bootstrap/launcher_client.h"
-#include "core/bootstrap/pmix.h"
+#include "core/bootstrap/pmix_bootstrap.h"
 #include "core/bootstrap/singleton.h"
 
 namespace pinwire {

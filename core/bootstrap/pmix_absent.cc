@@ -1,7 +1,7 @@
 // In place of pmix.cc where pmix.h is missing at build time.
 #include <cstdlib>
 
-#include "core/bootstrap/pmix.h"
+#include "core/bootstrap/pmix_bootstrap.h"
 
 namespace pinwire {
 

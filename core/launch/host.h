@@ -2,6 +2,8 @@
 // of it, and what it tells the job.
 #pragma once
 
+#include <sys/types.h>
+
 #include <memory>
 #include <string>
 #include <string_view>
@@ -29,7 +31,7 @@ class HostEvents {
   /// After everything that the rank sent.
   virtual void on_ended(Rank rank, int wait_status) = 0;
   /// The host can do no more; its ranks count as dead.
-  virtual void on_host_failed(const std::string& sentence) = 0;
+  virtual void on_host_failed(Rank first, const std::string& sentence) = 0;
 };
 
 /// A message that several ranks may get: kept once.
@@ -42,6 +44,8 @@ class Host {
   /// Ranks first() ... first() + count() - 1 run here.
   virtual Rank first() const noexcept = 0;
   virtual Rank count() const noexcept = 0;
+  /// Whether its ranks are in the launcher's process group, and get what the terminal sends to it.
+  virtual bool shares_terminal() const noexcept = 0;
   /// Starts the ranks; a sentence if one cannot be.
   virtual Status start() = 0;
   /// `rank` may be kEveryRank: each rank of this host.
@@ -50,6 +54,10 @@ class Host {
   virtual void pause_output(bool pause) = 0;
   /// Reads what its ranks left in their pipes. All ranks have ended.
   virtual void drain_output() = 0;
+  /// The launcher reaped a child: true if it was one of this host's.
+  virtual bool reaped(pid_t process, int wait_status) = 0;
+  /// All ranks have ended: lets whoever served them sweep up and go. True once they have.
+  virtual bool close() = 0;
 };
 
 }  // namespace pinwire::launch

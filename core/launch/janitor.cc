@@ -18,6 +18,7 @@
 namespace pinwire::launch {
 namespace {
 
+constexpr const char* kJanitorName = "pinwire-janitor";
 constexpr int kRoundsMax = 200;
 constexpr useconds_t kPauseUs = 5000;
 
@@ -49,7 +50,7 @@ bool kill_once(const std::string& assignment) {
 
 [[noreturn]] void work(const std::string& job_dir, int pipe_fd, int lock_fd, bool keep_job_dir) {
   ::setsid();
-  ::prctl(PR_SET_NAME, "pinwire-janitor");
+  ::prctl(PR_SET_NAME, kJanitorName);
   for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) ::signal(number, SIG_IGN);
   ::signal(SIGCHLD, SIG_DFL);
   // Whoever waits for the end of the launcher's output must not wait for this process.
@@ -102,7 +103,10 @@ void kill_children(pid_t spared) {
       const long process = std::strtol(at, &next, 10);
       if (next == at) break;
       at = next + std::strspn(next, " \n");
-      if (process <= 1 || process == spared) continue;
+      // A janitor here has lost its agent, and is at work.
+      const bool janitor = read_file("/proc/" + std::to_string(process) + "/comm") ==
+                           std::string(kJanitorName) + "\n";
+      if (process <= 1 || process == spared || janitor) continue;
       any = true;
       ::kill(static_cast<pid_t>(process), SIGKILL);
     }

@@ -13,6 +13,8 @@ namespace {
 
 constexpr int kProtocolExitCode = 1;
 constexpr int kHostLostExitCode = 1;
+constexpr int kNoStartExitCode = 2;
+constexpr int64_t kCloseMs = 3000;
 
 SharedBytes shared(std::vector<std::byte> bytes) {
   return std::make_shared<const std::vector<std::byte>>(std::move(bytes));
@@ -57,7 +59,32 @@ int Job::finish() {
   }
   out_.drain();
   err_.drain();
+  close_hosts();
   return ending_.exit_code();
+}
+
+void Job::close_hosts() {
+  const int64_t deadline = now_ms() + kCloseMs;
+  const auto all_closed = [this] {
+    bool closed = true;
+    for (auto& host : hosts_) closed = host->close() && closed;
+    return closed;
+  };
+  while (!all_closed() && now_ms() < deadline) loop_.run_once(deadline);
+}
+
+void Job::reaped(pid_t process, int wait_status) {
+  for (auto& host : hosts_)
+    if (host->reaped(process, wait_status)) return;
+}
+
+void Job::interrupted(int signal_number, bool from_terminal) {
+  ending_.interrupted(signal_number, from_terminal, now_ms());
+  if (!from_terminal || signal_number != SIGINT) return;
+  for (auto& host : hosts_) {
+    if (host->shares_terminal()) continue;
+    for (Rank i = 0; i < host->count(); ++i) host->signal_rank(host->first() + i, SIGINT);
+  }
 }
 
 void Job::kill_all() {
@@ -124,8 +151,9 @@ void Job::on_output(Rank rank, int stream, std::string_view text) {
 
 void Job::on_ended(Rank rank, int wait_status) { ending_.ended(rank, wait_status, now_ms()); }
 
-void Job::on_host_failed(const std::string& sentence) {
-  ending_.failed(kHostLostExitCode, sentence, now_ms());
+void Job::on_host_failed(Rank first, const std::string& sentence) {
+  const bool ran = process_ids_[first] != 0;
+  ending_.failed(ran ? kHostLostExitCode : kNoStartExitCode, sentence, now_ms());
 }
 
 void Job::signal_rank(Rank rank, int signal_number) {

@@ -31,19 +31,18 @@ class Job final : public HostEvents, public EndingOrders {
   /// One turn of the loop.
   void turn();
   bool over() const noexcept { return ending_.over(); }
-  /// After the end: all output is written.
+  /// After the end: all output is written, all helpers are gone.
   int finish();
   /// Kills what runs, for a start that failed half way.
   void kill_all();
-  void interrupted(int signal_number, bool ranks_got_it) {
-    ending_.interrupted(signal_number, ranks_got_it, now_ms());
-  }
+  void interrupted(int signal_number, bool from_terminal);
+  void reaped(pid_t process, int wait_status);
 
   void on_started(Rank rank, int process_id) override;
   void on_frame(Rank rank, const FrameHeader& header, Bytes chunk) override;
   void on_output(Rank rank, int stream, std::string_view text) override;
   void on_ended(Rank rank, int wait_status) override;
-  void on_host_failed(const std::string& sentence) override;
+  void on_host_failed(Rank first, const std::string& sentence) override;
 
   void signal_rank(Rank rank, int signal_number) override;
   void say(const std::string& sentence) override;
@@ -53,6 +52,7 @@ class Job final : public HostEvents, public EndingOrders {
   Host& host_of(Rank rank) const;
   void welcome(Rank rank);
   void gather(Rank rank, const FrameHeader& header, Bytes chunk);
+  void close_hosts();
   void refuse(Rank rank, const std::string& sentence);
   LineSink& sink(int stream) { return stream == 1 ? out_ : err_; }
 

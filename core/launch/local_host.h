@@ -35,13 +35,14 @@ class LocalHost final : public Host {
   const std::string& name() const noexcept override { return plan_.host_name; }
   Rank first() const noexcept override { return plan_.first; }
   Rank count() const noexcept override { return plan_.count; }
+  bool shares_terminal() const noexcept override { return true; }
   Status start() override;
   void send(Rank rank, FrameKind kind, uint32_t round, const SharedBytes& message) override;
   void signal_rank(Rank rank, int signal_number) override;
   void pause_output(bool pause) override;
   void drain_output() override;
-  /// The launcher reaped a child: true if it was one of these ranks.
-  bool reaped(pid_t process, int wait_status);
+  bool reaped(pid_t process, int wait_status) override;
+  bool close() override { return true; }
 
  private:
   struct Child {

@@ -6,6 +6,7 @@
 
 #include "core/base/log.h"
 #include "core/config/settings.h"
+#include "core/launch/agent.h"
 #include "core/launch/options.h"
 #include "core/launch/run_job.h"
 #include "core/launch/signals.h"
@@ -43,6 +44,7 @@ int main(int argc, char** argv) {
       std::puts("gasnetrun_pinwire " PINWIRE_VERSION);
       return 0;
     case Action::kAgent:
+      return pinwire::launch::run_agent();
     case Action::kRun:
       break;
   }

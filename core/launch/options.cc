@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/bootstrap/wire.h"
+#include "core/launch/words.h"
 
 namespace pinwire::launch {
 namespace {
@@ -74,16 +75,6 @@ std::string with_two_dashes(const char* argument) {
   return argument;
 }
 
-std::vector<std::string> words(const std::string& text, const char* separators) {
-  std::vector<std::string> list;
-  for (size_t at = text.find_first_not_of(separators); at != std::string::npos;) {
-    const auto end = std::min(text.find_first_of(separators, at), text.size());
-    list.push_back(text.substr(at, end - at));
-    at = text.find_first_not_of(separators, end);
-  }
-  return list;
-}
-
 Result<uint32_t> count_of(const char* text, const char* option, uint32_t most) {
   const auto number = parse_whole(text);
   if (!number || *number < 1 || *number > int64_t{most})
@@ -91,7 +82,7 @@ Result<uint32_t> count_of(const char* text, const char* option, uint32_t most) {
   return static_cast<uint32_t>(*number);
 }
 
-Result<SpawnerChoice> spawner_of(const char* text) {
+Result<SpawnerChoice> spawner_named(const char* text) {
   const struct {
     const char* word;
     SpawnerChoice choice;
@@ -121,7 +112,7 @@ Status take(LaunchOptions& options, int letter, const char* value) {
     case 'c':
       return number("-c", 4096, options.cpus_per_rank);
     case 'E':
-      options.forwarded = words(value, ",");
+      options.forwarded = split_words(value, ",");
       break;
     case 'v':
       options.verbose = true;
@@ -136,7 +127,7 @@ Status take(LaunchOptions& options, int letter, const char* value) {
       options.action = Action::kHelp;
       break;
     case kHosts:
-      options.hosts = words(value, ", ");
+      options.hosts = split_words(value, ", ");
       break;
     case kHostFile:
       options.host_file = value;
@@ -163,7 +154,7 @@ Status take(LaunchOptions& options, int letter, const char* value) {
       options.action = Action::kAgent;
       break;
     case kSpawner: {
-      auto spawner = spawner_of(value);
+      auto spawner = spawner_named(value);
       if (!spawner) return spawner.error();
       options.spawner = *spawner;
       break;
@@ -173,6 +164,12 @@ Status take(LaunchOptions& options, int letter, const char* value) {
 }
 
 }  // namespace
+
+SpawnerChoice spawner_of(const LaunchOptions& options) {
+  if (options.spawner != SpawnerChoice::kAuto) return options.spawner;
+  const bool hosts_named = !options.hosts.empty() || !options.host_file.empty();
+  return hosts_named ? SpawnerChoice::kSsh : SpawnerChoice::kFork;
+}
 
 std::string usage() { return kUsage; }
 
@@ -189,7 +186,7 @@ Result<LaunchOptions> parse_options(int argc, char** argv, const Settings& setti
 
   LaunchOptions options;
   options.spawner = settings.spawner;
-  options.hosts = words(settings.ssh_servers, ", \t\n");
+  options.hosts = split_words(settings.ssh_servers, ", \t\n");
   options.host_file = settings.ssh_nodefile;
   options.verbose = settings.spawn_verbose;
   ::optind = 0;  // forget any earlier parse

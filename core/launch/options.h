@@ -29,6 +29,9 @@ struct LaunchOptions {
   std::vector<std::string> command;
 };
 
+/// What auto means is settled here.
+SpawnerChoice spawner_of(const LaunchOptions& options);
+
 /// `settings` fill in what the command line leaves open.
 Result<LaunchOptions> parse_options(int argc, char** argv, const Settings& settings);
 std::string usage();

@@ -10,8 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+
+#include "core/launch/signals.h"
 
 namespace pinwire::launch {
 namespace {
@@ -44,13 +47,6 @@ void fail_child(int report_fd, Step step) {
   ::_exit(127);
 }
 
-void restore_signals() {
-  for (int number : {SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD}) ::signal(number, SIG_DFL);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-}
-
 bool bind_to(const std::vector<int>& cpus) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -78,6 +74,7 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   // The order matters: the kernel's promise first, then whether it came too late.
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != parent)
     fail_child(report_fd, Step::kParent);
+  if (plan.own_session) ::setsid();
   if (plan.net_namespace_fd >= 0 && ::setns(plan.net_namespace_fd, CLONE_NEWNET) != 0)
     fail_child(report_fd, Step::kNamespace);
   if (!plan.cpus.empty() && !bind_to(plan.cpus)) fail_child(report_fd, Step::kCpus);

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/result.h"
@@ -19,6 +20,7 @@ struct ProcessPlan {
   int stderr_fd = 2;
   int kept_fd = -1;           ///< one more that the program inherits, under this number
   int net_namespace_fd = -1;  ///< -1: the launcher's
+  bool own_session = false;   ///< out of the terminal's reach
   std::vector<int> cpus;      ///< empty: all
 };
 

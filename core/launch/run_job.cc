@@ -5,25 +5,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
-
 #include "core/base/log.h"
 #include "core/bootstrap/environment_block.h"
-#include "core/launch/binding.h"
+#include "core/launch/environment.h"
 #include "core/launch/janitor.h"
 #include "core/launch/job.h"
 #include "core/launch/job_dir.h"
-#include "core/launch/local_host.h"
+#include "core/launch/local_plan.h"
+#include "core/launch/mpirun.h"
+#include "core/launch/remote_host.h"
+#include "core/launch/remote_plan.h"
 #include "core/launch/signals.h"
 
 namespace pinwire::launch {
 namespace {
-
-std::string this_host() {
-  char name[256] = "";
-  ::gethostname(name, sizeof name - 1);
-  return name;
-}
 
 /// Ranks need three descriptors each here.
 void raise_descriptor_limit() {
@@ -33,20 +28,8 @@ void raise_descriptor_limit() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-bool starts_with_name(const std::string& assignment, const std::string& name) {
-  return assignment.size() > name.size() && assignment[name.size()] == '=' &&
-         assignment.starts_with(name);
-}
-
-void set_variable(std::vector<std::string>& environment, const std::string& name,
-                  const std::string& value) {
-  std::erase_if(environment, [&](auto& one) { return starts_with_name(one, name); });
-  environment.push_back(name + "=" + value);
-}
-
 std::vector<std::string> job_environment(const LaunchOptions& options, const std::string& job_dir) {
-  std::vector<std::string> environment;
-  for (char** one = environ; *one != nullptr; ++one) environment.emplace_back(*one);
+  auto environment = own_environment();
   set_variable(environment, "GASNET_JOB_DIR", job_dir);
   if (!options.driver.empty()) set_variable(environment, "GASNET_DRIVER", options.driver);
   return environment;
@@ -60,29 +43,38 @@ std::vector<std::byte> block_of(const std::vector<std::string>& environment) {
   return {block.bytes().begin(), block.bytes().end()};
 }
 
-Result<LocalPlan> plan_local(const LaunchOptions& options,
-                             const std::vector<std::string>& environment) {
-  auto path = find_program(options.command[0]);
-  if (!path) return path.error();
-  LocalPlan plan{.host_name = this_host(),
-                 .first = 0,
-                 .count = options.rank_count,
-                 .rank_count = options.rank_count,
-                 .path = *path,
-                 .arguments = options.command,
-                 .environment = environment,
-                 .stdin_fd = 0,
-                 .own = std::vector<LocalPlan::Own>(options.rank_count)};
-  if (options.bind) {
-    auto cpus = bind_plan(options.rank_count, std::max(options.cpus_per_rank, 1U));
-    if (!cpus) return cpus.error();
-    for (Rank rank = 0; rank < options.rank_count; ++rank) plan.own[rank].cpus = (*cpus)[rank];
-  }
-  return plan;
+/// What -v and -t show.
+void describe(const LaunchOptions& options, const std::string& host, Rank first, Rank count) {
+  std::string command;
+  for (const auto& word : options.command) command += " " + word;
+  log_note("ranks %u to %u on %s:%s", first, first + count - 1, host.c_str(), command.c_str());
 }
 
-Result<int> run_ranks(const Settings& settings, const LaunchOptions& options, LocalPlan local,
-                      const std::vector<std::string>& environment) {
+Status add_remote_hosts(Loop& loop, Job& job, const Settings& settings,
+                        const LaunchOptions& options, const std::vector<std::string>& environment) {
+  auto shares = share_ranks(options);
+  if (!shares) return shares.error();
+  for (const auto& share : *shares) {
+    auto plan = plan_share(options, share, environment);
+    if (!plan) return plan.error();
+    if (options.verbose) describe(options, share.host, share.first, share.count);
+    job.add_host(
+        std::make_unique<RemoteHost>(loop, job, shell_for(settings, share.host), std::move(*plan)));
+  }
+  return success();
+}
+
+Status add_this_host(Loop& loop, Job& job, const LaunchOptions& options,
+                     const LocalNetwork& network, const std::vector<std::string>& environment) {
+  auto plan = plan_ranks(options, network, environment);
+  if (!plan) return plan.error();
+  if (options.verbose) describe(options, plan->host_name, 0, plan->count);
+  job.add_host(std::make_unique<LocalHost>(loop, job, std::move(*plan)));
+  return success();
+}
+
+Result<int> run_ranks(const Settings& settings, const LaunchOptions& options,
+                      const LocalNetwork& network, const std::vector<std::string>& environment) {
   Loop loop;
   Job job(loop, {.rank_count = options.rank_count,
                  .exit_timeout_ms =
@@ -90,18 +82,20 @@ Result<int> run_ranks(const Settings& settings, const LaunchOptions& options, Lo
                  .tag_lines = options.tag_lines,
                  .verbose = options.verbose,
                  .environment = block_of(environment)});
-  auto host = std::make_unique<LocalHost>(loop, job, std::move(local));
-  auto* const local_host = host.get();
-  const auto reap = [local_host] {
+  const auto reap = [&job] {
     int wait_status = 0;
     for (pid_t process; (process = ::waitpid(-1, &wait_status, WNOHANG)) > 0;)
-      local_host->reaped(process, wait_status);
+      job.reaped(process, wait_status);
   };
   const Signals signals(
-      loop, {.child_changed = reap, .user_signal = [&job](int number, bool from_kernel) {
-               job.interrupted(number, from_kernel);
+      loop, {.child_changed = reap, .user_signal = [&job](int number, bool from_terminal) {
+               job.interrupted(number, from_terminal);
              }});
-  job.add_host(std::move(host));
+  auto added = spawner_of(options) == SpawnerChoice::kSsh
+                   ? add_remote_hosts(loop, job, settings, options, environment)
+                   : add_this_host(loop, job, options, network, environment);
+  if (!added) return added.error();
+  if (options.dry_run) return 0;
   if (auto started = job.start(); !started) {
     job.kill_all();
     return started.error();
@@ -110,17 +104,23 @@ Result<int> run_ranks(const Settings& settings, const LaunchOptions& options, Lo
   return job.finish();
 }
 
+Result<int> run_in(const std::string& job_dir, const LaunchOptions& options) {
+  auto environment = job_environment(options, job_dir);
+  auto network = options.dry_run ? LocalNetwork{} : make_network(options, job_dir, environment);
+  if (!network) return network.error();
+  auto settings = settings_of(environment);
+  if (!settings) return settings.error();
+  return run_ranks(*settings, options, *network, environment);
+}
+
 }  // namespace
 
 Result<int> run_job(const Settings& settings, const LaunchOptions& options) {
-  const bool forks = options.spawner == SpawnerChoice::kFork ||
-                     (options.spawner == SpawnerChoice::kAuto && options.hosts.empty());
-  if (!forks || options.action == LaunchOptions::Action::kAgent)
-    return error("this version starts ranks on this host only (-spawner=fork)");
-  raise_descriptor_limit();
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   for (const auto& warning : warnings_about(environ))
     if (!settings.quiet) log_warning("%s", warning.c_str());
+  if (spawner_of(options) == SpawnerChoice::kMpi) return become_mpirun(options);
+  raise_descriptor_limit();
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   remove_stale_job_dirs(settings.tmp_dir);
   auto job_dir = make_job_dir(settings.tmp_dir);
   if (!job_dir) return job_dir.error();
@@ -129,10 +129,7 @@ Result<int> run_job(const Settings& settings, const LaunchOptions& options) {
     remove_tree(job_dir->path);
     return janitor.error();
   }
-  const auto environment = job_environment(options, job_dir->path);
-  auto local = plan_local(options, environment);
-  auto code = local ? run_ranks(settings, options, std::move(*local), environment)
-                    : Result<int>(local.error());
+  auto code = run_in(job_dir->path, options);
   kill_children(janitor->process());
   janitor->dismiss();
   return code;

@@ -25,6 +25,13 @@ void block_signals() {
   ::signal(SIGPIPE, SIG_IGN);
 }
 
+void restore_signals() {
+  for (int number : {SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD}) ::signal(number, SIG_DFL);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
 Signals::Signals(Loop& loop, Events events) : loop_(loop), events_(std::move(events)) {
   const auto set = watched();
   fd_.reset(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));

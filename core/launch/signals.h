@@ -29,5 +29,7 @@ class Signals {
 
 /// Blocks them, so that none is lost before a Signals exists. Before the first thread or child.
 void block_signals();
+/// As they were for whoever started this process; for a program about to be executed.
+void restore_signals();
 
 }  // namespace pinwire::launch

@@ -5,41 +5,10 @@
 
 #include <cstdlib>
 
-#include "tests/job/launch/run.h"
+#include "tests/job/launch/launch_fixture.h"
 
 namespace pinwire_test {
 namespace {
-
-// Ranks must be gone within 2 s; a loaded machine gets more.
-constexpr double kGoneSeconds = 5;
-
-class Launch : public testing::Test {
- protected:
-  std::vector<std::string> command(int ranks, std::vector<std::string> words,
-                                   std::vector<std::string> options = {}) const {
-    std::vector<std::string> all = {std::getenv("GASNETRUN"), "-n", std::to_string(ranks)};
-    all.insert(all.end(), options.begin(), options.end());
-    all.push_back("--");
-    all.insert(all.end(), words.begin(), words.end());
-    return all;
-  }
-  std::vector<std::string> environment(std::vector<std::string> more = {}) const {
-    more.push_back("GASNET_TMPDIR=" + folder_.path());
-    more.push_back(mark_);
-    return more;
-  }
-  Outcome launch(int ranks, std::vector<std::string> words, std::vector<std::string> options = {},
-                 std::vector<std::string> more = {}, const std::string& input = "") const {
-    return run(command(ranks, words, options), environment(more), input);
-  }
-  void TearDown() override {
-    EXPECT_TRUE(gone(mark_, kGoneSeconds)) << "processes are left";
-    EXPECT_EQ(entries(folder_.path(), "").size(), 0U) << "files are left";
-  }
-  const std::string rank_ = std::getenv("LAUNCH_RANK");
-  Folder folder_;
-  const std::string mark_ = "LAUNCH_TEST_MARK=" + folder_.path();
-};
 
 TEST_F(Launch, GathersAndBarriers) {
   const auto outcome = launch(4, {rank_, "gather", "1000", "20"});
@@ -123,7 +92,7 @@ TEST_F(Launch, KilledLauncherTakesAllWithIt) {
   ASSERT_TRUE(job.wait_for("waiting", 3));
   ::kill(job.process(), SIGKILL);
   EXPECT_TRUE(gone(mark_, kGoneSeconds));
-  for (int i = 0; i < 500 && !entries(folder_.path(), "").empty(); ++i) ::usleep(10000);
+  EXPECT_TRUE(empty_within(folder_.path(), kGoneSeconds));
 }
 
 TEST_F(Launch, C1_104_SigtermEndsTheJob) {

@@ -1,7 +1,11 @@
 // A rank for the launcher's tests: uses core/bootstrap and nothing else of Pinwire.
 //   launch_rank VERB [arguments]
+#include <arpa/inet.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <poll.h>
 #include <signal.h>
-#include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -9,6 +13,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 
 #include "core/bootstrap/bootstrap.h"
@@ -116,13 +121,41 @@ int lines(Bootstrap& job, Arguments more) {
   return 0;
 }
 
+/// frames INTERFACE: every rank broadcasts raw Ethernet frames until it has heard all others.
+int frames(Bootstrap& job, Arguments more) {
+  constexpr uint16_t kType = 0x88b5;  // for local experiments
+  const int socket = ::socket(AF_PACKET, SOCK_RAW, htons(kType));
+  sockaddr_ll where{};
+  where.sll_family = AF_PACKET;
+  where.sll_protocol = htons(kType);
+  where.sll_ifindex = static_cast<int>(::if_nametoindex(more[0]));
+  if (::bind(socket, reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0) die("bind");
+  std::set<uint8_t> heard = {static_cast<uint8_t>(job.rank())};
+  uint8_t frame[60] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+  frame[6] = 0x02;  // a bridge forwards nothing from an invalid source
+  frame[11] = static_cast<uint8_t>(job.rank());
+  frame[12] = kType >> 8;
+  frame[13] = kType & 255;
+  frame[14] = static_cast<uint8_t>(job.rank());
+  for (int tries = 0; tries < 1000 && heard.size() < job.rank_count(); ++tries) {
+    if (::send(socket, frame, sizeof frame, 0) < 0) die("send");
+    pollfd one{socket, POLLIN, 0};
+    uint8_t got[64];
+    while (::poll(&one, 1, 10) > 0 && ::recv(socket, got, sizeof got, 0) >= 15)
+      heard.insert(got[14]);
+  }
+  if (heard.size() == job.rank_count()) std::printf("heard all\n");
+  auto passed = job.barrier();
+  return passed ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int, char** argv) {
   const std::map<std::string, std::function<int(Bootstrap&, Arguments)>> verbs = {
-      {"gather", gather},       {"keys", keys}, {"environment", environment},
-      {"all-leave", all_leave}, {"one", one},   {"wait", wait_for_ever},
-      {"lines", lines}};
+      {"gather", gather},       {"keys", keys},  {"environment", environment},
+      {"all-leave", all_leave}, {"one", one},    {"wait", wait_for_ever},
+      {"frames", frames},       {"lines", lines}};
   const auto verb = verbs.find(argv[1] ? argv[1] : "");
   if (verb == verbs.end()) die("no such verb");
   auto job = pinwire::make_bootstrap();

@@ -121,6 +121,12 @@ bool gone(const std::string& assignment, double limit_s) {
   return false;
 }
 
+bool empty_within(const std::string& folder, double limit_s) {
+  for (const double until = now_s() + limit_s; now_s() < until; ::usleep(5000))
+    if (entries(folder, "").empty()) return true;
+  return false;
+}
+
 std::vector<std::string> entries(const std::string& folder, const std::string& prefix) {
   std::vector<std::string> names;
   DIR* list = ::opendir(folder.c_str());

@@ -47,6 +47,8 @@ std::vector<int> processes_with(const std::string& assignment);
 bool gone(const std::string& assignment, double limit_s);
 /// Names in `folder` that start with `prefix`.
 std::vector<std::string> entries(const std::string& folder, const std::string& prefix);
+/// True once `folder` is empty.
+bool empty_within(const std::string& folder, double limit_s);
 double now_s();
 int count_of(const std::string& text, const std::string& part);
 std::vector<std::string> sorted_lines(const std::string& text);

@@ -1,0 +1,39 @@
+// Leaving a PMIx job. A rank must not end before PMIx_Finalize, or its launcher takes it for
+// crashed; and none of PMIx's functions may be called from a signal handler, where gasnet_exit may
+// be. So a thread waits for the word, and speaks to PMIx.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <thread>
+
+#include "core/bootstrap/pmix_library.h"
+
+namespace pinwire::bootstrap {
+
+class PmixFarewell {
+ public:
+  PmixFarewell(const PmixLibrary& pmix, int timeout_ms);
+  ~PmixFarewell();
+  PmixFarewell(const PmixFarewell&) = delete;
+  PmixFarewell& operator=(const PmixFarewell&) = delete;
+
+  /// Waits until all ranks leave too, then finalizes; after the timeout aborts the job with `code`.
+  /// Async-signal-safe. Only the first call does anything.
+  void say(int code) noexcept;
+
+ private:
+  void work();
+  bool all_leave();
+
+  const PmixLibrary pmix_;
+  const int timeout_ms_;
+  const int owner_;        // a child that the client forks is not this rank
+  int word_fd_, done_fd_;  // eventfds
+  std::atomic<bool> said_{false};
+  std::atomic<bool> quiet_end_{false};
+  std::atomic<int> code_{0};
+  std::thread thread_;
+};
+
+}  // namespace pinwire::bootstrap

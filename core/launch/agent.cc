@@ -1,0 +1,258 @@
+#include "core/launch/agent.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "core/bootstrap/environment_block.h"
+#include "core/config/settings.h"
+#include "core/launch/binding.h"
+#include "core/launch/environment.h"
+#include "core/launch/frame_stream.h"
+#include "core/launch/janitor.h"
+#include "core/launch/job_dir.h"
+#include "core/launch/local_host.h"
+#include "core/launch/parcel.h"
+#include "core/launch/signals.h"
+
+namespace pinwire::launch {
+namespace {
+
+/// Standard input of rank 0, from the launcher's frames.
+class Input {
+ public:
+  Input(Loop& loop, Fd fd) : loop_(loop), fd_(std::move(fd)) {
+    ::fcntl(fd_.get(), F_SETFL, O_NONBLOCK);
+    loop_.watch(fd_.get(), 0, [this](short) { write_some(); });
+  }
+  ~Input() {
+    if (fd_) loop_.forget(fd_.get());
+  }
+  Input(const Input&) = delete;
+  Input& operator=(const Input&) = delete;
+  void feed(Bytes bytes) {
+    pending_.insert(pending_.end(), bytes.begin(), bytes.end());
+    last_ = last_ || bytes.empty();
+    write_some();
+  }
+
+ private:
+  void write_some() {
+    if (!fd_) return;
+    const ssize_t wrote = ::write(fd_.get(), pending_.data(), pending_.size());
+    const bool gone = wrote < 0 && errno != EAGAIN && errno != EINTR;
+    if (gone) pending_.clear();
+    if (wrote > 0) pending_.erase(pending_.begin(), pending_.begin() + wrote);
+    loop_.set_events(fd_.get(), pending_.empty() ? 0 : POLLOUT);
+    if (pending_.empty() && (last_ || gone)) {
+      loop_.forget(fd_.get());
+      fd_.reset();
+    }
+  }
+  Loop& loop_;
+  Fd fd_;
+  std::vector<std::byte> pending_;
+  bool last_ = false;
+};
+
+class Agent final : public HostEvents {
+ public:
+  Agent();
+  int run();
+
+  void on_started(Rank rank, int process_id) override {
+    tell(FrameKind::kStarted, rank, process_id, {});
+  }
+  void on_frame(Rank rank, const FrameHeader& header, Bytes chunk) override {
+    auto relayed = header;
+    relayed.rank = rank;
+    stream_.put_chunk(relayed, chunk);
+  }
+  void on_output(Rank rank, int stream, std::string_view text) override {
+    while (!text.empty()) {
+      const auto part = text.substr(0, kChunkBytesMax);
+      tell(FrameKind::kOutput, rank, stream, part);
+      text.remove_prefix(part.size());
+    }
+  }
+  void on_ended(Rank rank, int wait_status) override;
+  void on_host_failed(Rank, const std::string& sentence) override { refuse(sentence); }
+
+ private:
+  void tell(FrameKind kind, Rank rank, int code, std::string_view text);
+  void refuse(const std::string& sentence);
+  void on_launcher_frame(const FrameHeader& header, Bytes chunk);
+  void on_message(const FrameHeader& header, std::vector<std::byte> message);
+  void start(Bytes packed);
+  Status prepare(const RemotePlan& plan);
+  Status start_ranks(const RemotePlan& plan);
+  void reap();
+
+  Loop loop_;
+  FrameStream stream_;
+  bootstrap::Assembly assembly_;
+  std::optional<JobDir> job_dir_;
+  std::optional<Janitor> janitor_;
+  std::unique_ptr<LocalHost> host_;
+  std::unique_ptr<Input> input_;
+  Rank running_ = 0;
+  bool over_ = false;
+};
+
+Agent::Agent()
+    : stream_(loop_, Fd(::fcntl(0, F_DUPFD_CLOEXEC, 3)), Fd(::fcntl(1, F_DUPFD_CLOEXEC, 3)), "",
+              {.frame = [this](const FrameHeader& header,
+                               Bytes chunk) { on_launcher_frame(header, chunk); },
+               .ended = [this](const std::string&) { over_ = true; }}) {
+  stream_.put_text(kAgentGreeting);
+}
+
+void Agent::tell(FrameKind kind, Rank rank, int code, std::string_view text) {
+  stream_.put(bootstrap::frame_header(kind, rank, 0, code),
+              {reinterpret_cast<const std::byte*>(text.data()), text.size()});
+}
+
+void Agent::refuse(const std::string& sentence) {
+  tell(FrameKind::kFailed, kEveryRank, 0, std::string_view(sentence).substr(0, kChunkBytesMax));
+  over_ = true;
+}
+
+void Agent::on_ended(Rank rank, int wait_status) {
+  host_->drain_output();  // its last words come before its end
+  tell(FrameKind::kEnded, rank, wait_status, {});
+  --running_;
+}
+
+void Agent::on_launcher_frame(const FrameHeader& header, Bytes chunk) {
+  switch (header.kind) {
+    case FrameKind::kInput:
+      if (input_) input_->feed(chunk);
+      return;
+    case FrameKind::kSignal:
+      if (host_ && header.rank >= host_->first() && header.rank - host_->first() < host_->count())
+        host_->signal_rank(header.rank, header.code);
+      return;
+    default:
+      break;
+  }
+  switch (assembly_.add(header, chunk, bootstrap::kMessageBytesMax)) {
+    case bootstrap::Assembly::State::kMore:
+      return;
+    case bootstrap::Assembly::State::kBad:
+      return refuse("the launcher sent a malformed message");
+    case bootstrap::Assembly::State::kWhole:
+      break;
+  }
+  auto message = std::move(assembly_.bytes());
+  assembly_.clear();
+  on_message(header, std::move(message));
+}
+
+void Agent::on_message(const FrameHeader& header, std::vector<std::byte> message) {
+  if (header.kind == FrameKind::kStart && !host_) return start(message);
+  const bool for_ranks = header.kind == FrameKind::kWelcome ||
+                         header.kind == FrameKind::kGathered || header.kind == FrameKind::kRefused;
+  const bool known_rank =
+      host_ && (header.rank == kEveryRank ||
+                (header.rank >= host_->first() && header.rank - host_->first() < host_->count()));
+  if (!for_ranks || !known_rank)
+    return refuse("the launcher sent a message that makes no sense here");
+  host_->send(header.rank, header.kind, header.round,
+              std::make_shared<const std::vector<std::byte>>(std::move(message)));
+}
+
+void Agent::start(Bytes packed) {
+  auto plan = unpack_plan(packed);
+  if (!plan) return refuse(plan.sentence());
+  auto ready = prepare(*plan);
+  if (!ready) return refuse(ready.sentence());
+  if (auto started = start_ranks(*plan); !started) refuse(started.sentence());
+}
+
+Status Agent::prepare(const RemotePlan& plan) {
+  if (::chdir(plan.folder.c_str()) != 0)
+    return error("there is no working directory %s there: %s", plan.folder.c_str(),
+                 std::strerror(errno));
+  for (const auto& one : plan.environment) ::putenv(::strdup(one.c_str()));
+  auto settings = read_settings([](const char* name) -> const char* { return ::getenv(name); });
+  if (!settings) return settings.error();
+  remove_stale_job_dirs(settings->tmp_dir);
+  auto made = make_job_dir(settings->tmp_dir);
+  if (!made) return made.error();
+  job_dir_ = std::move(*made);
+  auto janitor = Janitor::hire(job_dir_->path, job_dir_->lock.get(), plan.keep_files);
+  if (!janitor) return janitor.error();
+  janitor_ = std::move(*janitor);
+  return success();
+}
+
+Status Agent::start_ranks(const RemotePlan& plan) {
+  auto path = find_program(plan.command[0]);
+  if (!path) return path.error();
+  auto environment = own_environment();
+  set_variable(environment, "GASNET_JOB_DIR", job_dir_->path);
+  LocalPlan local{.host_name = plan.host_name,
+                  .first = plan.first,
+                  .count = plan.count,
+                  .rank_count = plan.rank_count,
+                  .path = *path,
+                  .arguments = plan.command,
+                  .environment = std::move(environment),
+                  .own = std::vector<LocalPlan::Own>(plan.count)};
+  if (plan.cpus_per_rank > 0) {
+    auto cpus = bind_plan(plan.count, plan.cpus_per_rank);
+    if (!cpus) return cpus.error();
+    for (Rank i = 0; i < plan.count; ++i) local.own[i].cpus = (*cpus)[i];
+  }
+  Pipe input;
+  if (plan.has_input) {
+    auto pipe = make_pipe();
+    if (!pipe) return pipe.error();
+    input = std::move(*pipe);
+    local.stdin_fd = input.read.get();
+    input_ = std::make_unique<Input>(loop_, std::move(input.write));
+  }
+  host_ = std::make_unique<LocalHost>(loop_, *this, std::move(local));
+  running_ = plan.count;
+  return host_->start();
+}
+
+void Agent::reap() {
+  int wait_status = 0;
+  for (pid_t process; (process = ::waitpid(-1, &wait_status, WNOHANG)) > 0;)
+    if (host_) host_->reaped(process, wait_status);
+}
+
+int Agent::run() {
+  // Signals are the launcher's to send.
+  const Signals signals(loop_,
+                        {.child_changed = [this] { reap(); }, .user_signal = [](int, bool) {}});
+  while (!over_ && !(host_ && running_ == 0)) {
+    loop_.run_once(kNever);
+    if (host_) host_->pause_output(stream_.full());
+  }
+  stream_.drain();
+  kill_children(janitor_ ? janitor_->process() : -1);
+  if (janitor_) janitor_->dismiss();
+  return 0;
+}
+
+}  // namespace
+
+int run_agent() {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  // Not even a careless write to standard output may disturb the frames.
+  Agent agent;
+  const Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  ::dup2(null.get(), 0);
+  ::dup2(2, 1);
+  return agent.run();
+}
+
+}  // namespace pinwire::launch

@@ -1,0 +1,16 @@
+// Environments as lists of "NAME=value".
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pinwire::launch {
+
+std::vector<std::string> own_environment();
+void set_variable(std::vector<std::string>& environment, std::string_view name,
+                  const std::string& value);
+/// nullptr if there is none.
+const char* find_variable(const std::vector<std::string>& environment, std::string_view name);
+
+}  // namespace pinwire::launch

@@ -1,0 +1,110 @@
+#include "core/launch/fabric_switch.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "core/launch/environment.h"
+#include "core/launch/loop.h"
+#include "core/launch/words.h"
+
+namespace pinwire::launch {
+namespace {
+
+constexpr int64_t kReadyMs = 20'000;
+constexpr int64_t kEndMs = 1500;
+
+/// Beside this program when installed, elsewhere in a build tree.
+Result<std::string> switch_path(const Settings& settings) {
+  if (!settings.switch_program.empty()) return find_program(settings.switch_program);
+  char self[PATH_MAX] = "";
+  if (::readlink("/proc/self/exe", self, sizeof self - 1) > 0) {
+    const std::string path = self;
+    const auto folder = path.substr(0, path.rfind('/'));
+    for (const char* at : {"/pinwire_switch", "/../../driver/dpdk/switch/pinwire_switch"})
+      if (auto found = find_program(folder + at)) return found;
+  }
+  return error(
+      "a job of more than two ranks of one host over DPDK needs pinwire_switch, which is neither "
+      "beside gasnetrun_pinwire nor in its build tree: GASNET_SWITCH tells where it is");
+}
+
+/// Whether a line "ready" comes in time.
+bool wait_until_ready(int fd) {
+  std::string text;
+  const int64_t deadline = now_ms() + kReadyMs;
+  while (("\n" + text).find("\nready\n") == std::string::npos) {
+    pollfd one{fd, POLLIN, 0};
+    const int64_t rest_ms = deadline - now_ms();
+    if (rest_ms <= 0) return false;
+    if (::poll(&one, 1, static_cast<int>(rest_ms)) <= 0) continue;
+    char part[512];
+    const ssize_t got = ::read(fd, part, sizeof part);
+    if (got == 0 || (got < 0 && errno != EINTR)) return false;
+    if (got > 0) text.append(part, static_cast<size_t>(got));
+  }
+  return true;
+}
+
+/// Whether it ended by itself.
+bool ended_within(pid_t process, int64_t limit_ms) {
+  for (const int64_t deadline = now_ms() + limit_ms; now_ms() < deadline; ::usleep(2000))
+    if (const pid_t reaped = ::waitpid(process, nullptr, WNOHANG); reaped != 0) return true;
+  return false;
+}
+
+}  // namespace
+
+bool needs_switch(const Settings& settings, Rank ranks_of_this_host) {
+  if (settings.driver != DriverChoice::kDpdk || !settings.eal_args.empty()) return false;
+  return settings.dpdk_fabric == "switch" ||
+         (settings.dpdk_fabric == "auto" && ranks_of_this_host > 2);
+}
+
+Result<FabricSwitch> FabricSwitch::start(const Settings& settings, Rank port_count,
+                                         const std::string& job_dir, bool report) {
+  auto path = switch_path(settings);
+  if (!path) return path.error();
+  auto out = make_pipe();
+  if (!out) return out.error();
+  ProcessPlan plan{.path = *path,
+                   .arguments = {*path, "--ports", std::to_string(port_count), "--dir", job_dir},
+                   .environment = own_environment(),
+                   .stdout_fd = out->write.get(),
+                   .own_session = true};
+  if (settings.lanes > 1) {
+    plan.arguments.insert(plan.arguments.end(), {"--queues", std::to_string(settings.lanes)});
+  }
+  set_variable(plan.environment, "GASNET_JOB_DIR", job_dir);
+  for (auto& word : split_words(settings.switch_args, " \t")) plan.arguments.push_back(word);
+  auto started = start_process(plan);
+  if (!started) return started.error();
+  FabricSwitch made(*started, std::move(out->read), report);
+  out->write.reset();
+  if (wait_until_ready(made.out_.get())) return made;
+  return error("pinwire_switch (%s) did not become ready; what it said is above", path->c_str());
+}
+
+FabricSwitch::~FabricSwitch() {
+  if (process_ < 0) return;
+  ::kill(process_, SIGTERM);
+  if (ended_within(process_, kEndMs)) {
+    pass_report_on();
+  } else {
+    ::kill(process_, SIGKILL);
+    ::waitpid(process_, nullptr, 0);
+  }
+}
+
+void FabricSwitch::pass_report_on() {
+  char text[4096];
+  for (ssize_t got; report_ && (got = ::read(out_.get(), text, sizeof text)) > 0;)
+    [[maybe_unused]] const auto wrote = ::write(STDERR_FILENO, text, static_cast<size_t>(got));
+}
+
+}  // namespace pinwire::launch

@@ -1,0 +1,38 @@
+// The L2 switch process that joins more than two ranks of one host over DPDK.
+#pragma once
+
+#include <optional>
+
+#include "core/config/settings.h"
+#include "core/launch/process.h"
+#include "driver/work.h"
+
+namespace pinwire::launch {
+
+/// Whether a job whose ranks have this environment needs one.
+bool needs_switch(const Settings& settings, Rank ranks_of_this_host);
+
+class FabricSwitch {
+ public:
+  /// Returns when it says that it is ready. `report`: its counters are shown at its end.
+  static Result<FabricSwitch> start(const Settings& settings, Rank port_count,
+                                    const std::string& job_dir, bool report);
+  FabricSwitch(FabricSwitch&& other) noexcept
+      : process_(std::exchange(other.process_, -1)),
+        out_(std::move(other.out_)),
+        report_(other.report_) {}
+  FabricSwitch& operator=(FabricSwitch&&) = delete;
+  /// Lets it end orderly, for it may report what it did.
+  ~FabricSwitch();
+  pid_t process() const noexcept { return process_; }
+
+ private:
+  FabricSwitch(pid_t process, Fd out, bool report)
+      : process_(process), out_(std::move(out)), report_(report) {}
+  void pass_report_on();
+  pid_t process_;
+  Fd out_;
+  bool report_;
+};
+
+}  // namespace pinwire::launch

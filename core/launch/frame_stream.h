@@ -1,0 +1,56 @@
+// Frames over a pair of byte streams: how the launcher and its agent talk through ssh.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "core/launch/host.h"
+#include "core/launch/loop.h"
+#include "core/launch/process.h"
+
+namespace pinwire::launch {
+
+/// What an agent says first; whatever a login shell prints before it is skipped.
+inline constexpr std::string_view kAgentGreeting = "\nPINWIRE-AGENT 1\n";
+
+class FrameStream {
+ public:
+  struct Events {
+    std::function<void(const FrameHeader&, Bytes chunk)> frame;
+    /// Once: the other side is gone, or talks nonsense.
+    std::function<void(const std::string& why)> ended;
+  };
+  /// `greeting`: to be skipped to before the first frame; may be empty.
+  FrameStream(Loop& loop, Fd in, Fd out, std::string_view greeting, Events events);
+  ~FrameStream();
+  FrameStream(const FrameStream&) = delete;
+  FrameStream& operator=(const FrameStream&) = delete;
+
+  void put_text(std::string_view text);
+  /// Cut into chunks.
+  void put(const FrameHeader& header, Bytes message);
+  /// One chunk of another's message, as it is.
+  void put_chunk(const FrameHeader& header, Bytes chunk);
+  bool full() const noexcept { return out_bytes_.size() > kPendingBytesMax; }
+  bool greeted() const noexcept { return greeting_.empty(); }
+  /// Waits until all is written, or the other side is gone.
+  void drain();
+
+ private:
+  static constexpr size_t kPendingBytesMax = 4 << 20;
+  static constexpr size_t kNoiseBytesMax = 64 << 10;
+  void read_some();
+  void write_some();
+  bool skip_to_greeting();
+  void take_frames();
+  void end(const std::string& why);
+
+  Loop& loop_;
+  Fd in_, out_;
+  std::string greeting_;
+  Events events_;
+  std::vector<std::byte> in_bytes_, out_bytes_;
+  bool ended_ = false;
+};
+
+}  // namespace pinwire::launch

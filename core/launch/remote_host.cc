@@ -1,0 +1,158 @@
+#include "core/launch/remote_host.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+
+namespace pinwire::launch {
+namespace {
+
+constexpr int kStdinFd = 0;
+
+/// For the shell that ssh gives the command to.
+std::string quoted(const std::string& text) {
+  std::string result = "'";
+  for (const char letter : text)
+    result += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return result + "'";
+}
+
+Result<std::string> own_path() {
+  char path[PATH_MAX] = "";
+  if (::readlink("/proc/self/exe", path, sizeof path - 1) <= 0)
+    return error("cannot tell where gasnetrun_pinwire itself is: %s", std::strerror(errno));
+  return std::string(path);
+}
+
+}  // namespace
+
+RemoteHost::RemoteHost(Loop& loop, HostEvents& events, std::vector<std::string> shell,
+                       RemotePlan plan)
+    : loop_(loop),
+      events_(events),
+      shell_(std::move(shell)),
+      plan_(std::move(plan)),
+      ended_(plan_.count) {}
+
+RemoteHost::~RemoteHost() {
+  if (reads_input_) loop_.forget(kStdinFd);
+}
+
+bool RemoteHost::close() {
+  stream_.reset();  // at the end of its input the agent ends all that is left there, and itself
+  return process_ < 0;
+}
+
+Status RemoteHost::start() {
+  auto path = own_path();
+  if (!path) return path.error();
+  auto program = find_program(shell_[0]);
+  if (!program)
+    return error("host %s: %s (see GASNET_SSH_CMD)", name().c_str(), program.sentence().c_str());
+  auto to = make_pipe(), from = make_pipe();
+  if (!to || !from) return (to ? from : to).error();
+  ProcessPlan process{.path = *program,
+                      .arguments = shell_,
+                      .environment = {},
+                      .stdin_fd = to->read.get(),
+                      .stdout_fd = from->write.get(),
+                      .own_session = true};
+  process.arguments.push_back("exec " + quoted(*path) + " --agent");
+  for (char** one = environ; *one != nullptr; ++one) process.environment.emplace_back(*one);
+  auto started = start_process(process);
+  if (!started) return started.error();
+  process_ = *started;
+  stream_.emplace(loop_, std::move(from->read), std::move(to->write), kAgentGreeting,
+                  FrameStream::Events{.frame = [this](const FrameHeader& header,
+                                                      Bytes chunk) { on_frame(header, chunk); },
+                                      .ended = [this](const std::string& why) { lost(why); }});
+  stream_->put(bootstrap::frame_header(FrameKind::kStart, kEveryRank), pack_plan(plan_));
+  if (plan_.has_input) {
+    reads_input_ = true;
+    loop_.watch(kStdinFd, POLLIN, [this](short) { read_input(); });
+  }
+  return success();
+}
+
+void RemoteHost::read_input() {
+  if (stream_->full()) return;
+  std::byte part[kChunkBytesMax];
+  const ssize_t got = ::read(kStdinFd, part, sizeof part);
+  if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  const auto bytes = got > 0 ? static_cast<size_t>(got) : 0;
+  stream_->put(bootstrap::frame_header(FrameKind::kInput, 0), Bytes(part, bytes));
+  if (bytes == 0) loop_.set_events(kStdinFd, 0);
+}
+
+void RemoteHost::send(Rank rank, FrameKind kind, uint32_t round, const SharedBytes& message) {
+  stream_->put(bootstrap::frame_header(kind, rank, round), *message);
+}
+
+void RemoteHost::signal_rank(Rank rank, int signal_number) {
+  if (lost_ || !stream_) return;
+  stream_->put(bootstrap::frame_header(FrameKind::kSignal, rank, 0, signal_number), {});
+}
+
+void RemoteHost::on_frame(const FrameHeader& header, Bytes chunk) {
+  const std::string text(reinterpret_cast<const char*>(chunk.data()), chunk.size());
+  if (header.kind == FrameKind::kFailed) {
+    refusal_ = text;
+    return;
+  }
+  if (header.rank < plan_.first || header.rank - plan_.first >= plan_.count)
+    return lost("it speaks of a rank that is not its own");
+  on_rank_frame(header, chunk);
+}
+
+void RemoteHost::on_rank_frame(const FrameHeader& header, Bytes chunk) {
+  switch (header.kind) {
+    case FrameKind::kStarted:
+      return events_.on_started(header.rank, header.code);
+    case FrameKind::kOutput: {
+      const std::string_view text(reinterpret_cast<const char*>(chunk.data()), chunk.size());
+      return events_.on_output(header.rank, header.code == 2 ? 2 : 1, text);
+    }
+    case FrameKind::kEnded: {
+      const auto index = header.rank - plan_.first;
+      if (ended_[index]) return;
+      ended_[index] = true;
+      return events_.on_ended(header.rank, header.code);
+    }
+    default:
+      return events_.on_frame(header.rank, header, chunk);
+  }
+}
+
+void RemoteHost::lost(const std::string& why) {
+  if (std::exchange(lost_, true)) return;
+  if (reads_input_) loop_.set_events(kStdinFd, 0);
+  bool any_left = false;
+  for (const bool ended : ended_) any_left = any_left || !ended;
+  if (!any_left) return;
+  const std::string said = refusal_.empty() ? why : refusal_;
+  std::string hint;
+  if (!stream_->greeted()) {
+    hint = " (does `" + shell_[0] + " " + name() +
+           " true` work, and is gasnetrun_pinwire at the same place there?)";
+  }
+  events_.on_host_failed(first(), "host " + name() + ": " + said + hint);
+  // Nobody can tell more of them; their agent kills them when it sees the end.
+  for (Rank i = 0; i < plan_.count; ++i) {
+    if (ended_[i]) continue;
+    ended_[i] = true;
+    events_.on_ended(plan_.first + i, SIGKILL);
+  }
+}
+
+bool RemoteHost::reaped(pid_t process, int) {
+  if (process != process_) return false;
+  process_ = -1;  // the end of the stream tells the rest
+  return true;
+}
+
+}  // namespace pinwire::launch

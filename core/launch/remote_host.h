@@ -1,0 +1,49 @@
+// The ranks of another host, through an agent that ssh starts there.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "core/launch/frame_stream.h"
+#include "core/launch/host.h"
+#include "core/launch/parcel.h"
+#include "core/launch/process.h"
+
+namespace pinwire::launch {
+
+class RemoteHost final : public Host {
+ public:
+  /// `shell`: the words that run a command on the host, ssh and its options and the host's name.
+  RemoteHost(Loop& loop, HostEvents& events, std::vector<std::string> shell, RemotePlan plan);
+  ~RemoteHost() override;
+  const std::string& name() const noexcept override { return plan_.host_name; }
+  Rank first() const noexcept override { return plan_.first; }
+  Rank count() const noexcept override { return plan_.count; }
+  bool shares_terminal() const noexcept override { return false; }
+  Status start() override;
+  void send(Rank rank, FrameKind kind, uint32_t round, const SharedBytes& message) override;
+  void signal_rank(Rank rank, int signal_number) override;
+  void pause_output(bool) override {}  // what is under way fits into the launcher
+  void drain_output() override {}      // comes before a rank's end
+  bool reaped(pid_t process, int wait_status) override;
+  bool close() override;
+
+ private:
+  void on_frame(const FrameHeader& header, Bytes chunk);
+  void on_rank_frame(const FrameHeader& header, Bytes chunk);
+  void lost(const std::string& why);
+  void read_input();
+
+  Loop& loop_;
+  HostEvents& events_;
+  const std::vector<std::string> shell_;
+  const RemotePlan plan_;
+  pid_t process_ = -1;
+  std::optional<FrameStream> stream_;
+  std::vector<bool> ended_;
+  bool lost_ = false;
+  bool reads_input_ = false;
+  std::string refusal_;  // the agent's own words before it went
+};
+
+}  // namespace pinwire::launch

@@ -1,0 +1,17 @@
+// The plan of a job on other hosts.
+#pragma once
+
+#include "core/config/settings.h"
+#include "core/launch/host_list.h"
+#include "core/launch/options.h"
+#include "core/launch/parcel.h"
+
+namespace pinwire::launch {
+
+Result<RemotePlan> plan_share(const LaunchOptions& options, const HostShare& share,
+                              const std::vector<std::string>& environment);
+
+/// The words before a command that make it run on `host`.
+std::vector<std::string> shell_for(const Settings& settings, const std::string& host);
+
+}  // namespace pinwire::launch

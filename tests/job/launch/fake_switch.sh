@@ -1,0 +1,11 @@
+#!/bin/sh
+# Stands for pinwire_switch: says how it was called, and stays until it is told to go.
+if [ "$FAKE_SWITCH" = broken ]; then
+  echo "fake_switch: cannot start" >&2
+  exit 1
+fi
+echo "$*" >"$FAKE_SWITCH_SEEN"
+trap 'echo "fake_switch: counters"; exit 0' TERM
+echo "some words of EAL"
+echo ready
+while :; do sleep 0.02; done

@@ -1,0 +1,48 @@
+// What every test of the launcher has: a directory and a mark of its own, and a look for what is
+// left.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "tests/job/launch/run.h"
+
+namespace pinwire_test {
+
+// Ranks must be gone within 2 s; a loaded machine gets more.
+inline constexpr double kGoneSeconds = 5;
+
+class Launch : public testing::Test {
+ protected:
+  std::vector<std::string> command(int ranks, std::vector<std::string> words,
+                                   std::vector<std::string> options = {}) const {
+    std::vector<std::string> all = {std::getenv("GASNETRUN"), "-n", std::to_string(ranks)};
+    all.insert(all.end(), options.begin(), options.end());
+    all.push_back("--");
+    all.insert(all.end(), words.begin(), words.end());
+    return all;
+  }
+  std::vector<std::string> environment(std::vector<std::string> more = {}) const {
+    more.push_back("GASNET_TMPDIR=" + folder_.path());
+    more.push_back(mark_);
+    return more;
+  }
+  Outcome launch(int ranks, std::vector<std::string> words, std::vector<std::string> options = {},
+                 std::vector<std::string> more = {}, const std::string& input = "") const {
+    return run(command(ranks, words, options), environment(more), input);
+  }
+  void TearDown() override {
+    EXPECT_TRUE(gone(mark_, kGoneSeconds)) << "processes are left";
+    EXPECT_EQ(entries(folder_.path(), "").size(), 0U) << "files are left";
+    EXPECT_EQ(entries("/run/netns", "").size(), named_before_) << "namespaces are left";
+  }
+  const std::string rank_ = std::getenv("LAUNCH_RANK");
+  Folder folder_;
+  const size_t named_before_ = entries("/run/netns", "").size();
+  const std::string mark_ = "LAUNCH_TEST_MARK=" + folder_.path();
+};
+
+}  // namespace pinwire_test

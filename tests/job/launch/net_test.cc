@@ -1,0 +1,119 @@
+// The networks that the launcher makes around ranks of this host.
+#include <signal.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "tests/job/launch/launch_fixture.h"
+
+namespace pinwire_test {
+namespace {
+
+class Namespaces : public Launch {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "network namespaces need root";
+    const auto probe = launch(1, {"true"}, {"-spawner=netns"});
+    if (probe.code != 0) GTEST_SKIP() << "no network namespaces here: " << probe.err;
+  }
+};
+
+TEST_F(Namespaces, EveryRankHasAnInterfaceOfItsOwn) {
+  const auto outcome =
+      launch(4, {"sh", "-c", "readlink /proc/self/ns/net; grep -c pinwire0: /proc/net/dev"},
+             {"-spawner=netns"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const auto lines = sorted_lines(outcome.out);
+  ASSERT_EQ(lines.size(), 8U);
+  EXPECT_EQ(std::set<std::string>(lines.begin(), lines.end()).size(), 5U)
+      << "four namespaces, and a 1 each";
+}
+
+TEST_F(Namespaces, RanksBootstrapAcrossThem) {
+  const auto outcome = launch(8, {rank_, "gather", "100", "3"}, {"-spawner=netns"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(count_of(outcome.out, "launcher rank"), 8);
+}
+
+TEST_F(Namespaces, TheVariablesOfTheFabricAreSet) {
+  const auto words =
+      std::vector<std::string>{"sh", "-c", "echo $GASNET_DPDK_FABRIC $GASNET_DPDK_IFACE"};
+  EXPECT_EQ(launch(1, words, {"-spawner=netns"}).out, "af_packet pinwire0\n");
+}
+
+TEST_F(Namespaces, FramesPassBetweenRanks) {
+  const auto outcome = launch(3, {rank_, "frames", "pinwire0"}, {"-spawner=netns"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(count_of(outcome.out, "heard all"), 3) << outcome.out;
+}
+
+TEST_F(Namespaces, AKilledLauncherLeavesNone) {
+  Running job(command(2, {rank_, "wait"}, {"-spawner=netns"}), environment());
+  ASSERT_TRUE(job.wait_for("waiting", 2));
+  ::kill(job.process(), SIGKILL);
+  EXPECT_TRUE(gone(mark_, kGoneSeconds));
+  EXPECT_TRUE(empty_within(folder_.path(), kGoneSeconds));
+  EXPECT_EQ(entries("/run/netns", "").size(), named_before_);
+}
+
+class Switch : public Launch {
+ protected:
+  std::vector<std::string> with_switch(std::vector<std::string> more = {}) const {
+    more.push_back(std::string("GASNET_SWITCH=") + std::getenv("FAKE_SWITCH_PROGRAM"));
+    more.push_back("FAKE_SWITCH_SEEN=" + seen_.path() + "/arguments");
+    more.push_back("GASNET_DRIVER=dpdk");
+    return more;
+  }
+  std::string seen() const {
+    std::ifstream file(seen_.path() + "/arguments");
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+  }
+  Folder seen_;
+};
+
+TEST_F(Switch, RunsForMoreThanTwoRanks) {
+  const auto outcome =
+      launch(3, {"sh", "-c", "echo $GASNET_DPDK_FABRIC $GASNET_JOB_DIR"}, {"-v"},
+             with_switch({"GASNET_SWITCH_ARGS=--loss 0.1 --seed 7", "GASNET_LANES=2"}));
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const auto line = sorted_lines(outcome.out).at(0);
+  EXPECT_EQ(line.substr(0, 7), "switch ");
+  EXPECT_EQ(seen(), "--ports 3 --dir " + line.substr(7) + " --queues 2 --loss 0.1 --seed 7\n");
+  EXPECT_NE(outcome.err.find("fake_switch: counters"), std::string::npos) << outcome.err;
+}
+
+TEST_F(Switch, IsNotStartedWithoutNeed) {
+  const std::vector<std::string> words = {"sh", "-c", "echo ok"};
+  launch(2, words, {}, with_switch());
+  launch(3, words, {}, with_switch({"GASNET_DPDK_FABRIC=af_packet"}));
+  launch(3, words, {}, with_switch({"GASNET_EAL_ARGS=--no-pci"}));
+  launch(3, words, {"--driver", "shm"}, with_switch());
+  EXPECT_EQ(seen(), "");
+  launch(2, words, {}, with_switch({"GASNET_DPDK_FABRIC=switch"}));
+  EXPECT_EQ(seen().substr(0, 9), "--ports 2");
+}
+
+TEST_F(Switch, OneThatCannotStartGetsASentence) {
+  const auto broken = launch(3, {"true"}, {}, with_switch({"FAKE_SWITCH=broken"}));
+  EXPECT_EQ(broken.code, 2);
+  EXPECT_NE(broken.err.find("fake_switch: cannot start"), std::string::npos);
+  EXPECT_NE(broken.err.find("did not become ready"), std::string::npos) << broken.err;
+  const auto absent = launch(3, {"true"}, {"--driver", "dpdk"}, {"GASNET_SWITCH=/nowhere/switch"});
+  EXPECT_EQ(absent.code, 2);
+  EXPECT_NE(absent.err.find("/nowhere/switch"), std::string::npos) << absent.err;
+}
+
+TEST_F(Switch, DiesWithAKilledLauncher) {
+  Running job(command(3, {rank_, "wait"}), environment(with_switch()));
+  ASSERT_TRUE(job.wait_for("waiting", 3));
+  ::kill(job.process(), SIGKILL);
+  EXPECT_TRUE(gone(mark_, kGoneSeconds));
+  EXPECT_TRUE(empty_within(folder_.path(), kGoneSeconds));
+}
+
+}  // namespace
+}  // namespace pinwire_test

@@ -1,0 +1,61 @@
+// The same ranks under other people's launchers, through PMIx.
+#include <signal.h>
+
+#include "tests/job/launch/launch_fixture.h"
+
+namespace pinwire_test {
+namespace {
+
+class Mpirun : public Launch {
+ protected:
+  void SetUp() override {
+    if (std::string(std::getenv("PMIX_BUILT")) != "yes") GTEST_SKIP() << "built without pmix.h";
+    if (std::system("mpirun --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "no mpirun here";
+  }
+  Outcome mpirun(int ranks, std::vector<std::string> words) const {
+    std::vector<std::string> all = {"mpirun", "--allow-run-as-root", "--oversubscribe", "-n",
+                                    std::to_string(ranks)};
+    all.insert(all.end(), words.begin(), words.end());
+    return run(all, environment({"TMPDIR=" + folder_.path()}), "", 60);
+  }
+};
+
+TEST_F(Mpirun, GathersAndBarriers) {
+  const auto outcome = mpirun(4, {rank_, "gather", "1000", "5"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(sorted_lines(outcome.out),
+            (std::vector<std::string>{"pmix rank 0 of 4 key yes", "pmix rank 1 of 4 key yes",
+                                      "pmix rank 2 of 4 key yes", "pmix rank 3 of 4 key yes"}));
+}
+
+TEST_F(Mpirun, GathersMoreThanAChunk) {
+  EXPECT_EQ(mpirun(3, {rank_, "gather", "200000", "2"}).code, 0);
+}
+
+TEST_F(Mpirun, RanksShareAKey) {
+  const auto keys = sorted_lines(mpirun(3, {rank_, "keys"}).out);
+  ASSERT_EQ(keys.size(), 3U);
+  EXPECT_EQ(keys[0], keys[2]);
+}
+
+TEST_F(Mpirun, ACollectiveExitIsOrderly) {
+  const auto outcome = mpirun(3, {rank_, "all-leave", "0"});
+  EXPECT_TRUE(outcome.code == 1 || outcome.code == 2) << "rank 1's or rank 2's (C1-101)";
+  EXPECT_EQ(count_of(outcome.err, "without calling \"finalize\""), 0) << outcome.err;
+}
+
+TEST_F(Mpirun, C1_099_OneRankThatLeavesEndsTheJob) {
+  for (const char* code : {"0", "7"}) {
+    const auto outcome = mpirun(3, {rank_, "one", "1", "leave", code});
+    EXPECT_EQ(outcome.code, std::atoi(code)) << outcome.err;
+    EXPECT_LT(outcome.seconds, 30);
+  }
+}
+
+TEST_F(Mpirun, C1_105_ACrashEndsTheJob) {
+  const auto outcome = mpirun(3, {rank_, "one", "1", "kill"});
+  EXPECT_EQ(outcome.code, 128 + SIGKILL) << outcome.err;
+}
+
+}  // namespace
+}  // namespace pinwire_test

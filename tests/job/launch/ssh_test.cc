@@ -1,0 +1,142 @@
+// Jobs on several hosts, with a program in ssh's place that runs its command here.
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/job/launch/launch_fixture.h"
+
+namespace pinwire_test {
+namespace {
+
+class Ssh : public Launch {
+ protected:
+  std::vector<std::string> with_ssh(std::vector<std::string> more = {}) const {
+    more.push_back(std::string("GASNET_SSH_CMD=") + std::getenv("FAKE_SSH"));
+    return more;
+  }
+  Outcome ssh(int ranks, std::vector<std::string> words,
+              std::vector<std::string> options = {"--hosts", "n0,n1"},
+              std::vector<std::string> more = {}, const std::string& input = "") const {
+    return launch(ranks, std::move(words), std::move(options), with_ssh(std::move(more)), input);
+  }
+};
+
+TEST_F(Ssh, GathersAcrossHosts) {
+  const auto outcome = ssh(5, {rank_, "gather", "100000", "5"}, {"--hosts", "n0,n1,n2"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(count_of(outcome.out, "launcher rank"), 5) << outcome.out;
+}
+
+TEST_F(Ssh, RanksAreInBlocksOverTheHosts) {
+  const auto outcome = ssh(5, {"sh", "-c", "echo $GASNET_JOB_RANK $FAKE_HOST"});
+  EXPECT_EQ(sorted_lines(outcome.out),
+            (std::vector<std::string>{"0 n0", "1 n0", "2 n0", "3 n1", "4 n1"}));
+}
+
+TEST_F(Ssh, HostFileAndMinusN) {
+  const std::string list =
+      "/tmp/" + std::filesystem::path(folder_.path()).filename().string() + ".hosts";
+  std::ofstream(list) << "# our hosts\nn7 slots=2\nn7\n\nn8\nn9\n";
+  const auto outcome = ssh(2, {"sh", "-c", "echo $FAKE_HOST"}, {"--hostfile", list, "-N", "2"});
+  std::filesystem::remove(list);
+  EXPECT_EQ(sorted_lines(outcome.out), (std::vector<std::string>{"n7", "n8"})) << outcome.err;
+}
+
+TEST_F(Ssh, VariablesAndTheWorkingDirectoryArrive) {
+  const auto outcome =
+      ssh(2, {"sh", "-c", "echo $GASNET_NETWORKDEPTH $FRUIT=$PEAR; pwd"},
+          {"--hosts", "n0", "-E", "FRUIT"}, {"GASNET_NETWORKDEPTH=7", "FRUIT=it's", "PEAR=no"});
+  const auto line = "7 it's=\n" + std::filesystem::current_path().string() + "\n";
+  EXPECT_EQ(outcome.out, line + line) << outcome.err;
+}
+
+TEST_F(Ssh, C1_115_TheEnvironmentOfTheLauncherReachesAllRanks) {
+  const auto outcome = ssh(2, {rank_, "environment", "PEAR"}, {"--hosts", "n0,n1"}, {"PEAR=ripe"});
+  EXPECT_EQ(outcome.out, "PEAR=ripe\nPEAR=ripe\n");
+}
+
+TEST_F(Ssh, StandardInputReachesRank0) {
+  const std::string input(300000, 'i');
+  const auto outcome = ssh(3, {"cat"}, {"--hosts", "n0,n1"}, {}, input);
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out.size(), input.size());
+}
+
+TEST_F(Ssh, LinesAreNeverMixed) {
+  const auto outcome = ssh(4, {rank_, "lines", "2000"});
+  EXPECT_EQ(outcome.code, 0);
+  for (const auto* text : {&outcome.out, &outcome.err})
+    EXPECT_EQ(sorted_lines(*text).size(), 4000U);
+}
+
+TEST_F(Ssh, C1_103_TheOthersGetSigquitAndAreGoneInTime) {
+  const struct {
+    std::vector<std::string> deed;
+    int code;
+  } cases[] = {{{"leave", "7"}, 7},
+               {{"_exit", "3"}, 3},
+               {{"kill"}, 128 + SIGKILL},
+               {{"segv"}, 128 + SIGSEGV}};
+  for (const auto& one : cases) {
+    auto words = std::vector<std::string>{rank_, "one", "2"};
+    words.insert(words.end(), one.deed.begin(), one.deed.end());
+    const auto outcome = ssh(4, words);
+    EXPECT_EQ(outcome.code, one.code) << outcome.err;
+    EXPECT_EQ(count_of(outcome.out, "got SIGQUIT"), 3) << outcome.out;
+    EXPECT_LT(outcome.seconds, kGoneSeconds);
+  }
+}
+
+TEST_F(Ssh, KilledLauncherTakesAllHostsWithIt) {
+  Running job(command(4, {rank_, "wait"}, {"--hosts", "n0,n1"}), environment(with_ssh()));
+  ASSERT_TRUE(job.wait_for("waiting", 4));
+  ::kill(job.process(), SIGKILL);
+  EXPECT_TRUE(gone(mark_, kGoneSeconds));
+  EXPECT_TRUE(empty_within(folder_.path(), kGoneSeconds));
+}
+
+TEST_F(Ssh, SigtermEndsAllHosts) {
+  Running job(command(4, {rank_, "wait"}, {"--hosts", "n0,n1"}), environment(with_ssh()));
+  ASSERT_TRUE(job.wait_for("waiting", 4));
+  ::kill(job.process(), SIGTERM);
+  EXPECT_EQ(job.wait().code, 128 + SIGTERM);
+}
+
+TEST_F(Ssh, AHostThatFailsEndsTheJob) {
+  Running job(command(4, {rank_, "wait"}, {"--hosts", "n0,n1"}), environment(with_ssh()));
+  ASSERT_TRUE(job.wait_for("waiting", 4));
+  // The agent is the parent of its ranks.
+  const auto at = job.out().find("waiting ") + 8;
+  const int rank = std::atoi(job.out().c_str() + at);
+  std::ifstream status("/proc/" + std::to_string(rank) + "/stat");
+  std::string word;
+  int agent = 0;
+  status >> word >> word >> word >> agent;
+  ASSERT_GT(agent, 1);
+  ::kill(agent, SIGKILL);
+  const auto outcome = job.wait();
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_NE(outcome.err.find("host n"), std::string::npos) << outcome.err;
+}
+
+TEST_F(Ssh, ProblemsAtTheStartGetASentence) {
+  const struct {
+    std::vector<std::string> options, words;
+    const char* sentence;
+  } cases[] = {{{"--hosts", "n0,nowhere"}, {"true"}, "host nowhere: the connection ended"},
+               {{"--hosts", "n0,n1"}, {"no-such-program"}, "no program \"no-such-program\""},
+               {{"--hosts", "n0", "-N", "2"}, {"true"}, "-N asks for 2 hosts, but only 1"},
+               {{"--hosts", "-oProxyCommand=evil"}, {"true"}, "cannot be the name of a host"},
+               {{"--hostfile", "/nowhere/file"}, {"true"}, "cannot read the host file"},
+               {{"-spawner=ssh"}, {"true"}, "no hosts are named"}};
+  for (const auto& one : cases) {
+    const auto outcome = ssh(4, one.words, one.options);
+    EXPECT_EQ(outcome.code, 2) << one.sentence;
+    EXPECT_NE(outcome.err.find(one.sentence), std::string::npos) << outcome.err;
+  }
+}
+
+}  // namespace
+}  // namespace pinwire_test
