@@ -130,6 +130,7 @@ int frames(Bootstrap& job, Arguments more) {
   where.sll_protocol = htons(kType);
   where.sll_ifindex = static_cast<int>(::if_nametoindex(more[0]));
   if (::bind(socket, reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0) die("bind");
+  if (auto all_listen = job.barrier(); !all_listen) die(all_listen.sentence());
   std::set<uint8_t> heard = {static_cast<uint8_t>(job.rank())};
   uint8_t frame[60] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
   frame[6] = 0x02;  // a bridge forwards nothing from an invalid source
