@@ -1,4 +1,5 @@
-// Ctrl-C: asks for an orderly stop. A second one ends the process at once.
+// Ctrl-C: asks for an orderly stop. A second one, seconds later, ends the process
+// at once.
 #pragma once
 
 namespace pinwire::flood {

@@ -278,6 +278,17 @@ class Continuous(unittest.TestCase):
         self.assertIn("Accumulated forward statistics", out)
         self.assertRegex(out, r"Round trips: \d+, p50 ")
 
+    def test_interrupt_of_the_whole_group_is_one_interrupt(self):
+        # As from a terminal, but the launcher passes it on, too: each rank gets it twice.
+        process = start(["--auto-start", "--forward-mode=am", "--stats-period=0.2",
+                         "--yield=always"], start_new_session=True)
+        self.addCleanup(end, process)
+        wait_for(process.stdout, "NIC statistics")
+        os.killpg(process.pid, signal.SIGINT)
+        code, out, err = finish(process)
+        self.assertEqual(code, 0, out + err)
+        self.assertIn("Accumulated forward statistics", out)
+
     def test_interrupt_of_one_rank_stops_all(self):
         process = start(["--auto-start", "--forward-mode=put", "--stats-period=0.2",
                          "--yield=always"])
