@@ -50,11 +50,13 @@ Lane::Lane(NicShared& nic, uint32_t index)
   held_.make(rx_buffers);
   held_max_ = rx_buffers - std::max(1u, rx_buffers / 8);
   request_hold_max_ = rx_buffers / 2;
+  tx_burst_ = std::clamp(nic.facts.tx_burst_max, 1u, kBurst);
   ack_frames_ = std::make_unique<std::byte[]>(size_t{kBurst} * 192);
 }
 
 void Lane::connect(Rank rank, const Endpoint& endpoint) noexcept {
   Peer& peer = peers_[rank];
+  check(!peer.connected, "connected twice", rank);
   Endpoint to = endpoint;
   to.udp_port = static_cast<uint16_t>(endpoint.udp_port + index_);
   encode_encapsulation(peer.encapsulation, self_, to, kRecordsOffset);
@@ -63,13 +65,21 @@ void Lane::connect(Rank rank, const Endpoint& endpoint) noexcept {
     peer.send[f].una = peer.send[f].unsent = peer.send[f].next = first;
     peer.receive[f].start(first);
   }
-  peer.congestion.start(nic_.config.window_frames);
+  peer.frame_bytes_max = static_cast<uint16_t>(
+      std::min<uint32_t>(nic_.facts.frame_bytes_max, endpoint.frame_bytes_max));
+  // A multiple of 16, so that aligned puts stay aligned.
+  peer.fragment_bytes = static_cast<uint16_t>(
+      (peer.frame_bytes_max - kRecordsOffset - record_fields(RecordType::kPut)) & ~15u);
+  // More than half of its buffers in one flight would only be dropped.
+  peer.congestion.start(
+      std::clamp<uint32_t>(endpoint.rx_buffers / 2, 2, nic_.config.window_frames));
   peer.request_limit = std::max(nic_.info.network_depth, 2u);
   peer.connected = true;
 }
 
 uint32_t Lane::post(std::span<const Work> work) noexcept {
   port_busy_ = false;
+  posted_ = true;
   uint32_t accepted = 0;
   while (accepted < work.size() && accept(work[accepted])) ++accepted;
   if (accepted < work.size()) counters_.add(Count::kPostRefused);
@@ -93,8 +103,11 @@ uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
   ++poll_;
   previous_ns_ = now_ns_;
   now_ns_ = nic_.clock.now_ns();
+  constexpr uint64_t kStaleNs = 2'000;
   constexpr uint64_t kAbsenceNs = 200'000;
+  if (posted_ && now_ns_ - previous_ns_ > kStaleNs) restamp_posted();
   if (now_ns_ - previous_ns_ > kAbsenceNs) absent_until_ns_ = now_ns_;
+  posted_ = false;
   port_busy_ = false;
   const uint32_t received = receive_burst();
   run_timers();

@@ -57,11 +57,6 @@ struct NicShared {
   /// Keeps the first.
   [[gnu::format(printf, 4, 5)]] void fail(Rank peer, WorkStatus status, const char* format,
                                           ...) noexcept;
-  uint32_t frame_bytes_max() const noexcept { return facts.frame_bytes_max; }
-  /// Of a put or get that one frame carries; a multiple of a cache line.
-  uint32_t fragment_bytes() const noexcept {
-    return (facts.frame_bytes_max - kRecordsOffset - record_fields(RecordType::kPut)) & ~63u;
-  }
 };
 
 class Lane {
@@ -153,6 +148,7 @@ class Lane {
   void mark_lost(SendFlow& flow, uint32_t sequence) noexcept;
   void open_window(Peer& peer, Flow flow, Index window) noexcept;
   void close_window(Peer& peer, Flow flow) noexcept;
+  void restamp_posted() noexcept;
   void run_timers() noexcept;
   void run_flow_timer(Peer& peer, Flow flow) noexcept;
   void set_timer(uint64_t at_ns) noexcept;
@@ -164,6 +160,7 @@ class Lane {
   // lane_receive.cc: frames from the port
   struct Needs {
     uint32_t messages = 0;
+    uint32_t others = 0;  ///< records to execute
     uint32_t responses = 0;
     uint32_t before = 0;
   };
@@ -205,8 +202,12 @@ class Lane {
   uint64_t absent_until_ns_ = 0;  ///< frames sent before this give no round-trip samples
   uint64_t next_timer_ns_ = ~uint64_t{0};
   uint32_t poll_ = 0;
+  uint32_t tx_burst_ = kBurst;
   bool port_busy_ = false;
+  bool posted_ = false;  ///< since the last poll: frames bear its time, which may be long ago
   bool timers_skipped_ = false;
+  bool copying_ =
+      false;  ///< a copied put is being cut: all of it, whatever the congestion window says
   bool rx_more_ = false;
 
   std::unique_ptr<Peer[]> peers_;

@@ -33,7 +33,12 @@ void Lane::take_acks(Peer& peer, const FrameHeader& header, const SackBitmap* sa
     for (SendFlow& send : peer.send) {
       if (send.window == kNoIndex || send.una == send.unsent) continue;
       send.timeouts = 0;
-      for (uint32_t s = send.una; s != send.unsent; ++s) mark_lost(send, s);
+      for (uint32_t s = send.una; s != send.unsent; ++s) {
+        const Index index = windows_[send.window].slot[s % kWindowFramesMax];
+        // What was sent within the last round trip may not have been refused.
+        if (index == kNoIndex || slots_[index].sent_ns + peer.rtt.least_ns() > now_ns_) continue;
+        mark_lost(send, s);
+      }
     }
     attend(peer);
   }
@@ -49,9 +54,9 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, uint32_t ack, const SackBitmap* 
     Index& index = window.slot[sequence % kWindowFramesMax];
     if (index == kNoIndex) return false;
     SendSlot& slot = slots_[index];
-    const uint64_t took_ns = now_ns_ - slot.sent_ns;
-    if (slot.sends == 1 && slot.sent_ns >= absent_until_ns_)
-      rtt_ns = std::max<uint64_t>(took_ns, 1);
+    const uint64_t took_ns = now_ns_ > slot.sent_ns ? now_ns_ - slot.sent_ns : 0;
+    // A frame restamped in this very poll says nothing about the round trip.
+    if (slot.sends == 1 && took_ns != 0 && slot.sent_ns >= absent_until_ns_) rtt_ns = took_ns;
     // The acknowledgement of a repeated frame may be the first copy's.
     const bool certain = slot.sends == 1 || took_ns >= peer.rtt.least_ns();
     if (certain && slot.sent_ns > newest_ns) newest_ns = slot.sent_ns;
@@ -193,6 +198,28 @@ void Lane::close_window(Peer& peer, Flow flow) noexcept {
 }
 
 void Lane::set_timer(uint64_t at_ns) noexcept { next_timer_ns_ = std::min(next_timer_ns_, at_ns); }
+
+/// Frames that post() sent since the last poll bear the time of that poll. If that was long ago,
+/// the client computed meanwhile, and they are younger than that: give them their timeout from now.
+/// The odd nanosecond marks them as done, or a client that posts before each poll would put off the
+/// timeout for ever.
+void Lane::restamp_posted() noexcept {
+  for (uint32_t i = 0; i < active_count_; ++i) {
+    const SendWindow& window = windows_[active_windows_[i]];
+    Peer& peer = peers_[window.peer];
+    SendFlow& send = peer.send[static_cast<size_t>(window.flow)];
+    for (uint32_t s = send.next; s != send.una; --s) {
+      const Index index = window.slot[(s - 1) % kWindowFramesMax];
+      if (index == kNoIndex) continue;
+      if (slots_[index].sent_ns != previous_ns_) break;
+      slots_[index].sent_ns = now_ns_ + 1;
+      if (s - 1 == send.una && send.rto_at_ns != 0) {
+        send.rto_at_ns = now_ns_ + peer.rtt.backed_off_ns(rto_limits_, send.timeouts, random_);
+        set_timer(send.rto_at_ns);
+      }
+    }
+  }
+}
 
 void Lane::run_timers() noexcept {
   // More frames wait in the port, or nobody polled for long: first see what came meanwhile.

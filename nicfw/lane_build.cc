@@ -40,7 +40,7 @@ bool Lane::accept(const Work& work) noexcept {
 bool Lane::accept_send(Peer& peer, const Work& work) noexcept {
   const Flow flow = flow_of(work.cls);
   const uint64_t total = work.head_bytes + work.bytes;
-  check(total <= nic_.frame_bytes_max() - kRecordsOffset - kMessageHeaderBytes,
+  check(total <= peer.frame_bytes_max - kRecordsOffset - kMessageHeaderBytes,
         "post: message larger than send_bytes_max", total);
   const bool copied = work.flags & kWorkCopied || work.bytes <= kCopyBytes;
   uint32_t body_key = 0;
@@ -82,13 +82,14 @@ bool Lane::accept_send(Peer& peer, const Work& work) noexcept {
 }
 
 bool Lane::accept_put(Peer& peer, const Work& work) noexcept {
+  check(work.bytes <= kPutBytesMax, "post: put larger than put_bytes_max", work.bytes);
   if (work.bytes == 0) {
     const Index op = take_op(work);
     if (op != kNoIndex) finish_op(op, WorkStatus::kOk);
     return op != kNoIndex;
   }
   const bool small =
-      work.bytes <= kCopyBytes || (work.flags & kWorkCopied && work.bytes <= nic_.fragment_bytes());
+      work.bytes <= kCopyBytes || (work.flags & kWorkCopied && work.bytes <= peer.fragment_bytes);
   if (!small) return accept_long(peer, Flow::kOneSided, work);
 
   const Index op = take_op(work);
@@ -107,6 +108,7 @@ bool Lane::accept_put(Peer& peer, const Work& work) noexcept {
   record.key = work.remote_key;
   record.op = op_name(op);
   record.address = work.remote;
+  record.length = work.bytes;
   at += encode_record(at, record);
   std::memcpy(at, work.local, work.bytes);
   counters_.add(Count::kTxCopiedBytes, work.bytes);
@@ -118,6 +120,7 @@ bool Lane::accept_put(Peer& peer, const Work& work) noexcept {
 }
 
 bool Lane::accept_put_send(Peer& peer, const Work& work) noexcept {
+  check(work.bytes <= kPutBytesMax, "post: put larger than put_bytes_max", work.bytes);
   if (work.bytes != 0) return accept_long(peer, flow_of(work.cls), work);
   Work plain = work;
   plain.op = Op::kSend;
@@ -134,16 +137,18 @@ bool Lane::accept_long(Peer& peer, Flow flow, const Work& work) noexcept {
   if (work.head_bytes != 0) std::memcpy(op.head, work.head, work.head_bytes);
   if (work.flags & kWorkCopied) {
     // Everything must be copied now, or nothing be accepted.
-    const uint64_t frames = work.bytes / nic_.fragment_bytes() + 2;
+    const uint64_t frames = work.bytes / peer.fragment_bytes + 2;
     check(frames <= nic_.config.window_frames / 2 && frames <= buffers_.size() / 2,
           "post: kWorkCopied with more payload than this driver copies", work.bytes);
     const SendFlow& send = peer.send[static_cast<size_t>(flow)];
     const bool room = send.next - send.una + frames <= nic_.config.window_frames &&
-                      send.in_flight() + frames <= peer.congestion.frames() &&
+                      send.in_flight() < peer.congestion.frames() &&
                       slots_.available() >= frames + slots_.size() / 4 &&
                       buffers_.available() >= frames + buffers_.size() / 4;
-    const bool whole = room && (work.op == Op::kPut || credit_allows(peer, flow)) &&
-                       pump_op(peer, flow, op, index);
+    const bool allowed = room && (work.op == Op::kPut || credit_allows(peer, flow));
+    copying_ = true;
+    const bool whole = allowed && pump_op(peer, flow, op, index);
+    copying_ = false;
     if (!whole) {
       check(op.built == 0, "a copied put was cut", op.built);
       drop_op(index);
@@ -277,7 +282,7 @@ bool Lane::local_key(const Work& work, uint32_t& port_key) noexcept {
 /// nothing in flight that would bring more, one frame goes after a timeout.
 bool Lane::credit_allows(Peer& peer, Flow flow) noexcept {
   if (flow != Flow::kRequest) return true;
-  if (seq_before(peer.requests_built, peer.request_limit)) return true;
+  if (copying_ || seq_before(peer.requests_built, peer.request_limit)) return true;
   counters_.add(Count::kCreditStalls);
   const bool quiet = peer.send[static_cast<size_t>(flow)].in_flight() == 0;
   if (quiet && peer.credit_probe_at_ns != 0 && now_ns_ >= peer.credit_probe_at_ns) {
@@ -295,7 +300,7 @@ bool Lane::credit_allows(Peer& peer, Flow flow) noexcept {
 bool Lane::may_build(const Peer& peer, Flow flow) const noexcept {
   const SendFlow& send = peer.send[static_cast<size_t>(flow)];
   return send.next - send.una < nic_.config.window_frames &&
-         send.in_flight() < peer.congestion.frames();
+         (copying_ || send.in_flight() < peer.congestion.frames());
 }
 
 SendSlot* Lane::start_frame(Peer& peer, Flow flow, bool large) noexcept {
@@ -337,7 +342,7 @@ std::byte* Lane::reserve_record(Peer& peer, Flow flow, uint32_t bytes, bool mess
     slot = &slot_at(send, send.next - 1, index);
     const uint32_t at = align_up<uint32_t>(slot->head_bytes, kRecordAlign);
     const bool credited = !message || slot->has_message;
-    if (at + bytes <= nic_.frame_bytes_max() && credited) {
+    if (at + bytes <= peer.frame_bytes_max && credited) {
       std::memset(slot->head + slot->head_bytes, 0, at - slot->head_bytes);
       slot->head_bytes = static_cast<uint16_t>(at + bytes);
       return slot->head + at;
@@ -420,11 +425,11 @@ bool Lane::build_fragment(Peer& peer, Flow flow, Operation& op, Index index) noe
   const bool copied = work.flags & kWorkCopied;
   const uint32_t fields = record_fields(RecordType::kPut);
   const uint64_t left = work.bytes - op.built;
-  const auto bytes = static_cast<uint32_t>(std::min<uint64_t>(left, nic_.fragment_bytes()));
+  const auto bytes = static_cast<uint32_t>(std::min<uint64_t>(left, peer.fragment_bytes));
   // The message of a put-send travels in the frame of the last fragment if there is room.
   const uint32_t message = record_stride(kMessageHeaderBytes, work.head_bytes);
   const bool with_message = work.op == Op::kPutSend && bytes == left &&
-                            kRecordsOffset + message + fields + bytes <= nic_.frame_bytes_max();
+                            kRecordsOffset + message + fields + bytes <= peer.frame_bytes_max;
   if (with_message && !credit_allows(peer, flow)) return false;
   uint32_t body_key = 0;
   if (!copied && work.local_key != kNoRegion) {
@@ -447,6 +452,8 @@ bool Lane::build_fragment(Peer& peer, Flow flow, Operation& op, Index index) noe
   record.key = work.remote_key;
   record.op = op_name(index);
   record.address = work.remote + op.built;
+  record.offset = op.built;
+  record.length = work.bytes;
   std::byte* at = slot->head + slot->head_bytes;
   encode_record(at, record);
   slot->head_bytes = static_cast<uint16_t>(slot->head_bytes + fields);
@@ -494,7 +501,7 @@ bool Lane::pump_response(Peer& peer, Response& response) noexcept {
 bool Lane::build_get_data(Peer& peer, Response& response) noexcept {
   Record record = response.record;
   const uint64_t left = record.length - response.built;
-  const auto bytes = static_cast<uint32_t>(std::min<uint64_t>(left, nic_.fragment_bytes()));
+  const auto bytes = static_cast<uint32_t>(std::min<uint64_t>(left, peer.fragment_bytes));
   const uint32_t fields = record_fields(RecordType::kGetData);
   const uint64_t from = record.address + response.built;
   const Regions::Entry* entry = nic_.regions.find(record.key, from, bytes);

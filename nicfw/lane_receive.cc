@@ -146,9 +146,7 @@ bool Lane::receive_records(Peer& peer, const FrameHeader& header, const RxFrame&
   if (peer.unacked_frames++ == 0) peer.ack_since_poll = poll_;
   if (header.flags & kAckNow || receive.has_holes()) peer.ack_now = true;
   attend(peer);
-  if (needs.messages == 0 || header.record_bytes > needs.messages * kMessageHeaderBytes) {
-    execute(peer, records, header.record_bytes);
-  }
+  if (needs.others != 0) execute(peer, records, header.record_bytes);
   if (needs.messages != 0) hold(peer, header, frame, needs.before);
   if (!parked_.empty()) unpark(peer);
   return needs.messages != 0;
@@ -164,6 +162,7 @@ Reject Lane::check_records(Peer& peer, const FrameHeader& header, const std::byt
     if (const Reject bad = parse_record(records + at, left, record); bad != Reject::kNone)
       return bad;
     if (!belongs(record.type, header.flow())) return Reject::kRecord;
+    if (record.type != RecordType::kMessage) ++needs.others;
     Reject bad = Reject::kNone;
     switch (record.type) {
       case RecordType::kMessage:
@@ -197,14 +196,15 @@ Reject Lane::check_records(Peer& peer, const FrameHeader& header, const std::byt
 
 /// Is the range that a put, get or atomic names inside a region that it has the key of?
 Reject Lane::check_access(Peer& peer, const Record& record) noexcept {
-  uint64_t bytes = record.bytes;
-  if (record.type == RecordType::kGet) bytes = record.length;
-  if (record.type == RecordType::kAtomic) bytes = sizeof(uint64_t);
-  if (bytes == 0) return Reject::kRecord;
+  const bool put = record.type == RecordType::kPut;
+  const uint64_t bytes = record.type == RecordType::kAtomic ? sizeof(uint64_t) : record.length;
+  // Of a put that reaches beyond its region no part is placed, not even those that would fit.
+  const uint64_t start = put ? record.address - record.offset : record.address;
+  if (bytes == 0 || (put && record.offset > record.address)) return Reject::kRecord;
   const bool aligned = record.type != RecordType::kAtomic || record.address % sizeof(uint64_t) == 0;
-  if (aligned && nic_.regions.find(record.key, record.address, bytes) != nullptr)
-    return Reject::kNone;
+  if (aligned && nic_.regions.find(record.key, start, bytes) != nullptr) return Reject::kNone;
   Record asked = record;
+  asked.address = start;
   asked.length = bytes;
   refuse_access(peer, asked);
   return Reject::kAccess;

@@ -105,7 +105,7 @@ void Lane::stage_slot(Peer& peer, Flow flow, uint32_t sequence, bool again) noex
       TxFrame{slot.head, slot.head_bytes, slot.body_bytes, slot.body, slot.body_key};
   staged_what_[staged_count_] = {rank_of(peer), sequence, flow,
                                  again ? Staged::kAgain : Staged::kFirst};
-  if (++staged_count_ == kBurst) flush();
+  if (++staged_count_ == tx_burst_) flush();
 }
 
 void Lane::stage_ack(Peer& peer) noexcept {
@@ -135,7 +135,7 @@ void Lane::stage_ack(Peer& peer) noexcept {
   counters_.add(Count::kAcksSent);
   staged_[staged_count_] = TxFrame{frame, kRecordsOffset + header.record_bytes, 0, nullptr, 0};
   staged_what_[staged_count_] = {rank_of(peer), 0, Flow::kRequest, Staged::kAck};
-  if (++staged_count_ == kBurst) flush();
+  if (++staged_count_ == tx_burst_) flush();
 }
 
 /// Every frame acknowledges all three flows.

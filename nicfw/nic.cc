@@ -9,15 +9,17 @@
 namespace pinwire {
 namespace {
 
-constexpr uint32_t kAddressBytes = 14;
+constexpr uint32_t kAddressBytes = 18;
+constexpr uint32_t kFrameBytesMin = 512;
+constexpr uint32_t kFrameBytesMax = 16'000;
 constexpr uint8_t kAddressVersion = 1;
-constexpr uint64_t kPutBytesMax = uint64_t{1} << 30;
 constexpr uint32_t kRxBuffersMin = 4;
 
 class Nic final : public Driver {
  public:
   Nic(Port& port, Clock& clock, const NicConfig& config) : shared_{port, clock, config} {
     shared_.facts = port.facts();
+    smallest_frame_ = shared_.facts.frame_bytes_max;
   }
   ~Nic() override { close(); }
 
@@ -57,13 +59,14 @@ class Nic final : public Driver {
  private:
   NicShared shared_;
   std::vector<std::unique_ptr<Lane>> lanes_;
+  uint32_t smallest_frame_ = 0;  ///< of this port and those of the peers that are connected
   bool open_ = false;
 };
 
 Caps Nic::caps() const noexcept {
   Caps caps;
   caps.lanes_max = shared_.facts.queues;
-  caps.send_bytes_max = shared_.facts.frame_bytes_max - kRecordsOffset - kMessageHeaderBytes;
+  caps.send_bytes_max = smallest_frame_ - kRecordsOffset - kMessageHeaderBytes;
   caps.put_bytes_max = kPutBytesMax;
   caps.inline_bytes_max = 256;
   caps.mtu_bytes = shared_.facts.frame_bytes_max;
@@ -82,9 +85,9 @@ Status Nic::open(const OpenInfo& info) {
     return error("nicfw: %u lanes wanted, but the port has %u queues; lower the number of lanes",
                  info.lanes, facts.queues);
   }
-  if (facts.frame_bytes_max < 512 || facts.frame_bytes_max > 16'000) {
-    return error("nicfw: the port's frames of %u bytes are outside 512 to 16000; set its MTU",
-                 facts.frame_bytes_max);
+  if (facts.frame_bytes_max < kFrameBytesMin || facts.frame_bytes_max > kFrameBytesMax) {
+    return error("nicfw: the port's frames of %u bytes are outside %u to %u; set its MTU",
+                 facts.frame_bytes_max, kFrameBytesMin, kFrameBytesMax);
   }
   if (facts.rx_buffers < kRxBuffersMin) {
     return error("nicfw: the port has %u receive buffers, at least %u are needed", facts.rx_buffers,
@@ -102,6 +105,8 @@ Status Nic::open(const OpenInfo& info) {
   shared_.self.mac = facts.mac;
   shared_.self.ipv4 = config.ipv4 != 0 ? config.ipv4 : (10u << 24) + info.rank + 1;
   shared_.self.udp_port = config.udp_port;
+  shared_.self.frame_bytes_max = static_cast<uint16_t>(facts.frame_bytes_max);
+  shared_.self.rx_buffers = static_cast<uint16_t>(std::min(facts.rx_buffers, 0xffffu));
   shared_.regions.make(config.seed ^ info.job_key ^ info.rank);
   for (uint32_t lane = 0; lane < info.lanes; ++lane) {
     lanes_.push_back(std::make_unique<Lane>(shared_, lane));
@@ -118,6 +123,8 @@ std::vector<std::byte> Nic::address() const {
   std::memcpy(&bytes[2], shared_.self.mac.data(), 6);
   store_little<uint32_t>(&bytes[8], shared_.self.ipv4);
   store_little<uint16_t>(&bytes[12], shared_.self.udp_port);
+  store_little<uint16_t>(&bytes[14], shared_.self.frame_bytes_max);
+  store_little<uint16_t>(&bytes[16], shared_.self.rx_buffers);
   return bytes;
 }
 
@@ -137,6 +144,13 @@ Status Nic::connect(Rank peer, std::span<const std::byte> address) {
   std::memcpy(endpoint.mac.data(), &address[2], 6);
   endpoint.ipv4 = load_little<uint32_t>(&address[8]);
   endpoint.udp_port = load_little<uint16_t>(&address[12]);
+  endpoint.frame_bytes_max = load_little<uint16_t>(&address[14]);
+  endpoint.rx_buffers = load_little<uint16_t>(&address[16]);
+  if (endpoint.frame_bytes_max < kFrameBytesMin) {
+    return error("nicfw: rank %u says that its port carries frames of %u bytes, fewer than %u",
+                 peer, endpoint.frame_bytes_max, kFrameBytesMin);
+  }
+  smallest_frame_ = std::min<uint32_t>(smallest_frame_, endpoint.frame_bytes_max);
   for (auto& lane : lanes_) lane->connect(peer, endpoint);
   return success();
 }

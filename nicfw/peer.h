@@ -48,6 +48,8 @@ struct alignas(64) Peer {
   uint32_t ack_since_poll = 0;      ///< the poll in which the oldest unacknowledged frame arrived
   uint16_t unacked_frames = 0;      ///< arrived, and not acknowledged by any frame yet
   uint16_t active_flows = 0;        ///< with a window
+  uint16_t frame_bytes_max = 0;     ///< the smaller of the two ports'
+  uint16_t fragment_bytes = 0;      ///< of a put or get that one frame carries
   bool ack_now = false;
   bool queued = false;  ///< in the lane's attention ring
   bool connected = false;

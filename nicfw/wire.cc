@@ -1,5 +1,6 @@
 #include "nicfw/wire.h"
 
+#include "core/base/bits.h"
 #include "nicfw/crc32c.h"
 
 namespace pinwire {
@@ -180,6 +181,10 @@ uint32_t encode_record(std::byte* at, const Record& record) noexcept {
       store_little<uint64_t>(at + 8, record.op);
       break;
   }
+  if (record.type == RecordType::kPut) {
+    store_little<uint32_t>(at + 24, static_cast<uint32_t>(record.offset));
+    store_little<uint32_t>(at + 28, static_cast<uint32_t>(record.length));
+  }
   if (record.type == RecordType::kGetData) store_little<uint64_t>(at + 16, record.offset);
   if (record.type == RecordType::kAtomicResult) store_little<uint64_t>(at + 16, record.operand);
   if (record.type == RecordType::kGet) store_little<uint64_t>(at + 24, record.length);
@@ -212,6 +217,11 @@ Reject parse_record(const std::byte* at, uint32_t left, Record& out) noexcept {
   out.operand = third;
   if (out.type == RecordType::kGet || out.type == RecordType::kRefusal) {
     out.length = load_little<uint64_t>(at + 24);
+  }
+  if (out.type == RecordType::kPut) {
+    out.offset = load_little<uint32_t>(at + 24);
+    out.length = load_little<uint32_t>(at + 28);
+    if (!inside(out.offset, out.bytes, 0, out.length)) return Reject::kRecord;
   }
   if (out.type == RecordType::kAtomic) {
     out.operand = load_little<uint64_t>(at + 24);

@@ -65,6 +65,8 @@ struct Endpoint {
   MacAddress mac{};
   uint32_t ipv4 = 0;  ///< host order
   uint16_t udp_port = 0;
+  uint16_t frame_bytes_max = 0;  ///< what its port carries
+  uint16_t rx_buffers = 0;       ///< how many frames it can take at once
 };
 
 /// Fills the first 42 bytes for a frame of `frame_bytes`, UDP checksum 0 (a port that offloads it
@@ -105,6 +107,8 @@ Reject parse_frame(const RxFrame& frame, const FrameKey& key, uint16_t job_tag, 
 
 /// Selective acknowledgement: per flow, bit i says that sequence ack + i arrived.
 inline constexpr uint32_t kSackBytes = kFlows * kWindowFramesMax / 8;
+inline constexpr uint64_t kPutBytesMax = uint64_t{1} << 30;  ///< of one put or get
+
 struct SackBitmap {
   std::array<uint64_t, kWindowFramesMax / 64> words{};
 };
@@ -128,8 +132,8 @@ struct Record {
   uint32_t before;  ///< kMessage: of the frames just before, how many carry data that it needs
   uint64_t address;
   uint64_t op;       ///< the initiator's name for the operation
-  uint64_t offset;   ///< kGetData
-  uint64_t length;   ///< kGet, kRefusal: bytes asked for
+  uint64_t offset;   ///< kGetData; kPut: of these bytes in the whole put (32 bits)
+  uint64_t length;   ///< kGet, kRefusal: bytes asked for; kPut: of the whole put (32 bits)
   uint64_t operand;  ///< kAtomic; kAtomicResult: old value; kRefusal: region base
   uint64_t compare;  ///< kAtomic; kRefusal: region bytes
   uint32_t fields;   ///< bytes of the record before its payload
@@ -141,7 +145,7 @@ constexpr uint32_t record_fields(RecordType type) noexcept {
     case RecordType::kMessage:
       return kMessageHeaderBytes;
     case RecordType::kPut:
-      return 24;
+      return 32;
     case RecordType::kGet:
       return 32;
     case RecordType::kGetData:

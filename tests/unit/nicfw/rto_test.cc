@@ -1,0 +1,55 @@
+#include "nicfw/rto.h"
+
+#include <gtest/gtest.h>
+
+namespace pinwire {
+namespace {
+
+constexpr RtoLimits kLimits{20'000, 50'000'000};
+
+TEST(Rto, BeforeAnySample) {
+  const RttEstimate rtt;
+  EXPECT_FALSE(rtt.known());
+  EXPECT_EQ(rtt.rto_ns(kLimits), RttEstimate::kFirstRtoNs);
+}
+
+TEST(Rto, FollowsRfc6298) {
+  RttEstimate rtt;
+  rtt.sample(100'000);  // SRTT = R, RTTVAR = R/2, RTO = SRTT + 4 RTTVAR
+  EXPECT_EQ(rtt.smoothed_ns(), 100'000u);
+  EXPECT_EQ(rtt.rto_ns(kLimits), 300'000u);
+  rtt.sample(180'000);  // RTTVAR = 3/4 50000 + 1/4 80000 = 57500; SRTT = 7/8 100000 + 1/8 180000
+  EXPECT_EQ(rtt.smoothed_ns(), 110'000u);
+  EXPECT_EQ(rtt.rto_ns(kLimits), 110'000u + 4 * 57'500u);
+}
+
+TEST(Rto, StaysWithinItsLimits) {
+  RttEstimate rtt;
+  for (int i = 0; i < 100; ++i) rtt.sample(1'000);
+  EXPECT_EQ(rtt.rto_ns(kLimits), kLimits.min_ns);
+  for (int i = 0; i < 100; ++i) rtt.sample(~uint64_t{0});
+  EXPECT_EQ(rtt.rto_ns(kLimits), kLimits.max_ns);
+  EXPECT_EQ(rtt.least_ns(), 1'000u);
+}
+
+TEST(Rto, BacksOffExponentiallyWithJitter) {
+  RttEstimate rtt;
+  rtt.sample(100'000);
+  Random random(1);
+  const uint64_t base = rtt.rto_ns(kLimits);
+  EXPECT_EQ(rtt.backed_off_ns(kLimits, 0, random), base);
+  for (uint32_t timeouts = 1; timeouts < 40; ++timeouts) {
+    const uint64_t plain = std::min(base << std::min(timeouts, 20u), kLimits.max_ns);
+    bool differs = false;
+    for (int i = 0; i < 20; ++i) {
+      const uint64_t waits = rtt.backed_off_ns(kLimits, timeouts, random);
+      EXPECT_GE(waits, plain);
+      EXPECT_LE(waits, plain + plain / 8);
+      differs |= waits != plain;
+    }
+    EXPECT_TRUE(differs);
+  }
+}
+
+}  // namespace
+}  // namespace pinwire

@@ -1,0 +1,298 @@
+#include "nicfw/wire.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "core/base/random.h"
+#include "nicfw/crc32c.h"
+
+namespace pinwire {
+namespace {
+
+constexpr uint64_t kJobKey = 0x1122334455667788;
+const FrameKey kKey(kJobKey, 1);
+const Endpoint kFrom{{2, 0, 0, 0, 0, 1}, 0x0a000001, 4791, 0, 0};
+const Endpoint kTo{{2, 0, 0, 0, 0, 2}, 0x0a000002, 4792, 0, 0};
+
+FrameHeader sample_header() {
+  FrameHeader header;
+  header.flags = static_cast<uint8_t>(Flow::kReply) | kAckNow;
+  header.credit = 0x1234;
+  header.source = 0x01020304;
+  header.sequence = 0xfffffffe;
+  header.acks[0] = 1;
+  header.acks[1] = 0x22222222;
+  header.acks[2] = 0x33333333;
+  header.record_bytes = header.checked_bytes = 16;
+  return header;
+}
+
+struct alignas(16) Frame {
+  std::byte bytes[256] = {};
+  uint32_t count = 96;
+  RxFrame rx() { return {bytes, count, false, nullptr}; }
+};
+
+/// A frame with one message of 8 bytes, complete and right.
+Frame sample_frame(FrameHeader header = sample_header()) {
+  Frame frame;
+  encode_encapsulation(frame.bytes, kFrom, kTo, frame.count);
+  Record record{};
+  record.type = RecordType::kMessage;
+  record.bytes = 8;
+  record.before = 3;
+  encode_record(frame.bytes + kRecordsOffset, record);
+  for (uint8_t i = 0; i < 8; ++i) frame.bytes[88 + i] = std::byte{static_cast<uint8_t>(0xa0 + i)};
+  const uint32_t crc = crc32c(crc32c_start(16), frame.bytes + kRecordsOffset, 16);
+  encode_header(frame.bytes, header, kKey, kKey.job_tag(), 7, crc);
+  return frame;
+}
+
+Reject parse(Frame& frame, FrameHeader& header, Rank self = 7, uint16_t port = 4792) {
+  return parse_frame(frame.rx(), kKey, kKey.job_tag(), self, port, header);
+}
+
+TEST(Wire, GoldenFrame) {
+  // The last eight bytes before the records are the tag, made here of a given CRC.
+  constexpr uint8_t kGolden[96] = {
+      0x02, 0x00, 0x00, 0x00, 0x00, 0x02, 0x02, 0x00, 0x00, 0x00, 0x00, 0x01, 0x08, 0x00,
+      0x45, 0x00, 0x00, 0x52, 0x00, 0x00, 0x40, 0x00, 0x40, 0x11, 0x26, 0x99, 0x0a, 0x00,
+      0x00, 0x01, 0x0a, 0x00, 0x00, 0x02, 0x12, 0xb7, 0x12, 0xb8, 0x00, 0x3e, 0x00, 0x00,
+      0x10, 0x05, 0x34, 0x12, 0x04, 0x03, 0x02, 0x01, 0xfe, 0xff, 0xff, 0xff, 0x01, 0x00,
+      0x00, 0x00, 0x22, 0x22, 0x22, 0x22, 0x33, 0x33, 0x33, 0x33, 0x75, 0x79, 0x10, 0x00,
+      0x10, 0x00, 0x63, 0x06, 0x1b, 0x78, 0x00, 0xb4, 0xc3, 0x02, 0x01, 0x00, 0x08, 0x00,
+      0x03, 0x00, 0x00, 0x00, 0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5, 0xa6, 0xa7};
+  Frame frame = sample_frame();
+  encode_header(frame.bytes, sample_header(), kKey, kKey.job_tag(), 7, 0xdeadbeef);
+  for (size_t i = 0; i < sizeof kGolden; ++i) {
+    EXPECT_EQ(std::to_integer<uint8_t>(frame.bytes[i]), kGolden[i]) << "byte " << i;
+  }
+}
+
+TEST(Wire, GoldenRecords) {
+  struct Case {
+    Record record;
+    std::vector<uint8_t> bytes;
+  };
+  Record put{};
+  put.type = RecordType::kPut;
+  put.bytes = 0x0102;
+  put.key = 0x0a0b0c0d;
+  put.op = 0x1112131415161718;
+  put.address = 0x2122232425262728;
+  put.offset = 0x61626364;
+  put.length = 0x71727374;
+  Record get = put;
+  get.type = RecordType::kGet;
+  get.bytes = 0;
+  get.length = 0x3132333435363738;
+  Record atomic = get;
+  atomic.type = RecordType::kAtomic;
+  atomic.code = 7;
+  atomic.operand = 0x4142434445464748;
+  atomic.compare = 0x5152535455565758;
+  Record refusal = atomic;
+  refusal.type = RecordType::kRefusal;
+  refusal.code = 0;
+  const std::vector<uint8_t> key_op_address = {0x0d, 0x0c, 0x0b, 0x0a, 0x18, 0x17, 0x16,
+                                               0x15, 0x14, 0x13, 0x12, 0x11, 0x28, 0x27,
+                                               0x26, 0x25, 0x24, 0x23, 0x22, 0x21};
+  const auto joined = [&](std::vector<uint8_t> start, std::vector<uint64_t> words) {
+    start.insert(start.end(), key_op_address.begin(), key_op_address.end());
+    for (const uint64_t word : words) {
+      for (uint32_t i = 0; i < 64; i += 8) start.push_back(static_cast<uint8_t>(word >> i));
+    }
+    return start;
+  };
+  const Case cases[] = {
+      {put, joined({2, 0, 0x02, 0x01}, {0x7172737461626364})},
+      {get, joined({3, 0, 0, 0}, {get.length})},
+      {atomic, joined({5, 7, 0, 0}, {atomic.operand, atomic.compare})},
+      {refusal, joined({7, 0, 0, 0}, {refusal.length, refusal.operand, refusal.compare})},
+  };
+  for (const Case& tested : cases) {
+    std::vector<std::byte> out(64, std::byte{0xcc});
+    const uint32_t fields = encode_record(out.data(), tested.record);
+    ASSERT_EQ(fields, tested.bytes.size());
+    ASSERT_EQ(fields, record_fields(tested.record.type));
+    for (size_t i = 0; i < fields; ++i) {
+      EXPECT_EQ(std::to_integer<uint8_t>(out[i]), tested.bytes[i]) << "byte " << i;
+    }
+    EXPECT_EQ(out[fields], std::byte{0xcc});
+  }
+}
+
+TEST(Wire, RecordsSurviveTheRoundTrip) {
+  for (uint8_t type = 1; type <= 7; ++type) {
+    Record in{};
+    in.type = static_cast<RecordType>(type);
+    const bool payload = in.type == RecordType::kPut || in.type == RecordType::kGetData;
+    in.bytes = payload ? 5 : 0;
+    in.key = in.before = 3;
+    in.op = 4;
+    in.address = in.offset = 5;
+    in.length = 10;
+    in.operand = 7;
+    in.compare = 8;
+    std::byte bytes[64] = {};
+    const uint32_t fields = encode_record(bytes, in);
+    Record out{};
+    ASSERT_EQ(parse_record(bytes, fields + in.bytes, out), Reject::kNone) << int{type};
+    EXPECT_EQ(out.type, in.type);
+    EXPECT_EQ(out.bytes, in.bytes);
+    EXPECT_EQ(out.fields, fields);
+    if (in.type == RecordType::kAtomicResult) {
+      EXPECT_EQ(out.operand, 7u);
+    }
+    if (in.type == RecordType::kGetData) {
+      EXPECT_EQ(out.offset, 5u);
+    }
+    if (in.type == RecordType::kRefusal) {
+      EXPECT_EQ(out.compare, 8u);
+    }
+    // One byte fewer, at any length, is refused.
+    for (uint32_t left = 0; left < fields + in.bytes; ++left) {
+      EXPECT_EQ(parse_record(bytes, left, out), Reject::kRecord) << int{type} << " " << left;
+    }
+  }
+}
+
+TEST(Wire, MessagesInAFrameAreAligned) {
+  uint32_t at = kRecordsOffset;
+  for (const uint32_t bytes : {8u, 0u, 16u, 100u, 1u}) {
+    EXPECT_EQ((at + kMessageHeaderBytes) % 16, 8u);
+    at += record_stride(kMessageHeaderBytes, bytes);
+  }
+}
+
+TEST(Wire, ParsesWhatItEncodes) {
+  Frame frame = sample_frame();
+  FrameHeader header;
+  ASSERT_EQ(parse(frame, header), Reject::kNone);
+  EXPECT_EQ(header.flow(), Flow::kReply);
+  EXPECT_EQ(header.flags & kAckNow, kAckNow);
+  EXPECT_EQ(header.credit, 0x1234);
+  EXPECT_EQ(header.source, 0x01020304u);
+  EXPECT_EQ(header.sequence, 0xfffffffeu);
+  EXPECT_EQ(header.acks[2], 0x33333333u);
+  EXPECT_EQ(header.record_bytes, 16);
+}
+
+TEST(Wire, PaddingOfShortFramesIsIgnored) {
+  Frame frame = sample_frame();
+  frame.count = 128;  // as a switch that pads would deliver it
+  FrameHeader header;
+  EXPECT_EQ(parse(frame, header), Reject::kNone);
+}
+
+TEST(Wire, EveryFlippedBitIsNoticed) {
+  // Only fields that a router may change, or that nobody reads, may differ.
+  const auto ignored = [](uint32_t byte) {
+    return byte < 12 ||                  // MAC addresses
+           byte == 15 ||                 // type of service
+           (byte >= 18 && byte < 20) ||  // identification
+           byte == 22 ||                 // time to live
+           (byte >= 24 && byte < 36) ||  // IP checksum, addresses, source port
+           (byte >= 40 && byte < 42);    // UDP checksum, when the CRC covers all
+  };
+  FrameHeader header;
+  for (uint32_t byte = 0; byte < 96; ++byte) {
+    for (uint32_t bit = 0; bit < 8; ++bit) {
+      Frame frame = sample_frame();
+      frame.bytes[byte] ^= std::byte{1} << bit;
+      const bool dont_fragment = byte == 20 && bit == 6;
+      const bool harmless = ignored(byte) || dont_fragment;
+      EXPECT_EQ(parse(frame, header) == Reject::kNone, harmless) << byte << " " << bit;
+    }
+  }
+}
+
+TEST(Wire, EveryTruncationIsNoticed) {
+  FrameHeader header;
+  for (uint32_t count = 0; count < 96; ++count) {
+    Frame frame = sample_frame();
+    frame.count = count;
+    EXPECT_EQ(parse(frame, header), Reject::kRunt) << count;
+  }
+}
+
+TEST(Wire, StrangersAreToldApart) {
+  FrameHeader header;
+  Frame frame = sample_frame();
+  EXPECT_EQ(parse(frame, header, 8), Reject::kTag);            // for another rank
+  EXPECT_EQ(parse(frame, header, 7, 4793), Reject::kNotOurs);  // for another port
+  const FrameKey other(kJobKey + 1, 1);
+  EXPECT_EQ(parse_frame(frame.rx(), other, other.job_tag(), 7, 4792, header), Reject::kJob);
+  EXPECT_EQ(parse_frame(frame.rx(), other, kKey.job_tag(), 7, 4792, header), Reject::kTag);
+  frame.bytes[42] = std::byte{0x20};
+  EXPECT_EQ(parse(frame, header), Reject::kVersion);
+}
+
+TEST(Wire, ABodyOutsideTheCrcNeedsTheDevicesWord) {
+  FrameHeader header = sample_header();
+  header.checked_bytes = 8;
+  Frame frame = sample_frame();
+  const uint32_t crc = crc32c(crc32c_start(8), frame.bytes + kRecordsOffset, 8);
+  encode_header(frame.bytes, header, kKey, kKey.job_tag(), 7, crc);
+  FrameHeader out;
+  EXPECT_EQ(parse(frame, out), Reject::kChecksum);  // no UDP checksum at all
+  RxFrame good = frame.rx();
+  good.checksum_good = true;
+  EXPECT_EQ(parse_frame(good, kKey, kKey.job_tag(), 7, 4792, out), Reject::kNone);
+
+  // With a UDP checksum in the frame, software verifies it.
+  uint32_t sum = 17 + 62;
+  for (uint32_t i = 26; i < 96; i += 2) {
+    if (i != 40) sum += load_network<uint16_t>(frame.bytes + i);
+  }
+  while (sum >> 16) sum = (sum & 0xffff) + (sum >> 16);
+  store_network<uint16_t>(frame.bytes + 40, static_cast<uint16_t>(~sum));
+  EXPECT_EQ(parse(frame, out), Reject::kNone);
+  frame.bytes[95] ^= std::byte{1};
+  EXPECT_EQ(parse(frame, out), Reject::kChecksum);
+}
+
+TEST(Wire, LengthPatchEqualsEncodingAfresh) {
+  Frame frame = sample_frame();
+  for (const uint32_t count : {96u, 80u, 1514u, 9000u, 60u, 14000u}) {
+    patch_length(frame.bytes, count);
+    Frame fresh;
+    encode_encapsulation(fresh.bytes, kFrom, kTo, count);
+    EXPECT_EQ(0, std::memcmp(frame.bytes, fresh.bytes, kEncapsulationBytes)) << count;
+  }
+}
+
+TEST(Wire, TheParsersSurviveNoise) {
+  Random random(99);
+  FrameHeader header;
+  Record record;
+  for (int round = 0; round < 200'000; ++round) {
+    Frame frame = round % 2 ? sample_frame() : Frame{};
+    frame.count = static_cast<uint32_t>(random.below(sizeof frame.bytes + 1));
+    for (uint64_t i = random.below(20) + 1; i > 0; --i) {
+      frame.bytes[random.below(sizeof frame.bytes)] = static_cast<std::byte>(random.next());
+    }
+    const Reject answer = parse(frame, header);
+    ASSERT_LT(static_cast<int>(answer), static_cast<int>(Reject::kCount));
+    if (answer == Reject::kNone) {
+      ASSERT_LE(kRecordsOffset + header.record_bytes, frame.count);
+    }
+    const auto left = static_cast<uint32_t>(random.below(64));
+    if (parse_record(frame.bytes + kRecordsOffset, left, record) == Reject::kNone) {
+      ASSERT_LE(record.fields + record.bytes, left);
+    }
+  }
+}
+
+TEST(Wire, EveryReasonHasAName) {
+  for (int i = 0; i < static_cast<int>(Reject::kCount); ++i) {
+    for (int j = 0; j < i; ++j) {
+      EXPECT_STRNE(reject_name(static_cast<Reject>(i)), reject_name(static_cast<Reject>(j)));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pinwire
