@@ -38,11 +38,11 @@ uint64_t from_halves(gasnet_handlerarg_t high, gasnet_handlerarg_t low) {
 
 void got_request(size_t bytes) {
   mail.requests.add(1);
-  mail.request_bytes.add(bytes);
+  if (bytes != 0) mail.request_bytes.add(bytes);
 }
 void sent_reply(size_t bytes) {
   mail.replies.add(1);
-  mail.reply_bytes.add(bytes);
+  if (bytes != 0) mail.reply_bytes.add(bytes);
 }
 
 void on_ping_short(gasnet_token_t token) {
@@ -137,11 +137,6 @@ std::span<gasnet_handlerentry_t> handlers() {
   };
   box.reports.reserve(kRanksReportingMax);  // handlers allocate nothing
   return table;
-}
-
-void poll_network() noexcept {
-  gasnet_AMPoll();
-  if (yielding) ::sched_yield();
 }
 
 void send_order(gasnet_node_t rank, const Order& order) {

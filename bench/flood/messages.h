@@ -5,6 +5,7 @@
 #pragma once
 
 #include <gasnet.h>
+#include <sched.h>
 
 #include <atomic>
 #include <cstdint>
@@ -99,7 +100,10 @@ uint64_t ask_count(gasnet_node_t partner);
 
 /// Gives the CPU away between two polls, where ranks share CPUs.
 inline bool yielding = false;
-void poll_network() noexcept;
+inline void poll_network() noexcept {
+  gasnet_AMPoll();
+  if (yielding) ::sched_yield();
+}
 
 /// Messages that this rank issued itself; replies are counted by the handlers.
 struct Issued {

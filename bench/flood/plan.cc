@@ -6,7 +6,9 @@
 namespace pinwire::flood {
 namespace {
 
-std::vector<uint64_t> default_sizes(bool quick) {
+std::vector<uint64_t> default_sizes(bool quick, bool depth_sweep) {
+  // Nine depths of each size: a few sizes tell the story.
+  if (depth_sweep) return {8, 512, 4096, 65536, 1u << 20};
   std::vector<uint64_t> sizes;
   for (uint64_t bytes = 1; bytes < kSweepBytesMax; bytes *= quick ? 8 : 2) sizes.push_back(bytes);
   sizes.push_back(kSweepBytesMax);
@@ -49,7 +51,7 @@ std::vector<Measurement> make_plan(const PlanRequest& request, const PlanBounds&
       request.operations.empty() ? std::vector(kOperations.begin(), kOperations.end())
                                  : request.operations;
   const std::vector<uint64_t> sizes =
-      request.sizes.empty() ? default_sizes(request.quick) : request.sizes;
+      request.sizes.empty() ? default_sizes(request.quick, request.depth_sweep) : request.sizes;
   std::vector<Measurement> plan;
   for (const Pattern test : tests) {
     for (const Operation operation : operations) {

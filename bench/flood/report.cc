@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "bench/flood/summary.h"
 #include "bench/flood/table.h"
@@ -138,6 +139,28 @@ std::string matrix(const char* title, const Rows& rows, Pattern test, Cell&& cel
   return text("\n %s\n", title) + table.print();
 }
 
+/// PA-014, PA-019 (e): too shallow leaves the network idle, too deep spills the caches.
+std::string depth_table(const Rows& rows) {
+  std::set<uint32_t> depths;
+  for (const Figures& row : rows) {
+    if (row.test == Pattern::kFlood && !is_blocking(row.operation)) depths.insert(row.depth);
+  }
+  if (depths.size() < 2) return "";
+  std::vector<std::string> head = {"thousand msg/s at depth"};
+  for (const uint32_t depth : depths) head.push_back(text("%u", depth));
+  Table table(head);
+  std::vector<std::string> cells;
+  for (const Figures& row : rows) {
+    if (row.test != Pattern::kFlood || is_blocking(row.operation)) continue;
+    if (cells.empty()) {
+      cells.push_back(std::string(name(row.operation)) + " " + bytes_text(row.bytes));
+    }
+    cells.push_back(significant(row.messages_per_s / 1e3));
+    if (row.depth == *depths.rbegin()) table.row(std::exchange(cells, {}));
+  }
+  return "\n Depth sweep of the flood: operations in flight\n" + table.print();
+}
+
 std::string detail_table(const Rows& rows, Pattern test) {
   Table table({name(test), "bytes", "depth", "iter", "us", "±%", "p50 us", "p99 us", "p99.9 us",
                "msg/s", "MB/s", "packets/s", "CPU s", "batch"});
@@ -179,6 +202,7 @@ std::string report(const ReportFacts& facts, const Rows& rows) {
                 [](const Figures& row) { return significant(row.bytes_per_s / 1e6); });
   out += matrix("Latency of the ping-pong, us", rows, Pattern::kPingpong,
                 [](const Figures& row) { return significant(row.us_per_message); });
+  out += depth_table(rows);
   return out + detail_table(rows, Pattern::kPingpong) + detail_table(rows, Pattern::kFlood) +
          kFootnotes;
 }

@@ -14,6 +14,8 @@
 namespace pinwire::flood {
 namespace {
 
+constexpr int kPollsPerLook = 16;
+
 void nap_ms(uint32_t milliseconds) {
   const timespec wanted = {milliseconds / 1000, static_cast<long>(milliseconds % 1000) * 1'000'000};
   ::nanosleep(&wanted, nullptr);
@@ -73,7 +75,8 @@ int work(const Job& job) {
   Worker worker(job);
   bool told = false;
   for (;;) {
-    poll_network();
+    // The passive receiver polls continuously (PA-008); everything else can wait for a few polls.
+    for (int i = 0; i < kPollsPerLook; ++i) poll_network();
     worker.traffic().step();
     answer_questions();
     Order order;

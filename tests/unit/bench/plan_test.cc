@@ -64,6 +64,12 @@ TEST(Plan, PA014DepthSweepIsForOverlappedOperationsOnly) {
   EXPECT_EQ(plan.back().depth, 256u);
 }
 
+TEST(Plan, DepthSweepTakesFewSizesUnlessTold) {
+  std::set<uint64_t> sizes;
+  for (const auto& m : make_plan({.depth_sweep = true}, kRoomy)) sizes.insert(m.bytes);
+  EXPECT_EQ(sizes, (std::set<uint64_t>{0, 8, 512, 4096, 65536, 1u << 20}));
+}
+
 TEST(Plan, QuickKeepsBothEndsAndEightBytes) {
   const auto plan = make_plan({.quick = true}, kRoomy);
   for (const uint64_t bytes : {uint64_t{1}, uint64_t{8}, kSweepBytesMax}) {

@@ -65,6 +65,22 @@ TEST(Report, BandwidthMatrixHasARowPerSize) {
   EXPECT_NE(line_with(out, "4 MiB").find("41943"), std::string::npos) << out;
 }
 
+TEST(Report, PA019DepthSweepHasAColumnPerDepth) {
+  std::vector<Figures> rows;
+  for (const Operation operation : {Operation::kPutNb, Operation::kGetNb}) {
+    for (const uint32_t depth : {1u, 2u, 4u}) {
+      rows.push_back(row(Pattern::kFlood, operation, 8, 1.0 / depth));
+      rows.back().depth = depth;
+    }
+  }
+  const auto out = report({.driver = "shm"}, rows);
+  const std::string line = line_with(out, "get_nb 8");
+  for (const char* cell : {"1000", "2000", "4000"}) {
+    EXPECT_NE(line.find(cell), std::string::npos) << out;
+  }
+  EXPECT_EQ(report({.driver = "shm"}, {rows[0]}).find("Depth sweep"), std::string::npos);
+}
+
 TEST(Figures, PairsAddUp) {
   Figures all = row(Pattern::kFlood, Operation::kPutNb, 8, 2);
   const Figures pair = row(Pattern::kFlood, Operation::kPutNb, 8, 4);
