@@ -84,7 +84,8 @@ Status open_drivers(Job& job) {
     auto needed = anyone_needs(job, ways, way);
     if (!needed) return needed.error();
     if (!*needed) continue;
-    auto driver = way == Way::kShm ? Result<std::unique_ptr<Driver>>(make_shm_driver())
+    auto driver = way == Way::kShm ? Result<std::unique_ptr<Driver>>(
+                                         make_shm_driver(job.settings.shm_ring_slots))
                                    : make_network_driver(job);
     if (!driver) return driver.error();
     if (way == Way::kShm) job.shm = static_cast<ShmDriver*>(driver->get());

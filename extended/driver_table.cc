@@ -2,28 +2,17 @@
 
 #include <string>
 
-#ifdef PINWIRE_HAVE_DPDK
-#include "extended/driver_dpdk.h"
-#endif
-
 namespace pinwire {
 namespace {
 
-using Make = Result<std::unique_ptr<Driver>> (*)(const Job&);
 struct Entry {
   const char* name;
   DriverChoice choice;
-  Make make;
+  Result<std::unique_ptr<Driver>> (*make)(const Job&);
 };
 
-#ifndef PINWIRE_HAVE_DPDK
-Result<std::unique_ptr<Driver>> make_dpdk(const Job&) {
-  return error("this build has no DPDK; install libdpdk-dev and configure again");
-}
-#endif
-
 constexpr Entry kNetworkDrivers[] = {
-    {"dpdk", DriverChoice::kDpdk, make_dpdk},
+    {"dpdk", DriverChoice::kDpdk, make_dpdk_for},
 };
 
 }  // namespace
@@ -36,7 +25,7 @@ Result<std::unique_ptr<Driver>> make_network_driver(const Job& job) {
     if (driver) return driver;
     reasons += std::string(reasons.empty() ? "" : "; ") + entry.name + ": " + driver.sentence();
   }
-  return error("no driver reaches the other hosts of this job: %s", reasons.c_str());
+  return error("no driver works for the peers that need a network: %s", reasons.c_str());
 }
 
 }  // namespace pinwire

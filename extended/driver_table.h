@@ -13,4 +13,7 @@ namespace pinwire {
 /// GASNET_DRIVER names. A sentence that says of each why it was passed over.
 Result<std::unique_ptr<Driver>> make_network_driver(const Job& job);
 
+/// One function for each row. A build without the device's library links one that says so.
+Result<std::unique_ptr<Driver>> make_dpdk_for(const Job& job);
+
 }  // namespace pinwire

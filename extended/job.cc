@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "am/send.h"
@@ -77,8 +78,12 @@ void set_segment_limits(Job& job) {
 }
 
 Status read_job_settings(Job& job) {
-  auto settings =
-      read_settings([&](const char* name) { return job.bootstrap->job_environment(name); });
+  // This process's own environment first: the launcher gives each rank its own interface, and a program
+  // may have set something before gasnet_init.
+  auto settings = read_settings([&](const char* name) -> const char* {
+    const char* own = std::getenv(name);
+    return own != nullptr ? own : job.bootstrap->job_environment(name);
+  });
   if (!settings) return settings.error();
   job.settings = std::move(*settings);
   return success();

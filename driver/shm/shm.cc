@@ -40,6 +40,7 @@ struct alignas(kCacheLineBytes) Lane {
 
 class Shm final : public ShmDriver {
  public:
+  explicit Shm(uint32_t ring_slots) : ring_slots_max_(ring_slots) {}
   const char* name() const noexcept override { return "shm"; }
 
   Caps caps() const noexcept override {
@@ -56,7 +57,8 @@ class Shm final : public ShmDriver {
 
   Status open(const OpenInfo& info) override {
     info_ = info;
-    slot_count_ = std::clamp(std::bit_ceil(info.network_depth * kSlotsPerDepth), kSlotsMin, kSlotsMax);
+    const uint32_t wanted = std::min(info.network_depth * kSlotsPerDepth, ring_slots_max_);
+    slot_count_ = std::clamp(std::bit_ceil(wanted), kSlotsMin, kSlotsMax);
     auto inbox = Inbox::create(info.lanes, slot_count_);
     if (!inbox) return inbox.error();
     own_ = std::move(*inbox);
@@ -261,6 +263,7 @@ class Shm final : public ShmDriver {
   }
 
   OpenInfo info_;
+  const uint32_t ring_slots_max_;
   uint32_t slot_count_ = kSlotsMin;
   Inbox own_;
   std::vector<Lane> lanes_;
@@ -269,6 +272,8 @@ class Shm final : public ShmDriver {
 
 }  // namespace
 
-std::unique_ptr<ShmDriver> make_shm_driver() { return std::make_unique<Shm>(); }
+std::unique_ptr<ShmDriver> make_shm_driver(uint32_t ring_slots) {
+  return std::make_unique<Shm>(ring_slots);
+}
 
 }  // namespace pinwire

@@ -17,6 +17,7 @@ class ShmDriver : public Driver {
   virtual shm::BarrierLine& barrier_line(Rank rank) noexcept = 0;
 };
 
-std::unique_ptr<ShmDriver> make_shm_driver();
+/// `ring_slots` bounds each ring, whatever the network depth asks for (GASNET_SHM_RING_SLOTS).
+std::unique_ptr<ShmDriver> make_shm_driver(uint32_t ring_slots);
 
 }  // namespace pinwire

@@ -12,7 +12,7 @@ class ShmPair : public testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
     for (Rank rank = 0; rank < 2; ++rank) {
-      drivers[rank] = make_shm_driver();
+      drivers[rank] = make_shm_driver(1024);
       OpenInfo info;
       info.rank = rank;
       info.rank_count = 2;

@@ -1,0 +1,51 @@
+// From the job's settings to the dpdk driver's options.
+#include "driver/dpdk/driver.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "core/engine/engine.h"
+#include "extended/driver_table.h"
+
+namespace pinwire {
+namespace {
+
+HugePages huge_pages(DpdkHugePages choice) {
+  switch (choice) {
+    case DpdkHugePages::kNever: return HugePages::kNever;
+    case DpdkHugePages::kAlways: return HugePages::kAlways;
+    case DpdkHugePages::kAuto: break;
+  }
+  return HugePages::kAuto;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Driver>> make_dpdk_for(const Job& job) {
+  const Settings& settings = job.settings;
+  DpdkOptions options;
+  options.rank = engine.rank;
+  options.rank_count = engine.rank_count;
+  const auto is_here = [&](const RankFacts& other) { return other.host == job.ranks[engine.rank].host; };
+  options.host_rank = static_cast<uint32_t>(
+      std::count_if(job.ranks.begin(), job.ranks.begin() + engine.rank, is_here));
+  options.host_rank_count = ranks_on_host(job);
+  options.job_directory = settings.job_dir;
+  options.fabric = settings.dpdk_fabric;
+  options.eal_arguments = settings.eal_args;
+  options.interface = settings.dpdk_iface;
+  options.pci = settings.dpdk_pci;
+  options.huge = huge_pages(settings.dpdk_hugepages);
+  options.memory_mib = settings.dpdk_memory_mib;
+  options.mtu = settings.dpdk_mtu_bytes;
+  options.ring_frames = settings.dpdk_ring_frames;
+  options.lanes = 1;  // one queue pair: threads share it under the lane's lock
+  options.show_story = settings.verbose_env && engine.rank == 0;
+  options.show_log = settings.dpdk_log;
+  NicConfig nic;
+  nic.window_frames = std::clamp(std::bit_ceil(settings.network_depth), 4u, 256u);
+  nic.seed = job.bootstrap->job_key() + engine.rank;
+  return make_dpdk_driver(options, nic);
+}
+
+}  // namespace pinwire

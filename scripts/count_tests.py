@@ -1,0 +1,56 @@
+"""Counts the test cases of Meson's testlog.json files and prints `N passed, N failed, N skipped`.
+
+A GoogleTest program counts by its cases, any other test as one. Skipped ones are named with their
+reason. Exit status 1 when anything failed, or when nothing ran.
+"""
+
+import json
+import re
+import sys
+
+CASE = re.compile(r"^\[  (     OK|SKIPPED|FAILED ) ?\] ([\w/.-]+)(?:, where .*)? \((\d+) ms\)", re.M)
+REASON = re.compile(r"^.*: Skipped\n(.*)$", re.M)
+
+
+def cases_of(test):
+    """(passed, failed, skipped names) of one test."""
+    passed, failed, skipped = 0, [], []
+    for verdict, name, _ in CASE.findall(test.get("stdout", "")):
+        if verdict.strip() == "OK":
+            passed += 1
+        elif verdict == "SKIPPED":
+            skipped.append(name)
+        else:
+            failed.append(name)
+    result = test["result"]
+    if passed + len(failed) + len(skipped) == 0:
+        if result == "SKIP":
+            skipped.append(test["name"])
+        elif result in ("OK", "EXPECTEDFAIL"):
+            passed += 1
+    if result in ("FAIL", "TIMEOUT", "ERROR", "INTERRUPT", "UNEXPECTEDPASS") and not failed:
+        failed.append(f"{test['name']} ({result.lower()})")
+    return passed, failed, skipped
+
+
+def main():
+    passed, failed, skipped = 0, [], []
+    for path in sys.argv[1:]:
+        with open(path, encoding="utf-8") as log:
+            for line in log:
+                test = json.loads(line)
+                p, f, s = cases_of(test)
+                passed += p
+                failed += f
+                skipped += s
+                reasons = REASON.findall(test.get("stdout", ""))
+                for i, name in enumerate(s):
+                    why = reasons[i].strip() if i < len(reasons) else "no reason given"
+                    print(f"skipped: {name}: {why}")
+    for name in failed:
+        print(f"failed: {name}")
+    print(f"{passed} passed, {len(failed)} failed, {len(skipped)} skipped")
+    sys.exit(1 if failed or passed == 0 else 0)
+
+
+main()

@@ -1,0 +1,76 @@
+/* Helpers of the job tests: C99, the public API alone. A failed expectation ends the job with 1. */
+#ifndef PINWIRE_JOB_TEST_H
+#define PINWIRE_JOB_TEST_H
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gasnet.h"
+
+static inline void fail_at(const char *file, int line, const char *format, ...) {
+  va_list values;
+  va_start(values, format);
+  fprintf(stderr, "rank %u: %s:%d: ", (unsigned)gasnet_mynode(), file, line);
+  vfprintf(stderr, format, values);
+  fprintf(stderr, "\n");
+  va_end(values);
+  fflush(stderr);
+  gasnet_exit(1);
+}
+
+#define EXPECT(cond)                                                      \
+  do {                                                                    \
+    if (!(cond)) fail_at(__FILE__, __LINE__, "expected %s", #cond);       \
+  } while (0)
+#define EXPECT_EQ(a, b)                                                                      \
+  do {                                                                                       \
+    const long long left_ = (long long)(a), right_ = (long long)(b);                         \
+    if (left_ != right_)                                                                     \
+      fail_at(__FILE__, __LINE__, "%s is %lld, expected %s = %lld", #a, left_, #b, right_);  \
+  } while (0)
+
+static gasnet_node_t me, nodes;
+static gasnet_seginfo_t segments[64];
+
+/* init, attach with a segment of `segment_bytes`, and the queries that every test wants. */
+static inline void start_job(int *argc, char ***argv, gasnet_handlerentry_t *table, int entries,
+                             uintptr_t segment_bytes) {
+  if (gasnet_init(argc, argv) != GASNET_OK) exit(1);
+  if (gasnet_attach(table, entries, segment_bytes, 0) != GASNET_OK) gasnet_exit(1);
+  me = gasnet_mynode();
+  nodes = gasnet_nodes();
+  EXPECT(nodes <= 64);
+  EXPECT_EQ(gasnet_getSegmentInfo(segments, 64), GASNET_OK);
+  EXPECT(segments[me].size >= segment_bytes);
+}
+
+static inline void barrier(void) {
+  gasnet_barrier_notify(0, GASNET_BARRIERFLAG_ANONYMOUS);
+  EXPECT_EQ(gasnet_barrier_wait(0, GASNET_BARRIERFLAG_ANONYMOUS), GASNET_OK);
+}
+
+/* Ends the job after all ranks agree that they are done. */
+static inline void end_job(const char *name) {
+  barrier();
+  if (me == 0) printf("%s: ok with %u ranks\n", name, (unsigned)nodes);
+  fflush(stdout);
+  gasnet_exit(0);
+}
+
+/* Bytes that depend on all of their coordinates. */
+static inline unsigned char pattern(unsigned seed, size_t at) {
+  return (unsigned char)(seed * 131u + at * 7u + (at >> 8) * 13u + 1u);
+}
+static inline void fill(void *memory, size_t bytes, unsigned seed) {
+  for (size_t i = 0; i < bytes; ++i) ((unsigned char *)memory)[i] = pattern(seed, i);
+}
+static inline int holds(const void *memory, size_t bytes, unsigned seed) {
+  for (size_t i = 0; i < bytes; ++i) {
+    if (((const unsigned char *)memory)[i] != pattern(seed, i)) return 0;
+  }
+  return 1;
+}
+
+#endif
