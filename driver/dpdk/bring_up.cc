@@ -41,6 +41,7 @@ Result<FabricPlan> fabric_of(const DpdkOptions& options, bool eal_arguments_give
 DpdkPortOptions port_options(const DpdkOptions& options, const FabricPlan& fabric) {
   DpdkPortOptions port;
   port.device = fabric.device;
+  port.make_vdev = !fabric.device_arguments.empty();
   port.device_arguments = fabric.device_arguments;
   port.queues = options.lanes;
   port.frame_bytes = options.mtu + kEthernetBytes;

@@ -20,9 +20,12 @@ uint32_t number_or(std::string_view text, uint32_t fallback) {
   return failed == std::errc{} && end != text.data() ? value : fallback;
 }
 
+uint32_t packet_slot(const DeviceReport& report) {
+  return number_or(device_argument(report.arguments, "framesz"), kPacketFrameDefault);
+}
+
 uint32_t packet_frame_max(const DeviceReport& report) {
-  const uint32_t slot =
-      number_or(device_argument(report.arguments, "framesz"), kPacketFrameDefault);
+  const uint32_t slot = packet_slot(report);
   const uint32_t room = slot > kPacketHeaderBytes ? slot - kPacketHeaderBytes : 0;
   const uint32_t interface = report.interface_mtu != 0 ? report.interface_mtu : 1500;
   return std::min(room, interface + kEthernetBytes);
@@ -76,6 +79,7 @@ DeviceTraits device_traits(const DeviceReport& report) {
   }
   if (driver == "net_af_packet") {
     return {.frame_bytes_max = packet_frame_max(report),
+            .buffer_bytes_min = packet_slot(report),
             .takes_mtu = false,
             .body_path = BodyPath::kCopy,
             .paired_queues = false,

@@ -26,6 +26,7 @@ enum class BodyPath : uint8_t {
 
 struct DeviceTraits {
   uint32_t frame_bytes_max;
+  uint32_t buffer_bytes_min = 0;  ///< smaller receive buffers are refused, whatever the frames
   bool takes_mtu;  ///< tell the device the MTU; others refuse what they carry all the same
   BodyPath body_path;
   bool paired_queues;  ///< what is sent on queue q arrives on the peer's queue q

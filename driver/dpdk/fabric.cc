@@ -4,6 +4,8 @@
 
 #include <bit>
 
+#include "core/base/bits.h"
+
 namespace pinwire {
 namespace {
 
@@ -118,7 +120,8 @@ Result<FabricPlan> plan_af_packet(const FabricRequest& request, FabricPlan plan)
   }
   plan.mac = {};  // the interface has one
   plan.device = "net_af_packet0";
-  const uint32_t slot = std::bit_ceil(request.frame_bytes + 128);
+  // A slot holds the kernel's header and the frame; four of them are a whole number of pages.
+  const uint32_t slot = align_up(request.frame_bytes + 128, 1024u);
   plan.device_arguments = "iface=" + request.interface + ",framesz=" + std::to_string(slot) +
                           ",blocksz=" + std::to_string(slot * 4) +
                           ",framecnt=" + std::to_string(std::bit_floor(request.ring_frames));

@@ -11,8 +11,9 @@
 namespace pinwire {
 
 struct DpdkPortOptions {
-  std::string device;  ///< ethdev name ("net_vhost0", "0000:17:00.0"); empty: the first one
-  std::string device_arguments;  ///< not empty: a vdev that open makes with them and close removes
+  std::string device;      ///< ethdev name ("net_vhost0", "0000:17:00.0"); empty: the first one
+  bool make_vdev = false;  ///< open makes the device, close removes it
+  std::string device_arguments;  ///< of the vdev to make ("iface=/x,queues=2")
   uint32_t queues = 1;
   uint32_t frame_bytes = 9014;         ///< wished; facts() says what the device carries
   uint32_t ring_frames = 256;          ///< descriptors of a queue, each way

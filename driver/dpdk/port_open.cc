@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <bitset>
 #include <cstdio>
@@ -74,6 +75,13 @@ uint32_t interface_mtu(uint32_t interface) {
   return known ? static_cast<uint32_t>(request.ifr_mtu) : 0;
 }
 
+/// As ethdev itself reckons: drivers that leave max_mtu open mean what max_rx_pktlen says.
+uint32_t mtu_max(const rte_eth_dev_info& info) {
+  constexpr uint32_t kOverhead = RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
+  if (info.max_mtu != UINT16_MAX || info.max_rx_pktlen <= kOverhead) return info.max_mtu;
+  return std::min<uint32_t>(info.max_mtu, info.max_rx_pktlen - kOverhead);
+}
+
 /// The data plane must not meet a page for the first time: touch the pool's now.
 void populate(rte_mempool* pool) {
   rte_mempool_mem_iter(
@@ -126,7 +134,7 @@ Status EthdevPort::open() {
 }
 
 Status EthdevPort::find_device() {
-  if (options_.device_arguments.empty()) {
+  if (!options_.make_vdev) {
     if (options_.device.empty())
       ethdev_ = static_cast<uint16_t>(rte_eth_find_next_owned_by(0, RTE_ETH_DEV_NO_OWNER));
     else if (rte_eth_dev_get_port_by_name(options_.device.c_str(), &ethdev_) != 0)
@@ -167,7 +175,7 @@ Status EthdevPort::learn_device() {
   traits_ = device_traits(
       {.driver = info_.driver_name,
        .arguments = arguments != nullptr && arguments->args != nullptr ? arguments->args : "",
-       .mtu_max = info_.max_mtu,
+       .mtu_max = mtu_max(info_),
        .interface_mtu = interface_mtu(info_.if_index),
        .multi_segment_tx = (info_.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0,
        .iova_is_va = rte_eal_iova_mode() == RTE_IOVA_VA});
@@ -231,8 +239,9 @@ Status EthdevPort::make_queue(uint16_t index) {
   if (facts_.udp_checksum_offload)
     queue.checksum_flags |= RTE_MBUF_F_TX_UDP_CKSUM | RTE_MBUF_F_TX_IPV4;
   const uint32_t frames = pool_frames(rx_ring_frames_, tx_ring_frames_, options_.rx_buffers);
-  queue.pool =
-      make_pool("rx", frames, 0, RTE_PKTMBUF_HEADROOM + buffer_bytes(facts_.frame_bytes_max));
+  queue.pool = make_pool("rx", frames, 0,
+                         RTE_PKTMBUF_HEADROOM + buffer_bytes(std::max(facts_.frame_bytes_max,
+                                                                      traits_.buffer_bytes_min)));
   if (facts_.zero_copy_tx) {
     constexpr uint16_t kPrivateBytes =
         RTE_ALIGN(sizeof(rte_mbuf_ext_shared_info), RTE_MBUF_PRIV_ALIGN);

@@ -85,7 +85,7 @@ TEST(Fabric, AfPacketSlotsHoldTheLargestFrame) {
   FabricRequest request = request_of(Fabric::kAfPacket, 0, 4);
   request.interface = "e0";
   EXPECT_EQ((*plan_fabric(request)).device_arguments,
-            "iface=e0,framesz=16384,blocksz=65536,framecnt=256");
+            "iface=e0,framesz=9216,blocksz=36864,framecnt=256");
 }
 
 TEST(Fabric, SaysWhatIsMissing) {

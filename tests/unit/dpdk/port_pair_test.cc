@@ -1,12 +1,16 @@
 // Two processes, one port each: frames of all sizes arrive whole, both ways.
 #include <gtest/gtest.h>
 #include <sched.h>
-#include <sys/mman.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "driver/dpdk/bring_up.h"
+#include "driver/dpdk/huge_pages.h"
 #include "tests/unit/dpdk/two_processes.h"
 
 namespace pinwire {
@@ -117,15 +121,96 @@ struct Exchange {
   }
 };
 
-std::string exchange_over(const char* fabric, uint32_t rank, const std::string& directory,
-                          Meeting& meeting) {
-  auto device = bring_up_dpdk(options_for(fabric, rank, 2, directory));
+/// Counters prove what facts() claims: large attached bodies in place, or all copied.
+std::string check_copies(DpdkPort& port, const DpdkPortCounters& counters, uint32_t count) {
+  uint64_t large_frames = 0, large_bytes = 0, small_bytes = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t body = kSizes[i % kSizes.size()] - kHeadBytes;
+    if (body > DpdkPortOptions{}.copy_bytes_max) {
+      ++large_frames;
+      large_bytes += body;
+    } else {
+      small_bytes += body;
+    }
+  }
+  const bool in_place = port.facts().zero_copy_tx;
+  if (counters.tx_attached_frames != (in_place ? large_frames : 0))
+    return "attached frames miscounted";
+  if (counters.tx_attached_bytes != (in_place ? large_bytes : 0))
+    return "attached bytes miscounted";
+  if (counters.tx_copied_body_bytes != small_bytes + (in_place ? 0 : large_bytes))
+    return "copied bytes miscounted";
+  return "";
+}
+
+/// What is sent on queue q comes out of the peer's queue q and no other.
+std::string queues_are_paired(DpdkPort& port) {
+  const uint32_t queues = port.facts().queues;
+  uint32_t sent = 0, seen = 0;
+  const double begin = now_s();
+  while (sent < 300 || seen < 300) {
+    Head head{};
+    std::memset(head.to, 0xff, 6);
+    head.type = kEtherType;
+    head.number = sent;
+    const TxFrame frame{reinterpret_cast<std::byte*>(&head), kHeadBytes, 0, nullptr, 0};
+    if (sent < 300 && sent <= seen) sent += port.tx(sent % queues, {&frame, 1});
+    for (uint32_t q = 0; q < queues; ++q) {
+      RxFrame got;
+      if (port.rx(q, {&got, 1}) == 0) continue;
+      const uint32_t number = reinterpret_cast<const Head*>(got.data)->number;
+      port.release(q, {&got, 1});
+      if (number % queues != q)
+        return "frame " + std::to_string(number) + " on queue " + std::to_string(q);
+      ++seen;
+    }
+    sched_yield();
+    if (now_s() - begin > 20) return "stuck";
+  }
+  return "";
+}
+
+/// Each rank in a network namespace of its own that dies with it, joined by a veth pair called e0
+/// at both ends.
+std::string join_by_veth(uint32_t rank, Meeting& meeting) {
+  if (unshare(CLONE_NEWNET) != 0) return "skip: no network namespaces here";
+  if (FILE* off = fopen("/proc/sys/net/ipv6/conf/all/disable_ipv6", "we")) {
+    fputs("1", off);
+    fclose(off);
+  }
+  std::atomic_ref<uint64_t>(meeting.words[rank]).store(static_cast<uint64_t>(getpid()));
+  if (!meeting.barrier(2)) return "alone";
+  int failed = 0;
+  if (rank == 0) {
+    const std::string peer = std::to_string(meeting.words[1]);
+    failed = system(
+        ("ip link add e0 mtu 9000 type veth peer name e0 mtu 9000 netns " + peer + " 2>/dev/null")
+            .c_str());
+    std::atomic_ref<uint64_t>(meeting.words[2]).store(failed != 0);
+  }
+  if (!meeting.barrier(2)) return "alone";
+  if (meeting.words[2] != 0) return "skip: cannot make a veth pair (is iproute2 installed?)";
+  if (system("ip link set e0 up") != 0) return "cannot set e0 up";
+  return meeting.barrier(2) ? "" : "alone";
+}
+
+std::string exchange_over(const DpdkOptions& options, Meeting& meeting, bool attach = false,
+                          uint32_t frame_bytes_least = 9014, uint32_t count = 2000) {
+  auto device = bring_up_dpdk(options);
   if (!device) return device.sentence();
   DpdkPort& port = (*device)->port();
-  if (port.facts().frame_bytes_max < 9014) return "no jumbo frames";
+  if (port.facts().frame_bytes_max < frame_bytes_least)
+    return "no jumbo frames: " + (*device)->story();
   if (!meeting.barrier(2)) return "the peer did not come up";
-  Exchange exchange{.port = port, .count = 2000, .frame_bytes_max = port.facts().frame_bytes_max};
+  Exchange exchange{.port = port, .count = count, .frame_bytes_max = port.facts().frame_bytes_max};
+  if (attach) {
+    auto key = port.attach(exchange.bodies.data(), exchange.bodies.size());
+    if (!key) return key.sentence();
+    if ((*key != 0) != port.facts().zero_copy_tx) return "attach and facts disagree";
+    exchange.key = *key;
+  }
   std::string wrong = exchange.run();
+  if (exchange.key != 0) port.detach(exchange.key);
   const bool met = meeting.barrier(2);
   if (wrong.empty() && !met) wrong = "the peer did not finish";
   const DpdkPortCounters counters = port.counters();
@@ -133,24 +218,68 @@ std::string exchange_over(const char* fabric, uint32_t rank, const std::string& 
       counters.rx_joined_frames + counters.rx_realigned_frames + counters.rx_dropped_frames != 0) {
     wrong = "frames were chained, misaligned or dropped";
   }
+  if (wrong.empty() && attach) wrong = check_copies(port, counters, count);
   return wrong;
 }
 
-TEST(PortPair, VhostAndVirtioUserCarryAllSizesBothWays) {
+void run_pair(const char* fabric, const std::function<void(DpdkOptions&)>& change = {},
+              bool attach = false) {
   const ScratchDirectory scratch;
   const auto said = run_processes(2, 60, [&](uint32_t rank, Meeting& meeting) {
-    return exchange_over("pair", rank, scratch.path(), meeting);
+    DpdkOptions options = options_for(fabric, rank, 2, scratch.path());
+    if (change) change(options);
+    return exchange_over(options, meeting, attach);
   });
   EXPECT_EQ(said[0], "");
   EXPECT_EQ(said[1], "");
   EXPECT_EQ(scratch.entries(), std::vector<std::string>{});
 }
 
-TEST(PortPair, MemifCarriesAllSizesBothWays) {
+TEST(PortPair, VhostAndVirtioUserCarryAllSizesBothWays) { run_pair("pair"); }
+
+TEST(PortPair, MemifCarriesAllSizesBothWays) { run_pair("memif"); }
+
+TEST(PortPair, VhostSendsAttachedBodiesInPlaceAndVirtioUserCopies) { run_pair("pair", {}, true); }
+
+TEST(PortPair, MemifCopiesAttachedBodies) { run_pair("memif", {}, true); }
+
+TEST(PortPair, HugePagesWhenThereAreEnough) {
+  if (huge_bytes_free() < uint64_t{200} << 20)
+    GTEST_SKIP() << "less than 200 MiB of huge pages are free";
+  run_pair(
+      "pair", [](DpdkOptions& options) { options.huge = HugePages::kAlways; }, true);
+}
+
+TEST(PortPair, QueuesArePaired) {
   const ScratchDirectory scratch;
-  const auto said = run_processes(2, 60, [&](uint32_t rank, Meeting& meeting) {
-    return exchange_over("memif", rank, scratch.path(), meeting);
+  const auto said = run_processes(2, 60, [&](uint32_t rank, Meeting& meeting) -> std::string {
+    DpdkOptions options = options_for("pair", rank, 2, scratch.path());
+    options.lanes = 3;
+    auto device = bring_up_dpdk(options);
+    if (!device) return device.sentence();
+    DpdkPort& port = (*device)->port();
+    if (port.facts().queues != 3) return "not 3 queues";
+    if (!meeting.barrier(2)) return "alone";
+    std::string wrong = queues_are_paired(port);
+    if (wrong.empty() && !meeting.barrier(2)) wrong = "alone";
+    return wrong;
   });
+  EXPECT_EQ(said[0], "");
+  EXPECT_EQ(said[1], "");
+}
+
+TEST(PortPair, AfPacketOverVethBetweenTwoNetworkNamespaces) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to make network namespaces";
+  const ScratchDirectory scratch;
+  const auto said = run_processes(2, 60, [&](uint32_t rank, Meeting& meeting) -> std::string {
+    if (std::string wrong = join_by_veth(rank, meeting); !wrong.empty()) return wrong;
+    DpdkOptions options = options_for("af_packet", rank, 2, scratch.path());
+    options.interface = "e0";
+    return exchange_over(options, meeting, false, 9014, 500);
+  });
+  for (const std::string& words : said) {
+    if (words.starts_with("skip: ")) GTEST_SKIP() << words.substr(6);
+  }
   EXPECT_EQ(said[0], "");
   EXPECT_EQ(said[1], "");
   EXPECT_EQ(scratch.entries(), std::vector<std::string>{});
