@@ -39,7 +39,7 @@ void declare(CLI::App& app, Options& options, Words& words) {
       ->delimiter(',');
   app.add_option("--sizes", words.sizes, "only these, in bytes: 1,8,4K,1M ...")->delimiter(',');
   app.add_option("--iterations", words.iterations, "of one timed loop (10000)");
-  app.add_option("--repetitions", words.repetitions, "timed loops per measurement (5)");
+  app.add_option("--repetitions", words.repetitions, "timed loops per measurement (9)");
   app.add_option("--loop-ms", words.loop_ms, "time limit of one loop above 8 bytes (40)");
   app.add_option("--buffers", words.buffers, "local buffers in the segment or in the heap");
   app.add_option("--yield", words.yield,

@@ -49,7 +49,7 @@ struct LoopLimits {
   uint64_t bytes_max = uint64_t{64} << 20;  ///< of one loop
   double seconds_max = 0.04;                ///< of one loop
   double small_seconds_max = 2.0;           ///< of one loop at 0, 1 and 8 bytes: Table 1 is in full
-  uint32_t repetitions = 5;
+  uint32_t repetitions = 9;
 };
 
 inline constexpr uint64_t kIterationsMin = 5;

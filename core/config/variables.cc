@@ -34,7 +34,7 @@ constexpr Variable kVariables[] = {
    "pages of the segment; auto takes huge pages, else transparent ones, else 4 KiB",
    [](S& s, const V& v) { s.hugepages = static_cast<SegmentPages>(v.choice); }},
   {"GASNET_EAL_ARGS", Kind::kText, "", 0, 0, "", false,
-   "arguments of DPDK's EAL, in place of those made from the fabric",
+   "arguments of DPDK's EAL; a device that they name takes the place of the fabric's",
    [](S& s, const V& v) { s.eal_args = v.text; }},
   {"GASNET_DPDK_FABRIC", Kind::kChoice, "auto", 0, 0, "auto|args|pair|memif|switch|af_packet|pci", false,
    "what joins the ranks over DPDK; auto: EAL arguments if given, a vhost pair for 2 ranks, a switch for more",

@@ -59,7 +59,8 @@ EalPlan eal_of(const DpdkOptions& options, const FabricPlan& fabric, const DpdkP
   request.given.insert(request.given.end(), fabric.eal_words.begin(), fabric.eal_words.end());
   request.file_prefix = "pinwire-" + std::to_string(getpid());
   request.cpus = caller_cpus();
-  request.physical = fabric.physical;
+  // Whoever chose `args` without a virtual device means what EAL finds on the PCI bus.
+  request.physical = fabric.physical || fabric.fabric == Fabric::kArgs;
   request.huge = options.huge;
   request.memory_bytes =
       options.memory_mib != 0 ? uint64_t{options.memory_mib} << 20 : dpdk_port_memory_bytes(port);
@@ -78,7 +79,7 @@ DpdkDevice::~DpdkDevice() {
 Result<std::unique_ptr<DpdkDevice>> bring_up_dpdk(const DpdkOptions& options) {
   Result<std::vector<std::string>> words = split_words(options.eal_arguments);
   if (!words) return words.error();
-  Result<FabricPlan> fabric = fabric_of(options, !words->empty());
+  Result<FabricPlan> fabric = fabric_of(options, names_device(*words));
   if (!fabric) return fabric.error();
   const DpdkPortOptions port = port_options(options, *fabric);
   const EalPlan eal = eal_of(options, *fabric, port, std::move(*words));

@@ -89,6 +89,10 @@ Result<std::vector<std::string>> split_words(std::string_view text) {
   return words;
 }
 
+bool names_device(const std::vector<std::string>& words) {
+  return given_any(words, {"--vdev", "-a", "--allow", "-b", "--block"});
+}
+
 EalPlan plan_eal(const EalRequest& request) {
   EalPlan plan;
   plan.words = request.given;
@@ -99,7 +103,7 @@ EalPlan plan_eal(const EalRequest& request) {
   if (!given_any(given, {"--telemetry", "--no-telemetry"})) plan.words.push_back("--no-telemetry");
   const bool names_pci = given_any(given, {"-a", "--allow", "-b", "--block"});
   const bool names_vdev = given_any(given, {"--vdev"});
-  const bool physical = request.physical || names_pci || (!given.empty() && !names_vdev);
+  const bool physical = names_pci || (request.physical && !names_vdev);
   if (!physical && !given_any(given, {"--no-pci"})) plan.words.push_back("--no-pci");
   if (!physical && !given_any(given, {"--iova-mode"})) plan.words.push_back("--iova-mode=va");
   if (given_any(given,

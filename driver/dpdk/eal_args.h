@@ -32,6 +32,9 @@ struct EalPlan {
   std::string memory;              ///< which kind of pages and why, for the user
 };
 
+/// Do the user's words say which device is meant? If not, the fabric does.
+bool names_device(const std::vector<std::string>& words);
+
 EalPlan plan_eal(const EalRequest& request);
 
 }  // namespace pinwire

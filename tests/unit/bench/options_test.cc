@@ -22,7 +22,7 @@ std::string bad(const Words& words) {
 TEST(Options, DefaultsAreThePapers) {
   const Options options = good({});
   EXPECT_EQ(options.limits.iterations, 10000u);
-  EXPECT_EQ(options.limits.repetitions, 5u);
+  EXPECT_EQ(options.limits.repetitions, 9u);
   EXPECT_EQ(options.plan.depth, 0u);
   EXPECT_FALSE(options.continuous());
   EXPECT_TRUE(options.help.empty());

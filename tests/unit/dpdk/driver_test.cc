@@ -279,6 +279,7 @@ TEST(DpdkDriver, TwoRanksOverASlowSwitch) {
 TEST(DpdkDriver, SaysWhyItCannotStart) {
   const auto said = run_processes(1, 30, [](uint32_t, Meeting&) -> std::string {
     DpdkOptions options;
+    options.fabric = "args";
     options.eal_arguments = "--no-such-option";
     auto driver = make_dpdk_driver(options);
     if (driver) return "started";

@@ -84,6 +84,16 @@ TEST(PlanEal, TheUsersWordsWin) {
   EXPECT_TRUE(has(plan, "--no-pci")) << "a vdev is meant, no physical device";
 }
 
+TEST(PlanEal, WordsWithoutADeviceLeaveTheFabricsDevice) {
+  EXPECT_FALSE(names_device({}));
+  EXPECT_FALSE(names_device({"-l", "0-1", "--no-huge", "--log-level=3"}));
+  EXPECT_TRUE(names_device({"-l", "0", "--vdev=net_null0"}));
+  EXPECT_TRUE(names_device({"-a", "0000:17:00.0"}));
+  EalRequest request = plain_request();
+  request.given = {"--log-level=3"};
+  EXPECT_TRUE(has(plan_eal(request), "--no-pci"));
+}
+
 TEST(PlanEal, AllowingAPciDeviceKeepsThePciBus) {
   EalRequest request = plain_request();
   request.given = {"-a", "0000:17:00.0"};
