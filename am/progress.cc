@@ -19,8 +19,9 @@ bool lane_idle(uint32_t lane) noexcept {
 uint32_t poll_lane(uint32_t lane) noexcept {
   Lane& l = engine.lanes[lane];
   if constexpr (kConcurrent) {
-    if (lane_idle(lane) || !l.try_lock()) return 0;
+    if (lane_idle(lane)) return 0;
   }
+  if (!l.try_lock()) return 0;
   const uint32_t found = drain_lane(lane, RecvFilter::kAll, DispatchSink{});
   l.unlock();
   return found;
@@ -73,8 +74,7 @@ void post_waiting(const Route& route, const Work& work) noexcept {
   check(!state.in_handler, "a handler may not send requests, put or get (C1-172)");
   const uint32_t d = route.driver_index;
   Lane& lane = engine.lanes[state.lane];
-  const bool needs_lock =
-      kConcurrent && (!engine.drivers[d].caps.concurrent_post || !(work.flags & kWorkSilent));
+  const bool needs_lock = !engine.drivers[d].caps.concurrent_post || !(work.flags & kWorkSilent);
   uint32_t empty_polls = 0;
   for (;;) {
     if (needs_lock) lane.lock();

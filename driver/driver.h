@@ -31,7 +31,7 @@ struct Caps {
   bool in_place_rx = false;
   bool event_fd = false;
   bool concurrent_post = false;
-  bool concurrent_idle = true;
+  bool concurrent_idle = false;  ///< idle() tells of arrivals without a poll
 };
 
 /// What a driver is told when it opens. Pointers stay valid until close().
@@ -93,6 +93,12 @@ class Driver {
   virtual int event_fd(uint32_t lane) const noexcept = 0;
   /// kArmed: anything that arrives from now on makes event_fd readable. kBusy: poll first.
   virtual Armed arm(uint32_t lane) noexcept = 0;
+  /// True when nothing that was accepted or received still needs polls (retransmission, acknowledgement):
+  /// the process may end.
+  virtual bool drained(uint32_t lane) const noexcept {
+    (void)lane;
+    return true;
+  }
   /// nullptr while healthy. Once set it stays; the engine ends the job with its sentence.
   virtual const Failure* failure() const noexcept = 0;
   virtual void stats(StatSink& sink) const noexcept = 0;

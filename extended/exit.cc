@@ -30,21 +30,34 @@ struct DiscardSink {
   void done(uint64_t) const noexcept {}
 };
 
-/// A network driver still owes its peers acknowledgements and retransmissions; it keeps working until
-/// all ranks leave, or the exit timeout is over. Inside a handler the lane is in use further down this
-/// stack: then the peers' timers must do.
+bool all_drained() noexcept {
+  for (uint32_t d = 0; d < engine.driver_count; ++d) {
+    const DriverSlot& slot = engine.drivers[d];
+    for (uint32_t lane = 0; lane < slot.lanes; ++lane) {
+      if (!slot.driver->drained(lane)) return false;
+    }
+  }
+  return true;
+}
+
+/// A network driver still owes its peers acknowledgements and retransmissions: without them the last
+/// messages of a job would be lost with their sender. It keeps working until nothing is owed, or the
+/// exit timeout is over. Inside a handler the lane is in use further down this stack, so this cannot be
+/// done; gasnet_exit from a handler is an emergency, not the orderly end.
 void linger() noexcept {
   Job& own = *job();
-  const bool has_network = own.attached && engine.driver_count > (own.shm != nullptr ? 1u : 0u);
-  if (!has_network || this_thread.in_handler) return;
+  if (!own.attached || this_thread.in_handler) return;
   const double until = now_s() + exit_timeout_s(own.settings, engine.rank_count);
-  while (!own.bootstrap->everyone_left() && now_s() < until) {
+  do {
     for (uint32_t lane = 0; lane < engine.lane_count; ++lane) {
-      if (!engine.lanes[lane].try_lock()) continue;
+      if (!engine.lanes[lane].try_lock()) {
+        if constexpr (!kConcurrent) return;  // a signal handler on top of a poll: nothing may be touched
+        continue;
+      }
       drain_lane(lane, RecvFilter::kAll, DiscardSink{});
       engine.lanes[lane].unlock();
     }
-  }
+  } while (!all_drained() && now_s() < until);
 }
 
 /// return from main() or exit(): the job must not hang without this rank (C1-106).

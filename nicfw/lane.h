@@ -69,6 +69,8 @@ class Lane {
   uint32_t recv(RecvFilter filter, std::span<Recv> out) noexcept;
   void give_back(std::span<const Recv> buffers) noexcept;
   bool idle() const noexcept { return idle_.load(std::memory_order_relaxed); }
+  /// No timer runs, nothing waits to be sent, acknowledged or handed out.
+  bool quiet() const noexcept;
   Armed arm() noexcept;
   void close() noexcept;
   const Counters& counters() const noexcept { return counters_; }

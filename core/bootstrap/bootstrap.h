@@ -38,10 +38,6 @@ class Bootstrap {
   /// a rank counts. The others get SIGQUIT (C1-103) unless they also leave within the exit timeout,
   /// and are killed after a grace period. Async-signal-safe.
   virtual void leaving(int code) noexcept = 0;
-
-  /// After leaving(): true once every rank of the job is leaving or gone, as far as this way of starting
-  /// can tell. Never blocks.
-  virtual bool everyone_left() noexcept { return false; }
 };
 
 /// Chooses by environment: the launcher's variables, PMIx's, else singleton. A sentence if the chosen

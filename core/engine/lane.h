@@ -18,18 +18,18 @@ struct alignas(kCacheLineBytes) Lane {
   /// Signalled work that each driver has accepted and not yet reported (in PAR: under the lock).
   uint32_t pending[kDriversMax] = {};
 
-  // acquire here pairs with release in unlock()
+  // acquire here pairs with release in unlock(). Without concurrency the flag still tells a signal
+  // handler that calls gasnet_exit whether it interrupted the use of this lane.
   bool try_lock() noexcept {
-    if constexpr (!kConcurrent) return true;
-    return !locked.load(std::memory_order_relaxed) &&
-           !locked.exchange(true, std::memory_order_acquire);
+    if (locked.load(std::memory_order_relaxed)) return false;
+    if constexpr (kConcurrent) return !locked.exchange(true, std::memory_order_acquire);
+    locked.store(true, std::memory_order_relaxed);
+    return true;
   }
   void lock() noexcept {
     while (!try_lock()) cpu_relax();
   }
-  void unlock() noexcept {
-    if constexpr (kConcurrent) locked.store(false, std::memory_order_release);
-  }
+  void unlock() noexcept { locked.store(false, std::memory_order_release); }
 };
 
 /// What the library knows of a client thread. One word of each is on the path of every call.

@@ -42,6 +42,7 @@ class DpdkDriver final : public Driver {
   bool idle(uint32_t lane) const noexcept override { return nic_->idle(lane); }
   int event_fd(uint32_t lane) const noexcept override { return nic_->event_fd(lane); }
   Armed arm(uint32_t lane) noexcept override { return nic_->arm(lane); }
+  bool drained(uint32_t lane) const noexcept override { return nic_->drained(lane); }
   const Failure* failure() const noexcept override { return nic_->failure(); }
   void stats(StatSink& sink) const noexcept override;
 

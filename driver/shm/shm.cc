@@ -32,7 +32,7 @@ struct alignas(kCacheLineBytes) Lane {
   RingConsumer rings[2];
   MessageClass first = MessageClass::kReply;  // which ring the next recv() looks at first
   std::atomic<bool> done_lock{false};
-  uint32_t done_count = 0;
+  std::atomic<uint32_t> done_count{0};  // written under the lock
   Done done[kDoneMax];
   std::atomic<uint64_t> messages_sent{0};
   uint64_t messages_received = 0;
@@ -52,7 +52,8 @@ class Shm final : public ShmDriver {
             .ordered_put_send = true,
             .atomic64 = true,
             .in_place_rx = true,
-            .concurrent_post = true};
+            .concurrent_post = true,
+            .concurrent_idle = true};
   }
 
   Status open(const OpenInfo& info) override {
@@ -125,9 +126,10 @@ class Shm final : public ShmDriver {
   uint32_t done(uint32_t lane, std::span<Done> out) noexcept override {
     Lane& l = lanes_[lane];
     lock_done(l);
-    const auto count = std::min<uint32_t>(l.done_count, static_cast<uint32_t>(out.size()));
-    std::copy_n(l.done + (l.done_count - count), count, out.begin());
-    l.done_count -= count;
+    const uint32_t held = l.done_count.load(std::memory_order_relaxed);
+    const auto count = std::min(held, static_cast<uint32_t>(out.size()));
+    std::copy_n(l.done + (held - count), count, out.begin());
+    l.done_count.store(held - count, std::memory_order_relaxed);
     unlock_done(l);
     return count;
   }
@@ -150,7 +152,9 @@ class Shm final : public ShmDriver {
   }
 
   bool idle(uint32_t lane) const noexcept override {
-    return !lanes_[lane].rings[0].has_message() && !lanes_[lane].rings[1].has_message();
+    const Lane& l = lanes_[lane];
+    return !l.rings[0].has_message() && !l.rings[1].has_message() &&
+           l.done_count.load(std::memory_order_relaxed) == 0;
   }
   int event_fd(uint32_t) const noexcept override { return -1; }
   Armed arm(uint32_t) noexcept override { return Armed::kBusy; }
@@ -183,7 +187,7 @@ class Shm final : public ShmDriver {
   bool post_one(uint32_t lane, const Work& item) noexcept {
     dcheck(item.peer < peers_.size(), "work for a rank of the job", item.peer);
     const bool signalled = (item.flags & kWorkSilent) == 0;
-    if (signalled && lanes_[lane].done_count == kDoneMax) return false;
+    if (signalled && lanes_[lane].done_count.load(std::memory_order_relaxed) == kDoneMax) return false;
     WorkStatus status = WorkStatus::kOk;
     switch (item.op) {
       case Op::kSend:
@@ -257,8 +261,10 @@ class Shm final : public ShmDriver {
   }
   static void push_done(Lane& lane, const Done& done) noexcept {
     lock_done(lane);
-    check(lane.done_count < kDoneMax, "more signalled work in flight than a lane holds");
-    lane.done[lane.done_count++] = done;
+    const uint32_t held = lane.done_count.load(std::memory_order_relaxed);
+    check(held < kDoneMax, "more signalled work in flight than a lane holds");
+    lane.done[held] = done;
+    lane.done_count.store(held + 1, std::memory_order_relaxed);
     unlock_done(lane);
   }
 
