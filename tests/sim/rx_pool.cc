@@ -21,8 +21,8 @@ namespace pinwire::sim {
 
 RxPool::RxPool(uint32_t buffers, uint32_t bytes_each)
     : stride_(align_up<size_t>(bytes_each + 1, 64)),
-      memory_(stride_ * buffers + 64),
-      base_(memory_.data()),
+      memory_(std::make_unique_for_overwrite<std::byte[]>(stride_ * buffers + 64)),
+      base_(memory_.get()),
       taken_(buffers) {
   base_ += align_up(reinterpret_cast<uintptr_t>(base_), uintptr_t{64}) -
            reinterpret_cast<uintptr_t>(base_);

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -30,7 +31,7 @@ class RxPool {
   size_t index(const void* buffer) const;
 
   size_t stride_;
-  std::vector<std::byte> memory_;
+  std::unique_ptr<std::byte[]> memory_;  ///< not initialised: most of it is never used
   std::byte* base_;
   std::vector<uint32_t> free_;
   std::vector<bool> taken_;
