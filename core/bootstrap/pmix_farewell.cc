@@ -23,6 +23,7 @@ struct FenceState {
   std::mutex mutex;
   std::condition_variable answered;
   bool passed = false;
+  const pmix_info_t directive = collecting_fence();
 };
 
 void on_fence(pmix_status_t status, void* context) {
@@ -108,7 +109,7 @@ void PmixFarewell::work() {
 bool PmixFarewell::all_leave() {
   auto state = std::make_shared<FenceState>();
   auto* const context = new std::shared_ptr<FenceState>(state);
-  const auto begun = pmix_.fence_nb(nullptr, 0, nullptr, 0, on_fence, context);
+  const auto begun = pmix_.fence_nb(nullptr, 0, &state->directive, 1, on_fence, context);
   if (begun != PMIX_SUCCESS) {
     delete context;
     return begun == PMIX_OPERATION_SUCCEEDED;

@@ -33,7 +33,9 @@ void Ending::left(Rank rank, int code, int64_t now_ms) {
   state.left = true;
   // What a rank says in answer to SIGQUIT is a consequence, not a cause.
   if (phase_ == Phase::kRunning || phase_ == Phase::kLeaving) set_code(code);
-  if (phase_ == Phase::kRunning) begin_leaving(now_ms);
+  // On a busy machine the ranks of a collective exit come one by one: each gives the rest more
+  // time.
+  if (phase_ == Phase::kRunning || phase_ == Phase::kLeaving) begin_leaving(now_ms);
   if (phase_ == Phase::kLeaving && all_left()) deadline_ms_ = now_ms + kTeardownMs;
 }
 
