@@ -26,18 +26,27 @@ double now_s() noexcept {
 
 /// Ignores what the network still brings: this rank runs no handlers any more.
 struct DiscardSink {
-  void message(uint32_t, uint32_t, const Recv&) const noexcept {}
+  void message(uint32_t, const Recv&) const noexcept {}
   void done(uint64_t) const noexcept {}
 };
 
-bool all_drained() noexcept {
+/// One turn over everything; true when no driver owes its peers anything.
+bool drain_all() noexcept {
+  bool is_drained = true;
   for (uint32_t d = 0; d < engine.driver_count; ++d) {
-    const DriverSlot& slot = engine.drivers[d];
-    for (uint32_t lane = 0; lane < slot.lanes; ++lane) {
-      if (!slot.driver->drained(lane)) return false;
+    DriverSlot& slot = engine.drivers[d];
+    for (uint32_t lane = 0; lane < slot.lane_count; ++lane) {
+      if (!slot.lanes[lane].try_lock()) {
+        // A signal handler on top of a poll: nothing may be touched. In PAR another thread may have it.
+        if constexpr (!kConcurrent) return true;
+        continue;
+      }
+      drain_lane(d, lane, RecvFilter::kAll, DiscardSink{});
+      is_drained = is_drained && slot.driver->drained(lane);
+      slot.lanes[lane].unlock();
     }
   }
-  return true;
+  return is_drained;
 }
 
 /// A network driver still owes its peers acknowledgements and retransmissions: without them the last
@@ -48,16 +57,8 @@ void linger() noexcept {
   Job& own = *job();
   if (!own.attached || this_thread.in_handler) return;
   const double until = now_s() + exit_timeout_s(own.settings, engine.rank_count);
-  do {
-    for (uint32_t lane = 0; lane < engine.lane_count; ++lane) {
-      if (!engine.lanes[lane].try_lock()) {
-        if constexpr (!kConcurrent) return;  // a signal handler on top of a poll: nothing may be touched
-        continue;
-      }
-      drain_lane(lane, RecvFilter::kAll, DiscardSink{});
-      engine.lanes[lane].unlock();
-    }
-  } while (!all_drained() && now_s() < until);
+  while (!drain_all() && now_s() < until) {
+  }
 }
 
 /// return from main() or exit(): the job must not hang without this rank (C1-106).
