@@ -17,6 +17,7 @@ namespace pinwire {
 namespace {
 
 std::atomic<bool> leaving{false};
+pid_t rank_process = 0;
 
 double now_s() noexcept {
   timespec at;
@@ -61,11 +62,23 @@ void linger() noexcept {
   }
 }
 
+/// What every way out has in common. `code` is told to the launcher first: the others' time to leave
+/// too begins then.
+void say_good_bye(int code) noexcept {
+  Job& own = *job();
+  own.bootstrap->leaving(code);
+  std::fflush(nullptr);
+  linger();
+  if (!this_thread.in_handler) {
+    for (auto& driver : own.drivers) driver->close();
+  }
+  own.bootstrap->before_end();
+}
+
 /// return from main() or exit(): the job must not hang without this rank (C1-106).
-void at_exit() noexcept {
-  if (leaving.load()) return;
-  // The status given to exit() is not known here; the launcher learns it when this process ends. It
-  // counts the end of a rank that did not announce itself as leaving with its exit status.
+void at_exit(int code, void*) noexcept {
+  const bool is_this_rank = getpid() == rank_process;  // and no child that the client forked
+  if (is_this_rank && !leaving.exchange(true)) say_good_bye(code);
 }
 
 void on_terminate(int) { raise(SIGQUIT); }  // C1-104
@@ -86,7 +99,8 @@ void install_unless_taken(int signal_number) noexcept {
 void prepare_exit() noexcept {
   install_unless_taken(SIGTERM);
   install_unless_taken(SIGINT);
-  std::atexit(at_exit);
+  rank_process = getpid();
+  on_exit(at_exit, nullptr);
 }
 
 void leave_job(int code) noexcept {
@@ -94,13 +108,7 @@ void leave_job(int code) noexcept {
     // Another thread, or a frame below this signal handler, is already leaving with its own code.
     for (;;) pause();
   }
-  Job& own = *job();
-  own.bootstrap->leaving(code);
-  std::fflush(nullptr);
-  linger();
-  if (!this_thread.in_handler) {
-    for (auto& driver : own.drivers) driver->close();
-  }
+  say_good_bye(code);
   _exit(code & 0xff);
 }
 

@@ -60,6 +60,10 @@ class PmixBootstrap final : public Bootstrap {
     if (farewell_) farewell_->say(code);
   }
 
+  void before_end() noexcept override {
+    if (farewell_) farewell_->wait();
+  }
+
  private:
   Error failed(const char* what, pmix_status_t status) const {
     return error("PMIx cannot %s on rank %u: %s", what, me_.rank, pmix_.error_string(status));

@@ -86,8 +86,14 @@ void PmixFarewell::say(int code) noexcept {
   const int saved = errno;
   code_.store(code);
   ring(word_fd_);
-  // If this thread was interrupted inside PMIx the farewell may be stuck: then leave as after a
-  // crash.
+  errno = saved;
+}
+
+void PmixFarewell::wait() noexcept {
+  if (::getpid() != owner_ || !said_.load()) return;
+  const int saved = errno;
+  // Not for ever: if a signal handler that ends the job interrupted PMIx itself, the farewell is
+  // stuck. Then this process ends as after a crash.
   pollfd done{done_fd_, POLLIN, 0};
   while (::poll(&done, 1, timeout_ms_ + kFinalizeMs) < 0 && errno == EINTR) {
   }

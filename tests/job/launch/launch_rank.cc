@@ -193,5 +193,6 @@ int main(int, char** argv) {
   const int code = verb->second(**job, argv + 2);
   std::fflush(stdout);
   (*job)->leaving(code);
+  (*job)->before_end();
   std::_Exit(code);
 }
