@@ -45,7 +45,7 @@ Lane::Lane(NicShared& nic, uint32_t index)
   windows_.make(windows);
   active_windows_ = std::make_unique<Index[]>(windows);
   ops_.make(std::min(16 * window, 0xfff0u));
-  responses_.make(2 * window);
+  responses_.make(std::max(2 * window, 4 * kAsksPerFrameMax));
   const uint32_t rx_buffers = std::min(nic.facts.rx_buffers, 0xfff0u);
   held_.make(rx_buffers);
   held_max_ = rx_buffers - std::max(1u, rx_buffers / 8);

@@ -94,6 +94,8 @@ class Lane {
     enum : uint8_t { kFirst, kAgain, kAck } what;
   };
 
+  enum class Kind : uint8_t { kPlain, kMessage, kAsk };  ///< what a record costs its receiver
+
   // lane_build.cc: work into frames
   bool accept(const Work& work) noexcept;
   bool accept_send(Peer& peer, const Work& work) noexcept;
@@ -111,8 +113,8 @@ class Lane {
   bool credit_allows(Peer& peer, Flow flow) noexcept;
   bool may_build(const Peer& peer, Flow flow) const noexcept;
   SendSlot* start_frame(Peer& peer, Flow flow, bool large) noexcept;
-  /// Room for one whole record of `bytes`, in an open frame or a new one. `message`: counts as one.
-  std::byte* reserve_record(Peer& peer, Flow flow, uint32_t bytes, bool message,
+  /// Room for one whole record of `bytes`, in an open frame or a new one.
+  std::byte* reserve_record(Peer& peer, Flow flow, uint32_t bytes, Kind kind,
                             SendSlot*& slot) noexcept;
   void chain_op(SendSlot& slot, Index op) noexcept;
   void built(Peer& peer, Flow flow) noexcept;

@@ -3,8 +3,8 @@
 // Loss is told by time, as RACK (RFC 8985) tells it: a frame is lost when one that was sent later,
 // by more than the reordering that we tolerate, has arrived; or when one behind it has arrived and
 // a round trip and that tolerance have passed. This finds lost retransmissions, too. When nothing
-// at all comes back, the timeout repeats one frame only: its acknowledgement then tells what else
-// is missing.
+// at all comes back, the timeout repeats one frame only, a second one a few: their acknowledgement
+// then tells what else is missing.
 #include "core/base/bits.h"
 #include "nicfw/lane.h"
 
@@ -56,7 +56,10 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, uint32_t ack, const SackBitmap* 
     SendSlot& slot = slots_[index];
     const uint64_t took_ns = now_ns_ > slot.sent_ns ? now_ns_ - slot.sent_ns : 0;
     // A frame restamped in this very poll says nothing about the round trip.
-    if (slot.sends == 1 && took_ns != 0 && slot.sent_ns >= absent_until_ns_) rtt_ns = took_ns;
+    if (slot.sends == 1 && took_ns != 0 && slot.sent_ns >= absent_until_ns_) {
+      // Of several, the newest: the others waited for a lost acknowledgement.
+      rtt_ns = rtt_ns == 0 ? took_ns : std::min(rtt_ns, took_ns);
+    }
     // The acknowledgement of a repeated frame may be the first copy's.
     const bool certain = slot.sends == 1 || took_ns >= peer.rtt.least_ns();
     if (certain && slot.sent_ns > newest_ns) newest_ns = slot.sent_ns;
@@ -135,8 +138,8 @@ void Lane::finish_op(Index index, WorkStatus status) noexcept {
 void Lane::find_lost(Peer& peer, Flow flow, uint64_t newest_sent_ns) noexcept {
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
   const SendWindow& window = windows_[send.window];
-  const uint64_t tolerance_ns = std::max(peer.rtt.smoothed_ns() / 4, rto_limits_.min_ns / 4);
-  const uint64_t overtaken_ns = peer.rtt.smoothed_ns() + tolerance_ns;
+  const uint64_t tolerance_ns = std::max(peer.rtt.overtaken_ns() / 4, rto_limits_.min_ns / 4);
+  const uint64_t overtaken_ns = peer.rtt.overtaken_ns() + tolerance_ns;
   send.reorder_at_ns = 0;
   uint32_t behind = send.sacked;
   uint32_t found = 0;
@@ -248,8 +251,14 @@ void Lane::run_flow_timer(Peer& peer, Flow flow) noexcept {
     }
     counters_.add(Count::kTimeouts);
     if (send.timeouts < 0xff) ++send.timeouts;
-    if (send.timeouts > 1) peer.congestion.on_repeated_timeout();
     mark_lost(send, send.una);
+    if (send.timeouts > 1) {
+      // The first repetition, or its acknowledgement, was lost, too: this path loses much. A few at
+      // once have a better chance.
+      peer.congestion.on_repeated_timeout();
+      const uint32_t few = std::min(send.unsent - send.una, CongestionWindow::kFloorFrames);
+      for (uint32_t i = 1; i < few; ++i) mark_lost(send, send.una + i);
+    }
     attend(peer);
     send.rto_at_ns = now_ns_ + peer.rtt.backed_off_ns(rto_limits_, send.timeouts, random_);
   }

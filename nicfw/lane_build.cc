@@ -52,7 +52,7 @@ bool Lane::accept_send(Peer& peer, const Work& work) noexcept {
   SendSlot* slot = nullptr;
   std::byte* at = nullptr;
   if (copied) {
-    at = reserve_record(peer, flow, kMessageHeaderBytes + own_bytes, true, slot);
+    at = reserve_record(peer, flow, kMessageHeaderBytes + own_bytes, Kind::kMessage, slot);
   } else if (credit_allows(peer, flow) && (slot = start_frame(peer, flow, false)) != nullptr) {
     at = slot->head + kRecordsOffset;
     slot->head_bytes = static_cast<uint16_t>(kRecordsOffset + kMessageHeaderBytes + own_bytes);
@@ -97,7 +97,7 @@ bool Lane::accept_put(Peer& peer, const Work& work) noexcept {
   SendSlot* slot = nullptr;
   std::byte* at = reserve_record(
       peer, Flow::kOneSided, record_fields(RecordType::kPut) + static_cast<uint32_t>(work.bytes),
-      false, slot);
+      Kind::kPlain, slot);
   if (at == nullptr) {
     drop_op(op);
     return false;
@@ -173,7 +173,7 @@ bool Lane::accept_get(Peer& peer, const Work& work) noexcept {
   }
   SendSlot* slot = nullptr;
   std::byte* at =
-      reserve_record(peer, Flow::kOneSided, record_fields(RecordType::kGet), false, slot);
+      reserve_record(peer, Flow::kOneSided, record_fields(RecordType::kGet), Kind::kAsk, slot);
   if (at == nullptr) {
     drop_op(index);
     return false;
@@ -195,7 +195,7 @@ bool Lane::accept_atomic(Peer& peer, const Work& work) noexcept {
   if (index == kNoIndex) return false;
   SendSlot* slot = nullptr;
   std::byte* at =
-      reserve_record(peer, Flow::kOneSided, record_fields(RecordType::kAtomic), false, slot);
+      reserve_record(peer, Flow::kOneSided, record_fields(RecordType::kAtomic), Kind::kAsk, slot);
   if (at == nullptr) {
     drop_op(index);
     return false;
@@ -334,15 +334,17 @@ SendSlot* Lane::start_frame(Peer& peer, Flow flow, bool large) noexcept {
   return &slot;
 }
 
-std::byte* Lane::reserve_record(Peer& peer, Flow flow, uint32_t bytes, bool message,
+std::byte* Lane::reserve_record(Peer& peer, Flow flow, uint32_t bytes, Kind kind,
                                 SendSlot*& slot) noexcept {
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
   if (send.open) {
     Index index;
     slot = &slot_at(send, send.next - 1, index);
     const uint32_t at = align_up<uint32_t>(slot->head_bytes, kRecordAlign);
-    const bool credited = !message || slot->has_message;
-    if (at + bytes <= peer.frame_bytes_max && credited) {
+    const bool credited = kind != Kind::kMessage || slot->has_message;
+    const bool answerable = kind != Kind::kAsk || slot->asks < kAsksPerFrameMax;
+    if (at + bytes <= peer.frame_bytes_max && credited && answerable) {
+      slot->asks = static_cast<uint8_t>(slot->asks + (kind == Kind::kAsk ? 1 : 0));
       std::memset(slot->head + slot->head_bytes, 0, at - slot->head_bytes);
       slot->head_bytes = static_cast<uint16_t>(at + bytes);
       return slot->head + at;
@@ -350,12 +352,14 @@ std::byte* Lane::reserve_record(Peer& peer, Flow flow, uint32_t bytes, bool mess
     send.open = false;
     attend(peer);
   }
+  const bool message = kind == Kind::kMessage;
   if (message && !credit_allows(peer, flow)) return nullptr;
   const bool collect = nic_.config.coalesce && send.in_flight() >= kCoalesceBehind;
   slot = start_frame(peer, flow, collect || bytes > kSmallFrameBytes - kRecordsOffset);
   if (slot == nullptr) return nullptr;
   send.open = collect;
   slot->has_message = message;
+  slot->asks = kind == Kind::kAsk ? 1 : 0;
   if (message && flow == Flow::kRequest) ++peer.requests_built;
   slot->head_bytes = static_cast<uint16_t>(kRecordsOffset + bytes);
   return slot->head + kRecordsOffset;
@@ -492,7 +496,7 @@ bool Lane::pump_response(Peer& peer, Response& response) noexcept {
   }
   SendSlot* slot = nullptr;
   std::byte* at =
-      reserve_record(peer, Flow::kReply, record_fields(response.record.type), false, slot);
+      reserve_record(peer, Flow::kReply, record_fields(response.record.type), Kind::kPlain, slot);
   if (at == nullptr) return false;
   encode_record(at, response.record);
   return true;
@@ -513,7 +517,7 @@ bool Lane::build_get_data(Peer& peer, Response& response) noexcept {
   SendSlot* slot = nullptr;
   std::byte* at = nullptr;
   if (copied) {
-    at = reserve_record(peer, Flow::kReply, fields + bytes, false, slot);
+    at = reserve_record(peer, Flow::kReply, fields + bytes, Kind::kPlain, slot);
   } else if ((slot = start_frame(peer, Flow::kReply, false)) != nullptr) {
     at = slot->head + kRecordsOffset;
     slot->head_bytes = static_cast<uint16_t>(kRecordsOffset + fields);

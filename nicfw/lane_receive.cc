@@ -139,6 +139,7 @@ bool Lane::receive_records(Peer& peer, const FrameHeader& header, const RxFrame&
     counters_.add(Reject::kRefused);
     if (!room_to_hold && header.flow() == Flow::kRequest) peer.refused_messages = true;
     if (!room_to_owe) peer.refused_responses = true;
+    peer.ack_now = true;  // no acceptance, but a sign of life
     attend(peer);
     return false;
   }
@@ -178,7 +179,7 @@ Reject Lane::check_records(Peer& peer, const FrameHeader& header, const std::byt
         break;
       case RecordType::kGet:
       case RecordType::kAtomic:
-        ++needs.responses;
+        if (++needs.responses > kAsksPerFrameMax) return Reject::kRecord;
         bad = check_access(peer, record);
         break;
       case RecordType::kGetData:

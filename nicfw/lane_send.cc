@@ -83,7 +83,11 @@ void Lane::stage_slot(Peer& peer, Flow flow, uint32_t sequence, bool again) noex
         ~(uint64_t{1} << (sequence % 64));
     --send.lost;
     counters_.add(Count::kRetransmits);
-    if (slot.volatile_body) snapshot_body(slot);
+    if (slot.volatile_body) {
+      snapshot_body(slot);
+    } else if (slot.body_bytes != 0) {
+      seal(slot);  // a client that changed its source too early gets what it deserves, but no hang
+    }
   }
   if (slot.sends == 0) seal(slot);
   FrameHeader header;

@@ -19,13 +19,17 @@ class RttEstimate {
   static constexpr uint64_t kFirstRtoNs = 1'000'000;  ///< before any sample
 
   void sample(uint64_t rtt_ns) noexcept {
-    const auto rtt = static_cast<uint32_t>(std::min<uint64_t>(rtt_ns, kLimitNs));
+    auto rtt = static_cast<uint32_t>(std::min<uint64_t>(rtt_ns, kLimitNs));
     if (smoothed_ns_ == 0) {
       smoothed_ns_ = std::max(rtt, 1u);
       variation_ns_ = rtt / 2;
       least_ns_ = smoothed_ns_;
       return;
     }
+    // Where acknowledgements are lost a sample can be any number of timeouts too long: none counts
+    // for more than about twice what is known. A path that has become slower is still learnt in a
+    // few.
+    rtt = std::min(rtt, 2 * smoothed_ns_ + kStepNs);
     const uint32_t error = rtt > smoothed_ns_ ? rtt - smoothed_ns_ : smoothed_ns_ - rtt;
     variation_ns_ = variation_ns_ - variation_ns_ / 4 + error / 4;
     smoothed_ns_ = std::max(smoothed_ns_ - smoothed_ns_ / 8 + rtt / 8, 1u);
@@ -35,6 +39,11 @@ class RttEstimate {
   bool known() const noexcept { return smoothed_ns_ != 0; }
   uint64_t smoothed_ns() const noexcept { return smoothed_ns_; }
   uint64_t least_ns() const noexcept { return least_ns_; }
+
+  /// When a frame that others have overtaken is late.
+  uint64_t overtaken_ns() const noexcept {
+    return std::min<uint64_t>(smoothed_ns_, 8 * uint64_t{least_ns_} + kStepNs);
+  }
 
   /// Without back-off.
   uint64_t rto_ns(const RtoLimits& limits) const noexcept {
@@ -55,6 +64,7 @@ class RttEstimate {
 
  private:
   static constexpr uint64_t kLimitNs = 1'000'000'000;
+  static constexpr uint32_t kStepNs = 50'000;
   uint32_t smoothed_ns_ = 0;
   uint32_t variation_ns_ = 0;
   uint32_t least_ns_ = 0;

@@ -28,6 +28,7 @@ struct alignas(64) SendSlot {
   Index ops = kNoIndex;       ///< Ops that lie whole in this frame, chained by Operation::link
   Index fragment = kNoIndex;  ///< the Op of which this frame carries a part
   uint8_t sends = 0;          ///< times handed to the port, saturating
+  uint8_t asks = 0;           ///< records that want a response
   bool wants_ack = false;     ///< somebody waits for the acknowledgement itself
   bool has_message = false;
   bool volatile_body = false;  ///< memory that may change while in flight (a get's source)

@@ -107,6 +107,9 @@ Reject parse_frame(const RxFrame& frame, const FrameKey& key, uint16_t job_tag, 
 
 /// Selective acknowledgement: per flow, bit i says that sequence ack + i arrived.
 inline constexpr uint32_t kSackBytes = kFlows * kWindowFramesMax / 8;
+/// Records of one frame that ask for a response. A receiver has room for several such frames, or
+/// one could come that it can never accept.
+inline constexpr uint32_t kAsksPerFrameMax = 16;
 inline constexpr uint64_t kPutBytesMax = uint64_t{1} << 30;  ///< of one put or get
 
 struct SackBitmap {

@@ -34,17 +34,20 @@ struct LoopFaults {
   uint64_t seed = 1;
 };
 
-/// A port with one queue. Frames go to the port of the same wire whose MAC they name.
+/// Frames go to the port of the same wire whose MAC they name, and there to the queue that their
+/// UDP port names, as a NIC's flow rules would steer them. All queues share the receive buffers.
 class LoopPort final : public Port {
  public:
-  explicit LoopPort(uint8_t station, uint32_t frame_bytes_max = 1514, uint32_t rx_buffers = 1024)
+  explicit LoopPort(uint8_t station, uint32_t frame_bytes_max = 1514, uint32_t rx_buffers = 1024,
+                    uint32_t queues = 1)
       : pool_(size_t{rx_buffers} * stride(frame_bytes_max) + 64),
-        ring_(rx_buffers),
+        rings_(queues, Ring(rx_buffers)),
         faults_rng_(1) {
     facts_.mac = {2, 0, 0, 0, 0, station};
     facts_.frame_bytes_max = frame_bytes_max;
     facts_.rx_buffers = rx_buffers;
     facts_.zero_copy_tx = true;
+    facts_.queues = queues;
     auto base = reinterpret_cast<uintptr_t>(pool_.data());
     base = (base + 63) & ~uintptr_t{63};
     free_.reserve(rx_buffers);
@@ -90,10 +93,11 @@ class LoopPort final : public Port {
     return count;
   }
 
-  uint32_t rx(uint32_t, std::span<RxFrame> frames) noexcept override {
+  uint32_t rx(uint32_t queue, std::span<RxFrame> frames) noexcept override {
+    Ring& ring = rings_[queue];
     uint32_t count = 0;
-    while (count < frames.size() && head_ != tail_) {
-      const Pending& pending = ring_[head_++ % ring_.size()];
+    while (count < frames.size() && ring.head != ring.tail) {
+      const Pending& pending = ring.at(ring.head++);
       frames[count++] = RxFrame{pending.data, pending.bytes, false, pending.data};
     }
     return count;
@@ -106,8 +110,8 @@ class LoopPort final : public Port {
   Result<uint32_t> attach(void*, uint64_t) override { return ++attached_; }
   void detach(uint32_t) override {}
   int event_fd(uint32_t) const noexcept override { return -1; }
-  PortArmed arm(uint32_t) noexcept override {
-    return head_ == tail_ ? PortArmed::kArmed : PortArmed::kBusy;
+  PortArmed arm(uint32_t queue) noexcept override {
+    return rings_[queue].head == rings_[queue].tail ? PortArmed::kArmed : PortArmed::kBusy;
   }
 
   /// Puts raw bytes into the receive ring, as a stranger would. False: no buffer.
@@ -116,12 +120,35 @@ class LoopPort final : public Port {
   }
   uint64_t overflows() const noexcept { return overflows_; }
   size_t free_buffers() const noexcept { return free_.size(); }
-  uint32_t waiting() const noexcept { return static_cast<uint32_t>(tail_ - head_); }
+  uint32_t waiting(uint32_t queue = 0) const noexcept {
+    return static_cast<uint32_t>(rings_[queue].tail - rings_[queue].head);
+  }
+  /// The frame that a poll would see `index` frames from now.
+  std::span<std::byte> peek(uint32_t index = 0, uint32_t queue = 0) noexcept {
+    const Pending& pending = rings_[queue].at(rings_[queue].head + index);
+    return {pending.data, pending.bytes};
+  }
+  /// Throws away what waits.
+  void lose_waiting(uint32_t queue = 0) noexcept {
+    for (Ring& ring = rings_[queue]; ring.head != ring.tail; ++ring.head) {
+      free_.push_back(ring.at(ring.head).data);
+    }
+  }
+  void swap_waiting(uint32_t a, uint32_t b) noexcept {
+    std::swap(rings_[0].at(rings_[0].head + a), rings_[0].at(rings_[0].head + b));
+  }
 
  private:
   struct Pending {
     std::byte* data;
     uint32_t bytes;
+  };
+  struct Ring {
+    explicit Ring(uint32_t frames) : slots(frames) {}
+    Pending& at(uint64_t index) noexcept { return slots[index % slots.size()]; }
+    std::vector<Pending> slots;
+    uint64_t head = 0;
+    uint64_t tail = 0;
   };
   static constexpr size_t stride(uint32_t bytes) { return (bytes + 127) & ~size_t{63}; }
 
@@ -130,6 +157,11 @@ class LoopPort final : public Port {
       if (std::memcmp(port->facts_.mac.data(), frame, 6) == 0) return port;
     }
     return nullptr;
+  }
+
+  Ring& ring_of(const std::byte* frame, uint32_t bytes) noexcept {
+    const uint32_t last = bytes < 38 ? 0 : std::to_integer<uint32_t>(frame[37]);
+    return rings_[(last - (4791 & 0xff)) % rings_.size()];
   }
 
   bool arrive(const TxFrame& frame) noexcept {
@@ -141,13 +173,15 @@ class LoopPort final : public Port {
     free_.pop_back();
     std::memcpy(data, frame.head, frame.head_bytes);
     if (frame.body_bytes != 0) std::memcpy(data + frame.head_bytes, frame.body, frame.body_bytes);
-    ring_[tail_++ % ring_.size()] = {data, frame.head_bytes + frame.body_bytes};
+    Ring& ring = ring_of(data, frame.head_bytes);
+    ring.at(ring.tail++) = {data, frame.head_bytes + frame.body_bytes};
     return true;
   }
 
   void arrive_damaged(LoopPort& to, const TxFrame& frame) noexcept {
     if (!to.arrive(frame)) return;
-    Pending& last = to.ring_[(to.tail_ - 1) % to.ring_.size()];
+    Ring& ring = to.ring_of(frame.head, frame.head_bytes);
+    Pending& last = ring.at(ring.tail - 1);
     if (faults_rng_.chance(faults_.corrupt)) {
       last.data[faults_rng_.below(last.bytes)] ^= std::byte{1} << faults_rng_.below(8);
     }
@@ -155,18 +189,15 @@ class LoopPort final : public Port {
       last.bytes = static_cast<uint32_t>(faults_rng_.below(last.bytes));
     }
     if (faults_rng_.chance(faults_.reorder)) {
-      const uint64_t other = to.head_ + faults_rng_.below(to.tail_ - to.head_);
-      std::swap(last, to.ring_[other % to.ring_.size()]);
+      std::swap(last, ring.at(ring.head + faults_rng_.below(ring.tail - ring.head)));
     }
   }
 
   PortFacts facts_;
   std::vector<std::byte> pool_;
   std::vector<std::byte*> free_;
-  std::vector<Pending> ring_;
+  std::vector<Ring> rings_;
   std::shared_ptr<std::vector<LoopPort*>> stations_ = std::make_shared<std::vector<LoopPort*>>();
-  uint64_t head_ = 0;
-  uint64_t tail_ = 0;
   uint64_t tx_room_ = ~uint64_t{0};
   uint64_t overflows_ = 0;
   uint32_t attached_ = 0;

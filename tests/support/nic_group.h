@@ -21,17 +21,19 @@ struct StatMap final : StatSink {
 
 class NicGroup {
  public:
+  static constexpr uint64_t kJobKey = 0x1234567890abcdef;
   struct Options {
     uint32_t ranks = 2;
     uint32_t frame_bytes_max = 1514;
     uint32_t rx_buffers = 256;
     uint32_t network_depth = 64;
+    uint32_t lanes = 1;
     NicConfig config{};
   };
   explicit NicGroup(const Options& options) : options_(options) {
     for (uint32_t r = 0; r < options.ranks; ++r) {
-      ports_.push_back(std::make_unique<LoopPort>(static_cast<uint8_t>(r + 1),
-                                                  options.frame_bytes_max, options.rx_buffers));
+      ports_.push_back(std::make_unique<LoopPort>(
+          static_cast<uint8_t>(r + 1), options.frame_bytes_max, options.rx_buffers, options.lanes));
       if (r != 0) ports_[r]->join(*ports_[0]);
       NicConfig config = options.config;
       config.seed += r;
@@ -39,7 +41,8 @@ class NicGroup {
       OpenInfo info;
       info.rank = r;
       info.rank_count = options.ranks;
-      info.job_key = 0x1234567890abcdef;
+      info.lanes = options.lanes;
+      info.job_key = kJobKey;
       info.network_depth = options.network_depth;
       const Status opened = nics_[r]->open(info);
       EXPECT_TRUE(opened.ok());
@@ -61,6 +64,45 @@ class NicGroup {
     EXPECT_TRUE(map.values.contains(name)) << name;
     return map.values[name];
   }
+  /// Polls a rank once and gives everything back; the first word of each message.
+  std::vector<uint64_t> poll(uint32_t rank, RecvFilter filter = RecvFilter::kAll,
+                             uint32_t lane = 0) {
+    Recv out[64];
+    std::vector<uint64_t> words;
+    const uint32_t count = nics_[rank]->recv(lane, filter, out);
+    for (uint32_t i = 0; i < count; ++i) {
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(out[i].data) % 16, 8u);
+      uint64_t word = 0;
+      std::memcpy(&word, out[i].data, sizeof word);
+      words.push_back(word);
+    }
+    nics_[rank]->give_back(lane, std::span(out, count));
+    return words;
+  }
+  /// Polls all ranks `rounds` times; the messages that rank `collect` got.
+  std::vector<uint64_t> run(uint32_t rounds, uint32_t collect = 0, uint64_t pause_ns = 0) {
+    std::vector<uint64_t> words;
+    for (uint32_t round = 0; round < rounds; ++round) {
+      for (uint32_t r = 0; r < nics_.size(); ++r) {
+        const auto got = poll(r);
+        if (r == collect) words.insert(words.end(), got.begin(), got.end());
+      }
+      clock_.advance(pause_ns);
+    }
+    return words;
+  }
+  bool post(uint32_t rank, const Work& work) { return nics_[rank]->post(0, {&work, 1}) == 1; }
+  std::vector<Done> dones(uint32_t rank) {
+    Done done[64];
+    std::vector<Done> all;
+    while (const uint32_t count = nics_[rank]->done(0, done))
+      all.insert(all.end(), done, done + count);
+    return all;
+  }
+  Region pin(uint32_t rank, void* base, uint64_t bytes) {
+    return nics_[rank]->pin(base, bytes, -1, 0).value();
+  }
+
   void set_faults(LoopFaults faults) {
     for (auto& port : ports_) {
       port->set_faults(faults);
@@ -96,6 +138,27 @@ inline Work put_work(Rank peer, const void* local, uint64_t bytes, const void* r
   work.remote = reinterpret_cast<uint64_t>(remote);
   work.remote_key = key;
   return work;
+}
+
+inline Work get_work(Rank peer, void* local, uint64_t bytes, const void* remote, uint32_t key) {
+  Work work = put_work(peer, local, bytes, remote, key);
+  work.op = Op::kGet;
+  return work;
+}
+
+inline Work atomic_work(Rank peer, const AtomicOperands* operands, uint64_t* old,
+                        const void* remote, uint32_t key) {
+  Work work = put_work(peer, old, sizeof(uint64_t), remote, key);
+  work.op = operands->code == AtomicCode::kCompareSwap ? Op::kCompareSwap : Op::kFetchOp;
+  work.head = operands;
+  return work;
+}
+
+inline std::vector<uint8_t> byte_pattern(size_t bytes, uint64_t seed = 1) {
+  Random random(seed);
+  std::vector<uint8_t> data(bytes);
+  for (auto& byte : data) byte = static_cast<uint8_t>(random.next());
+  return data;
 }
 
 }  // namespace pinwire

@@ -27,7 +27,7 @@ TEST(Rto, StaysWithinItsLimits) {
   RttEstimate rtt;
   for (int i = 0; i < 100; ++i) rtt.sample(1'000);
   EXPECT_EQ(rtt.rto_ns(kLimits), kLimits.min_ns);
-  for (int i = 0; i < 100; ++i) rtt.sample(~uint64_t{0});
+  for (int i = 0; i < 1000; ++i) rtt.sample(~uint64_t{0});
   EXPECT_EQ(rtt.rto_ns(kLimits), kLimits.max_ns);
   EXPECT_EQ(rtt.least_ns(), 1'000u);
 }
