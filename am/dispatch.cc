@@ -76,11 +76,11 @@ void dispatch(uint32_t lane, const Recv& message) noexcept {
   }
 }
 
-void dispatch_loopback(uint32_t lane, uint8_t index, bool is_request, bool is_short, void* payload,
+void dispatch_loopback(uint8_t index, bool is_request, bool is_short, void* payload,
                        size_t bytes, uint32_t argc, const int32_t* args) noexcept {
   const HandlerFunction handler = handler_at(index, engine.rank);
   HandlerScope scope(this_thread);
-  pinwire_token token{engine.rank, lane, is_request, false};
+  pinwire_token token{engine.rank, 0, is_request, false};
   if (is_short) {
     call_short(handler, &token, argc, args);
   } else {

@@ -7,23 +7,20 @@
 namespace pinwire {
 namespace {
 
-/// In PAR an empty lane is left alone without its lock: no locked instruction for an empty poll.
-bool lane_idle(uint32_t lane) noexcept {
+uint32_t poll_lane(uint32_t thread_lane) noexcept {
+  uint32_t found = 0;
   for (uint32_t d = 0; d < engine.driver_count; ++d) {
-    const DriverSlot& slot = engine.drivers[d];
-    if (!slot.caps.concurrent_idle || !slot.driver->idle(lane % slot.lanes)) return false;
+    DriverSlot& slot = engine.drivers[d];
+    const uint32_t lane = kConcurrent ? thread_lane % slot.lane_count : 0;
+    if constexpr (kConcurrent) {
+      // An empty lane is left alone without its lock: no locked instruction for an empty poll.
+      if (slot.caps.concurrent_idle && slot.driver->idle(lane)) continue;
+    }
+    Lane& l = slot.lanes[lane];
+    if (!l.try_lock()) continue;
+    found += drain_lane(d, lane, RecvFilter::kAll, DispatchSink{});
+    l.unlock();
   }
-  return true;
-}
-
-uint32_t poll_lane(uint32_t lane) noexcept {
-  Lane& l = engine.lanes[lane];
-  if constexpr (kConcurrent) {
-    if (lane_idle(lane)) return 0;
-  }
-  if (!l.try_lock()) return 0;
-  const uint32_t found = drain_lane(lane, RecvFilter::kAll, DispatchSink{});
-  l.unlock();
   return found;
 }
 
@@ -53,8 +50,8 @@ uint32_t poll() noexcept {
   return found;
 }
 
-uint32_t poll_in_handler(uint32_t lane) noexcept {
-  return drain_lane(lane, RecvFilter::kRepliesOnly, DispatchSink{});
+uint32_t poll_in_handler(uint32_t driver, uint32_t lane) noexcept {
+  return drain_lane(driver, lane, RecvFilter::kRepliesOnly, DispatchSink{});
 }
 
 void after_empty_poll(uint32_t& empty_polls) noexcept {
@@ -73,13 +70,14 @@ void post_waiting(const Route& route, const Work& work) noexcept {
   ThreadState& state = engine.thread();
   check(!state.in_handler, "a handler may not send requests, put or get (C1-172)");
   const uint32_t d = route.driver_index;
-  Lane& lane = engine.lanes[state.lane];
-  const bool needs_lock = !engine.drivers[d].caps.concurrent_post || !(work.flags & kWorkSilent);
+  DriverSlot& slot = engine.drivers[d];
+  const uint32_t lane = kConcurrent ? state.lane % slot.lane_count : 0;
+  const bool needs_lock = !slot.caps.concurrent_post || !(work.flags & kWorkSilent);
   uint32_t empty_polls = 0;
   for (;;) {
-    if (needs_lock) lane.lock();
-    const bool taken = engine.offer(state.lane, d, work);
-    if (needs_lock) lane.unlock();
+    if (needs_lock) slot.lanes[lane].lock();
+    const bool taken = engine.offer(d, lane, work);
+    if (needs_lock) slot.lanes[lane].unlock();
     if (taken) break;
     if (poll() != 0) {
       empty_polls = 0;
@@ -94,8 +92,8 @@ void post_waiting(const Route& route, const Work& work) noexcept {
 
 void post_in_handler(uint32_t lane, const Route& route, const Work& work) noexcept {
   uint32_t empty_polls = 0;
-  while (!engine.offer(lane, route.driver_index, work)) {
-    if (poll_in_handler(lane) != 0) {
+  while (!engine.offer(route.driver_index, lane, work)) {
+    if (poll_in_handler(route.driver_index, lane) != 0) {
       empty_polls = 0;
     } else {
       after_empty_poll(empty_polls);

@@ -16,8 +16,9 @@ inline constinit std::atomic<WaitMode> wait_mode{WaitMode::kSpin};
 /// context only.
 uint32_t poll() noexcept;
 
-/// One turn for a thread that waits inside a handler: replies and completions of the lane it holds.
-uint32_t poll_in_handler(uint32_t lane) noexcept;
+/// One turn for a thread that waits inside a handler: replies and completions of the driver's lane that
+/// it holds.
+uint32_t poll_in_handler(uint32_t driver, uint32_t lane) noexcept;
 
 /// After an empty poll of a wait: gives the core away as the wait mode and the number of ranks on
 /// this host ask for.
@@ -39,7 +40,7 @@ inline void wait_until(Ready&& ready) noexcept {
 /// Posts from client context; polls while the driver has no room.
 void post_waiting(const Route& route, const Work& work) noexcept;
 
-/// Posts from inside a handler, on the lane whose lock this thread holds.
+/// Posts from inside a handler, on the driver's lane whose lock this thread holds.
 void post_in_handler(uint32_t lane, const Route& route, const Work& work) noexcept;
 
 }  // namespace pinwire

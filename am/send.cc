@@ -17,11 +17,6 @@ constexpr size_t kLongBytesMax = size_t{1} << 31;
 
 void* unconst(const void* address) noexcept { return const_cast<void*>(address); }
 
-/// The lane of a message from this thread, in a handler (reply) or not (request).
-uint32_t lane_of(const pinwire_token* token) noexcept {
-  return token != nullptr ? token->lane : engine.thread().lane;
-}
-
 void claim_reply(pinwire_token& token) noexcept {
   check(token.is_request, "a reply handler may not reply (C1-117)");
   check(!token.replied, "a request handler replies at most once (C1-150)");
@@ -54,7 +49,7 @@ Work send_work(const pinwire_token* token, Rank to, const AmHead& head, uint32_t
 void send_short(const pinwire_token* token, Rank to, const AmCall& call) noexcept {
   const Route& route = engine.routes[to];
   if (route.driver == nullptr) {
-    dispatch_loopback(lane_of(token), call.handler, token == nullptr, true, nullptr, 0, call.argc,
+    dispatch_loopback(call.handler, token == nullptr, true, nullptr, 0, call.argc,
                       call.args);
     return;
   }
@@ -70,7 +65,7 @@ void send_medium(const pinwire_token* token, Rank to, const AmCall& call, const 
   if (route.driver == nullptr) {
     alignas(16) std::byte copy[kMediumBytesMax];
     if (bytes != 0) std::memcpy(copy, source, bytes);
-    dispatch_loopback(lane_of(token), call.handler, token == nullptr, false, copy, bytes, call.argc,
+    dispatch_loopback(call.handler, token == nullptr, false, copy, bytes, call.argc,
                       call.args);
     return;
   }
@@ -103,7 +98,7 @@ void send_long(const pinwire_token* token, Rank to, const AmCall& call, const vo
   const Route& route = engine.routes[to];
   if (route.driver == nullptr) {
     if (bytes != 0) std::memmove(dest, source, bytes);
-    dispatch_loopback(lane_of(token), call.handler, token == nullptr, false, dest, bytes, call.argc,
+    dispatch_loopback(call.handler, token == nullptr, false, dest, bytes, call.argc,
                       call.args);
     return;
   }
@@ -135,7 +130,7 @@ void send_long(const pinwire_token* token, Rank to, const AmCall& call, const vo
   if (token == nullptr) {
     wait_until(finished);
   } else {
-    while (!finished()) poll_in_handler(token->lane);
+    while (!finished()) poll_in_handler(route.driver_index, token->lane);
   }
 }
 

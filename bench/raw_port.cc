@@ -40,6 +40,8 @@ struct Settings {
   double seconds = 0.5;
   uint32_t round_trips = 20'000;
   bool pin = true;
+  bool consume = false;
+  uint32_t ring = 256;
   std::string huge = "auto";
   std::string json;
 };
@@ -122,7 +124,7 @@ class RawEthdev {
     const uint16_t got = rte_eth_rx_burst(ethdev_, 0, mbufs, kBurst);
     for (uint16_t i = 0; i < got; ++i) {
       const Head* head = rte_pktmbuf_mtod(mbufs[i], const Head*);
-      if (head->type == kEtherType) seen(*head, mbufs[i]->pkt_len);
+      if (head->type == kEtherType) seen(*head, mbufs[i]->data_len);
     }
     rte_pktmbuf_free_bulk(mbufs, got);
   }
@@ -219,9 +221,10 @@ class Bench {
     const uint64_t give_up = clock_.now_ns() + kGiveUpNs;
     for (uint64_t empty = 0; empty < 100'000 || shared_.sender_ended == 0;) {
       const uint64_t before = frames;
-      side_.receive([&](const Head&, uint32_t length) {
+      side_.receive([&](const Head& head, uint32_t length) {
         ++frames;
         bytes += length;
+        if (settings_.consume) consume(head, length);
       });
       const bool got = frames != before;
       empty = got ? 0 : empty + 1;
@@ -236,6 +239,15 @@ class Bench {
                .lost = sent > 0 ? 1 - static_cast<double>(frames) / sent : 0,
                .p50_us = 0,
                .p99_us = 0};
+  }
+
+  /// What any user of the frames does at least once: the testpmd way leaves them in the sender's
+  /// cache.
+  void consume(const Head& head, uint32_t length) {
+    const uint32_t body = length - kHeadBytes;
+    if (consumed_at_ + body > consumed_.size()) consumed_at_ = 0;
+    std::memcpy(consumed_.data() + consumed_at_, &head + 1, body);
+    consumed_at_ += body;
   }
 
   void send_one(uint32_t number, uint32_t bytes) {
@@ -293,6 +305,8 @@ class Bench {
   TscClock clock_;
   Shared& shared_;
   const Settings& settings_;
+  std::vector<std::byte> consumed_ = std::vector<std::byte>(1 << 20);
+  size_t consumed_at_ = 0;
 };
 
 HugePages huge_of(const std::string& text) {
@@ -319,6 +333,7 @@ int one_rank(uint32_t rank, const Settings& settings, const std::string& directo
   options.job_directory = directory;
   options.memory_mib = 160;  // the port's own pool and the bare ethdev's
   options.huge = huge_of(settings.huge);
+  options.ring_frames = settings.ring;
   auto device = bring_up_dpdk(options);
   if (!device) {
     std::fprintf(stderr, "raw_port: %s\n", device.sentence().c_str());
@@ -416,6 +431,9 @@ int main(int argc, char** argv) {
       ->expected(1, 10);
   app.add_option("--seconds", settings.seconds, "of each stream")->capture_default_str();
   app.add_option("--round-trips", settings.round_trips, "of each ping-pong")->capture_default_str();
+  app.add_flag("--consume", settings.consume,
+               "the receiver of a stream copies bodies to a 1 MiB buffer");
+  app.add_option("--ring", settings.ring, "descriptors of a queue")->capture_default_str();
   app.add_flag("!--no-pin", settings.pin, "let the two processes float");
   app.add_option("--huge-pages", settings.huge, "auto, never or always")->capture_default_str();
   app.add_option("--json", settings.json, "also write the figures to this file");

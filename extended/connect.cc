@@ -30,11 +30,11 @@ Result<Way> way_to(const Job& job, Rank peer) {
 
 Status open_one(Job& job, Driver& driver) {
   DriverSlot& slot = engine.drivers[engine.driver_count];
-  slot.lanes = std::min(driver.caps().lanes_max, engine.lane_count);
+  slot.lane_count = std::min(driver.caps().lanes_max, engine.lane_count);
   OpenInfo info;
   info.rank = engine.rank;
   info.rank_count = engine.rank_count;
-  info.lanes = slot.lanes;
+  info.lanes = slot.lane_count;
   info.job_key = job.bootstrap->job_key();
   info.network_depth = job.settings.network_depth;
   info.concurrent = kConcurrent;
@@ -96,7 +96,7 @@ Status open_drivers(Job& job) {
   if (job.settings.verbose_env && engine.rank == 0) {
     for (uint32_t d = 0; d < engine.driver_count; ++d) {
       const auto& slot = engine.drivers[d];
-      log_note("driver %s: %u lanes, messages to %llu bytes", slot.driver->name(), slot.lanes,
+      log_note("driver %s: %u lanes, messages to %llu bytes", slot.driver->name(), slot.lane_count,
                static_cast<unsigned long long>(slot.caps.send_bytes_max));
     }
   }

@@ -17,6 +17,7 @@ namespace pinwire {
 namespace {
 
 std::atomic<bool> leaving{false};
+pid_t rank_process = 0;
 
 double now_s() noexcept {
   timespec at;
@@ -26,18 +27,27 @@ double now_s() noexcept {
 
 /// Ignores what the network still brings: this rank runs no handlers any more.
 struct DiscardSink {
-  void message(uint32_t, uint32_t, const Recv&) const noexcept {}
+  void message(uint32_t, const Recv&) const noexcept {}
   void done(uint64_t) const noexcept {}
 };
 
-bool all_drained() noexcept {
+/// One turn over everything; true when no driver owes its peers anything.
+bool drain_all() noexcept {
+  bool is_drained = true;
   for (uint32_t d = 0; d < engine.driver_count; ++d) {
-    const DriverSlot& slot = engine.drivers[d];
-    for (uint32_t lane = 0; lane < slot.lanes; ++lane) {
-      if (!slot.driver->drained(lane)) return false;
+    DriverSlot& slot = engine.drivers[d];
+    for (uint32_t lane = 0; lane < slot.lane_count; ++lane) {
+      if (!slot.lanes[lane].try_lock()) {
+        // A signal handler on top of a poll: nothing may be touched. In PAR another thread may have it.
+        if constexpr (!kConcurrent) return true;
+        continue;
+      }
+      drain_lane(d, lane, RecvFilter::kAll, DiscardSink{});
+      is_drained = is_drained && slot.driver->drained(lane);
+      slot.lanes[lane].unlock();
     }
   }
-  return true;
+  return is_drained;
 }
 
 /// A network driver still owes its peers acknowledgements and retransmissions: without them the last
@@ -48,23 +58,27 @@ void linger() noexcept {
   Job& own = *job();
   if (!own.attached || this_thread.in_handler) return;
   const double until = now_s() + exit_timeout_s(own.settings, engine.rank_count);
-  do {
-    for (uint32_t lane = 0; lane < engine.lane_count; ++lane) {
-      if (!engine.lanes[lane].try_lock()) {
-        if constexpr (!kConcurrent) return;  // a signal handler on top of a poll: nothing may be touched
-        continue;
-      }
-      drain_lane(lane, RecvFilter::kAll, DiscardSink{});
-      engine.lanes[lane].unlock();
-    }
-  } while (!all_drained() && now_s() < until);
+  while (!drain_all() && now_s() < until) {
+  }
+}
+
+/// What every way out has in common. `code` is told to the launcher first: the others' time to leave
+/// too begins then.
+void say_good_bye(int code) noexcept {
+  Job& own = *job();
+  own.bootstrap->leaving(code);
+  std::fflush(nullptr);
+  linger();
+  if (!this_thread.in_handler) {
+    for (auto& driver : own.drivers) driver->close();
+  }
+  own.bootstrap->before_end();
 }
 
 /// return from main() or exit(): the job must not hang without this rank (C1-106).
-void at_exit() noexcept {
-  if (leaving.load()) return;
-  // The status given to exit() is not known here; the launcher learns it when this process ends. It
-  // counts the end of a rank that did not announce itself as leaving with its exit status.
+void at_exit(int code, void*) noexcept {
+  const bool is_this_rank = getpid() == rank_process;  // and no child that the client forked
+  if (is_this_rank && !leaving.exchange(true)) say_good_bye(code);
 }
 
 void on_terminate(int) { raise(SIGQUIT); }  // C1-104
@@ -85,7 +99,8 @@ void install_unless_taken(int signal_number) noexcept {
 void prepare_exit() noexcept {
   install_unless_taken(SIGTERM);
   install_unless_taken(SIGINT);
-  std::atexit(at_exit);
+  rank_process = getpid();
+  on_exit(at_exit, nullptr);
 }
 
 void leave_job(int code) noexcept {
@@ -93,13 +108,7 @@ void leave_job(int code) noexcept {
     // Another thread, or a frame below this signal handler, is already leaving with its own code.
     for (;;) pause();
   }
-  Job& own = *job();
-  own.bootstrap->leaving(code);
-  std::fflush(nullptr);
-  linger();
-  if (!this_thread.in_handler) {
-    for (auto& driver : own.drivers) driver->close();
-  }
+  say_good_bye(code);
   _exit(code & 0xff);
 }
 

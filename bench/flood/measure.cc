@@ -120,8 +120,11 @@ Result<Figures> measure(const Measurement& m, const LoopLimits& limits, Path pat
   const double seconds_each = warm_up(loops, path, limits.iterations);
   const uint64_t iterations = iterations_for(limits, m.bytes, seconds_each);
   std::vector<Repetition> repetitions;
-  for (uint32_t i = 0; i < limits.repetitions && (i == 0 || !stop_requested()); ++i) {
+  double seconds = 0;
+  while (once_more(limits, static_cast<uint32_t>(repetitions.size()), seconds)) {
     repetitions.push_back(repeat_once(loops, path, iterations));
+    seconds += repetitions.back().seconds;
+    if (stop_requested()) break;
   }
   fill_rates(figures, repetitions, iterations);
   fill_percentiles(figures, loops, path, limits, clock);

@@ -76,6 +76,11 @@ uint64_t iterations_for(const LoopLimits& limits, uint64_t bytes, double seconds
   return std::max(iterations, std::min(kIterationsMin, limits.iterations));
 }
 
+bool once_more(const LoopLimits& limits, uint32_t made, double seconds) {
+  if (made >= limits.repetitions) return false;
+  return made < kRepetitionsMin || seconds < limits.measurement_seconds_max;
+}
+
 uint32_t stamp_batch(double operation_ns, double stamp_ns) {
   constexpr double kEnough = 5;      // slower than this many stamps: each operation by itself
   constexpr double kAmortized = 50;  // else the stamps are to be 2 % of what they measure

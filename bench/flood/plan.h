@@ -48,14 +48,19 @@ struct LoopLimits {
   uint64_t iterations = 10000;              ///< PA-011
   uint64_t bytes_max = uint64_t{64} << 20;  ///< of one loop
   double seconds_max = 0.04;                ///< of one loop
-  double small_seconds_max = 2.0;           ///< of one loop at 0, 1 and 8 bytes: Table 1 is in full
+  double small_seconds_max = 0.5;           ///< of one loop at 0, 1 and 8 bytes: Table 1 is in full
+  double measurement_seconds_max = 1.0;     ///< of all loops, once there are kRepetitionsMin
   uint32_t repetitions = 9;
 };
 
 inline constexpr uint64_t kIterationsMin = 5;
+inline constexpr uint32_t kRepetitionsMin = 3;
 
 /// Iterations of one timed loop, given about how long an operation takes.
 uint64_t iterations_for(const LoopLimits& limits, uint64_t bytes, double seconds_per_operation);
+
+/// Another timed loop after `made` of them, which took `seconds` together?
+bool once_more(const LoopLimits& limits, uint32_t made, double seconds);
 
 /// How many operations should lie between two time stamps that cost `stamp_ns` each, so that the
 /// stamps do not measure themselves. 1 for anything that is slow enough to time one by one.

@@ -49,7 +49,7 @@ std::string heading(const ReportFacts& facts, const Rows& rows) {
       facts.pairs == 1 ? "" : "s", facts.network_depth, facts.buffers_in_heap ? "heap" : "segment",
       facts.yielding ? ", ranks yield the CPU while they poll" : "");
   out += text(
-      "  Loops of %llu operations, fewer where they would pass %s or %.3g ms; median of %u "
+      "  Loops of %llu operations, fewer where they would pass %s or %.3g ms; median of up to %u "
       "loops, ± half the spread.\n",
       static_cast<unsigned long long>(facts.limits.iterations),
       bytes_text(facts.limits.bytes_max).c_str(), facts.limits.seconds_max * 1e3,

@@ -38,6 +38,10 @@ class Bootstrap {
   /// a rank counts. The others get SIGQUIT (C1-103) unless they also leave within the exit timeout,
   /// and are killed after a grace period. Async-signal-safe.
   virtual void leaving(int code) noexcept = 0;
+
+  /// The last call before the process ends, after leaving(): waits, within the exit timeout, until it
+  /// may. (Under PMIx a rank that ends before its farewell counts as crashed.) Async-signal-safe.
+  virtual void before_end() noexcept {}
 };
 
 /// Chooses by environment: the launcher's variables, PMIx's, else singleton. A sentence if the chosen

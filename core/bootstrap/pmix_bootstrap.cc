@@ -54,10 +54,14 @@ class PmixBootstrap final : public Bootstrap {
   Rank rank_count() const noexcept override { return rank_count_; }
   uint64_t job_key() const noexcept override { return job_key_; }
   Result<std::vector<std::vector<std::byte>>> all_gather(std::span<const std::byte> mine) override;
-  Status barrier() override { return fence(false); }
+  Status barrier() override { return fence(); }
   const char* job_environment(const char* name) const noexcept override;
   void leaving(int code) noexcept override {
     if (farewell_) farewell_->say(code);
+  }
+
+  void before_end() noexcept override {
+    if (farewell_) farewell_->wait();
   }
 
  private:
@@ -65,7 +69,7 @@ class PmixBootstrap final : public Bootstrap {
     return error("PMIx cannot %s on rank %u: %s", what, me_.rank, pmix_.error_string(status));
   }
   pmix_proc_t process(Rank rank) const;
-  Status fence(bool collect);
+  Status fence();
   Status put_chunk(uint64_t offset, Bytes message);
   Result<std::vector<std::byte>> get_message(Rank rank);
   Status share_key_and_environment();
@@ -138,11 +142,8 @@ Status PmixBootstrap::share_key_and_environment() {
   return success();
 }
 
-Status PmixBootstrap::fence(bool collect) {
-  pmix_info_t directive{};
-  std::strncpy(directive.key, PMIX_COLLECT_DATA, PMIX_MAX_KEYLEN);
-  directive.value.type = PMIX_BOOL;
-  directive.value.data.flag = collect;
+Status PmixBootstrap::fence() {
+  const auto directive = collecting_fence();
   const auto status = pmix_.fence(nullptr, 0, &directive, 1);
   return status == PMIX_SUCCESS ? success() : Status(failed("pass a fence", status));
 }
@@ -206,7 +207,7 @@ Result<std::vector<std::vector<std::byte>>> PmixBootstrap::all_gather(
   } while (offset < mine.size());
   if (const auto status = pmix_.commit(); status != PMIX_SUCCESS)
     return failed("commit a contribution", status);
-  if (auto passed = fence(true); !passed) return passed.error();
+  if (auto passed = fence(); !passed) return passed.error();
   std::vector<std::vector<std::byte>> all;
   for (Rank from = 0; from < rank_count_; ++from) {
     auto message = get_message(from);

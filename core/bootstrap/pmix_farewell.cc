@@ -23,6 +23,7 @@ struct FenceState {
   std::mutex mutex;
   std::condition_variable answered;
   bool passed = false;
+  const pmix_info_t directive = collecting_fence();
 };
 
 void on_fence(pmix_status_t status, void* context) {
@@ -85,8 +86,14 @@ void PmixFarewell::say(int code) noexcept {
   const int saved = errno;
   code_.store(code);
   ring(word_fd_);
-  // If this thread was interrupted inside PMIx the farewell may be stuck: then leave as after a
-  // crash.
+  errno = saved;
+}
+
+void PmixFarewell::wait() noexcept {
+  if (::getpid() != owner_ || !said_.load()) return;
+  const int saved = errno;
+  // Not for ever: if a signal handler that ends the job interrupted PMIx itself, the farewell is
+  // stuck. Then this process ends as after a crash.
   pollfd done{done_fd_, POLLIN, 0};
   while (::poll(&done, 1, timeout_ms_ + kFinalizeMs) < 0 && errno == EINTR) {
   }
@@ -108,7 +115,7 @@ void PmixFarewell::work() {
 bool PmixFarewell::all_leave() {
   auto state = std::make_shared<FenceState>();
   auto* const context = new std::shared_ptr<FenceState>(state);
-  const auto begun = pmix_.fence_nb(nullptr, 0, nullptr, 0, on_fence, context);
+  const auto begun = pmix_.fence_nb(nullptr, 0, &state->directive, 1, on_fence, context);
   if (begun != PMIX_SUCCESS) {
     delete context;
     return begun == PMIX_OPERATION_SUCCEEDED;

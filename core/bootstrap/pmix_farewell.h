@@ -18,9 +18,11 @@ class PmixFarewell {
   PmixFarewell(const PmixFarewell&) = delete;
   PmixFarewell& operator=(const PmixFarewell&) = delete;
 
-  /// Waits until all ranks leave too, then finalizes; after the timeout aborts the job with `code`.
-  /// Async-signal-safe. Only the first call does anything.
+  /// Begins: waits in the background until all ranks leave too, then finalizes; after the timeout
+  /// aborts the job with `code`. Async-signal-safe. Only the first call does anything.
   void say(int code) noexcept;
+  /// After say(): returns when that is done. Async-signal-safe.
+  void wait() noexcept;
 
  private:
   void work();

@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <cstring>
+
 namespace pinwire::bootstrap {
 namespace {
 
@@ -36,6 +38,14 @@ Result<PmixLibrary> open_pmix_library() {
       find(library, "PMIx_Error_string", pmix.error_string);
   if (!complete) return error("libpmix lacks a function: %s; it is too old", ::dlerror());
   return pmix;
+}
+
+pmix_info_t collecting_fence() {
+  pmix_info_t directive{};
+  std::strncpy(directive.key, PMIX_COLLECT_DATA, PMIX_MAX_KEYLEN);
+  directive.value.type = PMIX_BOOL;
+  directive.value.data.flag = true;
+  return directive;
 }
 
 }  // namespace pinwire::bootstrap

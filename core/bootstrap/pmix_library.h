@@ -21,4 +21,7 @@ struct PmixLibrary {
 
 Result<PmixLibrary> open_pmix_library();
 
+/// The directive of every fence: collect data. A fence without it waits for nobody under Slurm.
+pmix_info_t collecting_fence();
+
 }  // namespace pinwire::bootstrap

@@ -25,18 +25,18 @@ struct Route {
 struct DriverSlot {
   Driver* driver = nullptr;
   Caps caps;
-  uint32_t lanes = 1;          ///< of the driver; lane i of ours uses lane i % lanes of its
+  uint32_t lane_count = 1;
   uint32_t own_key = kNoRegion;  ///< of this process's segment
+  Lane lanes[kLanesMax];
 };
 
 struct Engine {
   Rank rank = 0;
   Rank rank_count = 1;
-  uint32_t lane_count = 1;
+  uint32_t lane_count = 1;  ///< over which threads are spread
   uint32_t driver_count = 0;
   uint32_t yield_after_polls = ~0u;  ///< empty polls before a waiting thread gives up its core
   DriverSlot drivers[kDriversMax];
-  Lane lanes[kLanesMax];
   Route* routes = nullptr;  ///< rank_count of them
   uint64_t own_base = 0;
   uint64_t own_bytes = 0;
@@ -57,11 +57,12 @@ struct Engine {
     return inside(at, bytes, own_base, own_bytes) ? drivers[driver].own_key : kNoRegion;
   }
 
-  /// Offers one piece of work on `lane`, whose lock the caller holds unless the driver does not mind.
-  bool offer(uint32_t lane, uint32_t driver, const Work& work) noexcept {
+  /// Offers one piece of work on a driver's lane, whose lock the caller holds unless the driver does not
+  /// mind.
+  bool offer(uint32_t driver, uint32_t lane, const Work& work) noexcept {
     DriverSlot& slot = drivers[driver];
-    if (slot.driver->post(lane % slot.lanes, {&work, 1}) == 0) return false;
-    if ((work.flags & kWorkSilent) == 0) ++lanes[lane].pending[driver];
+    if (slot.driver->post(lane, {&work, 1}) == 0) return false;
+    if ((work.flags & kWorkSilent) == 0) ++slot.lanes[lane].pending;
     return true;
   }
 };
@@ -73,35 +74,28 @@ inline constinit Engine engine;
 
 inline constexpr uint32_t kPollBatch = 16;
 
-/// One turn over the drivers of a lane whose lock the caller holds. `sink.message(lane, driver, recv)`
-/// runs for each message, `sink.done(cookie)` for each completion. Returns how many there were.
+/// One turn of a driver's lane whose lock the caller holds. `sink.message(lane, recv)` runs for each
+/// message, `sink.done(cookie)` for each completion. Returns how many there were.
 template <typename Sink>
-inline uint32_t drain_lane(uint32_t lane, RecvFilter filter, Sink&& sink) noexcept {
-  uint32_t found = 0;
-  for (uint32_t d = 0; d < engine.driver_count; ++d) {
-    DriverSlot& slot = engine.drivers[d];
-    const uint32_t driver_lane = lane % slot.lanes;
-    Recv batch[kPollBatch];
-    const uint32_t count = slot.driver->recv(driver_lane, filter, batch);
-    if (count != 0) {
-      for (uint32_t i = 0; i < count; ++i) sink.message(lane, d, batch[i]);
-      slot.driver->give_back(driver_lane, {batch, count});
-      found += count;
-    }
-    uint32_t& pending = engine.lanes[lane].pending[d];
-    if (pending != 0) {
-      Done done[kPollBatch];
-      const uint32_t finished = slot.driver->done(driver_lane, done);
-      check(finished <= pending, "a driver reported more than it was given", finished, pending);
-      pending -= finished;
-      for (uint32_t i = 0; i < finished; ++i) {
-        if (done[i].status != WorkStatus::kOk) driver_failed(*slot.driver, done[i].status);
-        sink.done(done[i].cookie);
-      }
-      found += finished;
-    }
+inline uint32_t drain_lane(uint32_t driver, uint32_t lane, RecvFilter filter, Sink&& sink) noexcept {
+  DriverSlot& slot = engine.drivers[driver];
+  Recv batch[kPollBatch];
+  uint32_t found = slot.driver->recv(lane, filter, batch);
+  if (found != 0) {
+    for (uint32_t i = 0; i < found; ++i) sink.message(lane, batch[i]);
+    slot.driver->give_back(lane, {batch, found});
   }
-  return found;
+  uint32_t& pending = slot.lanes[lane].pending;
+  if (pending == 0) return found;
+  Done done[kPollBatch];
+  const uint32_t finished = slot.driver->done(lane, done);
+  check(finished <= pending, "a driver reported more than it was given", finished, pending);
+  pending -= finished;
+  for (uint32_t i = 0; i < finished; ++i) {
+    if (done[i].status != WorkStatus::kOk) driver_failed(*slot.driver, done[i].status);
+    sink.done(done[i].cookie);
+  }
+  return found + finished;
 }
 
 }  // namespace pinwire

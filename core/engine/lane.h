@@ -1,4 +1,4 @@
-// A lane: one queue set on each driver, with the lock that serialises it in PAR.
+// A lane: one queue set of a driver, with the lock that serialises it in PAR.
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,8 @@ inline constexpr uint32_t kDriversMax = 4;
 
 struct alignas(kCacheLineBytes) Lane {
   std::atomic<bool> locked{false};
-  /// Signalled work that each driver has accepted and not yet reported (in PAR: under the lock).
-  uint32_t pending[kDriversMax] = {};
+  /// Signalled work that the driver has accepted and not yet reported; under the lock.
+  uint32_t pending = 0;
 
   // acquire here pairs with release in unlock(). Without concurrency the flag still tells a signal
   // handler that calls gasnet_exit whether it interrupted the use of this lane.
@@ -35,10 +35,10 @@ struct alignas(kCacheLineBytes) Lane {
 /// What the library knows of a client thread. One word of each is on the path of every call.
 struct ThreadState {
   static constexpr uint32_t kUnassigned = ~0u;
-  uint32_t lane = kUnassigned;    ///< its own
+  uint32_t lane = kUnassigned;    ///< its own; lane % lanes on a driver that has fewer
   uint32_t turn = 0;              ///< rotation over the others
   uint32_t sends_since_poll = 0;
-  bool in_handler = false;        ///< its lane's lock, or another's, is held by this thread
+  bool in_handler = false;        ///< the lock of the lane that the message came on is held by this thread
 };
 inline constinit thread_local ThreadState this_thread;
 

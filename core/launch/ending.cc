@@ -29,24 +29,26 @@ void Ending::joined(Rank rank, int64_t now_ms) {
 
 void Ending::left(Rank rank, int code, int64_t now_ms) {
   auto& state = ranks_[rank];
-  if (state.left || state.ended) return;
+  if (state.left) return;
   state.left = true;
   // What a rank says in answer to SIGQUIT is a consequence, not a cause.
   if (phase_ == Phase::kRunning || phase_ == Phase::kLeaving) set_code(code);
-  if (phase_ == Phase::kRunning) begin_leaving(now_ms);
+  // On a busy machine the ranks of a collective exit come one by one: each gives the rest more
+  // time.
+  if (phase_ == Phase::kRunning || phase_ == Phase::kLeaving) begin_leaving(now_ms);
   if (phase_ == Phase::kLeaving && all_left()) deadline_ms_ = now_ms + kTeardownMs;
 }
 
 void Ending::ended(Rank rank, int wait_status, int64_t now_ms) {
   auto& state = ranks_[rank];
   check(!state.ended, "a rank ended twice", rank);
+  state.ended = true;
+  ++ended_count_;
   if (WIFSIGNALED(wait_status)) {
     killed(rank, WTERMSIG(wait_status), now_ms);
   } else {
     exited(rank, WEXITSTATUS(wait_status), now_ms);
   }
-  state.ended = true;
-  ++ended_count_;
   if (phase_ == Phase::kLeaving && all_left()) deadline_ms_ = now_ms + kTeardownMs;
 }
 
@@ -115,7 +117,7 @@ void Ending::failed(int code, const std::string& sentence, int64_t now_ms) {
 }
 
 void Ending::due(int64_t now_ms) {
-  if (!deadline_ms_ || now_ms < *deadline_ms_) return;
+  if (over() || !deadline_ms_ || now_ms < *deadline_ms_) return;
   switch (phase_) {
     case Phase::kRunning:
       deadline_ms_.reset();

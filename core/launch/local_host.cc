@@ -38,14 +38,24 @@ LocalHost::Child& LocalHost::child(Rank rank) {
 }
 
 Status LocalHost::start() {
+  // All at once: on a busy machine each takes a while until it runs its program.
+  std::vector<StartingProcess> starting;
   for (Rank rank = plan_.first; rank < plan_.first + plan_.count; ++rank) {
-    if (auto started = start_rank(rank); !started) return started;
+    auto begun = begin_rank(rank);
+    if (!begun) return begun.error();
+    starting.push_back(std::move(*begun));
+  }
+  for (Rank rank = plan_.first; rank < plan_.first + plan_.count; ++rank) {
+    if (auto runs = starting[rank - plan_.first].wait(); !runs) {
+      child(rank).process = -1;
+      return error("rank %u: %s", rank, runs.sentence().c_str());
+    }
     events_.on_started(rank, child(rank).process);
   }
   return success();
 }
 
-Status LocalHost::start_rank(Rank rank) {
+Result<StartingProcess> LocalHost::begin_rank(Rank rank) {
   int sockets[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
     return error("cannot make the socket of rank %u: %s (too many open files? see ulimit -n)", rank,
@@ -72,14 +82,14 @@ Status LocalHost::start_rank(Rank rank) {
   environment.push_back(assignment(kJobFdVariable, rank_end.get()));
   environment.push_back(assignment("GASNET_JOB_RANK", rank));
   environment.push_back(assignment("GASNET_JOB_RANKS", plan_.rank_count));
-  auto started = start_process(process);
-  if (!started) return error("rank %u: %s", rank, started.sentence().c_str());
-  one.process = *started;
+  auto begun = begin_process(process);
+  if (!begun) return error("rank %u: %s", rank, begun.sentence().c_str());
+  one.process = begun->process();
   one.out = std::move(out->read);
   one.err = std::move(err->read);
   one.outbox = Outbox(one.socket.get());
   watch(rank);
-  return success();
+  return begun;
 }
 
 void LocalHost::watch(Rank rank) {

@@ -50,7 +50,7 @@ class LocalHost final : public Host {
     Fd socket, out, err;
     Outbox outbox{-1};
   };
-  Status start_rank(Rank rank);
+  Result<StartingProcess> begin_rank(Rank rank);
   void watch(Rank rank);
   void read_socket(Rank rank);
   void read_output(Rank rank, int stream);

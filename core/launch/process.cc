@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +19,8 @@
 
 namespace pinwire::launch {
 namespace {
+
+rlimit limit_before{};
 
 enum class Step : int { kParent, kNamespace, kCpus, kFiles, kExec };
 struct ChildTrouble {
@@ -79,6 +82,7 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
     fail_child(report_fd, Step::kNamespace);
   if (!plan.cpus.empty() && !bind_to(plan.cpus)) fail_child(report_fd, Step::kCpus);
   if (!set_files(plan)) fail_child(report_fd, Step::kFiles);
+  if (limit_before.rlim_max != 0) ::setrlimit(RLIMIT_NOFILE, &limit_before);
   restore_signals();
   ::execve(plan.path.c_str(), arguments, environment);
   fail_child(report_fd, Step::kExec);
@@ -93,7 +97,14 @@ bool is_program(const std::string& path) {
 
 }  // namespace
 
-Result<pid_t> start_process(const ProcessPlan& plan) {
+void raise_descriptor_limit() {
+  if (::getrlimit(RLIMIT_NOFILE, &limit_before) != 0) return;
+  rlimit limit = limit_before;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+Result<StartingProcess> begin_process(const ProcessPlan& plan) {
   auto report = make_pipe();
   if (!report) return report.error();
   auto arguments = pointers(plan.arguments);
@@ -105,17 +116,27 @@ Result<pid_t> start_process(const ProcessPlan& plan) {
                  std::strerror(errno));
   }
   if (child == 0) become(plan, arguments.data(), environment.data(), parent, report->write.get());
-  report->write.reset();
+  return StartingProcess(child, std::move(report->read), plan.path);
+}
+
+Status StartingProcess::wait() {
   ChildTrouble trouble{};
   ssize_t got;
   do {
-    got = ::read(report->read.get(), &trouble, sizeof trouble);
+    got = ::read(report_.get(), &trouble, sizeof trouble);
   } while (got < 0 && errno == EINTR);
-  if (got != sizeof trouble) return child;  // exec closed the pipe
-  ::waitpid(child, nullptr, 0);
-  return error("%s %s: %s%s", plan.path.c_str(), step_name(trouble.step),
+  if (got != sizeof trouble) return success();  // exec closed the pipe
+  ::waitpid(process_, nullptr, 0);
+  return error("%s %s: %s%s", path_.c_str(), step_name(trouble.step),
                std::strerror(trouble.os_error),
                trouble.os_error == ENOEXEC ? " (a script needs a first line like #!/bin/sh)" : "");
+}
+
+Result<pid_t> start_process(const ProcessPlan& plan) {
+  auto started = begin_process(plan);
+  if (!started) return started.error();
+  if (auto runs = started->wait(); !runs) return runs.error();
+  return started->process();
 }
 
 Result<std::string> find_program(const std::string& program) {

@@ -24,8 +24,9 @@ struct ProcessPlan {
   std::vector<int> cpus;      ///< empty: all
 };
 
-/// The program is killed when the caller dies.
-Result<pid_t> start_process(const ProcessPlan& plan);
+/// Open files: as many as the system lets this process have. Programs that it starts get the limit
+/// that was before.
+void raise_descriptor_limit();
 
 /// Where `program` is, looked for in PATH as a shell does, then in the working directory.
 Result<std::string> find_program(const std::string& program);
@@ -55,5 +56,24 @@ struct Pipe {
 };
 /// Both ends closed on exec.
 Result<Pipe> make_pipe();
+
+/// A process that may not run its program yet.
+class StartingProcess {
+ public:
+  StartingProcess(pid_t process, Fd report, std::string path)
+      : process_(process), report_(std::move(report)), path_(std::move(path)) {}
+  pid_t process() const noexcept { return process_; }
+  /// Waits until the program runs; a sentence, and no process, if it cannot.
+  Status wait();
+
+ private:
+  pid_t process_;
+  Fd report_;
+  std::string path_;
+};
+
+/// The program is killed when the caller dies.
+Result<StartingProcess> begin_process(const ProcessPlan& plan);
+Result<pid_t> start_process(const ProcessPlan& plan);
 
 }  // namespace pinwire::launch

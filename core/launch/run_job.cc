@@ -1,7 +1,6 @@
 #include "core/launch/run_job.h"
 
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,14 +18,6 @@
 
 namespace pinwire::launch {
 namespace {
-
-/// Ranks need three descriptors each here.
-void raise_descriptor_limit() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 std::vector<std::string> job_environment(const LaunchOptions& options, const std::string& job_dir) {
   auto environment = own_environment();
@@ -119,7 +110,7 @@ Result<int> run_job(const Settings& settings, const LaunchOptions& options) {
   for (const auto& warning : warnings_about(environ))
     if (!settings.quiet) log_warning("%s", warning.c_str());
   if (spawner_of(options) == SpawnerChoice::kMpi) return become_mpirun(options);
-  raise_descriptor_limit();
+  raise_descriptor_limit();  // a rank takes three
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   remove_stale_job_dirs(settings.tmp_dir);
   auto job_dir = make_job_dir(settings.tmp_dir);

@@ -10,10 +10,22 @@
 namespace pinwire::launch {
 namespace {
 
+constexpr int kWatched[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+sigset_t mask_before;
+struct sigaction pipe_before;
+
+/// A signal that whoever started us ignores (nohup, a shell's background job) stays ignored: a
+/// signalfd would see it nevertheless.
+bool is_ignored(int number) {
+  struct sigaction now {};
+  return number != SIGCHLD && ::sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
 sigset_t watched() {
   sigset_t set;
   ::sigemptyset(&set);
-  for (int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::sigaddset(&set, number);
+  for (const int number : kWatched)
+    if (!is_ignored(number)) ::sigaddset(&set, number);
   return set;
 }
 
@@ -21,15 +33,16 @@ sigset_t watched() {
 
 void block_signals() {
   const auto set = watched();
-  ::sigprocmask(SIG_BLOCK, &set, nullptr);
-  ::signal(SIGPIPE, SIG_IGN);
+  ::sigprocmask(SIG_BLOCK, &set, &mask_before);
+  ::signal(SIGCHLD, SIG_DFL);  // were it ignored, there would be no wait status
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  ::sigaction(SIGPIPE, &ignore, &pipe_before);
 }
 
 void restore_signals() {
-  for (int number : {SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD}) ::signal(number, SIG_DFL);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::sigaction(SIGPIPE, &pipe_before, nullptr);
+  ::sigprocmask(SIG_SETMASK, &mask_before, nullptr);
 }
 
 Signals::Signals(Loop& loop, Events events) : loop_(loop), events_(std::move(events)) {

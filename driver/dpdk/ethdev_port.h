@@ -1,5 +1,5 @@
-// The class behind DpdkPort; one file per thing it does: port_open, port_tx, port_rx, port_wake,
-// port_attach.
+// The class behind DpdkPort; one file per thing it does: port_find, port_open, port_tx, port_rx,
+// port_wake, port_attach, port_report.
 #pragma once
 
 #include <rte_ethdev.h>
@@ -41,9 +41,10 @@ class EthdevPort final : public DpdkPort {
     bool mapped = false;
   };
 
-  // port_open.cc
+  // port_find.cc
   Status find_device();
   Status learn_device();
+  // port_open.cc
   Status configure();
   Status make_queue(uint16_t index);
   Status start();

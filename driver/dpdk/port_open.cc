@@ -1,25 +1,16 @@
-// Control plane of a port: find or make the device, learn what it can do, configure, start, close.
-#include <net/if.h>
+// Control plane of a port: configure, start, close.
 #include <rte_dev.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
-#include <rte_mempool.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <bitset>
-#include <cstdio>
 #include <cstring>
-#include <mutex>
 
-#include "core/base/check.h"
 #include "driver/dpdk/eal.h"
 #include "driver/dpdk/eal_log.h"
 #include "driver/dpdk/ethdev_port.h"
+#include "driver/dpdk/port_memory.h"
 #include "driver/dpdk/port_steer.h"
 
 namespace pinwire {
@@ -27,94 +18,10 @@ namespace {
 
 constexpr uint32_t kEthernetBytes = 14;
 constexpr auto kAnySocket = static_cast<unsigned>(SOCKET_ID_ANY);
-constexpr uint32_t kBufferStepBytes = 1024;  // several NICs round a buffer's size down to this
-constexpr uint32_t kFrameTailBytes =
-    12;  // FCS and two VLAN tags, which some NICs insist on room for
-constexpr uint64_t kMbufOverheadBytes = 64 + 128 + RTE_PKTMBUF_HEADROOM + 64;
-constexpr uint64_t kDeviceMemoryBytes = uint64_t{24} << 20;
-constexpr uint32_t kProbeStepUs = 20'000;
-constexpr uint32_t kLinkStepUs = 1'000;
-constexpr uint32_t kRestartEveryMs = 200;
-
-/// Mempool caches are numbered like lcores; each queue of each port takes a number of its own.
-std::mutex lcore_mutex;
-std::bitset<RTE_MAX_LCORE> lcores_taken{1};  // 0 is the thread that started EAL
-
-uint32_t take_lcores(uint32_t count) {
-  const std::lock_guard<std::mutex> hold(lcore_mutex);
-  uint32_t run = 0;
-  for (uint32_t i = 1; i < RTE_MAX_LCORE; ++i) {
-    run = lcores_taken[i] ? 0 : run + 1;
-    if (run < count) continue;
-    for (uint32_t k = 0; k < count; ++k) lcores_taken[i - k] = true;
-    return i + 1 - count;
-  }
-  return 0;
-}
-
-void give_lcores(uint32_t first, uint32_t count) {
-  const std::lock_guard<std::mutex> hold(lcore_mutex);
-  for (uint32_t k = 0; first != 0 && k < count; ++k) lcores_taken[first + k] = false;
-}
-
-uint32_t buffer_bytes(uint32_t frame_bytes) {
-  return round_up(frame_bytes + kFrameTailBytes, kBufferStepBytes);
-}
-
-uint32_t pool_frames(uint32_t rx_ring, uint32_t tx_ring, uint32_t rx_buffers) {
-  return rx_ring + tx_ring + rx_buffers + 2 * kMempoolCache + 4 * kPortBurst;
-}
-
-uint32_t interface_mtu(uint32_t interface) {
-  ifreq request{};
-  if (interface == 0 || if_indextoname(interface, request.ifr_name) == nullptr) return 0;
-  const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return 0;
-  const bool known = ioctl(fd, SIOCGIFMTU, &request) == 0;
-  close(fd);
-  return known ? static_cast<uint32_t>(request.ifr_mtu) : 0;
-}
-
-/// As ethdev itself reckons: drivers that leave max_mtu open mean what max_rx_pktlen says.
-uint32_t mtu_max(const rte_eth_dev_info& info) {
-  constexpr uint32_t kOverhead = RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
-  if (info.max_mtu != UINT16_MAX || info.max_rx_pktlen <= kOverhead) return info.max_mtu;
-  return std::min<uint32_t>(info.max_mtu, info.max_rx_pktlen - kOverhead);
-}
-
-/// The data plane must not meet a page for the first time: touch the pool's now.
-void populate(rte_mempool* pool) {
-  rte_mempool_mem_iter(
-      pool,
-      [](rte_mempool*, void*, rte_mempool_memhdr* part, unsigned) {
-        const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-        const uintptr_t first = reinterpret_cast<uintptr_t>(part->addr) & ~(page - 1);
-        const uintptr_t end = reinterpret_cast<uintptr_t>(part->addr) + part->len;
-        madvise(reinterpret_cast<void*>(first), end - first, MADV_POPULATE_WRITE);
-      },
-      nullptr);
-}
-
-rte_mempool* make_pool(const char* kind, uint32_t frames, uint16_t private_bytes,
-                       uint32_t data_bytes) {
-  static std::atomic<uint32_t> serial{0};
-  char name[RTE_MEMPOOL_NAMESIZE];
-  std::snprintf(name, sizeof name, "pw_%s_%u", kind, serial++);
-  rte_mempool* pool = rte_pktmbuf_pool_create(name, frames, kMempoolCache, private_bytes,
-                                              static_cast<uint16_t>(data_bytes), SOCKET_ID_ANY);
-  if (pool != nullptr) populate(pool);
-  return pool;
-}
 
 bool all_zero(const MacAddress& mac) { return mac == MacAddress{}; }
 
 }  // namespace
-
-uint64_t dpdk_port_memory_bytes(const DpdkPortOptions& options) {
-  const uint64_t frames = pool_frames(options.ring_frames, options.ring_frames, options.rx_buffers);
-  const uint64_t frame = buffer_bytes(options.frame_bytes) + kMbufOverheadBytes;
-  return kDeviceMemoryBytes + options.queues * frames * (frame + kMbufOverheadBytes);
-}
 
 Result<std::unique_ptr<DpdkPort>> open_dpdk_port(const DpdkPortOptions& options) {
   auto port = std::make_unique<EthdevPort>(options);
@@ -130,64 +37,6 @@ Status EthdevPort::open() {
     if (Status done = (this->*step)(); !done) return done;
   }
   settle_facts();
-  return success();
-}
-
-Status EthdevPort::find_device() {
-  if (!options_.make_vdev) {
-    if (options_.device.empty())
-      ethdev_ = static_cast<uint16_t>(rte_eth_find_next_owned_by(0, RTE_ETH_DEV_NO_OWNER));
-    else if (rte_eth_dev_get_port_by_name(options_.device.c_str(), &ethdev_) != 0)
-      ethdev_ = RTE_MAX_ETHPORTS;
-    if (ethdev_ < RTE_MAX_ETHPORTS) return success();
-    return error(
-        "DPDK found no network device%s%s (%s); name one with GASNET_DPDK_PCI or --vdev in "
-        "GASNET_EAL_ARGS, "
-        "and bind a physical one to vfio-pci first",
-        options_.device.empty() ? "" : " called ", options_.device.c_str(), eal_log_tail().c_str());
-  }
-  // virtio_user connects to a socket that its peer, on its own schedule, makes.
-  const std::string path(device_argument(options_.device_arguments, "path"));
-  for (uint64_t waited_us = 0;; waited_us += kProbeStepUs) {
-    const bool there = path.empty() || access(path.c_str(), F_OK) == 0;
-    if (there && rte_eal_hotplug_add("vdev", options_.device.c_str(),
-                                     options_.device_arguments.c_str()) == 0)
-      break;
-    if (path.empty() || waited_us >= options_.probe_timeout_ms * uint64_t{1000}) {
-      return error("DPDK could not make %s with \"%s\"%s: %s", options_.device.c_str(),
-                   options_.device_arguments.c_str(),
-                   there ? "" : ": its socket never appeared; is the peer or the switch running?",
-                   eal_log_tail().c_str());
-    }
-    usleep(kProbeStepUs);
-  }
-  made_vdev_ = true;
-  if (rte_eth_dev_get_port_by_name(options_.device.c_str(), &ethdev_) == 0) return success();
-  return error("DPDK made %s but offers no Ethernet device for it: %s", options_.device.c_str(),
-               eal_log_tail().c_str());
-}
-
-Status EthdevPort::learn_device() {
-  if (const int failed = rte_eth_dev_info_get(ethdev_, &info_); failed != 0) {
-    return error("device %u does not describe itself: %s", ethdev_, strerror(-failed));
-  }
-  const rte_devargs* arguments = info_.device != nullptr ? rte_dev_devargs(info_.device) : nullptr;
-  traits_ = device_traits(
-      {.driver = info_.driver_name,
-       .arguments = arguments != nullptr && arguments->args != nullptr ? arguments->args : "",
-       .mtu_max = mtu_max(info_),
-       .interface_mtu = interface_mtu(info_.if_index),
-       .multi_segment_tx = (info_.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0,
-       .iova_is_va = rte_eal_iova_mode() == RTE_IOVA_VA});
-  facts_.frame_bytes_max = std::min(options_.frame_bytes, traits_.frame_bytes_max);
-  const uint32_t queues_max = std::min<uint32_t>(info_.max_rx_queues, info_.max_tx_queues);
-  facts_.queues = std::max(1u, std::min(options_.queues, queues_max));
-  facts_.zero_copy_tx = traits_.body_path != BodyPath::kCopy;
-  if (traits_.body_path == BodyPath::kMapped) {  // a NIC, not a software device
-    const uint64_t both = info_.tx_offload_capa & info_.rx_offload_capa;
-    facts_.ip_checksum_offload = (both & RTE_ETH_TX_OFFLOAD_IPV4_CKSUM) != 0;
-    facts_.udp_checksum_offload = (both & RTE_ETH_TX_OFFLOAD_UDP_CKSUM) != 0;
-  }
   return success();
 }
 
@@ -297,59 +146,6 @@ void EthdevPort::settle_facts() {
     facts_.queues = 1;  // the device cannot be told which queue a lane's frames belong to
   }
   facts_.event_fd = options_.interrupts && open_wake_fds();
-}
-
-Status EthdevPort::wait_link_up(uint32_t timeout_ms) {
-  rte_eth_link link{};
-  for (uint64_t waited_us = 0; waited_us <= timeout_ms * uint64_t{1000}; waited_us += kLinkStepUs) {
-    if (rte_eth_link_get_nowait(ethdev_, &link) == 0 && link.link_status == RTE_ETH_LINK_UP) {
-      const bool believable =
-          traits_.body_path == BodyPath::kMapped && link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN;
-      facts_.speed_bits_per_s = believable ? uint64_t{link.link_speed} * 1'000'000 : 0;
-      return success();
-    }
-    if (traits_.restarts_link && waited_us % (kRestartEveryMs * uint64_t{1000}) == 0 &&
-        waited_us != 0) {
-      const QuietThreads quiet;
-      rte_eth_dev_stop(ethdev_);
-      rte_eth_dev_start(ethdev_);
-    }
-    usleep(kLinkStepUs);
-  }
-  return error("%s: no link after %u ms; is the peer running, the cable in, the switch up? (%s)",
-               describe().c_str(), timeout_ms, eal_log_tail().c_str());
-}
-
-DpdkPortCounters EthdevPort::counters() const noexcept {
-  DpdkPortCounters sum;
-  for (const PortQueue& queue : queues_) {
-    const DpdkPortCounters& one = queue.counters;
-    sum.tx_frames += one.tx_frames;
-    sum.tx_bytes += one.tx_bytes;
-    sum.tx_attached_frames += one.tx_attached_frames;
-    sum.tx_attached_bytes += one.tx_attached_bytes;
-    sum.tx_copied_body_bytes += one.tx_copied_body_bytes;
-    sum.tx_refused_calls += one.tx_refused_calls;
-    sum.rx_frames += one.rx_frames;
-    sum.rx_bytes += one.rx_bytes;
-    sum.rx_realigned_frames += one.rx_realigned_frames;
-    sum.rx_joined_frames += one.rx_joined_frames;
-    sum.rx_dropped_frames += one.rx_dropped_frames;
-    sum.wakeups_armed += one.wakeups_armed;
-  }
-  return sum;
-}
-
-std::string EthdevPort::describe() const {
-  char name[RTE_ETH_NAME_MAX_LEN] = "?";
-  if (ethdev_ < RTE_MAX_ETHPORTS) rte_eth_dev_get_name_by_port(ethdev_, name);
-  char text[256];
-  std::snprintf(text, sizeof text, "%s (%s), %u queue%s of %u frames of %u bytes, %s, %s", name,
-                info_.driver_name != nullptr ? info_.driver_name : "?", facts_.queues,
-                facts_.queues == 1 ? "" : "s", rx_ring_frames_, facts_.frame_bytes_max,
-                facts_.zero_copy_tx ? "zero-copy transmit" : "copying transmit",
-                facts_.event_fd ? "interrupts" : "polling only");
-  return text;
 }
 
 EthdevPort::~EthdevPort() {

@@ -10,6 +10,12 @@
 namespace pinwire_test {
 namespace {
 
+TEST_F(Launch, BarriersHold) {
+  const auto outcome = launch(3, {rank_, "barriers", "3"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("in order"), std::string::npos);
+}
+
 TEST_F(Launch, GathersAndBarriers) {
   const auto outcome = launch(4, {rank_, "gather", "1000", "20"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;

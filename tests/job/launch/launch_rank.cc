@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -51,6 +52,34 @@ int gather(Bootstrap& job, Arguments more) {
   }
   std::printf("%s rank %u of %u key %s\n", job.name(), job.rank(), job.rank_count(),
               job.job_key() ? "yes" : "no");
+  return 0;
+}
+
+double clock_s() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+/// barriers ROUNDS: nobody may leave a barrier before the last has come. (All on one host.)
+int barriers(Bootstrap& job, Arguments more) {
+  for (int round = 0; round < std::atoi(more[0]); ++round) {
+    if (static_cast<int>(job.rank()) == round % static_cast<int>(job.rank_count()))
+      ::usleep(100'000);
+    double times[2] = {clock_s(), 0};
+    if (auto passed = job.barrier(); !passed) die(passed.sentence());
+    times[1] = clock_s();
+    auto all = job.all_gather(std::as_bytes(std::span(times)));
+    if (!all) die(all.sentence());
+    double last_came = 0, first_left = times[1];
+    for (const auto& one : *all) {
+      std::memcpy(times, one.data(), sizeof times);
+      last_came = std::max(last_came, times[0]);
+      first_left = std::min(first_left, times[1]);
+    }
+    if (first_left < last_came) die("a rank left a barrier before the last came");
+  }
+  std::printf("in order\n");
   return 0;
 }
 
@@ -154,9 +183,9 @@ int frames(Bootstrap& job, Arguments more) {
 
 int main(int, char** argv) {
   const std::map<std::string, std::function<int(Bootstrap&, Arguments)>> verbs = {
-      {"gather", gather},       {"keys", keys},  {"environment", environment},
-      {"all-leave", all_leave}, {"one", one},    {"wait", wait_for_ever},
-      {"frames", frames},       {"lines", lines}};
+      {"gather", gather},       {"keys", keys},         {"environment", environment},
+      {"all-leave", all_leave}, {"one", one},           {"wait", wait_for_ever},
+      {"frames", frames},       {"barriers", barriers}, {"lines", lines}};
   const auto verb = verbs.find(argv[1] ? argv[1] : "");
   if (verb == verbs.end()) die("no such verb");
   auto job = pinwire::make_bootstrap();
@@ -164,5 +193,6 @@ int main(int, char** argv) {
   const int code = verb->second(**job, argv + 2);
   std::fflush(stdout);
   (*job)->leaving(code);
+  (*job)->before_end();
   std::_Exit(code);
 }

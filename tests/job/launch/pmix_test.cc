@@ -20,6 +20,12 @@ class Mpirun : public Launch {
   }
 };
 
+TEST_F(Mpirun, BarriersHold) {
+  const auto outcome = mpirun(3, {rank_, "barriers", "3"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("in order"), std::string::npos);
+}
+
 TEST_F(Mpirun, GathersAndBarriers) {
   const auto outcome = mpirun(4, {rank_, "gather", "1000", "5"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;

@@ -23,6 +23,12 @@ class Ssh : public Launch {
   }
 };
 
+TEST_F(Ssh, BarriersHold) {
+  const auto outcome = ssh(4, {rank_, "barriers", "4"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("in order"), std::string::npos);
+}
+
 TEST_F(Ssh, GathersAcrossHosts) {
   const auto outcome = ssh(5, {rank_, "gather", "100000", "5"}, {"--hosts", "n0,n1,n2"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;

@@ -91,6 +91,16 @@ TEST(Plan, PA011TenThousandIterationsUnlessBytesOrTimeForbid) {
   EXPECT_EQ(iterations_for(limits, 0, 0), 10000u);
 }
 
+TEST(Plan, SlowNetworksGetFewerRepetitions) {
+  const LoopLimits limits = {.measurement_seconds_max = 1, .repetitions = 9};
+  EXPECT_TRUE(once_more(limits, 0, 0));
+  EXPECT_TRUE(once_more(limits, 2, 100)) << "a median needs three";
+  EXPECT_FALSE(once_more(limits, 3, 1));
+  EXPECT_TRUE(once_more(limits, 8, 0.9));
+  EXPECT_FALSE(once_more(limits, 9, 0));
+  EXPECT_FALSE(once_more({.repetitions = 1}, 1, 0));
+}
+
 TEST(Plan, StampsCostAtMostTwoPercentOfWhatTheyMeasure) {
   EXPECT_EQ(stamp_batch(1000, 10), 1u);
   EXPECT_EQ(stamp_batch(50, 10), 1u);

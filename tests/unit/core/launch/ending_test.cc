@@ -1,0 +1,189 @@
+#include "core/launch/ending.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+
+namespace pinwire::launch {
+namespace {
+
+constexpr int64_t kTimeoutMs = 1000;
+int exited(int code) { return code << 8; }
+
+/// Plays the job: what was ordered, in words.
+class EndingTest : public testing::Test, public EndingOrders {
+ protected:
+  void signal_rank(Rank rank, int number) override { orders.emplace_back(rank, number); }
+  void say(const std::string& sentence) override { said += sentence + "\n"; }
+  std::string describe(Rank rank) const override { return "rank " + std::to_string(rank); }
+  int count(int number) const {
+    return static_cast<int>(std::count_if(orders.begin(), orders.end(),
+                                          [&](auto& one) { return one.second == number; }));
+  }
+  void all_join() {
+    for (Rank rank = 0; rank < 4; ++rank) ending.joined(rank, 0);
+  }
+  std::vector<std::pair<Rank, int>> orders;
+  std::string said;
+  Ending ending{4, kTimeoutMs, *this};
+};
+
+TEST_F(EndingTest, ACollectiveExitSeesNoSignal) {
+  all_join();
+  for (Rank rank = 0; rank < 4; ++rank) ending.left(rank, 3, 10 + rank);
+  for (Rank rank = 0; rank < 4; ++rank) ending.ended(rank, exited(3), 20 + rank);
+  ending.due(1 << 20);
+  EXPECT_TRUE(ending.over());
+  EXPECT_EQ(ending.exit_code(), 3);
+  EXPECT_TRUE(orders.empty());
+  EXPECT_EQ(said, "");
+}
+
+TEST_F(EndingTest, C1_103_C1_108_OneThatLeavesGivesTheOthersTheExitTimeoutThenSigquitThenSigkill) {
+  all_join();
+  ending.left(2, 7, 100);
+  ending.ended(2, exited(7), 101);
+  EXPECT_EQ(ending.deadline_ms(), 100 + kTimeoutMs);
+  ending.due(100 + kTimeoutMs - 1);
+  EXPECT_TRUE(orders.empty());
+  ending.due(100 + kTimeoutMs);
+  EXPECT_EQ(count(SIGQUIT), 3);
+  EXPECT_EQ(ending.deadline_ms(), 100 + kTimeoutMs + kQuitGraceMs);
+  ending.due(100 + kTimeoutMs + kQuitGraceMs);
+  EXPECT_EQ(count(SIGKILL), 3);
+  for (Rank rank : {0U, 1U, 3U}) ending.ended(rank, SIGKILL, 3000);
+  EXPECT_TRUE(ending.over());
+  EXPECT_EQ(ending.exit_code(), 7);
+  EXPECT_EQ(said, "") << "these deaths are no surprise";
+}
+
+TEST_F(EndingTest, EachRankThatLeavesGivesTheRestMoreTime) {
+  all_join();
+  ending.left(0, 0, 100);
+  ending.left(1, 0, 900);
+  EXPECT_EQ(ending.deadline_ms(), 900 + kTimeoutMs);
+}
+
+TEST_F(EndingTest, C1_105_ACrashQuitsTheOthersAtOnce) {
+  all_join();
+  ending.ended(1, SIGSEGV, 50);
+  EXPECT_EQ(count(SIGQUIT), 3);
+  EXPECT_EQ(ending.deadline_ms(), 50 + kQuitGraceMs);
+  EXPECT_EQ(ending.exit_code(), 128 + SIGSEGV);
+  EXPECT_NE(said.find("rank 1 was killed by signal 11"), std::string::npos) << said;
+}
+
+TEST_F(EndingTest, AllThatIsDoneWithinTwoSecondsOfACrash) { EXPECT_LT(kQuitGraceMs, 2000); }
+
+TEST_F(EndingTest, AnExitWithoutAWordAndAFailureCodeIsACrash) {
+  all_join();
+  ending.ended(3, exited(5), 50);
+  EXPECT_EQ(count(SIGQUIT), 3);
+  EXPECT_EQ(ending.exit_code(), 5);
+}
+
+TEST_F(EndingTest, C1_106_AnExitWithoutAWordAndCode0IsAsGasnetExit0) {
+  all_join();
+  ending.ended(3, exited(0), 50);
+  EXPECT_TRUE(orders.empty());
+  EXPECT_EQ(ending.deadline_ms(), 50 + kTimeoutMs);
+}
+
+TEST_F(EndingTest, ProgramsThatNeverJoinEndWhenTheyLike) {
+  ending.ended(0, exited(0), 50);
+  ending.due(1 << 20);
+  EXPECT_TRUE(orders.empty());
+  for (Rank rank : {1U, 2U, 3U}) ending.ended(rank, exited(0), 100000);
+  EXPECT_TRUE(ending.over());
+  EXPECT_EQ(ending.exit_code(), 0);
+}
+
+TEST_F(EndingTest, ARankThatJoinsAfterOneEndedSilentlyDoesNotWaitForEver) {
+  ending.ended(0, exited(0), 50);
+  ending.joined(1, 60);
+  EXPECT_EQ(ending.deadline_ms(), 60 + kTimeoutMs);
+}
+
+TEST_F(EndingTest, C1_101_AFailureBeatsSuccess) {
+  all_join();
+  ending.left(0, 0, 10);
+  ending.left(1, 9, 11);
+  ending.left(2, 8, 12);
+  EXPECT_EQ(ending.exit_code(), 9);
+}
+
+TEST_F(EndingTest, AnAnswerToSigquitIsNoCause) {
+  all_join();
+  ending.ended(0, SIGKILL, 10);
+  ending.left(1, 55, 20);
+  ending.ended(1, exited(55), 21);
+  EXPECT_EQ(ending.exit_code(), 128 + SIGKILL);
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1);
+}
+
+TEST_F(EndingTest, ACrashWhileLeavingShowsInTheCode) {
+  all_join();
+  for (Rank rank = 0; rank < 4; ++rank) ending.left(rank, 0, 10);
+  ending.ended(2, SIGABRT, 20);
+  EXPECT_EQ(ending.exit_code(), 128 + SIGABRT);
+  EXPECT_NE(said.find("while it left"), std::string::npos);
+}
+
+TEST_F(EndingTest, RanksThatHangAfterTheyLeftAreKilled) {
+  all_join();
+  for (Rank rank = 0; rank < 4; ++rank) ending.left(rank, 0, 10);
+  ending.due(10 + kTeardownMs);
+  EXPECT_EQ(count(SIGQUIT), 0);
+  EXPECT_EQ(count(SIGKILL), 4);
+}
+
+TEST_F(EndingTest, SigtermIsPassedOnThenPressed) {
+  all_join();
+  ending.interrupted(SIGTERM, false, 100);
+  EXPECT_EQ(count(SIGTERM), 4);
+  ending.due(100 + kTimeoutMs);
+  EXPECT_EQ(count(SIGQUIT), 4);
+  ending.due(100 + kTimeoutMs + kQuitGraceMs);
+  EXPECT_EQ(count(SIGKILL), 4);
+  EXPECT_EQ(ending.exit_code(), 128 + SIGTERM);
+}
+
+TEST_F(EndingTest, C1_104_RanksThatDieOfWhatTheUserSentAreNoSurprise) {
+  all_join();
+  ending.interrupted(SIGTERM, false, 100);
+  for (Rank rank = 0; rank < 4; ++rank) ending.ended(rank, SIGQUIT, 110 + rank);
+  EXPECT_EQ(said, "");
+  EXPECT_EQ(ending.exit_code(), 128 + SIGTERM);
+}
+
+TEST_F(EndingTest, TheFirstSigintIsTheRanksOwnTheSecondKills) {
+  all_join();
+  ending.interrupted(SIGINT, true, 100);
+  EXPECT_TRUE(orders.empty()) << "the terminal has told them";
+  EXPECT_EQ(ending.deadline_ms(), std::nullopt);
+  ending.interrupted(SIGINT, true, 200);
+  EXPECT_EQ(count(SIGKILL), 4);
+  EXPECT_EQ(ending.exit_code(), 128 + SIGINT);
+}
+
+TEST_F(EndingTest, ASigintFromAnotherProcessIsPassedOn) {
+  all_join();
+  ending.interrupted(SIGINT, false, 100);
+  EXPECT_EQ(count(SIGINT), 4);
+  // They may take it well and end as they like.
+  for (Rank rank = 0; rank < 4; ++rank) ending.left(rank, 0, 300);
+  for (Rank rank = 0; rank < 4; ++rank) ending.ended(rank, exited(0), 310);
+  EXPECT_EQ(ending.exit_code(), 0);
+}
+
+TEST_F(EndingTest, AFailureOfTheJobItselfQuitsAll) {
+  all_join();
+  ending.failed(1, "host n3 is lost", 10);
+  EXPECT_EQ(said, "host n3 is lost\n");
+  EXPECT_EQ(count(SIGQUIT), 4);
+  EXPECT_EQ(ending.exit_code(), 1);
+}
+
+}  // namespace
+}  // namespace pinwire::launch
