@@ -18,11 +18,16 @@ namespace {
 /// counts: another process may have had the CPU for a while.
 double warm_up(const Loops& loops, const Path& path, uint64_t iterations_max) {
   constexpr double kLongEnough_s = 0.001;
+  constexpr uint64_t kEnough = 64;
+  constexpr double kPatience_s = 0.02;
   double best_s = 1e9;
+  double total_s = 0;
   for (uint64_t iterations = 1;; iterations *= 2) {
     const double seconds = loops.timed(path, iterations);
     best_s = std::min(best_s, seconds / static_cast<double>(iterations));
-    if (seconds >= kLongEnough_s || iterations >= iterations_max) return best_s;
+    total_s += seconds;
+    const bool enough = iterations >= kEnough || total_s >= kPatience_s;
+    if ((enough && seconds >= kLongEnough_s) || iterations >= iterations_max) return best_s;
   }
 }
 
