@@ -21,6 +21,7 @@ constexpr uint32_t kBuffersPerPort = 2048;
 constexpr uint32_t kBuffersMin = 4096;
 constexpr uint64_t kMbufOverheadBytes = 512;
 constexpr uint64_t kDeviceMemoryBytes = uint64_t{32} << 20;
+constexpr uint64_t kPortMemoryBytes = uint64_t{8} << 20;  // vhost's own, for each queue
 
 uint32_t data_bytes(const SwitchOptions& options) {
   return RTE_PKTMBUF_HEADROOM + align_up(options.frame_bytes, 64u);
@@ -35,7 +36,8 @@ uint32_t VhostPorts::buffers_for(const SwitchOptions& options) {
 }
 
 uint64_t VhostPorts::memory_bytes(const SwitchOptions& options) {
-  return kDeviceMemoryBytes + buffers_for(options) * (data_bytes(options) + kMbufOverheadBytes);
+  return kDeviceMemoryBytes + options.ports * options.queues * kPortMemoryBytes +
+         buffers_for(options) * (data_bytes(options) + kMbufOverheadBytes);
 }
 
 Status VhostPorts::open(const SwitchOptions& options) {
