@@ -140,6 +140,11 @@ class Tables(unittest.TestCase):
         self.assertEqual(len(rows), 6)
         self.assertIn("4 ranks, 2 pairs", out)
 
+    def test_pairs_of_eight_ranks(self):
+        rows, out = self.rows_of(["--sizes=8", "--ops=put_nb,am_short"], ranks=8)
+        self.assertEqual(len(rows), 4)
+        self.assertIn("8 ranks, 4 pairs", out)
+
     def test_the_third_rank_only_polls(self):
         rows, out = self.rows_of(["--sizes=8", "--ops=get_nb,am_medium"], ranks=3)
         self.assertEqual(len(rows), 4)
