@@ -10,19 +10,21 @@ namespace {
 HandlerFunction handler_at(uint8_t index, Rank source) noexcept {
   const HandlerFunction handler = handler_table[index];
   if (handler == nullptr) [[unlikely]] {
-    fatal("an active message from rank %u names handler %u, which is not registered here; pass it "
-          "in the table of gasnet_attach on every rank that receives it (C1-123)",
-          source, index);
+    fatal(
+        "an active message from rank %u names handler %u, which is not registered here; pass it "
+        "in the table of gasnet_attach on every rank that receives it (C1-123)",
+        source, index);
   }
   return handler;
 }
 
 /// The bytes were authenticated by the driver; a wrong shape means a peer with another build.
 [[noreturn, gnu::cold]] void malformed(const Recv& message, const AmHeader& header) noexcept {
-  fatal("an active message from rank %u has an impossible shape (handler %u, %u arguments, category "
-        "%u, %u payload bytes in %u); run the same build on every rank",
-        message.peer, header.handler, header.argc, static_cast<unsigned>(header.category),
-        header.payload_bytes, message.bytes);
+  fatal(
+      "an active message from rank %u has an impossible shape (handler %u, %u arguments, category "
+      "%u, %u payload bytes in %u); run the same build on every rank",
+      message.peer, header.handler, header.argc, static_cast<unsigned>(header.category),
+      header.payload_bytes, message.bytes);
 }
 
 bool well_formed(const Recv& message, const AmHeader& header) noexcept {
@@ -76,8 +78,8 @@ void dispatch(uint32_t lane, const Recv& message) noexcept {
   }
 }
 
-void dispatch_loopback(uint8_t index, bool is_request, bool is_short, void* payload,
-                       size_t bytes, uint32_t argc, const int32_t* args) noexcept {
+void dispatch_loopback(uint8_t index, bool is_request, bool is_short, void* payload, size_t bytes,
+                       uint32_t argc, const int32_t* args) noexcept {
   const HandlerFunction handler = handler_at(index, engine.rank);
   HandlerScope scope(this_thread);
   pinwire_token token{engine.rank, 0, is_request, false};

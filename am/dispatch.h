@@ -28,14 +28,12 @@ inline uint64_t cookie_of(DoneCount& count) noexcept { return reinterpret_cast<u
 void dispatch(uint32_t lane, const Recv& message) noexcept;
 
 struct DispatchSink {
-  void message(uint32_t lane, const Recv& message) const noexcept {
-    dispatch(lane, message);
-  }
+  void message(uint32_t lane, const Recv& message) const noexcept { dispatch(lane, message); }
   void done(uint64_t cookie) const noexcept { count_done(*reinterpret_cast<DoneCount*>(cookie)); }
 };
 
 /// Runs `handler` on this thread, now, for a message of this process to itself.
-void dispatch_loopback(uint8_t handler, bool is_request, bool is_short, void* payload,
-                       size_t bytes, uint32_t argc, const int32_t* args) noexcept;
+void dispatch_loopback(uint8_t handler, bool is_request, bool is_short, void* payload, size_t bytes,
+                       uint32_t argc, const int32_t* args) noexcept;
 
 }  // namespace pinwire

@@ -1,5 +1,6 @@
 // What an active message looks like inside a driver's message: an 8-byte header, for a Long its
-// destination, the arguments, then (Medium) the payload on a 16-byte boundary of the receive buffer.
+// destination, the arguments, then (Medium) the payload on a 16-byte boundary of the receive
+// buffer.
 #pragma once
 
 #include <cstdint>
@@ -34,9 +35,12 @@ static_assert(sizeof(AmHead) == kHeadBytesMax);
 constexpr uint32_t am_head_bytes(Category category, uint32_t argc) noexcept {
   const uint32_t arg_bytes = argc * 4;
   switch (category) {
-    case Category::kShort: return 8 + align_up(arg_bytes, 8u);
-    case Category::kMedium: return 8 + align_up(arg_bytes, 16u);
-    case Category::kLong: return 16 + align_up(arg_bytes, 8u);
+    case Category::kShort:
+      return 8 + align_up(arg_bytes, 8u);
+    case Category::kMedium:
+      return 8 + align_up(arg_bytes, 16u);
+    case Category::kLong:
+      return 16 + align_up(arg_bytes, 8u);
   }
   return 0;
 }
@@ -44,7 +48,8 @@ static_assert(am_head_bytes(Category::kLong, kAmArgsMax) <= kHeadBytesMax);
 
 /// Fills `head`; returns its size.
 inline uint32_t build_head(AmHead& head, Category category, uint8_t handler, uint32_t argc,
-                           const int32_t* args, uint32_t payload_bytes, uint64_t long_dest) noexcept {
+                           const int32_t* args, uint32_t payload_bytes,
+                           uint64_t long_dest) noexcept {
   head.header = {handler, static_cast<uint8_t>(argc), category, 0, payload_bytes};
   uint64_t* at = head.words;
   if (category == Category::kLong) *at++ = long_dest;

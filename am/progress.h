@@ -10,19 +10,32 @@
 namespace pinwire {
 
 enum class WaitMode : int { kSpin = 0, kBlock = 1, kSpinBlock = 2 };
-inline constinit std::atomic<WaitMode> wait_mode{WaitMode::kSpin};
+/// gasnet_set_waitmode (3.6.2), at any time, by any thread.
+void set_wait_mode(WaitMode mode) noexcept;
 
 /// One turn: this thread's lane, then one other in rotation. Returns how much was found. Client
 /// context only.
 uint32_t poll() noexcept;
 
-/// One turn for a thread that waits inside a handler: replies and completions of the driver's lane that
-/// it holds.
+/// One turn for a thread that waits inside a handler: replies and completions of the driver's lane
+/// that it holds.
 uint32_t poll_in_handler(uint32_t driver, uint32_t lane) noexcept;
+
+/// What a waiting thread does every so often: looks after the drivers' health, and gives its core
+/// away.
+void pause_wait(uint32_t empty_polls) noexcept;
 
 /// After an empty poll of a wait: gives the core away as the wait mode and the number of ranks on
 /// this host ask for.
-void after_empty_poll(uint32_t& empty_polls) noexcept;
+inline void after_empty_poll(uint32_t& empty_polls) noexcept {
+  constexpr uint32_t kPollsPerHealthCheck = 1024;
+  ++empty_polls;
+  if (empty_polls % kPollsPerHealthCheck != 0 &&
+      empty_polls <= engine.spins_now.load(std::memory_order_relaxed)) [[likely]] {
+    return;
+  }
+  pause_wait(empty_polls);
+}
 
 /// Polls until `ready()`.
 template <typename Ready>
@@ -37,8 +50,34 @@ inline void wait_until(Ready&& ready) noexcept {
   }
 }
 
+/// Offers work from client context, under the lane's lock where the driver wants it.
+inline bool offer_from_client(const ThreadState& state, const Route& route,
+                              const Work& work) noexcept {
+  DriverSlot& slot = engine.drivers[route.driver_index];
+  const uint32_t lane = kConcurrent ? state.lane % slot.lane_count : 0;
+  if (slot.caps.concurrent_post && (work.flags & kWorkSilent)) [[likely]] {
+    return engine.offer(route.driver_index, lane, work);
+  }
+  slot.lanes[lane].lock();
+  const bool taken = engine.offer(route.driver_index, lane, work);
+  slot.lanes[lane].unlock();
+  return taken;
+}
+
+/// Polls until the work is taken.
+void offer_until_taken(const ThreadState& state, const Route& route, const Work& work) noexcept;
+
 /// Posts from client context; polls while the driver has no room.
-void post_waiting(const Route& route, const Work& work) noexcept;
+inline void post_waiting(const Route& route, const Work& work) noexcept {
+  ThreadState& state = engine.thread();
+  check(!state.in_handler, "a handler may not send requests, put or get (C1-172)");
+  if (!offer_from_client(state, route, work)) [[unlikely]]
+    offer_until_taken(state, route, work);
+  // A thread that only sends must still serve its peers (C1-159); not on every send, so that a
+  // driver can put several messages into one frame.
+  if (++state.sends_since_poll >= kPollBatch) [[unlikely]]
+    poll();
+}
 
 /// Posts from inside a handler, on the driver's lane whose lock this thread holds.
 void post_in_handler(uint32_t lane, const Route& route, const Work& work) noexcept;

@@ -23,7 +23,8 @@ void claim_reply(pinwire_token& token) noexcept {
   token.replied = true;
 }
 
-void post(const pinwire_token* token, const Route& route, const Work& work) noexcept {
+[[gnu::always_inline]] inline void post(const pinwire_token* token, const Route& route,
+                                        const Work& work) noexcept {
   if (token != nullptr) {
     post_in_handler(token->lane, route, work);
   } else {
@@ -35,7 +36,8 @@ MessageClass class_of(const pinwire_token* token) noexcept {
   return token != nullptr ? MessageClass::kReply : MessageClass::kRequest;
 }
 
-Work send_work(const pinwire_token* token, Rank to, const AmHead& head, uint32_t head_bytes) noexcept {
+[[gnu::always_inline]] inline Work send_work(const pinwire_token* token, Rank to,
+                                             const AmHead& head, uint32_t head_bytes) noexcept {
   Work work{};
   work.op = Op::kSend;
   work.cls = class_of(token);
@@ -46,11 +48,11 @@ Work send_work(const pinwire_token* token, Rank to, const AmHead& head, uint32_t
   return work;
 }
 
-void send_short(const pinwire_token* token, Rank to, const AmCall& call) noexcept {
+[[gnu::always_inline]] inline void send_short(const pinwire_token* token, Rank to,
+                                              const AmCall& call) noexcept {
   const Route& route = engine.routes[to];
   if (route.driver == nullptr) {
-    dispatch_loopback(call.handler, token == nullptr, true, nullptr, 0, call.argc,
-                      call.args);
+    dispatch_loopback(call.handler, token == nullptr, true, nullptr, 0, call.argc, call.args);
     return;
   }
   AmHead head;
@@ -65,13 +67,12 @@ void send_medium(const pinwire_token* token, Rank to, const AmCall& call, const 
   if (route.driver == nullptr) {
     alignas(16) std::byte copy[kMediumBytesMax];
     if (bytes != 0) std::memcpy(copy, source, bytes);
-    dispatch_loopback(call.handler, token == nullptr, false, copy, bytes, call.argc,
-                      call.args);
+    dispatch_loopback(call.handler, token == nullptr, false, copy, bytes, call.argc, call.args);
     return;
   }
   AmHead head;
-  const uint32_t head_bytes = build_head(head, Category::kMedium, call.handler, call.argc, call.args,
-                                         static_cast<uint32_t>(bytes), 0);
+  const uint32_t head_bytes = build_head(head, Category::kMedium, call.handler, call.argc,
+                                         call.args, static_cast<uint32_t>(bytes), 0);
   Work work = send_work(token, to, head, head_bytes);
   work.local = unconst(source);
   work.bytes = bytes;
@@ -80,14 +81,15 @@ void send_medium(const pinwire_token* token, Rank to, const AmCall& call, const 
 
 void check_long_bounds(Rank to, const void* dest, size_t bytes) noexcept {
   const Route& route = engine.routes[to];
-  if (bytes == 0 || inside(reinterpret_cast<uint64_t>(dest), bytes, route.segment_base,
-                           route.segment_bytes)) {
+  if (bytes == 0 ||
+      inside(reinterpret_cast<uint64_t>(dest), bytes, route.segment_base, route.segment_bytes)) {
     return;
   }
-  fatal("a Long active message from rank %u to rank %u would write %zu bytes at %p, outside the "
-        "target's segment of %llu bytes at 0x%llx (C1-143)",
-        engine.rank, to, bytes, dest, static_cast<unsigned long long>(route.segment_bytes),
-        static_cast<unsigned long long>(route.segment_base));
+  fatal(
+      "a Long active message from rank %u to rank %u would write %zu bytes at %p, outside the "
+      "target's segment of %llu bytes at 0x%llx (C1-143)",
+      engine.rank, to, bytes, dest, static_cast<unsigned long long>(route.segment_bytes),
+      static_cast<unsigned long long>(route.segment_base));
 }
 
 /// How the payload of a Long leaves, by its size and place: copied by the driver; in place, waiting
@@ -98,8 +100,7 @@ void send_long(const pinwire_token* token, Rank to, const AmCall& call, const vo
   const Route& route = engine.routes[to];
   if (route.driver == nullptr) {
     if (bytes != 0) std::memmove(dest, source, bytes);
-    dispatch_loopback(call.handler, token == nullptr, false, dest, bytes, call.argc,
-                      call.args);
+    dispatch_loopback(call.handler, token == nullptr, false, dest, bytes, call.argc, call.args);
     return;
   }
   AmHead head;

@@ -7,7 +7,8 @@
 
 struct pinwire_token {
   pinwire::Rank source;
-  uint32_t lane;    ///< of the driver: replies leave by the one that the request came on, whose lock is held
+  uint32_t lane;  ///< of the driver: replies leave by the one that the request came on, whose lock
+                  ///< is held
   bool is_request;
   bool replied;
 };

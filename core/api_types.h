@@ -1,4 +1,5 @@
-// The public C headers as the library itself sees them: types, and the data that inlined calls read.
+// The public C headers as the library itself sees them: types, and the data that inlined calls
+// read.
 #pragma once
 
 #include "core/mode.h"

@@ -13,7 +13,9 @@ inline constexpr ThreadMode kThreadMode = ThreadMode::PINWIRE_THREAD_MODE;  // f
 inline constexpr bool kConcurrent = kThreadMode == ThreadMode::kPar;
 
 constexpr const char* mode_name() noexcept {
-  return kThreadMode == ThreadMode::kSeq ? "SEQ" : kThreadMode == ThreadMode::kPar ? "PAR" : "PARSYNC";
+  return kThreadMode == ThreadMode::kSeq   ? "SEQ"
+         : kThreadMode == ThreadMode::kPar ? "PAR"
+                                           : "PARSYNC";
 }
 
 }  // namespace pinwire

@@ -93,7 +93,7 @@ int gasnet_set_waitmode(int wait_mode_value) {
   if (wait_mode_value < GASNET_WAIT_SPIN || wait_mode_value > GASNET_WAIT_SPINBLOCK) {
     return GASNET_ERR_BAD_ARG;
   }
-  wait_mode.store(static_cast<WaitMode>(wait_mode_value), std::memory_order_relaxed);
+  set_wait_mode(static_cast<WaitMode>(wait_mode_value));
   return GASNET_OK;
 }
 

@@ -44,8 +44,10 @@ int gasnet_attach(gasnet_handlerentry_t* table, int numentries, uintptr_t segsiz
     return GASNET_ERR_NOT_INIT;
   }
   if (segsize % GASNET_PAGESIZE != 0 || numentries < 0 || (table == nullptr && numentries != 0)) {
-    log_warning("gasnet_attach: the segment size %llu must be a multiple of %d, and the table must have "
-                "its %d entries", static_cast<unsigned long long>(segsize), GASNET_PAGESIZE, numentries);
+    log_warning(
+        "gasnet_attach: the segment size %llu must be a multiple of %d, and the table must have "
+        "its %d entries",
+        static_cast<unsigned long long>(segsize), GASNET_PAGESIZE, numentries);
     return GASNET_ERR_BAD_ARG;
   }
   std::vector<HandlerEntry> entries;
@@ -92,24 +94,36 @@ char* gasnet_getenv(const char* name) {
 
 const char* gasnet_ErrorName(int errval) {
   switch (errval) {
-    case GASNET_OK: return "GASNET_OK";
-    case GASNET_ERR_NOT_INIT: return "GASNET_ERR_NOT_INIT";
-    case GASNET_ERR_RESOURCE: return "GASNET_ERR_RESOURCE";
-    case GASNET_ERR_BAD_ARG: return "GASNET_ERR_BAD_ARG";
-    case GASNET_ERR_NOT_READY: return "GASNET_ERR_NOT_READY";
-    case GASNET_ERR_BARRIER_MISMATCH: return "GASNET_ERR_BARRIER_MISMATCH";
+    case GASNET_OK:
+      return "GASNET_OK";
+    case GASNET_ERR_NOT_INIT:
+      return "GASNET_ERR_NOT_INIT";
+    case GASNET_ERR_RESOURCE:
+      return "GASNET_ERR_RESOURCE";
+    case GASNET_ERR_BAD_ARG:
+      return "GASNET_ERR_BAD_ARG";
+    case GASNET_ERR_NOT_READY:
+      return "GASNET_ERR_NOT_READY";
+    case GASNET_ERR_BARRIER_MISMATCH:
+      return "GASNET_ERR_BARRIER_MISMATCH";
   }
   return "*unknown*";
 }
 
 const char* gasnet_ErrorDesc(int errval) {
   switch (errval) {
-    case GASNET_OK: return "No error";
-    case GASNET_ERR_NOT_INIT: return "GASNet message layer not initialized";
-    case GASNET_ERR_RESOURCE: return "Problem with requested resource";
-    case GASNET_ERR_BAD_ARG: return "Invalid function parameter passed";
-    case GASNET_ERR_NOT_READY: return "Non-blocking operation not complete";
-    case GASNET_ERR_BARRIER_MISMATCH: return "Barrier id's mismatched";
+    case GASNET_OK:
+      return "No error";
+    case GASNET_ERR_NOT_INIT:
+      return "GASNet message layer not initialized";
+    case GASNET_ERR_RESOURCE:
+      return "Problem with requested resource";
+    case GASNET_ERR_BAD_ARG:
+      return "Invalid function parameter passed";
+    case GASNET_ERR_NOT_READY:
+      return "Non-blocking operation not complete";
+    case GASNET_ERR_BARRIER_MISMATCH:
+      return "Barrier id's mismatched";
   }
   return "no such error";
 }

@@ -25,7 +25,8 @@ void wait_here(pinwire_op& op) noexcept {
   wait_until([&op] { return op.finished(); });
 }
 
-/// Starts with `start(op)` on a fresh handle; with all handles in flight, completes at once instead.
+/// Starts with `start(op)` on a fresh handle; with all handles in flight, completes at once
+/// instead.
 template <typename Start>
 gasnet_handle_t start_explicit(Start&& start) noexcept {
   pinwire_op* op = take_op();
@@ -43,9 +44,12 @@ int ready(bool done) noexcept { return done ? GASNET_OK : GASNET_ERR_NOT_READY; 
 
 int barrier_code(BarrierResult result) noexcept {
   switch (result) {
-    case BarrierResult::kOk: return GASNET_OK;
-    case BarrierResult::kMismatch: return GASNET_ERR_BARRIER_MISMATCH;
-    case BarrierResult::kNotReady: return GASNET_ERR_NOT_READY;
+    case BarrierResult::kOk:
+      return GASNET_OK;
+    case BarrierResult::kMismatch:
+      return GASNET_ERR_BARRIER_MISMATCH;
+    case BarrierResult::kNotReady:
+      return GASNET_ERR_NOT_READY;
   }
   return GASNET_ERR_NOT_READY;
 }

@@ -45,7 +45,8 @@ void on_arrival(pinwire_token*, int32_t where, int32_t kind, int32_t id) {
 }
 
 void send_round() noexcept {
-  const Rank to = static_cast<Rank>((engine.rank + (uint64_t{1} << state.round)) % engine.rank_count);
+  const Rank to =
+      static_cast<Rank>((engine.rank + (uint64_t{1} << state.round)) % engine.rank_count);
   const auto parity = static_cast<int32_t>(state.phase & 1);
   const int32_t args[] = {parity | static_cast<int32_t>(state.round << 1),
                           static_cast<int32_t>(state.merged.kind), state.merged.id};
@@ -88,7 +89,8 @@ void check_notified(const char* call) noexcept {
 BarrierResult finish(int id, int flags) noexcept {
   state.notified = false;
   if (flags != state.flags || (flags == 0 && id != state.id)) return BarrierResult::kMismatch;
-  return state.merged.kind == BarrierValue::kMismatch ? BarrierResult::kMismatch : BarrierResult::kOk;
+  return state.merged.kind == BarrierValue::kMismatch ? BarrierResult::kMismatch
+                                                      : BarrierResult::kOk;
 }
 
 }  // namespace

@@ -10,7 +10,8 @@
 
 namespace pinwire {
 
-/// What the ranks say about a phase, merged: anonymous matches everything, a mismatch wins (C1-268).
+/// What the ranks say about a phase, merged: anonymous matches everything, a mismatch wins
+/// (C1-268).
 struct BarrierValue {
   enum Kind : uint32_t { kAnonymous = 0, kNamed = 1, kMismatch = 2 };
   Kind kind;
@@ -18,9 +19,7 @@ struct BarrierValue {
 
   static BarrierValue of(int id, int flags) noexcept;
   static BarrierValue merge(BarrierValue a, BarrierValue b) noexcept;
-  uint64_t packed() const noexcept {
-    return uint64_t{kind} << 32 | static_cast<uint32_t>(id);
-  }
+  uint64_t packed() const noexcept { return uint64_t{kind} << 32 | static_cast<uint32_t>(id); }
   static BarrierValue unpack(uint64_t packed) noexcept {
     return {static_cast<Kind>(packed >> 32), static_cast<int32_t>(packed)};
   }

@@ -18,12 +18,15 @@ Result<Way> way_to(const Job& job, Rank peer) {
   if (peer == engine.rank) return Way::kSelf;
   const bool is_near = job.ranks[peer].host == job.ranks[engine.rank].host;
   switch (job.settings.driver) {
-    case DriverChoice::kAuto: return is_near ? Way::kShm : Way::kNetwork;
-    case DriverChoice::kDpdk: return Way::kNetwork;
+    case DriverChoice::kAuto:
+      return is_near ? Way::kShm : Way::kNetwork;
+    case DriverChoice::kDpdk:
+      return Way::kNetwork;
     case DriverChoice::kShm:
       if (is_near) return Way::kShm;
-      return error("GASNET_DRIVER=shm, but rank %u is on another host; use GASNET_DRIVER=auto or dpdk",
-                   peer);
+      return error(
+          "GASNET_DRIVER=shm, but rank %u is on another host; use GASNET_DRIVER=auto or dpdk",
+          peer);
   }
   return error("no such driver");
 }
@@ -66,8 +69,9 @@ Result<bool> anyone_needs(Job& job, const std::vector<Way>& ways, Way way) {
   const std::byte mine{std::count(ways.begin(), ways.end(), way) != 0};
   auto all = job.bootstrap->all_gather({&mine, 1});
   if (!all) return all.error();
-  return std::any_of(all->begin(), all->end(),
-                     [](const auto& bytes) { return bytes.size() == 1 && bytes[0] != std::byte{0}; });
+  return std::any_of(all->begin(), all->end(), [](const auto& bytes) {
+    return bytes.size() == 1 && bytes[0] != std::byte{0};
+  });
 }
 
 }  // namespace
@@ -84,9 +88,10 @@ Status open_drivers(Job& job) {
     auto needed = anyone_needs(job, ways, way);
     if (!needed) return needed.error();
     if (!*needed) continue;
-    auto driver = way == Way::kShm ? Result<std::unique_ptr<Driver>>(
-                                         make_shm_driver(job.settings.shm_ring_slots))
-                                   : make_network_driver(job);
+    auto driver =
+        way == Way::kShm
+            ? Result<std::unique_ptr<Driver>>(make_shm_driver(job.settings.shm_ring_slots))
+            : make_network_driver(job);
     if (!driver) return driver.error();
     if (way == Way::kShm) job.shm = static_cast<ShmDriver*>(driver->get());
     job.drivers.push_back(std::move(*driver));

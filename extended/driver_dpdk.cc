@@ -1,10 +1,9 @@
 // From the job's settings to the dpdk driver's options.
-#include "driver/dpdk/driver.h"
-
 #include <algorithm>
 #include <bit>
 
 #include "core/engine/engine.h"
+#include "driver/dpdk/driver.h"
 #include "extended/driver_table.h"
 
 namespace pinwire {
@@ -12,9 +11,12 @@ namespace {
 
 HugePages huge_pages(DpdkHugePages choice) {
   switch (choice) {
-    case DpdkHugePages::kNever: return HugePages::kNever;
-    case DpdkHugePages::kAlways: return HugePages::kAlways;
-    case DpdkHugePages::kAuto: break;
+    case DpdkHugePages::kNever:
+      return HugePages::kNever;
+    case DpdkHugePages::kAlways:
+      return HugePages::kAlways;
+    case DpdkHugePages::kAuto:
+      break;
   }
   return HugePages::kAuto;
 }
@@ -26,7 +28,9 @@ Result<std::unique_ptr<Driver>> make_dpdk_for(const Job& job) {
   DpdkOptions options;
   options.rank = engine.rank;
   options.rank_count = engine.rank_count;
-  const auto is_here = [&](const RankFacts& other) { return other.host == job.ranks[engine.rank].host; };
+  const auto is_here = [&](const RankFacts& other) {
+    return other.host == job.ranks[engine.rank].host;
+  };
   options.host_rank = static_cast<uint32_t>(
       std::count_if(job.ranks.begin(), job.ranks.begin() + engine.rank, is_here));
   options.host_rank_count = ranks_on_host(job);

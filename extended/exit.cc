@@ -38,7 +38,8 @@ bool drain_all() noexcept {
     DriverSlot& slot = engine.drivers[d];
     for (uint32_t lane = 0; lane < slot.lane_count; ++lane) {
       if (!slot.lanes[lane].try_lock()) {
-        // A signal handler on top of a poll: nothing may be touched. In PAR another thread may have it.
+        // A signal handler on top of a poll: nothing may be touched. In PAR another thread may have
+        // it.
         if constexpr (!kConcurrent) return true;
         continue;
       }
@@ -50,10 +51,10 @@ bool drain_all() noexcept {
   return is_drained;
 }
 
-/// A network driver still owes its peers acknowledgements and retransmissions: without them the last
-/// messages of a job would be lost with their sender. It keeps working until nothing is owed, or the
-/// exit timeout is over. Inside a handler the lane is in use further down this stack, so this cannot be
-/// done; gasnet_exit from a handler is an emergency, not the orderly end.
+/// A network driver still owes its peers acknowledgements and retransmissions: without them the
+/// last messages of a job would be lost with their sender. It keeps working until nothing is owed,
+/// or the exit timeout is over. Inside a handler the lane is in use further down this stack, so
+/// this cannot be done; gasnet_exit from a handler is an emergency, not the orderly end.
 void linger() noexcept {
   Job& own = *job();
   if (!own.attached || this_thread.in_handler) return;
@@ -62,8 +63,8 @@ void linger() noexcept {
   }
 }
 
-/// What every way out has in common. `code` is told to the launcher first: the others' time to leave
-/// too begins then.
+/// What every way out has in common. `code` is told to the launcher first: the others' time to
+/// leave too begins then.
 void say_good_bye(int code) noexcept {
   Job& own = *job();
   own.bootstrap->leaving(code);

@@ -3,7 +3,8 @@
 
 namespace pinwire {
 
-/// Installs what makes every end of this process end the job: atexit, SIGTERM and SIGINT to SIGQUIT.
+/// Installs what makes every end of this process end the job: atexit, SIGTERM and SIGINT to
+/// SIGQUIT.
 void prepare_exit() noexcept;
 
 /// gasnet_exit. From any context.

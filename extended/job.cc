@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "am/progress.h"
 #include "am/send.h"
 #include "core/base/bits.h"
 #include "core/base/log.h"
@@ -50,13 +51,17 @@ Status exchange_facts(Job& job, const char* config) {
     const auto& theirs = (*all)[rank];
     RankFacts facts{};
     if (theirs.size() != sizeof facts) {
-      return error("rank %u sent %zu bytes of facts where %zu were expected; run the same build on every "
-                   "rank", rank, theirs.size(), sizeof facts);
+      return error(
+          "rank %u sent %zu bytes of facts where %zu were expected; run the same build on every "
+          "rank",
+          rank, theirs.size(), sizeof facts);
     }
     std::memcpy(&facts, theirs.data(), sizeof facts);
     if (facts.config_hash != mine.config_hash) {
-      return error("rank %u was compiled with another threading mode, segment kind or release than rank "
-                   "%u (%s); compile and link all ranks alike", rank, engine.rank, config);
+      return error(
+          "rank %u was compiled with another threading mode, segment kind or release than rank "
+          "%u (%s); compile and link all ranks alike",
+          rank, engine.rank, config);
     }
     job.ranks.push_back(facts);
   }
@@ -78,8 +83,8 @@ void set_segment_limits(Job& job) {
 }
 
 Status read_job_settings(Job& job) {
-  // This process's own environment first: the launcher gives each rank its own interface, and a program
-  // may have set something before gasnet_init.
+  // This process's own environment first: the launcher gives each rank its own interface, and a
+  // program may have set something before gasnet_init.
   auto settings = read_settings([&](const char* name) -> const char* {
     const char* own = std::getenv(name);
     return own != nullptr ? own : job.bootstrap->job_environment(name);
@@ -93,7 +98,8 @@ void choose_lanes(const Job& job) noexcept {
   engine.lane_count = kConcurrent ? std::clamp(job.settings.lanes, 1u, kLanesMax) : 1;
   const uint32_t processors = usable_processors();
   // Spinning ranks that outnumber the cores must yield at once, or each waits a time slice.
-  engine.yield_after_polls = ranks_on_host(job) > processors ? 1u : 20'000u;
+  engine.spins_max = ranks_on_host(job) > processors ? 0u : 20'000u;
+  set_wait_mode(WaitMode::kSpin);
 }
 
 }  // namespace
@@ -101,16 +107,16 @@ void choose_lanes(const Job& job) noexcept {
 Job* job() noexcept { return the_job; }
 
 uint32_t ranks_on_host(const Job& job) noexcept {
-  return static_cast<uint32_t>(
-      std::count_if(job.ranks.begin(), job.ranks.end(), [&](const RankFacts& other) {
-        return other.host == job.ranks[engine.rank].host;
-      }));
+  return static_cast<uint32_t>(std::count_if(
+      job.ranks.begin(), job.ranks.end(),
+      [&](const RankFacts& other) { return other.host == job.ranks[engine.rank].host; }));
 }
 
 Status job_init(SegmentKind kind, const char* config) {
   if (kind != SegmentKind::kFast) {
-    return error("this build pins whole segments (GASNET_SEGMENT_FAST); compile the client with "
-                 "-DGASNET_SEGMENT_FAST");
+    return error(
+        "this build pins whole segments (GASNET_SEGMENT_FAST); compile the client with "
+        "-DGASNET_SEGMENT_FAST");
   }
   auto job = std::make_unique<Job>();
   auto bootstrap = make_bootstrap();

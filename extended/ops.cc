@@ -12,8 +12,8 @@ namespace {
 
 constinit thread_local ThreadOps ops;
 
-/// Reserved, not touched: a thread that keeps few operations in flight uses few pages. Lives as long
-/// as the process, because a handle may be finished by another thread after its owner ended.
+/// Reserved, not touched: a thread that keeps few operations in flight uses few pages. Lives as
+/// long as the process, because a handle may be finished by another thread after its owner ended.
 std::byte* reserve(size_t bytes) noexcept {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

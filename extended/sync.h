@@ -1,5 +1,5 @@
-// Synchronisation of explicit handles, the implicit set and access regions (3.3.3, 3.3.5, 3.3.6), over
-// whatever handle types the APIs show.
+// Synchronisation of explicit handles, the implicit set and access regions (3.3.3, 3.3.5, 3.3.6),
+// over whatever handle types the APIs show.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,8 @@
 
 namespace pinwire {
 
-/// A fresh explicit operation; nullptr when 66,000 are in flight: the caller then completes at once.
+/// A fresh explicit operation; nullptr when 66,000 are in flight: the caller then completes at
+/// once.
 pinwire_op* take_op() noexcept;
 /// Makes the handle of what was started: nullptr, and the Op freed, when nothing is in flight.
 pinwire_op* handle_of(pinwire_op* op) noexcept;

@@ -18,10 +18,11 @@ void check_bounds(const char* what, Rank peer, const void* address, size_t bytes
   if (inside(reinterpret_cast<uint64_t>(address), bytes, route.segment_base, route.segment_bytes)) {
     return;
   }
-  fatal("a %s by rank %u of %zu bytes at %p is outside the segment of rank %u, %llu bytes at 0x%llx "
-        "(C1-209)",
-        what, engine.rank, bytes, address, peer, static_cast<unsigned long long>(route.segment_bytes),
-        static_cast<unsigned long long>(route.segment_base));
+  fatal(
+      "a %s by rank %u of %zu bytes at %p is outside the segment of rank %u, %llu bytes at 0x%llx "
+      "(C1-209)",
+      what, engine.rank, bytes, address, peer, static_cast<unsigned long long>(route.segment_bytes),
+      static_cast<unsigned long long>(route.segment_base));
 }
 
 Work one_sided(Op kind, Rank peer, const Route& route, pinwire_op& op) noexcept {

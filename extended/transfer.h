@@ -12,9 +12,9 @@ namespace pinwire {
 /// When the source of a put may be changed by the caller.
 enum class SourceUntil : uint8_t { kReturn, kDone };
 
-/// Start a transfer; `op.started` grows by the completions that it will bring. Client context; waits
-/// for room. A put that must return with its source free waits for completion unless it is small
-/// enough for the driver to copy. Zero bytes and one's own memory finish at once.
+/// Start a transfer; `op.started` grows by the completions that it will bring. Client context;
+/// waits for room. A put that must return with its source free waits for completion unless it is
+/// small enough for the driver to copy. Zero bytes and one's own memory finish at once.
 void start_put(Rank to, void* dest, const void* source, size_t bytes, SourceUntil until,
                pinwire_op& op) noexcept;
 void start_get(Rank from, const void* source, void* dest, size_t bytes, pinwire_op& op) noexcept;

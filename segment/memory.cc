@@ -68,9 +68,12 @@ Result<SegmentMemory> create_on(uint64_t bytes, unsigned memfd_flags, PageKind p
 
 const char* page_kind_name(PageKind kind) noexcept {
   switch (kind) {
-    case PageKind::kHuge: return "2 MiB huge pages";
-    case PageKind::kTransparent: return "transparent huge pages";
-    case PageKind::kSmall: return "4 KiB pages";
+    case PageKind::kHuge:
+      return "2 MiB huge pages";
+    case PageKind::kTransparent:
+      return "transparent huge pages";
+    case PageKind::kSmall:
+      return "4 KiB pages";
   }
   return "?";
 }
@@ -83,18 +86,20 @@ Result<SegmentMemory> create_segment_memory(uint64_t bytes, SegmentPages policy)
       auto memory = create_on(bytes, MFD_HUGETLB, PageKind::kHuge);
       if (memory) return memory;
       if (policy == SegmentPages::kYes) {
-        return error("the segment of %llu bytes cannot have huge pages (%s). Reserve some: echo %llu > "
-                     "/proc/sys/vm/nr_hugepages, or unset GASNET_USE_HUGEPAGES.",
-                     static_cast<unsigned long long>(bytes), memory.sentence().c_str(),
-                     static_cast<unsigned long long>(bytes / kHugePageBytes + 1));
+        return error(
+            "the segment of %llu bytes cannot have huge pages (%s). Reserve some: echo %llu > "
+            "/proc/sys/vm/nr_hugepages, or unset GASNET_USE_HUGEPAGES.",
+            static_cast<unsigned long long>(bytes), memory.sentence().c_str(),
+            static_cast<unsigned long long>(bytes / kHugePageBytes + 1));
       }
     }
   }
   auto memory = create_on(bytes, 0, PageKind::kSmall);
   if (!memory) {
-    return error("the segment of %llu bytes cannot be created (%s). Ask for less, or lower "
-                 "GASNET_MAX_SEGSIZE.",
-                 static_cast<unsigned long long>(bytes), memory.sentence().c_str());
+    return error(
+        "the segment of %llu bytes cannot be created (%s). Ask for less, or lower "
+        "GASNET_MAX_SEGSIZE.",
+        static_cast<unsigned long long>(bytes), memory.sentence().c_str());
   }
   if (policy != SegmentPages::kNo && bytes >= kHugePageBytes &&
       madvise(memory->base, memory->bytes, MADV_HUGEPAGE) == 0) {
@@ -104,7 +109,8 @@ Result<SegmentMemory> create_segment_memory(uint64_t bytes, SegmentPages policy)
       if (read(fd, mode, sizeof mode - 1) < 0) mode[0] = 0;
       close(fd);
     }
-    const bool honoured = mode[0] != 0 && !std::strstr(mode, "[never]") && !std::strstr(mode, "[deny]");
+    const bool honoured =
+        mode[0] != 0 && !std::strstr(mode, "[never]") && !std::strstr(mode, "[deny]");
     if (honoured) memory->pages = PageKind::kTransparent;
   }
   return memory;

@@ -20,8 +20,8 @@ struct SegmentMemory {
   PageKind pages = PageKind::kSmall;
 };
 
-/// Contents are left alone (C1-084); pages appear when first touched or pinned. `bytes` is a multiple
-/// of GASNET_PAGESIZE; 0 gives an empty segment.
+/// Contents are left alone (C1-084); pages appear when first touched or pinned. `bytes` is a
+/// multiple of GASNET_PAGESIZE; 0 gives an empty segment.
 Result<SegmentMemory> create_segment_memory(uint64_t bytes, SegmentPages policy);
 
 /// Maps a peer's segment of this host into this process.
@@ -29,8 +29,8 @@ Result<SegmentMemory> map_peer_memory(int pid, int fd, uint64_t bytes);
 
 void release_segment_memory(SegmentMemory& memory) noexcept;
 
-/// The most that a segment of this process may have: its share of the host's available memory and of
-/// the cgroup's limit, a multiple of the page size (C1-093).
+/// The most that a segment of this process may have: its share of the host's available memory and
+/// of the cgroup's limit, a multiple of the page size (C1-093).
 uint64_t segment_bytes_limit(uint32_t ranks_on_host) noexcept;
 
 }  // namespace pinwire

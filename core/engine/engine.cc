@@ -5,9 +5,9 @@
 namespace pinwire {
 
 void driver_failed(const Driver& driver, WorkStatus status) noexcept {
-  static constexpr const char* kWords[] = {
-      "succeeded", "was refused by the target", "got no answer", "named memory that is not pinned",
-      "was flushed"};
+  static constexpr const char* kWords[] = {"succeeded", "was refused by the target",
+                                           "got no answer", "named memory that is not pinned",
+                                           "was flushed"};
   if (const Failure* failure = driver.failure()) {
     fatal("driver %s: %s", driver.name(), failure->sentence);
   }

@@ -1,5 +1,5 @@
-// The engine: the drivers of this process, the lanes over them, the route to each peer. Everything is
-// set up by attach and constant afterwards, but the lanes.
+// The engine: the drivers of this process, the lanes over them, the route to each peer. Everything
+// is set up by attach and constant afterwards, but the lanes.
 //
 // What a message or a completion means is the business of the room above, which passes a sink.
 #pragma once
@@ -35,7 +35,10 @@ struct Engine {
   Rank rank_count = 1;
   uint32_t lane_count = 1;  ///< over which threads are spread
   uint32_t driver_count = 0;
-  uint32_t yield_after_polls = ~0u;  ///< empty polls before a waiting thread gives up its core
+  /// Empty polls before a waiting thread gives up its core: on this host, and as the wait mode
+  /// asks.
+  uint32_t spins_max = ~0u;
+  std::atomic<uint32_t> spins_now{~0u};
   DriverSlot drivers[kDriversMax];
   Route* routes = nullptr;  ///< rank_count of them
   uint64_t own_base = 0;
@@ -57,8 +60,8 @@ struct Engine {
     return inside(at, bytes, own_base, own_bytes) ? drivers[driver].own_key : kNoRegion;
   }
 
-  /// Offers one piece of work on a driver's lane, whose lock the caller holds unless the driver does not
-  /// mind.
+  /// Offers one piece of work on a driver's lane, whose lock the caller holds unless the driver
+  /// does not mind.
   bool offer(uint32_t driver, uint32_t lane, const Work& work) noexcept {
     DriverSlot& slot = drivers[driver];
     if (slot.driver->post(lane, {&work, 1}) == 0) return false;
@@ -74,10 +77,11 @@ inline constinit Engine engine;
 
 inline constexpr uint32_t kPollBatch = 16;
 
-/// One turn of a driver's lane whose lock the caller holds. `sink.message(lane, recv)` runs for each
-/// message, `sink.done(cookie)` for each completion. Returns how many there were.
+/// One turn of a driver's lane whose lock the caller holds. `sink.message(lane, recv)` runs for
+/// each message, `sink.done(cookie)` for each completion. Returns how many there were.
 template <typename Sink>
-inline uint32_t drain_lane(uint32_t driver, uint32_t lane, RecvFilter filter, Sink&& sink) noexcept {
+inline uint32_t drain_lane(uint32_t driver, uint32_t lane, RecvFilter filter,
+                           Sink&& sink) noexcept {
   DriverSlot& slot = engine.drivers[driver];
   Recv batch[kPollBatch];
   uint32_t found = slot.driver->recv(lane, filter, batch);

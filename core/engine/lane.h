@@ -35,10 +35,11 @@ struct alignas(kCacheLineBytes) Lane {
 /// What the library knows of a client thread. One word of each is on the path of every call.
 struct ThreadState {
   static constexpr uint32_t kUnassigned = ~0u;
-  uint32_t lane = kUnassigned;    ///< its own; lane % lanes on a driver that has fewer
-  uint32_t turn = 0;              ///< rotation over the others
+  uint32_t lane = kUnassigned;  ///< its own; lane % lanes on a driver that has fewer
+  uint32_t turn = 0;            ///< rotation over the others
   uint32_t sends_since_poll = 0;
-  bool in_handler = false;        ///< the lock of the lane that the message came on is held by this thread
+  bool in_handler =
+      false;  ///< the lock of the lane that the message came on is held by this thread
 };
 inline constinit thread_local ThreadState this_thread;
 

@@ -13,12 +13,18 @@ namespace pinwire::shm {
 inline uint64_t apply_atomic(uint64_t* word, const AtomicOperands& with) noexcept {
   std::atomic_ref<uint64_t> at(*word);
   switch (with.code) {
-    case AtomicCode::kAdd: return at.fetch_add(with.operand);
-    case AtomicCode::kAnd: return at.fetch_and(with.operand);
-    case AtomicCode::kOr: return at.fetch_or(with.operand);
-    case AtomicCode::kXor: return at.fetch_xor(with.operand);
-    case AtomicCode::kSwap: return at.exchange(with.operand);
-    case AtomicCode::kGet: return at.load();
+    case AtomicCode::kAdd:
+      return at.fetch_add(with.operand);
+    case AtomicCode::kAnd:
+      return at.fetch_and(with.operand);
+    case AtomicCode::kOr:
+      return at.fetch_or(with.operand);
+    case AtomicCode::kXor:
+      return at.fetch_xor(with.operand);
+    case AtomicCode::kSwap:
+      return at.exchange(with.operand);
+    case AtomicCode::kGet:
+      return at.load();
     case AtomicCode::kCompareSwap: {
       uint64_t old = with.compare;
       at.compare_exchange_strong(old, with.operand);

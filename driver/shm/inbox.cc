@@ -45,12 +45,13 @@ Result<Inbox> Inbox::create(uint32_t lanes, uint32_t slot_count) {
   inbox.bytes_ = inbox_bytes(lanes, slot_count);
   inbox.fd_ = memfd_create("pinwire-inbox", MFD_CLOEXEC);
   if (inbox.fd_ < 0 || ftruncate(inbox.fd_, static_cast<off_t>(inbox.bytes_)) != 0) {
-    return error("shm: cannot create %llu bytes of shared memory: %s. Free some memory, or lower "
-                 "GASNET_NETWORKDEPTH.",
-                 static_cast<unsigned long long>(inbox.bytes_), std::strerror(errno));
+    return error(
+        "shm: cannot create %llu bytes of shared memory: %s. Free some memory, or lower "
+        "GASNET_NETWORKDEPTH.",
+        static_cast<unsigned long long>(inbox.bytes_), std::strerror(errno));
   }
-  void* base = mmap(nullptr, inbox.bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
-                    inbox.fd_, 0);
+  void* base =
+      mmap(nullptr, inbox.bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, inbox.fd_, 0);
   if (base == MAP_FAILED) return error("shm: cannot map the inbox: %s", std::strerror(errno));
   inbox.base_ = static_cast<std::byte*>(base);
   for (uint32_t lane = 0; lane < lanes; ++lane) {
@@ -77,12 +78,13 @@ Result<Inbox> Inbox::map(const InboxAddress& address) {
   inbox.bytes_ = inbox_bytes(address.lanes, address.slot_count);
   inbox.fd_ = open(path, O_RDWR | O_CLOEXEC);
   if (inbox.fd_ < 0) {
-    return error("shm: cannot open %s of a peer on this host: %s. Ranks of one host must run as one "
-                 "user in one PID namespace; GASNET_DRIVER=dpdk does without.",
-                 path, std::strerror(errno));
+    return error(
+        "shm: cannot open %s of a peer on this host: %s. Ranks of one host must run as one "
+        "user in one PID namespace; GASNET_DRIVER=dpdk does without.",
+        path, std::strerror(errno));
   }
-  void* base = mmap(nullptr, inbox.bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
-                    inbox.fd_, 0);
+  void* base =
+      mmap(nullptr, inbox.bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, inbox.fd_, 0);
   if (base == MAP_FAILED) return error("shm: cannot map %s: %s", path, std::strerror(errno));
   inbox.base_ = static_cast<std::byte*>(base);
   return inbox;

@@ -1,6 +1,6 @@
 // A process's inbox: one memfd with a request and a reply ring for each lane, and a line that its
-// peers read (barriers). Peers of the same host map it through /proc/<pid>/fd; when the last of them is
-// gone, so is the memory: nothing to clean up.
+// peers read (barriers). Peers of the same host map it through /proc/<pid>/fd; when the last of
+// them is gone, so is the memory: nothing to clean up.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ inline constexpr uint32_t kInboxMagic = 0x70770001;
 
 /// Written by the owner only, read by its host's peers.
 struct alignas(kCacheLineBytes) BarrierLine {
-  std::atomic<uint64_t> phase;   ///< notifies so far; stored (release) last
+  std::atomic<uint64_t> phase;      ///< notifies so far; stored (release) last
   std::atomic<uint64_t> values[2];  ///< of the even and the odd phase: flags << 32 | id
 };
 

@@ -1,10 +1,10 @@
 // A ring of 64-byte slots in shared memory: many producers in other processes, one consumer.
 //
-// A message takes consecutive slots, never wrapping: word, then its bytes. The word is published last
-// and carries the lap of its position, so the consumer needs no shared index to see that a message is
-// there: one cache line moves for a message of up to 56 bytes. Slots that were the inside of a longer
-// message hold arbitrary bytes where a word belongs, so the consumer zeroes those words before it
-// frees them; a zero word has no kind and never matches.
+// A message takes consecutive slots, never wrapping: word, then its bytes. The word is published
+// last and carries the lap of its position, so the consumer needs no shared index to see that a
+// message is there: one cache line moves for a message of up to 56 bytes. Slots that were the
+// inside of a longer message hold arbitrary bytes where a word belongs, so the consumer zeroes
+// those words before it frees them; a zero word has no kind and never matches.
 //
 // Memory order: word.store(release) in publish()      -> word.load(acquire) in peek()
 //               head.store(release) in free_slots()   -> head.load(acquire) in reserve()
@@ -99,7 +99,31 @@ class RingProducer {
 
   /// Position of a place for a message of `bytes`, or kFull.
   uint64_t reserve(uint32_t bytes) noexcept {
-    const uint32_t slots = slots_for(bytes);
+    if (!is_shared_ && bytes <= kSlotBytes - kWordBytes) [[likely]]
+      return reserve_line();
+    return reserve_slots(slots_for(bytes));
+  }
+  std::byte* body(uint64_t position) const noexcept { return ring_.at(position).body; }
+  void publish(uint64_t position, uint32_t source, uint32_t bytes) noexcept {
+    ring_.at(position).word.store(Word::make(WordKind::kMessage, lap(position), source, bytes),
+                                  std::memory_order_release);
+  }
+
+ private:
+  static constexpr uint64_t kPrefetchSlots = 4;
+
+  /// One line, one writer: the common case, about ten instructions.
+  uint64_t reserve_line() noexcept {
+    const uint64_t tail = tail_;
+    if (!has_room(tail + 1)) [[unlikely]]
+      return kFull;
+    tail_ = tail + 1;
+    // The line that a later message will write: fetch it for writing while this one is filled.
+    __builtin_prefetch(&ring_.at(tail + kPrefetchSlots), 1);
+    return tail;
+  }
+
+  uint64_t reserve_slots(uint32_t slots) noexcept {
     uint64_t tail = is_shared_ ? ring_.control->tail.load(std::memory_order_relaxed) : tail_;
     for (;;) {
       const uint64_t to_end = ring_.slot_count - (tail & (ring_.slot_count - 1));
@@ -116,19 +140,10 @@ class RingProducer {
         ring_.at(tail).word.store(Word::make(WordKind::kPad, lap(tail), 0, pad_bytes),
                                   std::memory_order_release);
       }
-      // The line that the next message will write: fetch it for writing while this one is filled.
       __builtin_prefetch(&ring_.at(tail + pad + slots + kPrefetchSlots), 1);
       return tail + pad;
     }
   }
-  std::byte* body(uint64_t position) const noexcept { return ring_.at(position).body; }
-  void publish(uint64_t position, uint32_t source, uint32_t bytes) noexcept {
-    ring_.at(position).word.store(Word::make(WordKind::kMessage, lap(position), source, bytes),
-                                  std::memory_order_release);
-  }
-
- private:
-  static constexpr uint64_t kPrefetchSlots = 4;
 
   uint64_t lap(uint64_t position) const noexcept { return position >> lap_shift_; }
   bool has_room(uint64_t end) noexcept {
@@ -183,7 +198,8 @@ class RingConsumer {
       const uint64_t word = slot.word.load(std::memory_order_acquire);
       if (!Word::holds(word, lap(position))) return {nullptr, 0, 0};
       const uint32_t bytes = Word::bytes(word);
-      dcheck(bytes + kWordBytes <= ring_.slot_count * kSlotBytes, "a word with absurd length", bytes);
+      dcheck(bytes + kWordBytes <= ring_.slot_count * kSlotBytes, "a word with absurd length",
+             bytes);
       cursor_.store(position + slots_for(bytes), std::memory_order_relaxed);
       if (Word::kind(word) == WordKind::kMessage) return {slot.body, bytes, Word::source(word)};
       // Pads are freed with the message that follows them.

@@ -82,7 +82,8 @@ class Shm final : public ShmDriver {
   Status connect(Rank peer, std::span<const std::byte> address) override {
     check(peer < peers_.size() && peer != info_.rank, "connect to a rank of the job", peer);
     shm::InboxAddress theirs;
-    if (address.size() != sizeof theirs) return error("shm: rank %u sent a malformed address", peer);
+    if (address.size() != sizeof theirs)
+      return error("shm: rank %u sent a malformed address", peer);
     std::memcpy(&theirs, address.data(), sizeof theirs);
     auto inbox = Inbox::map(theirs);
     if (!inbox) return inbox.error();
@@ -115,6 +116,10 @@ class Shm final : public ShmDriver {
   }
 
   uint32_t post(uint32_t lane, std::span<const Work> work) noexcept override {
+    const Work& only = work.front();
+    if (work.size() == 1 && only.op == Op::kSend && (only.flags & kWorkSilent)) [[likely]] {
+      return send(lane, only, only.bytes) ? 1 : 0;
+    }
     uint32_t taken = 0;
     for (const Work& item : work) {
       if (!post_one(lane, item)) break;
@@ -134,8 +139,8 @@ class Shm final : public ShmDriver {
     return count;
   }
 
-  // A batch holds messages of one class: a thread that sends replies while it works through requests
-  // polls for replies, and rings are freed in order.
+  // A batch holds messages of one class: a thread that sends replies while it works through
+  // requests polls for replies, and rings are freed in order.
   uint32_t recv(uint32_t lane, RecvFilter filter, std::span<Recv> out) noexcept override {
     Lane& l = lanes_[lane];
     if (filter == RecvFilter::kRepliesOnly) return drain(l, MessageClass::kReply, out);
@@ -187,7 +192,8 @@ class Shm final : public ShmDriver {
   bool post_one(uint32_t lane, const Work& item) noexcept {
     dcheck(item.peer < peers_.size(), "work for a rank of the job", item.peer);
     const bool signalled = (item.flags & kWorkSilent) == 0;
-    if (signalled && lanes_[lane].done_count.load(std::memory_order_relaxed) == kDoneMax) return false;
+    if (signalled && lanes_[lane].done_count.load(std::memory_order_relaxed) == kDoneMax)
+      return false;
     WorkStatus status = WorkStatus::kOk;
     switch (item.op) {
       case Op::kSend:
@@ -204,7 +210,8 @@ class Shm final : public ShmDriver {
     return true;
   }
 
-  bool send(uint32_t lane, const Work& item, uint64_t payload_bytes) noexcept {
+  [[gnu::always_inline]] bool send(uint32_t lane, const Work& item,
+                                   uint64_t payload_bytes) noexcept {
     const auto bytes = static_cast<uint32_t>(item.head_bytes + payload_bytes);
     dcheck(bytes <= shm::message_bytes_max(slot_count_), "message too long", bytes);
     RingProducer& ring = peers_[item.peer].rings[2 * lane + static_cast<uint32_t>(item.cls)];

@@ -1,5 +1,5 @@
-// Every way a rank can end, while the others do all they may: the job is gone in time, with the right
-// code, and leaves nothing. Real processes; what they do is in leave.c.
+// Every way a rank can end, while the others do all they may: the job is gone in time, with the
+// right code, and leaves nothing. Real processes; what they do is in leave.c.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -23,8 +23,8 @@ std::string environment(const char* name) {
 }
 
 std::vector<std::string> leave_command(const End& end, int rank, const char* others, int ranks) {
-  return {environment("GASNETRUN"), "-n", std::to_string(ranks), environment("LEAVE"), end.how,
-          std::to_string(rank), others};
+  return {environment("GASNETRUN"), "-n",  std::to_string(ranks), environment("LEAVE"), end.how,
+          std::to_string(rank),     others};
 }
 
 class Leaving : public testing::TestWithParam<std::tuple<End, const char*>> {};
@@ -68,7 +68,8 @@ std::string name_of(const testing::TestParamInfo<std::tuple<End, const char*>>& 
 }
 
 INSTANTIATE_TEST_SUITE_P(OthersBlock, Leaving,
-                         testing::Combine(testing::ValuesIn(kEnds), testing::Values("blockuntil")), name_of);
+                         testing::Combine(testing::ValuesIn(kEnds), testing::Values("blockuntil")),
+                         name_of);
 INSTANTIATE_TEST_SUITE_P(OthersDoAnything, Leaving,
                          testing::Combine(testing::Values(kEnds[0], kEnds[10]),
                                           testing::Values("barrier", "compute", "sleep")),

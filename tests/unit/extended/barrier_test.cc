@@ -34,8 +34,8 @@ TEST(BarrierValue, EveryIdIsValid_C1_273) {
 
 // Dissemination merges in any order and may see a value twice.
 TEST(BarrierValue, MergeIsCommutativeAssociativeIdempotent) {
-  const BarrierValue all[] = {BarrierValue::of(0, 1), BarrierValue::of(0, 0), BarrierValue::of(7, 0),
-                              BarrierValue::of(0, 2)};
+  const BarrierValue all[] = {BarrierValue::of(0, 1), BarrierValue::of(0, 0),
+                              BarrierValue::of(7, 0), BarrierValue::of(0, 2)};
   const auto same = [](BarrierValue a, BarrierValue b) { return a.packed() == b.packed(); };
   for (const auto& a : all) {
     EXPECT_TRUE(same(BarrierValue::merge(a, a), a));

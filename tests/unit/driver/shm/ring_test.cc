@@ -33,7 +33,8 @@ bool send(RingProducer& producer, uint32_t source, const std::vector<uint8_t>& b
 }
 
 std::vector<uint8_t> pattern(uint32_t source, uint32_t number, size_t bytes) {
-  std::vector<uint8_t> out(bytes, 0xff);  // 0xff: looks like a word wherever it may be mistaken for one
+  std::vector<uint8_t> out(bytes,
+                           0xff);  // 0xff: looks like a word wherever it may be mistaken for one
   Random random((uint64_t{source} << 32) + number);
   for (auto& byte : out) {
     if (random.chance(0.5)) byte = static_cast<uint8_t>(random.next());
@@ -66,8 +67,8 @@ TEST(Ring, DataStartsAtEightModuloSixteen) {
 
 class RingShapes : public testing::TestWithParam<std::tuple<uint32_t, bool>> {};
 
-// Any sizes in any order, through hundreds of laps: everything arrives once, in order, unharmed, though
-// the inside of long messages looks like words.
+// Any sizes in any order, through hundreds of laps: everything arrives once, in order, unharmed,
+// though the inside of long messages looks like words.
 TEST_P(RingShapes, EverythingArrivesInOrder) {
   const auto [slots, is_shared] = GetParam();
   Ring ring(slots);
