@@ -138,7 +138,7 @@ TEST(NicRoom, ABusyPortLosesNothing) {
   group.run(10);
   EXPECT_EQ(group.port(1).waiting(), 0u);
   std::vector<uint64_t> got;
-  for (int round = 0; round < 200; ++round) {
+  for (uint64_t round = 0; round < 200; ++round) {
     group.port(0).set_tx_room(round % 3);
     const auto words = group.run(1, 1, 100);
     got.insert(got.end(), words.begin(), words.end());

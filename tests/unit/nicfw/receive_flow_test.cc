@@ -59,7 +59,7 @@ TEST(ReceiveFlow, WhatIsOutsideTheWindowIsNotAccepted) {
   EXPECT_EQ(flow.classify(5 + kWindowFramesMax - 1), Arrival::kNew);
   EXPECT_EQ(flow.classify(4), Arrival::kDuplicate);
   EXPECT_EQ(flow.classify(5 + 0x70000000), Arrival::kOutside);
-  EXPECT_EQ(flow.classify(5 - 0x70000000), Arrival::kDuplicate);
+  EXPECT_EQ(flow.classify(5u - 0x70000000u), Arrival::kDuplicate);
 }
 
 TEST(ReceiveFlow, KnowsWhetherAMessagesDataArrived) {
