@@ -26,7 +26,7 @@ TEST_F(Launch, GathersAndBarriers) {
 }
 
 TEST_F(Launch, GathersMegabytesThroughFullSockets) {
-  const auto outcome = launch(3, {rank_, "gather", "3000000", "3"});
+  const auto outcome = launch(3, {rank_, "gather", "1000000", "2"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(count_of(outcome.out, "launcher rank"), 3);
 }
@@ -46,7 +46,7 @@ TEST_F(Launch, C1_115_TheEnvironmentOfTheLauncherReachesAllRanks) {
 }
 
 TEST_F(Launch, C1_101_TheCodeIsOneOfThose) {
-  const auto outcome = launch(3, {rank_, "all-leave", "4"});
+  const auto outcome = launch(3, {rank_, "all-leave", "4"}, {}, {kPatience});
   EXPECT_GE(outcome.code, 4);
   EXPECT_LE(outcome.code, 6);
   EXPECT_EQ(outcome.out, "") << "a collective exit sees no SIGQUIT";

@@ -29,8 +29,11 @@ using Arguments = const char* const*;
   std::_Exit(99);
 }
 
-std::byte pattern(pinwire::Rank rank, size_t round, size_t at) {
-  return static_cast<std::byte>((rank * 31 + round * 7 + at) & 255);
+std::vector<std::byte> contribution(pinwire::Rank rank, size_t round, size_t base_bytes) {
+  std::vector<std::byte> bytes(base_bytes + rank);
+  for (size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<std::byte>((rank * 31 + round * 7 + i) & 255);
+  return bytes;
 }
 
 /// gather BYTES ROUNDS: rank r contributes BYTES + r bytes; all are checked.
@@ -38,15 +41,12 @@ int gather(Bootstrap& job, Arguments more) {
   const size_t base_bytes = std::strtoul(more[0], nullptr, 10),
                rounds = std::strtoul(more[1], nullptr, 10);
   for (size_t round = 0; round < rounds; ++round) {
-    std::vector<std::byte> mine(base_bytes + job.rank());
-    for (size_t i = 0; i < mine.size(); ++i) mine[i] = pattern(job.rank(), round, i);
+    const auto mine = contribution(job.rank(), round, base_bytes);
     auto all = job.all_gather(mine);
     if (!all) die(all.sentence());
     if (all->size() != job.rank_count()) die("wrong number of contributions");
     for (pinwire::Rank rank = 0; rank < job.rank_count(); ++rank) {
-      if ((*all)[rank].size() != base_bytes + rank) die("wrong length");
-      for (size_t i = 0; i < (*all)[rank].size(); ++i)
-        if ((*all)[rank][i] != pattern(rank, round, i)) die("wrong byte");
+      if ((*all)[rank] != contribution(rank, round, base_bytes)) die("wrong contribution");
     }
     if (auto passed = job.barrier(); !passed) die(passed.sentence());
   }
@@ -124,7 +124,10 @@ int one(Bootstrap& job, Arguments more) {
   if (deed == "leave") return std::atoi(more[2]);
   if (deed == "_exit") std::_Exit(std::atoi(more[2]));
   if (deed == "kill") ::kill(::getpid(), SIGKILL);
-  if (deed == "segv") ::kill(::getpid(), SIGSEGV);
+  if (deed == "segv") {
+    ::signal(SIGSEGV, SIG_DFL);  // a sanitizer would make an exit of it
+    ::kill(::getpid(), SIGSEGV);
+  }
   if (deed == "abort") std::abort();
   die("no such deed");
 }

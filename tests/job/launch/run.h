@@ -15,7 +15,7 @@ struct Outcome {
 /// Kills it (as a whole process group) after `limit_s`; code 124 then.
 Outcome run(const std::vector<std::string>& command,
             const std::vector<std::string>& environment = {}, const std::string& input = "",
-            double limit_s = 30);
+            double limit_s = 120);
 
 /// A command that runs while the test goes on.
 class Running {
@@ -28,9 +28,9 @@ class Running {
   int process() const { return process_; }
   /// Waits until its standard output has `count` times `text`. False if it does not within
   /// `limit_s`.
-  bool wait_for(const std::string& text, int count, double limit_s = 20);
+  bool wait_for(const std::string& text, int count, double limit_s = 60);
   const std::string& out() const { return out_; }
-  Outcome wait(double limit_s = 20);
+  Outcome wait(double limit_s = 60);
 
  private:
   int process_, out_fd_, err_fd_, in_fd_;
