@@ -14,6 +14,7 @@
 #include <mutex>
 
 #include "driver/dpdk/eal_log.h"
+#include "driver/dpdk/rdma_provider.h"
 
 namespace pinwire {
 namespace {
@@ -153,6 +154,7 @@ Status eal_start(const EalOptions& options) {
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   ignore_sigpipe();
+  register_rdma_provider();
   eal_log_capture(options.show_log);
   int started;
   {

@@ -290,6 +290,19 @@ TEST(DpdkDriver, SaysWhyItCannotStart) {
   EXPECT_EQ(said[0], "");
 }
 
+TEST(DpdkDriver, SaysThatAPhysicalPortIsNotThere) {
+  const auto said = run_processes(1, 30, [](uint32_t, Meeting&) -> std::string {
+    DpdkOptions options;
+    options.fabric = "pci";
+    options.pci = "0000:99:00.0";
+    options.timeout_ms = 200;
+    auto driver = make_dpdk_driver(options);
+    if (driver) return "started";
+    return driver.sentence().find("0000:99:00.0") == std::string::npos ? driver.sentence() : "";
+  });
+  EXPECT_EQ(said[0], "");
+}
+
 TEST(DpdkDriver, SaysThatThePeerNeverCame) {
   const ScratchDirectory scratch;
   const auto said = run_processes(1, 30, [&](uint32_t, Meeting&) -> std::string {
