@@ -16,7 +16,7 @@ namespace pinwire {
 namespace {
 
 constexpr uint32_t kRoundsBeforeYield = 64;
-constexpr uint64_t kIdleUsBeforeSleep = 1000;
+constexpr uint64_t kIdleUsBeforeSleep = 20;
 constexpr int kSleepMsMax = 100;
 
 volatile sig_atomic_t stop_asked = 0;
