@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string>
 
+#include "am_world.h"
 #include "core/base/log.h"
 #include "world.h"
 
@@ -23,6 +24,7 @@ char replay_line[256];
 struct Options {
   bool trace = false;
   bool verbose = false;
+  bool am = false;  ///< the engine and active messages, not the driver alone
 };
 
 void say_replay() noexcept {
@@ -59,11 +61,9 @@ void print_counts(const FabricCounts& counts) {
   std::printf("\b \n");
 }
 
-bool run_one(const std::string& name, uint64_t seed, const Options& options, FabricCounts& totals) {
-  std::snprintf(replay_line, sizeof replay_line,
-                "replay: sim_main --scenario %s --seed %lu --trace\n", name.c_str(), seed);
-  World world(make_scenario(name, seed), World::nic, options.trace);
-  const bool good = world.run();
+template <typename AnyWorld>
+bool report(const AnyWorld& world, uint64_t seed, bool good, const Options& options,
+            FabricCounts& totals) {
   const FabricCounts& counts = world.fabric().counts();
   for (const auto& [_, count] : kCounts) totals.*count += counts.*count;
   if (options.verbose || !good) {
@@ -78,11 +78,23 @@ bool run_one(const std::string& name, uint64_t seed, const Options& options, Fab
   return good;
 }
 
+bool run_one(const std::string& name, uint64_t seed, const Options& options, FabricCounts& totals) {
+  std::snprintf(replay_line, sizeof replay_line,
+                "replay: sim_main%s --scenario %s --seed %lu --trace\n", options.am ? " --am" : "",
+                name.c_str(), seed);
+  if (options.am) {
+    AmWorld world(make_scenario(name, seed), options.trace);
+    return report(world, seed, world.run(), options, totals);
+  }
+  World world(make_scenario(name, seed), World::nic, options.trace);
+  return report(world, seed, world.run(), options, totals);
+}
+
 /// A campaign in which some fault never happened has not tested what it says.
-bool saw_every_fault(const FabricCounts& totals) {
+bool saw_every_fault(const FabricCounts& totals, bool am) {
   bool all = true;
   for (const auto& [name, count] : kCounts) {
-    if (totals.*count != 0) continue;
+    if (totals.*count != 0 || (am && count == &FabricCounts::injected)) continue;
     std::printf("FAILED no frame in this campaign %s: the scenarios are broken\n", name);
     all = false;
   }
@@ -102,6 +114,7 @@ int main(int argc, char** argv) {
   app.add_option("--scenario", scenario, "which one, or any: the seed draws it");
   app.add_option("--seed", seed, "the first seed");
   app.add_option("--count", count, "how many seeds");
+  app.add_flag("--am", options.am, "run active messages, not the driver alone");
   app.add_flag("--trace", options.trace, "print every event");
   app.add_flag("--verbose", options.verbose, "print what each run saw");
   app.add_flag("--keep-going", keep_going, "go on after a failure");
@@ -129,5 +142,5 @@ int main(int argc, char** argv) {
     print_counts(totals);
   }
   const bool campaign = scenario == "any" && count >= kCampaignSeeds && failures == 0;
-  return failures == 0 && (!campaign || saw_every_fault(totals)) ? 0 : 1;
+  return failures == 0 && (!campaign || saw_every_fault(totals, options.am)) ? 0 : 1;
 }

@@ -30,6 +30,8 @@ class World final : public EventTarget {
 
   const Scenario& scenario() const noexcept { return scenario_; }
   Schedule& clock() noexcept { return schedule_; }
+  const Schedule& clock() const noexcept { return schedule_; }
+  const Fabric& fabric() const noexcept { return fabric_; }
   Verdict& verdict() noexcept { return verdict_; }
   Fabric& fabric() noexcept { return fabric_; }
   Cluster& cluster() noexcept { return cluster_; }

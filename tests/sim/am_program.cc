@@ -1,0 +1,215 @@
+// What the ranks of an AmWorld do: requests of every category with 0 to 16 arguments, and handlers
+// that answer with replies of every category.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <new>
+
+#include "am/handlers.h"
+#include "am/send.h"
+#include "am_node.h"
+#include "pattern.h"
+
+namespace pinwire::sim {
+namespace {
+
+constexpr uint64_t kNamelessContent = 0x4a3e1e55;  ///< of every payload that no argument names
+constexpr int kScribble = 0xee;
+
+uint8_t handler_of(const ActiveMessage& message) {
+  const auto category = static_cast<uint32_t>(message.category);
+  return static_cast<uint8_t>(kClientHandlersFirst + category * (kAmArgsMax + 1) + message.argc);
+}
+
+void* address_of(uint64_t address) {
+  return reinterpret_cast<void*>(static_cast<uintptr_t>(address));
+}
+
+}  // namespace
+
+void AmWorld::open() {
+  std::vector<std::vector<std::byte>> addresses;
+  const uint64_t job_key = random_.next() | 1;
+  for (Rank rank = 0; rank < scenario_.ranks; ++rank) {
+    auto& node = *nodes_.emplace_back(std::make_unique<Node>(scenario_.seed * 4096 + rank));
+    node.memory = std::make_unique<Memory>(rank, scenario_, 0, shadow_.image(rank));
+    NicConfig config = scenario_.nic;
+    config.seed += rank;
+    node.nic = make_nic(fabric_.port(rank), schedule_, config);
+    const OpenInfo info{.rank = rank,
+                        .rank_count = scenario_.ranks,
+                        .job_key = job_key,
+                        .network_depth = scenario_.network_depth};
+    const Status opened = node.nic->open(info);
+    if (!opened.ok()) return verdict_.fail("open: %s", opened.sentence().c_str());
+    addresses.push_back(node.nic->address());
+    node.memory->region = *node.nic->pin(node.memory->base(), node.memory->bytes(), -1, 0);
+    node.driver = std::make_unique<PausingDriver>(*this, rank, *node.nic);
+  }
+  for (Rank rank = 0; rank < scenario_.ranks; ++rank) {
+    Node& node = *nodes_[rank];
+    Engine& mine = *new (node.engine) Engine;
+    mine.rank = rank;
+    mine.rank_count = scenario_.ranks;
+    mine.driver_count = 1;
+    mine.drivers[0] = {node.driver.get(), node.nic->caps(), 1, node.memory->region.local_key};
+    mine.own_base = node.memory->region.base;
+    mine.own_bytes = node.memory->region.bytes;
+    for (Rank peer = 0; peer < scenario_.ranks; ++peer) {
+      const Status connected = node.nic->connect(peer, addresses[peer]);
+      if (!connected.ok()) return verdict_.fail("connect: %s", connected.sentence().c_str());
+      const Region& region = nodes_[peer]->memory->region;
+      node.routes.push_back({peer == rank ? nullptr : node.driver.get(), 0, region.remote_key,
+                             region.base, region.bytes});
+    }
+    mine.routes = node.routes.data();
+    node.fiber = std::make_unique<Fiber>([this, rank] { program(rank); });
+    poll_at(rank, schedule_.now() + random_.below(scenario_.poll_ns + 1));
+  }
+}
+
+uint64_t AmWorld::draw_bytes(uint64_t bytes_max) {
+  uint64_t bytes = random_.below(bytes_max + 1);
+  if (random_.chance(0.6)) bytes = random_.below(200);
+  return std::min(bytes, bytes_max);
+}
+
+bool AmWorld::reserve(Rank writer, Rank target, uint64_t bytes, PutRange& range, uint64_t content) {
+  const uint64_t window = scenario_.window_bytes * writer;
+  for (int tries = 0; tries < 4; ++tries) {
+    const uint64_t offset = window + random_.below(scenario_.window_bytes - bytes + 1);
+    if (shadow_.busy(target, offset, bytes)) continue;
+    range = {offset, bytes, content};
+    return true;
+  }
+  return false;
+}
+
+void AmWorld::send_one(Rank rank) {
+  Node& node = *nodes_[rank];
+  const uint64_t medium_max =
+      std::min<uint64_t>(am_limits().medium_bytes_max, scenario_.message_bytes_max);
+  const uint64_t long_max = std::min<uint64_t>(scenario_.window_bytes, 64 * 1024);
+  const auto draw_size = [&](Category category) {
+    if (category == Category::kShort) return uint64_t{0};
+    return category == Category::kMedium ? draw_bytes(medium_max) : 1 + draw_bytes(long_max - 1);
+  };
+  ActiveMessage message{.from = rank,
+                        .to = static_cast<Rank>(node.random.below(scenario_.ranks)),
+                        .is_request = true,
+                        .category = static_cast<Category>(node.random.below(3))};
+  message.argc = static_cast<uint32_t>(node.random.below(kAmArgsMax + 1));
+  if (message.category == Category::kLong) message.argc = std::max(message.argc, 1u);
+  message.content = message.argc == 0 ? kNamelessContent : node.random.next();
+  message.bytes = draw_size(message.category);
+  message.wants_reply = message.argc > 0 && node.random.chance(0.7);
+  if (message.category == Category::kLong &&
+      !reserve(rank, message.to, message.bytes, message.range, message.content)) {
+    return;
+  }
+  if (message.wants_reply) {
+    message.reply_category = static_cast<Category>(node.random.below(3));
+    message.reply_argc = static_cast<uint32_t>(node.random.below(kAmArgsMax + 1));
+    if (message.reply_category == Category::kLong) message.reply_argc |= 1;
+    message.reply_argc = std::min(message.reply_argc, kAmArgsMax);
+    message.reply_bytes = draw_size(message.reply_category);
+  }
+  if (message.category == Category::kLong) {
+    message.put_id = shadow_.begin_put(message.to, message.range);
+  }
+  send_request(node, ledger_.enter(message));
+}
+
+void AmWorld::send_request(Node& node, uint32_t number) {
+  const ActiveMessage message = ledger_[number];
+  std::array<int32_t, kAmArgsMax> args{};
+  ledger_.write_args(number, {args.data(), message.argc});
+  const AmCall call{handler_of(message), message.argc, args.data()};
+  verdict_.trace("rank %u: request %u to %u, category %u, %lu bytes", message.from, number,
+                 message.to, static_cast<unsigned>(message.category), message.bytes);
+  std::vector<std::byte> other(message.bytes);
+  const bool in_segment = message.bytes <= scenario_.message_bytes_max && node.random.chance(0.5);
+  const bool is_async = message.category == Category::kLong && node.random.chance(0.3);
+  std::byte* const source = in_segment && !is_async ? node.memory->slot(0) : other.data();
+  fill_pattern({source, message.bytes}, message.content);
+  switch (message.category) {
+    case Category::kShort:
+      request_short(message.to, call);
+      break;
+    case Category::kMedium:
+      request_medium(message.to, call, source, message.bytes);
+      break;
+    case Category::kLong:
+      request_long(message.to, call, source, message.bytes,
+                   address_of(nodes_[message.to]->memory->window_address(message.range.offset)),
+                   is_async);
+      break;
+  }
+  if (is_async) {
+    node.lent.push_back({number, std::move(other)});
+  } else {
+    std::memset(source, kScribble, message.bytes);
+  }
+  while (!node.lent.empty() && ledger_[node.lent.front().number].runs > 0) {
+    auto& bytes = node.lent.front().bytes;
+    std::memset(bytes.data(), kScribble, bytes.size());
+    node.lent.pop_front();
+  }
+}
+
+void AmWorld::handle(pinwire_token& token, Category category, std::span<const int32_t> args,
+                     std::span<std::byte> payload) {
+  const Rank rank = engine.rank;
+  const ActiveMessage* const found =
+      ledger_.arrived(rank, token.source, token.is_request, category, args, payload);
+  if (found == nullptr) return;
+  const ActiveMessage message = *found;
+  if (category == Category::kMedium && !payload.empty()) {
+    if (reinterpret_cast<uintptr_t>(payload.data()) % 8 != 0) {
+      return verdict_.fail("rank %u: a Medium's payload is not aligned", rank);
+    }
+    std::memset(payload.data(), kScribble, payload.size());  // the handler may write to it
+  }
+  if (category == Category::kLong) {
+    const uint64_t wanted = nodes_[rank]->memory->window_address(message.range.offset);
+    if (reinterpret_cast<uintptr_t>(payload.data()) != wanted) {
+      return verdict_.fail("rank %u: a Long's payload is in the wrong place", rank);
+    }
+    shadow_.end_put(message.put_id);
+  }
+  if (message.wants_reply) send_reply(token, message);
+}
+
+void AmWorld::send_reply(pinwire_token& token, const ActiveMessage& asked) {
+  ActiveMessage reply{
+      .from = asked.to, .to = asked.from, .is_request = false, .category = asked.reply_category};
+  reply.argc = asked.reply_argc;
+  reply.bytes = asked.reply_bytes;
+  reply.content = reply.argc == 0 ? kNamelessContent : random_.next();
+  if (reply.category == Category::kLong) {
+    if (!reserve(reply.from, reply.to, reply.bytes, reply.range, reply.content)) return;
+    reply.put_id = shadow_.begin_put(reply.to, reply.range);
+  }
+  const uint32_t number = ledger_.enter(reply);
+  verdict_.trace("rank %u: reply %u to %u", reply.from, number, reply.to);
+  std::array<int32_t, kAmArgsMax> args{};
+  ledger_.write_args(number, {args.data(), reply.argc});
+  const AmCall call{handler_of(reply), reply.argc, args.data()};
+  std::vector<std::byte> source(reply.bytes);
+  fill_pattern(source, reply.content);
+  switch (reply.category) {
+    case Category::kShort:
+      reply_short(token, call);
+      break;
+    case Category::kMedium:
+      reply_medium(token, call, source.data(), reply.bytes);
+      break;
+    case Category::kLong:
+      reply_long(token, call, source.data(), reply.bytes,
+                 address_of(nodes_[reply.to]->memory->window_address(reply.range.offset)));
+      break;
+  }
+  std::memset(source.data(), kScribble, source.size());
+}
+
+}  // namespace pinwire::sim

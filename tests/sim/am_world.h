@@ -1,0 +1,70 @@
+// One run of the layer above the drivers: N ranks of the production engine and active messages over
+// nicfw over the fabric. Each rank is a fiber; that code keeps what it knows of its process in a
+// few globals, which are exchanged whenever another rank runs.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "am/token.h"
+#include "am_ledger.h"
+#include "core/base/random.h"
+#include "core/engine/engine.h"
+#include "fabric.h"
+#include "fiber.h"
+#include "memory.h"
+#include "shadow.h"
+
+namespace pinwire::sim {
+
+class AmWorld final : public EventTarget {
+ public:
+  AmWorld(const Scenario& scenario, bool trace);
+  ~AmWorld();
+
+  bool run();
+  const std::string& sentence() const noexcept { return verdict_.sentence(); }
+  const Scenario& scenario() const noexcept { return scenario_; }
+  const Schedule& clock() const noexcept { return schedule_; }
+  const Fabric& fabric() const noexcept { return fabric_; }
+
+  void fire(uint64_t rank_and_generation) override;
+  /// A handler runs on the rank whose turn it is.
+  void handle(pinwire_token& token, Category category, std::span<const int32_t> args,
+              std::span<std::byte> payload);
+
+ private:
+  class PausingDriver;
+  struct Node;
+
+  void open();
+  void exchange(Node& node);
+  void run_node(Rank rank);
+  void pause(Rank rank, bool moved);
+  void poll_at(Rank rank, uint64_t time_ns);
+  void wake(Rank rank);
+  void program(Rank rank);
+  void send_one(Rank rank);
+  void send_request(Node& node, uint32_t number);
+  void send_reply(pinwire_token& token, const ActiveMessage& asked);
+  bool reserve(Rank writer, Rank target, uint64_t bytes, PutRange& range, uint64_t content);
+  bool finished() const;
+  void check_end();
+  uint64_t draw_bytes(uint64_t bytes_max);
+
+  Scenario scenario_;
+  Schedule schedule_;
+  Verdict verdict_;
+  Fabric fabric_;
+  Shadow shadow_;
+  AmLedger ledger_;
+  Random random_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+  uint64_t last_progress_ns_ = 0;
+  uint64_t runs_seen_ = 0;
+  bool over_ = false;
+};
+
+}  // namespace pinwire::sim
