@@ -25,7 +25,8 @@ enum class MessageClass : uint8_t { kRequest, kReply };
 
 enum WorkFlags : uint8_t {
   kWorkCopied = 1,  ///< `local` is reusable when post() returns: the driver copies or has finished
-  kWorkSilent = 2,  ///< no Done on success; failure still shows in failure()
+  kWorkSilent = 2,  ///< no Done on success; failure still shows in failure(). `local` is reusable once
+                    ///< the peer has seen the data, whoever says so (a reply, for a LongAsync)
 };
 
 enum class AtomicCode : uint8_t { kAdd, kAnd, kOr, kXor, kMin, kMax, kSwap, kCompareSwap, kGet };

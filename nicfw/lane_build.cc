@@ -470,6 +470,8 @@ bool Lane::build_fragment(Peer& peer, Flow flow, Operation& op, Index index) noe
     slot->body = from;
     slot->body_bytes = bytes;
     slot->body_key = body_key;
+    // Without a Done the client goes by what the peer says, which may overtake the acknowledgement.
+    slot->volatile_body = (work.flags & kWorkSilent) != 0;
   }
   slot->wants_ack = true;
   slot->fragment = index;

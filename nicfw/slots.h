@@ -31,7 +31,8 @@ struct alignas(64) SendSlot {
   uint8_t asks = 0;           ///< records that want a response
   bool wants_ack = false;     ///< somebody waits for the acknowledgement itself
   bool has_message = false;
-  bool volatile_body = false;  ///< memory that may change while in flight (a get's source)
+  bool volatile_body =
+      false;  ///< may change before the acknowledgement: a get's source, a silent put's
 };
 static_assert(sizeof(SendSlot) == 64);
 
