@@ -40,6 +40,7 @@ bool Client::step() {
     if (!done_first) moved |= complete(lane);
   }
   moved |= post_replies();
+  take_back_lent();
   while (replies_.empty() && !inbox_.empty()) {
     const Arrived first = inbox_.front();
     inbox_.pop_front();
@@ -249,10 +250,25 @@ void Client::after_accept(Operation& operation) {
   if ((operation.work.flags & kWorkCopied) != 0) {
     std::memset(operation.buffer, static_cast<int>(kScribble), operation.work.bytes);
   }
-  if ((operation.work.flags & kWorkSilent) != 0) {
+  if ((operation.work.flags & kWorkSilent) == 0) return;
+  if ((operation.work.flags & kWorkCopied) == 0) {
+    lent_.push_back(operation.slot);
+  } else {
     operation.used = operation.accepted = false;
     --in_flight_;
   }
+}
+
+/// A silent operation's buffer is the client's again once the peer has seen its message.
+void Client::take_back_lent() {
+  std::erase_if(lent_, [this](uint32_t slot) {
+    Operation& operation = operations_[slot];
+    if (cluster_.ledger[operation.message].deliveries == 0) return false;
+    std::memset(operation.buffer, static_cast<int>(kScribble), operation.work.bytes);
+    operation.used = operation.accepted = false;
+    --in_flight_;
+    return true;
+  });
 }
 
 std::string Client::state() const {

@@ -56,6 +56,7 @@ class Client {
   bool post();
   bool post_lane(uint32_t lane);
   void after_accept(Operation& operation);
+  void take_back_lent();
 
   // client_start.cc: what an operation is made of.
   Operation* free_operation();
@@ -81,6 +82,7 @@ class Client {
   std::vector<Operation> operations_;
   std::vector<std::vector<std::byte>> unpinned_;
   std::vector<uint32_t> unposted_;  ///< slots of operations that the driver has not accepted yet
+  std::vector<uint32_t> lent_;      ///< slots of silent operations whose buffer the driver has
   std::deque<Reply> replies_;       ///< that a handler waits to post
   std::deque<Arrived> inbox_;       ///< requests that wait behind such a handler
   std::deque<Held> held_;

@@ -139,6 +139,7 @@ bool Client::make_message(Operation& operation, bool put) {
   const bool short_enough = work.bytes <= caps_.send_bytes_max;
   if (short_enough && random_.chance(0.3)) work.flags |= kWorkCopied;
   if (short_enough && random_.chance(0.3)) work.flags |= kWorkCopied | kWorkSilent;
+  if (put && random_.chance(0.2)) work.flags = kWorkSilent;
   operation.message = cluster_.ledger.enter(message);
   cluster_.ledger.write_head(operation.message, {operation.head.data(), message.head_bytes});
   work.head = operation.head.data();
@@ -231,10 +232,7 @@ void Client::make_crime(Operation& operation) {
     const uint64_t wrong[] = {end,      ~uint64_t{0} - 7,
                               0,        base - (work.bytes + 7) / 8 * 8,
                               base - 8, end - (work.bytes - 1) / 8 * 8};
-    // Of a put in several frames, those that lie inside may be written before the others are
-    // refused.
-    const bool one_frame = work.op == Op::kGet || work.bytes + 192 < scenario_.frame_bytes_max;
-    work.remote = wrong[random_.below(one_frame ? 6 : 4)];
+    work.remote = wrong[random_.below(6)];
     if (inside(work.remote, work.bytes, base, memory.bytes())) work.remote = end;
     if (random_.chance(0.2)) {  // the address is right, the key is not
       work.remote = memory.cell_address(0);

@@ -139,6 +139,7 @@ void everything(Scenario& s, Random& random) {
   if (random.chance(0.3)) starved(s, random);
   if (random.chance(0.3)) hostile(s, random);
   s.asymmetric = random.chance(0.7);
+  s.mixed_mtu = random.chance(0.3);
 }
 
 void refused(Scenario& s, Random&) { s.crime = Crime::kRemoteAccess; }
