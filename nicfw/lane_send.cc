@@ -33,7 +33,10 @@ bool Lane::serve(Peer& peer) noexcept {
     SendFlow& send = peer.send[f];
     const auto flow = static_cast<Flow>(f);
     if (!send.ops.empty()) pump_ops(peer, flow);
-    if (send.window == kNoIndex) continue;
+    if (send.window == kNoIndex) {
+      more |= !send.ops.empty();  // it waits for credit, with nothing in flight: the probe is ours
+      continue;
+    }
     if (send.lost != 0) retransmit(peer, flow);
     if (send.open) {
       Index index;
