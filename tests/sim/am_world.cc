@@ -17,6 +17,7 @@ constexpr uint64_t kIdleNsMax = 1'000'000;
 /// A Medium carries 512 bytes at least (C1-130).
 Scenario with_room_for_messages(Scenario scenario) {
   scenario.frame_bytes_max = std::max(scenario.frame_bytes_max, 720u);
+  scenario.mixed_mtu = false;  // am_limits() knows this rank's port only
   return scenario;
 }
 

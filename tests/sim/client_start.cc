@@ -130,13 +130,13 @@ bool Client::make_message(Operation& operation, bool put) {
     work.remote = cluster_.memories[work.peer]->window_address(message.put.offset);
     work.remote_key = cluster_.memories[work.peer]->region.remote_key;
   } else {
-    message.bytes = draw_bytes(caps_.send_bytes_max - message.head_bytes);
+    message.bytes = draw_bytes(cluster_.send_bytes_max - message.head_bytes);
     lend_memory(operation, message.bytes);
     fill_pattern({operation.buffer, work.bytes}, message.content + 1);
   }
   work.op = put ? Op::kPutSend : Op::kSend;
   work.cls = message.cls;
-  const bool short_enough = work.bytes <= caps_.send_bytes_max;
+  const bool short_enough = work.bytes <= cluster_.send_bytes_max;
   if (short_enough && random_.chance(0.3)) work.flags |= kWorkCopied;
   if (short_enough && random_.chance(0.3)) work.flags |= kWorkCopied | kWorkSilent;
   if (put && random_.chance(0.2)) work.flags = kWorkSilent;
@@ -158,7 +158,7 @@ bool Client::make_put(Operation& operation) {
   work.op = Op::kPut;
   work.remote = cluster_.memories[work.peer]->window_address(range.offset);
   work.remote_key = cluster_.memories[work.peer]->region.remote_key;
-  if (work.bytes <= caps_.send_bytes_max && random_.chance(0.3)) work.flags |= kWorkCopied;
+  if (work.bytes <= cluster_.send_bytes_max && random_.chance(0.3)) work.flags |= kWorkCopied;
   return true;
 }
 
@@ -254,12 +254,12 @@ void Client::answer(uint64_t request, uint32_t lane) {
   message.head_bytes = draw_head_bytes();
   message.content = random_.next();
   message.answers = request;
-  const bool put =
-      random_.chance(0.2) && reserve_put(asked.from, draw_bytes(caps_.send_bytes_max), message.put);
+  const bool put = random_.chance(0.2) &&
+                   reserve_put(asked.from, draw_bytes(cluster_.send_bytes_max), message.put);
   if (put) {
     message.put_id = cluster_.shadow.begin_put(asked.from, message.put);
   } else {
-    message.bytes = draw_bytes(caps_.send_bytes_max - message.head_bytes);
+    message.bytes = draw_bytes(cluster_.send_bytes_max - message.head_bytes);
   }
   Reply& reply = replies_.emplace_back();
   reply.lane = lane;

@@ -33,6 +33,7 @@ struct Cluster {
   Shadow shadow;
   AtomicLedger atomics;
   std::vector<std::unique_ptr<Memory>> memories;
+  uint64_t send_bytes_max = ~uint64_t{0};  ///< the least of all ranks' drivers
   uint64_t last_progress_ns = 0;
 };
 

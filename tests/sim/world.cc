@@ -54,6 +54,8 @@ void World::open() {
     const Status opened = drivers_[rank]->open(mine);
     if (!opened.ok()) return verdict_.fail("open: %s", opened.sentence().c_str());
     addresses.push_back(drivers_[rank]->address());
+    cluster_.send_bytes_max =
+        std::min(cluster_.send_bytes_max, drivers_[rank]->caps().send_bytes_max);
   }
   for (Rank rank = 0; rank < scenario_.ranks; ++rank) {
     for (Rank peer = 0; peer < scenario_.ranks; ++peer) {
