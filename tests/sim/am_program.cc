@@ -52,7 +52,9 @@ void AmWorld::open() {
     mine.rank = rank;
     mine.rank_count = scenario_.ranks;
     mine.driver_count = 1;
-    mine.drivers[0] = {node.driver.get(), node.nic->caps(), 1, node.memory->region.local_key};
+    mine.drivers[0].driver = node.driver.get();
+    mine.drivers[0].caps = node.nic->caps();
+    mine.drivers[0].own_key = node.memory->region.local_key;
     mine.own_base = node.memory->region.base;
     mine.own_bytes = node.memory->region.bytes;
     for (Rank peer = 0; peer < scenario_.ranks; ++peer) {
