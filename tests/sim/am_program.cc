@@ -14,7 +14,7 @@ namespace pinwire::sim {
 namespace {
 
 constexpr uint64_t kNamelessContent = 0x4a3e1e55;  ///< of every payload that no argument names
-constexpr int kScribble = 0xee;
+constexpr std::byte kScribble{0xee};
 
 uint8_t handler_of(const ActiveMessage& message) {
   const auto category = static_cast<uint32_t>(message.category);
@@ -150,11 +150,11 @@ void AmWorld::send_request(Node& node, uint32_t number) {
   if (is_async) {
     node.lent.push_back({number, std::move(other)});
   } else {
-    std::memset(source, kScribble, message.bytes);
+    std::fill_n(source, message.bytes, kScribble);
   }
   while (!node.lent.empty() && ledger_[node.lent.front().number].runs > 0) {
     auto& bytes = node.lent.front().bytes;
-    std::memset(bytes.data(), kScribble, bytes.size());
+    std::fill_n(bytes.data(), bytes.size(), kScribble);
     node.lent.pop_front();
   }
 }
@@ -170,7 +170,7 @@ void AmWorld::handle(pinwire_token& token, Category category, std::span<const in
     if (reinterpret_cast<uintptr_t>(payload.data()) % 8 != 0) {
       return verdict_.fail("rank %u: a Medium's payload is not aligned", rank);
     }
-    std::memset(payload.data(), kScribble, payload.size());  // the handler may write to it
+    std::fill_n(payload.data(), payload.size(), kScribble);  // the handler may write to it
   }
   if (category == Category::kLong) {
     const uint64_t wanted = nodes_[rank]->memory->window_address(message.range.offset);
@@ -211,7 +211,7 @@ void AmWorld::send_reply(pinwire_token& token, const ActiveMessage& asked) {
                  address_of(nodes_[reply.to]->memory->window_address(reply.range.offset)));
       break;
   }
-  std::memset(source.data(), kScribble, source.size());
+  std::fill_n(source.data(), source.size(), kScribble);
 }
 
 }  // namespace pinwire::sim
