@@ -24,8 +24,10 @@
 // Credits (how many more request frames the receiver wants) only keep senders from sending in vain:
 // when one is lost, a frame sent without credit after a timeout puts things right.
 //
-// Files: lane.cc the calls of the driver; lane_build.cc work into frames; lane_send.cc frames to
-// the port; lane_ack.cc acknowledgements and loss; lane_receive.cc frames from the port.
+// Files: lane.cc the calls of the driver; lane_accept.cc, lane_long.cc, lane_respond.cc work and
+// what is owed into frames; lane_frame.cc frames under construction; lane_send.cc, lane_seal.cc
+// frames to the port; lane_ack.cc, lane_loss.cc acknowledgements, loss, timers; lane_receive.cc,
+// lane_execute.cc, lane_deliver.cc frames from the port; lane_operation.cc from Work to Done.
 #pragma once
 
 #include <atomic>
@@ -96,20 +98,31 @@ class Lane {
 
   enum class Kind : uint8_t { kPlain, kMessage, kAsk };  ///< what a record costs its receiver
 
-  // lane_build.cc: work into frames
+  // lane_accept.cc: what post() takes
   bool accept(const Work& work) noexcept;
   bool accept_send(Peer& peer, const Work& work) noexcept;
   bool accept_put(Peer& peer, const Work& work) noexcept;
   bool accept_put_send(Peer& peer, const Work& work) noexcept;
   bool accept_get(Peer& peer, const Work& work) noexcept;
   bool accept_atomic(Peer& peer, const Work& work) noexcept;
-  bool accept_long(Peer& peer, Flow flow, const Work& work) noexcept;
   bool accept_dead(const Work& work) noexcept;
-  Index take_op(const Work& work) noexcept;
-  void drop_op(Index op) noexcept;
-  uint64_t op_name(Index op) const noexcept;
-  Index find_op(uint64_t name, Rank peer) const noexcept;
   bool local_key(const Work& work, uint32_t& port_key) noexcept;
+
+  // lane_long.cc: puts of frames of their own
+  bool accept_long(Peer& peer, Flow flow, const Work& work) noexcept;
+  void pump_ops(Peer& peer, Flow flow) noexcept;
+  bool pump_op(Peer& peer, Flow flow, Operation& op, Index index) noexcept;
+  void put_message(Peer& peer, Flow flow, Operation& op, SendSlot& slot) noexcept;
+  bool build_fragment(Peer& peer, Flow flow, Operation& op, Index index) noexcept;
+
+  // lane_respond.cc: what this rank owes
+  void owe(Peer& peer, const Record& record) noexcept;
+  void refuse_access(Peer& peer, const Record& record) noexcept;
+  void pump_responses(Peer& peer) noexcept;
+  bool pump_response(Peer& peer, Response& response) noexcept;
+  bool build_get_data(Peer& peer, Response& response) noexcept;
+
+  // lane_frame.cc: frames under construction
   bool credit_allows(Peer& peer, Flow flow) noexcept;
   bool may_build(const Peer& peer, Flow flow) const noexcept;
   SendSlot* start_frame(Peer& peer, Flow flow, bool large) noexcept;
@@ -118,13 +131,15 @@ class Lane {
                             SendSlot*& slot) noexcept;
   void chain_op(SendSlot& slot, Index op) noexcept;
   void built(Peer& peer, Flow flow) noexcept;
-  void pump_ops(Peer& peer, Flow flow) noexcept;
-  bool pump_op(Peer& peer, Flow flow, Operation& op, Index index) noexcept;
-  void put_message(Peer& peer, Flow flow, Operation& op, SendSlot& slot) noexcept;
-  bool build_fragment(Peer& peer, Flow flow, Operation& op, Index index) noexcept;
-  void pump_responses(Peer& peer) noexcept;
-  bool pump_response(Peer& peer, Response& response) noexcept;
-  bool build_get_data(Peer& peer, Response& response) noexcept;
+
+  // lane_operation.cc: from Work to Done
+  Index take_op(const Work& work) noexcept;
+  void drop_op(Index op) noexcept;
+  uint64_t op_name(Index op) const noexcept;
+  Index find_op(uint64_t name, Rank peer) const noexcept;
+  void finish_op(Index op, WorkStatus status) noexcept;
+  void op_frame_acked(Index op) noexcept;
+  void forget_op(Peer& peer, Index op) noexcept;
 
   // lane_send.cc: frames to the port
   void attend(Peer& peer) noexcept;
@@ -133,33 +148,35 @@ class Lane {
   void transmit(Peer& peer, Flow flow) noexcept;
   void retransmit(Peer& peer, Flow flow) noexcept;
   void stage_slot(Peer& peer, Flow flow, uint32_t sequence, bool again) noexcept;
-  void stage_ack(Peer& peer) noexcept;
-  void finish_header(Peer& peer, std::byte* frame, FrameHeader& header, uint32_t crc) noexcept;
-  void seal(SendSlot& slot) noexcept;
-  void snapshot_body(SendSlot& slot) noexcept;
   void flush() noexcept;
   void unstage(const Staged& staged) noexcept;
-  uint16_t credit_for(Peer& peer) noexcept;
 
-  // lane_ack.cc: acknowledgements, loss, timers
+  // lane_seal.cc: the last bytes of a frame
+  void stage_ack(Peer& peer) noexcept;
+  void finish_header(Peer& peer, std::byte* frame, FrameHeader& header, uint32_t crc) noexcept;
+  uint16_t credit_for(Peer& peer) noexcept;
+  void seal(SendSlot& slot) noexcept;
+  void snapshot_body(SendSlot& slot) noexcept;
+
+  // lane_ack.cc: acknowledgements
   bool acks_valid(const Peer& peer, const FrameHeader& header) const noexcept;
   void take_acks(Peer& peer, const FrameHeader& header, const SackBitmap* sacks) noexcept;
   void take_flow_ack(Peer& peer, Flow flow, uint32_t ack, const SackBitmap* sack) noexcept;
   void take_credit(Peer& peer, uint16_t credit) noexcept;
   void slot_acked(SendSlot& slot, Index index) noexcept;
   void release_slot(SendSlot& slot, Index index) noexcept;
-  void find_lost(Peer& peer, Flow flow, uint64_t newest_sent_ns) noexcept;
-  void mark_lost(SendFlow& flow, uint32_t sequence) noexcept;
   void open_window(Peer& peer, Flow flow, Index window) noexcept;
   void close_window(Peer& peer, Flow flow) noexcept;
+
+  // lane_loss.cc: loss and timers
+  void find_lost(Peer& peer, Flow flow, uint64_t newest_sent_ns) noexcept;
+  void mark_lost(SendFlow& flow, uint32_t sequence) noexcept;
+  void set_timer(uint64_t at_ns) noexcept;
   void restamp_posted() noexcept;
   void run_timers() noexcept;
   void run_flow_timer(Peer& peer, Flow flow) noexcept;
-  void set_timer(uint64_t at_ns) noexcept;
   bool peer_silent(Peer& peer) noexcept;
   void give_up(Peer& peer) noexcept;
-  void finish_op(Index op, WorkStatus status) noexcept;
-  void op_frame_acked(Index op) noexcept;
 
   // lane_receive.cc: frames from the port
   struct Needs {
@@ -175,20 +192,22 @@ class Lane {
                        Needs& needs) noexcept;
   Reject check_access(Peer& peer, const Record& record) noexcept;
   Reject check_response(const Peer& peer, const Record& record) const noexcept;
-  bool may_hold(Flow flow) const noexcept;
+
+  // lane_execute.cc: one-sided records
   void execute(Peer& peer, const std::byte* records, uint32_t bytes) noexcept;
   void execute_atomic(Peer& peer, const Record& record) noexcept;
   void place_get_data(const Record& record, const std::byte* payload) noexcept;
   void take_refusal(Peer& peer, const Record& record) noexcept;
-  void owe(Peer& peer, const Record& record) noexcept;
-  void refuse_access(Peer& peer, const Record& record) noexcept;
+
+  // lane_deliver.cc: messages
+  bool may_hold(Flow flow) const noexcept;
   void hold(Peer& peer, const FrameHeader& header, const RxFrame& frame, uint32_t before) noexcept;
   void unpark(const Peer& peer) noexcept;
   uint32_t deliver(IndexList& queue, std::span<Recv> out) noexcept;
   void drop_reference(Index held) noexcept;
-  void forget_op(Peer& peer, Index op) noexcept;
-  void note_idle() noexcept;
   void flush_releases() noexcept;
+
+  void note_idle() noexcept;
 
   Rank rank_of(const Peer& peer) const noexcept { return static_cast<Rank>(&peer - peers_.get()); }
   SendSlot& slot_at(const SendFlow& flow, uint32_t sequence, Index& index) noexcept;

@@ -1,14 +1,7 @@
-// Frames to the port: what to send in this poll, the header's last fields, staging, back-pressure.
-#include <cstring>
-
-#include "core/base/bits.h"
-#include "nicfw/crc32c.h"
+// Frames to the port: what to send in this poll, staging, back-pressure.
 #include "nicfw/lane.h"
 
 namespace pinwire {
-
-inline constexpr uint32_t kAckFrameBytes = 192;
-static_assert(kRecordsOffset + kSackBytes <= kAckFrameBytes);
 
 void Lane::attend(Peer& peer) noexcept {
   if (peer.queued) return;
@@ -113,98 +106,6 @@ void Lane::stage_slot(Peer& peer, Flow flow, uint32_t sequence, bool again) noex
   staged_what_[staged_count_] = {rank_of(peer), sequence, flow,
                                  again ? Staged::kAgain : Staged::kFirst};
   if (++staged_count_ == tx_burst_) flush();
-}
-
-void Lane::stage_ack(Peer& peer) noexcept {
-  std::byte* frame = ack_frames_.get() + size_t{staged_count_} * kAckFrameBytes;
-  std::memcpy(frame, peer.encapsulation, kEncapsulationBytes);
-  FrameHeader header;
-  bool holes = false;
-  for (const ReceiveFlow& receive : peer.receive) holes |= receive.has_holes();
-  header.kind = holes ? FrameKind::kAckSack : FrameKind::kAck;
-  if (peer.room_again) header.flags = kRoomAgain;
-  peer.room_again = false;
-  if (holes) {
-    std::byte* at = frame + kRecordsOffset;
-    for (const ReceiveFlow& receive : peer.receive) {
-      for (const uint64_t word : receive.sack().words) {
-        store_little<uint64_t>(at, word);
-        at += sizeof word;
-      }
-    }
-  }
-  header.record_bytes = header.checked_bytes = static_cast<uint16_t>(holes ? kSackBytes : 0);
-  const uint32_t crc =
-      crc32c(crc32c_start(header.checked_bytes), frame + kRecordsOffset, header.checked_bytes);
-  finish_header(peer, frame, header, crc);
-  peer.ack_now = false;
-  peer.unacked_frames = 0;
-  counters_.add(Count::kAcksSent);
-  staged_[staged_count_] = TxFrame{frame, kRecordsOffset + header.record_bytes, 0, nullptr, 0};
-  staged_what_[staged_count_] = {rank_of(peer), 0, Flow::kRequest, Staged::kAck};
-  if (++staged_count_ == tx_burst_) flush();
-}
-
-/// Every frame acknowledges all three flows.
-void Lane::finish_header(Peer& peer, std::byte* frame, FrameHeader& header, uint32_t crc) noexcept {
-  header.source = nic_.info.rank;
-  header.credit = credit_for(peer);
-  bool holes = false;
-  for (uint32_t f = 0; f < kFlows; ++f) {
-    header.acks[f] = peer.receive[f].next();
-    holes |= peer.receive[f].has_holes();
-  }
-  if (!holes && !peer.room_again) {
-    peer.ack_now = false;
-    peer.unacked_frames = 0;
-  }
-  encode_header(frame, header, key_, job_tag_, rank_of(peer), crc);
-  patch_length(frame, kRecordsOffset + header.record_bytes);
-}
-
-/// What this rank will hold of the peer's request frames: never less than it said before.
-uint16_t Lane::credit_for(Peer& peer) noexcept {
-  const uint32_t room = request_hold_max_ > held_requests_ ? request_hold_max_ - held_requests_ : 0;
-  const uint32_t limit = peer.requests_accepted + std::clamp(room / 2, 1u, kWindowFramesMax);
-  if (seq_before(peer.advertised, limit)) peer.advertised = limit;
-  return static_cast<uint16_t>(peer.advertised);
-}
-
-/// The CRC of the records, once, when the frame is complete.
-void Lane::seal(SendSlot& slot) noexcept {
-  const uint32_t own = slot.head_bytes - kRecordsOffset;
-  const bool device_checks = nic_.config.trust_port_checksums && nic_.facts.udp_checksum_offload;
-  const uint32_t checked = own + (device_checks ? 0 : slot.body_bytes);
-  slot.checked_bytes = static_cast<uint16_t>(checked);
-  uint32_t crc = crc32c(crc32c_start(checked), slot.head + kRecordsOffset, own);
-  if (checked > own) crc = crc32c(crc, slot.body, slot.body_bytes);
-  slot.crc = crc;
-  if (slot.body_key != 0 && nic_.facts.zero_copy_tx) {
-    counters_.add(Count::kTxZeroCopyBytes, slot.body_bytes);
-  } else if (slot.body_bytes != 0) {
-    counters_.add(Count::kTxCopiedBytes, slot.body_bytes);
-  }
-}
-
-/// The source of a get may change between its CRC and the device's read of it: the receiver drops
-/// such a frame, and its repetition is sent from a copy, so that it cannot happen twice.
-void Lane::snapshot_body(SendSlot& slot) noexcept {
-  const Index buffer = slot.buffer == kNoIndex ? buffers_.take() : kNoIndex;
-  if (buffer == kNoIndex) {
-    seal(slot);
-    return;
-  }
-  std::byte* copy = buffer_bytes_.get() + size_t{buffer} * buffer_stride_;
-  std::memcpy(copy, slot.head, slot.head_bytes);
-  std::memcpy(copy + slot.head_bytes, slot.body, slot.body_bytes);
-  slot.head = copy;
-  slot.buffer = buffer;
-  slot.head_bytes = static_cast<uint16_t>(slot.head_bytes + slot.body_bytes);
-  slot.body = nullptr;
-  slot.body_bytes = 0;
-  slot.body_key = 0;
-  slot.volatile_body = false;
-  seal(slot);
 }
 
 void Lane::flush() noexcept {

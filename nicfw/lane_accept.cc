@@ -1,0 +1,211 @@
+// Work that post() takes: small operations become records at once, long ones are queued for
+// lane_long.cc.
+#include <cstring>
+
+#include "core/base/bits.h"
+#include "nicfw/lane.h"
+
+namespace pinwire {
+namespace {
+
+constexpr Flow flow_of(MessageClass cls) noexcept {
+  return cls == MessageClass::kRequest ? Flow::kRequest : Flow::kReply;
+}
+
+}  // namespace
+
+bool Lane::accept(const Work& work) noexcept {
+  check(work.peer < nic_.info.rank_count, "post: no such rank", work.peer, nic_.info.rank_count);
+  Peer& peer = peers_[work.peer];
+  check(peer.connected, "post: the rank is not connected", work.peer);
+  check(work.head_bytes <= kHeadBytesMax && work.head_bytes % 8 == 0, "post: bad head_bytes",
+        work.head_bytes);
+  if (peer.dead) return accept_dead(work);
+  switch (work.op) {
+    case Op::kSend:
+      return accept_send(peer, work);
+    case Op::kPut:
+      return accept_put(peer, work);
+    case Op::kPutSend:
+      return accept_put_send(peer, work);
+    case Op::kGet:
+      return accept_get(peer, work);
+    case Op::kFetchOp:
+    case Op::kCompareSwap:
+      return accept_atomic(peer, work);
+  }
+  check(false, "post: no such operation", static_cast<uint8_t>(work.op));
+  return false;
+}
+
+bool Lane::accept_send(Peer& peer, const Work& work) noexcept {
+  const Flow flow = flow_of(work.cls);
+  const uint64_t total = work.head_bytes + work.bytes;
+  check(total <= peer.frame_bytes_max - kRecordsOffset - kMessageHeaderBytes,
+        "post: message larger than send_bytes_max", total);
+  const bool copied = work.flags & kWorkCopied || work.bytes <= kCopyBytes;
+  uint32_t body_key = 0;
+  if (!copied && !local_key(work, body_key)) return true;
+  const Index op = work.flags & kWorkSilent ? kNoIndex : take_op(work);
+  if (op == kNoIndex && !(work.flags & kWorkSilent)) return false;
+
+  const auto own_bytes = static_cast<uint32_t>(copied ? total : work.head_bytes);
+  SendSlot* slot = nullptr;
+  std::byte* at = nullptr;
+  if (copied) {
+    at = reserve_record(peer, flow, kMessageHeaderBytes + own_bytes, Kind::kMessage, slot);
+  } else if (credit_allows(peer, flow) && (slot = start_frame(peer, flow, false)) != nullptr) {
+    at = slot->head + kRecordsOffset;
+    slot->head_bytes = static_cast<uint16_t>(kRecordsOffset + kMessageHeaderBytes + own_bytes);
+    slot->body = static_cast<const std::byte*>(work.local);
+    slot->body_bytes = static_cast<uint32_t>(work.bytes);
+    slot->body_key = body_key;
+    slot->has_message = true;
+    if (flow == Flow::kRequest) ++peer.requests_built;
+  }
+  if (at == nullptr) {
+    if (op != kNoIndex) drop_op(op);
+    return false;
+  }
+  Record record{};
+  record.type = RecordType::kMessage;
+  record.bytes = static_cast<uint16_t>(total);
+  at += encode_record(at, record);
+  if (work.head_bytes != 0) std::memcpy(at, work.head, work.head_bytes);
+  if (copied && work.bytes != 0) {
+    std::memcpy(at + work.head_bytes, work.local, work.bytes);
+    counters_.add(Count::kTxCopiedBytes, work.bytes);
+  }
+  if (op != kNoIndex) chain_op(*slot, op);
+  counters_.add(Count::kMessagesSent);
+  built(peer, flow);
+  return true;
+}
+
+bool Lane::accept_put(Peer& peer, const Work& work) noexcept {
+  check(work.bytes <= kPutBytesMax, "post: put larger than put_bytes_max", work.bytes);
+  if (work.bytes == 0) {
+    const Index op = take_op(work);
+    if (op != kNoIndex) finish_op(op, WorkStatus::kOk);
+    return op != kNoIndex;
+  }
+  const bool small =
+      work.bytes <= kCopyBytes || (work.flags & kWorkCopied && work.bytes <= peer.fragment_bytes);
+  if (!small) return accept_long(peer, Flow::kOneSided, work);
+
+  const Index op = take_op(work);
+  if (op == kNoIndex) return false;
+  SendSlot* slot = nullptr;
+  std::byte* at = reserve_record(
+      peer, Flow::kOneSided, record_fields(RecordType::kPut) + static_cast<uint32_t>(work.bytes),
+      Kind::kPlain, slot);
+  if (at == nullptr) {
+    drop_op(op);
+    return false;
+  }
+  Record record{};
+  record.type = RecordType::kPut;
+  record.bytes = static_cast<uint16_t>(work.bytes);
+  record.key = work.remote_key;
+  record.op = op_name(op);
+  record.address = work.remote;
+  record.length = work.bytes;
+  at += encode_record(at, record);
+  std::memcpy(at, work.local, work.bytes);
+  counters_.add(Count::kTxCopiedBytes, work.bytes);
+  slot->wants_ack = true;
+  chain_op(*slot, op);
+  ops_[op].all_built = true;
+  built(peer, Flow::kOneSided);
+  return true;
+}
+
+bool Lane::accept_put_send(Peer& peer, const Work& work) noexcept {
+  check(work.bytes <= kPutBytesMax, "post: put larger than put_bytes_max", work.bytes);
+  if (work.bytes != 0) return accept_long(peer, flow_of(work.cls), work);
+  Work plain = work;
+  plain.op = Op::kSend;
+  return accept_send(peer, plain);
+}
+
+bool Lane::accept_get(Peer& peer, const Work& work) noexcept {
+  uint32_t unused_key = 0;
+  if (!local_key(work, unused_key)) return true;
+  const Index index = take_op(work);
+  if (index == kNoIndex) return false;
+  if (work.bytes == 0) {
+    finish_op(index, WorkStatus::kOk);
+    return true;
+  }
+  SendSlot* slot = nullptr;
+  std::byte* at =
+      reserve_record(peer, Flow::kOneSided, record_fields(RecordType::kGet), Kind::kAsk, slot);
+  if (at == nullptr) {
+    drop_op(index);
+    return false;
+  }
+  ops_[index].remaining = work.bytes;
+  Record record{};
+  record.type = RecordType::kGet;
+  record.key = work.remote_key;
+  record.op = op_name(index);
+  record.address = work.remote;
+  record.length = work.bytes;
+  encode_record(at, record);
+  built(peer, Flow::kOneSided);
+  return true;
+}
+
+bool Lane::accept_atomic(Peer& peer, const Work& work) noexcept {
+  const Index index = take_op(work);
+  if (index == kNoIndex) return false;
+  SendSlot* slot = nullptr;
+  std::byte* at =
+      reserve_record(peer, Flow::kOneSided, record_fields(RecordType::kAtomic), Kind::kAsk, slot);
+  if (at == nullptr) {
+    drop_op(index);
+    return false;
+  }
+  AtomicOperands operands;
+  std::memcpy(&operands, work.head, sizeof operands);
+  ops_[index].remaining = sizeof(uint64_t);
+  Record record{};
+  record.type = RecordType::kAtomic;
+  record.code = static_cast<uint8_t>(operands.code);
+  record.key = work.remote_key;
+  record.op = op_name(index);
+  record.address = work.remote;
+  record.operand = operands.operand;
+  record.compare = operands.compare;
+  encode_record(at, record);
+  built(peer, Flow::kOneSided);
+  return true;
+}
+
+bool Lane::accept_dead(const Work& work) noexcept {
+  const Index op = take_op(work);
+  if (op != kNoIndex) finish_op(op, WorkStatus::kUnreachable);
+  return op != kNoIndex;
+}
+
+/// False: `local` is not what `local_key` names; the work has been finished with that status.
+bool Lane::local_key(const Work& work, uint32_t& port_key) noexcept {
+  port_key = 0;
+  if (work.local_key == kNoRegion) return true;
+  const auto address = reinterpret_cast<uint64_t>(work.local);
+  const Regions::Entry* entry = nic_.regions.find(work.local_key, address, work.bytes);
+  if (entry != nullptr) {
+    port_key = entry->port_key;
+    return true;
+  }
+  nic_.fail(
+      work.peer, WorkStatus::kLocalAccess,
+      "local buffer [0x%llx, +%llu) for rank %u is not inside the pinned region with key 0x%x",
+      static_cast<unsigned long long>(address), static_cast<unsigned long long>(work.bytes),
+      work.peer, work.local_key);
+  const Index op = take_op(work);
+  if (op != kNoIndex) finish_op(op, WorkStatus::kLocalAccess);
+  return false;
+}
+
+}  // namespace pinwire

@@ -1,0 +1,90 @@
+// Messages: held in the port's buffers from their arrival until the client gives them back.
+#include "nicfw/lane.h"
+
+namespace pinwire {
+
+/// Requests leave buffers to the replies, and both leave some to acknowledgements and puts.
+bool Lane::may_hold(Flow flow) const noexcept {
+  if (held_.available() == 0) return false;
+  const uint32_t held = held_.size() - held_.available();
+  return held < held_max_ && (flow != Flow::kRequest || held_requests_ < request_hold_max_);
+}
+
+void Lane::hold(Peer& peer, const FrameHeader& header, const RxFrame& frame,
+                uint32_t before) noexcept {
+  const Index index = held_.take();
+  HeldFrame& held = held_[index];
+  held.frame = frame;
+  held.cursor = kRecordsOffset;
+  held.end = kRecordsOffset + header.record_bytes;
+  held.peer = header.source;
+  held.sequence = header.sequence;
+  held.before = before;
+  held.references = 1;  // the queue's
+  const bool request = header.flow() == Flow::kRequest;
+  held.cls = request ? MessageClass::kRequest : MessageClass::kReply;
+  if (request) {
+    ++held_requests_;
+    ++peer.requests_accepted;
+  }
+  const ReceiveFlow& receive = peer.receive[static_cast<size_t>(header.flow())];
+  const bool ready = before == 0 || receive.arrived_before(header.sequence, before);
+  IndexList& queue = request ? request_queue_ : reply_queue_;
+  (ready ? queue : parked_).push(held_, index);
+}
+
+/// Messages whose data has arrived now are the client's.
+void Lane::unpark(const Peer& peer) noexcept {
+  IndexList kept;
+  while (!parked_.empty()) {
+    const Index index = parked_.pop(held_);
+    const HeldFrame& held = held_[index];
+    const bool request = held.cls == MessageClass::kRequest;
+    const ReceiveFlow& receive =
+        peer.receive[static_cast<size_t>(request ? Flow::kRequest : Flow::kReply)];
+    const bool ready =
+        held.peer == rank_of(peer) && receive.arrived_before(held.sequence, held.before);
+    (!ready ? kept : request ? request_queue_ : reply_queue_).push(held_, index);
+  }
+  parked_ = kept;
+}
+
+uint32_t Lane::deliver(IndexList& queue, std::span<Recv> out) noexcept {
+  uint32_t count = 0;
+  while (count < out.size() && !queue.empty()) {
+    const Index index = queue.head;
+    HeldFrame& held = held_[index];
+    while (count < out.size() && held.cursor < held.end) {
+      Record record;
+      std::byte* at = held.frame.data + held.cursor;
+      if (parse_record(at, held.end - held.cursor, record) != Reject::kNone) break;
+      held.cursor += record_stride(record.fields, record.bytes);
+      if (record.type != RecordType::kMessage) continue;
+      ++held.references;
+      out[count++] = Recv{at + record.fields, record.bytes, held.peer, index, held.cls};
+    }
+    if (held.cursor < held.end) break;
+    queue.pop(held_);
+    drop_reference(index);
+  }
+  counters_.add(Count::kMessagesReceived, count);
+  return count;
+}
+
+void Lane::drop_reference(Index index) noexcept {
+  HeldFrame& held = held_[index];
+  check(held.references > 0, "a message was given back twice", index, held.peer);
+  if (--held.references != 0) return;
+  if (held.cls == MessageClass::kRequest) --held_requests_;
+  releases_[release_count_++] = held.frame;
+  held_.give(index);
+  if (release_count_ == kBurst) flush_releases();
+}
+
+void Lane::flush_releases() noexcept {
+  if (release_count_ == 0) return;
+  nic_.port.release(index_, std::span(releases_, release_count_));
+  release_count_ = 0;
+}
+
+}  // namespace pinwire

@@ -1,0 +1,144 @@
+// Puts and put-sends of frames of their own, cut as the windows allow.
+#include <cstring>
+
+#include "nicfw/lane.h"
+
+namespace pinwire {
+
+/// A put, or put-send, of a frame or more of its own.
+bool Lane::accept_long(Peer& peer, Flow flow, const Work& work) noexcept {
+  uint32_t unused_key = 0;
+  if (!(work.flags & kWorkCopied) && !local_key(work, unused_key)) return true;
+  const Index index = take_op(work);
+  if (index == kNoIndex) return false;
+  Operation& op = ops_[index];
+  if (work.head_bytes != 0) std::memcpy(op.head, work.head, work.head_bytes);
+  if (work.flags & kWorkCopied) {
+    // Everything must be copied now, or nothing be accepted.
+    const uint64_t frames = work.bytes / peer.fragment_bytes + 2;
+    check(frames <= nic_.config.window_frames / 2 && frames <= buffers_.size() / 2,
+          "post: kWorkCopied with more payload than this driver copies", work.bytes);
+    const SendFlow& send = peer.send[static_cast<size_t>(flow)];
+    const bool room = send.next - send.una + frames <= nic_.config.window_frames &&
+                      send.in_flight() < peer.congestion.frames() &&
+                      slots_.available() >= frames + slots_.size() / 4 &&
+                      buffers_.available() >= frames + buffers_.size() / 4;
+    const bool allowed = room && (work.op == Op::kPut || credit_allows(peer, flow));
+    copying_ = true;
+    const bool whole = allowed && pump_op(peer, flow, op, index);
+    copying_ = false;
+    if (!whole) {
+      check(op.built == 0, "a copied put was cut", op.built);
+      drop_op(index);
+    }
+    if (whole) built(peer, flow);
+    return whole;
+  }
+  peer.send[static_cast<size_t>(flow)].ops.push(ops_, index);
+  pump_ops(peer, flow);
+  built(peer, flow);
+  return true;
+}
+
+void Lane::pump_ops(Peer& peer, Flow flow) noexcept {
+  IndexList& list = peer.send[static_cast<size_t>(flow)].ops;
+  while (!list.empty()) {
+    const Index index = list.head;
+    const Index following = ops_[index].link;
+    if (!pump_op(peer, flow, ops_[index], index)) return;
+    list.head = following;
+  }
+}
+
+/// Builds what the windows allow of a long put. True: all of it.
+bool Lane::pump_op(Peer& peer, Flow flow, Operation& op, Index index) noexcept {
+  while (op.built < op.work.bytes) {
+    if (!build_fragment(peer, flow, op, index)) return false;
+  }
+  if (op.all_built) return true;
+  if (op.work.op == Op::kPutSend) {  // the last fragment had no room for the message
+    if (!credit_allows(peer, flow)) return false;
+    SendSlot* slot = start_frame(peer, flow, false);
+    if (slot == nullptr) return false;
+    slot->fragment = index;
+    put_message(peer, flow, op, *slot);
+    ++op.frames;
+  }
+  op.all_built = true;
+  return true;
+}
+
+/// Adds the message of a put-send to an empty frame.
+void Lane::put_message(Peer& peer, Flow flow, Operation& op, SendSlot& slot) noexcept {
+  const uint32_t sequence = peer.send[static_cast<size_t>(flow)].next - 1;
+  Record record{};
+  record.type = RecordType::kMessage;
+  record.bytes = op.work.head_bytes;
+  record.before = sequence - op.first_sequence;
+  std::byte* at = slot.head + kRecordsOffset;
+  at += encode_record(at, record);
+  std::memcpy(at, op.head, op.work.head_bytes);
+  slot.head_bytes =
+      static_cast<uint16_t>(kRecordsOffset + kMessageHeaderBytes + op.work.head_bytes);
+  slot.has_message = true;
+  if (flow == Flow::kRequest) ++peer.requests_built;
+  counters_.add(Count::kMessagesSent);
+}
+
+bool Lane::build_fragment(Peer& peer, Flow flow, Operation& op, Index index) noexcept {
+  const Work& work = op.work;
+  const bool copied = work.flags & kWorkCopied;
+  const uint32_t fields = record_fields(RecordType::kPut);
+  const uint64_t left = work.bytes - op.built;
+  const auto bytes = static_cast<uint32_t>(std::min<uint64_t>(left, peer.fragment_bytes));
+  // The message of a put-send travels in the frame of the last fragment if there is room.
+  const uint32_t message = record_stride(kMessageHeaderBytes, work.head_bytes);
+  const bool with_message = work.op == Op::kPutSend && bytes == left &&
+                            kRecordsOffset + message + fields + bytes <= peer.frame_bytes_max;
+  if (with_message && !credit_allows(peer, flow)) return false;
+  uint32_t body_key = 0;
+  if (!copied && work.local_key != kNoRegion) {
+    const Regions::Entry* entry = nic_.regions.find(work.local_key);
+    body_key = entry != nullptr ? entry->port_key : 0;
+  }
+  SendSlot* slot = start_frame(peer, flow, copied);
+  if (slot == nullptr) return false;
+  if (!op.started) op.first_sequence = peer.send[static_cast<size_t>(flow)].next - 1;
+  op.started = true;
+  if (with_message) {
+    put_message(peer, flow, op, *slot);
+    std::memset(slot->head + slot->head_bytes, 0, kRecordsOffset + message - slot->head_bytes);
+    slot->head_bytes = static_cast<uint16_t>(kRecordsOffset + message);
+    op.all_built = true;
+  }
+  Record record{};
+  record.type = RecordType::kPut;
+  record.bytes = static_cast<uint16_t>(bytes);
+  record.key = work.remote_key;
+  record.op = op_name(index);
+  record.address = work.remote + op.built;
+  record.offset = op.built;
+  record.length = work.bytes;
+  std::byte* at = slot->head + slot->head_bytes;
+  encode_record(at, record);
+  slot->head_bytes = static_cast<uint16_t>(slot->head_bytes + fields);
+  const std::byte* from = static_cast<const std::byte*>(work.local) + op.built;
+  if (copied) {
+    std::memcpy(at + fields, from, bytes);
+    slot->head_bytes = static_cast<uint16_t>(slot->head_bytes + bytes);
+    counters_.add(Count::kTxCopiedBytes, bytes);
+  } else {
+    slot->body = from;
+    slot->body_bytes = bytes;
+    slot->body_key = body_key;
+    // Without a Done the client goes by what the peer says, which may overtake the acknowledgement.
+    slot->volatile_body = (work.flags & kWorkSilent) != 0;
+  }
+  slot->wants_ack = true;
+  slot->fragment = index;
+  ++op.frames;
+  op.built += bytes;
+  return true;
+}
+
+}  // namespace pinwire

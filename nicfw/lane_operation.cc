@@ -1,0 +1,81 @@
+// Operations: from an accepted Work to its Done.
+#include "nicfw/lane.h"
+
+namespace pinwire {
+
+Index Lane::take_op(const Work& work) noexcept {
+  const Index index = ops_.take();
+  if (index == kNoIndex) return kNoIndex;
+  Operation& op = ops_[index];
+  op.work = work;
+  op.built = 0;
+  op.remaining = 0;
+  op.frames = 0;
+  op.link = kNoIndex;
+  op.state = OpState::kActive;
+  op.status = WorkStatus::kOk;
+  op.started = false;
+  op.all_built = false;
+  return index;
+}
+
+void Lane::drop_op(Index index) noexcept {
+  Operation& op = ops_[index];
+  op.state = OpState::kFree;
+  ++op.generation;
+  ops_.give(index);
+}
+
+uint64_t Lane::op_name(Index index) const noexcept {
+  return index | uint64_t{ops_[index].generation} << 16;
+}
+
+/// The operation that a peer's response names, or kNoIndex.
+Index Lane::find_op(uint64_t name, Rank peer) const noexcept {
+  const auto index = static_cast<Index>(name & 0xffff);
+  if (index >= ops_.size()) return kNoIndex;
+  const Operation& op = ops_[index];
+  const bool same = op.state == OpState::kActive && op_name(index) == name && op.work.peer == peer;
+  return same ? index : kNoIndex;
+}
+
+void Lane::finish_op(Index index, WorkStatus status) noexcept {
+  Operation& op = ops_[index];
+  if (op.work.flags & kWorkSilent) {
+    drop_op(index);
+    return;
+  }
+  op.state = OpState::kDone;
+  op.status = status;
+  done_.push(ops_, index);
+}
+
+void Lane::op_frame_acked(Index index) noexcept {
+  Operation& op = ops_[index];
+  dcheck(op.frames > 0 && op.state == OpState::kActive, "acknowledged twice", index);
+  if (--op.frames == 0 && op.all_built) finish_op(index, WorkStatus::kOk);
+}
+
+/// Takes an operation that is about to finish out of everything that still refers to it.
+void Lane::forget_op(Peer& peer, Index op) noexcept {
+  for (SendFlow& send : peer.send) {
+    IndexList kept;
+    while (!send.ops.empty()) {
+      const Index index = send.ops.pop(ops_);
+      if (index != op) kept.push(ops_, index);
+    }
+    send.ops = kept;
+    if (send.window == kNoIndex) continue;
+    for (uint32_t s = send.una; s != send.next; ++s) {
+      const Index index = windows_[send.window].slot[s % kWindowFramesMax];
+      if (index == kNoIndex) continue;
+      SendSlot& slot = slots_[index];
+      if (slot.fragment == op) slot.fragment = kNoIndex;
+      Index* link = &slot.ops;
+      while (*link != kNoIndex && *link != op) link = &ops_[*link].link;
+      if (*link == op) *link = ops_[op].link;
+    }
+  }
+}
+
+}  // namespace pinwire

@@ -1,0 +1,94 @@
+// What this rank owes its peers: data of gets, results of atomics, refusals.
+#include <cstring>
+
+#include "nicfw/lane.h"
+
+namespace pinwire {
+
+void Lane::owe(Peer& peer, const Record& record) noexcept {
+  const Index index = responses_.take();
+  check(index != kNoIndex, "a response without room was accepted");
+  responses_[index].record = record;
+  responses_[index].built = 0;
+  peer.responses.push(responses_, index);
+  attend(peer);
+}
+
+/// The frame stays unacknowledged, so that its sender never takes it for done; the sender learns
+/// why from one refusal, and ends its job with it.
+void Lane::refuse_access(Peer& peer, const Record& record) noexcept {
+  if (peer.refusal_sent || responses_.available() == 0) return;
+  peer.refusal_sent = true;
+  const Regions::Entry* entry = nic_.regions.find(record.key);
+  Record refusal{};
+  refusal.type = RecordType::kRefusal;
+  refusal.key = record.key;
+  refusal.op = record.op;
+  refusal.address = record.address;
+  refusal.length = record.length;
+  refusal.operand = entry != nullptr ? entry->base : 0;
+  refusal.compare = entry != nullptr ? entry->bytes : 0;
+  owe(peer, refusal);
+}
+
+void Lane::pump_responses(Peer& peer) noexcept {
+  while (!peer.responses.empty()) {
+    const Index index = peer.responses.head;
+    if (!pump_response(peer, responses_[index])) return;
+    peer.responses.pop(responses_);
+    responses_.give(index);
+  }
+}
+
+bool Lane::pump_response(Peer& peer, Response& response) noexcept {
+  if (response.record.type == RecordType::kGetData) {
+    while (response.built < response.record.length) {
+      if (!build_get_data(peer, response)) return false;
+    }
+    return true;
+  }
+  SendSlot* slot = nullptr;
+  std::byte* at =
+      reserve_record(peer, Flow::kReply, record_fields(response.record.type), Kind::kPlain, slot);
+  if (at == nullptr) return false;
+  encode_record(at, response.record);
+  return true;
+}
+
+bool Lane::build_get_data(Peer& peer, Response& response) noexcept {
+  Record record = response.record;
+  const uint64_t left = record.length - response.built;
+  const auto bytes = static_cast<uint32_t>(std::min<uint64_t>(left, peer.fragment_bytes));
+  const uint32_t fields = record_fields(RecordType::kGetData);
+  const uint64_t from = record.address + response.built;
+  const Regions::Entry* entry = nic_.regions.find(record.key, from, bytes);
+  if (entry == nullptr) {  // unpinned under a peer's get: the peer's client did not wait
+    response.built = record.length;
+    return true;
+  }
+  const bool copied = bytes <= kCopyBytes;
+  SendSlot* slot = nullptr;
+  std::byte* at = nullptr;
+  if (copied) {
+    at = reserve_record(peer, Flow::kReply, fields + bytes, Kind::kPlain, slot);
+  } else if ((slot = start_frame(peer, Flow::kReply, false)) != nullptr) {
+    at = slot->head + kRecordsOffset;
+    slot->head_bytes = static_cast<uint16_t>(kRecordsOffset + fields);
+    slot->body = reinterpret_cast<const std::byte*>(from);
+    slot->body_bytes = bytes;
+    slot->body_key = entry->port_key;
+    slot->volatile_body = true;
+  }
+  if (at == nullptr) return false;
+  record.bytes = static_cast<uint16_t>(bytes);
+  record.offset = response.built;
+  encode_record(at, record);
+  if (copied) {
+    std::memcpy(at + fields, reinterpret_cast<const std::byte*>(from), bytes);
+    counters_.add(Count::kTxCopiedBytes, bytes);
+  }
+  response.built += bytes;
+  return true;
+}
+
+}  // namespace pinwire
