@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -144,8 +145,8 @@ class LoopPort final : public Port {
     uint32_t bytes;
   };
   struct Ring {
-    explicit Ring(uint32_t frames) : slots(frames) {}
-    Pending& at(uint64_t index) noexcept { return slots[index % slots.size()]; }
+    explicit Ring(uint32_t frames) : slots(std::bit_ceil(frames)) {}
+    Pending& at(uint64_t index) noexcept { return slots[index & (slots.size() - 1)]; }
     std::vector<Pending> slots;
     uint64_t head = 0;
     uint64_t tail = 0;
@@ -160,6 +161,7 @@ class LoopPort final : public Port {
   }
 
   Ring& ring_of(const std::byte* frame, uint32_t bytes) noexcept {
+    if (rings_.size() == 1) return rings_[0];
     const uint32_t last = bytes < 38 ? 0 : std::to_integer<uint32_t>(frame[37]);
     return rings_[(last - (4791 & 0xff)) % rings_.size()];
   }
