@@ -1,6 +1,7 @@
 #include "core/launch/local_host.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -98,6 +99,9 @@ void LocalHost::watch(Rank rank) {
     if (events & POLLOUT) flush(rank);
     if (events & ~POLLOUT) read_socket(rank);
   });
+  // A turn of the loop may drain a pipe that its poll found readable. (Our ends alone: the flag belongs
+  // to an end, and the ranks' ends stay as programs expect them.)
+  for (const Fd* fd : {&one.out, &one.err}) ::fcntl(fd->get(), F_SETFL, O_NONBLOCK);
   loop_.watch(one.out.get(), POLLIN, [this, rank](short) { read_output(rank, 1); });
   loop_.watch(one.err.get(), POLLIN, [this, rank](short) { read_output(rank, 2); });
 }
