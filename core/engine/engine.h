@@ -86,8 +86,15 @@ inline uint32_t drain_lane(uint32_t driver, uint32_t lane, RecvFilter filter,
   Recv batch[kPollBatch];
   uint32_t found = slot.driver->recv(lane, filter, batch);
   if (found != 0) {
-    for (uint32_t i = 0; i < found; ++i) sink.message(lane, batch[i]);
-    slot.driver->give_back(lane, {batch, found});
+    // Replies come first. Their buffers go back before a request's handler, which may wait for room
+    // for a reply of its own, runs: else two ranks with few buffers wait for each other (C1-154).
+    uint32_t replies = 0;
+    while (replies < found && batch[replies].cls == MessageClass::kReply) {
+      sink.message(lane, batch[replies++]);
+    }
+    if (replies != 0) slot.driver->give_back(lane, {batch, replies});
+    for (uint32_t i = replies; i < found; ++i) sink.message(lane, batch[i]);
+    if (replies != found) slot.driver->give_back(lane, {batch + replies, found - replies});
   }
   uint32_t& pending = slot.lanes[lane].pending;
   if (pending == 0) return found;
