@@ -16,7 +16,7 @@ uint32_t poll_lane(uint32_t thread_lane) noexcept {
     const uint32_t lane = kConcurrent ? thread_lane % slot.lane_count : 0;
     // An empty lane is left alone: no lock, no batch, where the driver can tell at a glance.
     if (slot.caps.concurrent_idle && slot.driver->idle(lane)) continue;
-    Lane& l = slot.lanes[lane];
+    DriverLane& l = slot.lanes[lane];
     if (!l.try_lock()) continue;
     found += drain_lane(d, lane, RecvFilter::kAll, DispatchSink{});
     l.unlock();

@@ -60,6 +60,8 @@ Status connect_peers(Job& job, uint32_t driver_index, const std::vector<Way>& wa
     engine.routes[peer].driver = &driver;
     engine.routes[peer].driver_index = driver_index;
   }
+  // Peers may carry less than this rank's device does.
+  engine.drivers[driver_index].caps = driver.caps();
   return success();
 }
 

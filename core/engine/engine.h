@@ -27,7 +27,7 @@ struct DriverSlot {
   Caps caps;
   uint32_t lane_count = 1;
   uint32_t own_key = kNoRegion;  ///< of this process's segment
-  Lane lanes[kLanesMax];
+  DriverLane lanes[kLanesMax];
 };
 
 struct Engine {

@@ -13,7 +13,7 @@ namespace pinwire {
 inline constexpr uint32_t kLanesMax = 16;
 inline constexpr uint32_t kDriversMax = 4;
 
-struct alignas(kCacheLineBytes) Lane {
+struct alignas(kCacheLineBytes) DriverLane {
   std::atomic<bool> locked{false};
   /// Signalled work that the driver has accepted and not yet reported; under the lock.
   uint32_t pending = 0;
