@@ -50,7 +50,8 @@ void hsl_lock(uint32_t& word) noexcept {
 }
 
 void hsl_unlock(uint32_t& word) noexcept {
-  check(word != 0, "gasnet_hsl_unlock of an HSL that is not locked (C1-194)");
+  check(std::atomic_ref(word).load(std::memory_order_relaxed) != 0,
+        "gasnet_hsl_unlock of an HSL that is not locked (C1-194)");
   if constexpr (!kConcurrent) {
     word = 0;
     return;

@@ -8,7 +8,7 @@ enum { kThreads = 3, kRounds = 1500 };
 
 static gasnet_hsl_t lock = GASNET_HSL_INITIALIZER;
 static unsigned long long requests_seen; /* under the lock */
-static volatile unsigned replies_seen[kThreads];
+static unsigned replies_seen[kThreads];
 
 static void on_request(gasnet_token_t token, void *buf, size_t nbytes, int thread, int number) {
   EXPECT(holds(buf, nbytes, (unsigned)number));
@@ -21,6 +21,10 @@ static void on_request(gasnet_token_t token, void *buf, size_t nbytes, int threa
 static void on_reply(gasnet_token_t token, int thread) {
   (void)token;
   __atomic_fetch_add(&replies_seen[thread], 1, __ATOMIC_RELEASE);
+}
+
+static unsigned replies_of(int thread) {
+  return __atomic_load_n(&replies_seen[thread], __ATOMIC_ACQUIRE);
 }
 
 static unsigned char *place(gasnet_node_t owner, int thread) {
@@ -45,10 +49,10 @@ static void *work(void *argument) {
       gasnet_wait_syncnbi_all();
       EXPECT(memcmp(back, payload, sizeof back) == 0);
     }
-    if (i % 16 == 0) GASNET_BLOCKUNTIL(replies_seen[thread] == (unsigned)i + 1);
+    if (i % 16 == 0) GASNET_BLOCKUNTIL(replies_of(thread) == (unsigned)i + 1);
   }
   gasnet_wait_syncnbi_all();
-  GASNET_BLOCKUNTIL(replies_seen[thread] == kRounds);
+  GASNET_BLOCKUNTIL(replies_of(thread) == kRounds);
   return NULL;
 }
 
