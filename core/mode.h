@@ -12,10 +12,4 @@ inline constexpr ThreadMode kThreadMode = ThreadMode::PINWIRE_THREAD_MODE;  // f
 /// instructions are left out.
 inline constexpr bool kConcurrent = kThreadMode == ThreadMode::kPar;
 
-constexpr const char* mode_name() noexcept {
-  return kThreadMode == ThreadMode::kSeq   ? "SEQ"
-         : kThreadMode == ThreadMode::kPar ? "PAR"
-                                           : "PARSYNC";
-}
-
 }  // namespace pinwire

@@ -84,7 +84,7 @@ void at_exit(int code, void*) noexcept {
 
 void on_terminate(int) { raise(SIGQUIT); }  // C1-104
 
-/// fatal(): the launcher sees the abort; nothing to announce before.
+/// A client's own handler, set before gasnet_init, stays.
 void install_unless_taken(int signal_number) noexcept {
   struct sigaction now {};
   if (sigaction(signal_number, nullptr, &now) != 0 || now.sa_handler != SIG_DFL) return;

@@ -9,6 +9,7 @@
 #include "am/progress.h"
 #include "am/send.h"
 #include "core/base/bits.h"
+#include "core/base/hash.h"
 #include "core/base/log.h"
 #include "core/engine/engine.h"
 #include "core/job/host.h"
@@ -26,12 +27,6 @@ Job* the_job = nullptr;
 
 constexpr uint64_t kPageBytes = 4096;
 
-uint64_t hash_text(const char* text) noexcept {  // FNV-1a
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (; *text != 0; ++text) hash = (hash ^ static_cast<unsigned char>(*text)) * 0x100000001b3u;
-  return hash;
-}
-
 uint64_t bound_bytes(const MemoryBound& bound, uint32_t on_host) noexcept {
   const auto physical = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * kPageBytes;
   const double all = bound.fraction > 0 ? bound.fraction * static_cast<double>(physical)
@@ -40,7 +35,7 @@ uint64_t bound_bytes(const MemoryBound& bound, uint32_t on_host) noexcept {
 }
 
 Status exchange_facts(Job& job, const char* config) {
-  RankFacts mine{host_identity(), 0, hash_text(config), getpid(), 0};
+  RankFacts mine{host_identity(), 0, hash_more(kHashStart, config, std::strlen(config)), getpid(), 0};
   // The limit depends on how many share the host, which only the exchange tells: send what is free
   // here, divide after.
   mine.segment_limit = segment_bytes_limit(1);

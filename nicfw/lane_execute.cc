@@ -1,46 +1,10 @@
 // One-sided records of an accepted frame: puts, gets, atomics and their responses.
 #include <cstring>
 
+#include "driver/atomics.h"
 #include "nicfw/lane.h"
 
 namespace pinwire {
-namespace {
-
-uint64_t apply_atomic(uint64_t address, AtomicCode code, uint64_t operand,
-                      uint64_t compare) noexcept {
-  // The target's CPUs, and other drivers, may work on the same word.
-  std::atomic_ref<uint64_t> word(*reinterpret_cast<uint64_t*>(address));
-  uint64_t old = word.load(std::memory_order_relaxed);
-  switch (code) {
-    case AtomicCode::kAdd:
-      return word.fetch_add(operand);
-    case AtomicCode::kAnd:
-      return word.fetch_and(operand);
-    case AtomicCode::kOr:
-      return word.fetch_or(operand);
-    case AtomicCode::kXor:
-      return word.fetch_xor(operand);
-    case AtomicCode::kMin:
-      while (operand < old && !word.compare_exchange_weak(old, operand)) {
-      }
-      return old;
-    case AtomicCode::kMax:
-      while (operand > old && !word.compare_exchange_weak(old, operand)) {
-      }
-      return old;
-    case AtomicCode::kSwap:
-      return word.exchange(operand);
-    case AtomicCode::kCompareSwap:
-      old = compare;
-      word.compare_exchange_strong(old, operand);
-      return old;
-    case AtomicCode::kGet:
-      return word.load();
-  }
-  return old;
-}
-
-}  // namespace
 
 void Lane::execute(Peer& peer, const std::byte* records, uint32_t bytes) noexcept {
   for (uint32_t at = 0; at < bytes;) {
@@ -87,8 +51,9 @@ void Lane::execute_atomic(Peer& peer, const Record& record) noexcept {
   Record result{};
   result.type = RecordType::kAtomicResult;
   result.op = record.op;
-  result.operand = apply_atomic(record.address, static_cast<AtomicCode>(record.code),
-                                record.operand, record.compare);
+  result.operand =
+      apply_atomic(reinterpret_cast<uint64_t*>(record.address),
+                   {static_cast<AtomicCode>(record.code), record.operand, record.compare});
   owe(peer, result);
   counters_.add(Count::kAtomicsServed);
 }

@@ -8,14 +8,10 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "core/base/hash.h"
+
 namespace pinwire {
 namespace {
-
-uint64_t mix(uint64_t hash, const void* bytes, size_t count) noexcept {  // FNV-1a
-  const auto* at = static_cast<const unsigned char*>(bytes);
-  for (size_t i = 0; i < count; ++i) hash = (hash ^ at[i]) * 0x100000001b3u;
-  return hash;
-}
 
 uint64_t mix_file(uint64_t hash, const char* path) noexcept {
   char text[64] = {};
@@ -23,24 +19,24 @@ uint64_t mix_file(uint64_t hash, const char* path) noexcept {
   if (fd < 0) return hash;
   const ssize_t count = read(fd, text, sizeof text);
   close(fd);
-  return count > 0 ? mix(hash, text, static_cast<size_t>(count)) : hash;
+  return count > 0 ? hash_more(hash, text, static_cast<size_t>(count)) : hash;
 }
 
 uint64_t mix_namespace(uint64_t hash, const char* path) noexcept {
   struct stat facts {};
   if (stat(path, &facts) != 0) return hash;
-  return mix(hash, &facts.st_ino, sizeof facts.st_ino);
+  return hash_more(hash, &facts.st_ino, sizeof facts.st_ino);
 }
 
 }  // namespace
 
 uint64_t host_identity() noexcept {
-  uint64_t hash = 0xcbf29ce484222325u;
+  uint64_t hash = kHashStart;
   hash = mix_file(hash, "/proc/sys/kernel/random/boot_id");
   hash = mix_namespace(hash, "/proc/self/ns/pid");
   hash = mix_namespace(hash, "/proc/self/ns/net");
   const uid_t user = geteuid();
-  return mix(hash, &user, sizeof user);
+  return hash_more(hash, &user, sizeof user);
 }
 
 uint32_t usable_processors() noexcept {

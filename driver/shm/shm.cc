@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/base/bits.h"
-#include "driver/shm/atomics.h"
+#include "driver/atomics.h"
 
 namespace pinwire {
 namespace {
@@ -247,7 +247,7 @@ class Shm final : public ShmDriver {
     } else {
       AtomicOperands operands;
       std::memcpy(&operands, item.head, sizeof operands);
-      const uint64_t old = shm::apply_atomic(reinterpret_cast<uint64_t*>(far), operands);
+      const uint64_t old = apply_atomic(reinterpret_cast<uint64_t*>(far), operands);
       std::memcpy(item.local, &old, sizeof old);
     }
     return WorkStatus::kOk;

@@ -1,4 +1,5 @@
-// 64-bit remote atomics as the CPU executes them; shared with nothing that a NIC executes.
+// 64-bit remote atomics as the CPU executes them: the initiator's over shared memory, the target's in nicfw.
+// The target's threads, and other drivers, may work on the same word.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 
 #include "driver/work.h"
 
-namespace pinwire::shm {
+namespace pinwire {
 
 /// Applies to an aligned word, returns the old value. kMin and kMax are unsigned.
 inline uint64_t apply_atomic(uint64_t* word, const AtomicOperands& with) noexcept {
@@ -43,4 +44,4 @@ inline uint64_t apply_atomic(uint64_t* word, const AtomicOperands& with) noexcep
   return at.load();
 }
 
-}  // namespace pinwire::shm
+}  // namespace pinwire
