@@ -3,6 +3,7 @@
 // buffer.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
@@ -24,10 +25,19 @@ struct AmHeader {
 };
 static_assert(sizeof(AmHeader) == 8);
 
-/// The head of a message under construction.
+/// AmHeader as one word. A head is written and read in words of eight bytes only: a driver that loads
+/// a word that was stored in pieces waits until the pieces have left the store buffer, behind every
+/// cache line that the sender is still fetching.
+constexpr uint64_t header_word(Category category, uint8_t handler, uint32_t argc,
+                               uint32_t payload_bytes) noexcept {
+  static_assert(std::endian::native == std::endian::little);
+  return handler | uint64_t{argc} << 8 | uint64_t{static_cast<uint8_t>(category)} << 16 |
+         uint64_t{payload_bytes} << 32;
+}
+
+/// The head of a message under construction: AmHeader, then its fields.
 struct alignas(16) AmHead {
-  AmHeader header;
-  uint64_t words[(kHeadBytesMax - sizeof(AmHeader)) / 8];
+  uint64_t words[kHeadBytesMax / 8];
 };
 static_assert(sizeof(AmHead) == kHeadBytesMax);
 
@@ -50,8 +60,8 @@ static_assert(am_head_bytes(Category::kLong, kAmArgsMax) <= kHeadBytesMax);
 inline uint32_t build_head(AmHead& head, Category category, uint8_t handler, uint32_t argc,
                            const int32_t* args, uint32_t payload_bytes,
                            uint64_t long_dest) noexcept {
-  head.header = {handler, static_cast<uint8_t>(argc), category, 0, payload_bytes};
   uint64_t* at = head.words;
+  *at++ = header_word(category, handler, argc, payload_bytes);
   if (category == Category::kLong) *at++ = long_dest;
   for (uint32_t i = 0; i + 1 < argc; i += 2) {
     *at++ = static_cast<uint32_t>(args[i]) | uint64_t{static_cast<uint32_t>(args[i + 1])} << 32;

@@ -31,7 +31,10 @@ struct CheckText {
       : text(words), file(in_file), function(in_function), line(on_line) {}
 };
 
-[[noreturn, gnu::cold]] void check_failed(const CheckText& text, const int64_t* values,
+/// The fields of a CheckText one by one: its address would put it on the stack on every passing
+/// check.
+[[noreturn, gnu::cold]] void check_failed(const char* text, const char* file, const char* function,
+                                          unsigned line, const int64_t* values,
                                           int value_count) noexcept;
 
 template <typename V>
@@ -47,7 +50,7 @@ template <typename... Values>
 inline void check(bool holds, CheckText text, Values... values) noexcept {
   if (!holds) [[unlikely]] {
     const int64_t list[sizeof...(Values) + 1] = {check_value(values)..., 0};
-    check_failed(text, list, sizeof...(Values));
+    check_failed(text.text, text.file, text.function, text.line, list, sizeof...(Values));
   }
 }
 

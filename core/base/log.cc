@@ -62,7 +62,8 @@ void fatal(const char* format, ...) noexcept {
 
 void on_fatal(void (*hook)() noexcept) noexcept { fatal_hook.store(hook); }
 
-void check_failed(const CheckText& text, const int64_t* values, int value_count) noexcept {
+void check_failed(const char* text, const char* file, const char* function, unsigned line,
+                  const int64_t* values, int value_count) noexcept {
   char list[256] = "";
   size_t used = 0;
   for (int i = 0; i < value_count && used + 24 < sizeof list; ++i) {
@@ -71,8 +72,7 @@ void check_failed(const CheckText& text, const int64_t* values, int value_count)
                                           i == 0 ? " [" : ", ", static_cast<long long>(values[i])));
   }
   const char* close = value_count > 0 ? "]" : "";
-  fatal("check failed: %s%s%s at %s:%u in %s", text.text, list, close, text.file, text.line,
-        text.function);
+  fatal("check failed: %s%s%s at %s:%u in %s", text, list, close, file, line, function);
 }
 
 }  // namespace pinwire

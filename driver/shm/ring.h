@@ -71,6 +71,16 @@ struct Word {
 constexpr uint32_t slots_for(uint32_t bytes) noexcept {
   return (kWordBytes + bytes + kSlotBytes - 1) / kSlotBytes;
 }
+/// The same through a branch that predicts one slot: where the next word lies then depends on a
+/// prediction and not on this word, so a consumer's misses on successive lines overlap.
+inline uint32_t predicted_slots(uint32_t bytes) noexcept {
+  uint32_t slots = 1;
+  if (bytes > kSlotBytes - kWordBytes) [[unlikely]] {
+    slots = slots_for(bytes);
+    asm("" : "+r"(slots));  // keeps it a branch: a conditional move would wait for the word
+  }
+  return slots;
+}
 /// A message is at most half of the ring: with the pad before it, it then always fits an empty one.
 constexpr uint32_t message_bytes_max(uint32_t slot_count) noexcept {
   return slot_count / 2 * kSlotBytes - kWordBytes;
@@ -119,7 +129,7 @@ class RingProducer {
       return kFull;
     tail_ = tail + 1;
     // The line that a later message will write: fetch it for writing while this one is filled.
-    __builtin_prefetch(&ring_.at(tail + kPrefetchSlots), 1);
+    prefetch_to_write(&ring_.at(tail + kPrefetchSlots));
     return tail;
   }
 
@@ -140,7 +150,7 @@ class RingProducer {
         ring_.at(tail).word.store(Word::make(WordKind::kPad, lap(tail), 0, pad_bytes),
                                   std::memory_order_release);
       }
-      __builtin_prefetch(&ring_.at(tail + pad + slots + kPrefetchSlots), 1);
+      prefetch_to_write(&ring_.at(tail + pad + slots + kPrefetchSlots));
       return tail + pad;
     }
   }
@@ -200,7 +210,7 @@ class RingConsumer {
       const uint32_t bytes = Word::bytes(word);
       dcheck(bytes + kWordBytes <= ring_.slot_count * kSlotBytes, "a word with absurd length",
              bytes);
-      cursor_.store(position + slots_for(bytes), std::memory_order_relaxed);
+      cursor_.store(position + predicted_slots(bytes), std::memory_order_relaxed);
       if (Word::kind(word) == WordKind::kMessage) return {slot.body, bytes, Word::source(word)};
       // Pads are freed with the message that follows them.
     }

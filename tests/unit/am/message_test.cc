@@ -30,10 +30,13 @@ TEST(Message, ArgumentsLieInOrder) {
   for (uint32_t argc = 0; argc <= kAmArgsMax; ++argc) {
     AmHead head;
     build_head(head, Category::kLong, 200, argc, args, 77, 0xabcdef);
-    EXPECT_EQ(head.header.argc, argc);
-    EXPECT_EQ(head.header.payload_bytes, 77u);
-    EXPECT_EQ(head.words[0], 0xabcdefu);
-    EXPECT_EQ(std::memcmp(&head.words[1], args, argc * 4), 0) << argc;
+    const auto header = std::bit_cast<AmHeader>(head.words[0]);
+    EXPECT_EQ(header.handler, 200);
+    EXPECT_EQ(header.argc, argc);
+    EXPECT_EQ(header.category, Category::kLong);
+    EXPECT_EQ(header.payload_bytes, 77u);
+    EXPECT_EQ(head.words[1], 0xabcdefu);
+    EXPECT_EQ(std::memcmp(&head.words[2], args, argc * 4), 0) << argc;
   }
 }
 
