@@ -9,18 +9,14 @@
 namespace pinwire {
 namespace {
 
-uint32_t poll_lane(uint32_t thread_lane) noexcept {
-  uint32_t found = 0;
-  for (uint32_t d = 0; d < engine.driver_count; ++d) {
-    DriverSlot& slot = engine.drivers[d];
-    const uint32_t lane = kConcurrent ? thread_lane % slot.lane_count : 0;
-    // An empty lane is left alone: no lock, no batch, where the driver can tell at a glance.
-    if (slot.caps.concurrent_idle && slot.driver->idle(lane)) continue;
-    DriverLane& l = slot.lanes[lane];
-    if (!l.try_lock()) continue;
-    found += drain_lane(d, lane, RecvFilter::kAll, DispatchSink{});
-    l.unlock();
-  }
+uint32_t poll_lane(uint32_t driver, uint32_t lane) noexcept {
+  DriverSlot& slot = engine.drivers[driver];
+  // An empty lane is left alone: no lock, no batch, where the driver can tell at a glance.
+  if (slot.caps.concurrent_idle && slot.driver->idle(lane)) return 0;
+  DriverLane& l = slot.lanes[lane];
+  if (!l.try_lock()) return 0;
+  const uint32_t found = drain_lane(driver, lane, RecvFilter::kAll, DispatchSink{});
+  l.unlock();
   return found;
 }
 
@@ -39,11 +35,16 @@ uint32_t poll() noexcept {
   ThreadState& state = engine.thread();
   check(!state.in_handler, "a handler may not poll or send requests (C1-172)");
   state.sends_since_poll = 0;
-  uint32_t found = poll_lane(state.lane);
   if constexpr (kConcurrent) {
-    if (engine.lane_count > 1) {
-      state.turn = state.turn + 1 == engine.lane_count ? 0 : state.turn + 1;
-      if (state.turn != state.lane) found += poll_lane(state.turn);
+    state.turn = state.turn + 1 >= engine.lane_count ? 0 : state.turn + 1;
+  }
+  uint32_t found = 0;
+  for (uint32_t d = 0; d < engine.driver_count; ++d) {
+    const uint32_t own = engine.drivers[d].lane_of(state.lane);
+    found += poll_lane(d, own);
+    if constexpr (kConcurrent) {
+      const uint32_t other = engine.drivers[d].lane_of(state.turn);
+      if (other != own) found += poll_lane(d, other);
     }
   }
   return found;

@@ -54,7 +54,7 @@ inline void wait_until(Ready&& ready) noexcept {
 inline bool offer_from_client(const ThreadState& state, const Route& route,
                               const Work& work) noexcept {
   DriverSlot& slot = engine.drivers[route.driver_index];
-  const uint32_t lane = kConcurrent ? state.lane % slot.lane_count : 0;
+  const uint32_t lane = slot.lane_of(state.lane);
   if (slot.caps.concurrent_post && (work.flags & kWorkSilent)) [[likely]] {
     return engine.offer(route.driver_index, lane, work);
   }

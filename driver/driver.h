@@ -42,6 +42,7 @@ struct OpenInfo {
   uint64_t job_key = 0;        ///< random, the same on every rank of the job, secret to others
   uint32_t network_depth = 64;  ///< requests in flight per peer (GASNET_NETWORKDEPTH), >= 2
   bool concurrent = false;      ///< several threads call the library at once (GASNET_PAR)
+  uint32_t owned_lanes = 0;  ///< lanes below this take requests and puts from one thread each
 };
 
 /// Why a driver can no longer serve the job; see Driver::failure.

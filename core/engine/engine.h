@@ -4,6 +4,7 @@
 // What a message or a completion means is the business of the room above, which passes a sink.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -28,12 +29,18 @@ struct DriverSlot {
   uint32_t lane_count = 1;
   uint32_t own_key = kNoRegion;  ///< of this process's segment
   DriverLane lanes[kLanesMax];
+
+  /// The lane of this driver that a thread of `thread_lane` uses.
+  uint32_t lane_of(uint32_t thread_lane) const noexcept {
+    if constexpr (!kConcurrent) return 0;
+    return thread_lane < lane_count ? thread_lane : lane_count - 1;
+  }
 };
 
 struct Engine {
   Rank rank = 0;
   Rank rank_count = 1;
-  uint32_t lane_count = 1;  ///< over which threads are spread
+  uint32_t lane_count = 1;  ///< of the threads: one each, and the last for all further ones
   uint32_t driver_count = 0;
   /// Empty polls before a waiting thread gives up its core: on this host, and as the wait mode
   /// asks.
@@ -48,7 +55,8 @@ struct Engine {
   ThreadState& thread() noexcept {
     ThreadState& state = this_thread;
     if (state.lane == ThreadState::kUnassigned) [[unlikely]] {
-      state.lane = threads.fetch_add(1, std::memory_order_relaxed) % lane_count;
+      // The first threads have a lane each, which nobody else sends on; the others share the last.
+      state.lane = std::min(threads.fetch_add(1, std::memory_order_relaxed), lane_count - 1);
       state.turn = state.lane;
     }
     return state;

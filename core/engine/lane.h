@@ -35,7 +35,7 @@ struct alignas(kCacheLineBytes) DriverLane {
 /// What the library knows of a client thread. One word of each is on the path of every call.
 struct ThreadState {
   static constexpr uint32_t kUnassigned = ~0u;
-  uint32_t lane = kUnassigned;  ///< its own; lane % lanes on a driver that has fewer
+  uint32_t lane = kUnassigned;  ///< its own; on a driver see DriverSlot::lane_of
   uint32_t turn = 0;            ///< rotation over the others
   uint32_t sends_since_poll = 0;
   bool in_handler =

@@ -107,11 +107,14 @@ class RingProducer {
     return *this;
   }
 
-  /// Position of a place for a message of `bytes`, or kFull.
-  uint64_t reserve(uint32_t bytes) noexcept {
-    if (!is_shared_ && bytes <= kSlotBytes - kWordBytes) [[likely]]
-      return reserve_line();
-    return reserve_slots(slots_for(bytes));
+  /// Position of a place for a message of `bytes`, or kFull. A sender that streams has the lines of
+  /// its next messages fetched meanwhile; for a lone message that is one transfer too many.
+  uint64_t reserve(uint32_t bytes, bool is_streaming) noexcept {
+    const uint64_t position = !is_shared_ && bytes <= kSlotBytes - kWordBytes
+                                  ? reserve_line()
+                                  : reserve_slots(slots_for(bytes));
+    if (is_streaming) prefetch_to_write(&ring_.at(position + slots_for(bytes) + kPrefetchSlots));
+    return position;
   }
   std::byte* body(uint64_t position) const noexcept { return ring_.at(position).body; }
   void publish(uint64_t position, uint32_t source, uint32_t bytes) noexcept {
@@ -128,8 +131,6 @@ class RingProducer {
     if (!has_room(tail + 1)) [[unlikely]]
       return kFull;
     tail_ = tail + 1;
-    // The line that a later message will write: fetch it for writing while this one is filled.
-    prefetch_to_write(&ring_.at(tail + kPrefetchSlots));
     return tail;
   }
 
@@ -150,7 +151,6 @@ class RingProducer {
         ring_.at(tail).word.store(Word::make(WordKind::kPad, lap(tail), 0, pad_bytes),
                                   std::memory_order_release);
       }
-      prefetch_to_write(&ring_.at(tail + pad + slots + kPrefetchSlots));
       return tail + pad;
     }
   }

@@ -19,6 +19,8 @@ constexpr uint32_t kSlotsPerDepth = 16;
 constexpr uint32_t kSlotsMin = 32;
 constexpr uint32_t kSlotsMax = 1 << 16;
 constexpr uint32_t kDoneMax = 256;
+/// So many messages sent since something was received make a stream.
+constexpr uint64_t kStreamMessages = 4;
 
 struct Peer {
   Inbox inbox;
@@ -35,6 +37,7 @@ struct alignas(kCacheLineBytes) Lane {
   std::atomic<uint32_t> done_count{0};  // written under the lock
   Done done[kDoneMax];
   std::atomic<uint64_t> messages_sent{0};
+  std::atomic<uint64_t> sent_at_recv{0};  // messages_sent when recv() last found something; a hint
   uint64_t messages_received = 0;
 };
 
@@ -89,11 +92,10 @@ class Shm final : public ShmDriver {
     if (!inbox) return inbox.error();
     Peer& to = peers_[peer];
     to.inbox = std::move(*inbox);
-    // With one possible writer the tail stays private to it: no locked instruction per message.
-    const bool is_shared = info_.concurrent || info_.rank_count > 2;
     for (uint32_t lane = 0; lane < info_.lanes; ++lane) {
       for (auto cls : {MessageClass::kRequest, MessageClass::kReply}) {
-        to.rings.emplace_back(to.inbox.ring(lane % to.inbox.lanes(), cls), is_shared);
+        to.rings.emplace_back(to.inbox.ring(lane % to.inbox.lanes(), cls),
+                              has_several_writers(to.inbox, lane, cls));
       }
     }
     return success();
@@ -177,6 +179,13 @@ class Shm final : public ShmDriver {
   }
 
  private:
+  /// With one possible writer the tail stays private to it: no locked instruction per message.
+  /// Replies are sent under the lane's lock, so threads take turns there.
+  bool has_several_writers(const Inbox& to, uint32_t lane, MessageClass cls) const noexcept {
+    if (info_.rank_count > 2 || to.lanes() < info_.lanes) return true;
+    return info_.concurrent && cls == MessageClass::kRequest && lane >= info_.owned_lanes;
+  }
+
   static uint32_t drain(Lane& lane, MessageClass cls, std::span<Recv> out) noexcept {
     RingConsumer& ring = lane.rings[static_cast<int>(cls)];
     uint32_t count = 0;
@@ -185,7 +194,11 @@ class Shm final : public ShmDriver {
       if (message.data == nullptr) break;
       out[count++] = {message.data, message.bytes, message.source, 0, cls};
     }
-    lane.messages_received += count;
+    if (count != 0) {
+      lane.messages_received += count;
+      lane.sent_at_recv.store(lane.messages_sent.load(std::memory_order_relaxed),
+                              std::memory_order_relaxed);
+    }
     return count;
   }
 
@@ -215,15 +228,18 @@ class Shm final : public ShmDriver {
     const auto bytes = static_cast<uint32_t>(item.head_bytes + payload_bytes);
     dcheck(bytes <= shm::message_bytes_max(slot_count_), "message too long", bytes);
     RingProducer& ring = peers_[item.peer].rings[2 * lane + static_cast<uint32_t>(item.cls)];
-    const uint64_t place = ring.reserve(bytes);
+    Lane& l = lanes_[lane];
+    const uint64_t sent = l.messages_sent.load(std::memory_order_relaxed);
+    const uint64_t streak = sent - l.sent_at_recv.load(std::memory_order_relaxed);
+    const uint64_t place = ring.reserve(bytes, streak >= kStreamMessages);
     if (place == shm::kFull) return false;
     std::byte* body = ring.body(place);
     const auto* head = static_cast<const std::byte*>(item.head);
     for (uint32_t at = 0; at < item.head_bytes; at += 8) std::memcpy(body + at, head + at, 8);
     if (payload_bytes != 0) std::memcpy(body + item.head_bytes, item.local, payload_bytes);
     ring.publish(place, info_.rank, bytes);
-    auto& sent = lanes_[lane].messages_sent;  // a lost count between threads is harmless
-    sent.store(sent.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    l.messages_sent.store(sent + 1,
+                          std::memory_order_relaxed);  // threads may lose a count: harmless
     return true;
   }
 

@@ -25,7 +25,7 @@ struct Ring {
 
 bool send(RingProducer& producer, uint32_t source, const std::vector<uint8_t>& bytes) {
   const auto count = static_cast<uint32_t>(bytes.size());
-  const uint64_t place = producer.reserve(count);
+  const uint64_t place = producer.reserve(count, count % 2 == 0);
   if (place == kFull) return false;
   std::memcpy(producer.body(place), bytes.data(), count);
   producer.publish(place, source, count);
