@@ -69,9 +69,11 @@ uint16_t Lane::credit_for(Peer& peer) noexcept {
 void Lane::seal(SendSlot& slot) noexcept {
   const uint32_t own = slot.head_bytes - kRecordsOffset;
   const bool device_checks = nic_.config.trust_port_checksums && nic_.facts.udp_checksum_offload;
-  const uint32_t checked = own + (device_checks ? 0 : slot.body_bytes);
+  const uint32_t checked =
+      nic_.facts.memory_medium ? 0 : own + (device_checks ? 0 : slot.body_bytes);
   slot.checked_bytes = static_cast<uint16_t>(checked);
-  uint32_t crc = crc32c(crc32c_start(checked), slot.head + kRecordsOffset, own);
+  uint32_t crc = crc32c_start(checked);
+  if (checked != 0) crc = crc32c(crc, slot.head + kRecordsOffset, own);
   if (checked > own) crc = crc32c(crc, slot.body, slot.body_bytes);
   slot.crc = crc;
   if (slot.body_key != 0 && nic_.facts.zero_copy_tx) {

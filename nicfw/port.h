@@ -25,6 +25,9 @@ struct PortFacts {
   bool zero_copy_tx = false;  ///< bodies inside attached memory are sent without a copy
   bool ip_checksum_offload = false;
   bool udp_checksum_offload = false;
+  /// Frames go from memory to memory inside one host: nothing on their way can damage them, and
+  /// every received one has checksum_good.
+  bool memory_medium = false;
   bool event_fd = false;
   uint64_t speed_bits_per_s = 0;  ///< 0: unknown
 };
@@ -45,7 +48,8 @@ struct TxFrame {
 struct RxFrame {
   std::byte* data;
   uint32_t bytes;
-  bool checksum_good;  ///< the device verified IP and UDP checksums; false: verify in software
+  bool checksum_good;  ///< the device verified IP and UDP checksums, or facts().memory_medium;
+                       ///< false: verify in software
   void* buffer;
 };
 

@@ -147,8 +147,10 @@ Reject parse_frame(const RxFrame& frame, const FrameKey& key, uint16_t job_tag, 
       out.checked_bytes > out.record_bytes) {
     return Reject::kRunt;
   }
-  const uint32_t crc =
-      crc32c(crc32c_start(out.checked_bytes), frame.data + kRecordsOffset, out.checked_bytes);
+  uint32_t crc = crc32c_start(out.checked_bytes);
+  if (out.checked_bytes != 0) {
+    crc = crc32c(crc, frame.data + kRecordsOffset, out.checked_bytes);
+  }
   if (load_little<uint64_t>(frame.data + kTagAt) != frame_tag(at, key, self, crc)) {
     return Reject::kTag;
   }
@@ -160,30 +162,29 @@ Reject parse_frame(const RxFrame& frame, const FrameKey& key, uint16_t job_tag, 
 }
 
 uint32_t encode_record(std::byte* at, const Record& record) noexcept {
-  store_little<uint16_t>(
-      at, static_cast<uint16_t>(static_cast<uint8_t>(record.type) | uint32_t{record.code} << 8));
-  store_little<uint16_t>(at + 2, record.bytes);
+  // One word, not its parts: what copies or checks the frame next loads whole words (am/message.h).
+  const uint64_t first =
+      static_cast<uint8_t>(record.type) | uint64_t{record.code} << 8 | uint64_t{record.bytes} << 16;
   switch (record.type) {
     case RecordType::kMessage:
-      store_little<uint32_t>(at + 4, record.before);
+      store_little<uint64_t>(at, first | uint64_t{record.before} << 32);
       break;
     case RecordType::kPut:
     case RecordType::kGet:
     case RecordType::kAtomic:
     case RecordType::kRefusal:
-      store_little<uint32_t>(at + 4, record.key);
+      store_little<uint64_t>(at, first | uint64_t{record.key} << 32);
       store_little<uint64_t>(at + 8, record.op);
       store_little<uint64_t>(at + 16, record.address);
       break;
     case RecordType::kGetData:
     case RecordType::kAtomicResult:
-      store_little<uint32_t>(at + 4, 0);
+      store_little<uint64_t>(at, first);
       store_little<uint64_t>(at + 8, record.op);
       break;
   }
   if (record.type == RecordType::kPut) {
-    store_little<uint32_t>(at + 24, static_cast<uint32_t>(record.offset));
-    store_little<uint32_t>(at + 28, static_cast<uint32_t>(record.length));
+    store_little<uint64_t>(at + 24, static_cast<uint32_t>(record.offset) | record.length << 32);
   }
   if (record.type == RecordType::kGetData) store_little<uint64_t>(at + 16, record.offset);
   if (record.type == RecordType::kAtomicResult) store_little<uint64_t>(at + 16, record.operand);

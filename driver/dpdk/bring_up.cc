@@ -49,6 +49,7 @@ DpdkPortOptions port_options(const DpdkOptions& options, const FabricPlan& fabri
   port.probe_timeout_ms = options.timeout_ms;
   port.interrupts = options.interrupts;
   port.mac = fabric.mac;
+  port.memory_medium = fabric.fabric == Fabric::kPair || fabric.fabric == Fabric::kMemif;
   return port;
 }
 

@@ -20,9 +20,11 @@ struct DpdkPortOptions {
   uint32_t rx_buffers = 1024;          ///< received frames of a queue that may be held unreleased
   uint32_t copy_bytes_max = 1024;      ///< bodies up to this are copied even if attached: cheaper
   uint32_t probe_timeout_ms = 10'000;  ///< for a vdev's peer to appear
-  uint16_t udp_port = 4791;  ///< frames to udp_port + q are steered to queue q where needed
-  bool interrupts = true;    ///< ask for an event fd
-  MacAddress mac{};          ///< all zero: the device's own
+  uint16_t udp_port = 4791;    ///< frames to udp_port + q are steered to queue q where needed
+  bool interrupts = true;      ///< ask for an event fd
+  bool memory_medium = false;  ///< the device's peer is another process of this host, and nothing
+                               ///< in between: PortFacts::memory_medium
+  MacAddress mac{};            ///< all zero: the device's own
 };
 
 /// Bytes of EAL memory that such a port takes, with room for the device's own rings.

@@ -86,6 +86,7 @@ Status EthdevPort::learn_device() {
   const uint32_t queues_max = std::min<uint32_t>(info_.max_rx_queues, info_.max_tx_queues);
   facts_.queues = std::max(1u, std::min(options_.queues, queues_max));
   facts_.zero_copy_tx = traits_.body_path != BodyPath::kCopy;
+  facts_.memory_medium = options_.memory_medium;
   if (traits_.body_path == BodyPath::kMapped) {  // a NIC, not a software device
     const uint64_t both = info_.tx_offload_capa & info_.rx_offload_capa;
     facts_.ip_checksum_offload = (both & RTE_ETH_TX_OFFLOAD_IPV4_CKSUM) != 0;

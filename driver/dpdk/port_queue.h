@@ -50,6 +50,7 @@ struct alignas(kCacheLineBytes) PortQueue {
   uint32_t copy_bytes_max = 0;
   uint64_t checksum_flags = 0;  ///< RTE_MBUF_F_TX_… for every UDP frame, or 0
   int wake_fd = -1;             ///< epoll fd around the device's, edge-triggered
+  bool vouched = false;         ///< DpdkPortOptions::memory_medium
   bool armed = false;
 
   alignas(kCacheLineBytes) DpdkPortCounters counters;

@@ -74,6 +74,9 @@ class LoopPort final : public Port {
   /// How many frames tx() still takes; for tests of back-pressure.
   void set_tx_room(uint64_t frames) { tx_room_ = frames; }
 
+  /// Before the NIC opens.
+  void set_memory_medium(bool is_memory) { facts_.memory_medium = is_memory; }
+
   PortFacts facts() const noexcept override { return facts_; }
 
   uint32_t tx(uint32_t, std::span<const TxFrame> frames) noexcept override {
@@ -99,7 +102,7 @@ class LoopPort final : public Port {
     uint32_t count = 0;
     while (count < frames.size() && ring.head != ring.tail) {
       const Pending& pending = ring.at(ring.head++);
-      frames[count++] = RxFrame{pending.data, pending.bytes, false, pending.data};
+      frames[count++] = RxFrame{pending.data, pending.bytes, facts_.memory_medium, pending.data};
     }
     return count;
   }

@@ -29,12 +29,14 @@ class NicGroup {
     uint32_t network_depth = 64;
     uint32_t lanes = 1;
     NicConfig config{};
+    std::vector<bool> memory_medium{};  ///< of each rank's port; missing: false
   };
   explicit NicGroup(const Options& options) : options_(options) {
     for (uint32_t r = 0; r < options.ranks; ++r) {
       ports_.push_back(std::make_unique<LoopPort>(
           static_cast<uint8_t>(r + 1), options.frame_bytes_max, options.rx_buffers, options.lanes));
       if (r != 0) ports_[r]->join(*ports_[0]);
+      ports_[r]->set_memory_medium(r < options.memory_medium.size() && options.memory_medium[r]);
       NicConfig config = options.config;
       config.seed += r;
       nics_.push_back(make_nic(*ports_[r], clock_, config));
