@@ -43,7 +43,7 @@ Result<std::unique_ptr<Driver>> make_dpdk_for(const Job& job) {
   options.memory_mib = settings.dpdk_memory_mib;
   options.mtu = settings.dpdk_mtu_bytes;
   options.ring_frames = settings.dpdk_ring_frames;
-  options.lanes = 1;  // one queue pair: threads share it under the lane's lock
+  options.lanes = std::min(settings.dpdk_queues, engine.lane_count);
   options.show_story = settings.verbose_env && engine.rank == 0;
   options.show_log = settings.dpdk_log;
   NicConfig nic;

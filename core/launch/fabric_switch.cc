@@ -77,8 +77,8 @@ Result<FabricSwitch> FabricSwitch::start(const Settings& settings, Rank port_cou
                    .environment = own_environment(),
                    .stdout_fd = out->write.get(),
                    .own_session = true};
-  if (settings.lanes > 1) {
-    plan.arguments.insert(plan.arguments.end(), {"--queues", std::to_string(settings.lanes)});
+  if (settings.dpdk_queues > 1) {
+    plan.arguments.insert(plan.arguments.end(), {"--queues", std::to_string(settings.dpdk_queues)});
   }
   set_variable(plan.environment, "GASNET_JOB_DIR", job_dir);
   for (auto& word : split_words(settings.switch_args, " \t")) plan.arguments.push_back(word);

@@ -19,6 +19,10 @@ constexpr uint32_t kBufferStepBytes = 1024;  // several NICs round a buffer's si
 constexpr uint32_t kFrameTailBytes = 12;     // FCS and two VLAN tags, which some NICs want room for
 constexpr uint64_t kMbufOverheadBytes = 64 + 128 + RTE_PKTMBUF_HEADROOM + 64;
 constexpr uint64_t kDeviceMemoryBytes = uint64_t{24} << 20;
+/// A pool has a cache for every lcore that could be; a queue has two pools, and what the heap loses
+/// between them.
+constexpr uint64_t kPoolCachesBytes = RTE_MAX_LCORE * sizeof(rte_mempool_cache);
+constexpr uint64_t kQueueMemoryBytes = 2 * kPoolCachesBytes + (uint64_t{4} << 20);
 
 std::mutex lcore_mutex;
 std::bitset<RTE_MAX_LCORE> lcores_taken{1};  // 0 is the thread that started EAL
@@ -49,7 +53,8 @@ uint32_t pool_frames(uint32_t rx_ring, uint32_t tx_ring, uint32_t rx_buffers) {
 uint64_t dpdk_port_memory_bytes(const DpdkPortOptions& options) {
   const uint64_t frames = pool_frames(options.ring_frames, options.ring_frames, options.rx_buffers);
   const uint64_t frame = buffer_bytes(options.frame_bytes) + kMbufOverheadBytes;
-  return kDeviceMemoryBytes + options.queues * frames * (frame + kMbufOverheadBytes);
+  return kDeviceMemoryBytes +
+         options.queues * (frames * (frame + kMbufOverheadBytes) + kQueueMemoryBytes);
 }
 
 rte_mempool* make_pool(const char* kind, uint32_t frames, uint16_t private_bytes,
