@@ -71,10 +71,8 @@ bool disseminate() noexcept {
 /// True when every line shows this phase.
 bool read_lines() noexcept {
   for (; state.next_line < state.lines.size(); ++state.next_line) {
-    const shm::BarrierLine& line = *state.lines[state.next_line];
-    // acquire pairs with the release in barrier_notify()
-    if (line.phase.load(std::memory_order_acquire) < state.phase) return false;
-    const uint64_t value = line.values[state.phase & 1].load(std::memory_order_relaxed);
+    uint64_t value;
+    if (!state.lines[state.next_line]->read(state.phase, value)) return false;
     state.merged = BarrierValue::merge(state.merged, BarrierValue::unpack(value));
   }
   return true;
@@ -128,10 +126,7 @@ void barrier_notify(int id, int flags) noexcept {
   state.next_line = 0;
   state.round = 0;
   if (!state.lines.empty()) {
-    shm::BarrierLine& mine = *state.lines.back();
-    mine.values[state.phase & 1].store(state.merged.packed(), std::memory_order_relaxed);
-    // release pairs with the acquire in read_lines(): value first, and all puts before the barrier
-    mine.phase.store(state.phase, std::memory_order_release);
+    state.lines.back()->notify(state.phase, state.merged.packed());
   } else if (state.rounds != 0) {
     send_round();
   }

@@ -22,11 +22,26 @@ struct InboxAddress {
 };
 inline constexpr uint32_t kInboxMagic = 0x70770001;
 
-/// Written by the owner only, read by its host's peers.
-struct alignas(kCacheLineBytes) BarrierLine {
-  std::atomic<uint64_t> phase;      ///< notifies so far; stored (release) last
-  std::atomic<uint64_t> values[2];  ///< of the even and the odd phase: flags << 32 | id
+/// Written by the owner only, read by its host's peers. An owner is never more than one phase ahead
+/// of a reader, which notifies its own next phase after it has read.
+template <typename Memory>
+struct alignas(kCacheLineBytes) BasicBarrierLine {
+  typename Memory::template Atomic<uint64_t> phase;      ///< notifies so far; stored last
+  typename Memory::template Atomic<uint64_t> values[2];  ///< of the even and the odd phase
+
+  void notify(uint64_t now, uint64_t value) noexcept {
+    values[now & 1].store(value, std::memory_order_relaxed);
+    // release pairs with the acquire in read(): the value first, and all puts before the barrier
+    phase.store(now, std::memory_order_release);
+  }
+  /// False: the owner has not notified `wanted` yet.
+  bool read(uint64_t wanted, uint64_t& value) const noexcept {
+    if (phase.load(std::memory_order_acquire) < wanted) return false;
+    value = values[wanted & 1].load(std::memory_order_relaxed);
+    return true;
+  }
 };
+using BarrierLine = BasicBarrierLine<HostMemory>;
 
 struct InboxHeader {
   alignas(kCacheLineBytes) BarrierLine barrier;

@@ -6,18 +6,21 @@
 // inside of a longer message hold arbitrary bytes where a word belongs, so the consumer zeroes
 // those words before it frees them; a zero word has no kind and never matches.
 //
-// Memory order: word.store(release) in publish()      -> word.load(acquire) in peek()
-//               head.store(release) in free_slots()   -> head.load(acquire) in reserve()
+// Memory order: word.store(release) in publish()       -> word.load(acquire) in next()
+//               head.store(release) in publish_head()  -> head.load(acquire) in has_room()
+//               head_seen.store(release) in has_room() -> head_seen.load(acquire) in has_room() of
+//               another thread that shares the producer, and so has not read head itself
+// tests/models tries all interleavings of this file under a weak memory model.
 #pragma once
 
 #include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "core/base/bits.h"
 #include "core/base/check.h"
+#include "driver/shm/host_memory.h"
 
 namespace pinwire::shm {
 
@@ -25,26 +28,35 @@ inline constexpr uint32_t kSlotBytes = 64;
 inline constexpr uint32_t kWordBytes = 8;
 inline constexpr uint64_t kFull = ~uint64_t{0};
 
-struct alignas(kSlotBytes) Slot {
-  std::atomic<uint64_t> word;
+template <typename Memory>
+struct alignas(kSlotBytes) BasicSlot {
+  typename Memory::template Atomic<uint64_t> word;
   std::byte body[kSlotBytes - kWordBytes];
 };
+using Slot = BasicSlot<HostMemory>;
 static_assert(sizeof(Slot) == kSlotBytes && offsetof(Slot, body) == kWordBytes);
 
-struct RingControl {
-  alignas(kCacheLineBytes) std::atomic<uint64_t> tail;  ///< next free position; producers
-  alignas(kCacheLineBytes) std::atomic<uint64_t> head;  ///< first position in use; consumer
+template <typename Memory>
+struct BasicRingControl {
+  using Position = typename Memory::template Atomic<uint64_t>;
+  alignas(kCacheLineBytes) Position tail;  ///< next free position; producers
+  alignas(kCacheLineBytes) Position head;  ///< first position in use; consumer
 };
+using RingControl = BasicRingControl<HostMemory>;
 static_assert(sizeof(RingControl) == 2 * kCacheLineBytes);
 
 /// Where one ring lies in this process.
-struct RingView {
-  RingControl* control = nullptr;
-  Slot* slots = nullptr;
+template <typename Memory>
+struct BasicRingView {
+  BasicRingControl<Memory>* control = nullptr;
+  BasicSlot<Memory>* slots = nullptr;
   uint32_t slot_count = 0;  ///< a power of two
 
-  Slot& at(uint64_t position) const noexcept { return slots[position & (slot_count - 1)]; }
+  BasicSlot<Memory>& at(uint64_t position) const noexcept {
+    return slots[position & (slot_count - 1)];
+  }
 };
+using RingView = BasicRingView<HostMemory>;
 
 enum class WordKind : uint8_t { kNone = 0, kMessage = 1, kPad = 2 };
 
@@ -87,18 +99,19 @@ constexpr uint32_t message_bytes_max(uint32_t slot_count) noexcept {
 }
 
 /// The sending side of one ring in one process. Threads may share it when `is_shared`.
-class RingProducer {
+template <typename Memory>
+class BasicRingProducer {
  public:
-  RingProducer() = default;
-  RingProducer(RingView ring, bool is_shared) noexcept
+  BasicRingProducer() = default;
+  BasicRingProducer(BasicRingView<Memory> ring, bool is_shared) noexcept
       : ring_(ring),
         lap_shift_(static_cast<uint32_t>(std::countr_zero(ring.slot_count))),
         is_shared_(is_shared),
         tail_(ring.slot_count) {
     head_seen_.store(ring.slot_count, std::memory_order_relaxed);
   }
-  RingProducer(const RingProducer& other) noexcept { *this = other; }
-  RingProducer& operator=(const RingProducer& other) noexcept {
+  BasicRingProducer(const BasicRingProducer& other) noexcept { *this = other; }
+  BasicRingProducer& operator=(const BasicRingProducer& other) noexcept {
     ring_ = other.ring_;
     lap_shift_ = other.lap_shift_;
     is_shared_ = other.is_shared_;
@@ -157,30 +170,33 @@ class RingProducer {
 
   uint64_t lap(uint64_t position) const noexcept { return position >> lap_shift_; }
   bool has_room(uint64_t end) noexcept {
-    if (end - head_seen_.load(std::memory_order_relaxed) <= ring_.slot_count) return true;
+    if (end - head_seen_.load(std::memory_order_acquire) <= ring_.slot_count) return true;
     const uint64_t head = ring_.control->head.load(std::memory_order_acquire);
-    head_seen_.store(head, std::memory_order_relaxed);
+    head_seen_.store(head, std::memory_order_release);
     return end - head <= ring_.slot_count;
   }
 
-  RingView ring_;
+  BasicRingView<Memory> ring_;
   uint32_t lap_shift_ = 0;
   bool is_shared_ = true;
-  uint64_t tail_ = 0;                   // !is_shared_ only
-  std::atomic<uint64_t> head_seen_{0};  // a lower bound of head; threads may race to raise it
+  uint64_t tail_ = 0;  // !is_shared_ only
+  /// A lower bound of head; threads may race to raise it.
+  typename Memory::template Atomic<uint64_t> head_seen_{0};
 };
+using RingProducer = BasicRingProducer<HostMemory>;
 
 /// The receiving side; calls are serialised by the lane's owner, but has_message().
-class RingConsumer {
+template <typename Memory>
+class BasicRingConsumer {
  public:
-  RingConsumer() = default;
-  explicit RingConsumer(RingView ring) noexcept
+  BasicRingConsumer() = default;
+  explicit BasicRingConsumer(BasicRingView<Memory> ring) noexcept
       : ring_(ring), lap_shift_(static_cast<uint32_t>(std::countr_zero(ring.slot_count))) {
     cursor_.store(ring.slot_count, std::memory_order_relaxed);
     freed_ = published_ = ring.slot_count;
   }
-  RingConsumer(const RingConsumer& other) noexcept { *this = other; }
-  RingConsumer& operator=(const RingConsumer& other) noexcept {
+  BasicRingConsumer(const BasicRingConsumer& other) noexcept { *this = other; }
+  BasicRingConsumer& operator=(const BasicRingConsumer& other) noexcept {
     ring_ = other.ring_;
     lap_shift_ = other.lap_shift_;
     cursor_.store(other.cursor_.load(std::memory_order_relaxed), std::memory_order_relaxed);
@@ -204,7 +220,7 @@ class RingConsumer {
   Message next() noexcept {
     for (;;) {
       const uint64_t position = cursor_.load(std::memory_order_relaxed);
-      Slot& slot = ring_.at(position);
+      BasicSlot<Memory>& slot = ring_.at(position);
       const uint64_t word = slot.word.load(std::memory_order_acquire);
       if (!Word::holds(word, lap(position))) return {nullptr, 0, 0};
       const uint32_t bytes = Word::bytes(word);
@@ -241,11 +257,13 @@ class RingConsumer {
     ring_.control->head.store(freed_, std::memory_order_release);
   }
 
-  RingView ring_;
+  BasicRingView<Memory> ring_;
   uint32_t lap_shift_ = 0;
-  std::atomic<uint64_t> cursor_{0};  // next position to read; relaxed: read by idle() elsewhere
+  /// Next position to read; relaxed: read by idle() elsewhere.
+  typename Memory::template Atomic<uint64_t> cursor_{0};
   uint64_t freed_ = 0;
   uint64_t published_ = 0;
 };
+using RingConsumer = BasicRingConsumer<HostMemory>;
 
 }  // namespace pinwire::shm

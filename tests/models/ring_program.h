@@ -1,0 +1,129 @@
+// The production ring of driver/shm/ring.h as a program for the explorer: senders that send
+// numbered messages, and one receiver that takes them all.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver/shm/ring.h"
+#include "tests/models/memory.h"
+
+namespace pinwire::model {
+
+struct RingShape {
+  uint32_t slots = 4;
+  /// Words of each message of each sender, beside the one that numbers it: 6 fill a line.
+  std::vector<std::vector<uint32_t>> senders;
+  bool is_shared = true;      ///< several writers: the tail is in the ring
+  bool one_producer = false;  ///< the senders are threads of one process
+  uint32_t held_max = 1;      ///< messages that the receiver holds before it gives them back
+  bool asks_first = true;     ///< has_message() before next(), as the engine does
+  bool frees_early = false;   ///< a mutant: a message is given back before it is read
+};
+
+class RingProgram {
+ public:
+  explicit RingProgram(const RingShape& shape) : shape_(shape) {}
+
+  Report explore(const Mutation& mutation = {}) {
+    return model::explore({.threads = static_cast<uint32_t>(shape_.senders.size()) + 1,
+                           .prepare = [this] { prepare(); },
+                           .run = [this](uint32_t thread) { run(thread); },
+                           .mutation = mutation});
+  }
+
+ private:
+  using Producer = shm::BasicRingProducer<ModelMemory>;
+  using Consumer = shm::BasicRingConsumer<ModelMemory>;
+  static constexpr uint32_t kSlotsMax = 8;
+
+  /// As inbox.cc sets a ring up.
+  void prepare() {
+    name_cell(&control_.tail, "tail");
+    name_cell(&control_.head, "head");
+    for (uint32_t i = 0; i < shape_.slots; ++i) {
+      name_cell(&slots_[i].word, "word " + std::to_string(i));
+      slots_[i].word.store(0, std::memory_order_relaxed);
+      for (uint32_t at = 0; at < sizeof slots_[i].body; at += 8) {
+        name_cell(slots_[i].body + at, "payload " + std::to_string(i));
+      }
+    }
+    control_.tail.store(shape_.slots, std::memory_order_relaxed);
+    control_.head.store(shape_.slots, std::memory_order_relaxed);
+    if (shape_.one_producer) producers_[0].emplace(view(), true);
+  }
+
+  void run(uint32_t thread) {
+    if (thread == shape_.senders.size()) {
+      receive();
+    } else {
+      send(thread);
+    }
+  }
+
+  void send(uint32_t sender) {
+    if (!shape_.one_producer) producers_[sender].emplace(view(), shape_.is_shared);
+    Producer& producer = *producers_[shape_.one_producer ? 0 : sender];
+    for (uint32_t number = 0; number < shape_.senders[sender].size(); ++number) {
+      const uint32_t words = shape_.senders[sender][number] + 1;
+      uint64_t place = shm::kFull;
+      retry([&] { return (place = producer.reserve(words * 8)) != shm::kFull; });
+      for (uint32_t i = 0; i < words; ++i) {
+        write_word(producer.body(place) + i * 8, content(sender, number, i));
+      }
+      producer.publish(place, sender, words * 8);
+      settle(number + 1);
+    }
+  }
+
+  void receive() {
+    consumer_.emplace(view());
+    Consumer& consumer = *consumer_;
+    size_t total = 0;
+    for (const auto& messages : shape_.senders) total += messages.size();
+    uint32_t next[kThreadsMax] = {};
+    uint32_t held = 0;
+    for (size_t taken = 0; taken < total; ++taken) {
+      Consumer::Message message{};
+      retry([&] {
+        if (shape_.asks_first && !consumer.has_message()) return false;
+        message = consumer.next();
+        return message.data != nullptr;
+      });
+      expect(message.source < shape_.senders.size(), "a message has a sender");
+      const uint32_t number = next[message.source]++;
+      expect(number < shape_.senders[message.source].size(), "a message arrives once");
+      const uint32_t words = shape_.senders[message.source][number] + 1;
+      expect(message.bytes == words * 8, "each sender's messages arrive in their order");
+      if (shape_.frees_early) consumer.free_next();
+      for (uint32_t i = 0; i < words; ++i) {
+        expect(read_word(message.data + i * 8) == content(message.source, number, i),
+               "a message arrives whole, in order and unharmed");
+      }
+      if (!shape_.frees_early && (++held == shape_.held_max || taken + 1 == total)) {
+        for (; held != 0; --held) consumer.free_next();
+      }
+      uint64_t digest = taken + 1;
+      for (const uint32_t count : next) digest = digest << 8 | count;
+      settle(digest << 8 | held);
+    }
+    expect(consumer.next().data == nullptr, "nothing arrives twice");
+  }
+
+  /// Looks like a word of the ring wherever it may be mistaken for one: of the next lap, at that.
+  uint64_t content(uint32_t sender, uint32_t number, uint32_t word) const {
+    return uint64_t{8} << 32 | uint64_t{sender} << 28 | uint64_t{word} << 20 |
+           uint64_t{number} << 16 | shm::Word::make(shm::WordKind::kMessage, 2, 0, 0);
+  }
+  shm::BasicRingView<ModelMemory> view() { return {&control_, slots_, shape_.slots}; }
+
+  const RingShape shape_;
+  shm::BasicRingControl<ModelMemory> control_;
+  shm::BasicSlot<ModelMemory> slots_[kSlotsMax];
+  std::optional<Producer> producers_[kThreadsMax];
+  std::optional<Consumer> consumer_;
+};
+
+}  // namespace pinwire::model

@@ -1,0 +1,136 @@
+// Every interleaving and every stale read of the shared-memory ring's production code, in small
+// shapes that wrap, fill up, pad and hold back. Nothing is lost, doubled, torn or reordered, no
+// slot is overwritten before it was given back, and no wait is for ever.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "tests/models/ring_program.h"
+
+namespace pinwire::model {
+namespace {
+
+struct Case {
+  const char* name;
+  RingShape shape;
+};
+void PrintTo(const Case& at, std::ostream* out) { *out << at.name; }
+
+// 0: a message of one line with one word; 6: one that fills its line; 8: one of two lines.
+const Case kCases[] = {
+    {"OneWriter", {.slots = 2, .senders = {{0, 0, 0, 0, 0, 0, 0}}, .is_shared = false}},
+    {"OneWriterPads", {.slots = 4, .senders = {{0, 8, 0, 8, 8, 0, 8}}, .is_shared = false}},
+    {"TwoSendersWrap", {.slots = 2, .senders = {{0, 0, 0}, {0, 6}}}},
+    {"TwoSendersRoom", {.slots = 4, .senders = {{0, 0, 0, 0}, {0, 0, 0}}}},
+    {"TwoSendersLong", {.slots = 4, .senders = {{8, 8}, {0, 8}}}},
+    {"TwoSendersPad", {.slots = 4, .senders = {{0, 8, 0}, {8, 0}}, .held_max = 2}},
+    {"ThreeSenders", {.slots = 2, .senders = {{0, 0}, {0, 0}, {0}}}},
+    {"ThreeSendersLong", {.slots = 4, .senders = {{8}, {8}, {0, 0}}}},
+    {"TwoThreadsOfOneProcess", {.slots = 2, .senders = {{0, 0}, {0}}, .one_producer = true}},
+    {"HeldMessages", {.slots = 4, .senders = {{0, 0, 0, 0}, {0, 0}}, .held_max = 3}},
+    {"NextWithoutAsking", {.slots = 2, .senders = {{0, 0}, {0, 0}}, .asks_first = false}},
+};
+
+class Ring : public testing::TestWithParam<Case> {};
+
+TEST_P(Ring, KeepsItsPromisesInEveryExecution) {
+  const Report report = RingProgram(GetParam().shape).explore();
+  std::printf("%s: %llu executions, %llu states, %llu steps\n", GetParam().name,
+              static_cast<unsigned long long>(report.executions),
+              static_cast<unsigned long long>(report.states),
+              static_cast<unsigned long long>(report.steps));
+  EXPECT_EQ(report.failure, "") << report.trace;
+  EXPECT_GT(report.executions, 0u);
+}
+INSTANTIATE_TEST_SUITE_P(Shapes, Ring, testing::ValuesIn(kCases),
+                         [](const auto& at) { return std::string(at.param.name); });
+
+// The mutants: each takes away one thing that the protocol needs, and must be caught.
+
+constexpr auto kRelaxed = std::memory_order_relaxed;
+bool is_word(const std::string& cell) { return cell.starts_with("word"); }
+/// head_seen_ of a producer, the only atomic of it.
+bool is_head_seen(const std::string& cell) { return cell == "?"; }
+shm::WordKind stored_kind(const Access& access) { return shm::Word::kind(access.operand); }
+
+struct Mutant {
+  const char* name;
+  const char* caught_by;  ///< part of the failure
+  RingShape shape;
+  Mutation mutation;
+};
+void PrintTo(const Mutant& at, std::ostream* out) { *out << at.name; }
+
+const RingShape kWrap{.slots = 2, .senders = {{0, 0}, {0, 0}}};
+const RingShape kLong{.slots = 4, .senders = {{8, 0, 0}, {0, 8}}};
+const RingShape kPads{.slots = 4, .senders = {{0, 8, 8}}, .is_shared = false};
+const RingShape kThreads{.slots = 2, .senders = {{0, 0}, {0}}, .one_producer = true};
+const RingShape kEarly{.slots = 2, .senders = {{0, 0}, {0, 0}}, .frees_early = true};
+
+const Mutant kMutants[] = {
+    {"PublishRelaxed", "data race", kWrap, {[](Access& a, const std::string& cell) {
+       if (is_word(cell) && a.action == Action::kStore && a.operand != 0) a.order = kRelaxed;
+     }}},
+    {"ConsumeWithoutAcquire", "data race", kWrap, {[](Access& a, const std::string& cell) {
+       if (is_word(cell) && a.action == Action::kLoad) a.order = kRelaxed;
+     }}},
+    {"FreeWithoutRelease", "data race", kWrap, {[](Access& a, const std::string& cell) {
+       if (cell == "head" && a.action == Action::kStore) a.order = kRelaxed;
+     }}},
+    {"RoomWithoutAcquire", "data race", kWrap, {[](Access& a, const std::string& cell) {
+       if (cell == "head" && a.action == Action::kLoad) a.order = kRelaxed;
+     }}},
+    {"SharedRoomWithoutAcquire", "data race", kThreads, {[](Access& a, const std::string& cell) {
+       if (is_head_seen(cell) && a.action == Action::kLoad) a.order = kRelaxed;
+     }}},
+    {"SharedRoomWithoutRelease", "data race", kThreads, {[](Access& a, const std::string& cell) {
+       if (is_head_seen(cell) && a.action == Action::kStore) a.order = kRelaxed;
+     }}},
+    {"ReserveInTwoHalves", "", kWrap, {[](Access& a, const std::string& cell) {
+       a.is_torn = cell == "tail";
+     }}},
+    {"NoLookForRoom", "", kWrap, {[](Access& a, const std::string& cell) {
+       if (cell == "head" && a.action == Action::kLoad) a.lie = 2;
+     }}},
+    {"InsideWordsNotZeroed", "", kLong, {[](Access& a, const std::string& cell) {
+       a.is_dropped = is_word(cell) && a.action == Action::kStore && a.operand == 0;
+     }}},
+    {"PadNotPublished", "waits for ever", kPads, {[](Access& a, const std::string& cell) {
+       a.is_dropped =
+           is_word(cell) && a.action == Action::kStore && stored_kind(a) == shm::WordKind::kPad;
+     }}},
+    {"MessageNotPublished", "waits for ever", kWrap, {[](Access& a, const std::string& cell) {
+       a.is_dropped = is_word(cell) && a.action == Action::kStore && a.operand != 0;
+     }}},
+    {"HeadNeverTold", "waits for ever", kWrap, {[](Access& a, const std::string& cell) {
+       a.is_dropped = cell == "head" && a.action == Action::kStore;
+     }}},
+    {"LapForgotten", "waits for ever", kWrap, {[](Access& a, const std::string& cell) {
+       if (is_word(cell) && a.action == Action::kStore && a.operand != 0) {
+         a.operand = (a.operand & ~uint64_t{0xfff}) | 1;
+       }
+     }}},
+    {"PublishedBeforeItsBytes", "data race", kWrap, {.change = {}, .copies_after_store = true}},
+    {"GivenBackBeforeItIsRead", "data race", kEarly, {}},
+};
+
+class RingMutant : public testing::TestWithParam<Mutant> {};
+
+TEST_P(RingMutant, IsCaught) {
+  const Report report = RingProgram(GetParam().shape).explore(GetParam().mutation);
+  std::printf("%s: %s, in state %llu\n", GetParam().name, report.failure.c_str(),
+              static_cast<unsigned long long>(report.states));
+  EXPECT_NE(report.failure, "");
+  EXPECT_NE(report.failure.find(GetParam().caught_by), std::string::npos) << report.failure;
+}
+INSTANTIATE_TEST_SUITE_P(All, RingMutant, testing::ValuesIn(kMutants),
+                         [](const auto& at) { return std::string(at.param.name); });
+
+TEST(RingMutants, TheirShapesAreFineWithoutThem) {
+  for (const RingShape& shape : {kWrap, kLong, kPads, kThreads}) {
+    EXPECT_EQ(RingProgram(shape).explore().failure, "");
+  }
+}
+
+}  // namespace
+}  // namespace pinwire::model
