@@ -21,6 +21,9 @@ struct Caps {
   uint64_t send_bytes_max = 0;  ///< head + payload of one kSend
   uint64_t put_bytes_max = 0;   ///< of one kPut or kGet; larger ones are split by the caller
   uint64_t inline_bytes_max = 0;  ///< payloads up to this are cheaper copied than attached
+  /// The most payload of one kPut or kPutSend with kWorkCopied: what the driver can hold at once. A
+  /// kSend is copied whole. inline_bytes_max <= copied_bytes_max <= put_bytes_max.
+  uint64_t copied_bytes_max = 0;
   uint32_t mtu_bytes = 0;         ///< 0: not packetised
   bool hw_rdma = false;           ///< one-sided work needs no CPU at the target
   bool ordered_put_send = false;
@@ -80,13 +83,14 @@ class Driver {
   /// Flushes nothing: the caller has waited. Idempotent.
   virtual void close() = 0;
 
-  /// Takes a prefix of `work`. A short count is back-pressure: poll (recv, done) and try again.
+  /// Takes a prefix of `work`, which is not empty. A short count is back-pressure: poll (recv, done) and try again.
   virtual uint32_t post(uint32_t lane, std::span<const Work> work) noexcept = 0;
   /// Every accepted Work that is not kWorkSilent yields exactly one Done, also on failure.
   virtual uint32_t done(uint32_t lane, std::span<Done> out) noexcept = 0;
   /// Drives the device (receive, acknowledge, retransmit, one-sided work of peers) and hands out
   /// messages. kRepliesOnly leaves requests where they are: for a thread that waits inside a handler.
   virtual uint32_t recv(uint32_t lane, RecvFilter filter, std::span<Recv> out) noexcept = 0;
+  /// The oldest of each class first, in the order in which recv() handed them out.
   virtual void give_back(uint32_t lane, std::span<const Recv> buffers) noexcept = 0;
   /// False: recv() or done() may find something. True: nothing was there a moment ago.
   virtual bool idle(uint32_t lane) const noexcept = 0;

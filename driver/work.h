@@ -24,7 +24,8 @@ enum class Op : uint8_t {
 enum class MessageClass : uint8_t { kRequest, kReply };
 
 enum WorkFlags : uint8_t {
-  kWorkCopied = 1,  ///< `local` is reusable when post() returns: the driver copies or has finished
+  kWorkCopied = 1,  ///< `local` is reusable when post() returns: the driver copies or has finished.
+                    ///< Puts of up to caps().copied_bytes_max only; gets never
   kWorkSilent = 2,  ///< no Done on success; failure still shows in failure(). `local` is reusable once
                     ///< the peer has seen the data, whoever says so (a reply, for a LongAsync)
 };

@@ -62,7 +62,10 @@ Status connect_peers(Job& job, uint32_t driver_index, const std::vector<Way>& wa
     engine.routes[peer].driver_index = driver_index;
   }
   // Peers may carry less than this rank's device does.
-  engine.drivers[driver_index].caps = driver.caps();
+  const Caps caps = engine.drivers[driver_index].caps = driver.caps();
+  check(caps.inline_bytes_max <= caps.copied_bytes_max,
+        "a driver holds no copy of what it says is cheaper copied", caps.inline_bytes_max,
+        caps.copied_bytes_max);
   return success();
 }
 
@@ -97,6 +100,9 @@ Status open_drivers(Job& job) {
             : make_network_driver(job);
     if (!driver) return driver.error();
     if (way == Way::kShm) job.shm = static_cast<ShmDriver*>(driver->get());
+    driver = decorate(std::move(*driver), job.settings);
+    if (!driver) return driver.error();
+    if (way == Way::kShm) job.shm_index = engine.driver_count;
     job.drivers.push_back(std::move(*driver));
     if (auto opened = open_one(job, *job.drivers.back()); !opened) return opened;
     if (auto done = connect_peers(job, engine.driver_count - 1, ways, way); !done) return done;

@@ -13,6 +13,10 @@ namespace pinwire {
 /// GASNET_DRIVER names. A sentence that says of each why it was passed over.
 Result<std::unique_ptr<Driver>> make_network_driver(const Job& job);
 
+/// `driver` inside the decorators that this build and the settings want: `checked` in builds with
+/// checks, `faulty` where GASNET_FAULTS says so. Production builds link one that adds nothing.
+Result<std::unique_ptr<Driver>> decorate(std::unique_ptr<Driver> driver, const Settings& settings);
+
 /// One function for each row. A build without the device's library links one that says so.
 Result<std::unique_ptr<Driver>> make_dpdk_for(const Job& job);
 

@@ -17,6 +17,7 @@
 #include "extended/barrier.h"
 #include "extended/connect.h"
 #include "extended/exit.h"
+#include "extended/ops.h"
 #include "extended/reach.h"
 #include "extended/transfer.h"
 
@@ -147,6 +148,7 @@ Status job_attach(HandlerEntry* table, size_t count, uint64_t segment_bytes) {
   }
   if (auto pinned = publish_segments(job); !pinned) return pinned;
   open_barrier(job.shm != nullptr && ranks_on_host(job) == engine.rank_count ? job.shm : nullptr);
+  thread_ops();  // of this thread: nothing is allocated from here on
   job.attached = true;
   return job.bootstrap->barrier();
 }

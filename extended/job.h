@@ -36,7 +36,8 @@ struct Job {
   uint64_t segment_limit_local = 0;
   uint64_t segment_limit_global = 0;
   std::vector<std::unique_ptr<Driver>> drivers;
-  ShmDriver* shm = nullptr;  ///< of `drivers`, when in use
+  ShmDriver* shm = nullptr;  ///< when in use; `drivers` holds it, perhaps decorated
+  uint32_t shm_index = 0;    ///< of the engine's drivers
   SegmentMemory segment;
   uint64_t segment_bytes = 0;
   bool attached = false;

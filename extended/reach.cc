@@ -64,7 +64,7 @@ Status publish_segments(Job& job) {
     if (facts.bytes == 0) continue;
     if (peer == engine.rank) {
       pinwire_reach[peer] = {facts.base, facts.bytes, 0, 0};
-    } else if (job.shm != nullptr && route.driver == job.shm) {
+    } else if (job.shm != nullptr && route.driver_index == job.shm_index) {
       if (auto mapped = map_peer(job, peer, facts); !mapped) return mapped;
     }
   }

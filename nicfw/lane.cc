@@ -67,9 +67,7 @@ void Lane::connect(Rank rank, const Endpoint& endpoint) noexcept {
   }
   peer.frame_bytes_max = static_cast<uint16_t>(
       std::min<uint32_t>(nic_.facts.frame_bytes_max, endpoint.frame_bytes_max));
-  // A multiple of 16, so that aligned puts stay aligned.
-  peer.fragment_bytes = static_cast<uint16_t>(
-      (peer.frame_bytes_max - kRecordsOffset - record_fields(RecordType::kPut)) & ~15u);
+  peer.fragment_bytes = static_cast<uint16_t>(put_fragment_bytes(peer.frame_bytes_max));
   // More than half of its buffers in one flight would only be dropped.
   peer.congestion.start(
       std::clamp<uint32_t>(endpoint.rx_buffers / 2, 2, nic_.config.window_frames));

@@ -61,6 +61,24 @@ struct NicShared {
                                           ...) noexcept;
 };
 
+/// Payloads up to this are copied into the frame even if they may stay: cheaper than a second part.
+inline constexpr uint32_t kCopyBytes = 256;
+
+/// Payload of a put that one frame carries. A multiple of 16, so that aligned puts stay aligned.
+constexpr uint32_t put_fragment_bytes(uint32_t frame_bytes_max) noexcept {
+  return (frame_bytes_max - kRecordsOffset - record_fields(RecordType::kPut)) & ~15u;
+}
+/// Frames that a copied put may take, its message's included: it is built at once, or not at all.
+constexpr uint64_t copied_put_frames(uint64_t bytes, uint32_t fragment_bytes) noexcept {
+  return bytes / fragment_bytes + 2;
+}
+/// The largest put whose frames are at most half of a window.
+constexpr uint64_t copied_put_bytes(uint32_t window_frames, uint32_t fragment_bytes) noexcept {
+  return uint64_t{window_frames / 2 - 1} * fragment_bytes - 1;
+}
+static_assert(copied_put_frames(copied_put_bytes(4, 512), 512) == 4 / 2 &&
+              copied_put_frames(copied_put_bytes(4, 512) + 1, 512) > 4 / 2);
+
 class Lane {
  public:
   Lane(NicShared& nic, uint32_t index);
@@ -81,9 +99,6 @@ class Lane {
 
  private:
   static constexpr uint32_t kBurst = 32;
-  /// Payloads up to this are copied into the frame even if they may stay: cheaper than a second
-  /// part.
-  static constexpr uint32_t kCopyBytes = 256;
   /// While fewer frames than this are in flight in a flow, a message goes out at once and alone.
   static constexpr uint32_t kCoalesceBehind = 4;
   static constexpr uint64_t kCoalesceNs = 5'000;  ///< the longest that a frame collects messages

@@ -15,9 +15,9 @@ bool Lane::accept_long(Peer& peer, Flow flow, const Work& work) noexcept {
   if (work.head_bytes != 0) std::memcpy(op.head, work.head, work.head_bytes);
   if (work.flags & kWorkCopied) {
     // Everything must be copied now, or nothing be accepted.
-    const uint64_t frames = work.bytes / peer.fragment_bytes + 2;
+    const uint64_t frames = copied_put_frames(work.bytes, peer.fragment_bytes);
     check(frames <= nic_.config.window_frames / 2 && frames <= buffers_.size() / 2,
-          "post: kWorkCopied with more payload than this driver copies", work.bytes);
+          "post: kWorkCopied with more payload than copied_bytes_max", work.bytes);
     const SendFlow& send = peer.send[static_cast<size_t>(flow)];
     const bool room = send.next - send.una + frames <= nic_.config.window_frames &&
                       send.in_flight() < peer.congestion.frames() &&

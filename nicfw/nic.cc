@@ -69,7 +69,9 @@ Caps Nic::caps() const noexcept {
   caps.lanes_max = shared_.facts.queues;
   caps.send_bytes_max = smallest_frame_ - kRecordsOffset - kMessageHeaderBytes;
   caps.put_bytes_max = kPutBytesMax;
-  caps.inline_bytes_max = 256;
+  caps.inline_bytes_max = kCopyBytes;
+  caps.copied_bytes_max =
+      copied_put_bytes(shared_.config.window_frames, put_fragment_bytes(smallest_frame_));
   caps.mtu_bytes = shared_.facts.frame_bytes_max;
   caps.atomic64 = true;
   caps.zero_copy_tx = shared_.facts.zero_copy_tx;

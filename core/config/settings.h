@@ -58,6 +58,7 @@ struct Settings {
   bool verbose_env = false;
   bool quiet = false;
   bool freeze = false;
+  std::string faults;  ///< for driver/faulty.h; builds with checks only
 };
 
 /// The value of a variable, or nullptr.

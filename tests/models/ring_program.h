@@ -69,7 +69,7 @@ class RingProgram {
     for (uint32_t number = 0; number < shape_.senders[sender].size(); ++number) {
       const uint32_t words = shape_.senders[sender][number] + 1;
       uint64_t place = shm::kFull;
-      retry([&] { return (place = producer.reserve(words * 8)) != shm::kFull; });
+      retry([&] { return (place = producer.reserve(words * 8, false)) != shm::kFull; });
       for (uint32_t i = 0; i < words; ++i) {
         write_word(producer.body(place) + i * 8, content(sender, number, i));
       }

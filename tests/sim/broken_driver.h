@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "driver/driver.h"
+#include "driver/forwarding.h"
 
 namespace pinwire::sim {
 
@@ -34,33 +34,18 @@ enum class Break : uint8_t {
 };
 const char* break_name(Break what) noexcept;
 
-class BrokenDriver final : public Driver {
+class BrokenDriver final : public ForwardingDriver {
  public:
   /// Breaks its promise at the `nth` occasion.
   BrokenDriver(std::unique_ptr<Driver> whole, Break what, uint32_t nth)
-      : whole_(std::move(whole)), what_(what), left_(nth) {}
+      : ForwardingDriver(*whole), whole_(std::move(whole)), what_(what), left_(nth) {}
 
   const char* name() const noexcept override { return "broken"; }
-  Caps caps() const noexcept override { return whole_->caps(); }
-  Status open(const OpenInfo& info) override { return whole_->open(info); }
-  std::vector<std::byte> address() const override { return whole_->address(); }
-  Status connect(Rank peer, std::span<const std::byte> address) override {
-    return whole_->connect(peer, address);
-  }
-  Result<Region> pin(void* base, uint64_t bytes, int fd, uint64_t fd_offset) override {
-    return whole_->pin(base, bytes, fd, fd_offset);
-  }
-  Status unpin(const Region& region) override { return whole_->unpin(region); }
-  void close() override { whole_->close(); }
   uint32_t post(uint32_t lane, std::span<const Work> work) noexcept override;
   uint32_t done(uint32_t lane, std::span<Done> out) noexcept override;
   uint32_t recv(uint32_t lane, RecvFilter filter, std::span<Recv> out) noexcept override;
   void give_back(uint32_t lane, std::span<const Recv> buffers) noexcept override;
   bool idle(uint32_t lane) const noexcept override { return whole_->idle(lane) && early_.empty(); }
-  int event_fd(uint32_t lane) const noexcept override { return whole_->event_fd(lane); }
-  Armed arm(uint32_t lane) noexcept override { return whole_->arm(lane); }
-  const Failure* failure() const noexcept override { return whole_->failure(); }
-  void stats(StatSink& sink) const noexcept override { whole_->stats(sink); }
 
   bool broken() const noexcept { return broken_; }
 

@@ -285,7 +285,8 @@ static unsigned char source[1 << 20];
 
 static void round_trips(int m, int category, int is_async, size_t bytes) {
   expected_bytes = bytes;
-  reply_bytes = bytes > gasnet_AMMaxMedium() && reply_category == kMedium ? gasnet_AMMaxMedium() : bytes;
+  const size_t reply_max = reply_category == kMedium ? gasnet_AMMaxMedium() : gasnet_AMMaxLongReply();
+  reply_bytes = bytes < reply_max ? bytes : reply_max;
   ++expected_seed;
   barrier();
   for (gasnet_node_t k = 0; k < nodes; ++k) {
@@ -306,7 +307,9 @@ int main(int argc, char **argv) {
   const size_t medium = gasnet_AMMaxMedium();
   EXPECT(medium >= 512 && gasnet_AMMaxLongRequest() >= 512 && gasnet_AMMaxLongReply() >= 512);
   EXPECT_EQ(gasnet_AMMaxArgs(), 16);
-  const size_t largest = slot_bytes() < sizeof source ? slot_bytes() : sizeof source;
+  size_t largest = slot_bytes() < sizeof source ? slot_bytes() : sizeof source;
+  if (largest > gasnet_AMMaxLongRequest()) largest = gasnet_AMMaxLongRequest();
+  if (largest > gasnet_AMMaxLongReply()) largest = gasnet_AMMaxLongReply();
   for (int m = 0; m <= 16; ++m) {
     for (int category = 0; category < kCategories; ++category) {
       for (reply_category = 0; reply_category < kCategories; ++reply_category) {

@@ -1,0 +1,291 @@
+#include "driver/checked.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "core/base/check.h"
+#include "driver/forwarding.h"
+
+namespace pinwire {
+namespace {
+
+/// What a lane owes its caller, and its caller the lane. Counts may be raised by several threads
+/// when the driver has concurrent_post.
+class LaneLedger {
+ public:
+  /// Signalled work of this cookie was accepted.
+  void owe_done(uint64_t cookie) noexcept {
+    owed_[bucket(cookie)].fetch_add(1, std::memory_order_relaxed);
+  }
+  void forgive_done(uint64_t cookie) noexcept {
+    owed_[bucket(cookie)].fetch_sub(1, std::memory_order_relaxed);
+  }
+  void take_done(uint64_t cookie) noexcept {
+    const uint32_t before = owed_[bucket(cookie)].fetch_sub(1, std::memory_order_relaxed);
+    check(before != 0, "done: a cookie that no accepted, signalled work waits for", cookie);
+  }
+
+  void hand_out(const Recv& recv) noexcept {
+    Held& held = held_[static_cast<size_t>(recv.cls)];
+    check(held.end - held.begin < kHeldMax, "recv: more held than this checker remembers");
+    held.data[held.end++ % kHeldMax] = recv.data;
+  }
+  void take_back(const Recv& recv) noexcept {
+    Held& held = held_[static_cast<size_t>(recv.cls)];
+    check(held.begin != held.end, "give_back: nothing of this class is held", recv.data);
+    check(held.data[held.begin++ % kHeldMax] == recv.data,
+          "give_back: not the oldest of its class that is held", recv.data);
+  }
+
+  /// One call at a time, for the calls of a lane that the caller serialises.
+  void enter() noexcept {
+    check(!busy_.exchange(true, std::memory_order_acquire), "two calls for one lane at once");
+  }
+  void leave() noexcept { busy_.store(false, std::memory_order_release); }
+
+ private:
+  static constexpr uint32_t kBuckets = 1 << 14;
+  static constexpr uint32_t kHeldMax = 1 << 12;
+  static uint64_t bucket(uint64_t cookie) noexcept {
+    return (cookie * 0x9e3779b97f4a7c15) >> 32 & (kBuckets - 1);
+  }
+
+  struct Held {
+    uint32_t begin = 0;
+    uint32_t end = 0;
+    const std::byte* data[kHeldMax];
+  };
+  std::atomic<bool> busy_{false};
+  std::atomic<uint32_t> owed_[kBuckets] = {};
+  Held held_[2];
+};
+
+class LaneUse {
+ public:
+  explicit LaneUse(LaneLedger& ledger) noexcept : ledger_(ledger) { ledger.enter(); }
+  ~LaneUse() { ledger_.leave(); }
+  LaneUse(const LaneUse&) = delete;
+
+ private:
+  LaneLedger& ledger_;
+};
+
+class Checked final : public ForwardingDriver {
+ public:
+  explicit Checked(std::unique_ptr<Driver> driver)
+      : ForwardingDriver(*driver), owned_(std::move(driver)) {}
+
+  Status open(const OpenInfo& info) override {
+    check(!is_open_, "open: twice");
+    check(info.rank < info.rank_count, "open: no such rank", info.rank, info.rank_count);
+    check(info.network_depth >= 1, "open: no depth at all");
+    auto opened = inner().open(info);
+    if (!opened) return opened;
+    learn_caps();
+    check(info.lanes >= 1 && info.lanes <= caps_.lanes_max, "open: lanes", info.lanes,
+          caps_.lanes_max);
+    info_ = info;
+    lanes_ = std::make_unique<LaneLedger[]>(info.lanes);
+    connected_.assign(info.rank_count, false);
+    is_open_ = true;
+    return opened;
+  }
+  std::vector<std::byte> address() const override {
+    check_open();
+    return inner().address();
+  }
+  Status connect(Rank peer, std::span<const std::byte> address) override {
+    check_open();
+    check(peer < info_.rank_count, "connect: no such rank", peer, info_.rank_count);
+    check(!connected_[peer], "connect: twice to one rank", peer);
+    auto connected = inner().connect(peer, address);
+    connected_[peer] = connected.ok();
+    learn_caps();
+    return connected;
+  }
+  Result<Region> pin(void* base, uint64_t bytes, int fd, uint64_t fd_offset) override {
+    check_open();
+    check(base != nullptr && bytes != 0, "pin: nothing", base, bytes);
+    auto region = inner().pin(base, bytes, fd, fd_offset);
+    if (region) {
+      check(region->base == reinterpret_cast<uint64_t>(base) && region->bytes == bytes,
+            "pin: another region than was asked for", region->base, region->bytes);
+      pinned_.push_back(*region);
+    }
+    return region;
+  }
+  Status unpin(const Region& region) override {
+    check_open();
+    const auto found = std::find_if(pinned_.begin(), pinned_.end(), [&](const Region& r) {
+      return r.base == region.base && r.bytes == region.bytes && r.remote_key == region.remote_key;
+    });
+    check(found != pinned_.end(), "unpin: a region that is not pinned", region.base);
+    pinned_.erase(found);
+    return inner().unpin(region);
+  }
+  void close() override {
+    is_open_ = false;
+    inner().close();
+  }
+
+  uint32_t post(uint32_t lane, std::span<const Work> work) noexcept override {
+    check_open();
+    LaneLedger& ledger = at(lane);
+    check(!work.empty(), "post: no work");
+    for (const Work& item : work) {
+      check_work(item);
+      // Before it is taken: another thread may poll its completion while post() runs.
+      if (is_signalled(item)) ledger.owe_done(item.cookie);
+    }
+    if (!caps_.concurrent_post) ledger.enter();
+    const uint32_t taken = inner().post(lane, work);
+    if (!caps_.concurrent_post) ledger.leave();
+    check(taken <= work.size(), "post: took more than there was", taken, work.size());
+    for (const Work& item : work.subspan(taken)) {
+      if (is_signalled(item)) ledger.forgive_done(item.cookie);
+    }
+    return taken;
+  }
+
+  uint32_t done(uint32_t lane, std::span<Done> out) noexcept override {
+    LaneLedger& ledger = at(lane);
+    LaneUse use(ledger);
+    const uint32_t count = inner().done(lane, out);
+    check(count <= out.size(), "done: more than there is room for", count, out.size());
+    for (const Done& done : out.first(count)) {
+      check(done.status <= WorkStatus::kFlushed, "done: no such status",
+            static_cast<int>(done.status));
+      ledger.take_done(done.cookie);
+    }
+    return count;
+  }
+
+  uint32_t recv(uint32_t lane, RecvFilter filter, std::span<Recv> out) noexcept override {
+    check_open();
+    LaneLedger& ledger = at(lane);
+    LaneUse use(ledger);
+    const uint32_t count = inner().recv(lane, filter, out);
+    check(count <= out.size(), "recv: more than there is room for", count, out.size());
+    for (const Recv& recv : out.first(count)) {
+      check(recv.cls <= MessageClass::kReply, "recv: no such class", static_cast<int>(recv.cls));
+      check(filter == RecvFilter::kAll || recv.cls == MessageClass::kReply,
+            "recv: a request, where only replies were asked for", recv.peer);
+      check(recv.peer < info_.rank_count, "recv: from no rank of the job", recv.peer);
+      check(reinterpret_cast<uintptr_t>(recv.data) % 16 == 8, "recv: data % 16 is not 8",
+            recv.data);
+      check(recv.bytes <= caps_.send_bytes_max, "recv: longer than send_bytes_max", recv.bytes);
+      ledger.hand_out(recv);
+    }
+    return count;
+  }
+
+  void give_back(uint32_t lane, std::span<const Recv> buffers) noexcept override {
+    LaneLedger& ledger = at(lane);
+    LaneUse use(ledger);
+    for (const Recv& recv : buffers) ledger.take_back(recv);
+    inner().give_back(lane, buffers);
+  }
+
+  bool idle(uint32_t lane) const noexcept override {
+    at(lane);
+    return inner().idle(lane);
+  }
+  int event_fd(uint32_t lane) const noexcept override {
+    at(lane);
+    const int fd = inner().event_fd(lane);
+    check((fd >= 0) == caps_.event_fd, "event_fd: not as caps().event_fd says", fd);
+    return fd;
+  }
+  Armed arm(uint32_t lane) noexcept override {
+    LaneUse use(at(lane));
+    const Armed armed = inner().arm(lane);
+    check(armed == Armed::kBusy || caps_.event_fd, "arm: armed without an event_fd", lane);
+    return armed;
+  }
+  bool drained(uint32_t lane) const noexcept override {
+    at(lane);
+    return inner().drained(lane);
+  }
+  const Failure* failure() const noexcept override {
+    const Failure* failure = inner().failure();
+    if (failure != nullptr) {
+      has_failed_.store(true, std::memory_order_relaxed);
+    } else {
+      check(!has_failed_.load(std::memory_order_relaxed), "failure: it came to life again");
+    }
+    return failure;
+  }
+
+ private:
+  static bool is_signalled(const Work& work) noexcept { return (work.flags & kWorkSilent) == 0; }
+  void check_open() const noexcept { check(is_open_, "a call before open or after close"); }
+  LaneLedger& at(uint32_t lane) const noexcept {
+    check(lane < info_.lanes && lanes_ != nullptr, "no such lane", lane, info_.lanes);
+    return lanes_[lane];
+  }
+
+  void learn_caps() noexcept {
+    caps_ = inner().caps();
+    check(caps_.lanes_max >= 1, "caps: no lane");
+    check(caps_.send_bytes_max > kHeadBytesMax, "caps: send_bytes_max", caps_.send_bytes_max);
+    check(caps_.inline_bytes_max <= caps_.copied_bytes_max,
+          "caps: inline_bytes_max above copied_bytes_max", caps_.inline_bytes_max,
+          caps_.copied_bytes_max);
+    check(caps_.copied_bytes_max <= caps_.put_bytes_max,
+          "caps: copied_bytes_max above put_bytes_max", caps_.copied_bytes_max,
+          caps_.put_bytes_max);
+  }
+
+  void check_work(const Work& work) const noexcept {
+    check(work.op <= Op::kCompareSwap, "post: no such operation", static_cast<int>(work.op));
+    check(work.cls <= MessageClass::kReply, "post: no such class", static_cast<int>(work.cls));
+    check((work.flags & ~(kWorkCopied | kWorkSilent)) == 0, "post: unknown flags", work.flags);
+    check(work.peer < info_.rank_count, "post: no such rank", work.peer, info_.rank_count);
+    check(connected_[work.peer], "post: the rank is not connected", work.peer);
+    check(work.head_bytes <= kHeadBytesMax && work.head_bytes % 8 == 0, "post: bad head_bytes",
+          work.head_bytes);
+    check(work.bytes == 0 || work.local != nullptr, "post: bytes without memory", work.bytes);
+    const bool is_copied = (work.flags & kWorkCopied) != 0;
+    switch (work.op) {
+      case Op::kSend:
+        check(work.head_bytes + work.bytes <= caps_.send_bytes_max,
+              "post: message larger than send_bytes_max", work.bytes, caps_.send_bytes_max);
+        break;
+      case Op::kPut:
+      case Op::kPutSend:
+        check(work.bytes <= caps_.put_bytes_max, "post: put larger than put_bytes_max", work.bytes,
+              caps_.put_bytes_max);
+        check(!is_copied || work.bytes <= caps_.copied_bytes_max,
+              "post: copied put larger than copied_bytes_max", work.bytes, caps_.copied_bytes_max);
+        break;
+      case Op::kGet:
+        check(work.bytes <= caps_.put_bytes_max, "post: get larger than put_bytes_max", work.bytes,
+              caps_.put_bytes_max);
+        check(!is_copied, "post: a get cannot be copied");
+        break;
+      case Op::kFetchOp:
+      case Op::kCompareSwap:
+        check(caps_.atomic64, "post: an atomic without caps().atomic64");
+        check(work.head != nullptr && work.bytes == sizeof(uint64_t) && work.remote % 8 == 0,
+              "post: a malformed atomic", work.bytes, work.remote);
+        break;
+    }
+  }
+
+  std::unique_ptr<Driver> owned_;
+  OpenInfo info_{};
+  Caps caps_;
+  bool is_open_ = false;
+  std::unique_ptr<LaneLedger[]> lanes_;
+  std::vector<bool> connected_;
+  std::vector<Region> pinned_;
+  mutable std::atomic<bool> has_failed_{false};
+};
+
+}  // namespace
+
+std::unique_ptr<Driver> make_checked(std::unique_ptr<Driver> inner) {
+  return std::make_unique<Checked>(std::move(inner));
+}
+
+}  // namespace pinwire

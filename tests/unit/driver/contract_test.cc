@@ -1,0 +1,291 @@
+// The contract of driver.h over every driver, with `checked` around it on both sides of `faulty`:
+// on a good day, with refusals and delays, and with each capability denied.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+
+#include "tests/unit/driver/two_ranks.h"
+
+namespace pinwire {
+namespace {
+
+struct Day {
+  Kind kind;
+  std::string faults;
+};
+std::string name_of(const Day& day) {
+  std::string name = (day.kind == Kind::kShm ? "shm_" : "nicfw_") + day.faults;
+  for (char& c : name) {
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  }
+  return name;
+}
+std::vector<Day> days() {
+  std::vector<Day> all;
+  for (const Kind kind : {Kind::kShm, Kind::kNicfw}) {
+    for (const char* faults : {"", "refuse=0.5", "delay=0.5", "refuse=0.3,delay=0.3,seed=9"}) {
+      all.push_back({kind, faults});
+    }
+    for (const char* capability : deniable()) {
+      all.push_back({kind, std::string("without=") + capability});
+    }
+  }
+  return all;
+}
+
+class Contract : public testing::TestWithParam<Day> {
+ protected:
+  Contract() : ranks_(GetParam().kind, read_fault_plan(GetParam().faults).value()) {}
+
+  static constexpr uint32_t kTurnsMax = 100'000;
+  /// Posts all, polling both ranks for room and until `count` are done and `messages` seen.
+  void carry_out(std::vector<Work> works, size_t messages = 0) {
+    size_t posted = 0, signalled = 0;
+    for (const Work& work : works) signalled += (work.flags & kWorkSilent) == 0;
+    for (uint32_t turn = 0; turn < kTurnsMax; ++turn) {
+      if (posted < works.size()) {
+        posted += ranks_.at(0).post(0, std::span(works).subspan(posted));
+      }
+      ranks_.turn(
+          0, [](const Recv&) { FAIL() << "nobody sends to rank 0"; }, done_);
+      ranks_.turn(
+          1, [&](const Recv& recv) { see(recv); }, none_);
+      if (posted == works.size() && done_.size() == signalled && seen_ == messages) return;
+    }
+    FAIL() << posted << " of " << works.size() << " posted, " << done_.size() << " of " << signalled
+           << " done, " << seen_ << " of " << messages << " messages";
+  }
+  void see(const Recv& recv) {
+    ++seen_;
+    uint64_t number;
+    ASSERT_GE(recv.bytes, sizeof number);
+    std::memcpy(&number, recv.data, sizeof number);
+    ++times_[number];
+    EXPECT_EQ(recv.peer, 0u);
+    EXPECT_EQ(recv.cls == MessageClass::kReply, number % 3 == 0);
+    for (uint32_t i = sizeof number; i < recv.bytes; ++i) {
+      ASSERT_EQ(recv.data[i], static_cast<std::byte>(number));
+    }
+  }
+  void expect_all_done_once() {
+    std::map<uint64_t, int> times;
+    for (const Done& done : done_) {
+      EXPECT_EQ(done.status, WorkStatus::kOk);
+      ++times[done.cookie];
+    }
+    for (const auto& [cookie, count] : times) EXPECT_EQ(count, 1) << cookie;
+  }
+  Work put(const std::byte* from, uint64_t bytes, uint64_t offset, uint8_t flags = 0) {
+    Work work{};
+    work.op = Op::kPut;
+    work.flags = flags;
+    work.peer = 1;
+    work.cookie = ++cookie_;
+    work.local = const_cast<std::byte*>(from);
+    work.bytes = bytes;
+    work.remote = reinterpret_cast<uint64_t>(ranks_.memory(1)) + offset;
+    work.remote_key = ranks_.region(1).remote_key;
+    return work;
+  }
+  std::vector<std::byte> pattern(uint64_t bytes, unsigned seed) {
+    std::vector<std::byte> data(bytes);
+    for (uint64_t i = 0; i < bytes; ++i) data[i] = static_cast<std::byte>(i * 7 + seed);
+    return data;
+  }
+
+  TwoRanks ranks_;
+  std::vector<Done> done_, none_;
+  std::map<uint64_t, int> times_;
+  size_t seen_ = 0;
+  uint64_t cookie_ = 0;
+};
+
+TEST_P(Contract, MessagesArriveOnceAndWhole) {
+  constexpr uint64_t kMessages = 400;
+  const uint64_t payload_max = std::min<uint64_t>(ranks_.at(0).caps().send_bytes_max - 8, 1000);
+  std::vector<uint64_t> heads(kMessages);
+  std::vector<std::vector<std::byte>> payloads;
+  std::vector<Work> works;
+  for (uint64_t i = 0; i < kMessages; ++i) {
+    heads[i] = i;
+    payloads.emplace_back(i * 37 % payload_max, static_cast<std::byte>(i));
+    Work work{};
+    work.op = Op::kSend;
+    work.cls = i % 3 == 0 ? MessageClass::kReply : MessageClass::kRequest;
+    work.flags = static_cast<uint8_t>(kWorkCopied | (i % 2 == 0 ? kWorkSilent : 0));
+    work.head_bytes = 8;
+    work.peer = 1;
+    work.cookie = i;
+    work.head = &heads[i];
+    work.local = payloads[i].data();
+    work.bytes = payloads[i].size();
+    works.push_back(work);
+  }
+  carry_out(works, kMessages);
+  for (uint64_t i = 0; i < kMessages; ++i) EXPECT_EQ(times_[i], 1) << i;
+  expect_all_done_once();
+}
+
+TEST_P(Contract, PutsAndGetsOfEverySize) {
+  const Caps caps = ranks_.at(0).caps();
+  for (const uint64_t wanted : {1, 8, 100, 256, 257, 1400, 1500, 5000, 40'000}) {
+    const uint64_t bytes = std::min<uint64_t>(wanted, caps.put_bytes_max);
+    const auto source = pattern(bytes, static_cast<unsigned>(wanted));
+    std::vector<std::byte> back(bytes);
+    carry_out({put(source.data(), bytes, 64)});
+    EXPECT_EQ(std::memcmp(ranks_.memory(1) + 64, source.data(), bytes), 0) << bytes;
+    Work get = put(back.data(), bytes, 64);
+    get.op = Op::kGet;
+    done_.clear();
+    carry_out({get});
+    EXPECT_EQ(back, source) << bytes;
+    expect_all_done_once();
+    done_.clear();
+  }
+}
+
+TEST_P(Contract, ACopiedPutLeavesItsSourceFreeUpToTheLimit) {
+  const uint64_t limit = std::min(ranks_.at(0).caps().copied_bytes_max, TwoRanks::kMemoryBytes / 2);
+  for (const uint64_t bytes : {limit, limit / 2, limit / 16}) {
+    if (bytes == 0) continue;
+    const auto expected = pattern(bytes, 3);
+    auto source = expected;
+    const Work work = put(source.data(), bytes, 0, kWorkCopied);
+    for (uint32_t turn = 0; ranks_.at(0).post(0, {&work, 1}) == 0; ++turn) {
+      ASSERT_LT(turn, kTurnsMax) << "never room for a copied put of " << bytes;
+      ranks_.turn(
+          0, [](const Recv&) {}, done_);
+      ranks_.turn(
+          1, [](const Recv&) {}, none_);
+    }
+    std::fill(source.begin(), source.end(), std::byte{0xee});
+    for (uint32_t turn = 0; done_.empty(); ++turn) {
+      ASSERT_LT(turn, kTurnsMax);
+      ranks_.turn(
+          0, [](const Recv&) {}, done_);
+      ranks_.turn(
+          1, [](const Recv&) {}, none_);
+    }
+    EXPECT_EQ(std::memcmp(ranks_.memory(1), expected.data(), bytes), 0) << bytes;
+    expect_all_done_once();
+    done_.clear();
+  }
+}
+
+TEST_P(Contract, TheMessageOfAPutSendComesAfterTheData) {
+  const uint64_t number = 1;
+  const uint64_t bytes = std::min<uint64_t>(3000, ranks_.at(0).caps().put_bytes_max);
+  const auto source = pattern(bytes, 5);
+  Work work = put(source.data(), bytes, 128);
+  work.op = Op::kPutSend;
+  work.head = &number;
+  work.head_bytes = 8;
+  bool had_data = false;
+  for (uint32_t turn = 0; seen_ == 0 || done_.empty(); ++turn) {
+    ASSERT_LT(turn, kTurnsMax);
+    if (work.bytes != 0 && ranks_.at(0).post(0, {&work, 1}) == 1) work.bytes = 0;
+    ranks_.turn(
+        0, [](const Recv&) {}, done_);
+    ranks_.turn(
+        1,
+        [&](const Recv& recv) {
+          see(recv);
+          had_data = std::memcmp(ranks_.memory(1) + 128, source.data(), bytes) == 0;
+        },
+        none_);
+  }
+  EXPECT_TRUE(had_data);
+  EXPECT_EQ(seen_, 1u);
+}
+
+TEST_P(Contract, AtomicsWhereThereAreSome) {
+  if (!ranks_.at(0).caps().atomic64) {
+    EXPECT_EQ(GetParam().faults, "without=atomic64");  // both drivers have them
+    return;
+  }
+  uint64_t old = 0;
+  const AtomicOperands add{AtomicCode::kAdd, 5, 0};
+  for (uint64_t i = 0; i < 10; ++i) {
+    Work work = put(reinterpret_cast<std::byte*>(&old), 8, 1024);
+    work.op = Op::kFetchOp;
+    work.head = &add;
+    work.head_bytes = sizeof add;
+    carry_out({work});
+    EXPECT_EQ(old, 5 * i);
+    done_.clear();
+  }
+}
+
+TEST_P(Contract, AnAccessOutsideTheRegionIsRefused) {
+  const uint64_t value = 1;
+  const Work work = put(reinterpret_cast<const std::byte*>(&value), 8, TwoRanks::kMemoryBytes - 7);
+  carry_out({work});
+  ASSERT_EQ(done_.size(), 1u);
+  EXPECT_EQ(done_[0].status, WorkStatus::kRemoteAccess);
+}
+
+TEST_P(Contract, ADriverThatSaysItSleepsHasSomethingToWakeIt) {
+  const Caps caps = ranks_.at(0).caps();
+  EXPECT_EQ(ranks_.at(0).event_fd(0) >= 0, caps.event_fd);
+  if (!caps.event_fd) {
+    EXPECT_EQ(ranks_.at(0).arm(0), Armed::kBusy);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Days, Contract, testing::ValuesIn(days()),
+                         [](const auto& at) { return name_of(at.param); });
+
+TEST(Failing, AllWorkComesBackAndTheFailureStays) {
+  for (const Kind kind : {Kind::kShm, Kind::kNicfw}) {
+    TwoRanks ranks(kind, read_fault_plan("fail=20").value());
+    std::vector<Done> done, none;
+    uint64_t value = 0, failed = 0, posted = 0;
+    for (uint32_t turn = 0; done.size() < 100; ++turn) {
+      ASSERT_LT(turn, 100'000u);
+      Work work{};
+      work.op = Op::kPut;
+      work.peer = 1;
+      work.cookie = posted;
+      work.local = &value;
+      work.bytes = 8;
+      work.remote = ranks.region(1).base;
+      work.remote_key = ranks.region(1).remote_key;
+      if (posted < 100) posted += ranks.at(0).post(0, {&work, 1});
+      ranks.turn(
+          0, [](const Recv&) {}, done);
+      ranks.turn(
+          1, [](const Recv&) {}, none);
+    }
+    for (const Done& one : done) failed += one.status == WorkStatus::kUnreachable;
+    EXPECT_EQ(failed, 80u);
+    ASSERT_NE(ranks.at(0).failure(), nullptr);
+    EXPECT_EQ(ranks.at(0).failure()->peer, 1u);
+  }
+}
+
+TEST(Failing, TheControlPlaneFailsWithASentence) {
+  FaultPlan plan;
+  plan.fail_open = true;
+  auto driver = make_faulty(make_shm_driver(64), plan);
+  EXPECT_NE(driver->open({.rank = 0, .rank_count = 2}).sentence().find("opening failed"),
+            std::string::npos);
+  plan = {};
+  plan.fail_connect = plan.fail_pin = true;
+  driver = make_faulty(make_shm_driver(64), plan);
+  ASSERT_TRUE(driver->open({.rank = 0, .rank_count = 2}).ok());
+  EXPECT_NE(driver->connect(1, driver->address()).sentence().find("rank 1"), std::string::npos);
+  EXPECT_NE(driver->pin(&plan, sizeof plan, -1, 0).sentence().find("pinning"), std::string::npos);
+}
+
+TEST(FaultPlan, BadTextGetsASentence) {
+  for (const char* text : {"refuse", "refuse=2", "delay=x", "seed=1x", "without=luck", "what=1"}) {
+    auto plan = read_fault_plan(text);
+    ASSERT_FALSE(plan.ok()) << text;
+    EXPECT_NE(plan.sentence().find("without=CAPABILITY"), std::string::npos);
+  }
+  EXPECT_TRUE(read_fault_plan("").ok());
+}
+
+}  // namespace
+}  // namespace pinwire
