@@ -93,7 +93,9 @@ void check_long_bounds(Rank to, const void* dest, size_t bytes) noexcept {
 }
 
 /// How the payload of a Long leaves, by its size and place: copied by the driver; in place, waiting
-/// until the target has it; or, LongAsync, in place without waiting.
+/// until the target has it; or, LongAsync, in place without waiting. That only from the segment:
+/// the reply after which the client may free its source can overtake acknowledgements, and a
+/// repetition reads the source once more (C1-146, C1-147).
 void send_long(const pinwire_token* token, Rank to, const AmCall& call, const void* source,
                size_t bytes, void* dest, bool is_async) noexcept {
   check_long_bounds(to, dest, bytes);
@@ -122,11 +124,12 @@ void send_long(const pinwire_token* token, Rank to, const AmCall& call, const vo
     return;
   }
   work.local_key = engine.local_key(route.driver_index, source, bytes);
-  work.flags = is_async ? kWorkSilent : 0;
+  const bool waits = !is_async || work.local_key == kNoRegion;
+  work.flags = waits ? 0 : kWorkSilent;
   DoneCount done{0};
   work.cookie = cookie_of(done);
   post(token, route, work);
-  if (is_async) return;
+  if (!waits) return;
   const auto finished = [&] { return done.load(std::memory_order_acquire) != 0; };
   if (token == nullptr) {
     wait_until(finished);

@@ -26,8 +26,9 @@ enum class MessageClass : uint8_t { kRequest, kReply };
 enum WorkFlags : uint8_t {
   kWorkCopied = 1,  ///< `local` is reusable when post() returns: the driver copies or has finished.
                     ///< Puts of up to caps().copied_bytes_max only; gets never
-  kWorkSilent = 2,  ///< no Done on success; failure still shows in failure(). `local` is reusable once
-                    ///< the peer has seen the data, whoever says so (a reply, for a LongAsync)
+  kWorkSilent = 2,  ///< no Done on success; failure still shows in failure(). `local` may change once
+                    ///< the peer has seen the data, whoever says so (a reply, for a LongAsync), but
+                    ///< is pinned: it may be read again until close()
 };
 
 enum class AtomicCode : uint8_t { kAdd, kAnd, kOr, kXor, kMin, kMax, kSwap, kCompareSwap, kGet };

@@ -54,7 +54,8 @@ struct AmWorld::Node {
   /// Sources of LongAsync: the library's until the handler has run.
   struct Lent {
     uint32_t number;
-    std::vector<std::byte> bytes;
+    std::span<std::byte> source;
+    std::vector<std::byte> owned;  ///< the source, if it is outside the segment
   };
   std::deque<Lent> lent;
 };

@@ -122,6 +122,16 @@ void AmWorld::send_one(Rank rank) {
   send_request(node, ledger_.enter(message));
 }
 
+/// A slot of the segment that no LongAsync still needs, if there is one.
+std::byte* AmWorld::free_slot(Node& node) const {
+  for (uint32_t index = 0; index < scenario_.in_flight_max; ++index) {
+    std::byte* const slot = node.memory->slot(index);
+    const auto is_lent = [&](const Node::Lent& lent) { return lent.source.data() == slot; };
+    if (std::none_of(node.lent.begin(), node.lent.end(), is_lent)) return slot;
+  }
+  return nullptr;
+}
+
 void AmWorld::send_request(Node& node, uint32_t number) {
   const ActiveMessage message = ledger_[number];
   std::array<int32_t, kAmArgsMax> args{};
@@ -132,7 +142,8 @@ void AmWorld::send_request(Node& node, uint32_t number) {
   std::vector<std::byte> other(message.bytes);
   const bool in_segment = message.bytes <= scenario_.message_bytes_max && node.random.chance(0.5);
   const bool is_async = message.category == Category::kLong && node.random.chance(0.3);
-  std::byte* const source = in_segment && !is_async ? node.memory->slot(0) : other.data();
+  std::byte* const slot = in_segment ? free_slot(node) : nullptr;
+  std::byte* const source = slot != nullptr ? slot : other.data();
   fill_pattern({source, message.bytes}, message.content);
   switch (message.category) {
     case Category::kShort:
@@ -148,14 +159,14 @@ void AmWorld::send_request(Node& node, uint32_t number) {
       break;
   }
   if (is_async) {
-    node.lent.push_back({number, std::move(other)});
+    node.lent.push_back({number, {source, message.bytes}, std::move(other)});
   } else {
     std::fill_n(source, message.bytes, kScribble);
   }
   while (!node.lent.empty() && ledger_[node.lent.front().number].runs > 0) {
-    auto& bytes = node.lent.front().bytes;
+    const std::span<std::byte> bytes = node.lent.front().source;
     std::fill_n(bytes.data(), bytes.size(), kScribble);
-    node.lent.pop_front();
+    node.lent.pop_front();  // frees it, if it is outside the segment
   }
 }
 

@@ -47,6 +47,7 @@ class AmWorld final : public EventTarget {
   void wake(Rank rank);
   void program(Rank rank);
   void send_one(Rank rank);
+  std::byte* free_slot(Node& node) const;
   void send_request(Node& node, uint32_t number);
   void send_reply(pinwire_token& token, const ActiveMessage& asked);
   bool reserve(Rank writer, Rank target, uint64_t bytes, PutRange& range, uint64_t content);
