@@ -4,6 +4,8 @@
 // case.
 #pragma once
 
+#include <time.h>
+
 #include <string>
 
 #include "core/base/result.h"
@@ -23,6 +25,7 @@ Result<JobDir> make_job_dir(const std::string& parent);
 void remove_tree(const std::string& path);
 
 /// Removes what jobs left in `parent` whose launcher and janitor were both killed.
-void remove_stale_job_dirs(const std::string& parent);
+/// A directory younger than `settled_s` may be between its making and its lock.
+void remove_stale_job_dirs(const std::string& parent, time_t settled_s = 10);
 
 }  // namespace pinwire::launch

@@ -1,10 +1,12 @@
 #include "driver/dpdk/eal.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -25,6 +27,8 @@ std::mutex eal_mutex;
 EalState eal_state = EalState::kFresh;
 uint32_t eal_users = 0;
 std::string eal_directory;  // made by us for EAL, removed by eal_stop
+int eal_directory_fd =
+    -1;  // locked while this process lives: launchers remove those that nobody locks
 
 const char* likely_fix(int code) {
   switch (code) {
@@ -101,6 +105,8 @@ Status make_directory(const EalOptions& options) {
         path.c_str(), strerror(errno));
   }
   eal_directory = path;
+  eal_directory_fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (eal_directory_fd >= 0) flock(eal_directory_fd, LOCK_SH | LOCK_NB);
   return success();
 }
 
@@ -108,6 +114,8 @@ void remove_directory() {
   std::error_code ignored;
   if (!eal_directory.empty()) std::filesystem::remove_all(eal_directory, ignored);
   eal_directory.clear();
+  if (eal_directory_fd >= 0) close(eal_directory_fd);
+  eal_directory_fd = -1;
 }
 
 }  // namespace

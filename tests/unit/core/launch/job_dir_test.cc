@@ -1,0 +1,64 @@
+// What a launcher removes of jobs whose launcher and janitor were both killed, and what it leaves.
+#include "core/launch/job_dir.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace pinwire::launch {
+namespace {
+
+class StaleDirs : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_NE(::mkdtemp(parent_.data()), nullptr); }
+  void TearDown() override { remove_tree(parent_); }
+  void make(const std::string& name) const {
+    ASSERT_EQ(::mkdir((parent_ + "/" + name).c_str(), 0700), 0);
+    std::ofstream(parent_ + "/" + name + "/file") << "something";
+  }
+  bool there(const std::string& name) const {
+    return std::filesystem::exists(parent_ + "/" + name);
+  }
+  std::string parent_ = "/tmp/stale-dirs-XXXXXX";
+  static constexpr time_t kAnyAge = -60;
+};
+
+TEST_F(StaleDirs, ThoseThatNobodyLocksGo) {
+  make("pinwire-job-abcdef");
+  make("pinwire-eal-A1b2C3");
+  remove_stale_job_dirs(parent_, kAnyAge);
+  EXPECT_FALSE(there("pinwire-job-abcdef"));
+  EXPECT_FALSE(there("pinwire-eal-A1b2C3"));
+}
+
+TEST_F(StaleDirs, ThoseOfRunningJobsStay) {
+  auto job = make_job_dir(parent_);
+  ASSERT_TRUE(job.ok()) << job.sentence();
+  remove_stale_job_dirs(parent_, kAnyAge);
+  EXPECT_TRUE(std::filesystem::exists(job->path));
+  job->lock.reset();
+  remove_stale_job_dirs(parent_, kAnyAge);
+  EXPECT_FALSE(std::filesystem::exists(job->path));
+}
+
+TEST_F(StaleDirs, YoungOnesMayHaveNoLockYet) {
+  make("pinwire-job-abcdef");
+  remove_stale_job_dirs(parent_);
+  EXPECT_TRUE(there("pinwire-job-abcdef"));
+}
+
+TEST_F(StaleDirs, OthersMayUseOurName) {
+  for (const char* name :
+       {"pinwire-source", "pinwire-abcdef", "pinwire-job-abcdefg", "pinwire-job"})
+    make(name);
+  std::ofstream(parent_ + "/pinwire-job-abcdef") << "a file, no directory";
+  remove_stale_job_dirs(parent_, kAnyAge);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(parent_), {}), 5);
+  EXPECT_TRUE(there("pinwire-source/file"));
+}
+
+}  // namespace
+}  // namespace pinwire::launch
