@@ -10,7 +10,7 @@
 namespace pinwire::model {
 namespace {
 
-constexpr uint64_t kPhases = 4;
+constexpr uint64_t kPhases = 3;
 shm::BasicBarrierLine<ModelMemory> lines[kThreadsMax];
 uint64_t before_barrier[kThreadsMax];  // plain memory that each rank writes before it notifies
 
