@@ -129,7 +129,7 @@ TEST_P(Contract, MessagesArriveOnceAndWhole) {
 
 TEST_P(Contract, PutsAndGetsOfEverySize) {
   const Caps caps = ranks_.at(0).caps();
-  for (const uint64_t wanted : {1, 8, 100, 256, 257, 1400, 1500, 5000, 40'000}) {
+  for (const uint64_t wanted : {1u, 8u, 100u, 256u, 257u, 1400u, 1500u, 5000u, 40'000u}) {
     const uint64_t bytes = std::min<uint64_t>(wanted, caps.put_bytes_max);
     const auto source = pattern(bytes, static_cast<unsigned>(wanted));
     std::vector<std::byte> back(bytes);
