@@ -100,7 +100,7 @@ class Lane {
  private:
   static constexpr uint32_t kBurst = 32;
   /// While fewer frames than this are in flight in a flow, a message goes out at once and alone.
-  static constexpr uint32_t kCoalesceBehind = 4;
+  static constexpr uint32_t kCoalesceBehind = 1;
   static constexpr uint64_t kCoalesceNs = 5'000;  ///< the longest that a frame collects messages
   static constexpr uint32_t kAckFrames = 16;      ///< frames that may wait for one acknowledgement
 
@@ -146,6 +146,7 @@ class Lane {
                             SendSlot*& slot) noexcept;
   void chain_op(SendSlot& slot, Index op) noexcept;
   void built(Peer& peer, Flow flow) noexcept;
+  void send_whole(Peer& peer, Flow flow) noexcept;
 
   // lane_operation.cc: from Work to Done
   Index take_op(const Work& work) noexcept;

@@ -31,13 +31,19 @@ bool Lane::accept_long(Peer& peer, Flow flow, const Work& work) noexcept {
       check(op.built == 0, "a copied put was cut", op.built);
       drop_op(index);
     }
-    if (whole) built(peer, flow);
+    if (whole) send_whole(peer, flow);
     return whole;
   }
   peer.send[static_cast<size_t>(flow)].ops.push(ops_, index);
   pump_ops(peer, flow);
-  built(peer, flow);
+  send_whole(peer, flow);
   return true;
+}
+
+/// Frames of their own have nothing to wait for.
+void Lane::send_whole(Peer& peer, Flow flow) noexcept {
+  attend(peer);
+  transmit(peer, flow);
 }
 
 void Lane::pump_ops(Peer& peer, Flow flow) noexcept {

@@ -122,11 +122,13 @@ Status EthdevPort::start() {
                    mtu, strerror(-failed));
     }
   }
-  if (const int failed = rte_eth_dev_start(ethdev_); failed != 0) {
+  const int failed = rte_eth_dev_start(ethdev_);
+  // memif's client fails to start while its server does not listen yet: wait_link_up() tries again.
+  if (failed != 0 && !traits_.restarts_link) {
     return error("%s does not start: %s (%s)", describe().c_str(), strerror(-failed),
                  eal_log_tail().c_str());
   }
-  started_ = true;
+  started_ = failed == 0;
   return success();
 }
 

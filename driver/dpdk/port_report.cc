@@ -28,8 +28,8 @@ Status EthdevPort::wait_link_up(uint32_t timeout_ms) {
     if (traits_.restarts_link && waited_us % (kRestartEveryMs * uint64_t{1000}) == 0 &&
         waited_us != 0) {
       const QuietThreads quiet;
-      rte_eth_dev_stop(ethdev_);
-      rte_eth_dev_start(ethdev_);
+      if (started_) rte_eth_dev_stop(ethdev_);
+      started_ = rte_eth_dev_start(ethdev_) == 0;
     }
     usleep(kLinkStepUs);
   }
