@@ -1,9 +1,12 @@
 #include "tests/job/launch/run.h"
 
+#include <arpa/inet.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -151,6 +154,23 @@ std::vector<std::string> sorted_lines(const std::string& text) {
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
   std::sort(lines.begin(), lines.end());
   return lines;
+}
+
+std::vector<int> free_ports(int count) {
+  std::vector<int> sockets, ports;
+  for (int i = 0; i < count; ++i) {
+    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t bytes = sizeof address;
+    ::bind(socket, reinterpret_cast<const sockaddr*>(&address), bytes);
+    ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &bytes);
+    sockets.push_back(socket);
+    ports.push_back(ntohs(address.sin_port));
+  }
+  for (const int socket : sockets) ::close(socket);
+  return ports;
 }
 
 Folder::Folder() {

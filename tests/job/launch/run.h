@@ -52,6 +52,8 @@ bool empty_within(const std::string& folder, double limit_s);
 double now_s();
 int count_of(const std::string& text, const std::string& part);
 std::vector<std::string> sorted_lines(const std::string& text);
+/// Ports of the loopback interface that are free now; all different.
+std::vector<int> free_ports(int count);
 
 /// A directory of this test alone, removed at its end.
 class Folder {
