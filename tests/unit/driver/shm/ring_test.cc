@@ -28,7 +28,7 @@ bool send(RingProducer& producer, uint32_t source, const std::vector<uint8_t>& b
   const auto count = static_cast<uint32_t>(bytes.size());
   const uint64_t place = producer.reserve(count, count % 2 == 0);
   if (place == kFull) return false;
-  std::memcpy(producer.body(place), bytes.data(), count);
+  if (count != 0) std::memcpy(producer.body(place), bytes.data(), count);
   producer.publish(place, source, count);
   return true;
 }
@@ -98,7 +98,9 @@ TEST_P(RingShapes, EverythingArrivesInOrder) {
       ASSERT_EQ(message.source, received & 0xffff);
       ASSERT_EQ(message.bytes, sizes[received]);
       const auto expected = pattern(1, received, message.bytes);
-      ASSERT_EQ(std::memcmp(message.data, expected.data(), message.bytes), 0) << received;
+      if (!expected.empty()) {  // memcmp takes no null pointer
+        ASSERT_EQ(std::memcmp(message.data, expected.data(), message.bytes), 0) << received;
+      }
       ++received;
       ++held;
     }
