@@ -119,12 +119,13 @@ void send_long(const pinwire_token* token, Rank to, const AmCall& call, const vo
   work.bytes = bytes;
   work.remote = reinterpret_cast<uint64_t>(dest);
   work.remote_key = route.region_key;
-  if (bytes <= engine.drivers[route.driver_index].caps.inline_bytes_max) {
+  const uint32_t local_key = engine.local_key(route.driver_index, source, bytes);
+  const bool waits = !is_async || local_key == kNoRegion;
+  if (engine.drivers[route.driver_index].caps.copies(bytes, waits)) {
     post(token, route, work);
     return;
   }
-  work.local_key = engine.local_key(route.driver_index, source, bytes);
-  const bool waits = !is_async || work.local_key == kNoRegion;
+  work.local_key = local_key;
   work.flags = waits ? 0 : kWorkSilent;
   DoneCount done{0};
   work.cookie = cookie_of(done);

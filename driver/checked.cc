@@ -228,8 +228,11 @@ class Checked final : public ForwardingDriver {
     caps_ = inner().caps();
     check(caps_.lanes_max >= 1, "caps: no lane");
     check(caps_.send_bytes_max > kHeadBytesMax, "caps: send_bytes_max", caps_.send_bytes_max);
-    check(caps_.inline_bytes_max <= caps_.copied_bytes_max,
-          "caps: inline_bytes_max above copied_bytes_max", caps_.inline_bytes_max,
+    check(caps_.inline_bytes_max <= caps_.eager_bytes_max,
+          "caps: inline_bytes_max above eager_bytes_max", caps_.inline_bytes_max,
+          caps_.eager_bytes_max);
+    check(caps_.eager_bytes_max <= caps_.copied_bytes_max,
+          "caps: eager_bytes_max above copied_bytes_max", caps_.eager_bytes_max,
           caps_.copied_bytes_max);
     check(caps_.copied_bytes_max <= caps_.put_bytes_max,
           "caps: copied_bytes_max above put_bytes_max", caps_.copied_bytes_max,

@@ -18,14 +18,17 @@ namespace pinwire {
 
 struct Caps {
   uint32_t lanes_max = 1;
-  uint64_t send_bytes_max = 0;  ///< head + payload of one kSend
-  uint64_t put_bytes_max = 0;   ///< of one kPut or kGet; larger ones are split by the caller
+  uint64_t send_bytes_max = 0;    ///< head + payload of one kSend
+  uint64_t put_bytes_max = 0;     ///< of one kPut or kGet; larger ones are split by the caller
   uint64_t inline_bytes_max = 0;  ///< payloads up to this are cheaper copied than attached
+  /// Payloads up to this are cheaper copied than waited for, where the source must be reusable on
+  /// return. inline_bytes_max <= eager_bytes_max <= copied_bytes_max.
+  uint64_t eager_bytes_max = 0;
   /// The most payload of one kPut or kPutSend with kWorkCopied: what the driver can hold at once. A
-  /// kSend is copied whole. inline_bytes_max <= copied_bytes_max <= put_bytes_max.
+  /// kSend is copied whole. copied_bytes_max <= put_bytes_max.
   uint64_t copied_bytes_max = 0;
-  uint32_t mtu_bytes = 0;         ///< 0: not packetised
-  bool hw_rdma = false;           ///< one-sided work needs no CPU at the target
+  uint32_t mtu_bytes = 0;  ///< 0: not packetised
+  bool hw_rdma = false;    ///< one-sided work needs no CPU at the target
   bool ordered_put_send = false;
   bool atomic64 = false;
   bool on_demand_paging = false;
@@ -35,6 +38,11 @@ struct Caps {
   bool event_fd = false;
   bool concurrent_post = false;
   bool concurrent_idle = false;  ///< idle() tells of arrivals without a poll
+
+  /// Is a put of so much better copied? `reusable`: its source must be free when the call returns.
+  bool copies(uint64_t bytes, bool reusable) const noexcept {
+    return bytes <= (reusable ? eager_bytes_max : inline_bytes_max);
+  }
 };
 
 /// What a driver is told when it opens. Pointers stay valid until close().
@@ -42,10 +50,10 @@ struct OpenInfo {
   Rank rank = 0;
   Rank rank_count = 1;
   uint32_t lanes = 1;
-  uint64_t job_key = 0;        ///< random, the same on every rank of the job, secret to others
+  uint64_t job_key = 0;         ///< random, the same on every rank of the job, secret to others
   uint32_t network_depth = 64;  ///< requests in flight per peer (GASNET_NETWORKDEPTH), >= 2
   bool concurrent = false;      ///< several threads call the library at once (GASNET_PAR)
-  uint32_t owned_lanes = 0;  ///< lanes below this take requests and puts from one thread each
+  uint32_t owned_lanes = 0;     ///< lanes below this take requests and puts from one thread each
 };
 
 /// Why a driver can no longer serve the job; see Driver::failure.
@@ -83,12 +91,14 @@ class Driver {
   /// Flushes nothing: the caller has waited. Idempotent.
   virtual void close() = 0;
 
-  /// Takes a prefix of `work`, which is not empty. A short count is back-pressure: poll (recv, done) and try again.
+  /// Takes a prefix of `work`, which is not empty. A short count is back-pressure: poll (recv,
+  /// done) and try again.
   virtual uint32_t post(uint32_t lane, std::span<const Work> work) noexcept = 0;
   /// Every accepted Work that is not kWorkSilent yields exactly one Done, also on failure.
   virtual uint32_t done(uint32_t lane, std::span<Done> out) noexcept = 0;
   /// Drives the device (receive, acknowledge, retransmit, one-sided work of peers) and hands out
-  /// messages. kRepliesOnly leaves requests where they are: for a thread that waits inside a handler.
+  /// messages. kRepliesOnly leaves requests where they are: for a thread that waits inside a
+  /// handler.
   virtual uint32_t recv(uint32_t lane, RecvFilter filter, std::span<Recv> out) noexcept = 0;
   /// The oldest of each class first, in the order in which recv() handed them out.
   virtual void give_back(uint32_t lane, std::span<const Recv> buffers) noexcept = 0;
@@ -98,8 +108,8 @@ class Driver {
   virtual int event_fd(uint32_t lane) const noexcept = 0;
   /// kArmed: anything that arrives from now on makes event_fd readable. kBusy: poll first.
   virtual Armed arm(uint32_t lane) noexcept = 0;
-  /// True when nothing that was accepted or received still needs polls (retransmission, acknowledgement):
-  /// the process may end.
+  /// True when nothing that was accepted or received still needs polls (retransmission,
+  /// acknowledgement): the process may end.
   virtual bool drained(uint32_t lane) const noexcept {
     (void)lane;
     return true;

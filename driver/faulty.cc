@@ -144,11 +144,13 @@ constexpr Deniable kDeniable[] = {
     {"event_fd", [](Caps& caps) { caps.event_fd = false; }},
     {"concurrent_post", [](Caps& caps) { caps.concurrent_post = false; }},
     {"concurrent_idle", [](Caps& caps) { caps.concurrent_idle = false; }},
-    {"copies", [](Caps& caps) { caps.inline_bytes_max = caps.copied_bytes_max = 0; }},
+    {"copies",
+     [](Caps& caps) { caps.inline_bytes_max = caps.eager_bytes_max = caps.copied_bytes_max = 0; }},
     {"large_puts",
      [](Caps& caps) {
        caps.put_bytes_max = std::min<uint64_t>(caps.put_bytes_max, 4096);
        caps.copied_bytes_max = std::min(caps.copied_bytes_max, caps.put_bytes_max);
+       caps.eager_bytes_max = std::min(caps.eager_bytes_max, caps.copied_bytes_max);
        caps.inline_bytes_max = std::min(caps.inline_bytes_max, caps.copied_bytes_max);
      }},
     {"large_messages",

@@ -63,9 +63,10 @@ Status connect_peers(Job& job, uint32_t driver_index, const std::vector<Way>& wa
   }
   // Peers may carry less than this rank's device does.
   const Caps caps = engine.drivers[driver_index].caps = driver.caps();
-  check(caps.inline_bytes_max <= caps.copied_bytes_max,
+  check(caps.inline_bytes_max <= caps.eager_bytes_max &&
+            caps.eager_bytes_max <= caps.copied_bytes_max,
         "a driver holds no copy of what it says is cheaper copied", caps.inline_bytes_max,
-        caps.copied_bytes_max);
+        caps.eager_bytes_max, caps.copied_bytes_max);
   return success();
 }
 

@@ -36,8 +36,8 @@ Work one_sided(Op kind, Rank peer, const Route& route, pinwire_op& op) noexcept 
 }
 
 /// Splits by what the driver takes at once.
-void post_pieces(const Work& whole, const Route& route, std::byte* local, uint64_t remote, size_t bytes,
-                 pinwire_op& op) noexcept {
+void post_pieces(const Work& whole, const Route& route, std::byte* local, uint64_t remote,
+                 size_t bytes, pinwire_op& op) noexcept {
   const uint64_t piece_max = engine.drivers[route.driver_index].caps.put_bytes_max;
   Work work = whole;
   for (size_t at = 0; at < bytes;) {
@@ -86,7 +86,8 @@ void start_put(Rank to, void* dest, const void* source, size_t bytes, SourceUnti
     std::memmove(dest, source, bytes);
     return;
   }
-  const bool is_copied = bytes <= engine.drivers[route.driver_index].caps.inline_bytes_max;
+  const bool is_copied =
+      engine.drivers[route.driver_index].caps.copies(bytes, until == SourceUntil::kReturn);
   // A source that must be free on return, but is too large to copy: this put alone is waited for.
   const bool must_wait = until == SourceUntil::kReturn && !is_copied;
   pinwire_op here{};

@@ -68,6 +68,10 @@ inline constexpr uint32_t kCopyBytes = 256;
 constexpr uint32_t put_fragment_bytes(uint32_t frame_bytes_max) noexcept {
   return (frame_bytes_max - kRecordsOffset - record_fields(RecordType::kPut)) & ~15u;
 }
+/// The largest payload of a put-send that one frame carries, message and all.
+constexpr uint32_t copied_frame_bytes(uint32_t frame_bytes_max) noexcept {
+  return put_fragment_bytes(frame_bytes_max) - record_stride(kMessageHeaderBytes, kHeadBytesMax);
+}
 /// Frames that a copied put may take, its message's included: it is built at once, or not at all.
 constexpr uint64_t copied_put_frames(uint64_t bytes, uint32_t fragment_bytes) noexcept {
   return bytes / fragment_bytes + 2;
@@ -118,6 +122,7 @@ class Lane {
   bool accept_send(Peer& peer, const Work& work) noexcept;
   bool accept_put(Peer& peer, const Work& work) noexcept;
   bool accept_put_send(Peer& peer, const Work& work) noexcept;
+  bool accept_copied_put_send(Peer& peer, Flow flow, const Work& work) noexcept;
   bool accept_get(Peer& peer, const Work& work) noexcept;
   bool accept_atomic(Peer& peer, const Work& work) noexcept;
   bool accept_dead(const Work& work) noexcept;

@@ -122,10 +122,55 @@ bool Lane::accept_put(Peer& peer, const Work& work) noexcept {
 
 bool Lane::accept_put_send(Peer& peer, const Work& work) noexcept {
   check(work.bytes <= kPutBytesMax, "post: put larger than put_bytes_max", work.bytes);
-  if (work.bytes != 0) return accept_long(peer, flow_of(work.cls), work);
-  Work plain = work;
-  plain.op = Op::kSend;
-  return accept_send(peer, plain);
+  if (work.bytes == 0) {
+    Work plain = work;
+    plain.op = Op::kSend;
+    return accept_send(peer, plain);
+  }
+  const bool one_frame =
+      work.flags & kWorkCopied && work.bytes <= copied_frame_bytes(peer.frame_bytes_max);
+  return one_frame ? accept_copied_put_send(peer, flow_of(work.cls), work)
+                   : accept_long(peer, flow_of(work.cls), work);
+}
+
+/// Put and message side by side in one frame, which others may share: a receiver places all data of
+/// a frame before it hands out a message of it.
+bool Lane::accept_copied_put_send(Peer& peer, Flow flow, const Work& work) noexcept {
+  const Index op = take_op(work);
+  if (op == kNoIndex) return false;
+  const auto bytes = static_cast<uint32_t>(work.bytes);
+  const uint32_t fields = record_fields(RecordType::kPut);
+  const uint32_t stride = record_stride(fields, bytes);
+  SendSlot* slot = nullptr;
+  std::byte* at = reserve_record(peer, flow, stride + kMessageHeaderBytes + work.head_bytes,
+                                 Kind::kMessage, slot);
+  if (at == nullptr) {
+    drop_op(op);
+    return false;
+  }
+  Record put{};
+  put.type = RecordType::kPut;
+  put.bytes = static_cast<uint16_t>(bytes);
+  put.key = work.remote_key;
+  put.op = op_name(op);
+  put.address = work.remote;
+  put.length = bytes;
+  encode_record(at, put);
+  std::memcpy(at + fields, work.local, bytes);
+  std::memset(at + fields + bytes, 0, stride - fields - bytes);
+  Record message{};
+  message.type = RecordType::kMessage;
+  message.bytes = work.head_bytes;
+  at += stride;
+  at += encode_record(at, message);
+  if (work.head_bytes != 0) std::memcpy(at, work.head, work.head_bytes);
+  counters_.add(Count::kTxCopiedBytes, bytes);
+  counters_.add(Count::kMessagesSent);
+  slot->wants_ack = slot->wants_ack || (work.flags & kWorkSilent) == 0;
+  chain_op(*slot, op);
+  ops_[op].all_built = true;
+  built(peer, flow);
+  return true;
 }
 
 bool Lane::accept_get(Peer& peer, const Work& work) noexcept {

@@ -70,6 +70,7 @@ Caps Nic::caps() const noexcept {
   caps.send_bytes_max = smallest_frame_ - kRecordsOffset - kMessageHeaderBytes;
   caps.put_bytes_max = kPutBytesMax;
   caps.inline_bytes_max = kCopyBytes;
+  caps.eager_bytes_max = copied_frame_bytes(smallest_frame_);
   caps.copied_bytes_max =
       copied_put_bytes(shared_.config.window_frames, put_fragment_bytes(smallest_frame_));
   caps.mtu_bytes = shared_.facts.frame_bytes_max;

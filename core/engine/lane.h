@@ -1,6 +1,8 @@
 // A lane: one queue set of a driver, with the lock that serialises it in PAR.
 #pragma once
 
+#include <sched.h>
+
 #include <atomic>
 #include <cstdint>
 
@@ -26,8 +28,16 @@ struct alignas(kCacheLineBytes) DriverLane {
     locked.store(true, std::memory_order_relaxed);
     return true;
   }
+  /// Its holder may have lost its core to this very thread.
   void lock() noexcept {
-    while (!try_lock()) cpu_relax();
+    constexpr uint32_t kSpinsBeforeYield = 1000;
+    for (uint32_t spins = 1; !try_lock(); ++spins) {
+      if (spins % kSpinsBeforeYield == 0) {
+        sched_yield();
+      } else {
+        cpu_relax();
+      }
+    }
   }
   void unlock() noexcept { locked.store(false, std::memory_order_release); }
 };

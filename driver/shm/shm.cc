@@ -51,6 +51,7 @@ class Shm final : public ShmDriver {
             .send_bytes_max = shm::message_bytes_max(slot_count_),
             .put_bytes_max = ~uint64_t{0},
             .inline_bytes_max = ~uint64_t{0},
+            .eager_bytes_max = ~uint64_t{0},
             .copied_bytes_max = ~uint64_t{0},
             .hw_rdma = true,
             .ordered_put_send = true,

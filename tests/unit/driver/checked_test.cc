@@ -19,6 +19,7 @@ class Puppet final : public Driver {
             .send_bytes_max = 1000,
             .put_bytes_max = 4000,
             .inline_bytes_max = 64,
+            .eager_bytes_max = 500,
             .copied_bytes_max = 2000,
             .atomic64 = true};
   uint32_t takes = 1;
@@ -286,6 +287,7 @@ TEST_F(CheckedDeath, CapsThatContradictThemselves) {
   dies([](Caps& caps) { caps.lanes_max = 0; }, "no lane");
   dies([](Caps& caps) { caps.send_bytes_max = kHeadBytesMax; }, "caps: send_bytes_max");
   dies([](Caps& caps) { caps.inline_bytes_max = 3000; }, "inline_bytes_max above");
+  dies([](Caps& caps) { caps.eager_bytes_max = 3000; }, "eager_bytes_max above");
   dies([](Caps& caps) { caps.copied_bytes_max = 5000; }, "copied_bytes_max above");
 }
 

@@ -233,6 +233,35 @@ TEST(Nic, PutSendDeliversAfterTheDataInAnyOrderOfFrames) {
   }
 }
 
+TEST(Nic, CopiedPutSendsShareFramesAndKeepTheirData) {
+  NicGroup group({});
+  constexpr uint64_t kCount = 40;
+  uint64_t target[kCount] = {};
+  const Region region = group.pin(1, target, sizeof target);
+  for (uint64_t i = 0; i < kCount; ++i) {
+    uint64_t value = 1000 + i;  // gone when post() returns
+    Work work = put_work(1, &value, sizeof value, &target[i], region.remote_key);
+    work.op = Op::kPutSend;
+    work.cls = kRequest;
+    work.flags = kWorkCopied | kWorkSilent;
+    work.head = &i;
+    work.head_bytes = 8;
+    ASSERT_TRUE(group.post(0, work));
+  }
+  uint64_t seen = 0;
+  for (int round = 0; round < 30; ++round) {
+    group.poll(0);
+    for (const uint64_t i : group.poll(1)) {
+      EXPECT_EQ(i, seen++);
+      EXPECT_EQ(target[i], 1000 + i);
+    }
+    group.clock().advance(10'000);
+  }
+  EXPECT_EQ(seen, kCount);
+  EXPECT_LT(group.stat(0, "frames_sent"), kCount / 4);
+  EXPECT_EQ(group.dones(0).size(), 0u);
+}
+
 TEST(Nic, PutSendWaitsForAFragmentThatWasLost) {
   NicGroup group({});
   const auto source = byte_pattern(5000);
