@@ -22,6 +22,7 @@ constexpr uint32_t kDoneMax = 256;
 /// So many messages sent since something was received make a stream.
 constexpr uint64_t kStreamMessages = 4;
 
+/// A rank of this host; made by connect(), so that ranks elsewhere cost two pointers.
 struct Peer {
   Inbox inbox;
   std::vector<RingProducer> rings;  // 2 * lane + class
@@ -69,7 +70,8 @@ class Shm final : public ShmDriver {
     if (!inbox) return inbox.error();
     own_ = std::move(*inbox);
     lanes_ = std::vector<Lane>(info.lanes);
-    peers_ = std::vector<Peer>(info.rank_count);
+    peers_ = std::vector<std::unique_ptr<Peer>>(info.rank_count);
+    rings_ = std::vector<RingProducer*>(info.rank_count);
     for (uint32_t lane = 0; lane < info.lanes; ++lane) {
       for (auto cls : {MessageClass::kRequest, MessageClass::kReply}) {
         lanes_[lane].rings[static_cast<int>(cls)] = RingConsumer(own_.ring(lane, cls));
@@ -92,14 +94,17 @@ class Shm final : public ShmDriver {
     std::memcpy(&theirs, address.data(), sizeof theirs);
     auto inbox = Inbox::map(theirs);
     if (!inbox) return inbox.error();
-    Peer& to = peers_[peer];
+    peers_[peer] = std::make_unique<Peer>();
+    Peer& to = *peers_[peer];
     to.inbox = std::move(*inbox);
+    to.rings.reserve(2 * info_.lanes);
     for (uint32_t lane = 0; lane < info_.lanes; ++lane) {
       for (auto cls : {MessageClass::kRequest, MessageClass::kReply}) {
         to.rings.emplace_back(to.inbox.ring(lane % to.inbox.lanes(), cls),
                               has_several_writers(to.inbox, lane, cls));
       }
     }
+    rings_[peer] = to.rings.data();
     return success();
   }
 
@@ -110,13 +115,14 @@ class Shm final : public ShmDriver {
   void close() override {}
 
   void map_peer_region(Rank peer, uint64_t base, uint64_t bytes, std::byte* mapped) override {
-    Peer& to = peers_[peer];
+    check(peers_[peer] != nullptr, "a region of a peer that is not connected", peer);
+    Peer& to = *peers_[peer];
     to.region_base = base;
     to.region_bytes = bytes;
     to.region_mapped = mapped;
   }
   shm::BarrierLine& barrier_line(Rank rank) noexcept override {
-    return (rank == info_.rank ? own_ : peers_[rank].inbox).header().barrier;
+    return (rank == info_.rank ? own_ : peers_[rank]->inbox).header().barrier;
   }
 
   uint32_t post(uint32_t lane, std::span<const Work> work) noexcept override {
@@ -229,7 +235,8 @@ class Shm final : public ShmDriver {
                                    uint64_t payload_bytes) noexcept {
     const auto bytes = static_cast<uint32_t>(item.head_bytes + payload_bytes);
     dcheck(bytes <= shm::message_bytes_max(slot_count_), "message too long", bytes);
-    RingProducer& ring = peers_[item.peer].rings[2 * lane + static_cast<uint32_t>(item.cls)];
+    dcheck(rings_[item.peer] != nullptr, "a message to a rank that is not connected", item.peer);
+    RingProducer& ring = rings_[item.peer][2 * lane + static_cast<uint32_t>(item.cls)];
     Lane& l = lanes_[lane];
     const uint64_t sent = l.messages_sent.load(std::memory_order_relaxed);
     const uint64_t streak = sent - l.sent_at_recv.load(std::memory_order_relaxed);
@@ -272,7 +279,8 @@ class Shm final : public ShmDriver {
   }
 
   std::byte* reach(const Work& item) const noexcept {
-    const Peer& to = peers_[item.peer];
+    if (peers_[item.peer] == nullptr) return nullptr;
+    const Peer& to = *peers_[item.peer];
     if (!inside(item.remote, item.bytes, to.region_base, to.region_bytes)) return nullptr;
     return to.region_mapped + (item.remote - to.region_base);
   }
@@ -298,7 +306,8 @@ class Shm final : public ShmDriver {
   uint32_t slot_count_ = kSlotsMin;
   Inbox own_;
   std::vector<Lane> lanes_;
-  std::vector<Peer> peers_;
+  std::vector<std::unique_ptr<Peer>> peers_;
+  std::vector<RingProducer*> rings_;  // of each peer: 2 * lane + class
 };
 
 }  // namespace

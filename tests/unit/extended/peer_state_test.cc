@@ -61,6 +61,7 @@ TEST(PeerState, AnIdlePeerCostsAtMost512BytesOverAllLayers) {
               static_cast<unsigned long long>(shm), static_cast<unsigned long long>(rings));
   EXPECT_LE(kTableBytes + nicfw, kPeerBytesMax) << "a job over the network";
   EXPECT_LE(kTableBytes + shm + rings, kPeerBytesMax) << "a job inside one host";
+  EXPECT_LE(kTableBytes + shm + nicfw, kPeerBytesMax) << "a far peer in a job of several hosts";
 }
 
 }  // namespace
