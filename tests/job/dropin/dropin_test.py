@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""Installs, and builds and runs clients outside the source tree as other people's build systems do.
+Usage: dropin_test.py BUILD_DIRECTORY PROGRAM_OF_THE_BUILD DRIVERS [unittest arguments]
+DRIVERS: shm or shm,dpdk"""
+
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+BUILD, BUILT_PROGRAM = map(os.path.abspath, sys.argv[1:3])
+DRIVERS = sys.argv[3].split(",")
+MODES = ["seq", "parsync", "par"]
+WARNINGS = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
+STANDARD = {"c": "-std=c99", "cc": "-std=c++17"}
+PUBLIC = re.compile(r"(gasnet|gasnetc|gasnett|gex|pinwire)_\w+")
+COMPILERS = {"gcc": "g++", "clang": "clang++"}
+ENVIRONMENT = {name: value for name, value in os.environ.items()
+               if not name.startswith(("GASNET_", "PKG_CONFIG", "MAKE"))}
+TIME_LIMIT_S = 120
+work = prefix = None
+
+
+def run(command, **environment):
+    return subprocess.run([str(word) for word in command], cwd=work, env={**ENVIRONMENT, **environment}, text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          timeout=TIME_LIMIT_S)
+
+
+def output_of(command, **environment):
+    done = run(command, **environment)
+    if done.returncode != 0:
+        raise AssertionError(f"{shlex.join(map(str, command))} ended with {done.returncode}\n{done.stdout}")
+    return done.stdout
+
+
+def compilers():
+    found = [name for name in COMPILERS if shutil.which(name) and shutil.which(COMPILERS[name])]
+    for name in set(COMPILERS) - set(found):
+        print(f"dropin: without {name}, which is not installed", file=sys.stderr)
+    return found
+
+
+def linkers():
+    """What -fuse-ld= takes here: they differ in what they let fall and in what they mind."""
+    return [name for name in ("bfd", "gold", "lld") if shutil.which("ld." + name)]
+
+
+def archive(mode):
+    return prefix / f"lib/libgasnet-pinwire-{mode}.a"
+
+
+def pkg_config(mode, *arguments, at=None):
+    """What a shell makes of its output."""
+    return shlex.split(output_of(["pkg-config", *arguments, "gasnet-pinwire-" + mode],
+                                 PKG_CONFIG_PATH=f"{at or prefix}/lib/pkgconfig"))
+
+
+def build(language, name, compiler, words, linker=None):
+    """One client from compile and link words, linked by the compiler of its language."""
+    source = work / ("client." + language)
+    driver = compiler if language == "c" else COMPILERS[compiler]
+    output_of([driver, STANDARD[language], *WARNINGS, source, "-o", work / name, *words,
+               *([f"-fuse-ld={linker}", "-Wl,--gc-sections"] if linker else [])])
+    return work / name
+
+
+def setUpModule():
+    global work, prefix
+    work = pathlib.Path(tempfile.mkdtemp(prefix="pinwire-dropin-test-"))
+    unittest.addModuleCleanup(shutil.rmtree, work)
+    output_of(["meson", "install", "-C", BUILD, "--no-rebuild", "--quiet", "--destdir", work / "root"])
+    header, = (work / "root").glob("**/include/gasnet.h")
+    prefix = header.parent.parent
+    for name in ("client.c", "client.cc", "Makefile"):
+        shutil.copy(HERE / name, work)
+
+
+class Dropin(unittest.TestCase):
+    def expect_job(self, program, driver="shm", ranks=2):
+        said = output_of([prefix / "bin/gasnetrun_pinwire", "-n", ranks, program], GASNET_DRIVER=driver)
+        self.assertEqual(sorted(re.findall(r"client: rank (\d) of (\d): ok", said)),
+                         [(str(rank), str(ranks)) for rank in range(ranks)], said)
+
+    def test_files_lie_where_clients_look(self):
+        names = ["include/gasnet.h", "bin/gasnetrun_pinwire"]
+        names += ["bin/pinwire_switch"] if "dpdk" in DRIVERS else []
+        names += ["bin/flood"] if pathlib.Path(BUILD, "bench/flood").exists() else []
+        for mode in MODES:
+            names += [f"lib/libgasnet-pinwire-{mode}.a", f"lib/pkgconfig/gasnet-pinwire-{mode}.pc",
+                      f"include/pinwire-conduit/pinwire-{mode}.mak"]
+        self.assertEqual([name for name in names if not (prefix / name).exists()], [])
+
+    def test_only_the_api_is_visible(self):
+        told = {name.group() for header in (prefix / "include").glob("*.h")
+                for name in PUBLIC.finditer(header.read_text())}
+        for mode in MODES:
+            defined = output_of(["nm", "-g", "--defined-only", "--format=posix", archive(mode)])
+            names = {line.split()[0] for line in defined.splitlines() if " " in line}
+            self.assertIn("gasnet_attach", names)
+            # The identification strings are read in the binary, not by its source.
+            self.assertEqual({name for name in names - told if not name.endswith("_ident")}, set())
+            needed = output_of(["nm", "-u", "--format=posix", archive(mode)]).splitlines()
+            self.assertEqual([line for line in needed if re.match(r"(_Z|rte_|ibv_|mlx|numa_)\S* U", line)], [])
+
+    def test_pkg_config(self):
+        for compiler in compilers():
+            for language in STANDARD:
+                words = pkg_config("seq", "--define-prefix", "--static", "--cflags", "--libs")
+                self.expect_job(build(language, "program", compiler, words))
+
+    def test_make_fragment(self):
+        for compiler in compilers():
+            output_of(["make", "-B", f"PREFIX={prefix}", "MODE=parsync", f"GASNET_CC={compiler}",
+                       f"GASNET_LD={compiler}", f"GASNET_CXX={COMPILERS[compiler]}",
+                       "WARNINGS=" + " ".join(WARNINGS)])
+            self.expect_job(work / "c_make")
+            self.expect_job(work / "cc_make")
+
+    def test_link_line_of_plain_words(self):
+        """As Realm's: what make says, of which only -I -D -L -l words stay; on every driver."""
+        (work / "words.mk").write_text(
+            f"include {prefix}/include/pinwire-conduit/pinwire-par.mak\n"
+            "words:\n\t@echo $(GASNET_CXXCPPFLAGS) $(GASNET_CXXFLAGS) $(GASNET_LDFLAGS) $(GASNET_LIBS)\n")
+        words = [word for word in output_of(["make", "-s", "-f", "words.mk", "words"]).split()
+                 if re.match("-[IDLl].", word)]
+        self.assertIn("-lgasnet-pinwire-par", words)
+        for compiler in compilers():
+            for language in STANDARD:
+                self.expect_job(build(language, "program", compiler, words))
+        for linker in linkers():
+            program = build("cc", "program", compilers()[0], words, linker)
+            self.expect_job(program)
+        for driver in DRIVERS:
+            self.expect_job(program, driver)
+            self.expect_job(program, driver, ranks=3)  # over DPDK: through the switch beside the launcher
+
+    def test_same_drivers_as_in_the_build_tree(self):
+        """Each PMD's registration, a constructor, is in a client."""
+        def registrations(program):
+            return set(re.findall(r"\b\w*initfn_\w+", output_of(["nm", program])))
+        program = build("c", "program", compilers()[0],
+                        pkg_config("seq", "--define-prefix", "--static", "--cflags", "--libs"))
+        self.assertEqual(registrations(program), registrations(BUILT_PROGRAM))
+        if "dpdk" in DRIVERS:
+            self.assertTrue(any("virtio_user" in name for name in registrations(program)))
+
+    def test_mixed_modes_do_not_link(self):
+        words = pkg_config("seq", "--define-prefix", "--static", "--cflags", "--libs")
+        mixed = ["-DGASNET_PAR" if word == "-DGASNET_SEQ" else word for word in words]
+        self.assertNotEqual(mixed, words)
+        done = run([compilers()[0], work / "client.c", "-o", work / "mixed", *mixed])
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("pinwire_init_par", done.stdout)
+
+    def test_parsers_that_only_substitute_variables(self):
+        """As Chapel's, which has no pkg-config: KEY=VALUE and KEY: VALUE lines, ${KEY} replaced."""
+        for mode in MODES:
+            known = {}
+            for line in (prefix / f"lib/pkgconfig/gasnet-pinwire-{mode}.pc").read_text().splitlines():
+                key, mark, value = re.match(r"([\w.]*)\s*([=:]?)\s*(.*)", line).groups()
+                if mark:
+                    known[key] = re.sub(r"\$\{(\w+)\}", lambda name: known[name[1]], value)
+            self.assertEqual(known["Cflags"].split(), pkg_config(mode, "--cflags", "--keep-system-cflags"))
+            self.assertEqual(known["Libs"].split(), pkg_config(mode, "--libs", "--static", "--keep-system-libs"))
+
+    def test_prefix_with_a_space(self):
+        """pkg-config quotes it. make splits file names at spaces: there the fragments cannot lie."""
+        spaced = work / "a prefix"
+        spaced.symlink_to(prefix)
+        words = pkg_config("seq", "--define-prefix", "--static", "--cflags", "--libs", at=spaced)
+        self.assertIn(f"-I{spaced}/include", words)
+        self.expect_job(build("c", "program", compilers()[0], words))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:], verbosity=2)
