@@ -81,6 +81,7 @@ uint32_t Lane::post(std::span<const Work> work) noexcept {
   uint32_t accepted = 0;
   while (accepted < work.size() && accept(work[accepted])) ++accepted;
   if (accepted < work.size()) counters_.add(Count::kPostRefused);
+  posts_since_poll_ += accepted;
   flush();
   if (!done_.empty()) note_idle();
   return accepted;
@@ -106,6 +107,8 @@ uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
   if (posted_ && now_ns_ - previous_ns_ > kStaleNs) restamp_posted();
   if (now_ns_ - previous_ns_ > kAbsenceNs) absent_until_ns_ = now_ns_;
   posted_ = false;
+  posts_before_poll_ = posts_since_poll_;
+  posts_since_poll_ = 0;
   port_busy_ = false;
   const uint32_t received = receive_burst();
   run_timers();

@@ -103,8 +103,10 @@ class Lane {
 
  private:
   static constexpr uint32_t kBurst = 32;
-  /// While fewer frames than this are in flight in a flow, a message goes out at once and alone.
-  static constexpr uint32_t kCoalesceBehind = 1;
+  /// While fewer frames than this are in flight in a flow, a message goes out at once and alone;
+  /// but what a client that streams posts between two polls joins one frame as soon as any is in
+  /// flight.
+  static constexpr uint32_t kCoalesceBehind = 4;
   static constexpr uint64_t kCoalesceNs = 5'000;  ///< the longest that a frame collects messages
   static constexpr uint32_t kAckFrames = 16;      ///< frames that may wait for one acknowledgement
 
@@ -249,6 +251,8 @@ class Lane {
   uint32_t tx_burst_ = kBurst;
   bool port_busy_ = false;
   bool posted_ = false;  ///< since the last poll: frames bear its time, which may be long ago
+  uint32_t posts_since_poll_ = 0;
+  uint32_t posts_before_poll_ = 0;  ///< between the last poll and the one before it
   bool timers_skipped_ = false;
   bool copying_ =
       false;  ///< a copied put is being cut: all of it, whatever the congestion window says

@@ -73,7 +73,9 @@ std::byte* Lane::reserve_record(Peer& peer, Flow flow, uint32_t bytes, Kind kind
     const bool answerable = kind != Kind::kAsk || slot->asks < kAsksPerFrameMax;
     if (at + bytes <= peer.frame_bytes_max && credited && answerable) {
       slot->asks = static_cast<uint8_t>(slot->asks + (kind == Kind::kAsk ? 1 : 0));
-      std::memset(slot->head + slot->head_bytes, 0, at - slot->head_bytes);
+      if (at != slot->head_bytes) {
+        std::memset(slot->head + slot->head_bytes, 0, at - slot->head_bytes);
+      }
       slot->head_bytes = static_cast<uint16_t>(at + bytes);
       return slot->head + at;
     }
@@ -82,7 +84,8 @@ std::byte* Lane::reserve_record(Peer& peer, Flow flow, uint32_t bytes, Kind kind
   }
   const bool message = kind == Kind::kMessage;
   if (message && !credit_allows(peer, flow)) return nullptr;
-  const bool collect = nic_.config.coalesce && send.in_flight() >= kCoalesceBehind;
+  const bool in_a_row = (posts_since_poll_ != 0 || posts_before_poll_ > 1) && send.in_flight() != 0;
+  const bool collect = nic_.config.coalesce && (in_a_row || send.in_flight() >= kCoalesceBehind);
   slot = start_frame(peer, flow, collect || bytes > kSmallFrameBytes - kRecordsOffset);
   if (slot == nullptr) return nullptr;
   send.open = collect;

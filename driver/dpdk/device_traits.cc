@@ -55,6 +55,7 @@ DeviceTraits device_traits(const DeviceReport& report) {
             .body_path = report.multi_segment_tx ? BodyPath::kCpu : BodyPath::kCopy,
             .paired_queues = true,
             .any_mac = true,
+            .burst_costs = true,  // takes all its buffers first and gives the rest back
             .restarts_link = false};
   }
   if (driver == "net_virtio_user") {

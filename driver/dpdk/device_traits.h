@@ -29,9 +29,10 @@ struct DeviceTraits {
   uint32_t buffer_bytes_min = 0;  ///< smaller receive buffers are refused, whatever the frames
   bool takes_mtu;  ///< tell the device the MTU; others refuse what they carry all the same
   BodyPath body_path;
-  bool paired_queues;  ///< what is sent on queue q arrives on the peer's queue q
-  bool any_mac;        ///< no address filter: the address may be chosen freely
-  bool restarts_link;  ///< a link that stays down needs a stop and a start (memif's client)
+  bool paired_queues;        ///< what is sent on queue q arrives on the peer's queue q
+  bool any_mac;              ///< no address filter: the address may be chosen freely
+  bool burst_costs = false;  ///< a receive burst costs what it may return, not what it returns
+  bool restarts_link;        ///< a link that stays down needs a stop and a start (memif's client)
 };
 
 DeviceTraits device_traits(const DeviceReport& report);

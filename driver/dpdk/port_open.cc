@@ -84,6 +84,7 @@ Status EthdevPort::make_queue(uint16_t index) {
   queue.frame_bytes_max = facts_.frame_bytes_max;
   queue.copy_bytes_max = options_.copy_bytes_max;
   queue.vouched = facts_.memory_medium;
+  queue.burst_costs = traits_.burst_costs;
   if (facts_.ip_checksum_offload)
     queue.checksum_flags |= RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_IPV4;
   if (facts_.udp_checksum_offload)

@@ -51,7 +51,9 @@ struct alignas(kCacheLineBytes) PortQueue {
   uint64_t checksum_flags = 0;  ///< RTE_MBUF_F_TX_… for every UDP frame, or 0
   int wake_fd = -1;             ///< epoll fd around the device's, edge-triggered
   bool vouched = false;         ///< DpdkPortOptions::memory_medium
+  bool burst_costs = false;     ///< DeviceTraits::burst_costs
   bool armed = false;
+  uint16_t next_burst = kPortBurst;  ///< frames to ask for in the first burst of the next rx()
 
   alignas(kCacheLineBytes) DpdkPortCounters counters;
   alignas(kCacheLineBytes) MbufBacklog unsent;  ///< accepted by tx(), not yet by the device
