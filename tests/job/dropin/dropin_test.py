@@ -62,6 +62,11 @@ def pkg_config(mode, *arguments, at=None):
                                  PKG_CONFIG_PATH=f"{at or prefix}/lib/pkgconfig"))
 
 
+def dpdk_is_inside():
+    """It is, where the system has DPDK's archives; else a client links its shared libraries."""
+    return "dpdk" in DRIVERS and "-lrte_eal" not in pkg_config("seq", "--static", "--libs")
+
+
 def build(language, name, compiler, words, linker=None):
     """One client from compile and link words, linked by the compiler of its language."""
     source = work / ("client." + language)
@@ -107,7 +112,8 @@ class Dropin(unittest.TestCase):
             # The identification strings are read in the binary, not by its source.
             self.assertEqual({name for name in names - told if not name.endswith("_ident")}, set())
             needed = output_of(["nm", "-u", "--format=posix", archive(mode)]).splitlines()
-            self.assertEqual([line for line in needed if re.match(r"(_Z|rte_|ibv_|mlx|numa_)\S* U", line)], [])
+            inner = r"(_Z|rte_|ibv_|mlx|numa_)\S* U" if dpdk_is_inside() else r"_Z\S* U"
+            self.assertEqual([line for line in needed if re.match(inner, line)], [])
 
     def test_pkg_config(self):
         for compiler in compilers():
@@ -143,13 +149,14 @@ class Dropin(unittest.TestCase):
 
     def test_same_drivers_as_in_the_build_tree(self):
         """Each PMD's registration, a constructor, is in a client."""
+        if not dpdk_is_inside():
+            self.skipTest("this build has no DPDK, or no archives of it")
         def registrations(program):
             return set(re.findall(r"\b\w*initfn_\w+", output_of(["nm", program])))
         program = build("c", "program", compilers()[0],
                         pkg_config("seq", "--define-prefix", "--static", "--cflags", "--libs"))
         self.assertEqual(registrations(program), registrations(BUILT_PROGRAM))
-        if "dpdk" in DRIVERS:
-            self.assertTrue(any("virtio_user" in name for name in registrations(program)))
+        self.assertTrue(any("virtio_user" in name for name in registrations(program)))
 
     def test_mixed_modes_do_not_link(self):
         words = pkg_config("seq", "--define-prefix", "--static", "--cflags", "--libs")
