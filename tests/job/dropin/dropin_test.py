@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Installs, and builds and runs clients outside the source tree as other people's build systems do.
-Usage: dropin_test.py BUILD_DIRECTORY PROGRAM_OF_THE_BUILD DRIVERS [unittest arguments]
-DRIVERS: shm or shm,dpdk"""
+Usage: dropin_test.py BUILD_DIRECTORY PROGRAM_OF_THE_BUILD DRIVERS LIBDIR [unittest arguments]
+DRIVERS: shm or shm,dpdk; LIBDIR: below the prefix"""
 
 import os
 import pathlib
@@ -16,6 +16,7 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 BUILD, BUILT_PROGRAM = map(os.path.abspath, sys.argv[1:3])
 DRIVERS = sys.argv[3].split(",")
+LIBDIR = sys.argv[4]
 MODES = ["seq", "parsync", "par"]
 WARNINGS = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
 STANDARD = {"c": "-std=c99", "cc": "-std=c++17"}
@@ -53,13 +54,13 @@ def linkers():
 
 
 def archive(mode):
-    return prefix / f"lib/libgasnet-pinwire-{mode}.a"
+    return prefix / f"{LIBDIR}/libgasnet-pinwire-{mode}.a"
 
 
 def pkg_config(mode, *arguments, at=None):
     """What a shell makes of its output."""
     return shlex.split(output_of(["pkg-config", *arguments, "gasnet-pinwire-" + mode],
-                                 PKG_CONFIG_PATH=f"{at or prefix}/lib/pkgconfig"))
+                                 PKG_CONFIG_PATH=f"{at or prefix}/{LIBDIR}/pkgconfig"))
 
 
 def dpdk_is_inside():
@@ -98,7 +99,7 @@ class Dropin(unittest.TestCase):
         names += ["bin/pinwire_switch"] if "dpdk" in DRIVERS else []
         names += ["bin/flood"] if pathlib.Path(BUILD, "bench/flood").exists() else []
         for mode in MODES:
-            names += [f"lib/libgasnet-pinwire-{mode}.a", f"lib/pkgconfig/gasnet-pinwire-{mode}.pc",
+            names += [f"{LIBDIR}/libgasnet-pinwire-{mode}.a", f"{LIBDIR}/pkgconfig/gasnet-pinwire-{mode}.pc",
                       f"include/pinwire-conduit/pinwire-{mode}.mak"]
         self.assertEqual([name for name in names if not (prefix / name).exists()], [])
 
@@ -170,7 +171,7 @@ class Dropin(unittest.TestCase):
         """As Chapel's, which has no pkg-config: KEY=VALUE and KEY: VALUE lines, ${KEY} replaced."""
         for mode in MODES:
             known = {}
-            for line in (prefix / f"lib/pkgconfig/gasnet-pinwire-{mode}.pc").read_text().splitlines():
+            for line in (prefix / f"{LIBDIR}/pkgconfig/gasnet-pinwire-{mode}.pc").read_text().splitlines():
                 key, mark, value = re.match(r"([\w.]*)\s*([=:]?)\s*(.*)", line).groups()
                 if mark:
                     known[key] = re.sub(r"\$\{(\w+)\}", lambda name: known[name[1]], value)
@@ -187,4 +188,7 @@ class Dropin(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[4:], verbosity=2)
+    if "/" in LIBDIR:
+        print(f"skipped: moved trees are tested with a libdir one level below the prefix, not {LIBDIR}: -Dlibdir=lib")
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1] + sys.argv[5:], verbosity=2)
