@@ -4,6 +4,7 @@ A GoogleTest program counts by its cases, any other test as one. Skipped ones ar
 reason. Exit status 1 when anything failed, or when nothing ran.
 """
 
+import argparse
 import json
 import re
 import sys
@@ -34,8 +35,12 @@ def cases_of(test):
 
 
 def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--left-out", help="file with a line `name: reason` for each test that was not started")
+    parser.add_argument("logs", nargs="+")
+    args = parser.parse_args()
     passed, failed, skipped = 0, [], []
-    for path in sys.argv[1:]:
+    for path in args.logs:
         with open(path, encoding="utf-8") as log:
             for line in log:
                 test = json.loads(line)
@@ -47,6 +52,11 @@ def main():
                 for i, name in enumerate(s):
                     why = reasons[i].strip() if i < len(reasons) else "no reason given"
                     print(f"skipped: {name}: {why}")
+    if args.left_out:
+        with open(args.left_out, encoding="utf-8") as lines:
+            for line in lines:
+                print(f"skipped: {line.strip()}")
+                skipped.append(line.partition(": ")[0])
     for name in failed:
         print(f"failed: {name}")
     print(f"{passed} passed, {len(failed)} failed, {len(skipped)} skipped")
