@@ -73,7 +73,10 @@ void Ending::exited(Rank rank, int code, int64_t now_ms) {
 }
 
 void Ending::killed(Rank rank, int signal_number, int64_t now_ms) {
-  if (phase_ == Phase::kQuitting || phase_ == Phase::kKilling) return;
+  // Who notices a killed rank first, its peers or the kernel's messenger, is chance: a rank that gave
+  // up because of it is no cause. Nobody here sends SIGKILL before kKilling.
+  const bool from_outside = phase_ == Phase::kQuitting && signal_number == SIGKILL;
+  if (phase_ == Phase::kKilling || (phase_ == Phase::kQuitting && !from_outside)) return;
   // The library turns SIGTERM and its like into SIGQUIT (C1-104).
   const bool expected = user_signal_ != 0 && (signal_number == user_signal_ ||
                                               signal_number == SIGQUIT || signal_number == SIGTERM);
@@ -82,8 +85,14 @@ void Ending::killed(Rank rank, int signal_number, int64_t now_ms) {
                 " (" + ::strsignal(signal_number) + ")" +
                 (ranks_[rank].left ? " while it left" : ""));
   }
-  set_code(128 + (expected ? user_signal_ : signal_number));
-  begin_quitting(now_ms);
+  const int code = 128 + (expected ? user_signal_ : signal_number);
+  if (expected || killed_) {
+    set_code(code);
+  } else {
+    code_ = code;
+  }
+  killed_ = true;
+  if (phase_ != Phase::kQuitting) begin_quitting(now_ms);
 }
 
 void Ending::interrupted(int signal_number, bool ranks_got_it, int64_t now_ms) {

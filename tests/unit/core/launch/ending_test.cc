@@ -122,6 +122,22 @@ TEST_F(EndingTest, AnAnswerToSigquitIsNoCause) {
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1);
 }
 
+TEST_F(EndingTest, AKillIsTheCauseWhoeverIsHeardFirst) {
+  ending.left(0, 1, 10);  // its peer was gone
+  ending.ended(1, SIGKILL, 11);
+  EXPECT_EQ(ending.exit_code(), 128 + SIGKILL);
+  EXPECT_NE(said.find("rank 1 was killed by signal 9"), std::string::npos) << said;
+}
+
+TEST_F(EndingTest, AKillThatIsHeardOfAfterAnExitWithoutAWordIsTheCauseToo) {
+  ending.ended(0, 3 << 8, 10);
+  EXPECT_EQ(count(SIGQUIT), 3);
+  ending.ended(1, SIGKILL, 11);
+  EXPECT_EQ(ending.exit_code(), 128 + SIGKILL);
+  ending.ended(2, SIGSEGV, 12);  // of the SIGQUIT, perhaps
+  EXPECT_EQ(ending.exit_code(), 128 + SIGKILL);
+}
+
 TEST_F(EndingTest, ACrashWhileLeavingShowsInTheCode) {
   all_join();
   for (Rank rank = 0; rank < 4; ++rank) ending.left(rank, 0, 10);
