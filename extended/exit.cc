@@ -95,9 +95,18 @@ void install_unless_taken(int signal_number) noexcept {
   sigaction(signal_number, &mine, nullptr);
 }
 
+/// A shell starts its background jobs with SIGQUIT ignored: nothing of GASNet's could end them.
+void heed(int signal_number) noexcept {
+  struct sigaction now {};
+  if (sigaction(signal_number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) {
+    signal(signal_number, SIG_DFL);
+  }
+}
+
 }  // namespace
 
 void prepare_exit() noexcept {
+  heed(SIGQUIT);
   install_unless_taken(SIGTERM);
   install_unless_taken(SIGINT);
   rank_process = getpid();

@@ -73,8 +73,8 @@ void Ending::exited(Rank rank, int code, int64_t now_ms) {
 }
 
 void Ending::killed(Rank rank, int signal_number, int64_t now_ms) {
-  // Who notices a killed rank first, its peers or the kernel's messenger, is chance: a rank that gave
-  // up because of it is no cause. Nobody here sends SIGKILL before kKilling.
+  // Who notices a killed rank first, its peers or the kernel's messenger, is chance: a rank that
+  // gave up because of it is no cause. Nobody here sends SIGKILL before kKilling.
   const bool from_outside = phase_ == Phase::kQuitting && signal_number == SIGKILL;
   if (phase_ == Phase::kKilling || (phase_ == Phase::kQuitting && !from_outside)) return;
   // The library turns SIGTERM and its like into SIGQUIT (C1-104).
@@ -86,12 +86,12 @@ void Ending::killed(Rank rank, int signal_number, int64_t now_ms) {
                 (ranks_[rank].left ? " while it left" : ""));
   }
   const int code = 128 + (expected ? user_signal_ : signal_number);
-  if (expected || killed_) {
+  if (expected || cause_is_sure_) {
     set_code(code);
   } else {
     code_ = code;
   }
-  killed_ = true;
+  cause_is_sure_ = true;
   if (phase_ != Phase::kQuitting) begin_quitting(now_ms);
 }
 
@@ -122,6 +122,7 @@ void Ending::failed(int code, const std::string& sentence, int64_t now_ms) {
   if (phase_ == Phase::kQuitting || phase_ == Phase::kKilling) return;
   orders_.say(sentence);
   set_code(code);
+  cause_is_sure_ = true;  // its ranks may be killed with a lost host
   begin_quitting(now_ms);
 }
 

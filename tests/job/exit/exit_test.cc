@@ -45,6 +45,17 @@ TEST_P(Leaving, C1_098_108_EndsTheJobInTimeAndLeavesNothing) {
   }
 }
 
+/// As a shell starts a background job.
+TEST(Background, ATerminatedRankEndsTheJobThoughSigquitWasIgnored) {
+  Folder folder;
+  signal(SIGQUIT, SIG_IGN);
+  const Outcome outcome =
+      run(leave_command({"term", 0, ""}, 1, "blockuntil", 2),
+          {"GASNET_TMPDIR=" + folder.path(), "GASNET_DRIVER=" + environment("EXIT_DRIVER")});
+  signal(SIGQUIT, SIG_DFL);
+  EXPECT_EQ(outcome.code, 128 + SIGQUIT) << outcome.err;
+}
+
 constexpr End kEnds[] = {
     {"exit", 42, ""},
     {"return", 42, ""},

@@ -78,7 +78,7 @@ class Switch : public Launch {
 TEST_F(Switch, RunsForMoreThanTwoRanks) {
   const auto outcome =
       launch(3, {"sh", "-c", "echo $GASNET_DPDK_FABRIC $GASNET_JOB_DIR"}, {"-v"},
-             with_switch({"GASNET_SWITCH_ARGS=--loss 0.1 --seed 7", "GASNET_LANES=2"}));
+             with_switch({"GASNET_SWITCH_ARGS=--loss 0.1 --seed 7", "GASNET_DPDK_QUEUES=2"}));
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   const auto line = sorted_lines(outcome.out).at(0);
   EXPECT_EQ(line.substr(0, 7), "switch ");
