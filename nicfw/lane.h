@@ -123,6 +123,7 @@ class Lane {
   bool accept(const Work& work) noexcept;
   bool accept_send(Peer& peer, const Work& work) noexcept;
   bool accept_put(Peer& peer, const Work& work) noexcept;
+  std::byte* copy_put(std::byte* at, const Work& work, Index op) noexcept;
   bool accept_put_send(Peer& peer, const Work& work) noexcept;
   bool accept_copied_put_send(Peer& peer, Flow flow, const Work& work) noexcept;
   bool accept_get(Peer& peer, const Work& work) noexcept;

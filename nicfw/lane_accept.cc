@@ -103,6 +103,16 @@ bool Lane::accept_put(Peer& peer, const Work& work) noexcept {
     drop_op(op);
     return false;
   }
+  copy_put(at, work, op);
+  slot->wants_ack = true;
+  chain_op(*slot, op);
+  ops_[op].all_built = true;
+  built(peer, Flow::kOneSided);
+  return true;
+}
+
+/// Writes the record of a put that one frame carries, and its data; returns where they end.
+std::byte* Lane::copy_put(std::byte* at, const Work& work, Index op) noexcept {
   Record record{};
   record.type = RecordType::kPut;
   record.bytes = static_cast<uint16_t>(work.bytes);
@@ -113,11 +123,7 @@ bool Lane::accept_put(Peer& peer, const Work& work) noexcept {
   at += encode_record(at, record);
   std::memcpy(at, work.local, work.bytes);
   counters_.add(Count::kTxCopiedBytes, work.bytes);
-  slot->wants_ack = true;
-  chain_op(*slot, op);
-  ops_[op].all_built = true;
-  built(peer, Flow::kOneSided);
-  return true;
+  return at + work.bytes;
 }
 
 bool Lane::accept_put_send(Peer& peer, const Work& work) noexcept {
@@ -138,9 +144,8 @@ bool Lane::accept_put_send(Peer& peer, const Work& work) noexcept {
 bool Lane::accept_copied_put_send(Peer& peer, Flow flow, const Work& work) noexcept {
   const Index op = take_op(work);
   if (op == kNoIndex) return false;
-  const auto bytes = static_cast<uint32_t>(work.bytes);
-  const uint32_t fields = record_fields(RecordType::kPut);
-  const uint32_t stride = record_stride(fields, bytes);
+  const uint32_t stride =
+      record_stride(record_fields(RecordType::kPut), static_cast<uint32_t>(work.bytes));
   SendSlot* slot = nullptr;
   std::byte* at = reserve_record(peer, flow, stride + kMessageHeaderBytes + work.head_bytes,
                                  Kind::kMessage, slot);
@@ -148,23 +153,14 @@ bool Lane::accept_copied_put_send(Peer& peer, Flow flow, const Work& work) noexc
     drop_op(op);
     return false;
   }
-  Record put{};
-  put.type = RecordType::kPut;
-  put.bytes = static_cast<uint16_t>(bytes);
-  put.key = work.remote_key;
-  put.op = op_name(op);
-  put.address = work.remote;
-  put.length = bytes;
-  encode_record(at, put);
-  std::memcpy(at + fields, work.local, bytes);
-  std::memset(at + fields + bytes, 0, stride - fields - bytes);
+  std::byte* next = at + stride;
+  std::byte* end = copy_put(at, work, op);
+  std::memset(end, 0, static_cast<size_t>(next - end));
   Record message{};
   message.type = RecordType::kMessage;
   message.bytes = work.head_bytes;
-  at += stride;
-  at += encode_record(at, message);
+  at = next + encode_record(next, message);
   if (work.head_bytes != 0) std::memcpy(at, work.head, work.head_bytes);
-  counters_.add(Count::kTxCopiedBytes, bytes);
   counters_.add(Count::kMessagesSent);
   slot->wants_ack = slot->wants_ack || (work.flags & kWorkSilent) == 0;
   chain_op(*slot, op);
