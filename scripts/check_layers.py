@@ -10,6 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Bottom to top. A file may include its own room and rooms of a lower number.
 LAYERS = {
     "core/base": 0,
+    "core/debug": 1,
     "driver": 1,
     "driver/shm": 2,
     "nicfw": 2,
