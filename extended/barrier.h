@@ -27,7 +27,7 @@ struct BarrierValue {
 
 enum class BarrierResult : uint8_t { kOk, kMismatch, kNotReady };
 
-/// `shm` when it reaches every rank of the job, else nullptr.
+/// `shm`, which reaches every rank of the job, for lines; nullptr for active messages.
 void open_barrier(ShmDriver* shm) noexcept;
 
 /// One thread at a time (C1-263). Misuse is fatal (C1-265, C1-267).

@@ -16,7 +16,7 @@ enum class Way : uint8_t { kSelf, kShm, kNetwork };
 
 Result<Way> way_to(const Job& job, Rank peer) {
   if (peer == engine.rank) return Way::kSelf;
-  const bool is_near = job.ranks[peer].host == job.ranks[engine.rank].host;
+  const bool is_near = job.places[peer].supernode == job.places[engine.rank].supernode;
   switch (job.settings.driver) {
     case DriverChoice::kAuto:
       return is_near ? Way::kShm : Way::kNetwork;
@@ -25,7 +25,8 @@ Result<Way> way_to(const Job& job, Rank peer) {
     case DriverChoice::kShm:
       if (is_near) return Way::kShm;
       return error(
-          "GASNET_DRIVER=shm, but rank %u is on another host; use GASNET_DRIVER=auto or dpdk",
+          "GASNET_DRIVER=shm, but rank %u is on another host or, by GASNET_SUPERNODE_MAXSIZE, in "
+          "another supernode; use GASNET_DRIVER=auto or dpdk",
           peer);
   }
   return error("no such driver");

@@ -105,10 +105,10 @@ void heed(int signal_number) noexcept {
 
 }  // namespace
 
-void prepare_exit() noexcept {
-  heed(SIGQUIT);
-  install_unless_taken(SIGTERM);
-  install_unless_taken(SIGINT);
+void prepare_exit(SignalSet left_alone) noexcept {
+  if (!holds(left_alone, SIGQUIT)) heed(SIGQUIT);
+  for (const int number : {SIGTERM, SIGINT})
+    if (!holds(left_alone, number)) install_unless_taken(number);
   rank_process = getpid();
   on_exit(at_exit, nullptr);
 }

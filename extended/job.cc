@@ -16,6 +16,7 @@
 #include "core/mode.h"
 #include "extended/barrier.h"
 #include "extended/connect.h"
+#include "extended/debugging.h"
 #include "extended/exit.h"
 #include "extended/ops.h"
 #include "extended/reach.h"
@@ -36,7 +37,10 @@ uint64_t bound_bytes(const MemoryBound& bound, uint32_t on_host) noexcept {
 }
 
 Status exchange_facts(Job& job, const char* config) {
-  RankFacts mine{host_identity(), 0, hash_more(kHashStart, config, std::strlen(config)), getpid(), 0};
+  const Settings& settings = job.settings;
+  RankFacts mine{host_identity(settings.host_detect), 0,
+                 hash_more(kHashStart, config, std::strlen(config)), getpid(),
+                 settings.supernode_maxsize};
   // The limit depends on how many share the host, which only the exchange tells: send what is free
   // here, divide after.
   mine.segment_limit = segment_bytes_limit(1);
@@ -59,8 +63,13 @@ Status exchange_facts(Job& job, const char* config) {
           "%u (%s); compile and link all ranks alike",
           rank, engine.rank, config);
     }
+    if (facts.supernode_maxsize != mine.supernode_maxsize) {
+      return error("GASNET_SUPERNODE_MAXSIZE is %u on rank %u and %u here; set it alike everywhere",
+                   facts.supernode_maxsize, rank, mine.supernode_maxsize);
+    }
     job.ranks.push_back(facts);
   }
+  job.places = place_ranks(job.ranks, settings.supernode_maxsize);
   return success();
 }
 
@@ -78,15 +87,48 @@ void set_segment_limits(Job& job) {
   }
 }
 
+/// GASNET_VERBOSEENV; and the warnings, where no launcher of ours gave them.
+void report_environment(const Job& job, const Lookup& lookup) {
+  if (engine.rank != 0) return;
+  if (!job.settings.quiet && std::strcmp(job.bootstrap->name(), "launcher") != 0) {
+    for (const auto& warning : warnings_about(environ)) log_warning("%s", warning.c_str());
+  }
+  if (!job.settings.verbose_env) return;
+  const std::string text = describe_environment(lookup);
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = text.find('\n', at);
+    log_note("%.*s", static_cast<int>(end - at), text.c_str() + at);
+    at = end + 1;
+  }
+}
+
 Status read_job_settings(Job& job) {
   // This process's own environment first: the launcher gives each rank its own interface, and a
   // program may have set something before gasnet_init.
-  auto settings = read_settings([&](const char* name) -> const char* {
+  const Lookup lookup = [&](const char* name) -> const char* {
     const char* own = std::getenv(name);
     return own != nullptr ? own : job.bootstrap->job_environment(name);
-  });
+  };
+  auto settings = read_settings(lookup);
   if (!settings) return settings.error();
   job.settings = std::move(*settings);
+  report_environment(job, lookup);
+  return success();
+}
+
+bool shares_memory_with_all(const Job& job) noexcept {
+  return job.shm != nullptr &&
+         std::all_of(job.places.begin(), job.places.end(),
+                     [](const RankPlace& place) { return place.supernode == 0; });
+}
+
+Status choose_barrier(Job& job) {
+  const bool is_near = shares_memory_with_all(job);
+  if (job.settings.barrier == BarrierChoice::kPshm && !is_near && engine.rank_count != 1) {
+    return error(
+        "GASNET_BARRIER=PSHM, but not all ranks share memory; leave it to DISSEM or say AMDISSEM");
+  }
+  open_barrier(is_near && job.settings.barrier != BarrierChoice::kAmDissem ? job.shm : nullptr);
   return success();
 }
 
@@ -124,11 +166,13 @@ Status job_init(SegmentKind kind, const char* config) {
   gethostname(host, sizeof host - 1);
   log_identity(engine.rank, engine.rank_count, host);
   if (auto read = read_job_settings(*job); !read) return read;
+  prepare_debugging(job->settings);
   if (auto exchanged = exchange_facts(*job, config); !exchanged) return exchanged;
   set_segment_limits(*job);
   choose_lanes(*job);
+  engine.threads_max = job->settings.max_threads;
   the_job = job.release();
-  prepare_exit();
+  prepare_exit(the_job->settings.no_catch_signals);
   return success();
 }
 
@@ -147,7 +191,7 @@ Status job_attach(HandlerEntry* table, size_t count, uint64_t segment_bytes) {
              static_cast<void*>(job.segment.base), page_kind_name(job.segment.pages));
   }
   if (auto pinned = publish_segments(job); !pinned) return pinned;
-  open_barrier(job.shm != nullptr && ranks_on_host(job) == engine.rank_count ? job.shm : nullptr);
+  if (auto chosen = choose_barrier(job); !chosen) return chosen;
   thread_ops();  // of this thread: nothing is allocated from here on
   job.attached = true;
   return job.bootstrap->barrier();

@@ -26,13 +26,21 @@ struct RankFacts {
   uint64_t segment_limit;
   uint64_t config_hash;  ///< of the client's GASNET_CONFIG_STRING: a mix is refused
   int32_t pid;
-  int32_t reserved;
+  uint32_t supernode_maxsize;  ///< must be the same on all
+};
+
+/// Where the ranks of a job are. A supernode shares memory: a host, or a part of it
+/// (GASNET_SUPERNODE_MAXSIZE).
+struct RankPlace {
+  uint32_t host;       ///< counted from 0 by lowest rank
+  uint32_t supernode;  ///< counted from 0 by lowest rank
 };
 
 struct Job {
   std::unique_ptr<Bootstrap> bootstrap;
   Settings settings;
   std::vector<RankFacts> ranks;
+  std::vector<RankPlace> places;  ///< of all ranks
   uint64_t segment_limit_local = 0;
   uint64_t segment_limit_global = 0;
   std::vector<std::unique_ptr<Driver>> drivers;
@@ -51,5 +59,8 @@ Status job_attach(HandlerEntry* table, size_t count, uint64_t segment_bytes);
 
 /// Ranks of this host, this one included.
 uint32_t ranks_on_host(const Job& job) noexcept;
+
+/// Ranks of a host go into supernodes of at most `supernode_maxsize` in order; 0: into one.
+std::vector<RankPlace> place_ranks(const std::vector<RankFacts>& ranks, uint32_t supernode_maxsize);
 
 }  // namespace pinwire

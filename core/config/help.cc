@@ -9,7 +9,7 @@ namespace pinwire {
 namespace {
 
 [[gnu::format(printf, 2, 3)]] void append(std::string& text, const char* format, ...) {
-  char line[512];
+  char line[1024];
   va_list values;
   va_start(values, format);
   std::vsnprintf(line, sizeof line, format, values);
@@ -28,6 +28,9 @@ std::string help_text() {
     append(text, "%s\n    %s\n    %s; default: %s\n", variable.name, variable.doc,
            allowed_values(variable).c_str(), shown(variable.fallback));
   }
+  text += "\nKnown from other conduits, and without effect here:\n";
+  for (const auto& variable : known_elsewhere())
+    append(text, "%s\n    %s\n", variable.name, variable.reason);
   return text;
 }
 
@@ -50,7 +53,8 @@ std::string describe_environment(const Lookup& lookup) {
     const char* given = lookup(variable.name);
     const bool is_default = given == nullptr || *given == '\0';
     if (variable.internal && is_default) continue;
-    append(text, "%s = %s%s\n", variable.name, shown(is_default ? variable.fallback : given),
+    append(text, "%s = %s%s\n", variable.name,
+           shown(is_default ? fallback_of(variable, lookup) : given),
            is_default ? "  (default)" : "");
   }
   return text;

@@ -79,7 +79,12 @@ std::optional<int64_t> parse_whole(std::string_view text) {
 std::optional<double> parse_real(std::string_view text) {
   auto word = trimmed(text);
   const auto value = take_real(word);
-  return word.empty() ? value : std::nullopt;
+  if (!value || word.empty()) return value;
+  if (word[0] != '/') return std::nullopt;
+  word = trimmed(word.substr(1));
+  const auto divisor = take_real(word);
+  if (!divisor || *divisor == 0 || !word.empty()) return std::nullopt;
+  return *value / *divisor;
 }
 
 std::optional<uint64_t> parse_bytes(std::string_view text) {
@@ -96,24 +101,21 @@ std::optional<uint64_t> parse_bytes(std::string_view text) {
 
 std::optional<MemoryBound> parse_memory_bound(std::string_view text) {
   auto word = trimmed(text);
-  char unit = 0;
-  if (const auto slash = word.find('/'); slash != std::string_view::npos) {
-    const auto suffix = trimmed(word.substr(slash + 1));
-    if (!same_word(suffix, "P") && !same_word(suffix, "H")) return std::nullopt;
-    unit = static_cast<char>(suffix[0] | 0x20);
-    word = trimmed(word.substr(0, slash));
-  }
   MemoryBound bound;
+  const char last = word.empty() ? '\0' : static_cast<char>(word.back() | 0x20);
+  if (last == 'p' || last == 'h') {
+    bound.per_host = last == 'h';
+    word = trimmed(word.substr(0, word.size() - 1));
+    if (word.ends_with('/')) word = trimmed(word.substr(0, word.size() - 1));
+  }
   const auto real = parse_real(word);
   if (real && *real > 0 && *real < 1) {
     bound.fraction = *real;
-    bound.per_host = unit != 'p';
     return bound;
   }
   const auto bytes = parse_bytes(word);
   if (!bytes) return std::nullopt;
   bound.bytes = *bytes;
-  bound.per_host = unit == 'h';
   return bound;
 }
 

@@ -1,8 +1,11 @@
 #include "core/config/settings.h"
 
+#include <strings.h>
+
 #include <algorithm>
 #include <optional>
 
+#include "core/config/signal_name.h"
 #include "core/config/variables.h"
 
 namespace pinwire {
@@ -11,7 +14,10 @@ namespace {
 std::optional<int> choice_of(std::string_view choices, std::string_view word) {
   for (int index = 0;; ++index) {
     const auto bar = choices.find('|');
-    if (choices.substr(0, bar) == word) return index;
+    const auto choice = choices.substr(0, bar);
+    // In any case: upstream's barriers are shouted, its other words are not.
+    if (choice.size() == word.size() && strncasecmp(choice.data(), word.data(), word.size()) == 0)
+      return index;
     if (bar == std::string_view::npos) return std::nullopt;
     choices.remove_prefix(bar + 1);
   }
@@ -75,6 +81,24 @@ std::optional<VariableValue> parse_value(const Variable& variable, const char* t
       value.memory = *memory;
       return value;
     }
+    case VariableKind::kSignal: {
+      const auto signal = *text != '\0' ? parse_signal(text) : std::optional<int>(0);
+      if (!signal) return std::nullopt;
+      value.signal = *signal;
+      return value;
+    }
+    case VariableKind::kSignals: {
+      const auto signals = parse_signals(text);
+      if (!signals) return std::nullopt;
+      value.signals = *signals;
+      return value;
+    }
+    case VariableKind::kRanks: {
+      auto ranks = RankSet::parse(text);
+      if (!ranks) return std::nullopt;
+      value.ranks = std::move(*ranks);
+      return value;
+    }
   }
   return std::nullopt;
 }
@@ -86,7 +110,7 @@ Result<Settings> read_settings(const Lookup& lookup) {
   for (const auto& variable : variables()) {
     const char* given = lookup(variable.name);
     // An empty value of anything but a text means "as if unset".
-    const char* text = given && *given ? given : variable.fallback;
+    const char* text = given && *given ? given : fallback_of(variable, lookup);
     const auto value = parse_value(variable, text);
     if (!value) {
       return error("%s is \"%s\", which it cannot be: it takes %s (default: %s)", variable.name,

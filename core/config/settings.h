@@ -11,12 +11,16 @@
 
 #include "core/base/result.h"
 #include "core/config/number.h"
+#include "core/config/rank_set.h"
 
 namespace pinwire {
 
 enum class DriverChoice : uint8_t { kAuto, kShm, kDpdk };
 enum class SegmentPages : uint8_t { kAuto, kYes, kNo };
 enum class DpdkHugePages : uint8_t { kAuto, kNever, kAlways };
+enum class BarrierChoice : uint8_t { kDissem, kAmDissem, kPshm };
+enum class HostDetect : uint8_t { kConduit, kGethostid, kHostname };
+enum class AutoYesNo : uint8_t { kAuto, kYes, kNo };
 enum class SpawnerChoice : uint8_t { kAuto, kFork, kSsh, kMpi, kNetns };
 
 struct Settings {
@@ -25,6 +29,10 @@ struct Settings {
   uint32_t network_depth = 0;
   uint32_t lanes = 0;
   uint32_t shm_ring_slots = 0;
+  BarrierChoice barrier = BarrierChoice::kDissem;
+  uint32_t max_threads = 0;        ///< 0: as many as there are
+  uint32_t supernode_maxsize = 0;  ///< 0: all ranks of a host
+  HostDetect host_detect = HostDetect::kConduit;
   MemoryBound max_segment;
   SegmentPages hugepages = SegmentPages::kAuto;
   // The DPDK port.
@@ -58,7 +66,15 @@ struct Settings {
   bool verbose_env = false;
   bool quiet = false;
   bool freeze = false;
-  std::string faults;  ///< for driver/faulty.h; builds with checks only
+  bool freeze_on_error = false;
+  int freeze_signal = 0;  ///< 0: none
+  bool backtrace = false;
+  RankSet backtrace_nodes;
+  int backtrace_signal = 0;  ///< 0: none
+  std::string backtrace_type;
+  AutoYesNo backtrace_mt = AutoYesNo::kAuto;
+  uint64_t no_catch_signals = 0;  ///< signal N is bit N
+  std::string faults;             ///< for driver/faulty.h; builds with checks only
 };
 
 /// The value of a variable, or nullptr.

@@ -55,8 +55,8 @@ const char* nearest_variable(std::string_view name) {
 bool known_variable(std::string_view name) {
   for (const auto& variable : variables())
     if (name == variable.name) return true;
-  for (const char* pattern : known_elsewhere())
-    if (matches(pattern, name)) return true;
+  for (const auto& variable : known_elsewhere())
+    if (matches(variable.name, name)) return true;
   return false;
 }
 

@@ -27,6 +27,21 @@ constexpr Variable kVariables[] = {
   {"GASNET_SHM_RING_SLOTS", Kind::kWhole, "1024", 4, 65536, "", false,
    "64-byte slots of each shared-memory ring; a power of two",
    [](S& s, const V& v) { s.shm_ring_slots = static_cast<uint32_t>(v.whole); }},
+  {"GASNET_BARRIER", Kind::kChoice, "DISSEM", 0, 0, "DISSEM|AMDISSEM|PSHM", false,
+   "how barriers are made: AMDISSEM by active messages; PSHM by lines in shared memory, for jobs of one host; "
+   "DISSEM takes PSHM where it can. (RDMADISSEM and AMCENTRAL do not exist: a barrier must also work without a "
+   "segment to put into, and the central one is for debugging other conduits)",
+   [](S& s, const V& v) { s.barrier = static_cast<BarrierChoice>(v.choice); }},
+  {"GASNET_MAX_THREADS", Kind::kWhole, "0", 0, 1 << 20, "", false,
+   "client threads of one process that may have called the library and live at once; 0: any number",
+   [](S& s, const V& v) { s.max_threads = static_cast<uint32_t>(v.whole); }},
+  {"GASNET_SUPERNODE_MAXSIZE", Kind::kWhole, "0", 0, 65535, "", false,
+   "ranks of a host that share memory with each other; the others talk as if they were on another host. 0: all",
+   [](S& s, const V& v) { s.supernode_maxsize = static_cast<uint32_t>(v.whole); }},
+  {"GASNET_HOST_DETECT", Kind::kChoice, "conduit", 0, 0, "conduit|gethostid|hostname", false,
+   "which ranks count as being on one host: conduit, those that can map each other's memory (same boot, user, PID and "
+   "network namespace); or those of equal gethostid() or host name",
+   [](S& s, const V& v) { s.host_detect = static_cast<HostDetect>(v.choice); }},
   {"GASNET_MAX_SEGSIZE", Kind::kMemory, "0.85/H", 4096, 0x1p53, "", false,
    "upper limit of a segment: bytes or a fraction of memory, of each process (/P) or of a host (/H)",
    [](S& s, const V& v) { s.max_segment = v.memory; }},
@@ -100,17 +115,42 @@ constexpr Variable kVariables[] = {
    "further arguments of pinwire_switch, e.g. its fault injection",
    [](S& s, const V& v) { s.switch_args = v.text; }},
   {"GASNET_TMPDIR", Kind::kText, "/tmp", 0, 0, "", false,
-   "where the job's directory of sockets and the like is made",
-   [](S& s, const V& v) { s.tmp_dir = v.text; }},
+   "where the job's directory of sockets and the like is made; if not set, what TMPDIR says",
+   [](S& s, const V& v) { s.tmp_dir = v.text; }, "TMPDIR"},
   {"GASNET_VERBOSEENV", Kind::kYesNo, "no", 0, 0, "", false,
    "say every setting at the start of the job",
    [](S& s, const V& v) { s.verbose_env = v.yes; }},
   {"GASNET_QUIET", Kind::kYesNo, "no", 0, 0, "", false,
-   "no notes and no warnings",
+   "no warnings about the environment",
    [](S& s, const V& v) { s.quiet = v.yes; }},
   {"GASNET_FREEZE", Kind::kYesNo, "no", 0, 0, "", false,
-   "wait for a debugger at the start",
+   "every rank waits for a debugger in gasnet_init, and says how to let it go on",
    [](S& s, const V& v) { s.freeze = v.yes; }},
+  {"GASNET_FREEZE_ON_ERROR", Kind::kYesNo, "no", 0, 0, "", false,
+   "a rank waits for a debugger before it dies of a fatal error or signal",
+   [](S& s, const V& v) { s.freeze_on_error = v.yes; }},
+  {"GASNET_FREEZE_SIGNAL", Kind::kSignal, "", 0, 0, "", false,
+   "a rank that gets this signal waits for a debugger",
+   [](S& s, const V& v) { s.freeze_signal = v.signal; }},
+  {"GASNET_BACKTRACE", Kind::kYesNo, "no", 0, 0, "", false,
+   "a rank shows where it is before it dies of a fatal error or signal",
+   [](S& s, const V& v) { s.backtrace = v.yes; }},
+  {"GASNET_BACKTRACE_NODES", Kind::kRanks, "*", 0, 0, "", false,
+   "the ranks that GASNET_BACKTRACE is for",
+   [](S& s, const V& v) { s.backtrace_nodes = v.ranks; }},
+  {"GASNET_BACKTRACE_SIGNAL", Kind::kSignal, "", 0, 0, "", false,
+   "a rank that gets this signal shows where it is and goes on",
+   [](S& s, const V& v) { s.backtrace_signal = v.signal; }},
+  {"GASNET_BACKTRACE_TYPE", Kind::kText, "GDB,EXECINFO", 0, 0, "", false,
+   "what makes backtraces, in order of preference: GDB, the debugger; EXECINFO, libc and addr2line; or the client's own",
+   [](S& s, const V& v) { s.backtrace_type = v.text; }},
+  {"GASNET_BACKTRACE_MT", Kind::kChoice, "auto", 0, 0, "auto|yes|no", false,
+   "show all threads where that can be done; auto: in PAR libraries",
+   [](S& s, const V& v) { s.backtrace_mt = static_cast<AutoYesNo>(v.choice); }},
+  {"GASNET_NO_CATCH_SIGNAL", Kind::kSignals, "", 0, 0, "", false,
+   "signals that keep their default action, of those that the library else takes: ABRT, BUS, FPE, ILL, SEGV "
+   "(reported before the rank dies), INT, TERM (become SIGQUIT), QUIT (heeded though a shell had it ignored)",
+   [](S& s, const V& v) { s.no_catch_signals = v.signals; }},
   {"GASNET_FAULTS", Kind::kText, "", 0, 0, "", false,
    "what drivers do wrong on purpose: refuse=P,delay=P,seed=N,fail=N,without=CAPABILITY (builds with checks only)",
    [](S& s, const V& v) { s.faults = v.text; }},
@@ -125,24 +165,56 @@ constexpr Variable kVariables[] = {
    "ranks in the job, for wrapper scripts", [](S&, const V&) {}},
 };
 
-constexpr const char* kElsewhere[] = {
-  "GASNET_AMPSHM_MEMORY_REPORT", "GASNET_BACKTRACE*", "GASNET_BARRIER", "GASNET_CATCH_EXIT",
-  "GASNET_COLL_*", "GASNET_CSPAWN_CMD", "GASNET_DISABLE_ARGDECODE", "GASNET_DISABLE_ENVDECODE",
-  "GASNET_DISABLE_MUNMAP", "GASNET_FREEZE_ON_ERROR", "GASNET_FREEZE_SIGNAL", "GASNET_FS_SYNC",
-  "GASNET_HOST_DETECT", "GASNET_HWLOC_QUERY", "GASNET_IBV_*", "GASNET_MALLOC*", "GASNET_MASTERIP",
-  "GASNET_MAX_THREADS", "GASNET_MPI_*", "GASNET_NODEFILE", "GASNET_NODEMAP_EXACT",
-  "GASNET_NO_CATCH_SIGNAL", "GASNET_ODP_VERBOSE", "GASNET_OFI_*", "GASNET_PHYSMEM_*", "GASNET_PSHM_*",
-  "GASNET_ROUTE_OUTPUT", "GASNET_SD_*", "GASNET_SMP_SPAWNER", "GASNET_SPAWNFN", "GASNET_SPAWN_*",
-  "GASNET_SSH_KEEPDUP", "GASNET_SSH_OUT_DEGREE", "GASNET_SSH_REMOTE_PATH", "GASNET_STATS*",
-  "GASNET_SUPERNODE_MAXSIZE", "GASNET_TEST_*", "GASNET_THREAD_STACK_*", "GASNET_TRACE*",
-  "GASNET_TSC_*", "GASNET_UCX_*", "GASNET_USE_GETHOSTID", "GASNET_USE_PSHM_SINGLETON", "GASNET_VIS_*",
+constexpr ElsewhereVariable kElsewhere[] = {
+  {"GASNET_AMPSHM_MEMORY_REPORT", "a report on memory of another conduit's shared-memory queues"},
+  {"GASNET_CATCH_EXIT", "the launcher ends a job whatever rank ends, so exit() is always caught"},
+  {"GASNET_COLL_*", "no collectives yet"},
+  {"GASNET_CSPAWN_CMD", "of the udp conduit's spawner"},
+  {"GASNET_DISABLE_ARGDECODE", "arguments reach programs as they are"},
+  {"GASNET_DISABLE_ENVDECODE", "the environment reaches programs as it is"},
+  {"GASNET_DISABLE_MUNMAP", "nothing outside the segment stays pinned"},
+  {"GASNET_FS_SYNC", "output goes through the launcher, which has written all of it when it ends"},
+  {"GASNET_HWLOC_QUERY", "of configurations with several adapters"},
+  {"GASNET_IBV_*", "of the ibv conduit"},
+  {"GASNET_MALLOC*", "there is no allocator of its own to debug"},
+  {"GASNET_MASTERIP", "of the udp conduit's spawner"},
+  {"GASNET_MPI_*", "of the mpi conduit"},
+  {"GASNET_NODEFILE", "of the mpi spawner; see GASNET_SSH_NODEFILE"},
+  {"GASNET_NODEMAP_EXACT", "the map of hosts is always exact"},
+  {"GASNET_ODP_VERBOSE", "no on-demand paging yet"},
+  {"GASNET_OFI_*", "of the ofi conduit"},
+  {"GASNET_PHYSMEM_*", "no probing of pinnable memory: a segment that cannot be pinned is refused with a sentence"},
+  {"GASNET_PSHM_*", "of another shared-memory engine; see GASNET_SHM_RING_SLOTS and GASNET_BARRIER"},
+  {"GASNET_ROUTE_OUTPUT", "output is always routed through the launcher"},
+  {"GASNET_SD_*", "no negotiated payloads yet"},
+  {"GASNET_SMP_SPAWNER", "see GASNET_SPAWNER"},
+  {"GASNET_SPAWNFN", "see GASNET_SPAWNER"},
+  {"GASNET_SPAWN_*", "see the options of gasnetrun_pinwire"},
+  {"GASNET_SSH_KEEPDUP", "a host that is named twice counts once"},
+  {"GASNET_SSH_OUT_DEGREE", "one connection for each host"},
+  {"GASNET_SSH_REMOTE_PATH", "ranks run in the working directory of the launcher"},
+  {"GASNET_STATS*", "no statistics file yet"},
+  {"GASNET_TEST_*", "read by GASNet's own tests"},
+  {"GASNET_THREAD_STACK_*", "no threads of its own that run handlers"},
+  {"GASNET_TRACE*", "no trace yet"},
+  {"GASNET_TSC_*", "the clock that the kernel vouches for"},
+  {"GASNET_UCX_*", "of the ucx conduit"},
+  {"GASNET_USE_GETHOSTID", "see GASNET_HOST_DETECT"},
+  {"GASNET_USE_PSHM_SINGLETON", "a segment is always shareable"},
+  {"GASNET_VIS_*", "no vector, indexed and strided calls yet"},
 };
 // clang-format on
 
 }  // namespace
 
 std::span<const Variable> variables() { return kVariables; }
-std::span<const char* const> known_elsewhere() { return kElsewhere; }
+std::span<const ElsewhereVariable> known_elsewhere() { return kElsewhere; }
+
+const char* fallback_of(const Variable& variable, const Lookup& lookup) {
+  if (variable.elsewhere == nullptr) return variable.fallback;
+  const char* given = lookup(variable.elsewhere);
+  return given && *given ? given : variable.fallback;
+}
 
 std::string allowed_values(const Variable& variable) {
   char text[160];
@@ -153,6 +225,12 @@ std::string allowed_values(const Variable& variable) {
       return "yes or no";
     case Kind::kChoice:
       return std::string("one of ") + variable.choices;
+    case Kind::kSignal:
+      return "a signal (SIGUSR1, usr1, 10)";
+    case Kind::kSignals:
+      return "signals, separated by commas (SEGV,SIGBUS,6), or * for all";
+    case Kind::kRanks:
+      return "ranks (0,2-4,6) or * for all";
     case Kind::kMemory:
       return "bytes (128M, 1.5GB) or a fraction below 1 (0.5), then perhaps /P or /H";
     case Kind::kReal:

@@ -9,7 +9,18 @@
 
 namespace pinwire {
 
-enum class VariableKind : uint8_t { kText, kYesNo, kWhole, kReal, kBytes, kMemory, kChoice };
+enum class VariableKind : uint8_t {
+  kText,
+  kYesNo,
+  kWhole,
+  kReal,
+  kBytes,
+  kMemory,
+  kChoice,
+  kSignal,
+  kSignals,
+  kRanks
+};
 
 /// A value in the form of its kind; the other members are unused.
 struct VariableValue {
@@ -19,6 +30,9 @@ struct VariableValue {
   double real = 0;
   uint64_t bytes = 0;
   MemoryBound memory;
+  int signal = 0;        ///< 0: none
+  uint64_t signals = 0;  ///< signal N is bit N
+  RankSet ranks;
   int choice = 0;  ///< index into Variable::choices; `text` is the word
 };
 
@@ -31,13 +45,21 @@ struct Variable {
   bool internal;         ///< set by the launcher, not by people
   const char* doc;
   void (*store)(Settings& settings, const VariableValue& value);
+  const char* elsewhere = nullptr;  ///< another variable that counts where this one is not set
 };
+
+/// What counts where the variable itself is not set.
+const char* fallback_of(const Variable& variable, const Lookup& lookup);
 
 std::span<const Variable> variables();
 
-/// Names that GASNet users set and that this version reads no value from: no reason to warn. A
-/// trailing * stands for any ending.
-std::span<const char* const> known_elsewhere();
+/// Names that GASNet users set and that have no effect here: no reason to warn, but help says why.
+/// A trailing * stands for any ending.
+struct ElsewhereVariable {
+  const char* name;
+  const char* reason;
+};
+std::span<const ElsewhereVariable> known_elsewhere();
 
 /// What a value of this variable may be, in words.
 std::string allowed_values(const Variable& variable);

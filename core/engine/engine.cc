@@ -1,8 +1,38 @@
 #include "core/engine/engine.h"
 
+#include <pthread.h>
+
 #include "core/base/log.h"
 
 namespace pinwire {
+namespace {
+
+std::atomic<uint32_t> threads_live{0};
+
+void on_thread_end(void*) { threads_live.fetch_sub(1, std::memory_order_relaxed); }
+
+/// Counts this thread until it ends. GASNET_MAX_THREADS
+void count_thread(uint32_t threads_max) noexcept {
+  static const pthread_key_t key = [] {
+    pthread_key_t made{};
+    check(pthread_key_create(&made, on_thread_end) == 0, "no thread-specific key is left");
+    return made;
+  }();
+  if (threads_live.fetch_add(1, std::memory_order_relaxed) >= threads_max) {
+    fatal("more than %u threads that called GASNet live at once; raise GASNET_MAX_THREADS",
+          threads_max);
+  }
+  pthread_setspecific(key, &threads_live);  // anything but nullptr: it has on_thread_end called
+}
+
+}  // namespace
+
+void Engine::adopt(ThreadState& state) noexcept {
+  if (threads_max != 0) count_thread(threads_max);
+  // The first threads have a lane each, which nobody else sends on; the others share the last.
+  state.lane = std::min(threads.fetch_add(1, std::memory_order_relaxed), lane_count - 1);
+  state.turn = state.lane;
+}
 
 void driver_failed(const Driver& driver, WorkStatus status) noexcept {
   static constexpr const char* kWords[] = {"succeeded", "was refused by the target",

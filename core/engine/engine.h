@@ -50,17 +50,18 @@ struct Engine {
   Route* routes = nullptr;  ///< rank_count of them
   uint64_t own_base = 0;
   uint64_t own_bytes = 0;
-  std::atomic<uint32_t> threads{0};
+  std::atomic<uint32_t> threads{0};  ///< that have called, dead ones included
+  uint32_t threads_max = 0;          ///< live at once; 0: any number
 
   ThreadState& thread() noexcept {
     ThreadState& state = this_thread;
-    if (state.lane == ThreadState::kUnassigned) [[unlikely]] {
-      // The first threads have a lane each, which nobody else sends on; the others share the last.
-      state.lane = std::min(threads.fetch_add(1, std::memory_order_relaxed), lane_count - 1);
-      state.turn = state.lane;
-    }
+    if (state.lane == ThreadState::kUnassigned) [[unlikely]]
+      adopt(state);
     return state;
   }
+
+  /// The first call of a thread.
+  void adopt(ThreadState& state) noexcept;
 
   /// The key under which `driver` knows [address, address + bytes), or kNoRegion.
   uint32_t local_key(uint32_t driver, const void* address, uint64_t bytes) const noexcept {

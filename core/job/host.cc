@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 
 #include "core/base/hash.h"
 
@@ -30,8 +31,17 @@ uint64_t mix_namespace(uint64_t hash, const char* path) noexcept {
 
 }  // namespace
 
-uint64_t host_identity() noexcept {
+uint64_t host_identity(HostDetect how) noexcept {
   uint64_t hash = kHashStart;
+  if (how == HostDetect::kGethostid) {
+    const long id = gethostid();
+    return hash_more(hash, &id, sizeof id);
+  }
+  if (how == HostDetect::kHostname) {
+    char name[256] = "";
+    gethostname(name, sizeof name - 1);
+    return hash_more(hash, name, std::strlen(name));
+  }
   hash = mix_file(hash, "/proc/sys/kernel/random/boot_id");
   hash = mix_namespace(hash, "/proc/self/ns/pid");
   hash = mix_namespace(hash, "/proc/self/ns/net");

@@ -61,7 +61,11 @@ bool ended_within(pid_t process, int64_t limit_ms) {
 }  // namespace
 
 bool needs_switch(const Settings& settings, Rank ranks_of_this_host) {
-  if (settings.driver != DriverChoice::kDpdk || !settings.eal_args.empty()) return false;
+  const bool has_supernodes =
+      settings.supernode_maxsize != 0 && ranks_of_this_host > settings.supernode_maxsize;
+  const bool over_network = settings.driver == DriverChoice::kDpdk ||
+                            (settings.driver == DriverChoice::kAuto && has_supernodes);
+  if (!over_network || !settings.eal_args.empty()) return false;
   return settings.dpdk_fabric == "switch" ||
          (settings.dpdk_fabric == "auto" && ranks_of_this_host > 2);
 }

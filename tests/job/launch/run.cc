@@ -73,11 +73,16 @@ bool Running::pump(double until) {
   return out_fd_ >= 0 || err_fd_ >= 0;
 }
 
-bool Running::wait_for(const std::string& text, int count, double limit_s) {
+void Running::tell(const std::string& text) {
+  [[maybe_unused]] const auto wrote = ::write(in_fd_, text.data(), text.size());
+}
+
+bool Running::wait_for_in(const std::string& stream, const std::string& text, int count,
+                          double limit_s) {
   const double until = now_s() + limit_s;
-  while (count_of(out_, text) < count && now_s() < until && pump(until)) {
+  while (count_of(stream, text) < count && now_s() < until && pump(until)) {
   }
-  return count_of(out_, text) >= count;
+  return count_of(stream, text) >= count;
 }
 
 Outcome Running::wait(double limit_s) {

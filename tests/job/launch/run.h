@@ -26,10 +26,18 @@ class Running {
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
   int process() const { return process_; }
+  /// Writes to its standard input.
+  void tell(const std::string& text);
   /// Waits until its standard output has `count` times `text`. False if it does not within
   /// `limit_s`.
-  bool wait_for(const std::string& text, int count, double limit_s = 60);
+  bool wait_for(const std::string& text, int count, double limit_s = 60) {
+    return wait_for_in(out_, text, count, limit_s);
+  }
+  bool wait_for_error(const std::string& text, int count, double limit_s = 60) {
+    return wait_for_in(err_, text, count, limit_s);
+  }
   const std::string& out() const { return out_; }
+  const std::string& err() const { return err_; }
   Outcome wait(double limit_s = 60);
 
  private:
@@ -37,6 +45,7 @@ class Running {
   std::string out_, err_;
   double started_;
   bool pump(double until);
+  bool wait_for_in(const std::string& stream, const std::string& text, int count, double limit_s);
   friend Outcome run(const std::vector<std::string>&, const std::vector<std::string>&,
                      const std::string&, double);
 };

@@ -24,7 +24,8 @@ TEST(Number, Whole) {
 TEST(Number, Real) {
   EXPECT_EQ(parse_real("2.5"), 2.5);
   EXPECT_EQ(parse_real("10"), 10.0);
-  for (const char* bad : {"", "nan", "inf", "2.5s", "1..2"})
+  EXPECT_EQ(parse_real("3/8"), 0.375);
+  for (const char* bad : {"", "nan", "inf", "2.5s", "1..2", "1/0", "1/", "/2", "1/2/3"})
     EXPECT_EQ(parse_real(bad), std::nullopt) << bad;
 }
 
@@ -45,9 +46,12 @@ TEST(Number, MemoryBounds) {
   EXPECT_EQ(parse_memory_bound("1GB/H"), (MemoryBound{true, 0, 1ULL << 30}));
   EXPECT_EQ(parse_memory_bound("0.5/H"), (MemoryBound{true, 0.5, 0}));
   EXPECT_EQ(parse_memory_bound("0.25 / p"), (MemoryBound{false, 0.25, 0}));
-  EXPECT_EQ(parse_memory_bound("0.85"), (MemoryBound{true, 0.85, 0}));
+  // Without a suffix as with P, and the slash may be left out.
+  EXPECT_EQ(parse_memory_bound("0.85"), (MemoryBound{false, 0.85, 0}));
   EXPECT_EQ(parse_memory_bound("64M"), (MemoryBound{false, 0, 64ULL << 20}));
-  for (const char* bad : {"", "/P", "1G/X", "1G/", "1G/P/H", "half", "-0.5/H"})
+  EXPECT_EQ(parse_memory_bound("64Mh"), (MemoryBound{true, 0, 64ULL << 20}));
+  EXPECT_EQ(parse_memory_bound("1/4 H"), (MemoryBound{true, 0.25, 0}));
+  for (const char* bad : {"", "/P", "P", "1G/X", "1G/", "1G/P/H", "half", "-0.5/H"})
     EXPECT_EQ(parse_memory_bound(bad), std::nullopt) << bad;
 }
 

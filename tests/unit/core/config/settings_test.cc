@@ -1,6 +1,7 @@
 #include "core/config/settings.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <map>
 
@@ -58,6 +59,11 @@ TEST(Settings, ABadValueIsNamedWithWhatIsAllowed) {
                {"GASNET_DPDK_MTU", "70000", "bytes from 576 to 65535"},
                {"GASNET_MAX_SEGSIZE", "0", "a fraction below 1"},
                {"GASNET_SHM_RING_SLOTS", "1000", "a power of two"},
+               {"GASNET_FREEZE_SIGNAL", "SIGNONE", "a signal (SIGUSR1"},
+               {"GASNET_NO_CATCH_SIGNAL", "SEGV,*", "separated by commas"},
+               {"GASNET_BACKTRACE_NODES", "4-2", "ranks (0,2-4,6)"},
+               {"GASNET_BACKTRACE_NODES", "1,", "ranks (0,2-4,6)"},
+               {"GASNET_BARRIER", "RDMADISSEM", "one of DISSEM|AMDISSEM|PSHM"},
                {"GASNET_EXITTIMEOUT", "-1", "a number from 0 to 86400"}};
   for (const auto& one : cases) {
     auto settings = read({{one.name, one.value}});
@@ -65,6 +71,33 @@ TEST(Settings, ABadValueIsNamedWithWhatIsAllowed) {
     for (const char* part : {one.name, one.value, one.allowed})
       EXPECT_NE(settings.sentence().find(part), std::string::npos) << settings.sentence();
   }
+}
+
+TEST(Settings, DebuggingVariables) {
+  auto settings = read({{"GASNET_FREEZE_SIGNAL", "usr1"},
+                        {"GASNET_BACKTRACE_SIGNAL", "SIGUSR2"},
+                        {"GASNET_BACKTRACE_NODES", "0,2-4"},
+                        {"GASNET_BACKTRACE_MT", "1"},
+                        {"GASNET_BARRIER", "amdissem"},
+                        {"GASNET_HOST_DETECT", "hostname"},
+                        {"GASNET_NO_CATCH_SIGNAL", "SEGV,sigbus,6"}});
+  ASSERT_TRUE(settings.ok()) << settings.sentence();
+  EXPECT_EQ(settings->freeze_signal, SIGUSR1);
+  EXPECT_EQ(settings->backtrace_signal, SIGUSR2);
+  EXPECT_EQ(settings->backtrace_mt, AutoYesNo::kYes);
+  EXPECT_EQ(settings->barrier, BarrierChoice::kAmDissem);
+  EXPECT_EQ(settings->host_detect, HostDetect::kHostname);
+  EXPECT_EQ(settings->no_catch_signals, 1u << SIGSEGV | 1u << SIGBUS | 1u << SIGABRT);
+  for (const uint32_t rank : {0u, 2u, 4u}) EXPECT_TRUE(settings->backtrace_nodes.holds(rank));
+  for (const uint32_t rank : {1u, 5u}) EXPECT_FALSE(settings->backtrace_nodes.holds(rank));
+  EXPECT_TRUE(read({})->backtrace_nodes.holds(7));
+  EXPECT_EQ(read({})->freeze_signal, 0);
+}
+
+TEST(Settings, TmpdirCountsWhereGasnetsOwnIsNotSet) {
+  EXPECT_EQ(read({{"TMPDIR", "/var/tmp"}})->tmp_dir, "/var/tmp");
+  EXPECT_EQ(read({{"TMPDIR", ""}})->tmp_dir, "/tmp");
+  EXPECT_EQ(read({{"TMPDIR", "/var/tmp"}, {"GASNET_TMPDIR", "/here"}})->tmp_dir, "/here");
 }
 
 TEST(Settings, AnEmptyValueIsNone) { EXPECT_TRUE(read({{"GASNET_NETWORKDEPTH", ""}}).ok()); }
@@ -98,8 +131,9 @@ TEST(Settings, WarnsAboutUnknownNamesOnly) {
 
 TEST(Settings, HelpNamesEveryPublicVariable) {
   for (const auto& variable : variables()) {
-    EXPECT_EQ(help_text().find(std::string(variable.name) + "\n") == std::string::npos,
-              variable.internal)
+    EXPECT_EQ(
+        ("\n" + help_text()).find("\n" + std::string(variable.name) + "\n") == std::string::npos,
+        variable.internal)
         << variable.name;
     EXPECT_EQ(help_markdown().find("`" + std::string(variable.name) + "`") == std::string::npos,
               variable.internal);
@@ -111,6 +145,8 @@ TEST(Settings, DescriptionMarksDefaults) {
     return std::string_view(name) == "GASNET_DRIVER" ? "shm" : nullptr;
   });
   EXPECT_NE(text.find("GASNET_DRIVER = shm\n"), std::string::npos);
+  EXPECT_NE(help_text().find("GASNET_CATCH_EXIT\n"), std::string::npos)
+      << "says why it does nothing";
   EXPECT_NE(text.find("GASNET_TMPDIR = /tmp  (default)\n"), std::string::npos);
 }
 

@@ -1,0 +1,12 @@
+// What the user asked for to find errors: GASNET_BACKTRACE, GASNET_FREEZE and their kin.
+#pragma once
+
+#include "extended/job.h"
+
+namespace pinwire {
+
+/// Arranges for backtraces and freezes on errors and signals; waits for a debugger if asked to.
+/// Knows this process's rank.
+void prepare_debugging(const Settings& settings) noexcept;
+
+}  // namespace pinwire

@@ -1,0 +1,107 @@
+/* environment WHAT [ARGUMENT]: says or does what an environment variable changes. Used by
+ * environment_test.cc. */
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "../api/job_test.h"
+#include "pinwire.h"
+
+static volatile int never, seen_quit;
+static volatile int *volatile nowhere; /* no pointer that a compiler sees through */
+
+/* "drivers of 0: self shm dpdk" */
+static void say_drivers(void) {
+  char line[1024];
+  int used = snprintf(line, sizeof line, "drivers of %u:", (unsigned)me);
+  for (gasnet_node_t peer = 0; peer < nodes; ++peer) {
+    used += snprintf(line + used, sizeof line - (size_t)used, " %s", pinwire_driver_name(peer));
+  }
+  puts(line);
+}
+
+static unsigned long long counter(const char *name) {
+  pinwire_stat_t stats[256];
+  const size_t count = pinwire_stats(stats, 256);
+  for (size_t i = 0; i < count && i < 256; ++i) {
+    if (!strcmp(stats[i].name, name)) return stats[i].value;
+  }
+  return 0;
+}
+
+static void say_barrier_messages(void) {
+  const unsigned long long before = counter("shm.messages_sent");
+  for (int i = 0; i < 10; ++i) barrier();
+  printf("barriers sent %s\n", counter("shm.messages_sent") == before ? "no messages" : "messages");
+}
+
+__attribute__((noinline)) static void die_in_a_known_function(const char *how) {
+  if (!strcmp(how, "abort")) abort();
+  if (!strcmp(how, "segv")) *nowhere = 1;
+  if (!strcmp(how, "fatal")) {
+    gasnet_barrier_notify(0, 0);
+    gasnet_barrier_notify(0, 0);
+  }
+  never = 1; /* no tail call */
+}
+
+static void *call_once(void *together) {
+  gasnet_AMPoll();
+  if (together != NULL) pthread_barrier_wait(together);
+  return NULL;
+}
+static void run_threads(int count, pthread_barrier_t *together) {
+  pthread_t threads[64];
+  for (int i = 0; i < count; ++i) pthread_create(&threads[i], NULL, call_once, together);
+  for (int i = 0; i < count; ++i) pthread_join(threads[i], NULL);
+}
+
+static void on_quit(int number) {
+  (void)number;
+  seen_quit = 1;
+}
+
+int main(int argc, char **argv) {
+  if (argc < 2) return 2;
+  const char *what = argv[1], *more = argc > 2 ? argv[2] : "";
+  if (!strcmp(what, "leave_late")) signal(SIGQUIT, on_quit);
+  start_job(&argc, &argv, NULL, 0, 4096);
+  if (!strcmp(what, "facts")) {
+    printf("segment limit %llu, depth %u, job directory %s\n",
+           (unsigned long long)gasnet_getMaxLocalSegmentSize(), pinwire_network_depth(),
+           getenv("GASNET_JOB_DIR"));
+  } else if (!strcmp(what, "drivers")) {
+    say_drivers();
+  } else if (!strcmp(what, "barriers")) {
+    if (me == 0) say_barrier_messages();
+    if (me != 0) {
+      for (int i = 0; i < 10; ++i) barrier();
+    }
+  } else if (!strcmp(what, "die")) {
+    if ((int)me == 0) die_in_a_known_function(more);
+    GASNET_BLOCKUNTIL(never);
+  } else if (!strcmp(what, "wait")) {
+    printf("waiting: %d\n", (int)getpid());
+    fflush(stdout);
+    while (!never) pause(); /* any signal that is handled goes on */
+  } else if (!strcmp(what, "wait_until_told")) {
+    printf("waiting: %d\n", (int)getpid());
+    fflush(stdout);
+    if (getchar() == EOF) return 5;
+  } else if (!strcmp(what, "threads")) { /* ARGUMENT at once, then as many one after the other */
+    const int count = atoi(more);
+    pthread_barrier_t together;
+    gasnet_AMPoll(); /* main is one of them once it has called */
+    for (int i = 0; i < count; ++i) run_threads(1, NULL);
+    pthread_barrier_init(&together, NULL, (unsigned)count);
+    run_threads(count, &together);
+  } else if (!strcmp(what, "leave_late")) {
+    if (me == 0) gasnet_exit(0);
+    for (int turn = 0; turn < atoi(more) && !seen_quit; ++turn) usleep(100000);
+    printf("%s SIGQUIT\n", seen_quit ? "saw" : "no");
+    gasnet_exit(0);
+  } else {
+    return 2;
+  }
+  end_job(what);
+}
