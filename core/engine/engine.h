@@ -84,7 +84,7 @@ inline constinit Engine engine;
 /// Ends the job with what the driver says of its failure, or of this status.
 [[noreturn]] void driver_failed(const Driver& driver, WorkStatus status) noexcept;
 
-inline constexpr uint32_t kPollBatch = 16;
+inline constexpr uint32_t kPollBatch = 32;
 
 /// One turn of a driver's lane whose lock the caller holds. `sink.message(lane, recv)` runs for
 /// each message, `sink.done(cookie)` for each completion. Returns how many there were.
