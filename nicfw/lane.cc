@@ -7,6 +7,14 @@
 #include "core/base/bits.h"
 
 namespace pinwire {
+namespace {
+
+FrameKey lane_key(const NicShared& nic, uint32_t lane) noexcept {
+  const FrameKey key(nic.info.job_key, lane);
+  return nic.facts.memory_medium ? key.over_memory() : key;
+}
+
+}  // namespace
 
 void NicShared::fail(Rank peer, WorkStatus status, const char* format, ...) noexcept {
   int healthy = 0;
@@ -23,7 +31,7 @@ void NicShared::fail(Rank peer, WorkStatus status, const char* format, ...) noex
 Lane::Lane(NicShared& nic, uint32_t index)
     : nic_(nic),
       index_(index),
-      key_(nic.info.job_key, index),
+      key_(lane_key(nic, index)),
       job_tag_(FrameKey(nic.info.job_key, 0).job_tag()),
       udp_port_(static_cast<uint16_t>(nic.config.udp_port + index)),
       self_(nic.self),

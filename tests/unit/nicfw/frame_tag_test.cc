@@ -33,5 +33,13 @@ TEST(FrameTag, LanesAreStrangersToEachOther) {
   EXPECT_NE(FrameKey(5, 1).tag(1, 2, 3, 4), FrameKey(6, 0).tag(1, 2, 3, 4));
 }
 
+TEST(FrameTag, OverMemoryItIsOneConstantOfTheJobAndLane) {
+  const FrameKey key = FrameKey(5, 0).over_memory();
+  EXPECT_EQ(key.tag(1, 2, 3, 4), key.tag(4, 3, 2, 1));
+  EXPECT_NE(key.tag(1, 2, 3, 4), 0u);
+  EXPECT_NE(key.tag(1, 2, 3, 4), FrameKey(5, 1).over_memory().tag(1, 2, 3, 4));
+  EXPECT_NE(key.tag(1, 2, 3, 4), FrameKey(6, 0).over_memory().tag(1, 2, 3, 4));
+}
+
 }  // namespace
 }  // namespace pinwire

@@ -37,14 +37,14 @@ TEST(Medium, AFrameWithoutCrcIsRefusedWhereNothingVouchesForIt) {
   const uint64_t word = 42;
   ASSERT_TRUE(group.post(0, send_work(1, MessageClass::kRequest, &word, 8)));
   EXPECT_EQ(group.poll(1), std::vector<uint64_t>{});
-  EXPECT_EQ(group.stat(1, "rx_drop_checksum"), 1u);
+  EXPECT_EQ(group.stat(1, "rx_drop_tag"), 1u);
 }
 
-TEST(Medium, AStrangersHeaderIsRefusedThroughMemoryToo) {
+TEST(Medium, AStrangersFrameIsRefusedThroughMemoryToo) {
   NicGroup group({.memory_medium = {true, true}});
   const uint64_t word = 42;
   ASSERT_TRUE(group.post(0, send_work(1, MessageClass::kRequest, &word, 8)));
-  group.port(1).peek()[50] ^= std::byte{1};  // wire.h: the sequence number
+  group.port(1).peek()[72] ^= std::byte{1};  // wire.h: the tag
   EXPECT_EQ(group.poll(1), std::vector<uint64_t>{});
   EXPECT_EQ(group.stat(1, "rx_drop_tag"), 1u);
 }
