@@ -65,6 +65,7 @@ Result<std::unique_ptr<Driver>> make_dpdk_for(const Job& job) {
   options.show_log = settings.dpdk_log;
   NicConfig nic;
   nic.window_frames = std::clamp(std::bit_ceil(settings.network_depth), 4u, 256u);
+  nic.coalesce = settings.dpdk_coalesce;
   nic.seed = job.bootstrap->job_key() + engine.rank;
   return make_dpdk_driver(options, nic);
 }

@@ -45,6 +45,7 @@ struct Settings {
   uint32_t dpdk_mtu_bytes = 0;   ///< a device that carries less wins
   uint32_t dpdk_ring_frames = 0;
   uint32_t dpdk_queues = 0;
+  bool dpdk_coalesce = true;
   bool dpdk_log = false;
   // The end of a job.
   double exit_timeout_s = 0;  ///< 0: from the three below
