@@ -5,6 +5,7 @@
 #include "core/mode.h"
 
 // The headers want the client's choice of mode; nothing that depends on it is used inside.
+#define PINWIRE_LIBRARY 1  // not one of its clients
 #define GASNET_PAR 1
 #include "core/api/gasnet.h"
 #include "core/api/pinwire.h"

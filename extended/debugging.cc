@@ -6,6 +6,7 @@
 #include "core/debug/freeze.h"
 #include "core/engine/engine.h"
 #include "core/mode.h"
+#include "core/tools/client_backtrace.h"
 
 namespace pinwire {
 
@@ -13,7 +14,10 @@ void prepare_debugging(const Settings& settings) noexcept {
   const bool all_threads = settings.backtrace_mt == AutoYesNo::kAuto
                                ? kConcurrent
                                : settings.backtrace_mt == AutoYesNo::kYes;
-  const auto unknown = prepare_backtraces(settings.backtrace_type, all_threads);
+  add_client_backtrace();
+  const bool takes_all = settings.backtrace_type == kBacktraceTypes;  // the client's, too
+  const auto unknown =
+      prepare_backtraces(takes_all ? std::string_view{} : settings.backtrace_type, all_threads);
   if (!unknown.empty()) {
     log_warning("GASNET_BACKTRACE_TYPE names %.*s, which nobody knows; there are %s",
                 static_cast<int>(unknown.size()), unknown.data(), kBacktraceTypes);

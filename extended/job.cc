@@ -14,6 +14,7 @@
 #include "core/engine/engine.h"
 #include "core/job/host.h"
 #include "core/mode.h"
+#include "core/tools/host_program.h"
 #include "extended/barrier.h"
 #include "extended/connect.h"
 #include "extended/debugging.h"
@@ -132,6 +133,12 @@ Status choose_barrier(Job& job) {
   return success();
 }
 
+/// This process's own environment first: a program may have set something by itself.
+const char* look_up(const char* name) {
+  const char* own = std::getenv(name);
+  return own != nullptr || the_job == nullptr ? own : the_job->bootstrap->job_environment(name);
+}
+
 void choose_lanes(const Job& job) noexcept {
   engine.lane_count = kConcurrent ? std::clamp(job.settings.lanes, 1u, kLanesMax) : 1;
   const uint32_t processors = usable_processors();
@@ -172,6 +179,7 @@ Status job_init(SegmentKind kind, const char* config) {
   choose_lanes(*job);
   engine.threads_max = job->settings.max_threads;
   the_job = job.release();
+  tools_join_job(look_up, engine.rank == 0);
   prepare_exit(the_job->settings.no_catch_signals);
   return success();
 }

@@ -11,9 +11,6 @@
 #ifndef _INCLUDED_GASNET_H
 #define _INCLUDED_GASNET_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #if defined(GASNET_SEQ) + defined(GASNET_PARSYNC) + defined(GASNET_PAR) != 1
 #error "define exactly one of GASNET_SEQ, GASNET_PARSYNC, GASNET_PAR before including gasnet.h (C1-012)"
 #endif
@@ -24,14 +21,18 @@
 #define GASNET_SEGMENT_FAST 1
 #endif
 
+#include "gasnet_tools.h" /* GASNet's tools, and what its headers name: compiler, platform, formats */
+
+#if defined(GASNET_PAR) != defined(GASNETT_THREAD_SAFE) || defined(GASNETT_LITE_MODE)
+#error "include gasnet.h before gasnet_tools.h, or define GASNET_{SEQ,PARSYNC,PAR} before both"
+#endif
+
 /* ---- 1.8 Constants ------------------------------------------------------------------------- */
 
+/* Also GASNET_RELEASE_VERSION_{MAJOR,MINOR,PATCH}, from gasnet_config.h. */
 #define GASNET_SPEC_VERSION_MAJOR 1
 #define GASNET_SPEC_VERSION_MINOR 8
 #define GASNET_VERSION GASNET_SPEC_VERSION_MAJOR
-#define GASNET_RELEASE_VERSION_MAJOR 2026
-#define GASNET_RELEASE_VERSION_MINOR 11
-#define GASNET_RELEASE_VERSION_PATCH 0
 
 #define GASNET_CONDUIT_PINWIRE 1
 #define GASNET_PINWIRE_CONDUIT 1
@@ -61,12 +62,12 @@
 
 /* Two clients with equal strings are compatible (C1-041). */
 #define GASNET_CONFIG_STRING                                                                  \
-  "RELEASE=2026.11.0,SPEC=1.8,CONDUIT=PINWIRE,THREADMODEL=" PINWIRE_MODE_STRING               \
+  "RELEASE=" PINWIRE_RELEASE_STRING ",SPEC=1.8,CONDUIT=PINWIRE,THREADMODEL=" PINWIRE_MODE_STRING               \
   ",SEGMENT=" PINWIRE_SEGMENT_STRING ",PTR=64bit,ALIGN=noalign"
 
 #define GASNET_MAXNODES 65535
 #define GASNET_ALIGNED_SEGMENTS 0
-#define GASNET_PAGESIZE 4096
+#define GASNET_PAGESIZE GASNETT_PAGESIZE
 
 #define GASNET_OK 0
 #define GASNET_ERR_NOT_INIT 10001

@@ -26,6 +26,9 @@ uint32_t pinwire_network_depth(void);
 uint32_t pinwire_lanes(void);
 uint32_t pinwire_my_lane(void);
 
+/* 1 while this process waits for a debugger (GASNET_FREEZE and its kin), which sets it to 0. */
+extern volatile int pinwire_frozen;
+
 #ifdef __cplusplus
 }
 #endif

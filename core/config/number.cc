@@ -26,28 +26,45 @@ bool same_word(std::string_view text, const char* word) {
 std::optional<double> take_real(std::string_view& text) {
   double value = 0;
   const char* last = text.data() + text.size();
-  const auto [rest, problem] = std::from_chars(text.data(), last, value, std::chars_format::fixed);
+  const auto [rest, problem] = std::from_chars(text.data(), last, value);
   if (problem != std::errc{} || !std::isfinite(value)) return std::nullopt;
   text = trimmed(std::string_view(rest, static_cast<size_t>(last - rest)));
   return value;
 }
 
-/// 1, 1024, 1024^2 ... for "", K, KB, kb, M ...; 0 for anything else.
-double scale_of(std::string_view suffix) {
-  if (suffix.empty() || same_word(suffix, "B")) return 1;
+/// `unit`, 1, 1024, 1024^2 ... for "", B, K, KB, kb, M ...; 0 for anything else.
+uint64_t scale_of(std::string_view suffix, uint64_t unit) {
+  if (suffix.empty()) return unit;
+  if (same_word(suffix, "B")) return 1;
   if (suffix.size() > 2 || (suffix.size() == 2 && (suffix[1] | 0x20) != 'b')) return 0;
   switch (suffix[0] | 0x20) {
     case 'k':
-      return 0x1p10;
+      return uint64_t{1} << 10;
     case 'm':
-      return 0x1p20;
+      return uint64_t{1} << 20;
     case 'g':
-      return 0x1p30;
+      return uint64_t{1} << 30;
     case 't':
-      return 0x1p40;
+      return uint64_t{1} << 40;
     default:
       return 0;
   }
+}
+
+/// The digits at the start of `text`, unless a fraction follows; shortens it to what does follow.
+std::optional<uint64_t> take_whole(std::string_view& text) {
+  uint64_t value = 0;
+  const char* last = text.data() + text.size();
+  const auto [rest, problem] = std::from_chars(text.data(), last, value);
+  if (problem != std::errc{} || (rest != last && *rest == '.')) return std::nullopt;
+  text = trimmed(std::string_view(rest, static_cast<size_t>(last - rest)));
+  return value;
+}
+
+std::optional<uint64_t> scaled(uint64_t count, uint64_t scale) {
+  uint64_t bytes = 0;
+  if (__builtin_mul_overflow(count, scale, &bytes)) return std::nullopt;
+  return bytes;
 }
 
 }  // namespace
@@ -87,15 +104,23 @@ std::optional<double> parse_real(std::string_view text) {
   return *value / *divisor;
 }
 
-std::optional<uint64_t> parse_bytes(std::string_view text) {
-  if (const auto whole = parse_whole(text); whole && *whole >= 0) {
-    return static_cast<uint64_t>(*whole);
-  }
+std::optional<uint64_t> parse_bytes(std::string_view text, uint64_t unit) {
   auto word = trimmed(text);
+  // Hexadecimal takes no suffix: B would be a digit.
+  if (word.starts_with("0x") || word.starts_with("0X")) {
+    const auto whole = parse_whole(word);
+    return whole && *whole >= 0 ? scaled(static_cast<uint64_t>(*whole), unit) : std::nullopt;
+  }
+  auto rest = word;
+  if (const auto whole = take_whole(rest)) {
+    const uint64_t scale = scale_of(rest, unit);
+    return scale != 0 ? scaled(*whole, scale) : std::nullopt;
+  }
   const auto number = take_real(word);
   if (!number || *number < 0 || std::signbit(*number)) return std::nullopt;
-  const double bytes = *number * scale_of(word);
-  if (scale_of(word) == 0 || bytes > kBytesMax) return std::nullopt;
+  const uint64_t scale = scale_of(word, unit);
+  const double bytes = *number * static_cast<double>(scale);
+  if (scale == 0 || bytes > kBytesMax) return std::nullopt;
   return static_cast<uint64_t>(bytes);
 }
 

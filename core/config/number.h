@@ -23,11 +23,13 @@ std::optional<bool> parse_yes_no(std::string_view text);
 /// A whole number in decimal or 0x hexadecimal; nothing else around it but blanks.
 std::optional<int64_t> parse_whole(std::string_view text);
 
-/// A finite decimal number, or a fraction of two: 1.5, 3/8.
+/// A finite decimal number, or a fraction of two: 1.5, 1e-4, 3/8.
 std::optional<double> parse_real(std::string_view text);
 
-/// Bytes: a number, perhaps with a fraction, and K, M, G or T (powers of 1024), perhaps with a B.
-std::optional<uint64_t> parse_bytes(std::string_view text);
+/// Bytes: a number, perhaps with a fraction, and K, M, G or T (powers of 1024), perhaps with a B;
+/// without a suffix a number counts `unit` bytes. Whole numbers are exact, fractions up to 2^53
+/// bytes.
+std::optional<uint64_t> parse_bytes(std::string_view text, uint64_t unit = 1);
 
 /// Bytes or a fraction below 1 of the host's memory, then perhaps /P (for each process, as without)
 /// or /H (for all of a host together).

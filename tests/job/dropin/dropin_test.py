@@ -57,9 +57,9 @@ def archive(mode):
     return prefix / f"{LIBDIR}/libgasnet-pinwire-{mode}.a"
 
 
-def pkg_config(mode, *arguments, at=None):
+def pkg_config(mode, *arguments, at=None, package="gasnet-pinwire"):
     """What a shell makes of its output."""
-    return shlex.split(output_of(["pkg-config", *arguments, "gasnet-pinwire-" + mode],
+    return shlex.split(output_of(["pkg-config", *arguments, f"{package}-{mode}"],
                                  PKG_CONFIG_PATH=f"{at or prefix}/{LIBDIR}/pkgconfig"))
 
 
@@ -68,9 +68,9 @@ def dpdk_is_inside():
     return "dpdk" in DRIVERS and "-lrte_eal" not in pkg_config("seq", "--static", "--libs")
 
 
-def build(language, name, compiler, words, linker=None):
+def build(language, name, compiler, words, linker=None, source="client"):
     """One client from compile and link words, linked by the compiler of its language."""
-    source = work / ("client." + language)
+    source = work / f"{source}.{language}"
     driver = compiler if language == "c" else COMPILERS[compiler]
     output_of([driver, STANDARD[language], *WARNINGS, source, "-o", work / name, *words,
                *([f"-fuse-ld={linker}", "-Wl,--gc-sections"] if linker else [])])
@@ -84,7 +84,7 @@ def setUpModule():
     output_of(["meson", "install", "-C", BUILD, "--no-rebuild", "--quiet", "--destdir", work / "root"])
     header, = (work / "root").glob("**/include/gasnet.h")
     prefix = header.parent.parent
-    for name in ("client.c", "client.cc", "Makefile"):
+    for name in ("client.c", "client.cc", "tools.c", "tools.cc", "Makefile"):
         shutil.copy(HERE / name, work)
 
 
@@ -95,7 +95,11 @@ class Dropin(unittest.TestCase):
                          [(str(rank), str(ranks)) for rank in range(ranks)], said)
 
     def test_files_lie_where_clients_look(self):
-        names = ["include/gasnet.h", "bin/gasnetrun_pinwire"]
+        names = ["include/gasnet.h", "include/gasnet_tools.h", "include/gasnet_config.h",
+                 "include/gasnet_portable_platform.h", "bin/gasnetrun_pinwire"]
+        for kind in ("seq", "par"):
+            names += [f"{LIBDIR}/libgasnet_tools-{kind}.a", f"{LIBDIR}/pkgconfig/gasnet_tools-{kind}.pc",
+                      f"include/gasnet_tools-{kind}.mak"]
         names += ["bin/pinwire_switch"] if "dpdk" in DRIVERS else []
         names += ["bin/flood"] if pathlib.Path(BUILD, "bench/flood").exists() else []
         for mode in MODES:
@@ -158,6 +162,24 @@ class Dropin(unittest.TestCase):
                         pkg_config("seq", "--define-prefix", "--static", "--cflags", "--libs"))
         self.assertEqual(registrations(program), registrations(BUILT_PROGRAM))
         self.assertTrue(any("virtio_user" in name for name in registrations(program)))
+
+    def test_tools_without_a_job(self):
+        (work / "tools.mk").write_text(
+            f"include {prefix}/include/gasnet_tools-$(KIND).mak\n"
+            "tools_make: tools.c\n"
+            "\t$(GASNETTOOLS_CC) $(GASNETTOOLS_CPPFLAGS) $(GASNETTOOLS_CFLAGS) -c tools.c -o tools.o\n"
+            "\t$(GASNETTOOLS_LD) $(GASNETTOOLS_LDFLAGS) -o tools_make tools.o $(GASNETTOOLS_LIBS)\n")
+        for kind in ("seq", "par"):
+            for compiler in compilers():
+                for language in STANDARD:
+                    words = pkg_config(kind, "--define-prefix", "--cflags", "--libs", package="gasnet_tools")
+                    said = output_of([build(language, "tools", compiler, words, source="tools")])
+                    self.assertRegex(said, rf"^tools: {kind.upper()} [0-9.]+: ok\n$")
+            output_of(["make", "-B", "-f", "tools.mk", f"KIND={kind}", "MANUAL_CFLAGS=" + " ".join(WARNINGS)])
+            self.assertIn(f"tools: {kind.upper()} ", output_of([work / "tools_make"]))
+        wrong = [word.replace("_tools-par", "_tools-seq") for word in words]
+        done = run([compilers()[0], work / "tools.c", "-o", work / "tools", *wrong])
+        self.assertIn("pinwire_tools_are_for_threads", done.stdout)
 
     def test_mixed_modes_do_not_link(self):
         words = pkg_config("seq", "--define-prefix", "--static", "--cflags", "--libs")

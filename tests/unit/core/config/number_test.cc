@@ -37,6 +37,9 @@ TEST(Number, Bytes) {
   EXPECT_EQ(parse_bytes("128.0MB"), 128ULL << 20);
   EXPECT_EQ(parse_bytes("1.5GB"), 3ULL << 29);
   EXPECT_EQ(parse_bytes("2T"), 2ULL << 40);
+  EXPECT_EQ(parse_bytes("8388607 TB"), 8388607ULL << 40);
+  EXPECT_EQ(parse_bytes("3", 1024), 3072U);
+  EXPECT_EQ(parse_bytes("3B", 1024), 3U);
   for (const char* bad : {"", "-1", "-1K", "K", "4KK", "4Kib", "4P", "1e300T", "99999999T", "four"})
     EXPECT_EQ(parse_bytes(bad), std::nullopt) << bad;
 }
