@@ -1,6 +1,6 @@
 """Counts the test cases of Meson's testlog.json files and prints `N passed, N failed, N skipped`.
 
-A GoogleTest program counts by its cases, any other test as one. Skipped ones are named with their
+GoogleTest and TAP programs count by their cases, any other test as one. Skipped ones are named with their
 reason. Exit status 1 when anything failed, or when nothing ran.
 """
 
@@ -10,23 +10,48 @@ import re
 import sys
 
 CASE = re.compile(r"^\[  (     OK|SKIPPED|FAILED ) ?\] ([\w/.-]+)(?:, where .*)? \((\d+) ms\)", re.M)
+TAP_PLAN = re.compile(r"^1\.\.\d+$", re.M)
+TAP_CASE = re.compile(r"^(not )?ok \d+ - ([^#\n]+?)(?: # (?:SKIP|skip) (.*))?$", re.M)
 REASON = re.compile(r"^.*: Skipped\n(.*)$", re.M)
 
 
-def cases_of(test):
-    """(passed, failed, skipped names) of one test."""
+def google_cases(out):
+    """(passed, failed names, {skipped name: reason})"""
     passed, failed, skipped = 0, [], []
-    for verdict, name, _ in CASE.findall(test.get("stdout", "")):
+    for verdict, name, _ in CASE.findall(out):
         if verdict.strip() == "OK":
             passed += 1
         elif verdict == "SKIPPED":
             skipped.append(name)
         else:
             failed.append(name)
+    reasons = [reason.strip() for reason in REASON.findall(out)]
+    reasons += ["no reason given"] * (len(skipped) - len(reasons))
+    return passed, failed, dict(zip(skipped, reasons))
+
+
+def tap_cases(out, test_name):
+    """The same."""
+    passed, failed, skipped = 0, [], {}
+    for is_not, name, reason in TAP_CASE.findall(out):
+        name = f"{test_name}: {name}"
+        if reason:
+            skipped[name] = reason
+        elif is_not:
+            failed.append(name)
+        else:
+            passed += 1
+    return passed, failed, skipped
+
+
+def cases_of(test):
+    """(passed, failed names, {skipped name: reason}) of one test."""
+    out = test.get("stdout", "")
+    passed, failed, skipped = tap_cases(out, test["name"]) if TAP_PLAN.search(out) else google_cases(out)
     result = test["result"]
     if passed + len(failed) + len(skipped) == 0:
         if result == "SKIP":
-            skipped.append(test["name"])
+            skipped[test["name"]] = "no reason given"
         elif result in ("OK", "EXPECTEDFAIL"):
             passed += 1
     if result in ("FAIL", "TIMEOUT", "ERROR", "INTERRUPT", "UNEXPECTEDPASS") and not failed:
@@ -48,9 +73,7 @@ def main():
                 passed += p
                 failed += f
                 skipped += s
-                reasons = REASON.findall(test.get("stdout", ""))
-                for i, name in enumerate(s):
-                    why = reasons[i].strip() if i < len(reasons) else "no reason given"
+                for name, why in s.items():
                     print(f"skipped: {name}: {why}")
     if args.left_out:
         with open(args.left_out, encoding="utf-8") as lines:

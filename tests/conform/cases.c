@@ -1,0 +1,193 @@
+/* The program around the cases: lists them, runs the shared job, or one job of its own. */
+#include "cases.h"
+
+#include <stdarg.h>
+#include <unistd.h>
+
+gasnet_node_t me, nodes;
+gasnet_seginfo_t segments[kNodesMax];
+int program_argc;
+char **program_argv;
+
+enum { kHandlersMax = 128, kFailureBytes = 400, kPollsBeforeFreeze = 2000 };
+
+static struct conform_case *first, **last = &first;
+static struct {
+  void (*function)();
+  gasnet_handler_t *index;
+} handlers[kHandlersMax];
+static int handler_count;
+
+static volatile int failures;
+static char first_failure[kFailureBytes];
+static const char *why_not_here;
+static unsigned freezes;
+
+void add_case(struct conform_case *entry) {
+  *last = entry;
+  last = &entry->next;
+}
+
+void add_handler(void (*function)(), gasnet_handler_t *index) {
+  if (handler_count == kHandlersMax) abort();
+  handlers[handler_count].function = function;
+  handlers[handler_count++].index = index;
+}
+
+void fail_at(const char *file, int line, const char *format, ...) {
+  if (__atomic_fetch_add(&failures, 1, __ATOMIC_RELAXED) != 0) return;
+  const int place = snprintf(first_failure, kFailureBytes, "%s:%d: ", file, line);
+  va_list values;
+  va_start(values, format);
+  vsnprintf(first_failure + place, (size_t)(kFailureBytes - place), format, values);
+  va_end(values);
+}
+
+void not_here(const char *reason) { why_not_here = reason; }
+
+/* "gasnet1/barrier.c", "matrix": barrier.matrix */
+static const char *full_name(const struct conform_case *entry) {
+  static char name[200];
+  const char *slash = strrchr(entry->file, '/');
+  const char *file = slash ? slash + 1 : entry->file;
+  snprintf(name, sizeof name, "%.*s.%s", (int)strcspn(file, "."), file, entry->name);
+  return name;
+}
+
+static struct conform_case *find(const char *name) {
+  for (struct conform_case *entry = first; entry; entry = entry->next)
+    if (!strcmp(full_name(entry), name)) return entry;
+  fprintf(stderr, "there is no case %s; --list shows all\n", name);
+  exit(2);
+}
+
+static int list(void) {
+  for (const struct conform_case *entry = first; entry; entry = entry->next)
+    printf("%s\t%s\t%s\t%s\t%d\t%s\n", full_name(entry), entry->ids, entry->is_job ? "job" : "case",
+           entry->scope == kLocal ? "local" : "network", entry->code, entry->says);
+  return 0;
+}
+
+void barrier(void) {
+  gasnet_barrier_notify(0, GASNET_BARRIERFLAG_ANONYMOUS);
+  EXPECT_EQ(gasnet_barrier_wait(0, GASNET_BARRIERFLAG_ANONYMOUS), GASNET_OK);
+}
+
+void start_job(gasnet_handlerentry_t *table, int entries, uintptr_t segment_bytes) {
+  if (gasnet_init(&program_argc, &program_argv) != GASNET_OK) exit(3);
+  if (gasnet_attach(table, entries, segment_bytes, 0) != GASNET_OK) gasnet_exit(3);
+  me = gasnet_mynode();
+  nodes = gasnet_nodes();
+  if (nodes > kNodesMax) gasnet_exit(3);
+  EXPECT_EQ(gasnet_getSegmentInfo(segments, kNodesMax), GASNET_OK);
+}
+
+size_t part_bytes(void) { return kSegmentBytes / nodes / 4096 * 4096; }
+unsigned char *part(gasnet_node_t owner) {
+  return (unsigned char *)segments[owner].addr + me * part_bytes();
+}
+
+static unsigned char pattern(unsigned seed, size_t at) {
+  return (unsigned char)(seed * 131u + at * 7u + (at >> 8) * 13u + 1u);
+}
+void fill(void *memory, size_t bytes, unsigned seed) {
+  for (size_t i = 0; i < bytes; ++i) ((unsigned char *)memory)[i] = pattern(seed, i);
+}
+int holds(const void *memory, size_t bytes, unsigned seed) {
+  for (size_t i = 0; i < bytes; ++i)
+    if (((const unsigned char *)memory)[i] != pattern(seed, i)) return 0;
+  return 1;
+}
+int all_bytes_are(const void *memory, size_t bytes, int value) {
+  for (size_t i = 0; i < bytes; ++i)
+    if (((const unsigned char *)memory)[i] != value) return 0;
+  return 1;
+}
+
+static const char *mark_path(const char *name) {
+  static char path[300];
+  const char *folder = getenv("CONFORM_DIR");
+  if (!folder) {
+    fprintf(stderr, "CONFORM_DIR must name an empty directory; run_cases.py makes one\n");
+    abort();
+  }
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  return path;
+}
+void leave_mark(const char *name) {
+  FILE *file = fopen(mark_path(name), "w");
+  if (!file) abort();
+  fclose(file);
+}
+int is_marked(const char *name) { return access(mark_path(name), F_OK) == 0; }
+
+int freeze_rank_1(void) {
+  char frozen[40], thawed[40];
+  snprintf(frozen, sizeof frozen, "frozen_%u", ++freezes);
+  snprintf(thawed, sizeof thawed, "thawed_%u", freezes);
+  barrier();
+  if (me == 0) {
+    while (!is_marked(frozen)) gasnet_AMPoll();
+    for (int i = 0; i < kPollsBeforeFreeze; ++i) gasnet_AMPoll();
+    return 1;
+  }
+  if (me == 1) {
+    /* What rank 0 began before is complete by now, and rank 0 will hear of it. */
+    for (int i = 0; i < kPollsBeforeFreeze; ++i) gasnet_AMPoll();
+    leave_mark(frozen);
+    while (!is_marked(thawed)) usleep(200);
+  }
+  return 0;
+}
+void thaw_rank_1(void) {
+  char thawed[40];
+  snprintf(thawed, sizeof thawed, "thawed_%u", freezes);
+  leave_mark(thawed);
+}
+
+/* One line that run_cases.py reads. */
+static void say_verdict(const struct conform_case *entry) {
+  const char *verdict = failures ? "fail" : why_not_here ? "not_here" : "ok";
+  printf("@case %u %s %s %s\n", (unsigned)me, verdict, full_name(entry),
+         failures       ? first_failure
+         : why_not_here ? why_not_here
+                        : "");
+  fflush(stdout);
+  failures = 0;
+  why_not_here = NULL;
+}
+
+static void run_cases(struct conform_case *from) {
+  gasnet_handlerentry_t table[kHandlersMax];
+  for (int i = 0; i < handler_count; ++i) {
+    table[i].index = 0;
+    table[i].fnptr = handlers[i].function;
+  }
+  start_job(table, handler_count, kSegmentBytes);
+  for (int i = 0; i < handler_count; ++i) *handlers[i].index = table[i].index;
+  barrier(); /* no message comes before its handler is known everywhere */
+  for (struct conform_case *entry = from; entry; entry = entry->next) {
+    if (entry->is_job) continue;
+    entry->body();
+    say_verdict(entry);
+    barrier();
+  }
+  gasnet_exit(0);
+}
+
+static void run_job(const struct conform_case *entry) {
+  entry->body();
+  if (failures) fprintf(stderr, "%s\n", first_failure);
+  if (why_not_here) printf("@job not_here %s\n", why_not_here);
+  barrier();
+  gasnet_exit(failures ? 1 : 0);
+}
+
+int main(int argc, char **argv) {
+  if (argc == 2 && !strcmp(argv[1], "--list")) return list();
+  program_argc = argc;
+  program_argv = argv;
+  if (argc >= 3 && !strcmp(argv[1], "--job")) run_job(find(argv[2]));
+  run_cases(argc >= 3 && !strcmp(argv[1], "--from") ? find(argv[2]) : first);
+  return 3;
+}

@@ -1,0 +1,101 @@
+/* Conformance cases: C99, the installed headers alone.
+ *
+ *   CASE(name, "C1-nnn C1-nnn") { ... }              runs on every rank of a job that all cases share
+ *   JOB(name, "C1-nnn", kLocal, code, "says") { ... } runs in a job of its own, begins before gasnet_init
+ *
+ * Cases register themselves; run_cases.py starts the jobs and joins what the ranks say. A failed
+ * expectation fails the case and lets it go on, so that the other ranks are not left waiting. */
+#ifndef PINWIRE_CONFORM_CASES_H
+#define PINWIRE_CONFORM_CASES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gasnet.h"
+
+/* Of a JOB: whether a driver has part in what it tests. run_cases.py runs local ones over one driver. */
+enum conform_scope { kLocal, kNetwork };
+
+struct conform_case {
+  const char *file, *name, *ids;
+  void (*body)(void);
+  int is_job, scope, code; /* of a JOB: the expected exit code of the job */
+  const char *says;        /* words that its output has, separated by '|' */
+  struct conform_case *next;
+};
+void add_case(struct conform_case *entry);
+
+#define CONFORM_CASE(name, ids, is_job, scope, code, says)                                          \
+  static void case_##name(void);                                                                    \
+  static struct conform_case entry_##name = {__FILE__, #name, ids, case_##name, is_job, scope,      \
+                                             code,     says,  NULL};                                \
+  __attribute__((constructor)) static void add_##name(void) { add_case(&entry_##name); }            \
+  static void case_##name(void)
+#define CASE(name, ids) CONFORM_CASE(name, ids, 0, kNetwork, 0, "")
+#define JOB(name, ids, scope, code, says) CONFORM_CASE(name, ids, 1, scope, code, says)
+
+/* A handler of the shared job; `fn_index` is what gasnet_attach gave it ("don't care", C1-077). */
+void add_handler(void (*function)(), gasnet_handler_t *index);
+#define HANDLER(fn)                                                                                 \
+  static gasnet_handler_t fn##_index;                                                               \
+  __attribute__((constructor)) static void add_handler_##fn(void) {                                 \
+    add_handler((void (*)())fn, &fn##_index);                                                       \
+  }                                                                                                 \
+  typedef int fn##_is_a_handler
+
+/* The first failure of a case is kept; from any thread, in handlers too. */
+void fail_at(const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+#define EXPECT(cond)                                              \
+  do {                                                            \
+    if (!(cond)) fail_at(__FILE__, __LINE__, "expected %s", #cond); \
+  } while (0)
+#define EXPECT_EQ(a, b)                                                                       \
+  do {                                                                                        \
+    const long long left_ = (long long)(a), right_ = (long long)(b);                          \
+    if (left_ != right_)                                                                      \
+      fail_at(__FILE__, __LINE__, "%s is %lld, expected %s = %lld", #a, left_, #b, right_);   \
+  } while (0)
+/* This case asks nothing of this job (one rank, another mode): every rank must say so alike. */
+#define NOT_HERE(reason)   \
+  do {                     \
+    not_here(reason);      \
+    return;                \
+  } while (0)
+void not_here(const char *reason);
+
+/* ---- what cases use ---------------------------------------------------------------------------- */
+
+enum { kNodesMax = 16, kSegmentBytes = 8 << 20 };
+extern gasnet_node_t me, nodes;
+extern gasnet_seginfo_t segments[kNodesMax];
+extern int program_argc;
+extern char **program_argv;
+
+void barrier(void);
+/* init and attach of a JOB; ends the process when one fails. */
+void start_job(gasnet_handlerentry_t *table, int entries, uintptr_t segment_bytes);
+
+/* Of each segment, the part that this rank alone writes. */
+size_t part_bytes(void);
+unsigned char *part(gasnet_node_t owner);
+
+/* Bytes that depend on all of their coordinates. */
+void fill(void *memory, size_t bytes, unsigned seed);
+int holds(const void *memory, size_t bytes, unsigned seed);
+int all_bytes_are(const void *memory, size_t bytes, int value);
+
+/* A word to other ranks that takes no GASNet call: files in a directory of this run. Each name is
+ * used once. */
+void leave_mark(const char *name);
+int is_marked(const char *name);
+
+/* Collective, with two ranks or more: rank 1 makes no GASNet call until rank 0 says thaw(). True on
+ * rank 0, which may now see what is not complete; the others return when it is over. */
+int freeze_rank_1(void);
+void thaw_rank_1(void);
+
+#endif

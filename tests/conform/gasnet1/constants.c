@@ -1,0 +1,115 @@
+/* Constants and types (1.7, 1.8). */
+#include <limits.h>
+
+#include "../cases.h"
+
+#if GASNET_SPEC_VERSION_MAJOR != 1 || GASNET_SPEC_VERSION_MINOR != 8
+#error "C1-038: the specification is 1.8"
+#endif
+#if GASNET_VERSION != GASNET_SPEC_VERSION_MAJOR
+#error "C1-040"
+#endif
+#if GASNET_RELEASE_VERSION_MAJOR < 0 || GASNET_RELEASE_VERSION_MINOR < 0 || \
+    GASNET_RELEASE_VERSION_PATCH < 0
+#error "C1-039"
+#endif
+#if SIZEOF_GASNET_REGISTER_VALUE_T != 4 && SIZEOF_GASNET_REGISTER_VALUE_T != 8
+#error "C1-035: a number, for the preprocessor too"
+#endif
+#if GASNET_PAGESIZE % 512 != 0 || GASNET_MAXNODES < 2
+#error "C1-042, C1-044: numbers, for the preprocessor too"
+#endif
+#if !defined(GASNET_ALIGNED_SEGMENTS) || \
+    (GASNET_ALIGNED_SEGMENTS != 0 && GASNET_ALIGNED_SEGMENTS != 1)
+#error "C1-043"
+#endif
+#if defined(GASNET_SEGMENT_FAST) + defined(GASNET_SEGMENT_LARGE) + \
+        defined(GASNET_SEGMENT_EVERYTHING) !=                      \
+    1
+#error "C1-045"
+#endif
+
+/* That this file compiled is the test. */
+CASE(known_to_the_preprocessor, "C1-035 C1-038 C1-039 C1-040 C1-042 C1-043 C1-044 C1-045") {
+  EXPECT_EQ(GASNET_VERSION, GASNET_SPEC_VERSION_MAJOR);
+}
+
+#define IS_UNSIGNED(type) ((type)-1 > (type)0)
+
+CASE(integer_types, "C1-030 C1-032 C1-033 C1-035 C1-042") {
+  EXPECT(IS_UNSIGNED(gasnet_node_t));
+  EXPECT(IS_UNSIGNED(gasnet_handler_t));
+  EXPECT_EQ((gasnet_handler_t)255, 255);
+  EXPECT(!IS_UNSIGNED(gasnet_handlerarg_t));
+  EXPECT_EQ(sizeof(gasnet_handlerarg_t), 4);
+  EXPECT(IS_UNSIGNED(gasnet_register_value_t));
+  EXPECT_EQ(sizeof(gasnet_register_value_t), SIZEOF_GASNET_REGISTER_VALUE_T);
+  EXPECT(sizeof(gasnet_register_value_t) >= sizeof(void *));
+  EXPECT_EQ((gasnet_node_t)GASNET_MAXNODES, GASNET_MAXNODES);
+  EXPECT(nodes <= GASNET_MAXNODES);
+}
+
+CASE(compound_types, "C1-034 C1-037") {
+  gasnet_handlerentry_t entry;
+  gasnet_seginfo_t segment;
+  gasnet_threadinfo_t info = (void *)&entry;
+  gasnet_hsl_t hsl = GASNET_HSL_INITIALIZER;
+  EXPECT(sizeof(gasnet_token_t) != 0 && sizeof(gasnet_valget_handle_t) != 0);
+  entry.index = 255;
+  entry.fnptr = NULL;
+  segment.addr = &entry;
+  segment.size = UINTPTR_MAX;
+  EXPECT(entry.index == 255 && entry.fnptr == NULL && segment.addr == info &&
+         segment.size == UINTPTR_MAX);
+  gasnet_hsl_destroy(&hsl);
+}
+
+CASE(invalid_handle_is_all_zero, "C1-031 C1-226") {
+  gasnet_handle_t handle;
+  memset(&handle, 0, sizeof handle);
+  EXPECT(handle == GASNET_INVALID_HANDLE);
+  EXPECT(!handle); /* a scalar */
+  EXPECT(sizeof handle * CHAR_BIT >= 16);
+}
+
+CASE(error_codes_differ, "C1-022 C1-023 C1-046") {
+  const int codes[] = {GASNET_OK,           GASNET_ERR_RESOURCE,         GASNET_ERR_BAD_ARG,
+                       GASNET_ERR_NOT_INIT, GASNET_ERR_BARRIER_MISMATCH, GASNET_ERR_NOT_READY};
+  const int modes[] = {GASNET_WAIT_SPIN, GASNET_WAIT_BLOCK, GASNET_WAIT_SPINBLOCK};
+  EXPECT_EQ(GASNET_OK, 0);
+  for (int i = 0; i < 6; ++i)
+    for (int j = 0; j < i; ++j) EXPECT(codes[i] != codes[j]);
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < i; ++j) EXPECT(modes[i] != modes[j]);
+  EXPECT((GASNET_BARRIERFLAG_ANONYMOUS & GASNET_BARRIERFLAG_MISMATCH) == 0);
+  EXPECT(GASNET_BARRIERFLAG_ANONYMOUS != 0 && GASNET_BARRIERFLAG_MISMATCH != 0);
+}
+
+CASE(errors_have_names_and_descriptions, "C1-027 C1-029") {
+  static const struct {
+    int code;
+    const char *name;
+  } known[] = {{GASNET_OK, "GASNET_OK"},
+               {GASNET_ERR_RESOURCE, "GASNET_ERR_RESOURCE"},
+               {GASNET_ERR_BAD_ARG, "GASNET_ERR_BAD_ARG"},
+               {GASNET_ERR_NOT_INIT, "GASNET_ERR_NOT_INIT"},
+               {GASNET_ERR_BARRIER_MISMATCH, "GASNET_ERR_BARRIER_MISMATCH"},
+               {GASNET_ERR_NOT_READY, "GASNET_ERR_NOT_READY"}};
+  static const int unknown[] = {-1, 1, 12345, INT_MIN, INT_MAX};
+  for (int i = 0; i < 6; ++i) {
+    EXPECT(strcmp(gasnet_ErrorName(known[i].code), known[i].name) == 0);
+    EXPECT(strlen(gasnet_ErrorDesc(known[i].code)) != 0);
+  }
+  for (int i = 0; i < 5; ++i) {
+    EXPECT(gasnet_ErrorName(unknown[i]) != NULL && gasnet_ErrorDesc(unknown[i]) != NULL);
+  }
+}
+
+CASE(limits_of_active_messages, "C1-130 C1-131 C1-132") {
+  const size_t args = gasnet_AMMaxArgs();
+  EXPECT(args >= 2 * (sizeof(int) > sizeof(void *) ? sizeof(int) : sizeof(void *)));
+  EXPECT(args * sizeof(gasnet_handlerarg_t) >= 8 * sizeof(void *));
+  EXPECT(gasnet_AMMaxMedium() >= 512);
+  EXPECT(gasnet_AMMaxLongRequest() >= 512);
+  EXPECT(gasnet_AMMaxLongReply() >= 512);
+}

@@ -1,0 +1,139 @@
+/* Puts, gets and memsets (3.1, 3.2, 3.3.2, 3.3.4): sizes, places, loopback, nothing at all. */
+#include "../cases.h"
+
+static unsigned char local[300000], back[300000];
+static const size_t sizes[] = {1, 2, 3, 4, 7, 8, 15, 16, 64, 100, 1000, 4096, 9001, 65536, 250000};
+enum { kSizes = sizeof sizes / sizeof *sizes };
+
+/* Writes `bytes` in one of the ways; true when the next call would do the same. */
+enum { kPutWays = 6, kGetWays = 6 };
+static void put_by(int way, gasnet_node_t to, void *dest, void *src, size_t bytes) {
+  switch (way) {
+    case 0:
+      gasnet_put(to, dest, src, bytes);
+      break;
+    case 1:
+      gasnet_put_bulk(to, dest, src, bytes);
+      break;
+    case 2:
+      gasnet_wait_syncnb(gasnet_put_nb(to, dest, src, bytes));
+      break;
+    case 3:
+      gasnet_wait_syncnb(gasnet_put_nb_bulk(to, dest, src, bytes));
+      break;
+    case 4:
+      gasnet_put_nbi(to, dest, src, bytes);
+      gasnet_wait_syncnbi_puts();
+      break;
+    default:
+      gasnet_put_nbi_bulk(to, dest, src, bytes);
+      gasnet_wait_syncnbi_all();
+  }
+}
+static void get_by(int way, void *dest, gasnet_node_t from, void *src, size_t bytes) {
+  switch (way) {
+    case 0:
+      gasnet_get(dest, from, src, bytes);
+      break;
+    case 1:
+      gasnet_get_bulk(dest, from, src, bytes);
+      break;
+    case 2:
+      gasnet_wait_syncnb(gasnet_get_nb(dest, from, src, bytes));
+      break;
+    case 3:
+      gasnet_wait_syncnb(gasnet_get_nb_bulk(dest, from, src, bytes));
+      break;
+    case 4:
+      gasnet_get_nbi(dest, from, src, bytes);
+      gasnet_wait_syncnbi_gets();
+      break;
+    default:
+      gasnet_get_nbi_bulk(dest, from, src, bytes);
+      gasnet_wait_syncnbi_all();
+  }
+}
+
+/* A frame of bytes around each target shows what is written beside it. */
+CASE(every_way_carries_every_size,
+     "C1-047 C1-208 C1-211 C1-214 C1-216 C1-219 C1-220 C1-221 C1-232") {
+  for (gasnet_node_t k = 0; k < nodes; ++k) {
+    const gasnet_node_t to = (me + k) % nodes;
+    for (int s = 0; s < kSizes; ++s) {
+      const int way = s % kPutWays;
+      for (int w = 0; w < (sizes[s] > 10000 ? 1 : kPutWays); ++w) {
+        const size_t bytes = sizes[s], off = (size_t)(s + w) % 9;
+        const unsigned seed = (unsigned)(s * 10 + w);
+        unsigned char *const at = part(to) + 16 + off;
+        gasnet_memset(to, at - 16, 0xa5, bytes + 32);
+        fill(local + off, bytes, seed);
+        put_by((way + w) % kPutWays, to, at, local + off, bytes);
+        memset(back, 0x77, bytes + 64);
+        get_by((way + w) % kGetWays, back + 32, to, at - 16, bytes + 32);
+        EXPECT(all_bytes_are(back, 32, 0x77));
+        EXPECT(all_bytes_are(back + 32, 16, 0xa5));
+        EXPECT(holds(back + 48, bytes, seed));
+        EXPECT(all_bytes_are(back + 48 + bytes, 16, 0xa5));
+        EXPECT(all_bytes_are(back + 64 + bytes, 0, 0x77));
+      }
+    }
+  }
+}
+
+/* What another node put is seen by loads and by gets of its owner, after a message or a barrier. */
+CASE(puts_are_visible_to_their_target, "C1-214 C1-221 C1-222") {
+  for (unsigned round = 0; round < 50; ++round) {
+    const gasnet_node_t to = (me + 1) % nodes, from = (me + nodes - 1) % nodes;
+    volatile unsigned char *const mine =
+        (unsigned char *)segments[me].addr + from * part_bytes() + round;
+    unsigned char value = (unsigned char)(round * 3 + 1), again = 0;
+    if (round % 2)
+      gasnet_put_val(to, part(to) + round, value, 1);
+    else
+      gasnet_wait_syncnb(gasnet_put_nb_bulk(to, part(to) + round, &value, 1));
+    barrier();
+    EXPECT_EQ(*mine, value);
+    gasnet_get(&again, me, (void *)mine, 1);
+    EXPECT_EQ(again, value);
+    barrier();
+  }
+}
+
+/* Bytes beyond the low eight of `val` do not count, as with memset. */
+CASE(memsets, "C1-217 C1-233 C1-243") {
+  static const int values[] = {0, 1, 0x7f, 0x80, 0xff, -1, 0x1234567};
+  for (gasnet_node_t k = 0; k < nodes; ++k) {
+    const gasnet_node_t to = (me + k) % nodes;
+    for (int v = 0; v < 7; ++v) {
+      for (int way = 0; way < 3; ++way) {
+        const size_t bytes = (size_t)(v * 1000 + way * 37);
+        unsigned char *const at = part(to) + 16 + v;
+        gasnet_memset(to, at - 16, 0x33, bytes + 32);
+        if (way == 0) gasnet_memset(to, at, values[v], bytes);
+        if (way == 1) gasnet_wait_syncnb(gasnet_memset_nb(to, at, values[v], bytes));
+        if (way == 2) {
+          gasnet_memset_nbi(to, at, values[v], bytes);
+          gasnet_wait_syncnbi_puts(); /* it counts as a put */
+        }
+        gasnet_get_bulk(back, to, at - 16, bytes + 32);
+        EXPECT(all_bytes_are(back, 16, 0x33));
+        EXPECT(all_bytes_are(back + 16, bytes, values[v] & 0xff));
+        EXPECT(all_bytes_are(back + 16 + bytes, 16, 0x33));
+      }
+    }
+  }
+}
+
+/* A put of more than any frame, ring or window. */
+CASE(large_transfers, "C1-212 C1-214") {
+  const gasnet_node_t to = (me + 1) % nodes;
+  const size_t bytes = part_bytes() - 4096;
+  unsigned char *const source = malloc(bytes), *const copy = malloc(bytes);
+  if (!source || !copy) abort();
+  fill(source, bytes, me + 1);
+  gasnet_put_bulk(to, part(to), source, bytes);
+  gasnet_get_bulk(copy, to, part(to), bytes);
+  EXPECT(memcmp(source, copy, bytes) == 0);
+  free(source);
+  free(copy);
+}
