@@ -11,7 +11,14 @@ using namespace pinwire;
 namespace {
 
 bool bad_target(gasnet_node_t dest, int argc) noexcept {
-  return dest >= engine.rank_count || argc < 0 || argc > 16;
+  return dest >= engine.target_count || argc < 0 || argc > 16;
+}
+
+/// Why a request is refused; a client that ignores the result has the sentence.
+[[gnu::cold]] int refusal() noexcept {
+  if (engine.target_count != 0) return GASNET_ERR_BAD_ARG;
+  log_warning("an active message was requested before gasnet_attach (C1-056)");
+  return GASNET_ERR_NOT_INIT;
 }
 
 AmCall call_of(gasnet_handler_t handler, int argc, const gasnet_handlerarg_t* args) noexcept {
@@ -24,14 +31,14 @@ extern "C" {
 
 int pinwire_am_request_short(gasnet_node_t dest, gasnet_handler_t handler, int argc,
                              const gasnet_handlerarg_t* args) {
-  if (bad_target(dest, argc)) return GASNET_ERR_BAD_ARG;
+  if (bad_target(dest, argc)) return refusal();
   request_short(dest, call_of(handler, argc, args));
   return GASNET_OK;
 }
 
 int pinwire_am_request_medium(gasnet_node_t dest, gasnet_handler_t handler, void* source,
                               size_t nbytes, int argc, const gasnet_handlerarg_t* args) {
-  if (bad_target(dest, argc) || nbytes > pinwire_max_medium) return GASNET_ERR_BAD_ARG;
+  if (bad_target(dest, argc) || nbytes > pinwire_max_medium) return refusal();
   request_medium(dest, call_of(handler, argc, args), source, nbytes);
   return GASNET_OK;
 }
@@ -39,7 +46,7 @@ int pinwire_am_request_medium(gasnet_node_t dest, gasnet_handler_t handler, void
 int pinwire_am_request_long(gasnet_node_t dest, gasnet_handler_t handler, void* source,
                             size_t nbytes, void* dest_addr, int is_async, int argc,
                             const gasnet_handlerarg_t* args) {
-  if (bad_target(dest, argc) || nbytes > pinwire_max_long) return GASNET_ERR_BAD_ARG;
+  if (bad_target(dest, argc) || nbytes > pinwire_max_long) return refusal();
   request_long(dest, call_of(handler, argc, args), source, nbytes, dest_addr, is_async != 0);
   return GASNET_OK;
 }

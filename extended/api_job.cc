@@ -35,6 +35,8 @@ int PINWIRE_INIT_SYMBOL(int*, char***, int segment_kind, const char* config) {
   }
   pinwire_mynode = engine.rank;
   pinwire_nodes = engine.rank_count;
+  // Nothing is reachable before attach: inlined puts and gets go to where that is said.
+  pinwire_reach = new struct pinwire_reach[engine.rank_count + 1]();
   return GASNET_OK;
 }
 
@@ -54,7 +56,11 @@ int gasnet_attach(gasnet_handlerentry_t* table, int numentries, uintptr_t segsiz
   for (int i = 0; i < numentries; ++i) {
     entries.push_back({table[i].index, reinterpret_cast<HandlerFunction>(table[i].fnptr)});
   }
-  const Status status = job_attach(entries.data(), entries.size(), segsize);
+  if (const Status table_ok = register_client(entries.data(), entries.size()); !table_ok) {
+    log_warning("gasnet_attach: %s", table_ok.sentence().c_str());
+    return GASNET_ERR_BAD_ARG;
+  }
+  const Status status = job_attach(segsize);
   if (!status) {
     log_warning("gasnet_attach failed: %s", status.sentence().c_str());
     return GASNET_ERR_RESOURCE;

@@ -12,7 +12,8 @@ using namespace pinwire;
 namespace {
 
 void check_node(gasnet_node_t node) noexcept {
-  if (node >= engine.rank_count) {
+  if (node >= engine.target_count) {
+    if (engine.target_count == 0) fatal("a put, get or memset before gasnet_attach (C1-056)");
     fatal("node %u does not exist; this job has nodes 0 to %u", node, engine.rank_count - 1);
   }
 }

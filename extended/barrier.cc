@@ -129,6 +129,8 @@ void barrier_notify(int id, int flags) noexcept {
     state.lines.back()->notify(state.phase, state.merged.packed());
   } else if (state.rounds != 0) {
     send_round();
+  } else {
+    check(engine.target_count != 0, "a barrier before gasnet_attach (C1-056)");
   }
 }
 

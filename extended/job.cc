@@ -184,9 +184,8 @@ Status job_init(SegmentKind kind, const char* config) {
   return success();
 }
 
-Status job_attach(HandlerEntry* table, size_t count, uint64_t segment_bytes) {
+Status job_attach(uint64_t segment_bytes) {
   Job& job = *the_job;
-  if (auto registered = register_client(table, count); !registered) return registered;
   register_transfer_handlers();
   if (auto opened = open_drivers(job); !opened) return opened;
   job.segment_bytes = std::min(segment_bytes, job.segment_limit_local);
@@ -201,6 +200,7 @@ Status job_attach(HandlerEntry* table, size_t count, uint64_t segment_bytes) {
   if (auto pinned = publish_segments(job); !pinned) return pinned;
   if (auto chosen = choose_barrier(job); !chosen) return chosen;
   thread_ops();  // of this thread: nothing is allocated from here on
+  engine.target_count = engine.rank_count;
   job.attached = true;
   return job.bootstrap->barrier();
 }

@@ -55,7 +55,7 @@ struct Job {
 Job* job() noexcept;
 
 Status job_init(SegmentKind kind, const char* config);
-Status job_attach(HandlerEntry* table, size_t count, uint64_t segment_bytes);
+Status job_attach(uint64_t segment_bytes);
 
 /// Ranks of this host, this one included.
 uint32_t ranks_on_host(const Job& job) noexcept;

@@ -52,7 +52,6 @@ Status publish_segments(Job& job) {
   const auto* bytes = reinterpret_cast<const std::byte*>(&*mine);
   auto all = job.bootstrap->all_gather({bytes, sizeof(SegmentFacts)});
   if (!all) return all.error();
-  pinwire_reach = new struct pinwire_reach[engine.rank_count + 1]();
   for (Rank peer = 0; peer < engine.rank_count; ++peer) {
     SegmentFacts facts{};
     if ((*all)[peer].size() != sizeof facts) return error("rank %u sent malformed facts", peer);

@@ -23,11 +23,12 @@ struct pinwire_reach {
 /* One entry a node, then one of size 0. */
 extern struct pinwire_reach *pinwire_reach;
 
-/* Our address of [remote, remote + nbytes) at `node`, or NULL when it must go through a driver. */
+/* Our address of [remote, remote + nbytes) at `node`, or NULL when it must go through a driver: so
+ * must nothing at all, whose addresses may be anything (C1-212). */
 static inline void *pinwire_direct(gasnet_node_t node, const void *remote, size_t nbytes) {
   const struct pinwire_reach *reach = &pinwire_reach[node];
   const uintptr_t offset = (uintptr_t)remote - reach->base;
-  if (__builtin_expect(offset < reach->size && nbytes <= reach->size - offset, 1))
+  if (__builtin_expect(offset < reach->size && nbytes - 1 < reach->size - offset, 1))
     return (void *)((uintptr_t)remote + reach->delta);
   return NULL;
 }

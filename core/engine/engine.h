@@ -40,6 +40,7 @@ struct DriverSlot {
 struct Engine {
   Rank rank = 0;
   Rank rank_count = 1;
+  Rank target_count = 0;    ///< ranks that may be sent to: none before attach (C1-056)
   uint32_t lane_count = 1;  ///< of the threads: one each, and the last for all further ones
   uint32_t driver_count = 0;
   /// Empty polls before a waiting thread gives up its core: on this host, and as the wait mode

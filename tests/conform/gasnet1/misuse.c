@@ -19,16 +19,18 @@ static void on_poll(gasnet_token_t token) {
   (void)token;
   gasnet_AMPoll();
 }
+static void on_reply_to_nobody(gasnet_token_t token) { gasnet_AMReplyShort0(token, 241); }
 static gasnet_handlerentry_t table[] = {{200, (void (*)())on_reply_twice},
                                         {201, (void (*)())on_reply_once},
                                         {202, (void (*)())on_nothing},
                                         {203, (void (*)())on_reply_that_replies},
                                         {204, (void (*)())on_request_that_requests},
-                                        {205, (void (*)())on_poll}};
+                                        {205, (void (*)())on_poll},
+                                        {206, (void (*)())on_reply_to_nobody}};
 
 static gasnet_node_t other(void) { return (me + 1) % nodes; }
 static void start(void) {
-  start_job(table, 6, 65536);
+  start_job(table, 7, 65536);
   barrier();
 }
 /* The other rank waits until the job ends. */
@@ -44,6 +46,10 @@ JOB(request_to_no_handler, "C1-078 C1-123", kNetwork, 134,
 JOB(request_to_no_handler_here, "C1-047 C1-123", kLocal, 134,
     "names handler 240, which is not registered") {
   ON_RANK_0(gasnet_AMRequestShort0(me, 240));
+}
+JOB(reply_to_no_handler, "C1-078 C1-123", kLocal, 134,
+    "names handler 241, which is not registered") {
+  ON_RANK_0(gasnet_AMRequestShort0(other(), 206));
 }
 JOB(second_reply, "C1-150", kLocal, 134, "at most once (C1-150)") {
   ON_RANK_0(gasnet_AMRequestShort0(other(), 200));
@@ -126,3 +132,18 @@ JOB(implicit_sync_in_a_region, "C1-252", kLocal, 134, "C1-252") {
   gasnet_begin_nbi_accessregion();
   gasnet_wait_syncnbi_all();
 }
+
+/* ---- between init and attach --------------------------------------------------------------------
+ */
+
+#define BEFORE_ATTACH(name, statement)                                   \
+  JOB(name##_before_attach, "C1-056", kLocal, 134, "gasnet_attach") {    \
+    if (gasnet_init(&program_argc, &program_argv) != GASNET_OK) exit(3); \
+    statement;                                                           \
+  }                                                                      \
+  typedef int name##_is_a_case
+static char word[8];
+BEFORE_ATTACH(put, gasnet_put(gasnet_mynode(), word, word, 8));
+BEFORE_ATTACH(get_nb, (void)gasnet_get_nb(word, 1 - gasnet_mynode(), word, 8));
+BEFORE_ATTACH(memset, gasnet_memset(gasnet_mynode(), word, 1, 8));
+BEFORE_ATTACH(notify, gasnet_barrier_notify(0, 0));

@@ -124,6 +124,27 @@ CASE(memsets, "C1-217 C1-233 C1-243") {
   }
 }
 
+/* Nothing, anywhere: a legal operation that completes. */
+CASE(zero_bytes, "C1-212") {
+  static unsigned char byte = 0x5a;
+  void *const odd = (void *)(uintptr_t)13;
+  for (gasnet_node_t to = 0; to < nodes; ++to) {
+    void *const places[] = {part(to), NULL, odd, (char *)segments[to].addr + segments[to].size};
+    for (int p = 0; p < 4; ++p) {
+      void *const locals[] = {&byte, NULL, odd};
+      for (int l = 0; l < 3; ++l) {
+        for (int way = 0; way < kPutWays; ++way) put_by(way, to, places[p], locals[l], 0);
+        for (int way = 0; way < kGetWays; ++way) get_by(way, locals[l], to, places[p], 0);
+      }
+      gasnet_memset(to, places[p], 1, 0);
+      gasnet_wait_syncnb(gasnet_memset_nb(to, places[p], 1, 0));
+      gasnet_memset_nbi(to, places[p], 1, 0);
+      EXPECT_EQ(gasnet_try_syncnbi_all(), GASNET_OK);
+    }
+  }
+  EXPECT_EQ(byte, 0x5a);
+}
+
 /* A put of more than any frame, ring or window. */
 CASE(large_transfers, "C1-212 C1-214") {
   const gasnet_node_t to = (me + 1) % nodes;
