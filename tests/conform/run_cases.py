@@ -5,6 +5,7 @@ scripts/conformance."""
 import argparse
 import collections
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -79,7 +80,6 @@ class Runner:
 
 
 def environment(options, marks):
-    import os
     return {**os.environ, "GASNET_DRIVER": options.driver, "CONFORM_DIR": marks, "CONFORM_WORD": "spoken at the start"}
 
 

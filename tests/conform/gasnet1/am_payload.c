@@ -209,3 +209,55 @@ CASE(async_source_is_free_when_the_reply_begins, "C1-146 C1-147") {
     barrier();
   }
 }
+
+/* A reply that is too long is refused, and another may follow. */
+static void on_too_long(gasnet_token_t token) {
+  gasnet_node_t to = 0;
+  gasnet_AMGetMsgSource(token, &to);
+  EXPECT_EQ(gasnet_AMReplyMedium0(token, on_reply_medium_index, local, medium_max() + 1),
+            GASNET_ERR_BAD_ARG);
+  EXPECT_EQ(gasnet_AMReplyLong0(token, on_reply_long_index, local, gasnet_AMMaxLongReply() + 1,
+                                place(to, 1)),
+            GASNET_ERR_BAD_ARG);
+  EXPECT_EQ(gasnet_AMReplyShort0(token, on_async_reply_index), GASNET_OK);
+}
+HANDLER(on_too_long);
+
+CASE(too_long_replies_are_refused, "C1-136 C1-152") {
+  for (gasnet_node_t k = 0; k < nodes; ++k) {
+    async_replies = 0;
+    async_source = local;
+    async_bytes = 0;
+    gasnet_AMRequestShort0((me + k) % nodes, on_too_long_index);
+    GASNET_BLOCKUNTIL(async_replies == 1);
+    barrier();
+  }
+}
+
+/* ---- a Long as large as there is memory for, in a segment of its own size -----------------------
+ */
+
+enum { kHuge = 64 << 20 };
+static volatile int huge_came;
+static void on_huge(gasnet_token_t token, void *buf, size_t nbytes) {
+  (void)token;
+  EXPECT(buf == segments[me].addr && holds(buf, nbytes, 3));
+  ++huge_came;
+}
+
+JOB(largest_long, "C1-130 C1-142", kNetwork, 0, "") {
+  gasnet_handlerentry_t table[] = {{200, (void (*)())on_huge}};
+  unsigned char *const source = malloc(kHuge);
+  start_job(table, 1, kHuge);
+  const size_t bytes = least(gasnet_AMMaxLongRequest(), kHuge);
+  if (!source) abort();
+  fill(source, bytes, 3);
+  barrier();
+  if (me == 0) {
+    EXPECT_EQ(gasnet_AMRequestLong0(1, 200, source, bytes, segments[1].addr), GASNET_OK);
+    memset(source, 0, bytes);
+  } else {
+    GASNET_BLOCKUNTIL(huge_came == 1);
+  }
+  free(source);
+}

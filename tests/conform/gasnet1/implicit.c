@@ -95,69 +95,48 @@ CASE(regions_gather_puts_gets_and_memsets, "C1-249 C1-250 C1-253") {
   }
 }
 
-/* ---- while rank 1 makes no GASNet call: nothing that needs it completes, on drivers where it does
- * ---- */
-
-#define TWO_RANKS() \
-  if (nodes < 2) NOT_HERE("one rank has nobody to wait for")
-
-/* A handle of rank 0's, to tell whether a put stays under way on this driver. */
-static gasnet_handle_t probe;
-static int stays_under_way(void) {
-  probe = gasnet_put_nb_bulk(1, word(1, 40), &sources[0], 4);
-  return probe != GASNET_INVALID_HANDLE;
-}
+/* ---- while rank 1 makes no GASNet call, and so completes nothing ----------------------------- */
 
 /* A get under way holds up no sync of puts, nor the other way round. */
 CASE(gets_and_puts_are_apart, "C1-242 C1-244") {
-  TWO_RANKS();
+  SOMETHING_STAYS_UNDER_WAY();
   if (freeze_rank_1()) {
-    const int waits = stays_under_way();
     gasnet_get_nbi(&got[0], 1, word(1, 0), 4);
     gasnet_wait_syncnbi_puts();
     EXPECT_EQ(gasnet_try_syncnbi_puts(), GASNET_OK);
-    if (waits) {
-      EXPECT_EQ(gasnet_try_syncnbi_gets(), GASNET_ERR_NOT_READY);
-      EXPECT_EQ(gasnet_try_syncnbi_all(), GASNET_ERR_NOT_READY);
-    }
+    EXPECT_EQ(gasnet_try_syncnbi_gets(), GASNET_ERR_NOT_READY);
+    EXPECT_EQ(gasnet_try_syncnbi_all(), GASNET_ERR_NOT_READY);
     thaw_rank_1();
     gasnet_wait_syncnbi_gets();
-    gasnet_wait_syncnb(probe);
   }
   if (freeze_rank_1()) {
-    const int waits = stays_under_way();
     gasnet_put_nbi(1, word(1, 0), &sources[0], 4);
     gasnet_memset_nbi(1, word(1, 1), 1, 4);
     gasnet_wait_syncnbi_gets();
     EXPECT_EQ(gasnet_try_syncnbi_gets(), GASNET_OK);
-    if (waits) {
-      EXPECT_EQ(gasnet_try_syncnbi_puts(), GASNET_ERR_NOT_READY);
-      EXPECT_EQ(gasnet_try_syncnbi_all(), GASNET_ERR_NOT_READY);
-    }
+    EXPECT_EQ(gasnet_try_syncnbi_puts(), GASNET_ERR_NOT_READY);
+    EXPECT_EQ(gasnet_try_syncnbi_all(), GASNET_ERR_NOT_READY);
     thaw_rank_1();
     gasnet_wait_syncnbi_puts();
-    gasnet_wait_syncnb(probe);
   }
 }
 
 /* After a failed try everything is still to be synchronised. */
 CASE(failed_try_syncs_nothing, "C1-245") {
-  TWO_RANKS();
+  SOMETHING_STAYS_UNDER_WAY();
   barrier();
   if (me == 0) gasnet_put_nbi(1, word(1, 0), &sources[0], 4);
   if (freeze_rank_1()) {
-    const int waits = stays_under_way();
     gasnet_put_nbi(1, word(1, 1), &sources[1], 4);
     got[2] = 0;
     gasnet_get_nbi(&got[2], 1, word(1, 2), 4);
-    for (int i = 0; waits && i < 100; ++i) {
+    for (int i = 0; i < 100; ++i) {
       EXPECT_EQ(gasnet_try_syncnbi_all(), GASNET_ERR_NOT_READY);
       EXPECT_EQ(gasnet_try_syncnbi_puts(), GASNET_ERR_NOT_READY);
       EXPECT_EQ(gasnet_try_syncnbi_gets(), GASNET_ERR_NOT_READY);
     }
     thaw_rank_1();
     gasnet_wait_syncnbi_all();
-    gasnet_wait_syncnb(probe);
     EXPECT(gasnet_get_val(1, word(1, 0), 4) == 10);
     EXPECT(gasnet_get_val(1, word(1, 1), 4) == 11);
     EXPECT_EQ(gasnet_try_syncnbi_all(), GASNET_OK);
@@ -167,36 +146,32 @@ CASE(failed_try_syncs_nothing, "C1-245") {
 /* The region's operations are the handle's alone; those before it stay in the implicit set. */
 CASE(regions_are_apart_from_the_implicit_set, "C1-249 C1-250 C1-253") {
   gasnet_handle_t region;
-  TWO_RANKS();
+  SOMETHING_STAYS_UNDER_WAY();
   if (freeze_rank_1()) {
-    const int waits = stays_under_way();
     gasnet_begin_nbi_accessregion();
     gasnet_put_nbi_bulk(1, word(1, 0), &sources[0], 4);
     gasnet_get_nbi(&got[1], 1, word(1, 1), 4);
     region = gasnet_end_nbi_accessregion();
     gasnet_wait_syncnbi_all(); /* nothing in it */
     EXPECT_EQ(gasnet_try_syncnbi_all(), GASNET_OK);
-    if (waits) EXPECT_EQ(gasnet_try_syncnb(region), GASNET_ERR_NOT_READY);
+    EXPECT_EQ(gasnet_try_syncnb(region), GASNET_ERR_NOT_READY);
     thaw_rank_1();
     gasnet_wait_syncnb(region);
-    gasnet_wait_syncnb(probe);
   }
   if (freeze_rank_1()) {
-    const int waits = stays_under_way();
     gasnet_put_nbi(1, word(1, 0), &sources[0], 4); /* before it */
     gasnet_begin_nbi_accessregion();
     region = gasnet_end_nbi_accessregion();
     gasnet_wait_syncnb(region); /* empty */
-    if (waits) EXPECT_EQ(gasnet_try_syncnbi_puts(), GASNET_ERR_NOT_READY);
+    EXPECT_EQ(gasnet_try_syncnbi_puts(), GASNET_ERR_NOT_READY);
     thaw_rank_1();
     gasnet_wait_syncnbi_puts();
-    gasnet_wait_syncnb(probe);
   }
 }
 
 /* Value gets and explicit operations belong to no implicit set. */
 CASE(other_operations_are_no_part_of_it, "C1-244 C1-259") {
-  TWO_RANKS();
+  SOMETHING_STAYS_UNDER_WAY();
   if (freeze_rank_1()) {
     gasnet_valget_handle_t value = gasnet_get_nb_val(1, word(1, 0), 4);
     gasnet_handle_t put = gasnet_put_nb_bulk(1, word(1, 1), &sources[0], 4);

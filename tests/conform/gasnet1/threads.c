@@ -1,5 +1,6 @@
 /* Several client threads (1.5, 2.3.5, 2.4.4): at once in PAR, by turns in PARSYNC. */
 #include <pthread.h>
+#include <sched.h>
 
 #include "../cases.h"
 
@@ -110,6 +111,34 @@ static void *many_in_flight(void *argument) {
 CASE(each_thread_has_as_many_as_promised, "C1-224 C1-244") {
   AT_ONCE();
   run_threads(2, many_in_flight);
+}
+
+static int has_begun, may_sync;
+static void *begin_and_sync_later(void *argument) {
+  static uint32_t source = 5;
+  gasnet_put_nbi(1, part(1), &source, 4);
+  gasnet_get_nbi(&source, 1, part(1) + 64, 4);
+  add(&has_begun);
+  while (!load(&may_sync)) sched_yield();
+  gasnet_wait_syncnbi_all();
+  return argument;
+}
+
+/* What another thread began is no concern of this one's. */
+CASE(implicit_sets_are_of_threads, "C1-244") {
+  BY_TURNS();
+  SOMETHING_STAYS_UNDER_WAY();
+  has_begun = may_sync = 0;
+  if (freeze_rank_1()) {
+    pthread_t other;
+    if (pthread_create(&other, NULL, begin_and_sync_later, NULL) != 0) abort();
+    while (!load(&has_begun)) sched_yield();
+    gasnet_wait_syncnbi_all();
+    EXPECT_EQ(gasnet_try_syncnbi_all(), GASNET_OK);
+    thaw_rank_1();
+    add(&may_sync);
+    pthread_join(other, NULL);
+  }
 }
 
 /* ---- BLOCKUNTIL
