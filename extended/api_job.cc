@@ -17,9 +17,9 @@ size_t pinwire_max_medium = 512;
 size_t pinwire_max_long = 512;
 struct pinwire_reach* pinwire_reach = nullptr;
 
-/// Found by scanning a linked binary (C1-041).
+/// Found by scanning a linked binary (C1-041): the mode that this library was built for.
 extern "C" [[gnu::used]] const char pinwire_config_ident[] =
-    "$GASNetConfig: (libgasnet.a) " GASNET_CONFIG_STRING " $";
+    "$GASNetConfig: (libgasnet.a) " PINWIRE_CONFIG_STRING(PINWIRE_LIBRARY_MODE) " $";
 
 extern "C" {
 

@@ -61,9 +61,10 @@
 #endif
 
 /* Two clients with equal strings are compatible (C1-041). */
-#define GASNET_CONFIG_STRING                                                                  \
-  "RELEASE=" PINWIRE_RELEASE_STRING ",SPEC=1.8,CONDUIT=PINWIRE,THREADMODEL=" PINWIRE_MODE_STRING               \
+#define PINWIRE_CONFIG_STRING(mode)                                                       \
+  "RELEASE=" PINWIRE_RELEASE_STRING ",SPEC=1.8,CONDUIT=PINWIRE,THREADMODEL=" mode         \
   ",SEGMENT=" PINWIRE_SEGMENT_STRING ",PTR=64bit,ALIGN=noalign"
+#define GASNET_CONFIG_STRING PINWIRE_CONFIG_STRING(PINWIRE_MODE_STRING)
 
 #define GASNET_MAXNODES 65535
 #define GASNET_ALIGNED_SEGMENTS 0

@@ -13,7 +13,7 @@ ONE_SEGMENT = "define at most one of GASNET_SEGMENT_"
 def compile_text(compiler, text, *defines):
     """(whether it compiles, what the compiler says)"""
     language = ["-x", "c++"] if "++" in compiler[-1] else ["-x", "c", "-std=c99"]
-    command = [*compiler, *language, *WARNINGS, "-I", headers, *["-D" + d for d in defines], "-fsyntax-only", "-"]
+    command = [*compiler, *language, *WARNINGS, *headers, *["-D" + d for d in defines], "-fsyntax-only", "-"]
     done = subprocess.run(command, input=text, capture_output=True, text=True)
     return done.returncode == 0, done.stderr
 
@@ -35,13 +35,13 @@ def config_strings_differ(compiler):
                      'char keep(int i) { return config[i]; }\n'
     outputs = set()
     for mode in MODES:
-        done = subprocess.run([*compiler, "-x", "c", "-I", headers, "-D_GNU_SOURCE=1", f"-DGASNET_{mode}", "-S", "-o", "-", "-"],
+        done = subprocess.run([*compiler, "-x", "c", *headers, "-D_GNU_SOURCE=1", f"-DGASNET_{mode}", "-S", "-o", "-", "-"],
                               input=text, capture_output=True, text=True)
         outputs.add("".join(line for line in done.stdout.splitlines() if "THREADMODEL" in line or ".string" in line))
     return len(outputs) == len(MODES)
 
 
-headers, cc, cxx = sys.argv[1], sys.argv[2].split(), sys.argv[3].split()
+headers, cc, cxx = ["-I", sys.argv[1], "-I", sys.argv[2]], sys.argv[3].split(), sys.argv[4].split()
 REPLY_LONG_ASYNC = '#include "gasnet.h"\nint main(void) { return gasnet_AMReplyLongAsync0((gasnet_token_t)0, 0, 0, 0, 0); }\n'
 cases = []
 for compiler in (cc, cxx):
