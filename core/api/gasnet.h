@@ -100,10 +100,17 @@ typedef void *gasnet_threadinfo_t;
 /* All bytes zero (C1-226). */
 #define GASNET_INVALID_HANDLE ((gasnet_handle_t)0)
 
+#if defined(__clang__) && !defined(__cplusplus) /* of the function without a prototype */
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wstrict-prototypes"
+#endif
 typedef struct {
   gasnet_handler_t index; /* 0: any free one; the table is updated in place (C1-077) */
   void (*fnptr)();
 } gasnet_handlerentry_t;
+#if defined(__clang__) && !defined(__cplusplus)
+#pragma clang diagnostic pop
+#endif
 
 typedef struct {
   void *addr;

@@ -203,8 +203,7 @@ int gasnet_barrier(int id, int flags);
 /* ---- 3.6.1 Thread information: optional, without effect ------------------------------------------- */
 
 #define GASNET_GET_THREADINFO() ((gasnet_threadinfo_t)0)
-#define GASNET_POST_THREADINFO(info) \
-  gasnet_threadinfo_t pinwire_threadinfo __attribute__((unused)) = (info)
+#define GASNET_POST_THREADINFO(info) ((void)(info))
 #define GASNET_BEGIN_FUNCTION() GASNET_POST_THREADINFO(GASNET_GET_THREADINFO())
 
 #ifdef __cplusplus

@@ -107,17 +107,20 @@
 #define gasnett_assume(condition) ((condition) ? (void)0 : __builtin_unreachable())
 #endif
 
-/* Each argument evaluated once, and none used. */
-#define GASNETT_UNUSED_ARGS1(a) ((void)(a))
-#define GASNETT_UNUSED_ARGS2(a, b) ((void)(a), (void)(b))
-#define GASNETT_UNUSED_ARGS3(a, b, c) ((void)(a), GASNETT_UNUSED_ARGS2(b, c))
-#define GASNETT_UNUSED_ARGS4(a, b, c, d) ((void)(a), GASNETT_UNUSED_ARGS3(b, c, d))
-#define GASNETT_UNUSED_ARGS5(a, b, c, d, e) ((void)(a), GASNETT_UNUSED_ARGS4(b, c, d, e))
-#define GASNETT_UNUSED_ARGS6(a, b, c, d, e, f) ((void)(a), GASNETT_UNUSED_ARGS5(b, c, d, e, f))
+/* An expression: each argument evaluated once, and none used. */
+#define GASNETT_UNUSED_ARGS1(a) (__extension__({ (void)0; (void)(a); }))
+#define GASNETT_UNUSED_ARGS2(a, b) (__extension__({ (void)(a); (void)(b); }))
+#define GASNETT_UNUSED_ARGS3(a, b, c) (__extension__({ (void)(a); (void)(b); (void)(c); }))
+#define GASNETT_UNUSED_ARGS4(a, b, c, d) \
+  (__extension__({ (void)(a); (void)(b); (void)(c); (void)(d); }))
+#define GASNETT_UNUSED_ARGS5(a, b, c, d, e) \
+  (__extension__({ (void)(a); (void)(b); (void)(c); (void)(d); (void)(e); }))
+#define GASNETT_UNUSED_ARGS6(a, b, c, d, e, f) \
+  (__extension__({ (void)(a); (void)(b); (void)(c); (void)(d); (void)(e); (void)(f); }))
 #define GASNETT_UNUSED_ARGS7(a, b, c, d, e, f, g) \
-  ((void)(a), GASNETT_UNUSED_ARGS6(b, c, d, e, f, g))
+  (__extension__({ (void)(a); (void)(b); (void)(c); (void)(d); (void)(e); (void)(f); (void)(g); }))
 #define GASNETT_UNUSED_ARGS8(a, b, c, d, e, f, g, h) \
-  ((void)(a), GASNETT_UNUSED_ARGS7(b, c, d, e, f, g, h))
+  (__extension__({ (void)(a); (void)(b); (void)(c); (void)(d); (void)(e); (void)(f); (void)(g); (void)(h); }))
 
 /* ---- Machine ----------------------------------------------------------------------------------- */
 
