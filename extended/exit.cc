@@ -1,6 +1,8 @@
 #include "extended/exit.h"
 
+#include <pthread.h>
 #include <signal.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,6 +19,8 @@ namespace pinwire {
 namespace {
 
 std::atomic<bool> leaving{false};
+std::atomic<int> code_of_this_rank{0};
+constexpr itimerval kNoTimer{};
 pid_t rank_process = 0;
 
 double now_s() noexcept {
@@ -63,17 +67,71 @@ void linger() noexcept {
   }
 }
 
+/// C1-100. A flush of all streams waits for the lock of each, and another thread that reads
+/// standard input holds that one for as long as nobody types.
+void flush_output() noexcept {
+  if (ftrylockfile(stdin) == 0) {
+    funlockfile(stdin);
+    std::fflush(nullptr);
+    return;
+  }
+  for (FILE* stream : {stdout, stderr}) {
+    if (ftrylockfile(stream) != 0) continue;
+    std::fflush(stream);
+    funlockfile(stream);
+  }
+}
+
+/// Takes the locks of all lanes of a driver for good: other threads may still be in the library.
+/// False if one of them keeps a lane, in a handler that does not end.
+bool seal(DriverSlot& slot) noexcept {
+  constexpr int kTurnsMax = 100;
+  constexpr useconds_t kTurnUs = 100;
+  for (uint32_t lane = 0; lane < slot.lane_count; ++lane) {
+    int turns = 0;
+    while (!slot.lanes[lane].try_lock()) {
+      if (!kConcurrent || ++turns == kTurnsMax) return false;
+      usleep(kTurnUs);
+    }
+  }
+  return true;
+}
+
+void end_now(int) { _exit(code_of_this_rank.load()); }
+
+/// A signal handler that leaves may have interrupted anything, an allocation too, whose locks are
+/// then held for ever: after a second this rank ends as it is.
+void end_soon_in_any_case(int code) noexcept {
+  code_of_this_rank.store(code & 0xff);
+  struct sigaction alarm {};
+  alarm.sa_handler = end_now;
+  sigemptyset(&alarm.sa_mask);
+  sigaction(SIGALRM, &alarm, nullptr);
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, SIGALRM);
+  pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
+  const itimerval second{{0, 0}, {1, 0}};
+  setitimer(ITIMER_REAL, &second, nullptr);
+}
+
+void close_drivers(int code) noexcept {
+  end_soon_in_any_case(code);
+  for (uint32_t d = 0; d < engine.driver_count; ++d) {
+    if (seal(engine.drivers[d])) engine.drivers[d].driver->close();
+  }
+  setitimer(ITIMER_REAL, &kNoTimer, nullptr);
+}
+
 /// What every way out has in common. `code` is told to the launcher first: the others' time to
 /// leave too begins then.
 void say_good_bye(int code) noexcept {
-  Job& own = *job();
-  own.bootstrap->leaving(code);
-  std::fflush(nullptr);
+  job()->bootstrap->leaving(code);
+  setitimer(ITIMER_REAL, &kNoTimer, nullptr);  // the client's, whose handler would come in between
+  flush_output();
   linger();
-  if (!this_thread.in_handler) {
-    for (auto& driver : own.drivers) driver->close();
-  }
-  own.bootstrap->before_end();
+  if (!this_thread.in_handler) close_drivers(code);
+  job()->bootstrap->before_end();
 }
 
 /// return from main() or exit(): the job must not hang without this rank (C1-106).
