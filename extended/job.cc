@@ -143,7 +143,12 @@ void choose_lanes(const Job& job) noexcept {
   engine.lane_count = kConcurrent ? std::clamp(job.settings.lanes, 1u, kLanesMax) : 1;
   const uint32_t processors = usable_processors();
   // Spinning ranks that outnumber the cores must yield at once, or each waits a time slice.
-  engine.spins_max = ranks_on_host(job) > processors ? 0u : 20'000u;
+  const bool is_crowded = ranks_on_host(job) > processors;
+  engine.spins_max = is_crowded ? 0u : 20'000u;
+  if (job.settings.verbose_env) {
+    log_note("may run on CPUs %s%s", usable_processor_list().c_str(),
+             is_crowded ? ": fewer than the ranks here, which yield instead of spinning" : "");
+  }
   set_wait_mode(WaitMode::kSpin);
 }
 

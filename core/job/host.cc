@@ -55,4 +55,19 @@ uint32_t usable_processors() noexcept {
   return static_cast<uint32_t>(std::max(CPU_COUNT(&set), 1));
 }
 
+std::string usable_processor_list() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return "?";
+  std::string text;
+  for (size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &set)) continue;
+    size_t last = cpu;
+    while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &set)) ++last;
+    text += (text.empty() ? "" : ",") + std::to_string(cpu);
+    if (last != cpu) text += "-" + std::to_string(last);
+    cpu = last;
+  }
+  return text;
+}
+
 }  // namespace pinwire

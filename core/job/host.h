@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "core/config/settings.h"
 
@@ -12,7 +13,8 @@ namespace pinwire {
 /// namespaces count as hosts of their own, because jobs use them to stand for some.
 uint64_t host_identity(HostDetect how) noexcept;
 
-/// Processors that this process may run on.
+/// Processors that this process may run on: how many, and which ("0-3,8").
 uint32_t usable_processors() noexcept;
+std::string usable_processor_list();
 
 }  // namespace pinwire

@@ -12,13 +12,13 @@
 
 #include "core/bootstrap/environment_block.h"
 #include "core/config/settings.h"
-#include "core/launch/binding.h"
 #include "core/launch/environment.h"
 #include "core/launch/frame_stream.h"
 #include "core/launch/janitor.h"
 #include "core/launch/job_dir.h"
 #include "core/launch/local_host.h"
 #include "core/launch/parcel.h"
+#include "core/launch/placement.h"
 #include "core/launch/signals.h"
 
 namespace pinwire::launch {
@@ -206,9 +206,11 @@ Status Agent::start_ranks(const RemotePlan& plan) {
                   .environment = std::move(environment),
                   .own = std::vector<LocalPlan::Own>(plan.count)};
   if (plan.cpus_per_rank > 0) {
-    auto cpus = bind_plan(plan.count, plan.cpus_per_rank);
-    if (!cpus) return cpus.error();
-    for (Rank i = 0; i < plan.count; ++i) local.own[i].cpus = (*cpus)[i];
+    auto settings = read_settings([](const char* name) -> const char* { return ::getenv(name); });
+    if (!settings) return settings.error();
+    auto places = bind_ranks(*settings, plan.first, plan.count, plan.cpus_per_rank);
+    if (!places) return places.error();
+    for (Rank i = 0; i < plan.count; ++i) local.own[i].cpus = (*places)[i].cpus;
   }
   Pipe input;
   if (plan.has_input) {

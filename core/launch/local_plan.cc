@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "core/launch/binding.h"
 #include "core/launch/environment.h"
+#include "core/launch/placement.h"
 
 namespace pinwire::launch {
 namespace {
@@ -65,9 +65,12 @@ Result<LocalPlan> plan_ranks(const LaunchOptions& options, const LocalNetwork& n
                  .stdin_fd = 0,
                  .own = std::vector<LocalPlan::Own>(options.rank_count)};
   if (options.bind) {
-    auto cpus = bind_plan(options.rank_count, std::max(options.cpus_per_rank, 1U));
-    if (!cpus) return cpus.error();
-    for (Rank rank = 0; rank < options.rank_count; ++rank) plan.own[rank].cpus = (*cpus)[rank];
+    auto settings = settings_of(environment);
+    if (!settings) return settings.error();
+    auto places = bind_ranks(*settings, 0, options.rank_count, std::max(options.cpus_per_rank, 1U));
+    if (!places) return places.error();
+    for (Rank rank = 0; rank < options.rank_count; ++rank)
+      plan.own[rank].cpus = (*places)[rank].cpus;
   }
   if (network.namespaces) {
     for (Rank rank = 0; rank < options.rank_count; ++rank)

@@ -1,0 +1,30 @@
+// Which cores each rank of a host gets: --bind.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/config/settings.h"
+#include "core/launch/machine.h"
+#include "driver/work.h"
+
+namespace pinwire::launch {
+
+struct Placement {
+  std::vector<int> cpus;
+  std::string story;  ///< "cores 4,5 on NUMA node 1, near 0000:3b:00.0"
+};
+
+/// `cores_per_rank` cores for each of `ranks`, which take turns at the machine's devices and get
+/// cores near theirs while there are some; else neighbours get neighbouring cores, of one NUMA node
+/// where it has enough. A rank gets whole cores with all their hardware threads; if there are too
+/// few of them, hardware threads.
+Result<std::vector<Placement>> place_ranks(const Machine& machine, Rank ranks,
+                                           uint32_t cores_per_rank);
+
+/// place_ranks on this host, near the devices that the settings name. Tells what was done to which
+/// rank, from `first` on, under GASNET_VERBOSEENV.
+Result<std::vector<Placement>> bind_ranks(const Settings& settings, Rank first, Rank ranks,
+                                          uint32_t cores_per_rank);
+
+}  // namespace pinwire::launch
