@@ -118,6 +118,8 @@ def main():
     parser.add_argument("--only", help="cases whose name has this in it", default="")
     options = parser.parse_args()
 
+    results_file = pathlib.Path(options.json)
+    results_file.unlink(missing_ok=True)  # those of an earlier run are none of this one's
     cases = [case for case in cases_of(options.program) if options.only in case.name]
     runner = Runner(options)
     runner.run_shared([case for case in cases if case.kind == "case"])
@@ -125,7 +127,7 @@ def main():
         if case.kind == "job" and (options.alone == "all" or options.alone == case.scope):
             runner.run_alone(case)
     print_tap(runner.results)
-    pathlib.Path(options.json).write_text(json.dumps(
+    results_file.write_text(json.dumps(
         {"driver": options.driver, "mode": options.mode, "ranks": options.ranks, "cases": runner.results}, indent=1))
 
 

@@ -64,11 +64,16 @@ CASE(compound_types, "C1-034 C1-037") {
   gasnet_hsl_destroy(&hsl);
 }
 
-CASE(invalid_handle_is_all_zero, "C1-031 C1-226") {
+CASE(invalid_handle_is_all_zero, "C1-031 C1-189 C1-226") {
+  static const gasnet_handle_t fixed[2] = {GASNET_INVALID_HANDLE, GASNET_INVALID_HANDLE};
+  static gasnet_hsl_t locks[2] = {GASNET_HSL_INITIALIZER, GASNET_HSL_INITIALIZER};
   gasnet_handle_t handle;
   memset(&handle, 0, sizeof handle);
   EXPECT(handle == GASNET_INVALID_HANDLE);
   EXPECT(!handle); /* a scalar */
+  EXPECT(fixed[0] == handle && fixed[1] == handle);
+  gasnet_hsl_lock(&locks[1]);
+  gasnet_hsl_unlock(&locks[1]);
   EXPECT(sizeof handle * CHAR_BIT >= 16);
 }
 

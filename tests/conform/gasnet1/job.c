@@ -120,13 +120,18 @@ JOB(exit_before_attach, "C1-056 C1-099", kLocal, 42, "") {
   gasnet_exit(3);
 }
 
-/* The job's own arguments arrive; neither argument is needed. */
+/* The job's own arguments arrive. */
 JOB(arguments_after_init, "C1-053", kLocal, 0, "") {
   EXPECT_EQ(gasnet_init(&program_argc, &program_argv), GASNET_OK);
   EXPECT_EQ(program_argc, 3);
   EXPECT(strcmp(program_argv[1], "--job") == 0);
   EXPECT(strcmp(program_argv[2], "job.arguments_after_init") == 0);
   EXPECT(program_argv[3] == NULL);
+  EXPECT_EQ(gasnet_attach(NULL, 0, 0, 0), GASNET_OK);
+}
+
+JOB(init_without_arguments, "C1-053", kLocal, 0, "") {
+  EXPECT_EQ(gasnet_init(NULL, NULL), GASNET_OK);
   EXPECT_EQ(gasnet_attach(NULL, 0, 0, 0), GASNET_OK);
 }
 

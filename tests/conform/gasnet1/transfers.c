@@ -5,7 +5,7 @@ static unsigned char local[300000], back[300000];
 static const size_t sizes[] = {1, 2, 3, 4, 7, 8, 15, 16, 64, 100, 1000, 4096, 9001, 65536, 250000};
 enum { kSizes = sizeof sizes / sizeof *sizes };
 
-/* Writes `bytes` in one of the ways; true when the next call would do the same. */
+/* The ways to put, and to get. */
 enum { kPutWays = 6, kGetWays = 6 };
 static void put_by(int way, gasnet_node_t to, void *dest, void *src, size_t bytes) {
   switch (way) {
@@ -74,7 +74,47 @@ CASE(every_way_carries_every_size,
         EXPECT(all_bytes_are(back + 32, 16, 0xa5));
         EXPECT(holds(back + 48, bytes, seed));
         EXPECT(all_bytes_are(back + 48 + bytes, 16, 0xa5));
-        EXPECT(all_bytes_are(back + 64 + bytes, 0, 0x77));
+      }
+    }
+  }
+}
+
+/* The local side in one's own segment, where drivers may send and receive in place. */
+CASE(segment_to_segment, "C1-208 C1-209 C1-214 C1-219") {
+  for (gasnet_node_t k = 0; k < nodes; ++k) {
+    const gasnet_node_t to = (me + k) % nodes;
+    unsigned char *const source = part(me) + part_bytes() / 2, *const copy = source + 500000;
+    for (int s = 0; s < kSizes; ++s) {
+      const size_t bytes = sizes[s], off = (size_t)s % 5;
+      fill(source + off, bytes, 200u + (unsigned)s);
+      put_by(s % kPutWays, to, part(to) + off, source + off, bytes);
+      memset(copy, 0x77, bytes + 16);
+      get_by((s + 1) % kGetWays, copy + 8, to, part(to) + off, bytes);
+      EXPECT(holds(copy + 8, bytes, 200u + (unsigned)s));
+      EXPECT(all_bytes_are(copy, 8, 0x77) && all_bytes_are(copy + 8 + bytes, 8, 0x77));
+    }
+  }
+}
+
+/* Puts that are not bulk free their source on return, however large. */
+CASE(source_is_free_on_return, "C1-119 C1-231 C1-243") {
+  for (gasnet_node_t k = 0; k < nodes; ++k) {
+    const gasnet_node_t to = (me + k) % nodes;
+    for (int s = 0; s < kSizes; ++s) {
+      for (int in_segment = 0; in_segment < 2; ++in_segment) {
+        unsigned char *const source = in_segment ? part(me) + part_bytes() / 2 : local;
+        gasnet_handle_t handle;
+        fill(source, sizes[s], 1);
+        handle = gasnet_put_nb(to, part(to), source, sizes[s]);
+        fill(source, sizes[s], 2);
+        gasnet_put_nbi(to, part(to) + sizes[s], source, sizes[s]);
+        memset(source, 0xdd, sizes[s]);
+        gasnet_wait_syncnb(handle);
+        gasnet_wait_syncnbi_puts();
+        gasnet_get(back, to, part(to), sizes[s]);
+        EXPECT(holds(back, sizes[s], 1));
+        gasnet_get(back, to, part(to) + sizes[s], sizes[s]);
+        EXPECT(holds(back, sizes[s], 2));
       }
     }
   }
