@@ -203,7 +203,16 @@ int gasnet_barrier(int id, int flags);
 /* ---- 3.6.1 Thread information: optional, without effect ------------------------------------------- */
 
 #define GASNET_GET_THREADINFO() ((gasnet_threadinfo_t)0)
+/* In C a declaration, so that others may follow it in C89 (C1-279): a tag, which hides none of an outer
+ * block, with a use of `info` (C1-281). */
+#ifdef __cplusplus
 #define GASNET_POST_THREADINFO(info) ((void)(info))
+#else
+#define GASNET_POST_THREADINFO(info)   \
+  struct pinwire_threadinfo_of_block { \
+    char posted[sizeof(info)];         \
+  }
+#endif
 #define GASNET_BEGIN_FUNCTION() GASNET_POST_THREADINFO(GASNET_GET_THREADINFO())
 
 #ifdef __cplusplus
