@@ -28,6 +28,7 @@ void check_drivers() noexcept {
 }
 
 constexpr uint32_t kSpinsBeforeBlock = 1000;
+constexpr uint32_t kSpinsBeforeYield = 20'000;
 
 }  // namespace
 
@@ -60,11 +61,10 @@ void pause_wait(uint32_t empty_polls) noexcept {
 }
 
 void set_wait_mode(WaitMode mode) noexcept {
-  const uint32_t spins = mode == WaitMode::kBlock ? 0
-                         : mode == WaitMode::kSpinBlock
-                             ? std::min(kSpinsBeforeBlock, engine.spins_max)
-                             : engine.spins_max;
-  engine.spins_now.store(spins, std::memory_order_relaxed);
+  engine.spins_wanted = mode == WaitMode::kBlock       ? 0
+                        : mode == WaitMode::kSpinBlock ? kSpinsBeforeBlock
+                                                       : kSpinsBeforeYield;
+  engine.set_spins();
 }
 
 void offer_until_taken(const ThreadState& state, const Route& route, const Work& work) noexcept {

@@ -39,8 +39,11 @@ uint64_t bound_bytes(const MemoryBound& bound, uint32_t on_host) noexcept {
 
 Status exchange_facts(Job& job, const char* config) {
   const Settings& settings = job.settings;
-  RankFacts mine{host_identity(settings.host_detect), 0,
-                 hash_more(kHashStart, config, std::strlen(config)), getpid(),
+  RankFacts mine{host_identity(settings.host_detect),
+                 0,
+                 usable_processors_hash(),
+                 hash_fold(hash_more(kHashStart, config, std::strlen(config))),
+                 getpid(),
                  settings.supernode_maxsize};
   // The limit depends on how many share the host, which only the exchange tells: send what is free
   // here, divide after.
@@ -142,12 +145,19 @@ const char* look_up(const char* name) {
 void choose_lanes(const Job& job) noexcept {
   engine.lane_count = kConcurrent ? std::clamp(job.settings.lanes, 1u, kLanesMax) : 1;
   const uint32_t processors = usable_processors();
-  // Spinning ranks that outnumber the cores must yield at once, or each waits a time slice.
-  const bool is_crowded = ranks_on_host(job) > processors;
-  engine.spins_max = is_crowded ? 0u : 20'000u;
+  // Ranks that are bound have their own; ranks with the same ones share them.
+  const auto& mine = job.ranks[engine.rank];
+  const auto sharers = static_cast<uint32_t>(
+      std::count_if(job.ranks.begin(), job.ranks.end(), [&](const RankFacts& other) {
+        return other.host == mine.host && other.processors == mine.processors;
+      }));
+  // Spinning threads that outnumber the cores must yield at once, or each waits a time slice.
+  engine.spinners_max = processors / sharers;
   if (job.settings.verbose_env) {
     log_note("may run on CPUs %s%s", usable_processor_list().c_str(),
-             is_crowded ? ": fewer than the ranks here, which yield instead of spinning" : "");
+             engine.spinners_max == 0
+                 ? ": fewer than the ranks that share them, which yield instead of spinning"
+                 : "");
   }
   set_wait_mode(WaitMode::kSpin);
 }

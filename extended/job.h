@@ -24,7 +24,8 @@ enum class SegmentKind : int { kFast = 0, kLarge = 1, kEverything = 2 };
 struct RankFacts {
   uint64_t host;
   uint64_t segment_limit;
-  uint64_t config_hash;  ///< of the client's GASNET_CONFIG_STRING: a mix is refused
+  uint32_t processors;   ///< a hash of which ones it may run on
+  uint32_t config_hash;  ///< of the client's GASNET_CONFIG_STRING: a mix is refused
   int32_t pid;
   uint32_t supernode_maxsize;  ///< must be the same on all
 };
@@ -32,8 +33,8 @@ struct RankFacts {
 /// Where the ranks of a job are. A supernode shares memory: a host, or a part of it
 /// (GASNET_SUPERNODE_MAXSIZE).
 struct RankPlace {
-  uint32_t host;       ///< counted from 0 by lowest rank
-  uint32_t supernode;  ///< counted from 0 by lowest rank
+  uint16_t host;       ///< counted from 0 by lowest rank; ranks are at most GASNET_MAXNODES
+  uint16_t supernode;  ///< counted from 0 by lowest rank
 };
 
 struct Job {

@@ -7,15 +7,15 @@ namespace pinwire {
 std::vector<RankPlace> place_ranks(const std::vector<RankFacts>& ranks,
                                    uint32_t supernode_maxsize) {
   struct Host {
-    uint32_t index;
-    uint32_t supernode;     // the one that is being filled
+    uint16_t index;
+    uint16_t supernode;     // the one that is being filled
     uint32_t in_supernode;  // ranks in it
   };
   std::map<uint64_t, Host> hosts;
   std::vector<RankPlace> places;
-  uint32_t supernode_count = 0;
+  uint16_t supernode_count = 0;
   for (const RankFacts& rank : ranks) {
-    const auto count = static_cast<uint32_t>(hosts.size());
+    const auto count = static_cast<uint16_t>(hosts.size());
     const auto [at, is_new] = hosts.try_emplace(rank.host, Host{count, 0, 0});
     Host& host = at->second;
     if (is_new || host.in_supernode == supernode_maxsize) {

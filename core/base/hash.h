@@ -14,4 +14,9 @@ inline uint64_t hash_more(uint64_t hash, const void* bytes, size_t count) noexce
   return hash;
 }
 
+/// Half the bytes will do where few are compared.
+inline uint32_t hash_fold(uint64_t hash) noexcept {
+  return static_cast<uint32_t>(hash ^ hash >> 32);
+}
+
 }  // namespace pinwire

@@ -7,28 +7,31 @@
 namespace pinwire {
 namespace {
 
-std::atomic<uint32_t> threads_live{0};
-
-void on_thread_end(void*) { threads_live.fetch_sub(1, std::memory_order_relaxed); }
+void on_thread_end(void*) {
+  engine.threads_live.fetch_sub(1, std::memory_order_relaxed);
+  engine.set_spins();
+}
 
 /// Counts this thread until it ends. GASNET_MAX_THREADS
-void count_thread(uint32_t threads_max) noexcept {
+void count_thread() noexcept {
   static const pthread_key_t key = [] {
     pthread_key_t made{};
     check(pthread_key_create(&made, on_thread_end) == 0, "no thread-specific key is left");
     return made;
   }();
-  if (threads_live.fetch_add(1, std::memory_order_relaxed) >= threads_max) {
+  const uint32_t live = engine.threads_live.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (engine.threads_max != 0 && live > engine.threads_max) {
     fatal("more than %u threads that called GASNet live at once; raise GASNET_MAX_THREADS",
-          threads_max);
+          engine.threads_max);
   }
-  pthread_setspecific(key, &threads_live);  // anything but nullptr: it has on_thread_end called
+  pthread_setspecific(key, &engine);  // anything but nullptr: it has on_thread_end called
+  engine.set_spins();
 }
 
 }  // namespace
 
 void Engine::adopt(ThreadState& state) noexcept {
-  if (threads_max != 0) count_thread(threads_max);
+  count_thread();
   // The first threads have a lane each, which nobody else sends on; the others share the last.
   state.lane = std::min(threads.fetch_add(1, std::memory_order_relaxed), lane_count - 1);
   state.turn = state.lane;

@@ -43,16 +43,18 @@ struct Engine {
   Rank target_count = 0;    ///< ranks that may be sent to: none before attach (C1-056)
   uint32_t lane_count = 1;  ///< of the threads: one each, and the last for all further ones
   uint32_t driver_count = 0;
-  /// Empty polls before a waiting thread gives up its core: on this host, and as the wait mode
-  /// asks.
-  uint32_t spins_max = ~0u;
+  /// Empty polls before a waiting thread gives up its core: as the wait mode asks, and none while
+  /// more threads of this host want to spin than it has cores for.
+  uint32_t spins_wanted = ~0u;
   std::atomic<uint32_t> spins_now{~0u};
+  uint32_t spinners_max = ~0u;  ///< threads of this process that have a core each
   DriverSlot drivers[kDriversMax];
   Route* routes = nullptr;  ///< rank_count of them
   uint64_t own_base = 0;
   uint64_t own_bytes = 0;
-  std::atomic<uint32_t> threads{0};  ///< that have called, dead ones included
-  uint32_t threads_max = 0;          ///< live at once; 0: any number
+  std::atomic<uint32_t> threads{0};       ///< that have called, dead ones included
+  std::atomic<uint32_t> threads_live{0};  ///< that have called and live
+  uint32_t threads_max = 0;               ///< of them; 0: any number
 
   ThreadState& thread() noexcept {
     ThreadState& state = this_thread;
@@ -63,6 +65,12 @@ struct Engine {
 
   /// The first call of a thread.
   void adopt(ThreadState& state) noexcept;
+
+  /// After a change of what it depends on.
+  void set_spins() noexcept {
+    const bool is_crowded = threads_live.load(std::memory_order_relaxed) > spinners_max;
+    spins_now.store(is_crowded ? 0 : spins_wanted, std::memory_order_relaxed);
+  }
 
   /// The key under which `driver` knows [address, address + bytes), or kNoRegion.
   uint32_t local_key(uint32_t driver, const void* address, uint64_t bytes) const noexcept {

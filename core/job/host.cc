@@ -55,6 +55,11 @@ uint32_t usable_processors() noexcept {
   return static_cast<uint32_t>(std::max(CPU_COUNT(&set), 1));
 }
 
+uint32_t usable_processors_hash() {
+  const std::string list = usable_processor_list();
+  return hash_fold(hash_more(kHashStart, list.data(), list.size()));
+}
+
 std::string usable_processor_list() {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) != 0) return "?";

@@ -16,5 +16,7 @@ uint64_t host_identity(HostDetect how) noexcept;
 /// Processors that this process may run on: how many, and which ("0-3,8").
 uint32_t usable_processors() noexcept;
 std::string usable_processor_list();
+/// Equal for processes with the same ones.
+uint32_t usable_processors_hash();
 
 }  // namespace pinwire

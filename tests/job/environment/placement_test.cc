@@ -66,8 +66,19 @@ TEST_F(Placement, ARankSaysWhereItMayRun) {
   for (const auto& word : command(2, {std::getenv("ENVIRONMENT_SEQ"), "facts"}))
     words.push_back(word);
   const auto outcome = run(words, environment({"GASNET_VERBOSEENV=1", "GASNET_DRIVER=shm"}));
-  EXPECT_EQ(count_of(outcome.err, "may run on CPUs " + first + ": fewer than the ranks here"), 2)
+  EXPECT_EQ(
+      count_of(outcome.err, "may run on CPUs " + first + ": fewer than the ranks that share them"),
+      2)
       << outcome.err;
+}
+
+/// One core for each of two ranks is enough for both.
+TEST_F(Placement, BoundRanksSpin) {
+  if (cpus_.size() < 2) GTEST_SKIP() << "one core only";
+  const auto outcome = run(command(2, {std::getenv("ENVIRONMENT_SEQ"), "facts"}, {"--bind"}),
+                           environment({"GASNET_VERBOSEENV=1", "GASNET_DRIVER=shm"}));
+  EXPECT_EQ(count_of(outcome.err, "may run on CPUs "), 2) << outcome.err;
+  EXPECT_EQ(outcome.err.find("fewer than the ranks"), std::string::npos) << outcome.err;
 }
 
 }  // namespace

@@ -17,8 +17,8 @@ namespace {
 
 constexpr uint64_t kPeerBytesMax = 512;
 /// core/engine and core/api, by rank; the barrier's pointer to a rank's line; what init exchanged.
-constexpr uint64_t kTableBytes =
-    sizeof(Route) + sizeof(struct pinwire_reach) + sizeof(shm::BarrierLine*) + sizeof(RankFacts);
+constexpr uint64_t kTableBytes = sizeof(Route) + sizeof(struct pinwire_reach) +
+                                 sizeof(shm::BarrierLine*) + sizeof(RankFacts) + sizeof(RankPlace);
 
 /// Bytes that `make` allocates for each rank more, far above the sizes of its pools.
 uint64_t bytes_per_rank(const std::function<void(uint32_t ranks)>& make) {
