@@ -39,7 +39,13 @@ class HandlerScope {
   explicit HandlerScope(ThreadState& state) noexcept : state_(state), before_(state.in_handler) {
     state.in_handler = true;
   }
-  ~HandlerScope() { state_.in_handler = before_; }
+  ~HandlerScope() {
+    // Handlers run in client calls, which hold no HSL, or, to oneself, in those of a handler.
+    if constexpr (kUsageChecks) {
+      if (state_.hsls_held != 0) fatal("a handler returned while it holds a handler-safe lock");
+    }
+    state_.in_handler = before_;
+  }
   HandlerScope(const HandlerScope&) = delete;
 
  private:

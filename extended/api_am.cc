@@ -5,6 +5,7 @@
 #include "core/base/log.h"
 #include "core/engine/engine.h"
 #include "extended/hsl.h"
+#include "extended/usage.h"
 
 using namespace pinwire;
 
@@ -31,6 +32,7 @@ extern "C" {
 
 int pinwire_am_request_short(gasnet_node_t dest, gasnet_handler_t handler, int argc,
                              const gasnet_handlerarg_t* args) {
+  request_call("gasnet_AMRequestShort", handler);
   if (bad_target(dest, argc)) return refusal();
   request_short(dest, call_of(handler, argc, args));
   return GASNET_OK;
@@ -38,6 +40,7 @@ int pinwire_am_request_short(gasnet_node_t dest, gasnet_handler_t handler, int a
 
 int pinwire_am_request_medium(gasnet_node_t dest, gasnet_handler_t handler, void* source,
                               size_t nbytes, int argc, const gasnet_handlerarg_t* args) {
+  request_call("gasnet_AMRequestMedium", handler);
   if (bad_target(dest, argc) || nbytes > pinwire_max_medium) return refusal();
   request_medium(dest, call_of(handler, argc, args), source, nbytes);
   return GASNET_OK;
@@ -46,6 +49,7 @@ int pinwire_am_request_medium(gasnet_node_t dest, gasnet_handler_t handler, void
 int pinwire_am_request_long(gasnet_node_t dest, gasnet_handler_t handler, void* source,
                             size_t nbytes, void* dest_addr, int is_async, int argc,
                             const gasnet_handlerarg_t* args) {
+  request_call(is_async ? "gasnet_AMRequestLongAsync" : "gasnet_AMRequestLong", handler);
   if (bad_target(dest, argc) || nbytes > pinwire_max_long) return refusal();
   request_long(dest, call_of(handler, argc, args), source, nbytes, dest_addr, is_async != 0);
   return GASNET_OK;
@@ -53,6 +57,7 @@ int pinwire_am_request_long(gasnet_node_t dest, gasnet_handler_t handler, void* 
 
 int pinwire_am_reply_short(gasnet_token_t token, gasnet_handler_t handler, int argc,
                            const gasnet_handlerarg_t* args) {
+  reply_call("gasnet_AMReplyShort", token, handler);
   if (token == nullptr || bad_target(token->source, argc)) return GASNET_ERR_BAD_ARG;
   reply_short(*token, call_of(handler, argc, args));
   return GASNET_OK;
@@ -60,6 +65,7 @@ int pinwire_am_reply_short(gasnet_token_t token, gasnet_handler_t handler, int a
 
 int pinwire_am_reply_medium(gasnet_token_t token, gasnet_handler_t handler, void* source,
                             size_t nbytes, int argc, const gasnet_handlerarg_t* args) {
+  reply_call("gasnet_AMReplyMedium", token, handler);
   if (token == nullptr || bad_target(token->source, argc) || nbytes > pinwire_max_medium) {
     return GASNET_ERR_BAD_ARG;
   }
@@ -70,6 +76,7 @@ int pinwire_am_reply_medium(gasnet_token_t token, gasnet_handler_t handler, void
 int pinwire_am_reply_long(gasnet_token_t token, gasnet_handler_t handler, void* source,
                           size_t nbytes, void* dest_addr, int argc,
                           const gasnet_handlerarg_t* args) {
+  reply_call("gasnet_AMReplyLong", token, handler);
   if (token == nullptr || bad_target(token->source, argc) || nbytes > pinwire_max_long) {
     return GASNET_ERR_BAD_ARG;
   }
@@ -78,11 +85,13 @@ int pinwire_am_reply_long(gasnet_token_t token, gasnet_handler_t handler, void* 
 }
 
 int gasnet_AMPoll() {
+  client_call("gasnet_AMPoll");
   poll();
   return GASNET_OK;
 }
 
 void pinwire_wait_turn(uint32_t* turns) {
+  client_call("GASNET_BLOCKUNTIL");
   if (poll() != 0) {
     *turns = 0;
   } else {
@@ -104,8 +113,19 @@ int gasnet_set_waitmode(int wait_mode_value) {
   return GASNET_OK;
 }
 
+#ifdef GASNET_DEBUG
+void gasnet_hold_interrupts() { hold_interrupts(); }
+void gasnet_resume_interrupts() { resume_interrupts(); }
+#endif
+
+/// Among the names that configure scripts look for in a conduit.
+int gasnetc_AMPoll() { return gasnet_AMPoll(); }
+
 void gasnet_hsl_init(gasnet_hsl_t* hsl) { hsl->word = 0; }
 void gasnet_hsl_destroy(gasnet_hsl_t* hsl) {
+  if constexpr (kUsageChecks) {
+    if (hsl->word != 0) fatal("gasnet_hsl_destroy of a locked HSL");
+  }
   if (hsl->word != 0) fatal("gasnet_hsl_destroy of a locked HSL (C1-190)");
 }
 void gasnet_hsl_lock(gasnet_hsl_t* hsl) { hsl_lock(hsl->word); }

@@ -7,6 +7,7 @@
 #include "core/base/log.h"
 #include "core/engine/engine.h"
 #include "extended/exit.h"
+#include "extended/identity.h"
 #include "extended/job.h"
 
 using namespace pinwire;
@@ -17,18 +18,16 @@ size_t pinwire_max_medium = 512;
 size_t pinwire_max_long = 512;
 struct pinwire_reach* pinwire_reach = nullptr;
 
-/// Found by scanning a linked binary (C1-041): the mode that this library was built for.
-extern "C" [[gnu::used]] const char pinwire_config_ident[] =
-    "$GASNetConfig: (libgasnet.a) " PINWIRE_CONFIG_STRING(PINWIRE_LIBRARY_MODE) " $";
-
 extern "C" {
 
 int PINWIRE_INIT_SYMBOL(int*, char***, int segment_kind, const char* config) {
+  keep_idents();
   if (job() != nullptr) {
     log_warning("gasnet_init was called again; it may be called once per process (C1-058)");
     return GASNET_ERR_NOT_INIT;
   }
-  const Status status = job_init(static_cast<SegmentKind>(segment_kind), config);
+  Status status = check_units(config);
+  if (status) status = job_init(static_cast<SegmentKind>(segment_kind), config);
   if (!status) {
     log_warning("gasnet_init failed: %s", status.sentence().c_str());
     return GASNET_ERR_RESOURCE;
@@ -89,6 +88,17 @@ int gasnet_getSegmentInfo(gasnet_seginfo_t* table, int numentries) {
   for (int i = 0; i < numentries && static_cast<Rank>(i) < engine.rank_count; ++i) {
     const Route& route = engine.routes[i];
     table[i] = {reinterpret_cast<void*>(route.segment_base), route.segment_bytes};
+  }
+  return GASNET_OK;
+}
+
+int gasnet_getNodeInfo(gasnet_nodeinfo_t* table, int numentries) {
+  if (job() == nullptr) return GASNET_ERR_NOT_INIT;
+  if (table == nullptr || numentries < 0) return GASNET_ERR_BAD_ARG;
+  for (Rank rank = 0; rank < engine.rank_count && rank < static_cast<Rank>(numentries); ++rank) {
+    const RankPlace& place = job()->places[rank];
+    table[rank] = {place.host, place.supernode, 0};
+    if (job()->attached) table[rank].offset = static_cast<intptr_t>(::pinwire_reach[rank].delta);
   }
   return GASNET_OK;
 }

@@ -1,11 +1,13 @@
 // gasnet.h, 3: the C entry points of the extended API, for what is not inlined.
 #include "am/progress.h"
 #include "core/api_types.h"
+#include "core/base/bits.h"
 #include "core/base/log.h"
 #include "core/engine/engine.h"
 #include "extended/barrier.h"
 #include "extended/sync.h"
 #include "extended/transfer.h"
+#include "extended/usage.h"
 
 using namespace pinwire;
 
@@ -58,6 +60,19 @@ int barrier_code(BarrierResult result) noexcept {
 }  // namespace
 
 extern "C" {
+
+#ifdef GASNET_DEBUG
+void* pinwire_checked_direct(const char* call, gasnet_node_t node, const void* remote,
+                             size_t nbytes) {
+  check_remote(call, node, remote, nbytes);
+  if (nbytes == 0) return nullptr;
+  const struct pinwire_reach& reach = ::pinwire_reach[node];
+  const auto address = reinterpret_cast<uintptr_t>(remote);
+  return inside(address, nbytes, reach.base, reach.size)
+             ? reinterpret_cast<void*>(address + reach.delta)
+             : nullptr;
+}
+#endif
 
 void pinwire_put(gasnet_node_t node, void* dest, void* src, size_t nbytes) {
   check_node(node);
@@ -124,26 +139,64 @@ void gasnet_memset_nbi(gasnet_node_t node, void* dest, int val, size_t nbytes) {
   start_memset(node, dest, val, nbytes, implicit_puts());
 }
 
-void pinwire_wait_handle(gasnet_handle_t handle) { wait_op(handle); }
-int pinwire_try_handle(gasnet_handle_t handle) { return ready(try_op(handle)); }
-void gasnet_wait_syncnb_all(gasnet_handle_t* handles, size_t count) { wait_all(handles, count); }
+void pinwire_wait_handle(gasnet_handle_t handle) {
+  client_call("gasnet_wait_syncnb");
+  wait_op(handle);
+}
+int pinwire_try_handle(gasnet_handle_t handle) {
+  client_call("gasnet_try_syncnb");
+  return ready(try_op(handle));
+}
+void gasnet_wait_syncnb_all(gasnet_handle_t* handles, size_t count) {
+  client_call("gasnet_wait_syncnb_all");
+  wait_all(handles, count);
+}
 int gasnet_try_syncnb_all(gasnet_handle_t* handles, size_t count) {
+  client_call("gasnet_try_syncnb_all");
   return ready(try_all(handles, count));
 }
-void gasnet_wait_syncnb_some(gasnet_handle_t* handles, size_t count) { wait_some(handles, count); }
+void gasnet_wait_syncnb_some(gasnet_handle_t* handles, size_t count) {
+  client_call("gasnet_wait_syncnb_some");
+  wait_some(handles, count);
+}
 int gasnet_try_syncnb_some(gasnet_handle_t* handles, size_t count) {
+  client_call("gasnet_try_syncnb_some");
   return ready(try_some(handles, count));
 }
 
-void gasnet_wait_syncnbi_gets() { wait_implicit(kGets); }
-void gasnet_wait_syncnbi_puts() { wait_implicit(kPuts); }
-void gasnet_wait_syncnbi_all() { wait_implicit(kPuts | kGets); }
-int gasnet_try_syncnbi_gets() { return ready(try_implicit(kGets)); }
-int gasnet_try_syncnbi_puts() { return ready(try_implicit(kPuts)); }
-int gasnet_try_syncnbi_all() { return ready(try_implicit(kPuts | kGets)); }
+void gasnet_wait_syncnbi_gets() {
+  client_call("gasnet_wait_syncnbi_gets");
+  wait_implicit(kGets);
+}
+void gasnet_wait_syncnbi_puts() {
+  client_call("gasnet_wait_syncnbi_puts");
+  wait_implicit(kPuts);
+}
+void gasnet_wait_syncnbi_all() {
+  client_call("gasnet_wait_syncnbi_all");
+  wait_implicit(kPuts | kGets);
+}
+int gasnet_try_syncnbi_gets() {
+  client_call("gasnet_try_syncnbi_gets");
+  return ready(try_implicit(kGets));
+}
+int gasnet_try_syncnbi_puts() {
+  client_call("gasnet_try_syncnbi_puts");
+  return ready(try_implicit(kPuts));
+}
+int gasnet_try_syncnbi_all() {
+  client_call("gasnet_try_syncnbi_all");
+  return ready(try_implicit(kPuts | kGets));
+}
 
-void gasnet_begin_nbi_accessregion() { begin_region(); }
-gasnet_handle_t gasnet_end_nbi_accessregion() { return end_region(); }
+void gasnet_begin_nbi_accessregion() {
+  client_call("gasnet_begin_nbi_accessregion");
+  begin_region();
+}
+gasnet_handle_t gasnet_end_nbi_accessregion() {
+  client_call("gasnet_end_nbi_accessregion");
+  return end_region();
+}
 
 gasnet_valget_handle_t gasnet_get_nb_val(gasnet_node_t node, void* src, size_t nbytes) {
   check_node(node);
@@ -162,16 +215,27 @@ gasnet_valget_handle_t gasnet_get_nb_val(gasnet_node_t node, void* src, size_t n
 }
 
 gasnet_register_value_t gasnet_wait_syncnb_valget(gasnet_valget_handle_t handle) {
+  client_call("gasnet_wait_syncnb_valget");
   wait_here(handle->op);
   const gasnet_register_value_t value = handle->value;
   thread_ops().value_ops.give(handle);
   return value;
 }
 
-void gasnet_barrier_notify(int id, int flags) { barrier_notify(id, flags); }
-int gasnet_barrier_wait(int id, int flags) { return barrier_code(barrier_wait(id, flags)); }
-int gasnet_barrier_try(int id, int flags) { return barrier_code(barrier_try(id, flags)); }
+void gasnet_barrier_notify(int id, int flags) {
+  client_call("gasnet_barrier_notify");
+  barrier_notify(id, flags);
+}
+int gasnet_barrier_wait(int id, int flags) {
+  client_call("gasnet_barrier_wait");
+  return barrier_code(barrier_wait(id, flags));
+}
+int gasnet_barrier_try(int id, int flags) {
+  client_call("gasnet_barrier_try");
+  return barrier_code(barrier_try(id, flags));
+}
 int gasnet_barrier(int id, int flags) {
+  client_call("gasnet_barrier");
   barrier_notify(id, flags);
   return barrier_code(barrier_wait(id, flags));
 }

@@ -37,6 +37,22 @@ uint64_t bound_bytes(const MemoryBound& bound, uint32_t on_host) noexcept {
   return static_cast<uint64_t>(bound.per_host ? all / on_host : all);
 }
 
+/// Every rank knows every hash: if they differ, all know it, and all send what it is of.
+Status compare_configs(const Job& job, const char* config) {
+  const uint64_t mine = job.ranks[engine.rank].config_hash;
+  const auto is_mine = [mine](const RankFacts& facts) { return facts.config_hash == mine; };
+  const auto other = std::find_if_not(job.ranks.begin(), job.ranks.end(), is_mine);
+  if (other == job.ranks.end()) return success();
+  auto all =
+      job.bootstrap->all_gather({reinterpret_cast<const std::byte*>(config), std::strlen(config)});
+  if (!all) return all.error();
+  const auto rank = static_cast<Rank>(other - job.ranks.begin());
+  const auto& theirs = (*all)[rank];
+  return error("rank %u was compiled for %.*s, this rank for %s; compile and link all ranks alike",
+               rank, static_cast<int>(theirs.size()), reinterpret_cast<const char*>(theirs.data()),
+               config);
+}
+
 Status exchange_facts(Job& job, const char* config) {
   const Settings& settings = job.settings;
   RankFacts mine{host_identity(settings.host_detect),
@@ -61,18 +77,13 @@ Status exchange_facts(Job& job, const char* config) {
           rank, theirs.size(), sizeof facts);
     }
     std::memcpy(&facts, theirs.data(), sizeof facts);
-    if (facts.config_hash != mine.config_hash) {
-      return error(
-          "rank %u was compiled with another threading mode, segment kind or release than rank "
-          "%u (%s); compile and link all ranks alike",
-          rank, engine.rank, config);
-    }
     if (facts.supernode_maxsize != mine.supernode_maxsize) {
       return error("GASNET_SUPERNODE_MAXSIZE is %u on rank %u and %u here; set it alike everywhere",
                    facts.supernode_maxsize, rank, mine.supernode_maxsize);
     }
     job.ranks.push_back(facts);
   }
+  if (auto alike = compare_configs(job, config); !alike) return alike;
   job.places = place_ranks(job.ranks, settings.supernode_maxsize);
   return success();
 }

@@ -36,6 +36,7 @@ class OpPool {
     return &items_[fresh_++];
   }
   void give(T* item) noexcept { slots_[free_count_++] = item; }
+  bool owns(const T* item) const noexcept { return item >= items_ && item < items_ + fresh_; }
 
   void adopt(T* items, T** slots, uint32_t capacity) noexcept {
     items_ = items;

@@ -1,11 +1,31 @@
 #include "extended/sync.h"
 
 #include "am/progress.h"
+#include "core/base/log.h"
 
 namespace pinwire {
 namespace {
 
-void free_op(pinwire_op* op) noexcept { thread_ops().explicit_ops.give(op); }
+constexpr uint32_t kFreed = ~0u;  ///< `started` of a handle that was synchronised
+
+void free_op(pinwire_op* op) noexcept {
+  if constexpr (kUsageChecks) op->started = kFreed;
+  thread_ops().explicit_ops.give(op);
+}
+
+/// What clients of debug builds read.
+void require(bool holds, const char* sentence) noexcept {
+  if constexpr (kUsageChecks) {
+    if (!holds) fatal("%s", sentence);
+  }
+}
+
+/// Debug builds: a handle is synchronised once, by the thread that got it.
+void check_handle(const pinwire_op* op) noexcept {
+  require(!kUsageChecks || thread_ops().explicit_ops.owns(op),
+          "a handle is synchronised by another thread than got it");
+  require(op->started != kFreed, "a handle is synchronised that was synchronised before");
+}
 
 struct Sweep {
   size_t valid = 0;     ///< entries that named an operation
@@ -16,6 +36,7 @@ Sweep sweep(pinwire_op** ops, size_t count) noexcept {
   Sweep result;
   for (size_t i = 0; i < count; ++i) {
     if (ops[i] == nullptr) continue;
+    check_handle(ops[i]);
     ++result.valid;
     if (!ops[i]->finished()) continue;
     free_op(ops[i]);
@@ -31,6 +52,7 @@ bool some_finished(const Sweep& s) noexcept { return s.valid == 0 || s.finished 
 
 bool implicit_finished(unsigned sets) noexcept {
   ThreadOps& mine = thread_ops();
+  require(mine.region == nullptr, "implicit synchronisation inside an access region");
   check(mine.region == nullptr, "implicit synchronisation inside an access region (C1-252)");
   return (!(sets & kPuts) || mine.puts.finished()) && (!(sets & kGets) || mine.gets.finished());
 }
@@ -53,11 +75,13 @@ pinwire_op* handle_of(pinwire_op* op) noexcept {
 }
 
 void wait_op(pinwire_op* op) noexcept {
+  check_handle(op);
   wait_until([op] { return op->finished(); });
   free_op(op);
 }
 
 bool try_op(pinwire_op* op) noexcept {
+  check_handle(op);
   if (!op->finished()) poll();
   if (!op->finished()) return false;
   free_op(op);
@@ -110,6 +134,7 @@ pinwire_op& implicit_gets() noexcept {
 
 void begin_region() noexcept {
   ThreadOps& mine = thread_ops();
+  require(mine.region == nullptr, "access regions do not nest");
   check(mine.region == nullptr, "access regions do not nest (C1-252)");
   mine.region = take_op();
   check(mine.region != nullptr, "an access region needs a handle and all are in flight");
@@ -117,6 +142,7 @@ void begin_region() noexcept {
 
 pinwire_op* end_region() noexcept {
   ThreadOps& mine = thread_ops();
+  require(mine.region != nullptr, "an access region ends that did not begin");
   check(mine.region != nullptr, "an access region ends that did not begin (C1-252)");
   pinwire_op* op = mine.region;
   mine.region = nullptr;

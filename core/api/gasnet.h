@@ -40,34 +40,36 @@
 #define GASNET_CONDUIT_NAME_STR "PINWIRE"
 
 #if defined(GASNET_SEQ)
-#define PINWIRE_MODE_STRING "SEQ"
+#define PINWIRE_MODE SEQ
 #define PINWIRE_INIT pinwire_init_seq
 #elif defined(GASNET_PARSYNC)
-#define PINWIRE_MODE_STRING "PARSYNC"
+#define PINWIRE_MODE PARSYNC
 #define PINWIRE_INIT pinwire_init_parsync
 #else
-#define PINWIRE_MODE_STRING "PAR"
+#define PINWIRE_MODE PAR
 #define PINWIRE_INIT pinwire_init_par
 #endif
 #if defined(GASNET_SEGMENT_EVERYTHING)
-#define PINWIRE_SEGMENT_STRING "EVERYTHING"
+#define PINWIRE_SEGMENT_NAME EVERYTHING
 #define PINWIRE_SEGMENT 2
 #elif defined(GASNET_SEGMENT_LARGE)
-#define PINWIRE_SEGMENT_STRING "LARGE"
+#define PINWIRE_SEGMENT_NAME LARGE
 #define PINWIRE_SEGMENT 1
 #else
-#define PINWIRE_SEGMENT_STRING "FAST"
+#define PINWIRE_SEGMENT_NAME FAST
 #define PINWIRE_SEGMENT 0
 #endif
 
 /* Two clients with equal strings are compatible (C1-041). */
-#define PINWIRE_CONFIG_STRING(mode)                                                       \
-  "RELEASE=" PINWIRE_RELEASE_STRING ",SPEC=1.8,CONDUIT=PINWIRE,THREADMODEL=" mode         \
-  ",SEGMENT=" PINWIRE_SEGMENT_STRING ",PTR=64bit,ALIGN=noalign"
-#define GASNET_CONFIG_STRING PINWIRE_CONFIG_STRING(PINWIRE_MODE_STRING)
+#define GASNET_CONFIG_STRING                                                                            \
+  "RELEASE=" PINWIRE_RELEASE_STRING ",SPEC=1.8,CONDUIT=PINWIRE,THREADMODEL=" _STRINGIFY(PINWIRE_MODE)   \
+  ",SEGMENT=" _STRINGIFY(PINWIRE_SEGMENT_NAME) ",PTR=64bit,noalign,pshm," PINWIRE_DEBUG_STRING ",notrace,nostats"
 
 #define GASNET_MAXNODES 65535
 #define GASNET_ALIGNED_SEGMENTS 0
+#define GASNET_PSHM 1 /* segments of one host are mapped by all its nodes */
+#define GASNET_CORE_NAME PINWIRE
+#define GASNET_CORE_VERSION PINWIRE_RELEASE
 #define GASNET_PAGESIZE GASNETT_PAGESIZE
 
 #define GASNET_OK 0
@@ -117,8 +119,31 @@ typedef struct {
   uintptr_t size;
 } gasnet_seginfo_t;
 
+typedef struct {
+  gasnet_node_t host;      /* equal for nodes of one host */
+  gasnet_node_t supernode; /* equal for nodes that share memory */
+  intptr_t offset;         /* of a segment that is mapped here: our address less its owner's */
+} gasnet_nodeinfo_t;
+
 #ifdef __cplusplus
 extern "C" {
+#endif
+
+/* ---- What a program may not mix ------------------------------------------------------------------ */
+
+/* Every object of a client refers to a name of its library's mode, build and release: with any other it does
+ * not link. The section that they fill together tells gasnet_init if their segment kinds differ. */
+#define PINWIRE_LIBRARY_OF_MODE PINWIRE_PASTE4(pinwire_compiled_for_, PINWIRE_MODE, _, PINWIRE_BUILD_TOKEN)
+extern const char PINWIRE_LIBRARY_OF_MODE;
+struct pinwire_unit {
+  const char *config;  /* starts with GASNET_CONFIG_STRING, as an identification string */
+  const char *library;
+};
+#ifndef PINWIRE_LIBRARY
+static struct pinwire_unit pinwire_this_unit PINWIRE_RETAIN __attribute__((__section__("pinwire_units"))) = {
+    "$GASNetConfig: (libgasnet.a) " GASNET_CONFIG_STRING " $\0$GASNetSegment: GASNET_SEGMENT_"
+    _STRINGIFY(PINWIRE_SEGMENT_NAME) " $",
+    &PINWIRE_LIBRARY_OF_MODE};
 #endif
 
 /* ---- 2.1 Job control ----------------------------------------------------------------------- */
@@ -153,6 +178,9 @@ static inline gasnet_node_t gasnet_mynode(void) { return pinwire_mynode; }
 static inline gasnet_node_t gasnet_nodes(void) { return pinwire_nodes; }
 
 int gasnet_getSegmentInfo(gasnet_seginfo_t *seginfo_table, int numentries);
+/* Beyond the specification. Numbers of hosts and supernodes count from 0. */
+int gasnet_getNodeInfo(gasnet_nodeinfo_t *nodeinfo_table, int numentries);
+#define gasneti_mynode gasnet_mynode()
 /* The environment that spawned the job; owned by the library (C1-115). */
 char *gasnet_getenv(const char *name);
 

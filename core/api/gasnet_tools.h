@@ -47,10 +47,11 @@
 #define GASNETT_RELEASE_VERSION_PATCH GASNET_RELEASE_VERSION_PATCH
 
 #ifdef GASNETT_LITE_MODE
-#define GASNETT_CONFIG_STRING "RELEASE=" PINWIRE_RELEASE_STRING ",SPEC=1.20,LITE,PTR=64bit"
+#define GASNETT_CONFIG_STRING "RELEASE=" PINWIRE_RELEASE_STRING ",SPEC=1.20,LITE,PTR=64bit," PINWIRE_DEBUG_STRING
 #else
 #define GASNETT_CONFIG_STRING                                                                         \
-  "RELEASE=" PINWIRE_RELEASE_STRING ",SPEC=1.20,THREADMODEL=" _STRINGIFY(GASNETT_THREAD_MODEL) ",PTR=64bit"
+  "RELEASE=" PINWIRE_RELEASE_STRING ",SPEC=1.20,THREADMODEL=" _STRINGIFY(GASNETT_THREAD_MODEL) ",PTR=64bit," \
+  PINWIRE_DEBUG_STRING
 #endif
 /* Threads of a process that may call GASNet. */
 #if PINWIRE_TOOLS_THREADS
@@ -68,15 +69,14 @@
 #include "pinwire_tools_atomic.h"
 #include "pinwire_tools_thread.h"
 
-/* A program of several modes does not link: each library has the one of its mode. */
+/* A program of several modes, builds or releases does not link: each library has one of these. */
 GASNETT_BEGIN_EXTERNC
 #if PINWIRE_TOOLS_THREADS
-extern const char pinwire_tools_are_for_threads;
-#define PINWIRE_TOOLS_CHECKED pinwire_tools_are_for_threads
+#define PINWIRE_TOOLS_CHECKED PINWIRE_PASTE4(pinwire_tools_compiled_for_, threads, _, PINWIRE_BUILD_TOKEN)
 #else
-extern const char pinwire_tools_are_for_one_thread;
-#define PINWIRE_TOOLS_CHECKED pinwire_tools_are_for_one_thread
+#define PINWIRE_TOOLS_CHECKED PINWIRE_PASTE4(pinwire_tools_compiled_for_, one_thread, _, PINWIRE_BUILD_TOKEN)
 #endif
+extern const char PINWIRE_TOOLS_CHECKED;
 #ifndef PINWIRE_LIBRARY
 static const char *const pinwire_tools_check PINWIRE_RETAIN = &PINWIRE_TOOLS_CHECKED;
 #endif

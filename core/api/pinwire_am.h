@@ -184,6 +184,7 @@ void pinwire_wait_turn(uint32_t *turns);
     while (!(cond)) pinwire_wait_turn(&pinwire_turns);              \
     __atomic_thread_fence(__ATOMIC_ACQUIRE);                        \
   } while (0)
+int gasnetc_AMPoll(void); /* the same, by the name that some configure scripts look for */
 /* In a handler, with its own token (C1-167). */
 int gasnet_AMGetMsgSource(gasnet_token_t token, gasnet_node_t *srcindex);
 
@@ -193,8 +194,13 @@ int gasnet_set_waitmode(int wait_mode);
 /* ---- 2.4 Atomicity ---------------------------------------------------------------------------- */
 
 /* Handlers run only inside GASNet calls (polling dispatch), so there is nothing to hold off. */
+#ifdef GASNET_DEBUG /* misuse is fatal */
+void gasnet_hold_interrupts(void);
+void gasnet_resume_interrupts(void);
+#else
 static inline void gasnet_hold_interrupts(void) {}
 static inline void gasnet_resume_interrupts(void) {}
+#endif
 
 /* Opaque. Not shareable between processes (C1-204). */
 typedef struct {

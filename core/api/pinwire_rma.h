@@ -25,6 +25,10 @@ extern struct pinwire_reach *pinwire_reach;
 
 /* Our address of [remote, remote + nbytes) at `node`, or NULL when it must go through a driver: so
  * must nothing at all, whose addresses may be anything (C1-212). */
+#ifdef GASNET_DEBUG
+#define pinwire_direct(node, remote, nbytes) pinwire_checked_direct(__func__, node, remote, nbytes)
+void *pinwire_checked_direct(const char *call, gasnet_node_t node, const void *remote, size_t nbytes);
+#else
 static inline void *pinwire_direct(gasnet_node_t node, const void *remote, size_t nbytes) {
   const struct pinwire_reach *reach = &pinwire_reach[node];
   const uintptr_t offset = (uintptr_t)remote - reach->base;
@@ -32,6 +36,7 @@ static inline void *pinwire_direct(gasnet_node_t node, const void *remote, size_
     return (void *)((uintptr_t)remote + reach->delta);
   return NULL;
 }
+#endif
 
 /* Copies by the driver; `node` may be any. The nb forms return GASNET_INVALID_HANDLE when done. */
 void pinwire_put(gasnet_node_t node, void *dest, void *src, size_t nbytes);

@@ -34,6 +34,9 @@
 #define _CONCAT(a, b) _CONCAT_HELPER(a, b)
 #endif
 
+#define PINWIRE_PASTE4_HELPER(a, b, c, d) a##b##c##d
+#define PINWIRE_PASTE4(a, b, c, d) PINWIRE_PASTE4_HELPER(a, b, c, d)
+
 /* printf formats of size_t, as of the fixed-width types in inttypes.h */
 #ifndef PRIuSZ
 #define PRIdSZ "zd"

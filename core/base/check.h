@@ -17,6 +17,12 @@ inline constexpr bool kChecks = true;
 #else
 inline constexpr bool kChecks = false;
 #endif
+/// Debug builds (-Dgasnet_debug=true) check what clients do, too.
+#ifdef PINWIRE_USAGE_CHECKS
+inline constexpr bool kUsageChecks = true;
+#else
+inline constexpr bool kUsageChecks = false;
+#endif
 
 /// A string literal that remembers where it was written (clang 14 has no std::source_location).
 struct CheckText {

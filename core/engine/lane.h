@@ -50,6 +50,8 @@ struct ThreadState {
   uint32_t sends_since_poll = 0;
   bool in_handler =
       false;  ///< the lock of the lane that the message came on is held by this thread
+  bool holds_interrupts = false;  ///< explicit No-Interrupt Section; debug builds only
+  uint8_t hsls_held = 0;          ///< debug builds only
 };
 inline constinit thread_local ThreadState this_thread;
 

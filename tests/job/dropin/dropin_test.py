@@ -114,8 +114,8 @@ class Dropin(unittest.TestCase):
             defined = output_of(["nm", "-g", "--defined-only", "--format=posix", archive(mode)])
             names = {line.split()[0] for line in defined.splitlines() if " " in line}
             self.assertIn("gasnet_attach", names)
-            # The identification strings are read in the binary, not by its source.
-            self.assertEqual({name for name in names - told if not name.endswith("_ident")}, set())
+            # What objects are compiled for is in a name that the preprocessor puts together.
+            self.assertEqual({name for name in names - told if "_compiled_for_" not in name}, set())
             needed = output_of(["nm", "-u", "--format=posix", archive(mode)]).splitlines()
             inner = r"(_Z|rte_|ibv_|mlx|numa_)\S* U" if dpdk_is_inside() else r"_Z\S* U"
             self.assertEqual([line for line in needed if re.match(inner, line)], [])
@@ -179,7 +179,7 @@ class Dropin(unittest.TestCase):
             self.assertIn(f"tools: {kind.upper()} ", output_of([work / "tools_make"]))
         wrong = [word.replace("_tools-par", "_tools-seq") for word in words]
         done = run([compilers()[0], work / "tools.c", "-o", work / "tools", *wrong])
-        self.assertIn("pinwire_tools_are_for_threads", done.stdout)
+        self.assertIn("pinwire_tools_compiled_for_threads_", done.stdout)
 
     def test_mixed_modes_do_not_link(self):
         words = pkg_config("seq", "--define-prefix", "--static", "--cflags", "--libs")
@@ -187,7 +187,74 @@ class Dropin(unittest.TestCase):
         self.assertNotEqual(mixed, words)
         done = run([compilers()[0], work / "client.c", "-o", work / "mixed", *mixed])
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn("pinwire_init_par", done.stdout)
+        self.assertIn("pinwire_compiled_for_PAR_", done.stdout)
+
+    def test_objects_of_several_modes_do_not_link(self):
+        """Also one that calls nothing of GASNet; nor do objects of another build or release."""
+        (work / "idle.c").write_text('#include "gasnet.h"\nint idle = 1;\n')
+        compile_words, link_words = (pkg_config("seq", "--define-prefix", "--static", which)
+                                     for which in ("--cflags", "--libs"))
+        config = (prefix / "include/gasnet_config.h").read_text()
+        (work / "older").mkdir(exist_ok=True)
+        (work / "older/gasnet_config.h").write_text(config.replace("_PATCH 0", "_PATCH 9").replace("_0\n", "_9\n"))
+        for compiler in compilers():
+            for language, driver in (("c", compiler), ("c++", COMPILERS[compiler])):
+                for words, named in (
+                        ([word.replace("GASNET_SEQ", "GASNET_PAR") for word in compile_words], "pinwire_compiled_for_PAR_"),
+                        (["-include", work / "older/gasnet_config.h", *compile_words], "pinwire_compiled_for_SEQ_"),
+                        (compile_words, None)):
+                    output_of([driver, "-x", language, "-c", work / "idle.c", "-o", work / "idle.o", *words])
+                    done = run([compiler, *compile_words, work / "client.c", work / "idle.o", "-o", work / "mixed",
+                                *link_words])
+                    self.assertEqual(done.returncode == 0, named is None, done.stdout)
+                    self.assertIn(named or "", done.stdout)
+
+    def test_segment_kinds_do_not_mix_in_a_program(self):
+        (work / "idle.c").write_text('#include "gasnet.h"\nint idle = 1;\n')
+        words = pkg_config("seq", "--define-prefix", "--static", "--cflags", "--libs")
+        output_of([compilers()[0], "-c", "-DGASNET_SEGMENT_LARGE", work / "idle.c", "-o", work / "idle.o", *pkg_config("seq", "--define-prefix", "--cflags")])
+        output_of([compilers()[0], work / "client.c", work / "idle.o", "-o", work / "mixed", *words])
+        done = run([work / "mixed"])
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertRegex(done.stdout, "gasnet_init failed: objects of this program were compiled for "
+                                      "RELEASE=.*SEGMENT=FAST.* and for RELEASE=.*SEGMENT=LARGE.*; compile all alike")
+
+    def test_modes_do_not_mix_in_a_job(self):
+        for mode in ("seq", "par"):
+            build("c", "client_" + mode, compilers()[0],
+                  pkg_config(mode, "--define-prefix", "--static", "--cflags", "--libs"))
+        (work / "either").write_text('#!/bin/sh\nif [ "$GASNET_JOB_RANK" = 1 ]; then exec ./client_par; fi\nexec ./client_seq\n')
+        (work / "either").chmod(0o755)
+        done = run([prefix / "bin/gasnetrun_pinwire", "-n", 2, work / "either"], GASNET_DRIVER="shm")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, "rank [01] was compiled for RELEASE=.*THREADMODEL=(SEQ|PAR).*, this rank for "
+                                      "RELEASE=.*THREADMODEL=(SEQ|PAR).*; compile and link all ranks alike")
+
+    def test_identification_strings(self):
+        """Launchers and test scripts look for them in the program, however it was linked."""
+        for mode in MODES:
+            words = pkg_config(mode, "--define-prefix", "--static", "--cflags", "--libs")
+            for linker in linkers():
+                program = build("c", "idents", compilers()[0],
+                                [*words, "-ffunction-sections", "-fdata-sections"], linker)
+                said = output_of(["strings", "-a", program])
+                for ident in ("ConduitName: PINWIRE", f"ThreadModel: GASNET_{mode.upper()}", "APIVersion: 1",
+                              "Segment: GASNET_SEGMENT_FAST", "FORKSpawner: 1", "CoreLibraryName: PINWIRE"):
+                    self.assertIn(f"$GASNet{ident} $", said)
+                self.assertRegex(said, r"\$GASNetConfig: \(libgasnet.a\) RELEASE=\S*,THREADMODEL="
+                                       rf"{mode.upper()},SEGMENT=FAST,\S* \$")
+
+    def test_what_configure_scripts_look_for(self):
+        """As Realm's FindGASNet, Nanos++'s and others: fragments by a pattern, the release, a header, a symbol."""
+        fragments = sorted(path.name for path in (prefix / "include").glob("*-conduit/*.mak"))
+        self.assertEqual(fragments, [f"pinwire-{mode}.mak" for mode in sorted(MODES)])
+        config = (prefix / "include/gasnet_config.h").read_text()
+        for part in ("MAJOR", "MINOR", "PATCH"):
+            self.assertRegex(config, rf"(?m)^#define GASNET_RELEASE_VERSION_{part} \d+$")
+        words = pkg_config("par", "--define-prefix", "--static", "--cflags", "--libs")
+        (work / "probe.c").write_text('#include "gasnet_core.h"\n'
+                                      "int main(void) { return gasnetc_AMPoll != gasnet_AMPoll ? 0 : 1; }\n")
+        output_of([compilers()[0], work / "probe.c", "-o", work / "probe", *words])
 
     def test_parsers_that_only_substitute_variables(self):
         """As Chapel's, which has no pkg-config: KEY=VALUE and KEY: VALUE lines, ${KEY} replaced."""

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Compiles clients that use every public name, in every standard, mode and segment kind, with gcc and clang, and
-minds each warning. Usage: headers_test.py SOURCE_ROOT BUILD_ROOT [DEFINE...]; DEFINE: what the build's kind asks for"""
+"""Compiles clients that use every public name, in every standard, mode, segment kind and kind of build, with gcc and
+clang, and minds each warning. Usage: headers_test.py SOURCE_ROOT BUILD_ROOT"""
 
 import concurrent.futures
 import os
@@ -8,11 +8,12 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 
 SOURCE, BUILD = map(pathlib.Path, sys.argv[1:3])
 HERE = pathlib.Path(__file__).resolve().parent
 WORDS = ["-fsyntax-only", "-Wall", "-Wextra", "-pedantic", "-Wshadow", "-Wconversion", "-Werror",
-         f"-I{SOURCE}/core/api", f"-I{BUILD}/core/api", *sys.argv[3:]]
+         f"-I{SOURCE}/core/api", f"-I{BUILD}/core/api"]
 COMPILERS = {"gcc": ("c", "-std=c{}"), "clang": ("c", "-std=c{}"), "g++": ("c++", "-std=c++{}"),
              "clang++": ("c++", "-std=c++{}")}
 STANDARDS = {"c": ["99", "11", "17", "2x"], "c++": ["11", "14", "17", "20", "2b"]}
@@ -30,14 +31,45 @@ def variants():
         yield "use_tools.c", [threads]
 
 
-def commands():
+def commands(debug):
     for compiler, (language, standard) in COMPILERS.items():
         if not shutil.which(compiler):
             print(f"headers: without {compiler}, which is not installed")
             continue
         for number in STANDARDS[language]:
             for source, defines in variants():
-                yield [compiler, "-x", language, standard.format(number), *WORDS, *defines, str(HERE / source)]
+                for kind in ([], [debug]):
+                    yield [compiler, "-x", language, standard.format(number), *kind, *WORDS, *defines, str(HERE / source)]
+
+
+def in_debug_form(folder):
+    """The header that the build writes, as a debug build has it; goes before the other."""
+    text = (BUILD / "core/api/gasnet_config.h").read_text()
+    text = text.replace("PINWIRE_DEBUG_BUILD 0", "PINWIRE_DEBUG_BUILD 1").replace("TOKEN nodebug", "TOKEN debug")
+    (folder / "gasnet_config.h").write_text(text)
+    return f"-I{folder}"
+
+
+def refusals(debug):
+    """What an optimized and a debug build refuse, and what they take: complaints about those that err."""
+    release = "-I" + str(BUILD / "core/api")
+    if "PINWIRE_DEBUG_BUILD 1" in (BUILD / "core/api/gasnet_config.h").read_text():
+        print("headers: the refusals of an optimized build are not tested in a debug one")
+        release = debug
+    cases = [([release, "-DGASNET_DEBUG"], "GASNET_DEBUG is defined, but this is an optimized build")] \
+        if release != debug else []
+    cases += [([release], ""), ([debug], ""), ([debug, "-DGASNET_DEBUG"], ""),
+              ([debug, "-DGASNET_NDEBUG"], "GASNET_NDEBUG is defined, but this is a debug build"),
+              ([debug, "-DNDEBUG"], "compile with -O0 and without -DNDEBUG"),
+              ([debug, "-O2"], "compile with -O0 and without -DNDEBUG"),
+              ([debug, "-O2", "-DGASNETI_ALLOW_OPTIMIZED_DEBUG"], "")]
+    if release != debug:
+        cases += [([release, "-DGASNET_NDEBUG", "-DNDEBUG", "-O2"], "")]
+    for words, sentence in cases:
+        for source in ("use_gasnet.c", "use_tools.c"):
+            said = failure(["gcc", *words, *WORDS, "-DGASNET_SEQ", str(HERE / source)])
+            if bool(said) != bool(sentence) or sentence not in said:
+                yield f"{words} with {source}: expected {sentence or 'success'}\n{said}"
 
 
 def failure(command):
@@ -46,9 +78,11 @@ def failure(command):
 
 
 def main():
-    with concurrent.futures.ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
-        results = list(pool.map(failure, commands()))
-    failures = [text for text in results if text]
+    with tempfile.TemporaryDirectory(prefix="pinwire-headers-") as folder, \
+            concurrent.futures.ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
+        debug = in_debug_form(pathlib.Path(folder))
+        results = list(pool.map(failure, commands(debug)))
+        failures = [text for text in results if text] + list(refusals(debug))
     print("\n".join(failures[:3]))
     print(f"headers: {len(results)} compiled, {len(failures)} not clean")
     sys.exit(1 if failures or not results else 0)
