@@ -20,6 +20,24 @@ uint32_t poll_lane(uint32_t driver, uint32_t lane) noexcept {
   return found;
 }
 
+/// A look at a line takes it from the sender that is about to write there; where senders share a
+/// ring, each then waits for the line to come back. A receiver that has run dry in the midst of a
+/// stream looks a little later, and finds several messages. Who sends too may be waited for, and
+/// looks at once; so does a receiver after a dry spell.
+void let_stream_gather(ThreadState& state, uint32_t found) noexcept {
+  constexpr uint32_t kStreamFound = 32, kDrySpell = 6, kPauses = 20;
+  if (found != 0) {
+    state.stream_found = state.has_sent ? 0 : state.stream_found + found;
+    state.has_sent = false;
+    state.empty_polls = 0;
+    return;
+  }
+  if (++state.empty_polls >= kDrySpell) state.stream_found = 0;
+  if (state.stream_found < kStreamFound) [[likely]]
+    return;
+  for (uint32_t i = 0; i < kPauses; ++i) cpu_relax();
+}
+
 void check_drivers() noexcept {
   for (uint32_t d = 0; d < engine.driver_count; ++d) {
     const Driver& driver = *engine.drivers[d].driver;
@@ -48,6 +66,7 @@ uint32_t poll() noexcept {
       if (other != own) found += poll_lane(d, other);
     }
   }
+  let_stream_gather(state, found);
   return found;
 }
 
@@ -79,6 +98,7 @@ void offer_until_taken(const ThreadState& state, const Route& route, const Work&
 }
 
 void post_in_handler(uint32_t lane, const Route& route, const Work& work) noexcept {
+  this_thread.has_sent = true;
   uint32_t empty_polls = 0;
   while (!engine.offer(route.driver_index, lane, work)) {
     if (poll_in_handler(route.driver_index, lane) != 0) {

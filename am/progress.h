@@ -75,6 +75,7 @@ inline void post_waiting(const Route& route, const Work& work) noexcept {
     offer_until_taken(state, route, work);
   // A thread that only sends must still serve its peers (C1-159); not on every send, so that a
   // driver can put several messages into one frame.
+  state.has_sent = true;
   if (++state.sends_since_poll >= kPollBatch) [[unlikely]]
     poll();
 }

@@ -48,6 +48,9 @@ struct ThreadState {
   uint32_t lane = kUnassigned;  ///< its own; on a driver see DriverSlot::lane_of
   uint32_t turn = 0;            ///< rotation over the others
   uint32_t sends_since_poll = 0;
+  uint32_t stream_found = 0;  ///< by polls since the last dry spell or message of its own
+  uint32_t empty_polls = 0;   ///< in a row
+  bool has_sent = false;      ///< since a poll found something
   bool in_handler =
       false;  ///< the lock of the lane that the message came on is held by this thread
   bool holds_interrupts = false;  ///< explicit No-Interrupt Section; debug builds only
