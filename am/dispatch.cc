@@ -3,6 +3,7 @@
 #include "am/handlers.h"
 #include "am/message.h"
 #include "core/base/log.h"
+#include "core/trace/trace.h"
 
 namespace pinwire {
 namespace {
@@ -61,6 +62,7 @@ void dispatch(uint32_t lane, const Recv& message) noexcept {
   std::memcpy(&header, message.data, sizeof header);
   if (!well_formed(message, header)) malformed(message, header);
   const HandlerFunction handler = handler_at(header.handler, message.peer);
+  note_event(Event::kHandler, message.peer, header.payload_bytes, header.handler);
   HandlerScope scope(this_thread);
   pinwire_token token{message.peer, lane, message.cls == MessageClass::kRequest, false};
   std::byte* body = message.data + sizeof header;
@@ -87,6 +89,7 @@ void dispatch(uint32_t lane, const Recv& message) noexcept {
 void dispatch_loopback(uint8_t index, bool is_request, bool is_short, void* payload, size_t bytes,
                        uint32_t argc, const int32_t* args) noexcept {
   const HandlerFunction handler = handler_at(index, engine.rank);
+  note_event(Event::kHandler, engine.rank, bytes, index);
   HandlerScope scope(this_thread);
   pinwire_token token{engine.rank, 0, is_request, false};
   if (is_short) {

@@ -4,6 +4,7 @@
 #include "core/api_types.h"
 #include "core/base/log.h"
 #include "core/engine/engine.h"
+#include "core/trace/trace.h"
 #include "extended/hsl.h"
 #include "extended/usage.h"
 
@@ -34,6 +35,7 @@ int pinwire_am_request_short(gasnet_node_t dest, gasnet_handler_t handler, int a
                              const gasnet_handlerarg_t* args) {
   request_call("gasnet_AMRequestShort", handler);
   if (bad_target(dest, argc)) return refusal();
+  note_event(Event::kRequestShort, dest, 0, handler);
   request_short(dest, call_of(handler, argc, args));
   return GASNET_OK;
 }
@@ -42,6 +44,7 @@ int pinwire_am_request_medium(gasnet_node_t dest, gasnet_handler_t handler, void
                               size_t nbytes, int argc, const gasnet_handlerarg_t* args) {
   request_call("gasnet_AMRequestMedium", handler);
   if (bad_target(dest, argc) || nbytes > pinwire_max_medium) return refusal();
+  note_event(Event::kRequestMedium, dest, nbytes, handler);
   request_medium(dest, call_of(handler, argc, args), source, nbytes);
   return GASNET_OK;
 }
@@ -51,6 +54,7 @@ int pinwire_am_request_long(gasnet_node_t dest, gasnet_handler_t handler, void* 
                             const gasnet_handlerarg_t* args) {
   request_call(is_async ? "gasnet_AMRequestLongAsync" : "gasnet_AMRequestLong", handler);
   if (bad_target(dest, argc) || nbytes > pinwire_max_long) return refusal();
+  note_event(Event::kRequestLong, dest, nbytes, handler);
   request_long(dest, call_of(handler, argc, args), source, nbytes, dest_addr, is_async != 0);
   return GASNET_OK;
 }
@@ -59,6 +63,7 @@ int pinwire_am_reply_short(gasnet_token_t token, gasnet_handler_t handler, int a
                            const gasnet_handlerarg_t* args) {
   reply_call("gasnet_AMReplyShort", token, handler);
   if (token == nullptr || bad_target(token->source, argc)) return GASNET_ERR_BAD_ARG;
+  note_event(Event::kReplyShort, token->source, 0, handler);
   reply_short(*token, call_of(handler, argc, args));
   return GASNET_OK;
 }
@@ -69,6 +74,7 @@ int pinwire_am_reply_medium(gasnet_token_t token, gasnet_handler_t handler, void
   if (token == nullptr || bad_target(token->source, argc) || nbytes > pinwire_max_medium) {
     return GASNET_ERR_BAD_ARG;
   }
+  note_event(Event::kReplyMedium, token->source, nbytes, handler);
   reply_medium(*token, call_of(handler, argc, args), source, nbytes);
   return GASNET_OK;
 }
@@ -80,12 +86,14 @@ int pinwire_am_reply_long(gasnet_token_t token, gasnet_handler_t handler, void* 
   if (token == nullptr || bad_target(token->source, argc) || nbytes > pinwire_max_long) {
     return GASNET_ERR_BAD_ARG;
   }
+  note_event(Event::kReplyLong, token->source, nbytes, handler);
   reply_long(*token, call_of(handler, argc, args), source, nbytes, dest_addr);
   return GASNET_OK;
 }
 
 int gasnet_AMPoll() {
   client_call("gasnet_AMPoll");
+  note_event(Event::kPoll);
   poll();
   return GASNET_OK;
 }
@@ -128,10 +136,17 @@ void gasnet_hsl_destroy(gasnet_hsl_t* hsl) {
   }
   if (hsl->word != 0) fatal("gasnet_hsl_destroy of a locked HSL (C1-190)");
 }
-void gasnet_hsl_lock(gasnet_hsl_t* hsl) { hsl_lock(hsl->word); }
+void gasnet_hsl_lock(gasnet_hsl_t* hsl) {
+  const TimedEvent timed(Event::kHslLock);
+  hsl_lock(hsl->word);
+}
 int gasnet_hsl_trylock(gasnet_hsl_t* hsl) {
+  note_event(Event::kHslTryLock);
   return hsl_try_lock(hsl->word) ? GASNET_OK : GASNET_ERR_NOT_READY;
 }
-void gasnet_hsl_unlock(gasnet_hsl_t* hsl) { hsl_unlock(hsl->word); }
+void gasnet_hsl_unlock(gasnet_hsl_t* hsl) {
+  note_event(Event::kHslUnlock);
+  hsl_unlock(hsl->word);
+}
 
 }  // extern "C"

@@ -4,6 +4,7 @@
 #include "core/base/bits.h"
 #include "core/base/log.h"
 #include "core/engine/engine.h"
+#include "core/trace/trace.h"
 #include "extended/barrier.h"
 #include "extended/sync.h"
 #include "extended/transfer.h"
@@ -76,6 +77,7 @@ void* pinwire_checked_direct(const char* call, gasnet_node_t node, const void* r
 
 void pinwire_put(gasnet_node_t node, void* dest, void* src, size_t nbytes) {
   check_node(node);
+  note_event(Event::kPut, node, nbytes);
   pinwire_op op{};
   start_put(node, dest, src, nbytes, SourceUntil::kDone, op);
   wait_here(op);
@@ -83,6 +85,7 @@ void pinwire_put(gasnet_node_t node, void* dest, void* src, size_t nbytes) {
 
 void pinwire_get(void* dest, gasnet_node_t node, void* src, size_t nbytes) {
   check_node(node);
+  note_event(Event::kGet, node, nbytes);
   pinwire_op op{};
   start_get(node, src, dest, nbytes, op);
   wait_here(op);
@@ -91,28 +94,33 @@ void pinwire_get(void* dest, gasnet_node_t node, void* src, size_t nbytes) {
 gasnet_handle_t pinwire_put_nb(gasnet_node_t node, void* dest, void* src, size_t nbytes,
                                int is_bulk) {
   check_node(node);
+  note_event(Event::kPutNb, node, nbytes);
   return start_explicit(
       [=](pinwire_op& op) { start_put(node, dest, src, nbytes, until(is_bulk), op); });
 }
 
 gasnet_handle_t pinwire_get_nb(void* dest, gasnet_node_t node, void* src, size_t nbytes) {
   check_node(node);
+  note_event(Event::kGetNb, node, nbytes);
   return start_explicit([=](pinwire_op& op) { start_get(node, src, dest, nbytes, op); });
 }
 
 void pinwire_put_nbi(gasnet_node_t node, void* dest, void* src, size_t nbytes, int is_bulk) {
   check_node(node);
+  note_event(Event::kPutNbi, node, nbytes);
   start_put(node, dest, src, nbytes, until(is_bulk), implicit_puts());
 }
 
 void pinwire_get_nbi(void* dest, gasnet_node_t node, void* src, size_t nbytes) {
   check_node(node);
+  note_event(Event::kGetNbi, node, nbytes);
   start_get(node, src, dest, nbytes, implicit_gets());
 }
 
 void gasnet_memset(gasnet_node_t node, void* dest, int val, size_t nbytes) {
   pinwire_op op{};
   check_node(node);
+  note_event(Event::kMemset, node, nbytes);
   if (void* to = pinwire_direct(node, dest, nbytes)) {
     memset(to, val, nbytes);
     return;
@@ -123,6 +131,7 @@ void gasnet_memset(gasnet_node_t node, void* dest, int val, size_t nbytes) {
 
 gasnet_handle_t gasnet_memset_nb(gasnet_node_t node, void* dest, int val, size_t nbytes) {
   check_node(node);
+  note_event(Event::kMemsetNb, node, nbytes);
   if (void* to = pinwire_direct(node, dest, nbytes)) {
     memset(to, val, nbytes);
     return GASNET_INVALID_HANDLE;
@@ -132,6 +141,7 @@ gasnet_handle_t gasnet_memset_nb(gasnet_node_t node, void* dest, int val, size_t
 
 void gasnet_memset_nbi(gasnet_node_t node, void* dest, int val, size_t nbytes) {
   check_node(node);
+  note_event(Event::kMemsetNbi, node, nbytes);
   if (void* to = pinwire_direct(node, dest, nbytes)) {
     memset(to, val, nbytes);
     return;
@@ -141,51 +151,63 @@ void gasnet_memset_nbi(gasnet_node_t node, void* dest, int val, size_t nbytes) {
 
 void pinwire_wait_handle(gasnet_handle_t handle) {
   client_call("gasnet_wait_syncnb");
+  const TimedEvent timed(Event::kSyncWait);
   wait_op(handle);
 }
 int pinwire_try_handle(gasnet_handle_t handle) {
   client_call("gasnet_try_syncnb");
+  const TimedEvent timed(Event::kSyncTry);
   return ready(try_op(handle));
 }
 void gasnet_wait_syncnb_all(gasnet_handle_t* handles, size_t count) {
   client_call("gasnet_wait_syncnb_all");
+  const TimedEvent timed(Event::kSyncWait);
   wait_all(handles, count);
 }
 int gasnet_try_syncnb_all(gasnet_handle_t* handles, size_t count) {
   client_call("gasnet_try_syncnb_all");
+  const TimedEvent timed(Event::kSyncTry);
   return ready(try_all(handles, count));
 }
 void gasnet_wait_syncnb_some(gasnet_handle_t* handles, size_t count) {
   client_call("gasnet_wait_syncnb_some");
+  const TimedEvent timed(Event::kSyncWait);
   wait_some(handles, count);
 }
 int gasnet_try_syncnb_some(gasnet_handle_t* handles, size_t count) {
   client_call("gasnet_try_syncnb_some");
+  const TimedEvent timed(Event::kSyncTry);
   return ready(try_some(handles, count));
 }
 
 void gasnet_wait_syncnbi_gets() {
   client_call("gasnet_wait_syncnbi_gets");
+  const TimedEvent timed(Event::kSyncWait);
   wait_implicit(kGets);
 }
 void gasnet_wait_syncnbi_puts() {
   client_call("gasnet_wait_syncnbi_puts");
+  const TimedEvent timed(Event::kSyncWait);
   wait_implicit(kPuts);
 }
 void gasnet_wait_syncnbi_all() {
   client_call("gasnet_wait_syncnbi_all");
+  const TimedEvent timed(Event::kSyncWait);
   wait_implicit(kPuts | kGets);
 }
 int gasnet_try_syncnbi_gets() {
   client_call("gasnet_try_syncnbi_gets");
+  const TimedEvent timed(Event::kSyncTry);
   return ready(try_implicit(kGets));
 }
 int gasnet_try_syncnbi_puts() {
   client_call("gasnet_try_syncnbi_puts");
+  const TimedEvent timed(Event::kSyncTry);
   return ready(try_implicit(kPuts));
 }
 int gasnet_try_syncnbi_all() {
   client_call("gasnet_try_syncnbi_all");
+  const TimedEvent timed(Event::kSyncTry);
   return ready(try_implicit(kPuts | kGets));
 }
 
@@ -200,6 +222,7 @@ gasnet_handle_t gasnet_end_nbi_accessregion() {
 
 gasnet_valget_handle_t gasnet_get_nb_val(gasnet_node_t node, void* src, size_t nbytes) {
   check_node(node);
+  note_event(Event::kGetNb, node, nbytes);
   pinwire_value_op* op = thread_ops().value_ops.take();
   check(op != nullptr, "66,000 value gets are in flight; synchronise some");
   op->op.done.store(0, std::memory_order_relaxed);
@@ -216,6 +239,7 @@ gasnet_valget_handle_t gasnet_get_nb_val(gasnet_node_t node, void* src, size_t n
 
 gasnet_register_value_t gasnet_wait_syncnb_valget(gasnet_valget_handle_t handle) {
   client_call("gasnet_wait_syncnb_valget");
+  const TimedEvent timed(Event::kSyncWait);
   wait_here(handle->op);
   const gasnet_register_value_t value = handle->value;
   thread_ops().value_ops.give(handle);
@@ -224,19 +248,26 @@ gasnet_register_value_t gasnet_wait_syncnb_valget(gasnet_valget_handle_t handle)
 
 void gasnet_barrier_notify(int id, int flags) {
   client_call("gasnet_barrier_notify");
+  const TimedEvent timed(Event::kBarrierNotify, static_cast<uint32_t>(id));
   barrier_notify(id, flags);
 }
 int gasnet_barrier_wait(int id, int flags) {
   client_call("gasnet_barrier_wait");
+  const TimedEvent timed(Event::kBarrierWait, static_cast<uint32_t>(id));
   return barrier_code(barrier_wait(id, flags));
 }
 int gasnet_barrier_try(int id, int flags) {
   client_call("gasnet_barrier_try");
+  const TimedEvent timed(Event::kBarrierTry, static_cast<uint32_t>(id));
   return barrier_code(barrier_try(id, flags));
 }
 int gasnet_barrier(int id, int flags) {
   client_call("gasnet_barrier");
-  barrier_notify(id, flags);
+  {
+    const TimedEvent timed(Event::kBarrierNotify, static_cast<uint32_t>(id));
+    barrier_notify(id, flags);
+  }
+  const TimedEvent timed(Event::kBarrierWait, static_cast<uint32_t>(id));
   return barrier_code(barrier_wait(id, flags));
 }
 

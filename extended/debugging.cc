@@ -7,6 +7,7 @@
 #include "core/engine/engine.h"
 #include "core/mode.h"
 #include "core/tools/client_backtrace.h"
+#include "core/trace/trace.h"
 
 namespace pinwire {
 
@@ -30,6 +31,51 @@ void prepare_debugging(const Settings& settings) noexcept {
   policy.left_alone = settings.no_catch_signals;
   set_error_policy(policy);
   if (settings.freeze) freeze("as GASNET_FREEZE asks");
+}
+
+Status prepare_trace(const Settings& settings) {
+  TraceRequest request;
+  request.rank = engine.rank;
+  if (settings.trace_nodes.holds(engine.rank)) request.trace_file = settings.trace_file;
+  if (settings.stats_nodes.holds(engine.rank)) request.stats_file = settings.stats_file;
+  request.trace_letters = settings.trace_mask;
+  request.stats_letters = settings.stats_mask;
+  request.flush = settings.trace_flush;
+  request.local = settings.trace_local;
+  return open_trace(request);
+}
+
+void report_settings(const Lookup& lookup) {
+  if (!watches('I')) return;
+  const std::string text = describe_environment(lookup);
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = text.find('\n', at);
+    trace_line('I', "%.*s", static_cast<int>(end - at), text.c_str() + at);
+    at = end + 1;
+  }
+}
+
+namespace {
+
+class TraceCounters final : public StatSink {
+ public:
+  explicit TraceCounters(const char* driver) noexcept : driver_(driver) {}
+  void stat(const char* name, uint64_t value) noexcept override {
+    trace_line('C', "%s.%s %llu", driver_, name, static_cast<unsigned long long>(value));
+  }
+
+ private:
+  const char* driver_;
+};
+
+}  // namespace
+
+void report_counters() noexcept {
+  if (!watches('C')) return;
+  for (uint32_t d = 0; d < engine.driver_count; ++d) {
+    TraceCounters sink(engine.drivers[d].driver->name());
+    engine.drivers[d].driver->stats(sink);
+  }
 }
 
 }  // namespace pinwire

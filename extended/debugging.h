@@ -9,4 +9,10 @@ namespace pinwire {
 /// Knows this process's rank.
 void prepare_debugging(const Settings& settings) noexcept;
 
+/// Opens what GASNET_TRACEFILE and GASNET_STATSFILE name, if this rank is to write them.
+Status prepare_trace(const Settings& settings);
+/// Letter I: the settings. Letter C: the drivers' counters.
+void report_settings(const Lookup& lookup);
+void report_counters() noexcept;
+
 }  // namespace pinwire

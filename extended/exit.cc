@@ -13,6 +13,8 @@
 #include "am/dispatch.h"
 #include "core/base/log.h"
 #include "core/engine/engine.h"
+#include "core/trace/trace.h"
+#include "extended/debugging.h"
 #include "extended/job.h"
 
 namespace pinwire {
@@ -130,6 +132,8 @@ void say_good_bye(int code) noexcept {
   setitimer(ITIMER_REAL, &kNoTimer, nullptr);  // the client's, whose handler would come in between
   flush_output();
   linger();
+  report_counters();
+  finish_trace();
   if (!this_thread.in_handler) close_drivers(code);
   job()->bootstrap->before_end();
 }

@@ -15,6 +15,7 @@
 #include "core/job/host.h"
 #include "core/mode.h"
 #include "core/tools/host_program.h"
+#include "core/trace/trace.h"
 #include "extended/barrier.h"
 #include "extended/connect.h"
 #include "extended/debugging.h"
@@ -200,11 +201,14 @@ Status job_init(SegmentKind kind, const char* config) {
   log_identity(engine.rank, engine.rank_count, host);
   if (auto read = read_job_settings(*job); !read) return read;
   prepare_debugging(job->settings);
+  if (auto opened = prepare_trace(job->settings); !opened) return opened;
   if (auto exchanged = exchange_facts(*job, config); !exchanged) return exchanged;
+  start_trace();  // by now no rank will empty a file that another writes to
   set_segment_limits(*job);
   choose_lanes(*job);
   engine.threads_max = job->settings.max_threads;
   the_job = job.release();
+  report_settings(look_up);
   tools_join_job(look_up, engine.rank == 0);
   prepare_exit(the_job->settings.no_catch_signals);
   return success();

@@ -4,6 +4,7 @@
 
 #include "core/api_types.h"
 #include "core/engine/engine.h"
+#include "core/trace/trace.h"
 
 namespace pinwire {
 namespace {
@@ -35,10 +36,14 @@ Result<SegmentFacts> pin_everywhere(Job& job) {
   return facts;
 }
 
+/// Puts and gets that are traced or counted must come to the library: an empty table inlines none.
+bool withholds_reach() noexcept { return watches('G') || watches('P'); }
+
 Status map_peer(Job& job, Rank peer, const SegmentFacts& facts) {
   auto mapped = map_peer_memory(facts.pid, facts.fd, facts.bytes);
   if (!mapped) return error("rank %u: %s", peer, mapped.sentence().c_str());
   job.shm->map_peer_region(peer, facts.base, facts.bytes, mapped->base);
+  if (withholds_reach()) return success();
   pinwire_reach[peer] = {facts.base, facts.bytes,
                          reinterpret_cast<uintptr_t>(mapped->base) - facts.base, 0};
   return success();
@@ -62,6 +67,7 @@ Status publish_segments(Job& job) {
     route.region_key = facts.keys[route.driver_index];
     if (facts.bytes == 0) continue;
     if (peer == engine.rank) {
+      if (withholds_reach()) continue;
       pinwire_reach[peer] = {facts.base, facts.bytes, 0, 0};
     } else if (job.shm != nullptr && route.driver_index == job.shm_index) {
       if (auto mapped = map_peer(job, peer, facts); !mapped) return mapped;

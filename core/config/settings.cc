@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/config/letters.h"
 #include "core/config/signal_name.h"
 #include "core/config/variables.h"
 
@@ -91,6 +92,12 @@ std::optional<VariableValue> parse_value(const Variable& variable, const char* t
       const auto signals = parse_signals(text);
       if (!signals) return std::nullopt;
       value.signals = *signals;
+      return value;
+    }
+    case VariableKind::kLetters: {
+      const auto letters = parse_letters(text, variable.choices);
+      if (!letters) return std::nullopt;
+      value.letters = *letters;
       return value;
     }
     case VariableKind::kRanks: {

@@ -74,6 +74,10 @@ struct Settings {
   int backtrace_signal = 0;  ///< 0: none
   std::string backtrace_type;
   AutoYesNo backtrace_mt = AutoYesNo::kAuto;
+  std::string trace_file, stats_file;  ///< empty: none
+  uint32_t trace_mask = 0, stats_mask = 0;
+  RankSet trace_nodes, stats_nodes;
+  bool trace_flush = false, trace_local = true;
   uint64_t no_catch_signals = 0;  ///< signal N is bit N
   std::string faults;             ///< for driver/faulty.h; builds with checks only
 };

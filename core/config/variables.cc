@@ -156,6 +156,32 @@ constexpr Variable kVariables[] = {
    "signals that keep their default action, of those that the library else takes: ABRT, BUS, FPE, ILL, SEGV "
    "(reported before the rank dies), INT, TERM (become SIGQUIT), QUIT (heeded though a shell had it ignored)",
    [](S& s, const V& v) { s.no_catch_signals = v.signals; }},
+  {"GASNET_TRACEFILE", Kind::kText, "", 0, 0, "", false,
+   "write a line for each call of the API here: a file, in whose name % stands for the rank, or stdout, stderr, -",
+   [](S& s, const V& v) { s.trace_file = v.text; }},
+  {"GASNET_TRACEMASK", Kind::kLetters, "", 0, 0, "GPRSWBLAXIOCDNHU", false,
+   "what is traced: Gets, Puts, Synchronisation, Barriers, Locks, Active messages, X polls, Information, C drivers; "
+   "^ for all but. R, W, O, D, N, H and U are known, but nothing is recorded: no remote atomics, collectives and objects yet, no "
+   "payloads, no source lines and no client messages",
+   [](S& s, const V& v) { s.trace_mask = v.letters; }},
+  {"GASNET_TRACENODES", Kind::kRanks, "*", 0, 0, "", false,
+   "the ranks that write a trace",
+   [](S& s, const V& v) { s.trace_nodes = v.ranks; }},
+  {"GASNET_TRACEFLUSH", Kind::kYesNo, "no", 0, 0, "", false,
+   "write every line of the trace at once: slow, but the last ones before a crash are there",
+   [](S& s, const V& v) { s.trace_flush = v.yes; }},
+  {"GASNET_TRACELOCAL", Kind::kYesNo, "yes", 0, 0, "", false,
+   "trace also a rank's puts and gets to itself",
+   [](S& s, const V& v) { s.trace_local = v.yes; }},
+  {"GASNET_STATSFILE", Kind::kText, "", 0, 0, "", false,
+   "write sums over all calls of the API here at the end; see GASNET_TRACEFILE",
+   [](S& s, const V& v) { s.stats_file = v.text; }},
+  {"GASNET_STATSMASK", Kind::kLetters, "", 0, 0, "GPRSWBLAXIOCDNHU", false,
+   "what is summed up; see GASNET_TRACEMASK",
+   [](S& s, const V& v) { s.stats_mask = v.letters; }},
+  {"GASNET_STATSNODES", Kind::kRanks, "*", 0, 0, "", false,
+   "the ranks that write statistics",
+   [](S& s, const V& v) { s.stats_nodes = v.ranks; }},
   {"GASNET_FAULTS", Kind::kText, "", 0, 0, "", false,
    "what drivers do wrong on purpose: refuse=P,delay=P,seed=N,fail=N,without=CAPABILITY (builds with checks only)",
    [](S& s, const V& v) { s.faults = v.text; }},
@@ -199,10 +225,8 @@ constexpr ElsewhereVariable kElsewhere[] = {
   {"GASNET_SSH_KEEPDUP", "a host that is named twice counts once"},
   {"GASNET_SSH_OUT_DEGREE", "one connection for each host"},
   {"GASNET_SSH_REMOTE_PATH", "ranks run in the working directory of the launcher"},
-  {"GASNET_STATS*", "no statistics file yet"},
   {"GASNET_TEST_*", "read by GASNet's own tests"},
   {"GASNET_THREAD_STACK_*", "no threads of its own that run handlers"},
-  {"GASNET_TRACE*", "no trace yet"},
   {"GASNET_TSC_*", "the tick is measured against the kernel's clock; GASNET_TSC_RATE gives it"},
   {"GASNET_UCX_*", "of the ucx conduit"},
   {"GASNET_USE_GETHOSTID", "see GASNET_HOST_DETECT"},
@@ -235,6 +259,8 @@ std::string allowed_values(const Variable& variable) {
       return "a signal (SIGUSR1, usr1, 10)";
     case Kind::kSignals:
       return "signals, separated by commas (SEGV,SIGBUS,6), or * for all";
+    case Kind::kLetters:
+      return std::string("letters of ") + variable.choices + ", perhaps after a ^; none: all";
     case Kind::kRanks:
       return "ranks (0,2-4,6) or * for all";
     case Kind::kMemory:

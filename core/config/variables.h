@@ -19,7 +19,8 @@ enum class VariableKind : uint8_t {
   kChoice,
   kSignal,
   kSignals,
-  kRanks
+  kRanks,
+  kLetters
 };
 
 /// A value in the form of its kind; the other members are unused.
@@ -33,7 +34,8 @@ struct VariableValue {
   int signal = 0;        ///< 0: none
   uint64_t signals = 0;  ///< signal N is bit N
   RankSet ranks;
-  int choice = 0;  ///< index into Variable::choices; `text` is the word
+  uint32_t letters = 0;  ///< bit n is letter 'A' + n
+  int choice = 0;        ///< index into Variable::choices; `text` is the word
 };
 
 struct Variable {

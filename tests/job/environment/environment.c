@@ -56,6 +56,40 @@ static void run_threads(int count, pthread_barrier_t *together) {
   for (int i = 0; i < count; ++i) pthread_join(threads[i], NULL);
 }
 
+static volatile int asked, told;
+static void on_ask(gasnet_token_t token, void *bytes, size_t count) {
+  (void)bytes, (void)count;
+  asked = 1;
+  gasnet_AMReplyShort0(token, 202);
+}
+static void on_tell(gasnet_token_t token) {
+  (void)token;
+  told = 1;
+}
+
+/* One of each kind of event; three puts. */
+static void make_traffic(void) {
+  static gasnet_hsl_t lock = GASNET_HSL_INITIALIZER;
+  static long long local;
+  const gasnet_node_t next = (me + 1) % nodes;
+  void *const there = segments[next].addr;
+  barrier();
+  for (int i = 0; i < 3; ++i) gasnet_put(next, there, &local, sizeof local);
+  gasnet_put(me, segments[me].addr, &local, 4);
+  gasnet_get(&local, next, there, sizeof local);
+  gasnet_memset(next, there, 0, 16);
+  gasnet_put_nbi(next, there, &local, 2);
+  gasnet_wait_syncnbi_all();
+  gasnet_wait_syncnb(gasnet_get_nb_bulk(&local, next, there, 1));
+  gasnet_AMRequestMedium0(next, 201, &local, sizeof local);
+  GASNET_BLOCKUNTIL(told && asked);
+  gasnet_hsl_lock(&lock);
+  gasnet_hsl_unlock(&lock);
+  gasnet_AMPoll();
+  barrier();
+  EXPECT_EQ(local, 0);
+}
+
 static void on_quit(int number) {
   (void)number;
   seen_quit = 1;
@@ -65,7 +99,8 @@ int main(int argc, char **argv) {
   if (argc < 2) return 2;
   const char *what = argv[1], *more = argc > 2 ? argv[2] : "";
   if (!strcmp(what, "leave_late")) signal(SIGQUIT, on_quit);
-  start_job(&argc, &argv, NULL, 0, 4096);
+  gasnet_handlerentry_t table[] = {{201, (void (*)())on_ask}, {202, (void (*)())on_tell}};
+  start_job(&argc, &argv, table, 2, 4096);
   if (!strcmp(what, "facts")) {
     printf("segment limit %llu, depth %u, job directory %s\n",
            (unsigned long long)gasnet_getMaxLocalSegmentSize(), pinwire_network_depth(),
@@ -77,6 +112,9 @@ int main(int argc, char **argv) {
     if (me != 0) {
       for (int i = 0; i < 10; ++i) barrier();
     }
+  } else if (!strcmp(what, "traffic")) {
+    make_traffic();
+    if (!strcmp(more, "then_die") && me == 0) abort();
   } else if (!strcmp(what, "die")) {
     if ((int)me == 0) die_in_a_known_function(more);
     GASNET_BLOCKUNTIL(never);

@@ -94,6 +94,16 @@ TEST(Settings, DebuggingVariables) {
   EXPECT_EQ(read({})->freeze_signal, 0);
 }
 
+TEST(Settings, TraceMasks) {
+  const auto bit = [](char letter) { return 1u << (letter - 'A'); };
+  const auto all = read({})->trace_mask;
+  EXPECT_EQ(all & (bit('G') | bit('P') | bit('U') | bit('Z')), bit('G') | bit('P') | bit('U'));
+  EXPECT_EQ(read({{"GASNET_TRACEMASK", "GP"}})->trace_mask, bit('G') | bit('P'));
+  EXPECT_EQ(read({{"GASNET_STATSMASK", "^X"}})->stats_mask, all & ~bit('X'));
+  for (const char* bad : {"GZ", "gp", "G^X", "G,P"})
+    EXPECT_FALSE(read({{"GASNET_TRACEMASK", bad}}).ok()) << bad;
+}
+
 TEST(Settings, TmpdirCountsWhereGasnetsOwnIsNotSet) {
   EXPECT_EQ(read({{"TMPDIR", "/var/tmp"}})->tmp_dir, "/var/tmp");
   EXPECT_EQ(read({{"TMPDIR", ""}})->tmp_dir, "/tmp");
