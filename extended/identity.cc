@@ -43,7 +43,7 @@ namespace {
                                          " $\0"
                                          "$GASNetFORKSpawner: 1 $\0"
                                          "$GASNetSSHSpawner: 1 $\0"
-                                         "$GASNetPMISpawner: 1 $";
+                                         "$GASNetPMISpawner: " _STRINGIFY(PINWIRE_PMI_SPAWNER) " $";
 
 constexpr std::string_view kBefore = "$GASNetConfig: (libgasnet.a) ", kAfter = " $";
 

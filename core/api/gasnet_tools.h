@@ -78,7 +78,11 @@ GASNETT_BEGIN_EXTERNC
 #endif
 extern const char PINWIRE_TOOLS_CHECKED;
 #ifndef PINWIRE_LIBRARY
-static const char *const pinwire_tools_check PINWIRE_RETAIN = &PINWIRE_TOOLS_CHECKED;
+static const char *const pinwire_tools_of_unit[] PINWIRE_RETAIN = {
+    &PINWIRE_TOOLS_CHECKED,
+    "$GASNetToolsConfig: " GASNETT_CONFIG_STRING " $",
+    "$GASNetToolsThreadModel: " _STRINGIFY(GASNETT_THREAD_MODEL) " $",
+};
 #endif
 GASNETT_END_EXTERNC
 #endif

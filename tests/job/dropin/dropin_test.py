@@ -239,7 +239,8 @@ class Dropin(unittest.TestCase):
                                 [*words, "-ffunction-sections", "-fdata-sections"], linker)
                 said = output_of(["strings", "-a", program])
                 for ident in ("ConduitName: PINWIRE", f"ThreadModel: GASNET_{mode.upper()}", "APIVersion: 1",
-                              "Segment: GASNET_SEGMENT_FAST", "FORKSpawner: 1", "CoreLibraryName: PINWIRE"):
+                              "Segment: GASNET_SEGMENT_FAST", "FORKSpawner: 1", "CoreLibraryName: PINWIRE",
+                              f"ToolsThreadModel: {mode.upper()}"):
                     self.assertIn(f"$GASNet{ident} $", said)
                 self.assertRegex(said, r"\$GASNetConfig: \(libgasnet.a\) RELEASE=\S*,THREADMODEL="
                                        rf"{mode.upper()},SEGMENT=FAST,\S* \$")

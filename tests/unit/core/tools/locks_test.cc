@@ -98,6 +98,30 @@ TEST(Locks, ReadersShareAndWritersDoNot) {
   gasnett_rwlock_destroy(&lock);
 }
 
+TEST(LocksDeathTest, MisuseIsFatalInDebugBuilds) {
+#ifdef GASNET_DEBUG
+  gasnett_mutex_t mutex = GASNETT_MUTEX_INITIALIZER;
+  EXPECT_DEATH(gasnett_mutex_unlock(&mutex),
+               "gasnett_mutex_unlock: this thread does not have the lock");
+  EXPECT_DEATH(gasnett_mutex_assertlocked(&mutex), "does not have the lock");
+  gasnett_mutex_lock(&mutex);
+  EXPECT_DEATH(gasnett_mutex_lock(&mutex), "gasnett_mutex_lock: this thread has the lock already");
+  EXPECT_DEATH(gasnett_mutex_trylock(&mutex), "has the lock already");
+  EXPECT_DEATH(gasnett_mutex_assertunlocked(&mutex), "has the lock already");
+  EXPECT_DEATH(gasnett_mutex_destroy(&mutex), "the mutex is locked");
+  gasnett_mutex_unlock(&mutex);
+  gasnett_rwlock_t lock = GASNETT_RWLOCK_INITIALIZER;
+  EXPECT_DEATH(gasnett_rwlock_unlock(&lock), "does not have the lock");
+  gasnett_rwlock_rdlock(&lock);
+  EXPECT_DEATH(gasnett_rwlock_wrlock(&lock), "reads under the lock already");
+  EXPECT_DEATH(gasnett_rwlock_assertwrlocked(&lock), "does not have the lock");
+  gasnett_rwlock_unlock(&lock);
+#else
+  gasnett_mutex_t mutex = GASNETT_MUTEX_INITIALIZER;
+  gasnett_mutex_assertlocked(&mutex);  // without effect
+#endif
+}
+
 GASNETT_THREADKEY_DECLARE(test_key);
 GASNETT_THREADKEY_DEFINE(test_key);
 
