@@ -80,9 +80,10 @@ void pause_wait(uint32_t empty_polls) noexcept {
 }
 
 void set_wait_mode(WaitMode mode) noexcept {
-  engine.spins_wanted = mode == WaitMode::kBlock       ? 0
-                        : mode == WaitMode::kSpinBlock ? kSpinsBeforeBlock
-                                                       : kSpinsBeforeYield;
+  const uint32_t spins = mode == WaitMode::kBlock       ? 0
+                         : mode == WaitMode::kSpinBlock ? kSpinsBeforeBlock
+                                                        : kSpinsBeforeYield;
+  engine.spins_wanted.store(spins, std::memory_order_relaxed);
   engine.set_spins();
 }
 

@@ -45,7 +45,7 @@ struct Engine {
   uint32_t driver_count = 0;
   /// Empty polls before a waiting thread gives up its core: as the wait mode asks, and none while
   /// more threads of this host want to spin than it has cores for.
-  uint32_t spins_wanted = ~0u;
+  std::atomic<uint32_t> spins_wanted{~0u};
   std::atomic<uint32_t> spins_now{~0u};
   uint32_t spinners_max = ~0u;  ///< threads of this process that have a core each
   DriverSlot drivers[kDriversMax];
@@ -69,7 +69,8 @@ struct Engine {
   /// After a change of what it depends on.
   void set_spins() noexcept {
     const bool is_crowded = threads_live.load(std::memory_order_relaxed) > spinners_max;
-    spins_now.store(is_crowded ? 0 : spins_wanted, std::memory_order_relaxed);
+    spins_now.store(is_crowded ? 0 : spins_wanted.load(std::memory_order_relaxed),
+                    std::memory_order_relaxed);
   }
 
   /// The key under which `driver` knows [address, address + bytes), or kNoRegion.

@@ -10,6 +10,7 @@
 // while G or P is watched, the table that they read stays empty (extended/reach.cc).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -66,15 +67,18 @@ void start_trace() noexcept;
 void finish_trace() noexcept;
 
 /// Of trace and statistics together; constant between start and finish.
-inline constinit TraceLetters watched_letters = 0;
-inline bool watches(char letter) noexcept { return (watched_letters & letter_bit(letter)) != 0; }
+inline constinit std::atomic<TraceLetters> watched_letters{0};
+inline bool watches_any() noexcept { return watched_letters.load(std::memory_order_relaxed) != 0; }
+inline bool watches(char letter) noexcept {
+  return (watched_letters.load(std::memory_order_relaxed) & letter_bit(letter)) != 0;
+}
 
 void record_event(Event event, uint32_t node, uint64_t bytes, uint32_t detail) noexcept;
 
 /// `detail`: the handler of a message, the name of a barrier; bytes: payload.
 inline void note_event(Event event, uint32_t node = 0, uint64_t bytes = 0,
                        uint32_t detail = 0) noexcept {
-  if (watched_letters != 0) [[unlikely]]
+  if (watches_any()) [[unlikely]]
     record_event(event, node, bytes, detail);
 }
 
@@ -82,11 +86,11 @@ inline void note_event(Event event, uint32_t node = 0, uint64_t bytes = 0,
 class TimedEvent {
  public:
   explicit TimedEvent(Event event, uint32_t detail = 0) noexcept : event_(event), detail_(detail) {
-    if (watched_letters != 0) [[unlikely]]
+    if (watches_any()) [[unlikely]]
       begin();
   }
   ~TimedEvent() {
-    if (watched_letters != 0) [[unlikely]]
+    if (watches_any()) [[unlikely]]
       end();
   }
   TimedEvent(const TimedEvent&) = delete;
