@@ -1,5 +1,5 @@
-/* pinwire_tools_trace.h: the calls that write into a trace or a statistics file. This build has neither:
- * GASNETT_TRACE_ENABLED is 0, arguments are checked and dropped. Included by gasnet_tools.h only. */
+/* pinwire_tools_trace.h: the calls with which a client writes into a trace or a statistics file. They write
+ * nothing: GASNETT_TRACE_ENABLED is 0, arguments are checked and dropped. Included by gasnet_tools.h only. */
 #ifndef PINWIRE_TOOLS_TRACE_H
 #define PINWIRE_TOOLS_TRACE_H
 
