@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../support/expect.h"
 #include "gasnet.h"
 
 /* Of a JOB: whether a driver has part in what it tests. run_cases.py runs local ones over one driver. */
@@ -49,16 +50,6 @@ void add_handler(void (*function)(), gasnet_handler_t *index);
 /* The first failure of a case is kept; from any thread, in handlers too. */
 void fail_at(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-#define EXPECT(cond)                                              \
-  do {                                                            \
-    if (!(cond)) fail_at(__FILE__, __LINE__, "expected %s", #cond); \
-  } while (0)
-#define EXPECT_EQ(a, b)                                                                       \
-  do {                                                                                        \
-    const long long left_ = (long long)(a), right_ = (long long)(b);                          \
-    if (left_ != right_)                                                                      \
-      fail_at(__FILE__, __LINE__, "%s is %lld, expected %s = %lld", #a, left_, #b, right_);   \
-  } while (0)
 /* This case asks nothing of this job (one rank, another mode): every rank must say so alike. */
 #define NOT_HERE(reason)   \
   do {                     \

@@ -172,17 +172,24 @@ CASE(try_of_what_is_under_way, "C1-222 C1-235 C1-238 C1-240") {
   }
 }
 
-/* A try_all that fails overwrites what is complete all the same. */
-CASE(failed_try_all_shows_what_is_complete, "C1-238") {
+/* A put before rank 1 is frozen, which can be complete, and one after, which cannot; 0 but on rank 0. */
+static int put_before_and_after_freezing(gasnet_handle_t handles[2]) {
   static uint32_t source = 9;
-  gasnet_handle_t handles[2] = {GASNET_INVALID_HANDLE, GASNET_INVALID_HANDLE};
-  SOMETHING_STAYS_UNDER_WAY();
+  handles[0] = handles[1] = GASNET_INVALID_HANDLE;
   barrier();
   if (me == 0) handles[0] = gasnet_put_nb_bulk(1, part(1), &source, 4);
-  if (freeze_rank_1()) {
+  if (!freeze_rank_1()) return 0;
+  handles[1] = gasnet_put_nb_bulk(1, part(1) + 64, &source, 4);
+  EXPECT(handles[0] != GASNET_INVALID_HANDLE && handles[1] != GASNET_INVALID_HANDLE);
+  return 1;
+}
+
+/* A try_all that fails overwrites what is complete all the same. */
+CASE(failed_try_all_shows_what_is_complete, "C1-238") {
+  gasnet_handle_t handles[2];
+  SOMETHING_STAYS_UNDER_WAY();
+  if (put_before_and_after_freezing(handles)) {
     int tries = 0;
-    handles[1] = gasnet_put_nb_bulk(1, part(1) + 64, &source, 4);
-    EXPECT(handles[0] != GASNET_INVALID_HANDLE && handles[1] != GASNET_INVALID_HANDLE);
     while (handles[0] != GASNET_INVALID_HANDLE && ++tries < 1000000)
       EXPECT_EQ(gasnet_try_syncnb_all(handles, 2), GASNET_ERR_NOT_READY);
     EXPECT(handles[0] == GASNET_INVALID_HANDLE && handles[1] != GASNET_INVALID_HANDLE);
@@ -193,14 +200,9 @@ CASE(failed_try_all_shows_what_is_complete, "C1-238") {
 
 /* wait_some returns though others cannot be complete. */
 CASE(some_does_not_wait_for_all, "C1-240") {
-  static uint32_t source = 9;
-  gasnet_handle_t handles[2] = {GASNET_INVALID_HANDLE, GASNET_INVALID_HANDLE};
+  gasnet_handle_t handles[2];
   SOMETHING_STAYS_UNDER_WAY();
-  barrier();
-  if (me == 0) handles[0] = gasnet_put_nb_bulk(1, part(1), &source, 4);
-  if (freeze_rank_1()) {
-    handles[1] = gasnet_put_nb_bulk(1, part(1) + 64, &source, 4);
-    EXPECT(handles[0] != GASNET_INVALID_HANDLE);
+  if (put_before_and_after_freezing(handles)) {
     gasnet_wait_syncnb_some(handles, 2);
     EXPECT(handles[0] == GASNET_INVALID_HANDLE && handles[1] != GASNET_INVALID_HANDLE);
     thaw_rank_1();

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../support/expect.h"
 #include "gasnet.h"
 
 static inline void fail_at(const char *file, int line, const char *format, ...) {
@@ -19,17 +20,6 @@ static inline void fail_at(const char *file, int line, const char *format, ...) 
   fflush(stderr);
   gasnet_exit(1);
 }
-
-#define EXPECT(cond)                                                      \
-  do {                                                                    \
-    if (!(cond)) fail_at(__FILE__, __LINE__, "expected %s", #cond);       \
-  } while (0)
-#define EXPECT_EQ(a, b)                                                                      \
-  do {                                                                                       \
-    const long long left_ = (long long)(a), right_ = (long long)(b);                         \
-    if (left_ != right_)                                                                     \
-      fail_at(__FILE__, __LINE__, "%s is %lld, expected %s = %lld", #a, left_, #b, right_);  \
-  } while (0)
 
 static gasnet_node_t me, nodes;
 static gasnet_seginfo_t segments[64];
