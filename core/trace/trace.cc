@@ -123,19 +123,6 @@ void write_event(const EventKind& kind, uint32_t node, uint64_t value, uint32_t 
   state->trace.write_line(line, static_cast<size_t>(used), state->request.flush);
 }
 
-void record(Event event, uint32_t node, uint64_t value, uint32_t detail) noexcept {
-  const auto index = static_cast<size_t>(event);
-  const EventKind& kind = kKinds[index];
-  if (!watches(kind.letter)) return;
-  const TraceRequest& request = state->request;
-  lock();
-  if ((request.stats_letters & letter_bit(kind.letter)) != 0) state->sums[index].add(value);
-  const bool is_left_out = !request.local && kind.shape == Shape::kTransfer && node == request.rank;
-  if ((request.trace_letters & letter_bit(kind.letter)) != 0 && !is_left_out)
-    write_event(kind, node, value, detail);
-  unlock();
-}
-
 void write_sum(const EventKind& kind, const Sum& sum) noexcept {
   char line[256];
   int used = std::snprintf(line, sizeof line, "rank %u (%c) %s: %llu", state->request.rank,
@@ -199,13 +186,22 @@ void finish_trace() noexcept {
   // Stays locked: whoever was on the way in waits until the process ends.
 }
 
-void record_event(Event event, uint32_t node, uint64_t bytes, uint32_t detail) noexcept {
-  record(event, node, bytes, detail);
+void record_event(Event event, uint32_t node, uint64_t value, uint32_t detail) noexcept {
+  const auto index = static_cast<size_t>(event);
+  const EventKind& kind = kKinds[index];
+  if (!watches(kind.letter)) return;
+  const TraceRequest& request = state->request;
+  lock();
+  if ((request.stats_letters & letter_bit(kind.letter)) != 0) state->sums[index].add(value);
+  const bool is_left_out = !request.local && kind.shape == Shape::kTransfer && node == request.rank;
+  if ((request.trace_letters & letter_bit(kind.letter)) != 0 && !is_left_out)
+    write_event(kind, node, value, detail);
+  unlock();
 }
 
 void TimedEvent::begin() noexcept { begin_ns_ = now_ns(); }
 void TimedEvent::end() noexcept {
-  if (begin_ns_ != 0) record(event_, 0, now_ns() - begin_ns_, detail_);
+  if (begin_ns_ != 0) record_event(event_, 0, now_ns() - begin_ns_, detail_);
 }
 
 void trace_line(char letter, const char* format, ...) noexcept {

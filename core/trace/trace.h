@@ -73,7 +73,8 @@ inline bool watches(char letter) noexcept {
   return (watched_letters.load(std::memory_order_relaxed) & letter_bit(letter)) != 0;
 }
 
-void record_event(Event event, uint32_t node, uint64_t bytes, uint32_t detail) noexcept;
+/// `value`: bytes, or nanoseconds of what takes time.
+void record_event(Event event, uint32_t node, uint64_t value, uint32_t detail) noexcept;
 
 /// `detail`: the handler of a message, the name of a barrier; bytes: payload.
 inline void note_event(Event event, uint32_t node = 0, uint64_t bytes = 0,
