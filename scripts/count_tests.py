@@ -51,7 +51,7 @@ def cases_of(test):
     result = test["result"]
     if passed + len(failed) + len(skipped) == 0:
         if result == "SKIP":
-            skipped[test["name"]] = "no reason given"
+            skipped[test["name"]] = (out + test.get("stderr", "")).strip().rpartition("\n")[2] or "no reason given"
         elif result in ("OK", "EXPECTEDFAIL"):
             passed += 1
     if result in ("FAIL", "TIMEOUT", "ERROR", "INTERRUPT", "UNEXPECTEDPASS") and not failed:

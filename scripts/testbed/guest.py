@@ -1,0 +1,110 @@
+"""A running guest: its log directory, its QEMU, its output, its end."""
+
+import ctypes
+import os
+import selectors
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+from testbed.machine import qemu_words
+
+TIMED_OUT, DIED = 124, 125
+LOGS = ("command", "settings", "status", "dmesg", "console", "qemu")
+CONSOLE_TAIL_LINES = 60
+PR_SET_PDEATHSIG = 1
+
+SETTINGS = """\
+export HOME=/root TERM=dumb LANG=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/guest/bin
+export GUEST_LOGS=/logs GUEST_INDEX={index}
+ulimit -l unlimited; ulimit -c 0
+busybox ip link set lo up
+echo {huge_pages} >/proc/sys/vm/nr_hugepages
+mount -t hugetlbfs -o pagesize=2M hugetlbfs /dev/hugepages
+{environment}
+cd {folder} || exit
+bash /logs/command
+echo $? >/logs/status
+"""
+
+
+def _die_with_parent():
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+class Guest:
+    def __init__(self, kernel, log_dir, options, index=1, link=None, label=b""):
+        self.log_dir, self.label, self._line_begins = log_dir, label, True
+        for name in LOGS:
+            (log_dir / name).unlink(missing_ok=True)
+        environment = "\n".join(f"export {name}={shlex.quote(value)}" for name, value in options.env)
+        (log_dir / "settings").write_text(SETTINGS.format(
+            index=index, huge_pages=options.huge_pages, environment=environment, folder=shlex.quote(os.getcwd())))
+        words = options.command
+        (log_dir / "command").write_text((words[0] if len(words) == 1 else shlex.join(words)) + "\n")
+        self.output, theirs = os.pipe()
+        fds = [theirs] + ([link.fileno()] if link else [])
+        with open(log_dir / "qemu", "wb") as said:
+            # pylint: disable-next=subprocess-popen-preexec-fn,consider-using-with
+            self._qemu = subprocess.Popen(
+                qemu_words(kernel, log_dir, options, theirs, link.fileno() if link else None, index), pass_fds=fds,
+                stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True, preexec_fn=_die_with_parent)
+        os.close(theirs)
+        if link:
+            link.close()
+
+    def pump(self):
+        """Copies what has arrived; False when QEMU has closed its end."""
+        data = os.read(self.output, 1 << 16)
+        if self.label and data:
+            lines = data.split(b"\n")
+            begins = [self._line_begins] + [True] * (len(lines) - 1)
+            self._line_begins = lines[-1] == b""
+            data = b"\n".join(self.label + line if begin and (line or i + 1 < len(lines)) else line
+                              for i, (line, begin) in enumerate(zip(lines, begins)))
+        view = memoryview(data)
+        while view:
+            view = view[os.write(sys.stdout.fileno(), view):]
+        return bool(data)
+
+    def end(self):
+        """Ends QEMU if it still runs; the command's status, or None if the guest never told it."""
+        self._qemu.kill()
+        self._qemu.wait()
+        try:
+            return int((self.log_dir / "status").read_text())
+        except (OSError, ValueError):
+            return None
+
+    def last_words(self):
+        console = (self.log_dir / "console").read_text(errors="replace").splitlines()[-CONSOLE_TAIL_LINES:]
+        return "\n".join((self.log_dir / "qemu").read_text(errors="replace").splitlines() + console)
+
+
+def run(guests, timeout_s):
+    """The status of the first guest that fails, or 0; the others end with it."""
+    deadline = time.monotonic() + timeout_s
+    with selectors.DefaultSelector() as selector:
+        for guest in guests:
+            selector.register(guest.output, selectors.EVENT_READ, guest)
+        while selector.get_map():
+            ready = selector.select(max(0, deadline - time.monotonic()))
+            if not ready:
+                print(f"guest: no end after {timeout_s} s (--timeout); the console's last lines:\n{guests[0].last_words()}",
+                      file=sys.stderr)
+                return TIMED_OUT
+            for key, _ in ready:
+                guest = key.data
+                if guest.pump():
+                    continue
+                selector.unregister(key.fileobj)
+                status = guest.end()
+                if status is None:
+                    print(f"guest: the guest died before the command ended; the console's last lines:\n{guest.last_words()}",
+                          file=sys.stderr)
+                    return DIED
+                if status != 0:
+                    return status
+    return 0
