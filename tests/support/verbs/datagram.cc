@@ -1,0 +1,110 @@
+// Unreliable datagrams: address handles, and sends that may vanish.
+#include <cstring>
+
+#include "tests/support/verbs/engine.h"
+
+namespace pinwire::fake_verbs {
+namespace {
+
+constexpr size_t kHeaderBytes = sizeof(ibv_grh);
+static_assert(kHeaderBytes == 40);
+
+/// The 40 bytes before the data: a GRH if the packet had one, otherwise nothing in particular.
+std::vector<std::byte> with_header(const Qp& from, const SendWqe& wqe,
+                                   const std::vector<std::byte>& data) {
+  std::vector<std::byte> packet(kHeaderBytes, std::byte{0xcc});
+  if (wqe.ah.is_global != 0) {
+    ibv_grh header{};
+    header.next_hdr = 0x1b;  // IBA
+    header.hop_limit = wqe.ah.grh.hop_limit;
+    const Port* port = from.hca->port(wqe.ah.port_num);
+    std::memcpy(header.sgid.raw, port->spec.gids[wqe.ah.grh.sgid_index].bytes.data(), 16);
+    header.dgid = wqe.ah.grh.dgid;
+    std::memcpy(packet.data(), &header, sizeof header);
+  }
+  packet.insert(packet.end(), data.begin(), data.end());
+  return packet;
+}
+
+bool is_dropped(World& world) {
+  if (world.datagrams_to_drop > 0) {
+    --world.datagrams_to_drop;
+    return true;
+  }
+  return world.random.chance(world.timing.ud_loss);
+}
+
+Qp* receiver_of(World& world, const Qp& from, const SendWqe& wqe) {
+  if (is_dropped(world)) return nullptr;
+  Qp* to = queue_pair_at(world, *from.hca, wqe.ah, wqe.wr.wr.ud.remote_qpn);
+  if (to == nullptr || to->qp_type != IBV_QPT_UD) return nullptr;
+  if (to->state != IBV_QPS_RTR && to->state != IBV_QPS_RTS) return nullptr;
+  return to->attr.qkey == wqe.wr.wr.ud.remote_qkey ? to : nullptr;
+}
+
+void deliver(World& world, const Qp& from, Qp& to, const SendWqe& wqe, const RecvWqe& receive,
+             const std::vector<std::byte>& packet) {
+  ibv_wc wc{};
+  wc.status = scatter(to, receive.places, packet.data(), packet.size());
+  wc.opcode = IBV_WC_RECV;
+  wc.byte_len = static_cast<uint32_t>(packet.size());
+  wc.src_qp = from.qp_num;
+  wc.slid = from.hca->port(wqe.ah.port_num)->spec.facts.lid;
+  wc.sl = wqe.ah.sl;
+  if (wqe.ah.is_global != 0) wc.wc_flags |= IBV_WC_GRH;
+  if (wqe.wr.opcode == IBV_WR_SEND_WITH_IMM) {
+    wc.wc_flags |= IBV_WC_WITH_IMM;
+    wc.imm_data = wqe.wr.imm_data;
+  }
+  complete_receive(world, to, receive, wc, (wqe.wr.send_flags & IBV_SEND_SOLICITED) != 0);
+  if (wc.status != IBV_WC_SUCCESS) to_error(world, to);
+}
+
+}  // namespace
+
+Attempt send_datagram(World& world, Qp& qp, SendWqe& wqe, const std::vector<std::byte>& data) {
+  const Port* port = qp.hca->port(qp.attr.port_num);
+  if (data.size() > 128u << port->spec.facts.active_mtu) {
+    return {Outcome::kDone, IBV_WC_LOC_LEN_ERR};
+  }
+  Qp* to = receiver_of(world, qp, wqe);
+  RecvWqe receive;
+  if (to == nullptr || !take_receive(world, *to, receive)) {
+    ++qp.hca->counters.datagrams_dropped;  // nobody is told
+    return {Outcome::kDone};
+  }
+  ++qp.hca->counters.sends;
+  deliver(world, qp, *to, wqe, receive, with_header(qp, wqe, data));
+  return {Outcome::kDone};
+}
+
+}  // namespace pinwire::fake_verbs
+
+using namespace pinwire::fake_verbs;
+
+extern "C" {
+
+ibv_ah* ibv_create_ah(ibv_pd* pd, ibv_ah_attr* attr) {
+  Locked lock;
+  Hca& hca = hca_of(pd->context);
+  if (const int error = lock->fault(Call::kCreateAh, hca)) return refuse<ibv_ah>(error);
+  if (!is_address_valid(hca, *attr)) return refuse<ibv_ah>(EINVAL);
+  auto made = std::make_unique<Ah>();
+  made->context = pd->context;
+  made->pd = pd;
+  made->handle = lock->next_handle++;
+  made->attr = *attr;
+  ++static_cast<Pd*>(pd)->users;
+  Ah* ah = made.get();
+  lock->ahs.emplace(ah->handle, std::move(made));
+  return ah;
+}
+
+int ibv_destroy_ah(ibv_ah* ah) {
+  Locked lock;
+  --static_cast<Pd*>(ah->pd)->users;
+  lock->ahs.erase(ah->handle);
+  return 0;
+}
+
+}  // extern "C"
