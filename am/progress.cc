@@ -9,13 +9,14 @@
 namespace pinwire {
 namespace {
 
-uint32_t poll_lane(uint32_t driver, uint32_t lane) noexcept {
+uint32_t poll_lane(uint32_t driver, uint32_t lane, bool& has_served) noexcept {
   DriverSlot& slot = engine.drivers[driver];
   // An empty lane is left alone: no lock, no batch, where the driver can tell at a glance.
   if (slot.caps.concurrent_idle && slot.driver->idle(lane)) return 0;
   DriverLane& l = slot.lanes[lane];
   if (!l.try_lock()) return 0;
   const uint32_t found = drain_lane(driver, lane, RecvFilter::kAll, DispatchSink{});
+  if (found == 0 && !slot.driver->idle(lane)) has_served = true;
   l.unlock();
   return found;
 }
@@ -58,16 +59,17 @@ uint32_t poll() noexcept {
     state.turn = state.turn + 1 >= engine.lane_count ? 0 : state.turn + 1;
   }
   uint32_t found = 0;
+  bool has_served = false;  // puts, gets: whoever does must not give its core away between them
   for (uint32_t d = 0; d < engine.driver_count; ++d) {
     const uint32_t own = engine.drivers[d].lane_of(state.lane);
-    found += poll_lane(d, own);
+    found += poll_lane(d, own, has_served);
     if constexpr (kConcurrent) {
       const uint32_t other = engine.drivers[d].lane_of(state.turn);
-      if (other != own) found += poll_lane(d, other);
+      if (other != own) found += poll_lane(d, other, has_served);
     }
   }
   let_stream_gather(state, found);
-  return found;
+  return found != 0 ? found : has_served;
 }
 
 uint32_t poll_in_handler(uint32_t driver, uint32_t lane) noexcept {

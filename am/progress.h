@@ -13,8 +13,8 @@ enum class WaitMode : int { kSpin = 0, kBlock = 1, kSpinBlock = 2 };
 /// gasnet_set_waitmode (3.6.2), at any time, by any thread.
 void set_wait_mode(WaitMode mode) noexcept;
 
-/// One turn: this thread's lane, then one other in rotation. Returns how much was found. Client
-/// context only.
+/// One turn: this thread's lane, then one other in rotation. Returns how much was found; 1 when it
+/// was nothing but the one-sided work of peers. Client context only.
 uint32_t poll() noexcept;
 
 /// One turn for a thread that waits inside a handler: replies and completions of the driver's lane
@@ -58,7 +58,7 @@ inline bool offer_from_client(const ThreadState& state, const Route& route,
   if (slot.caps.concurrent_post && (work.flags & kWorkSilent)) [[likely]] {
     return engine.offer(route.driver_index, lane, work);
   }
-  slot.lanes[lane].lock();
+  slot.lanes[lane].lock(engine.spins_now);
   const bool taken = engine.offer(route.driver_index, lane, work);
   slot.lanes[lane].unlock();
   return taken;

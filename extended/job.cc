@@ -163,7 +163,7 @@ void choose_lanes(const Job& job) noexcept {
       std::count_if(job.ranks.begin(), job.ranks.end(), [&](const RankFacts& other) {
         return other.host == mine.host && other.processors == mine.processors;
       }));
-  // Spinning threads that outnumber the cores must yield at once, or each waits a time slice.
+  // Spinning threads that outnumber the cores must yield soon, or each waits a time slice.
   engine.spinners_max = processors / sharers;
   if (job.settings.verbose_env) {
     log_note("may run on CPUs %s%s", usable_processor_list().c_str(),

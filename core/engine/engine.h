@@ -43,7 +43,7 @@ struct Engine {
   Rank target_count = 0;    ///< ranks that may be sent to: none before attach (C1-056)
   uint32_t lane_count = 1;  ///< of the threads: one each, and the last for all further ones
   uint32_t driver_count = 0;
-  /// Empty polls before a waiting thread gives up its core: as the wait mode asks, and none while
+  /// Empty polls before a waiting thread gives up its core: as the wait mode asks, and few while
   /// more threads of this host want to spin than it has cores for.
   std::atomic<uint32_t> spins_wanted{~0u};
   std::atomic<uint32_t> spins_now{~0u};
@@ -66,10 +66,15 @@ struct Engine {
   /// The first call of a thread.
   void adopt(ThreadState& state) noexcept;
 
+  /// Who waits for a peer that has a core bridges the gap between two of its frames, a few
+  /// microseconds: two switches cost as much. Ranks that outnumber the cores wait for each other's.
+  static constexpr uint32_t kSpinsOfCrowd = 64;
+
   /// After a change of what it depends on.
   void set_spins() noexcept {
     const bool is_crowded = threads_live.load(std::memory_order_relaxed) > spinners_max;
-    spins_now.store(is_crowded ? 0 : spins_wanted.load(std::memory_order_relaxed),
+    const uint32_t spins_max = !is_crowded ? ~0u : spinners_max != 0 ? kSpinsOfCrowd : 0;
+    spins_now.store(std::min(spins_wanted.load(std::memory_order_relaxed), spins_max),
                     std::memory_order_relaxed);
   }
 

@@ -3,6 +3,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -28,18 +29,27 @@ struct alignas(kCacheLineBytes) DriverLane {
     locked.store(true, std::memory_order_relaxed);
     return true;
   }
-  /// Its holder may have lost its core to this very thread.
-  void lock() noexcept {
-    constexpr uint32_t kSpinsBeforeYield = 1000;
-    for (uint32_t spins = 1; !try_lock(); ++spins) {
-      if (spins % kSpinsBeforeYield == 0) {
+  /// Spins `spins_before_yield` times between two yields, read when the lock is held.
+  void lock(const std::atomic<uint32_t>& spins_before_yield) noexcept {
+    if (!try_lock()) [[unlikely]]
+      wait_for_lock(spins_before_yield.load(std::memory_order_relaxed));
+  }
+  void unlock() noexcept { locked.store(false, std::memory_order_release); }
+
+ private:
+  /// The holder, or the peer whose answer it waits for, may have lost its core to this very thread.
+  [[gnu::noinline]] void wait_for_lock(uint32_t spins_before_yield) noexcept {
+    constexpr uint32_t kSpinsMax = 1000;
+    const uint32_t spins_max = std::min(spins_before_yield, kSpinsMax);
+    for (uint32_t spins = 0; !try_lock(); ++spins) {
+      if (spins >= spins_max) {
         sched_yield();
+        spins = 0;
       } else {
         cpu_relax();
       }
     }
   }
-  void unlock() noexcept { locked.store(false, std::memory_order_release); }
 };
 
 /// What the library knows of a client thread. One word of each is on the path of every call.

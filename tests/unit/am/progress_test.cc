@@ -1,0 +1,66 @@
+#include "am/progress.h"
+
+#include <gtest/gtest.h>
+
+namespace pinwire {
+namespace {
+
+/// Serves puts of peers, or nothing; no message ever comes.
+class ServingDriver final : public Driver {
+ public:
+  bool serves = false;
+
+  const char* name() const noexcept override { return "serving"; }
+  Caps caps() const noexcept override { return {}; }
+  Status open(const OpenInfo&) override { return success(); }
+  std::vector<std::byte> address() const override { return {}; }
+  Status connect(Rank, std::span<const std::byte>) override { return success(); }
+  Result<Region> pin(void*, uint64_t, int, uint64_t) override { return Region{}; }
+  Status unpin(const Region&) override { return success(); }
+  void close() override {}
+  uint32_t post(uint32_t, std::span<const Work>) noexcept override { return 0; }
+  uint32_t done(uint32_t, std::span<Done>) noexcept override { return 0; }
+  uint32_t recv(uint32_t, RecvFilter, std::span<Recv>) noexcept override { return 0; }
+  void give_back(uint32_t, std::span<const Recv>) noexcept override {}
+  bool idle(uint32_t) const noexcept override { return !serves; }
+  int event_fd(uint32_t) const noexcept override { return -1; }
+  Armed arm(uint32_t) noexcept override { return Armed::kBusy; }
+  const Failure* failure() const noexcept override { return nullptr; }
+  void stats(StatSink&) const noexcept override {}
+};
+
+TEST(Poll, ServingPeersIsNotBeingIdle) {
+  ServingDriver driver;
+  engine.drivers[0].driver = &driver;
+  engine.driver_count = 1;
+  EXPECT_EQ(poll(), 0u);
+  driver.serves = true;
+  EXPECT_EQ(poll(), 1u);
+  engine.driver_count = 0;
+}
+
+struct Crowd {
+  uint32_t threads, spinners_max;
+  WaitMode mode;
+  uint32_t spins;
+};
+
+TEST(Spins, FollowTheModeAndTheCrowd) {
+  const uint32_t threads = engine.threads_live.load();
+  const Crowd kCrowds[] = {{1, 1, WaitMode::kSpinBlock, 1000},
+                           {2, 1, WaitMode::kSpinBlock, Engine::kSpinsOfCrowd},
+                           {2, 1, WaitMode::kBlock, 0},
+                           {1, 0, WaitMode::kSpin, 0}};
+  for (const Crowd& crowd : kCrowds) {
+    engine.threads_live = crowd.threads;
+    engine.spinners_max = crowd.spinners_max;
+    set_wait_mode(crowd.mode);
+    EXPECT_EQ(engine.spins_now.load(), crowd.spins) << crowd.threads << " " << crowd.spinners_max;
+  }
+  engine.threads_live = threads;
+  engine.spinners_max = ~0u;
+  set_wait_mode(WaitMode::kSpin);
+}
+
+}  // namespace
+}  // namespace pinwire
