@@ -5,6 +5,7 @@
 #include "core/engine/engine.h"
 #include "driver/dpdk/driver.h"
 #include "extended/driver_table.h"
+#include "extended/nearest_port.h"
 
 namespace pinwire {
 namespace {
@@ -55,7 +56,10 @@ Result<std::unique_ptr<Driver>> make_dpdk_for(const Job& job) {
   options.fabric = settings.dpdk_fabric;
   options.eal_arguments = settings.eal_args;
   options.interface = settings.dpdk_iface;
-  options.pci = settings.dpdk_pci;
+  PortChoice port = choose_port(job);
+  options.pci = std::move(port.ports);
+  options.pci_index = port.index;
+  options.private_cpus = std::move(port.private_cpus);
   options.huge = huge_pages(settings.dpdk_hugepages);
   options.memory_mib = settings.dpdk_memory_mib;
   options.mtu = settings.dpdk_mtu_bytes;

@@ -9,17 +9,20 @@
 #include "am/progress.h"
 #include "am/send.h"
 #include "core/base/bits.h"
+#include "core/base/cpus.h"
 #include "core/base/hash.h"
 #include "core/base/log.h"
 #include "core/engine/engine.h"
 #include "core/job/host.h"
 #include "core/mode.h"
 #include "core/tools/host_program.h"
+#include "core/topo/numa.h"
 #include "core/trace/trace.h"
 #include "extended/barrier.h"
 #include "extended/connect.h"
 #include "extended/debugging.h"
 #include "extended/exit.h"
+#include "extended/nearest_port.h"
 #include "extended/ops.h"
 #include "extended/reach.h"
 #include "extended/transfer.h"
@@ -56,9 +59,11 @@ Status compare_configs(const Job& job, const char* config) {
 
 Status exchange_facts(Job& job, const char* config) {
   const Settings& settings = job.settings;
+  const std::vector<uint32_t> cpus = usable_cpus();
   RankFacts mine{host_identity(settings.host_detect),
                  0,
-                 usable_processors_hash(),
+                 Numa().nodes_of(cpus),
+                 hash_fold(hash_more(kHashStart, cpus.data(), cpus.size() * sizeof cpus[0])),
                  hash_fold(hash_more(kHashStart, config, std::strlen(config))),
                  getpid(),
                  settings.supernode_maxsize};
@@ -156,7 +161,7 @@ const char* look_up(const char* name) {
 
 void choose_lanes(const Job& job) noexcept {
   engine.lane_count = kConcurrent ? std::clamp(job.settings.lanes, 1u, kLanesMax) : 1;
-  const uint32_t processors = usable_processors();
+  const auto processors = static_cast<uint32_t>(std::max<size_t>(usable_cpus().size(), 1));
   // Ranks that are bound have their own; ranks with the same ones share them.
   const auto& mine = job.ranks[engine.rank];
   const auto sharers = static_cast<uint32_t>(
@@ -165,12 +170,6 @@ void choose_lanes(const Job& job) noexcept {
       }));
   // Spinning threads that outnumber the cores must yield soon, or each waits a time slice.
   engine.spinners_max = processors / sharers;
-  if (job.settings.verbose_env) {
-    log_note("may run on CPUs %s%s", usable_processor_list().c_str(),
-             engine.spinners_max == 0
-                 ? ": fewer than the ranks that share them, which yield instead of spinning"
-                 : "");
-  }
   set_wait_mode(WaitMode::kSpin);
 }
 
@@ -218,6 +217,7 @@ Status job_attach(uint64_t segment_bytes) {
   Job& job = *the_job;
   register_transfer_handlers();
   if (auto opened = open_drivers(job); !opened) return opened;
+  if (job.settings.verbose_env) report_place(job);
   job.segment_bytes = std::min(segment_bytes, job.segment_limit_local);
   auto memory = create_segment_memory(job.segment_bytes, job.settings.hugepages);
   if (!memory) return memory.error();

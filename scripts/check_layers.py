@@ -11,6 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 LAYERS = {
     "core/base": 0,
     "core/debug": 1,
+    "core/topo": 1,
     "core/trace": 1,
     "driver": 1,
     "driver/shm": 2,

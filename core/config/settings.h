@@ -56,7 +56,8 @@ struct Settings {
   SpawnerChoice spawner = SpawnerChoice::kAuto;
   bool spawn_verbose = false;
   std::string tmp_dir;
-  std::string job_dir;  ///< from the launcher; empty: there is none
+  std::string job_dir;    ///< from the launcher; empty: there is none
+  std::string free_cpus;  ///< from the launcher: those that --bind gave to no rank ("6-7")
   std::string ssh_servers;
   std::string ssh_nodefile;
   std::string ssh_cmd;

@@ -58,7 +58,8 @@ constexpr Variable kVariables[] = {
    "network interface of the af_packet fabric",
    [](S& s, const V& v) { s.dpdk_iface = v.text; }},
   {"GASNET_DPDK_PCI", Kind::kText, "", 0, 0, "", false,
-   "PCI address of the port, e.g. 0000:3b:00.0; several ranks of a host take one each of a comma list",
+   "PCI address of the port, e.g. 0000:3b:00.0; several ranks of a host take one each of a comma list, the nearest to "
+   "their CPUs; among equals by turns",
    [](S& s, const V& v) { s.dpdk_pci = v.text; }},
   {"GASNET_DPDK_HUGEPAGES", Kind::kChoice, "auto", 0, 0, "auto|never|always", false,
    "huge pages for DPDK's own memory",
@@ -192,6 +193,9 @@ constexpr Variable kVariables[] = {
    "the launcher's end of the talk with this rank", [](S&, const V&) {}},
   {"GASNET_JOB_RANK", Kind::kText, "", 0, 0, "", true,
    "this process's rank, for wrapper scripts", [](S&, const V&) {}},
+  {"GASNET_JOB_FREE_CPUS", Kind::kText, "", 0, 0, "", true,
+   "CPUs that --bind gave to no rank of this host, for threads that must not disturb them",
+   [](S& s, const V& v) { s.free_cpus = v.text; }},
   {"GASNET_JOB_RANKS", Kind::kText, "", 0, 0, "", true,
    "ranks in the job, for wrapper scripts", [](S&, const V&) {}},
 };

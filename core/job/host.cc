@@ -1,11 +1,9 @@
 #include "core/job/host.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstring>
 
@@ -47,32 +45,6 @@ uint64_t host_identity(HostDetect how) noexcept {
   hash = mix_namespace(hash, "/proc/self/ns/net");
   const uid_t user = geteuid();
   return hash_more(hash, &user, sizeof user);
-}
-
-uint32_t usable_processors() noexcept {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return static_cast<uint32_t>(std::max(CPU_COUNT(&set), 1));
-}
-
-uint32_t usable_processors_hash() {
-  const std::string list = usable_processor_list();
-  return hash_fold(hash_more(kHashStart, list.data(), list.size()));
-}
-
-std::string usable_processor_list() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return "?";
-  std::string text;
-  for (size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (!CPU_ISSET(cpu, &set)) continue;
-    size_t last = cpu;
-    while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &set)) ++last;
-    text += (text.empty() ? "" : ",") + std::to_string(cpu);
-    if (last != cpu) text += "-" + std::to_string(last);
-    cpu = last;
-  }
-  return text;
 }
 
 }  // namespace pinwire

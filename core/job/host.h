@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "core/config/settings.h"
 
@@ -12,11 +11,5 @@ namespace pinwire {
 /// processes that can map each other's memory: same boot, PID namespace and user; network
 /// namespaces count as hosts of their own, because jobs use them to stand for some.
 uint64_t host_identity(HostDetect how) noexcept;
-
-/// Processors that this process may run on: how many, and which ("0-3,8").
-uint32_t usable_processors() noexcept;
-std::string usable_processor_list();
-/// Equal for processes with the same ones.
-uint32_t usable_processors_hash();
 
 }  // namespace pinwire

@@ -208,9 +208,7 @@ Status Agent::start_ranks(const RemotePlan& plan) {
   if (plan.cpus_per_rank > 0) {
     auto settings = read_settings([](const char* name) -> const char* { return ::getenv(name); });
     if (!settings) return settings.error();
-    auto places = bind_ranks(*settings, plan.first, plan.count, plan.cpus_per_rank);
-    if (!places) return places.error();
-    for (Rank i = 0; i < plan.count; ++i) local.own[i].cpus = (*places)[i].cpus;
+    if (auto bound = bind_ranks(*settings, plan.cpus_per_rank, local); !bound) return bound;
   }
   Pipe input;
   if (plan.has_input) {

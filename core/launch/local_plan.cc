@@ -67,10 +67,8 @@ Result<LocalPlan> plan_ranks(const LaunchOptions& options, const LocalNetwork& n
   if (options.bind) {
     auto settings = settings_of(environment);
     if (!settings) return settings.error();
-    auto places = bind_ranks(*settings, 0, options.rank_count, std::max(options.cpus_per_rank, 1U));
-    if (!places) return places.error();
-    for (Rank rank = 0; rank < options.rank_count; ++rank)
-      plan.own[rank].cpus = (*places)[rank].cpus;
+    if (auto bound = bind_ranks(*settings, std::max(options.cpus_per_rank, 1U), plan); !bound)
+      return bound.error();
   }
   if (network.namespaces) {
     for (Rank rank = 0; rank < options.rank_count; ++rank)

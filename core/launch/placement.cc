@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "core/base/cpus.h"
 #include "core/base/log.h"
+#include "core/launch/environment.h"
 #include "core/launch/words.h"
 
 namespace pinwire::launch {
@@ -131,15 +133,34 @@ Result<std::vector<Placement>> place_ranks(const Machine& machine, Rank ranks,
   return placements;
 }
 
-Result<std::vector<Placement>> bind_ranks(const Settings& settings, Rank first, Rank ranks,
-                                          uint32_t cores_per_rank) {
+std::vector<uint32_t> free_cpus(const Machine& machine, const std::vector<Placement>& placements) {
+  const auto is_taken = [&](int cpu) {
+    return std::any_of(placements.begin(), placements.end(), [cpu](const Placement& one) {
+      return std::find(one.cpus.begin(), one.cpus.end(), cpu) != one.cpus.end();
+    });
+  };
+  std::vector<uint32_t> free;
+  for (const Core& core : machine.cores)
+    for (const int cpu : core.cpus)
+      if (!is_taken(cpu)) free.push_back(static_cast<uint32_t>(cpu));
+  std::sort(free.begin(), free.end());
+  return free;
+}
+
+Status bind_ranks(const Settings& settings, uint32_t cores_per_rank, LocalPlan& plan) {
   auto machine = look_at_machine(devices_of(settings));
   if (!machine) return machine.error();
-  auto placements = place_ranks(*machine, ranks, cores_per_rank);
+  auto placements = place_ranks(*machine, plan.count, cores_per_rank);
   if (!placements) return placements.error();
-  for (Rank i = 0; i < ranks && settings.verbose_env; ++i)
-    log_note("rank %u is bound to %s", first + i, (*placements)[i].story.c_str());
-  return placements;
+  for (Rank i = 0; i < plan.count; ++i) {
+    const Placement& placement = (*placements)[i];
+    plan.own[i].cpus = placement.cpus;
+    if (settings.verbose_env)
+      log_note("rank %u is bound to %s", plan.first + i, placement.story.c_str());
+  }
+  set_variable(plan.environment, "GASNET_JOB_FREE_CPUS",
+               cpu_list(free_cpus(*machine, *placements)));
+  return success();
 }
 
 }  // namespace pinwire::launch

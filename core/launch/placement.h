@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/config/settings.h"
+#include "core/launch/local_host.h"
 #include "core/launch/machine.h"
 #include "driver/work.h"
 
@@ -22,9 +23,11 @@ struct Placement {
 Result<std::vector<Placement>> place_ranks(const Machine& machine, Rank ranks,
                                            uint32_t cores_per_rank);
 
-/// place_ranks on this host, near the devices that the settings name. Tells what was done to which
-/// rank, from `first` on, under GASNET_VERBOSEENV.
-Result<std::vector<Placement>> bind_ranks(const Settings& settings, Rank first, Rank ranks,
-                                          uint32_t cores_per_rank);
+/// The machine's CPUs that none of the placements has, in order.
+std::vector<uint32_t> free_cpus(const Machine& machine, const std::vector<Placement>& placements);
+
+/// place_ranks on this host, near the devices that the settings name, into the ranks' plan; they
+/// are told which CPUs are left. Tells what was done to which rank under GASNET_VERBOSEENV.
+Status bind_ranks(const Settings& settings, uint32_t cores_per_rank, LocalPlan& plan);
 
 }  // namespace pinwire::launch

@@ -2,8 +2,7 @@
 
 #include <unistd.h>
 
-#include <sstream>
-
+#include "core/base/cpus.h"
 #include "driver/dpdk/eal.h"
 #include "driver/dpdk/huge_pages.h"
 
@@ -11,15 +10,6 @@ namespace pinwire {
 namespace {
 
 constexpr uint32_t kEthernetBytes = 14;
-
-std::vector<std::string> split_commas(const std::string& text) {
-  std::vector<std::string> parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, ',');) {
-    if (!part.empty()) parts.push_back(part);
-  }
-  return parts;
-}
 
 Result<FabricPlan> fabric_of(const DpdkOptions& options, bool eal_arguments_given) {
   Result<Fabric> fabric = fabric_from_name(options.fabric);
@@ -32,7 +22,8 @@ Result<FabricPlan> fabric_of(const DpdkOptions& options, bool eal_arguments_give
                       .job_directory = options.job_directory,
                       .eal_arguments_given = eal_arguments_given,
                       .interface = options.interface,
-                      .pci = split_commas(options.pci),
+                      .pci = options.pci,
+                      .pci_index = options.pci_index,
                       .queues = options.lanes,
                       .frame_bytes = options.mtu + kEthernetBytes,
                       .ring_frames = options.ring_frames});
@@ -59,7 +50,7 @@ EalPlan eal_of(const DpdkOptions& options, const FabricPlan& fabric, const DpdkP
   request.given = std::move(words);
   request.given.insert(request.given.end(), fabric.eal_words.begin(), fabric.eal_words.end());
   request.file_prefix = "pinwire-" + std::to_string(getpid());
-  request.cpus = caller_cpus();
+  request.cpus = usable_cpus();
   // Whoever chose `args` without a virtual device means what EAL finds on the PCI bus.
   request.physical = fabric.physical || fabric.fabric == Fabric::kArgs;
   request.huge = options.huge;
@@ -84,7 +75,9 @@ Result<std::unique_ptr<DpdkDevice>> bring_up_dpdk(const DpdkOptions& options) {
   if (!fabric) return fabric.error();
   const DpdkPortOptions port = port_options(options, *fabric);
   const EalPlan eal = eal_of(options, *fabric, port, std::move(*words));
-  if (Status started = eal_start({eal, options.job_directory, options.show_log}); !started)
+  if (Status started =
+          eal_start({eal, options.job_directory, options.private_cpus, options.show_log});
+      !started)
     return started.error();
   Result<std::unique_ptr<DpdkPort>> opened = open_dpdk_port(port);
   Status up = opened ? (*opened)->wait_link_up(options.timeout_ms) : Status(opened.error());

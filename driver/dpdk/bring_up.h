@@ -17,14 +17,16 @@ struct DpdkOptions {
   uint32_t rank_count = 1;
   uint32_t host_rank = 0;
   uint32_t host_rank_count = 1;
-  std::string job_directory;          ///< GASNET_JOB_DIR
-  std::string fabric = "auto";        ///< GASNET_DPDK_FABRIC
-  std::string eal_arguments;          ///< GASNET_EAL_ARGS
-  std::string interface;              ///< GASNET_DPDK_IFACE
-  std::string pci;                    ///< GASNET_DPDK_PCI, separated by commas
-  HugePages huge = HugePages::kAuto;  ///< GASNET_DPDK_HUGEPAGES=auto|never|always
-  uint32_t memory_mib = 0;            ///< GASNET_DPDK_MEMORY_MB; 0: as much as the port needs
-  uint32_t mtu = 9000;                ///< GASNET_DPDK_MTU; a device that carries less wins
+  std::string job_directory;           ///< GASNET_JOB_DIR
+  std::string fabric = "auto";         ///< GASNET_DPDK_FABRIC
+  std::string eal_arguments;           ///< GASNET_EAL_ARGS
+  std::string interface;               ///< GASNET_DPDK_IFACE
+  std::vector<std::string> pci;        ///< GASNET_DPDK_PCI
+  uint32_t pci_index = 0;              ///< which of them is this rank's
+  std::vector<uint32_t> private_cpus;  ///< see EalOptions
+  HugePages huge = HugePages::kAuto;   ///< GASNET_DPDK_HUGEPAGES=auto|never|always
+  uint32_t memory_mib = 0;             ///< GASNET_DPDK_MEMORY_MB; 0: as much as the port needs
+  uint32_t mtu = 9000;                 ///< GASNET_DPDK_MTU; a device that carries less wins
   uint32_t lanes = 1;
   uint32_t ring_frames = 256;    ///< GASNET_DPDK_RING
   uint32_t timeout_ms = 30'000;  ///< for peers, switch and link to appear

@@ -135,15 +135,11 @@ QuietThreads::~QuietThreads() noexcept {
   pthread_sigmask(SIG_SETMASK, reinterpret_cast<sigset_t*>(saved_mask_), nullptr);
 }
 
-std::vector<uint32_t> caller_cpus() {
-  std::vector<uint32_t> cpus;
+void QuietThreads::add_cpus(const std::vector<uint32_t>& cpus) noexcept {
   cpu_set_t set;
-  CPU_ZERO(&set);
-  if (pthread_getaffinity_np(pthread_self(), sizeof set, &set) != 0) return cpus;
-  for (uint32_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-  }
-  return cpus;
+  std::memcpy(&set, saved_cpus_, sizeof set);
+  for (const uint32_t cpu : cpus) CPU_SET(cpu, &set);
+  pthread_setaffinity_np(pthread_self(), sizeof set, &set);
 }
 
 Status eal_start(const EalOptions& options) {
@@ -166,7 +162,9 @@ Status eal_start(const EalOptions& options) {
   eal_log_capture(options.show_log);
   int started;
   {
-    const QuietThreads quiet;
+    QuietThreads quiet;
+    // EAL gives its threads the CPUs of its caller that are no lcore's.
+    quiet.add_cpus(options.private_cpus);
     const NoUsageText no_usage;
     const RuntimeDirectory directory(eal_directory);
     started = rte_eal_init(static_cast<int>(argv.size()), argv.data());

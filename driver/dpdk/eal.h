@@ -12,6 +12,8 @@ namespace pinwire {
 struct EalOptions {
   EalPlan plan;
   std::string runtime_dir;  ///< EAL's own directory goes below it; empty: below $TMPDIR or /tmp
+  /// Where DPDK's own threads run; empty: where the caller's do.
+  std::vector<uint32_t> private_cpus;
   bool show_log = false;
 };
 
@@ -21,14 +23,13 @@ Status eal_start(const EalOptions& options);
 /// The call that matches the first start releases EAL's memory and removes its directory.
 void eal_stop();
 
-/// CPUs on which the calling thread may run.
-std::vector<uint32_t> caller_cpus();
-
 /// Threads that DPDK makes while this lives take no signals of the client's, and the client's
 /// thread keeps its CPU affinity.
 class QuietThreads {
  public:
   QuietThreads() noexcept;
+  /// The calling thread may run on these, too, while this lives.
+  void add_cpus(const std::vector<uint32_t>& cpus) noexcept;
   ~QuietThreads() noexcept;
   QuietThreads(const QuietThreads&) = delete;
   QuietThreads& operator=(const QuietThreads&) = delete;

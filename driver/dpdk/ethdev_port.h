@@ -66,6 +66,7 @@ class EthdevPort final : public DpdkPort {
   uint16_t rx_ring_frames_ = 0;
   uint16_t tx_ring_frames_ = 0;
   uint32_t first_lcore_ = 0;
+  int memory_node_ = SOCKET_ID_ANY;  ///< the device's, while it has memory
   std::vector<PortQueue> queues_;
   std::array<Attached, kAttachedMax> attached_{};
 };

@@ -135,10 +135,6 @@ Result<FabricPlan> plan_pci(const FabricRequest& request, FabricPlan plan) {
         "vfio-pci "
         "(Mellanox ports stay with their kernel driver)");
   }
-  plan.mac = {};
-  plan.physical = true;
-  plan.device = request.pci[request.host_rank % request.pci.size()];
-  plan.eal_words = {"-a", plan.device};
   if (request.host_rank_count > request.pci.size()) {
     return error(
         "%u ranks on this host share %zu PCI ports; each rank needs one of its own "
@@ -146,6 +142,10 @@ Result<FabricPlan> plan_pci(const FabricRequest& request, FabricPlan plan) {
         "example a virtual function",
         request.host_rank_count, request.pci.size());
   }
+  plan.mac = {};
+  plan.physical = true;
+  plan.device = request.pci.at(request.pci_index);
+  plan.eal_words = {"-a", plan.device};
   return plan;
 }
 

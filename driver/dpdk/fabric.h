@@ -34,7 +34,8 @@ struct FabricRequest {
   std::string job_directory;  ///< for sockets (GASNET_JOB_DIR)
   bool eal_arguments_given = false;
   std::string interface;         ///< GASNET_DPDK_IFACE
-  std::vector<std::string> pci;  ///< GASNET_DPDK_PCI; ranks of a host take turns
+  std::vector<std::string> pci;  ///< GASNET_DPDK_PCI
+  uint32_t pci_index = 0;        ///< which of them is this rank's
   uint32_t queues = 1;
   uint32_t frame_bytes = 9014;
   uint32_t ring_frames = 256;

@@ -58,12 +58,19 @@ uint64_t dpdk_port_memory_bytes(const DpdkPortOptions& options) {
 }
 
 rte_mempool* make_pool(const char* kind, uint32_t frames, uint16_t private_bytes,
-                       uint32_t data_bytes) {
+                       uint32_t data_bytes, int& socket) {
   static std::atomic<uint32_t> serial{0};
   char name[RTE_MEMPOOL_NAMESIZE];
   std::snprintf(name, sizeof name, "pw_%s_%u", kind, serial++);
-  rte_mempool* pool = rte_pktmbuf_pool_create(name, frames, kMempoolCache, private_bytes,
-                                              static_cast<uint16_t>(data_bytes), SOCKET_ID_ANY);
+  const auto create = [&] {
+    return rte_pktmbuf_pool_create(name, frames, kMempoolCache, private_bytes,
+                                   static_cast<uint16_t>(data_bytes), socket);
+  };
+  rte_mempool* pool = create();
+  if (pool == nullptr && socket != SOCKET_ID_ANY) {
+    socket = SOCKET_ID_ANY;
+    pool = create();
+  }
   if (pool != nullptr) populate(pool);
   return pool;
 }

@@ -13,9 +13,10 @@ uint32_t buffer_bytes(uint32_t frame_bytes);
 /// Buffers of one queue: both rings full, `rx_buffers` held by the user, the caches full.
 uint32_t pool_frames(uint32_t rx_ring, uint32_t tx_ring, uint32_t rx_buffers);
 
-/// Its pages are there already: the data plane meets none for the first time. nullptr: no memory.
+/// Its pages are there already: the data plane meets none for the first time. On the NUMA node
+/// `socket`, which becomes SOCKET_ID_ANY if that has too little memory. nullptr: nor has another.
 rte_mempool* make_pool(const char* kind, uint32_t frames, uint16_t private_bytes,
-                       uint32_t data_bytes);
+                       uint32_t data_bytes, int& socket);
 
 /// Numbers of mempool caches, as lcores have them; each queue of each port has its own. 0: none
 /// left.

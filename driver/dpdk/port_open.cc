@@ -17,7 +17,6 @@ namespace pinwire {
 namespace {
 
 constexpr uint32_t kEthernetBytes = 14;
-constexpr auto kAnySocket = static_cast<unsigned>(SOCKET_ID_ANY);
 
 bool all_zero(const MacAddress& mac) { return mac == MacAddress{}; }
 
@@ -68,6 +67,7 @@ Status EthdevPort::configure() {
   rx_ring_frames_ = tx_ring_frames_ = static_cast<uint16_t>(options_.ring_frames);
   rte_eth_dev_adjust_nb_rx_tx_desc(ethdev_, &rx_ring_frames_, &tx_ring_frames_);
   first_lcore_ = take_lcores(queues);
+  memory_node_ = rte_eth_dev_socket_id(ethdev_);
   if (first_lcore_ == 0) return error("more than %d DPDK queues in one process", RTE_MAX_LCORE - 1);
   queues_ = std::vector<PortQueue>(queues);
   for (uint16_t q = 0; q < queues; ++q) {
@@ -92,12 +92,13 @@ Status EthdevPort::make_queue(uint16_t index) {
   const uint32_t frames = pool_frames(rx_ring_frames_, tx_ring_frames_, options_.rx_buffers);
   queue.pool = make_pool("rx", frames, 0,
                          RTE_PKTMBUF_HEADROOM + buffer_bytes(std::max(facts_.frame_bytes_max,
-                                                                      traits_.buffer_bytes_min)));
+                                                                      traits_.buffer_bytes_min)),
+                         memory_node_);
   if (facts_.zero_copy_tx) {
     constexpr uint16_t kPrivateBytes =
         RTE_ALIGN(sizeof(rte_mbuf_ext_shared_info), RTE_MBUF_PRIV_ALIGN);
-    queue.body_pool =
-        make_pool("body", tx_ring_frames_ + 2 * kMempoolCache + 2 * kPortBurst, kPrivateBytes, 0);
+    queue.body_pool = make_pool("body", tx_ring_frames_ + 2 * kMempoolCache + 2 * kPortBurst,
+                                kPrivateBytes, 0, memory_node_);
   }
   if (queue.pool == nullptr || (facts_.zero_copy_tx && queue.body_pool == nullptr)) {
     return error(
@@ -105,10 +106,9 @@ Status EthdevPort::make_queue(uint16_t index) {
         "GASNET_EAL_ARGS), or free huge pages",
         frames, facts_.frame_bytes_max, rte_strerror(rte_errno));
   }
-  int failed =
-      rte_eth_rx_queue_setup(ethdev_, index, rx_ring_frames_, kAnySocket, nullptr, queue.pool);
-  if (failed == 0)
-    failed = rte_eth_tx_queue_setup(ethdev_, index, tx_ring_frames_, kAnySocket, nullptr);
+  const auto node = static_cast<unsigned>(memory_node_);
+  int failed = rte_eth_rx_queue_setup(ethdev_, index, rx_ring_frames_, node, nullptr, queue.pool);
+  if (failed == 0) failed = rte_eth_tx_queue_setup(ethdev_, index, tx_ring_frames_, node, nullptr);
   if (failed == 0) return success();
   return error("%s refuses queue %u with %u descriptors: %s (%s)", describe().c_str(), index,
                rx_ring_frames_, strerror(-failed), eal_log_tail().c_str());

@@ -60,12 +60,18 @@ DpdkPortCounters EthdevPort::counters() const noexcept {
 std::string EthdevPort::describe() const {
   char name[RTE_ETH_NAME_MAX_LEN] = "?";
   if (ethdev_ < RTE_MAX_ETHPORTS) rte_eth_dev_get_name_by_port(ethdev_, name);
-  char text[256];
-  std::snprintf(text, sizeof text, "%s (%s), %u queue%s of %u frames of %u bytes, %s, %s", name,
+  const int node = ethdev_ < RTE_MAX_ETHPORTS ? rte_eth_dev_socket_id(ethdev_) : SOCKET_ID_ANY;
+  std::string place;
+  if (node != SOCKET_ID_ANY) {
+    place = std::string(memory_node_ == node ? ", memory" : ", no memory left") +
+            " on its NUMA node " + std::to_string(node);
+  }
+  char text[320];
+  std::snprintf(text, sizeof text, "%s (%s), %u queue%s of %u frames of %u bytes, %s, %s%s", name,
                 info_.driver_name != nullptr ? info_.driver_name : "?", facts_.queues,
                 facts_.queues == 1 ? "" : "s", rx_ring_frames_, facts_.frame_bytes_max,
                 facts_.zero_copy_tx ? "zero-copy transmit" : "copying transmit",
-                facts_.event_fd ? "interrupts" : "polling only");
+                facts_.event_fd ? "interrupts" : "polling only", place.c_str());
   return text;
 }
 

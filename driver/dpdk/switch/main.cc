@@ -8,6 +8,7 @@
 
 #include <cstdio>
 
+#include "core/base/cpus.h"
 #include "driver/dpdk/eal.h"
 #include "driver/dpdk/huge_pages.h"
 #include "driver/dpdk/switch/forwarder.h"
@@ -34,7 +35,7 @@ void catch_signals() {
 EalOptions eal_options(const SwitchOptions& options) {
   EalRequest request;
   request.file_prefix = "pinwire-switch-" + std::to_string(getpid());
-  request.cpus = caller_cpus();
+  request.cpus = usable_cpus();
   request.memory_bytes = VhostPorts::memory_bytes(options);
   request.huge = options.huge_pages ? HugePages::kAuto : HugePages::kNever;
   request.huge_bytes_free = huge_bytes_free();

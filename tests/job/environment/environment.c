@@ -95,17 +95,30 @@ static void on_quit(int number) {
   seen_quit = 1;
 }
 
+/* "0-3,8": where this thread may run. */
+static void read_mask(char *list) {
+  char line[256];
+  FILE *status = fopen("/proc/thread-self/status", "r");
+  while (status != NULL && fgets(line, sizeof line, status) != NULL) sscanf(line, "Cpus_allowed_list: %63s", list);
+  if (status != NULL) fclose(status);
+}
+
 int main(int argc, char **argv) {
   if (argc < 2) return 2;
   signal(SIGSEGV, SIG_DFL); /* a sanitizer has taken it */
   const char *what = argv[1], *more = argc > 2 ? argv[2] : "";
   if (!strcmp(what, "leave_late")) signal(SIGQUIT, on_quit);
   gasnet_handlerentry_t table[] = {{201, (void (*)())on_ask}, {202, (void (*)())on_tell}};
+  char mask_before[64] = "?", mask_after[64] = "?";
+  read_mask(mask_before);
   start_job(&argc, &argv, table, 2, 4096);
   if (!strcmp(what, "facts")) {
     printf("segment limit %llu, depth %u, job directory %s\n",
            (unsigned long long)gasnet_getMaxLocalSegmentSize(), pinwire_network_depth(),
            getenv("GASNET_JOB_DIR"));
+  } else if (!strcmp(what, "masks")) {
+    read_mask(mask_after);
+    printf("before %s, after %s\n", mask_before, mask_after);
   } else if (!strcmp(what, "drivers")) {
     say_drivers();
   } else if (!strcmp(what, "barriers")) {

@@ -66,9 +66,32 @@ TEST_F(Placement, ARankSaysWhereItMayRun) {
   for (const auto& word : command(2, {std::getenv("ENVIRONMENT_SEQ"), "facts"}))
     words.push_back(word);
   const auto outcome = run(words, environment({"GASNET_VERBOSEENV=1", "GASNET_DRIVER=shm"}));
-  EXPECT_EQ(
-      count_of(outcome.err, "may run on CPUs " + first + ": fewer than the ranks that share them"),
-      2)
+  EXPECT_EQ(count_of(outcome.err, "may run on CPUs " + first + " of NUMA node "), 2) << outcome.err;
+  EXPECT_EQ(count_of(outcome.err, ": fewer than the ranks that share them, which yield instead"), 2)
+      << outcome.err;
+}
+
+/// Neither EAL nor anything else moves the client: not even where the launcher knows nothing of it.
+TEST_F(Placement, ADriversStartLeavesTheMaskAlone) {
+  if (std::string(std::getenv("DPDK_BUILT")) != "yes") GTEST_SKIP() << "this build has no DPDK";
+  const auto last = std::to_string(cpus_.back());
+  const auto outcome =
+      run(command(2, {"taskset", "-c", last, std::getenv("ENVIRONMENT_SEQ"), "masks"}),
+          environment({"GASNET_DRIVER=dpdk"}));
+  EXPECT_EQ(count_of(outcome.out, "before " + last + ", after " + last + "\n"), 2)
+      << outcome.out << outcome.err;
+}
+
+/// For their private threads, which unit/dpdk shows.
+TEST_F(Placement, BoundRanksAreToldWhichCpusAreFree) {
+  if (cpus_.size() < 2) GTEST_SKIP() << "one core only";
+  const auto mine = std::to_string(cpus_[0]), free = std::to_string(cpus_[1]);
+  std::vector<std::string> words = {"taskset", "-c", mine + "," + free};
+  for (const auto& word : command(1, {std::getenv("ENVIRONMENT_SEQ"), "masks"}, {"--bind"}))
+    words.push_back(word);
+  const auto outcome = run(words, environment({"GASNET_VERBOSEENV=1"}));
+  EXPECT_NE(outcome.err.find("GASNET_JOB_FREE_CPUS = " + free), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("may run on CPUs " + mine + " of NUMA node "), std::string::npos)
       << outcome.err;
 }
 

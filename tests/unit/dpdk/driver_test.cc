@@ -294,7 +294,7 @@ TEST(DpdkDriver, SaysThatAPhysicalPortIsNotThere) {
   const auto said = run_processes(1, 30, [](uint32_t, Meeting&) -> std::string {
     DpdkOptions options;
     options.fabric = "pci";
-    options.pci = "0000:99:00.0";
+    options.pci = {"0000:99:00.0"};
     options.timeout_ms = 200;
     auto driver = make_dpdk_driver(options);
     if (driver) return "started";

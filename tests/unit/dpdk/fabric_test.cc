@@ -70,9 +70,10 @@ TEST(Fabric, AutoChoosesByWhatIsThere) {
   EXPECT_EQ((*plan_fabric(request)).fabric, Fabric::kArgs);
 }
 
-TEST(Fabric, PciRanksTakeTurnsAndMustNotShare) {
-  FabricRequest request = request_of(Fabric::kPci, 1, 2);
+TEST(Fabric, PciRanksTakeThePortThatTheyAreToldAndMustNotShare) {
+  FabricRequest request = request_of(Fabric::kPci, 0, 2);
   request.pci = {"0000:17:00.0", "0000:17:00.1"};
+  request.pci_index = 1;
   const FabricPlan plan = *plan_fabric(request);
   EXPECT_EQ(plan.device, "0000:17:00.1");
   EXPECT_EQ(plan.eal_words, (std::vector<std::string>{"-a", "0000:17:00.1"}));

@@ -2,13 +2,17 @@
 // them. EAL runs in a child, once per test.
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
+#include "core/base/cpus.h"
 #include "driver/dpdk/eal.h"
 #include "driver/dpdk/port.h"
+#include "driver/dpdk/port_memory.h"
 #include "driver/dpdk/tsc_clock.h"
 #include "tests/unit/dpdk/two_processes.h"
 
@@ -18,7 +22,7 @@ namespace {
 EalOptions small_eal(const std::string& directory, uint32_t mib = 192) {
   EalRequest request;
   request.file_prefix = "pinwire-test-" + std::to_string(getpid());
-  request.cpus = caller_cpus();
+  request.cpus = usable_cpus();
   request.memory_bytes = uint64_t{mib} << 20;
   request.huge = HugePages::kNever;
   EalOptions options;
@@ -222,6 +226,58 @@ TEST(Eal, LeavesAffinitySignalsAndFilesAlone) {
   });
   EXPECT_EQ(said[0], "");
   EXPECT_EQ(scratch.entries(), std::vector<std::string>{});
+}
+
+/// Where each thread of this process but the first may run.
+std::vector<std::string> masks_of_others() {
+  std::vector<std::string> masks;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    if (task.path().filename() == std::to_string(getpid())) continue;
+    std::ifstream status(task.path() / "status");
+    for (std::string line; std::getline(status, line);)
+      if (line.starts_with("Cpus_allowed_list:")) masks.push_back(line.substr(19));
+  }
+  return masks;
+}
+
+/// A caller that is bound keeps to its CPU and DPDK's threads off it, if there are others for them.
+TEST(Eal, ItsThreadsKeepOffTheCallersCpu) {
+  if (usable_cpus().size() < 2) GTEST_SKIP() << "one CPU only";
+  const uint32_t mine = usable_cpus()[1], theirs = usable_cpus()[0];
+  for (const bool has_others : {true, false}) {
+    const ScratchDirectory scratch;
+    const auto said = run_processes(1, 30, [&](uint32_t, Meeting&) -> std::string {
+      cpu_set_t one;
+      CPU_ZERO(&one);
+      CPU_SET(mine, &one);
+      sched_setaffinity(0, sizeof one, &one);
+      EalOptions options = small_eal(scratch.path());
+      if (has_others) options.private_cpus = {theirs};
+      if (Status started = eal_start(options); !started) return started.sentence();
+      auto port = open_dpdk_port(
+          vdev("net_vhost0", ("iface=" + scratch.path() + "/v.sock,queues=1").c_str()));
+      if (!port) return port.sentence();
+      if (usable_cpus() != std::vector{mine}) return "moved the caller";
+      const auto masks = masks_of_others();
+      if (masks.size() < 2) return "vhost's thread and EAL's are not there";
+      for (const std::string& mask : masks)
+        if (mask != std::to_string(has_others ? theirs : mine)) return "a thread runs on " + mask;
+      port->reset();
+      eal_stop();
+      return usable_cpus() == std::vector{mine} ? "" : "moved the caller at the end";
+    });
+    EXPECT_EQ(said[0], "");
+  }
+}
+
+TEST(PortMemory, IsFromAnotherNodeWhereTheDevicesHasNone) {
+  with_eal([]() -> std::string {
+    int node = 7;  // no such
+    rte_mempool* pool = make_pool("test", 2048, 0, 256, node);
+    if (pool == nullptr) return "no memory at all";
+    rte_mempool_free(pool);
+    return node == SOCKET_ID_ANY ? "" : "claims to be on a node that does not exist";
+  });
 }
 
 TEST(TscClock, RunsForwardAtTheRateItWasTold) {

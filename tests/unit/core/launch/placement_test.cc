@@ -95,6 +95,14 @@ TEST(Placement, HardwareThreadsWhereCoresAreTooFew) {
   EXPECT_EQ(place(look(), 2, 2), (std::vector<Cpus>{{0, 1}, {2, 3}}));
 }
 
+TEST(Placement, WhatNoRankGotIsFree) {
+  const MadeUp synthetic("HWLOC_SYNTHETIC", "core:3 pu:2");
+  const Machine machine = look();
+  EXPECT_EQ(free_cpus(machine, *place_ranks(machine, 2, 1)), (std::vector<uint32_t>{4, 5}));
+  EXPECT_EQ(free_cpus(machine, *place_ranks(machine, 5, 1)), (std::vector<uint32_t>{5}));
+  EXPECT_EQ(free_cpus(machine, *place_ranks(machine, 3, 1)), std::vector<uint32_t>{});
+}
+
 TEST(Placement, TooManyRanksGetASentence) {
   const MadeUp synthetic("HWLOC_SYNTHETIC", "core:2 pu:2");
   const auto placements = place_ranks(look(), 5, 1);

@@ -1,0 +1,90 @@
+#include "extended/nearest_port.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/base/cpus.h"
+#include "core/base/log.h"
+#include "core/engine/engine.h"
+#include "core/topo/nearest.h"
+#include "core/topo/numa.h"
+
+namespace pinwire {
+namespace {
+
+std::vector<std::string> listed(const std::string& text) {
+  std::vector<std::string> words;
+  for (size_t at = 0; (at = text.find_first_not_of(", ", at)) != std::string::npos;) {
+    const size_t end = std::min(text.find_first_of(", ", at), text.size());
+    words.push_back(text.substr(at, end - at));
+    at = end;
+  }
+  return words;
+}
+
+/// CPUs that no rank is bound to: the port's neighbours, else this rank's, else any.
+std::vector<uint32_t> free_cpus(const Job& job, const Numa& numa, NodeMask near_port) {
+  const std::vector<uint32_t> all = parse_cpu_list(job.settings.free_cpus);
+  for (const NodeMask wanted : {near_port, job.ranks[engine.rank].numa_nodes}) {
+    std::vector<uint32_t> near;
+    for (const uint32_t cpu : all)
+      if ((numa.nodes_of({cpu}) & wanted) != 0) near.push_back(cpu);
+    if (!near.empty()) return near;
+  }
+  return all;
+}
+
+void take_port(const Job& job, const Numa& numa, PortChoice& choice) {
+  std::vector<int> nodes;
+  for (const std::string& port : choice.ports) nodes.push_back(numa.node_of_pci(port));
+  std::vector<DeviceDistances> ranks;
+  uint32_t mine = 0;
+  for (Rank rank = 0; rank < job.ranks.size(); ++rank) {
+    if (job.ranks[rank].host != job.ranks[engine.rank].host) continue;
+    if (rank == engine.rank) mine = static_cast<uint32_t>(ranks.size());
+    DeviceDistances& distances = ranks.emplace_back();
+    for (const int node : nodes)
+      distances.push_back(numa.distance(job.ranks[rank].numa_nodes, node));
+  }
+  choice.index = share_devices(ranks)[mine];
+  const int node = nodes[choice.index];
+  const uint32_t distance = ranks[mine][choice.index];
+  const bool is_nearest = distance == *std::min_element(ranks[mine].begin(), ranks[mine].end());
+  choice.story = "; port " + choice.ports[choice.index];
+  if (node < 0) {
+    choice.story += ", of which no NUMA node is known";
+  } else {
+    choice.story += " of NUMA node " + std::to_string(node) + ", distance " +
+                    std::to_string(distance) + (is_nearest ? "" : ": nearer ones are other ranks'");
+    choice.private_cpus = free_cpus(job, numa, NodeMask{1} << node);
+  }
+}
+
+}  // namespace
+
+PortChoice choose_port(const Job& job) {
+  const Numa numa;
+  PortChoice choice;
+  choice.ports = listed(job.settings.dpdk_pci);
+  if (!choice.ports.empty()) take_port(job, numa, choice);
+  if (choice.private_cpus.empty()) choice.private_cpus = free_cpus(job, numa, 0);
+  choice.story += "; DPDK's threads run on ";
+  choice.story += choice.private_cpus.empty()
+                      ? "the same"
+                      : "CPUs " + cpu_list(choice.private_cpus) + ", which no rank is bound to";
+  return choice;
+}
+
+void report_place(const Job& job) {
+  bool has_dpdk = false;
+  for (uint32_t d = 0; d < engine.driver_count; ++d)
+    has_dpdk = has_dpdk || std::strcmp(engine.drivers[d].driver->name(), "dpdk") == 0;
+  log_note("may run on CPUs %s of NUMA node %s%s%s", cpu_list(usable_cpus()).c_str(),
+           node_list(job.ranks[engine.rank].numa_nodes).c_str(),
+           engine.spinners_max == 0
+               ? ": fewer than the ranks that share them, which yield instead of spinning"
+               : "",
+           has_dpdk ? choose_port(job).story.c_str() : "");
+}
+
+}  // namespace pinwire

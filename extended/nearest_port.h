@@ -1,0 +1,25 @@
+// Near its NIC: which port of GASNET_DPDK_PCI this rank takes, and where the threads run that are
+// not the client's.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "extended/job.h"
+
+namespace pinwire {
+
+struct PortChoice {
+  std::vector<std::string> ports;      ///< all that are listed
+  uint32_t index = 0;                  ///< which of them is this rank's
+  std::vector<uint32_t> private_cpus;  ///< for DPDK's threads; empty: those of the rank
+  std::string story;                   ///< "port 0000:3b:00.0 of NUMA node 0, distance 10"
+};
+
+/// Every rank of the host reckons the same from what all told each other.
+PortChoice choose_port(const Job& job);
+
+/// One line of GASNET_VERBOSEENV: this rank's CPUs, its port, and what was made of that.
+void report_place(const Job& job);
+
+}  // namespace pinwire
