@@ -8,6 +8,8 @@
 #include <cstring>
 
 #include "core/base/check.h"
+#include "core/base/log.h"
+#include "driver/dpdk/eal_log.h"
 #include "driver/dpdk/ethdev_port.h"
 
 namespace pinwire {
@@ -26,12 +28,13 @@ Result<uint32_t> EthdevPort::attach(void* base, uint64_t bytes) {
                    static_cast<unsigned long long>(bytes), base, rte_strerror(rte_errno));
     }
     if (rte_dev_dma_map(info_.device, base, region.base, bytes) != 0) {
-      const int code = rte_errno;
       rte_extmem_unregister(base, bytes);
-      return error(
-          "cannot map %llu bytes at %p for DMA by %s: %s; raise the memlock limit (ulimit -l)",
+      log_warning(
+          "%llu bytes at %p cannot be mapped for DMA by %s (%s), so what is sent from there is "
+          "copied: raise the memlock limit (ulimit -l), or the IOMMU has too few address bits",
           static_cast<unsigned long long>(bytes), base, rte_dev_name(info_.device),
-          rte_strerror(code));
+          eal_log_tail().c_str());
+      return uint32_t{0};
     }
     region.mapped = true;
   }

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import pathlib
 import selectors
 import shlex
 import signal
@@ -13,12 +14,13 @@ from testbed.machine import qemu_words
 
 TIMED_OUT, DIED = 124, 125
 LOGS = ("command", "settings", "status", "dmesg", "console", "qemu")
+COMMANDS = pathlib.Path(__file__).resolve().parents[2] / "tests/guest/bin"
 CONSOLE_TAIL_LINES = 60
 PR_SET_PDEATHSIG = 1
 
 SETTINGS = """\
-export HOME=/root TERM=dumb LANG=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/guest/bin
-export GUEST_LOGS=/logs GUEST_INDEX={index}
+export HOME=/root TERM=dumb LANG=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/guest/bin:{commands}
+export GUEST_LOGS=/logs GUEST_INDEX={index} GUEST_COUNT={count}
 ulimit -l unlimited; ulimit -c 0
 busybox ip link set lo up
 echo {huge_pages} >/proc/sys/vm/nr_hugepages
@@ -41,7 +43,7 @@ class Guest:
             (log_dir / name).unlink(missing_ok=True)
         environment = "\n".join(f"export {name}={shlex.quote(value)}" for name, value in options.env)
         (log_dir / "settings").write_text(SETTINGS.format(
-            index=index, huge_pages=options.huge_pages, environment=environment, folder=shlex.quote(os.getcwd())))
+            commands=shlex.quote(str(COMMANDS)), index=index, count=2 if link else 1, huge_pages=options.huge_pages, environment=environment, folder=shlex.quote(os.getcwd())))
         words = options.command
         (log_dir / "command").write_text((words[0] if len(words) == 1 else shlex.join(words)) + "\n")
         self.output, theirs = os.pipe()

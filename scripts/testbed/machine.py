@@ -35,8 +35,8 @@ def _share(tag, path, access):
             "-device", f"virtio-9p-pci,fsdev={tag},mount_tag={tag}"]
 
 
-def _nics(model, count):
-    words = ["-device", "intel-iommu,intremap=on"]
+def _nics(model, count, iommu_bits):
+    words = ["-device", f"intel-iommu,intremap=on,aw-bits={iommu_bits}"]
     for i in range(count):
         words += ["-netdev", f"hubport,hubid=1,id=hub{i}",
                   "-device", f"{model},netdev=hub{i},mac=52:54:00:00:00:{i + 1:02x}{NIC_WORDS.get(model, '')}"]
@@ -44,7 +44,7 @@ def _nics(model, count):
 
 
 def qemu_words(kernel, log_dir, options, output_fd, link_fd=None, index=1):
-    """`options`: vcpus, memory, nic (model, count) or None. The command's output goes to output_fd; link_fd is one
+    """`options`: vcpus, memory, nic (model, count) or None, iommu_bits. The command's output goes to output_fd; link_fd is one
     end of the datagrams to the other guest."""
     serial = str(log_dir / "console").replace(",", ",,")
     clock = f"tsc=reliable tsc_early_khz={tsc_khz()}"
@@ -58,7 +58,7 @@ def qemu_words(kernel, log_dir, options, output_fd, link_fd=None, index=1):
     words += ["-device", "virtio-serial-pci", "-add-fd", f"fd={output_fd},set=1",
               "-chardev", "file,id=out,path=/dev/fdset/1,append=on", "-device", "virtserialport,chardev=out,name=out"]
     if options.nic:
-        words += _nics(*options.nic)
+        words += _nics(*options.nic, options.iommu_bits)
     if link_fd is not None:
         words += ["-netdev", f"dgram,id=link,local.type=fd,local.str={link_fd}",
                   "-device", f"virtio-net-pci,netdev=link,mac=52:54:00:00:01:{index:02x}"]
