@@ -1,4 +1,6 @@
 // Unreliable datagrams: address handles, and sends that may vanish.
+#include <endian.h>
+
 #include <cstring>
 
 #include "tests/support/verbs/engine.h"
@@ -9,18 +11,40 @@ namespace {
 constexpr size_t kHeaderBytes = sizeof(ibv_grh);
 static_assert(kHeaderBytes == 40);
 
-/// The 40 bytes before the data: a GRH if the packet had one, otherwise nothing in particular.
+bool is_ipv4(const Gid& gid) {
+  constexpr uint8_t kPrefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+  return std::memcmp(gid.bytes.data(), kPrefix, sizeof kPrefix) == 0;
+}
+
+/// RoCE v2 over IPv4 has its header in the last 20 of the 40 bytes.
+void write_ipv4(std::byte* packet, const Gid& source, const ibv_ah_attr& ah) {
+  std::byte* header = packet + 20;
+  std::memset(header, 0, 20);
+  header[0] = std::byte{0x45};
+  header[8] = std::byte{ah.grh.hop_limit};
+  header[9] = std::byte{17};  // UDP
+  std::memcpy(header + 12, source.bytes.data() + 12, 4);
+  std::memcpy(header + 16, ah.grh.dgid.raw + 12, 4);
+}
+
+void write_global(std::byte* packet, const Gid& source, const ibv_ah_attr& ah) {
+  ibv_grh header{};
+  header.version_tclass_flow = htobe32(6u << 28 | ah.grh.flow_label);
+  header.next_hdr = source.type == IBV_GID_TYPE_ROCE_V2 ? 17 : 0x1b;  // UDP, or IBA
+  header.hop_limit = ah.grh.hop_limit;
+  std::memcpy(header.sgid.raw, source.bytes.data(), sizeof header.sgid.raw);
+  header.dgid = ah.grh.dgid;
+  std::memcpy(packet, &header, sizeof header);
+}
+
+/// The 40 bytes before the data: a header if the packet had one, otherwise nothing in particular.
 std::vector<std::byte> with_header(const Qp& from, const SendWqe& wqe,
                                    const std::vector<std::byte>& data) {
   std::vector<std::byte> packet(kHeaderBytes, std::byte{0xcc});
   if (wqe.ah.is_global != 0) {
-    ibv_grh header{};
-    header.next_hdr = 0x1b;  // IBA
-    header.hop_limit = wqe.ah.grh.hop_limit;
-    const Port* port = from.hca->port(wqe.ah.port_num);
-    std::memcpy(header.sgid.raw, port->spec.gids[wqe.ah.grh.sgid_index].bytes.data(), 16);
-    header.dgid = wqe.ah.grh.dgid;
-    std::memcpy(packet.data(), &header, sizeof header);
+    const Gid& source = from.hca->port(wqe.ah.port_num)->spec.gids[wqe.ah.grh.sgid_index];
+    const bool has_ipv4 = source.type == IBV_GID_TYPE_ROCE_V2 && is_ipv4(source);
+    (has_ipv4 ? write_ipv4 : write_global)(packet.data(), source, wqe.ah);
   }
   packet.insert(packet.end(), data.begin(), data.end());
   return packet;

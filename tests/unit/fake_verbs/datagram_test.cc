@@ -81,6 +81,33 @@ TEST(FakeVerbsDatagram, OnePacketAtMost) {
   pair.a->events();
 }
 
+TEST(FakeVerbsDatagram, OverIpv4ItHasAnIpv4Header) {
+  Fabric fabric;
+  fabric.add(roce("eth0", 1));
+  fabric.add(roce("eth1", 2));
+  EndpointOptions options = datagrams();
+  options.gid_index = 3;
+  Endpoint a("eth0", options), b("eth1", options);
+  EXPECT_EQ(a.connect(b) + b.connect(a), 0);
+  ibv_ah_attr to{};
+  to.port_num = 1;
+  EXPECT_EQ(ibv_create_ah(a.pd, &to), nullptr);  // Ethernet has no LIDs
+  to.is_global = 1;
+  to.grh.sgid_index = 3;
+  to.grh.dgid = b.gid();
+  ibv_ah* ah = ibv_create_ah(a.pd, &to);
+  ASSERT_NE(ah, nullptr);
+  ibv_send_wr wr = a.request(IBV_WR_SEND, 0, 8, b);
+  wr.wr.ud = {ah, b.qp->qp_num, kQkey};
+  EXPECT_EQ(b.post_receive(0, 1024, 64), 0);
+  EXPECT_EQ(a.post(wr), 0);
+  ASSERT_EQ(b.poll().size(), 1u);
+  const unsigned char expected[] = {10, 0, 0, 1, 10, 0, 0, 2};
+  EXPECT_EQ(b.memory[1024 + 20], 0x45);
+  EXPECT_EQ(std::memcmp(&b.memory[1024 + 32], expected, sizeof expected), 0);
+  EXPECT_EQ(ibv_destroy_ah(ah), 0);
+}
+
 TEST(FakeVerbsDatagram, OnlySends) {
   Datagrams pair;
   EXPECT_EQ(pair.a->post(pair.a->request(IBV_WR_RDMA_WRITE, 0, 8, *pair.b)), EINVAL);

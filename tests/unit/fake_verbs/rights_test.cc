@@ -49,7 +49,8 @@ TEST(FakeVerbsRights, QueuePairDoesNotPermit) {
 
 TEST(FakeVerbsRights, RegionDoesNotPermit) {
   Pair pair;
-  ibv_mr* readable = ibv_reg_mr(pair.b->pd, pair.b->memory.data(), 64, IBV_ACCESS_REMOTE_READ);
+  ibv_mr* readable =
+      ibv_reg_mr(pair.b->pd, pair.b->memory.data(), 64, static_cast<int>(IBV_ACCESS_REMOTE_READ));
   ibv_send_wr wr = pair.a->request(IBV_WR_RDMA_WRITE, 0, 8, *pair.b);
   wr.wr.rdma.rkey = readable->rkey;
   expect_refused(pair, wr, IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR);
@@ -88,7 +89,7 @@ TEST(FakeVerbsRights, RegistrationIsChecked) {
   auto* base = pair.a->memory.data();
   EXPECT_EQ(ibv_reg_mr(pair.a->pd, base, 0, 0), nullptr);
   EXPECT_EQ(errno, EINVAL);
-  EXPECT_EQ(ibv_reg_mr(pair.a->pd, base, 64, IBV_ACCESS_REMOTE_WRITE), nullptr);
+  EXPECT_EQ(ibv_reg_mr(pair.a->pd, base, 64, static_cast<int>(IBV_ACCESS_REMOTE_WRITE)), nullptr);
   EXPECT_EQ(errno, EINVAL);
   EXPECT_EQ(ibv_reg_mr(pair.a->pd, reinterpret_cast<void*>(0x1000), 64, 0), nullptr);
   EXPECT_EQ(errno, EFAULT);
