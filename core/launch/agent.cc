@@ -238,8 +238,8 @@ int Agent::run() {
     if (host_) host_->pause_output(stream_.full());
   }
   stream_.drain();
-  kill_children(janitor_ ? janitor_->process() : -1);
-  if (janitor_) janitor_->dismiss();
+  const bool are_gone = kill_children(janitor_ ? janitor_->process() : -1);
+  if (janitor_) janitor_->dismiss(are_gone);
   return 0;
 }
 

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <sstream>
 
 #include "core/launch/job_dir.h"
 
@@ -31,18 +32,32 @@ std::string read_file(const std::string& path) {
   return text;
 }
 
+/// When a process was born, in ticks since boot.
+uint64_t birth_ticks(const std::string& process) {
+  constexpr int kFieldsBefore = 19;  // between the name, which may have blanks, and field 22
+  const std::string text = read_file("/proc/" + process + "/stat");
+  std::istringstream fields(text.substr(text.rfind(')') + 1));
+  std::string skipped;
+  for (int field = 0; field < kFieldsBefore; ++field) fields >> skipped;
+  uint64_t ticks = 0;
+  fields >> ticks;
+  return ticks;
+}
+
 bool belongs_to(const std::string& process, const std::string& assignment) {
   const std::string environment = '\0' + read_file("/proc/" + process + "/environ");
   return environment.find('\0' + assignment + '\0') != std::string::npos;
 }
 
 /// Whether any was there.
-bool kill_once(const std::string& assignment) {
+bool kill_once(const std::string& assignment, uint64_t since_ticks) {
   const std::unique_ptr<DIR, int (*)(DIR*)> proc(::opendir("/proc"), ::closedir);
   bool any = false;
   while (const dirent* entry = proc ? ::readdir(proc.get()) : nullptr) {
     const int process = std::atoi(entry->d_name);
-    if (process <= 1 || process == ::getpid() || !belongs_to(entry->d_name, assignment)) continue;
+    if (process <= 1 || process == ::getpid() || birth_ticks(entry->d_name) < since_ticks ||
+        !belongs_to(entry->d_name, assignment))
+      continue;
     any = ::kill(process, SIGKILL) == 0 || any;
   }
   return any;
@@ -59,10 +74,13 @@ bool kill_once(const std::string& assignment) {
   if (high - low > 1)
     ::close_range(static_cast<unsigned>(low + 1), static_cast<unsigned>(high - 1), 0);
   ::close_range(static_cast<unsigned>(high + 1), ~0U, 0);
-  char nothing;
-  while (::read(pipe_fd, &nothing, 1) < 0 && errno == EINTR) {
-  }
-  kill_processes_of(job_dir);
+  const uint64_t hired_ticks = birth_ticks("self");
+  char processes_are_gone;
+  ssize_t got;
+  do {
+    got = ::read(pipe_fd, &processes_are_gone, 1);
+  } while (got < 0 && errno == EINTR);
+  if (got != 1) kill_processes_of(job_dir, hired_ticks);
   if (!keep_job_dir) remove_tree(job_dir);
   ::_exit(0);
 }
@@ -79,19 +97,22 @@ Result<Janitor> Janitor::hire(const std::string& job_dir, int lock_fd, bool keep
   return Janitor(process, std::move(pipe->write));
 }
 
-void Janitor::dismiss() {
+void Janitor::dismiss(bool processes_are_gone) {
+  if (processes_are_gone) [[maybe_unused]]
+    const auto wrote = ::write(pipe_.get(), "", 1);
   pipe_.reset();
   while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
   }
 }
 
-void kill_processes_of(const std::string& job_dir) {
+void kill_processes_of(const std::string& job_dir, uint64_t since_ticks) {
   const std::string assignment = "GASNET_JOB_DIR=" + job_dir;
   // A process may fork while the list is read; one that is being killed is still listed.
-  for (int round = 0; round < kRoundsMax && kill_once(assignment); ++round) ::usleep(kPauseUs);
+  for (int round = 0; round < kRoundsMax && kill_once(assignment, since_ticks); ++round)
+    ::usleep(kPauseUs);
 }
 
-void kill_children(pid_t spared) {
+bool kill_children(pid_t spared) {
   const std::string list_path = "/proc/self/task/" + std::to_string(::getpid()) + "/children";
   for (int round = 0; round < kRoundsMax; ++round) {
     while (::waitpid(-1, nullptr, WNOHANG) > 0) {
@@ -110,9 +131,10 @@ void kill_children(pid_t spared) {
       any = true;
       ::kill(static_cast<pid_t>(process), SIGKILL);
     }
-    if (!any) return;
+    if (!any) return true;
     ::usleep(kPauseUs);
   }
+  return false;
 }
 
 }  // namespace pinwire::launch

@@ -121,8 +121,7 @@ Result<int> run_job(const Settings& settings, const LaunchOptions& options) {
     return janitor.error();
   }
   auto code = run_in(job_dir->path, options);
-  kill_children(janitor->process());
-  janitor->dismiss();
+  janitor->dismiss(kill_children(janitor->process()));
   return code;
 }
 

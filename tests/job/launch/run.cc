@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -15,6 +16,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <stdexcept>
 
@@ -29,6 +31,7 @@ double now_s() {
 Running::Running(const std::vector<std::string>& command,
                  const std::vector<std::string>& environment)
     : started_(now_s()) {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // what a launcher leaves behind is still a descendant
   int in[2], out[2], err[2];
   if (::pipe2(in, O_CLOEXEC) || ::pipe2(out, O_CLOEXEC) || ::pipe2(err, O_CLOEXEC))
     throw std::runtime_error("pipe");
@@ -109,12 +112,30 @@ Outcome run(const std::vector<std::string>& command, const std::vector<std::stri
   return one.wait(limit_s);
 }
 
+std::vector<int> descendants() {
+  std::map<int, int> parents;
+  for (const auto& name : entries("/proc", "")) {
+    std::ifstream file("/proc/" + name + "/stat");
+    std::string line;
+    int parent = 0;
+    if (!std::getline(file, line)) continue;
+    std::sscanf(line.c_str() + line.rfind(')') + 1, " %*c %d", &parent);
+    parents[std::atoi(name.c_str())] = parent;
+  }
+  std::vector<int> list;
+  for (const auto& [process, parent] : parents) {
+    int above = parent;
+    // A parent that ended in between leads to nobody: its child may be one of ours.
+    while (above > 1 && above != ::getpid()) above = parents.contains(above) ? parents[above] : -1;
+    if (process > 1 && above != 0 && above != 1) list.push_back(process);
+  }
+  return list;
+}
+
 std::vector<int> processes_with(const std::string& assignment) {
   std::vector<int> list;
-  for (const auto& name : entries("/proc", "")) {
-    const int process = std::atoi(name.c_str());
-    if (process <= 1) continue;
-    std::ifstream file("/proc/" + name + "/environ");
+  for (const int process : descendants()) {
+    std::ifstream file("/proc/" + std::to_string(process) + "/environ");
     std::stringstream text;
     text << '\0' << file.rdbuf();
     if (text.str().find(std::string(1, '\0') + assignment + '\0') != std::string::npos)

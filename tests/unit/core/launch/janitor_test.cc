@@ -1,0 +1,78 @@
+// Whom a janitor kills: those that carry the job's directory in their environment, unless the
+// launcher has seen to them; and whom it does not even look at.
+#include "core/launch/janitor.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <filesystem>
+
+#include "core/launch/job_dir.h"
+
+namespace pinwire::launch {
+namespace {
+
+class JanitorTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto made = make_job_dir(testing::TempDir());
+    ASSERT_TRUE(made.ok()) << made.sentence();
+    dir_ = std::move(*made);
+  }
+  void start_rank() {
+    auto started = start_process({.path = "/bin/sleep",
+                                  .arguments = {"sleep", "1000"},
+                                  .environment = {"GASNET_JOB_DIR=" + dir_.path}});
+    ASSERT_TRUE(started.ok()) << started.sentence();
+    rank_ = *started;
+  }
+  void TearDown() override {
+    remove_tree(dir_.path);
+    if (rank_ <= 0) return;
+    ::kill(rank_, SIGKILL);
+    ::waitpid(rank_, nullptr, 0);
+  }
+  bool rank_lives() {
+    if (::waitpid(rank_, nullptr, WNOHANG) == 0) return true;
+    rank_ = -1;
+    return false;
+  }
+  JobDir dir_;
+  pid_t rank_ = -1;
+};
+
+TEST_F(JanitorTest, KillsWhoCarriesTheDirectory) {
+  start_rank();
+  kill_processes_of(dir_.path + "-of-another-job");
+  EXPECT_TRUE(rank_lives());
+  kill_processes_of(dir_.path);
+  EXPECT_FALSE(rank_lives());
+}
+
+TEST_F(JanitorTest, DoesNotLookAtWhoWasThereBefore) {
+  start_rank();
+  kill_processes_of(dir_.path, UINT64_MAX);
+  EXPECT_TRUE(rank_lives());
+}
+
+TEST_F(JanitorTest, KillsWhoWasBornAfterIt) {
+  auto janitor = Janitor::hire(dir_.path, dir_.lock.get(), false);
+  ASSERT_TRUE(janitor.ok()) << janitor.sentence();
+  start_rank();
+  janitor->dismiss(false);
+  EXPECT_FALSE(rank_lives());
+  EXPECT_FALSE(std::filesystem::exists(dir_.path));
+}
+
+TEST_F(JanitorTest, LooksAtNobodyIfTheLauncherHasSeenToIt) {
+  auto janitor = Janitor::hire(dir_.path, dir_.lock.get(), false);
+  ASSERT_TRUE(janitor.ok()) << janitor.sentence();
+  start_rank();
+  janitor->dismiss(true);
+  EXPECT_TRUE(rank_lives());
+  EXPECT_FALSE(std::filesystem::exists(dir_.path));
+}
+
+}  // namespace
+}  // namespace pinwire::launch
