@@ -82,12 +82,11 @@ void Fabric::kill(const std::string& device) {
 
 void Fabric::break_qp(const std::string& device, uint32_t qp_num) {
   Locked lock;
-  for (auto& [handle, qp] : lock->qps) {
-    if (device != qp->hca->name || qp->qp_num != qp_num) continue;
-    raise(IBV_EVENT_QP_FATAL, *qp);
-    return to_error(*lock, *qp);
-  }
-  check(false, "no such queue pair", qp_num);
+  Hca& hca = lock->hca(device);
+  const auto found = hca.by_qp_num.find(qp_num);
+  check(found != hca.by_qp_num.end(), "no such queue pair", qp_num);
+  raise(IBV_EVENT_QP_FATAL, *found->second);
+  to_error(*lock, *found->second);
 }
 
 Counters Fabric::counters(const std::string& device) const {

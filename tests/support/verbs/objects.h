@@ -32,7 +32,7 @@ struct Hca : ibv_device {
   uint32_t next_qp_num = 0;
   std::map<uint32_t, Mr*> by_local_key;
   std::map<uint32_t, Mr*> by_remote_key;
-  uint32_t qps = 0;
+  std::map<uint32_t, Qp*> by_qp_num;
   uint32_t mrs = 0;
   Port* port(uint32_t number) {
     return number == 0 || number > ports.size() ? nullptr : &ports[number - 1];

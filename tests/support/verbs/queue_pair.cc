@@ -19,7 +19,7 @@ int refusal(World& world, const Hca& hca, const ibv_pd* pd, const ibv_qp_init_at
     return EINVAL;
   }
   if (cap.max_inline_data > hca.spec.inline_bytes_max) return EINVAL;
-  return hca.qps >= static_cast<uint32_t>(limits.max_qp) ? ENOMEM : 0;
+  return hca.by_qp_num.size() >= static_cast<size_t>(limits.max_qp) ? ENOMEM : 0;
 }
 
 void add_users(Qp& qp, int32_t count) {
@@ -28,7 +28,6 @@ void add_users(Qp& qp, int32_t count) {
   static_cast<Cq*>(qp.send_cq)->users += by;
   static_cast<Cq*>(qp.recv_cq)->users += by;
   if (qp.srq != nullptr) static_cast<Srq*>(qp.srq)->users += by;
-  qp.hca->qps += by;
 }
 
 bool is_of(const ibv_async_event& event, const Qp* qp) {
@@ -75,6 +74,7 @@ ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* init) {
   made->receives.places_max = init->cap.max_recv_sge;
   add_users(*made, 1);
   Qp* qp = made.get();
+  hca.by_qp_num[qp->qp_num] = qp;
   lock->qps.emplace(qp->handle, std::move(made));
   return qp;
 }
@@ -102,6 +102,7 @@ int ibv_destroy_qp(ibv_qp* base) {
   });
   reset_queues(*lock, *qp);
   add_users(*qp, -1);
+  qp->hca->by_qp_num.erase(qp->qp_num);
   lock->qps.erase(qp->handle);
   return 0;
 }

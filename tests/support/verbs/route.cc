@@ -65,10 +65,8 @@ bool is_address_valid(Hca& hca, const ibv_ah_attr& ah) {
 Qp* queue_pair_at(World& world, Hca& from, const ibv_ah_attr& ah, uint32_t qp_num) {
   const Hca* hca = device_at(world, from, ah);
   if (hca == nullptr) return nullptr;
-  for (auto& [handle, qp] : world.qps) {
-    if (qp->hca == hca && qp->qp_num == qp_num) return qp.get();
-  }
-  return nullptr;
+  const auto found = hca->by_qp_num.find(qp_num);
+  return found != hca->by_qp_num.end() ? found->second : nullptr;
 }
 
 Qp* connected_peer(World& world, Qp& qp) {
