@@ -25,7 +25,7 @@ void wake_one(uint32_t& word) noexcept {
 }
 
 /// The locks that a thread holds, in the order of locking; debug builds only.
-constexpr uint32_t kHeldMax = 64;
+constexpr uint32_t kHeldMax = 255;  // as ThreadState counts them
 thread_local constinit const uint32_t* held[kHeldMax] = {};
 
 void check_not_held(const uint32_t& word, const char* call) noexcept {

@@ -35,6 +35,12 @@ void add_case(struct conform_case *entry);
                                              code,     says,  NULL};                                \
   __attribute__((constructor)) static void add_##name(void) { add_case(&entry_##name); }            \
   static void case_##name(void)
+/* What a JOB comes to with optimized libraries, and with those that check their clients. */
+#ifdef GASNET_DEBUG
+#define BY_BUILD(optimized, debug) debug
+#else
+#define BY_BUILD(optimized, debug) optimized
+#endif
 #define CASE(name, ids) CONFORM_CASE(name, ids, 0, kNetwork, 0, "")
 #define JOB(name, ids, scope, code, says) CONFORM_CASE(name, ids, 1, scope, code, says)
 

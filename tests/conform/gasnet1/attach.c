@@ -83,7 +83,8 @@ JOB(node_without_segment, "C1-082 C1-083", kNetwork, 0, "") {
   }
 }
 
-JOB(put_to_a_node_without_segment, "C1-082 C1-207", kNetwork, 134, "outside the segment") {
+JOB(put_to_a_node_without_segment, "C1-082 C1-207", kNetwork, 134,
+    BY_BUILD("outside the segment", "not in the segment")) {
   char byte = 1;
   EXPECT_EQ(gasnet_init(&program_argc, &program_argv), GASNET_OK);
   me = gasnet_mynode();

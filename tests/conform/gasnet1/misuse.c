@@ -51,32 +51,37 @@ JOB(reply_to_no_handler, "C1-078 C1-123", kLocal, 134,
     "names handler 241, which is not registered") {
   ON_RANK_0(gasnet_AMRequestShort0(other(), 206));
 }
-JOB(second_reply, "C1-150", kLocal, 134, "at most once (C1-150)") {
+JOB(second_reply, "C1-150", kLocal, 134,
+    BY_BUILD("at most once (C1-150)", "was replied to already")) {
   ON_RANK_0(gasnet_AMRequestShort0(other(), 200));
 }
-JOB(reply_from_a_reply, "C1-117", kLocal, 134, "may not reply (C1-117)") {
+JOB(reply_from_a_reply, "C1-117", kLocal, 134,
+    BY_BUILD("may not reply (C1-117)", "in a reply handler")) {
   ON_RANK_0(gasnet_AMRequestShort0(other(), 201));
 }
-JOB(request_in_a_handler, "C1-172", kLocal, 134, "C1-172") {
+JOB(request_in_a_handler, "C1-172", kLocal, 134,
+    BY_BUILD("C1-172", "gasnet_AMRequestShort inside a handler")) {
   ON_RANK_0(gasnet_AMRequestShort0(other(), 204));
 }
-JOB(poll_in_a_handler, "C1-158", kLocal, 134, "C1-172") {
+JOB(poll_in_a_handler, "C1-158", kLocal, 134,
+    BY_BUILD("C1-172", "gasnet_AMPoll inside a handler")) {
   ON_RANK_0(gasnet_AMRequestShort0(other(), 205));
 }
 
-JOB(put_outside, "C1-025 C1-207 C1-209", kNetwork, 134, "outside the segment of rank 1") {
+#define OUTSIDE BY_BUILD("outside the segment of rank 1", "not in the segment of node 1")
+JOB(put_outside, "C1-025 C1-207 C1-209", kNetwork, 134, OUTSIDE) {
   char byte = 1;
   ON_RANK_0(gasnet_put(1, (char *)segments[1].addr + segments[1].size, &byte, 1));
 }
-JOB(put_nbi_across_the_end, "C1-207 C1-209", kLocal, 134, "outside the segment of rank 1") {
+JOB(put_nbi_across_the_end, "C1-207 C1-209", kLocal, 134, OUTSIDE) {
   char bytes[2] = {1, 2};
   ON_RANK_0(gasnet_put_nbi(1, (char *)segments[1].addr + segments[1].size - 1, bytes, 2));
 }
-JOB(get_outside, "C1-207 C1-209", kLocal, 134, "outside the segment of rank 1") {
+JOB(get_outside, "C1-207 C1-209", kLocal, 134, OUTSIDE) {
   char byte;
   ON_RANK_0(gasnet_get(&byte, 1, (char *)segments[1].addr - 1, 1));
 }
-JOB(memset_outside, "C1-207 C1-209 C1-217", kLocal, 134, "outside the segment of rank 1") {
+JOB(memset_outside, "C1-207 C1-209 C1-217", kLocal, 134, OUTSIDE) {
   ON_RANK_0(gasnet_memset(1, segments[1].addr, 1, segments[1].size + 1));
 }
 JOB(long_outside, "C1-143", kLocal, 134, "outside the target's segment") {
@@ -113,21 +118,22 @@ JOB(wait_after_a_successful_try, "C1-271", kLocal, 134, "C1-267") {
   GASNET_BLOCKUNTIL(never);
 }
 
-JOB(destroy_of_a_locked_hsl, "C1-190", kLocal, 134, "C1-190") {
+JOB(destroy_of_a_locked_hsl, "C1-190", kLocal, 134, BY_BUILD("C1-190", "of a locked HSL")) {
   start();
   gasnet_hsl_lock(&lock);
   gasnet_hsl_destroy(&lock);
 }
-JOB(unlock_of_a_free_hsl, "C1-194", kLocal, 134, "C1-194") {
+JOB(unlock_of_a_free_hsl, "C1-194", kLocal, 134, BY_BUILD("C1-194", "does not hold")) {
   start();
   gasnet_hsl_unlock(&lock);
 }
-JOB(nested_regions, "C1-252", kLocal, 134, "C1-252") {
+JOB(nested_regions, "C1-252", kLocal, 134, BY_BUILD("C1-252", "do not nest")) {
   start();
   gasnet_begin_nbi_accessregion();
   gasnet_begin_nbi_accessregion();
 }
-JOB(implicit_sync_in_a_region, "C1-252", kLocal, 134, "C1-252") {
+JOB(implicit_sync_in_a_region, "C1-252", kLocal, 134,
+    BY_BUILD("C1-252", "implicit synchronisation inside an access region")) {
   start();
   gasnet_begin_nbi_accessregion();
   gasnet_wait_syncnbi_all();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "core/base/check.h"
 #include "tests/job/launch/run.h"
 
 using namespace pinwire_test;
@@ -87,6 +88,8 @@ TEST_P(Leaving, C1_098_108_EndsTheJobInTimeAndLeavesNothing) {
   }
 }
 
+constexpr const char* kOutside =
+    pinwire::kUsageChecks ? "are not in the segment of node" : "outside the segment of rank";
 constexpr End kEnds[] = {
     {"exit", 42},
     {"return", 42},
@@ -122,7 +125,7 @@ constexpr End kEnds[] = {
     {"term_caught", 55},
     {"unregistered", 128 + SIGABRT, "names handler 222, which is not registered"},
     {"double_notify", 128 + SIGABRT, "C1-265"},
-    {"outside_segment", 128 + SIGABRT, "outside the segment of rank"},
+    {"outside_segment", 128 + SIGABRT, kOutside},
 };
 constexpr End kThreeEnds[] = {
     {"exit", 42}, {"segv", 128 + SIGSEGV}, {"kill", 128 + SIGKILL, "killed by signal 9"}};
