@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <random>
 
 #include "tests/job/launch/run.h"
@@ -20,6 +21,7 @@ constexpr double kPromisedSeconds = 2;  ///< from the first crash to the end of 
 constexpr double kGoneSeconds = 20;     ///< a moment's load may break the promise for one of them
 constexpr int kRanksMax = 4;
 constexpr unsigned long kQuiet = 100;  ///< more kills than these are shown one by one
+constexpr const char* kModes[] = {"SEQ", "PARSYNC", "PAR"};
 
 std::string environment(const char* name, const char* otherwise) {
   const char* value = std::getenv(name);
@@ -54,7 +56,7 @@ Kill draw(const std::string& driver, unsigned long seed) {
   const int ranks = is_pair ? 2 : (is_dpdk ? 2 : 1) + below(is_dpdk ? kRanksMax - 1 : kRanksMax);
   // About as long as ranks of this driver take to start, and as long again.
   const int life_us = is_dpdk ? 2'000'000 : 300'000;
-  const char* mode = below(2) == 0 ? "seq" : "par";
+  const char* const mode = kModes[below(static_cast<int>(std::size(kModes)))];
   const int victim = below(ranks);
   return {driver, mode, ranks, victim, static_cast<useconds_t>(below(life_us))};
 }
@@ -64,7 +66,7 @@ double carry_out(const Kill& kill) {
   const Folder folder;
   const std::string mark = "GASNET_TMPDIR=" + folder.path();
   Running job({environment("GASNETRUN", ""), "-n", std::to_string(kill.ranks),
-               environment(kill.mode == "seq" ? "STORM_SEQ" : "STORM_PAR", ""), "100000000"},
+               environment(("STORM_" + kill.mode).c_str(), ""), "100000000"},
               {mark, "GASNET_DRIVER=" + kill.driver, "GASNET_NETWORKDEPTH=8"});
   const int process = process_of(kill.victim, mark);
   EXPECT_GT(process, 1) << "the rank never started";
