@@ -25,7 +25,8 @@ constexpr Variable kVariables[] = {
    "queue sets of each driver (PAR libraries only): one for each of the first threads, the last for all others",
    [](S& s, const V& v) { s.lanes = static_cast<uint32_t>(v.whole); }},
   {"GASNET_SHM_RING_SLOTS", Kind::kWhole, "1024", 4, 65536, "", false,
-   "64-byte slots of each shared-memory ring; a power of two",
+   "64-byte slots of each shared-memory ring, and as many lines beside them for messages of more than 56 bytes; "
+   "a power of two",
    [](S& s, const V& v) { s.shm_ring_slots = static_cast<uint32_t>(v.whole); }},
   {"GASNET_BARRIER", Kind::kChoice, "DISSEM", 0, 0, "DISSEM|AMDISSEM|PSHM", false,
    "how barriers are made: AMDISSEM by active messages; PSHM by lines in shared memory, for jobs of one host; "

@@ -13,7 +13,7 @@ namespace pinwire::shm {
 namespace {
 
 constexpr uint64_t ring_bytes(uint32_t slot_count) {
-  return sizeof(RingControl) + uint64_t{slot_count} * kSlotBytes;
+  return sizeof(RingControl) + 2 * uint64_t{slot_count} * kSlotBytes;  // the slots and the room
 }
 constexpr uint64_t inbox_bytes(uint32_t lanes, uint32_t slot_count) {
   return align_up<uint64_t>(sizeof(InboxHeader) + 2 * lanes * ring_bytes(slot_count), 4096);
@@ -58,8 +58,9 @@ Result<Inbox> Inbox::create(uint32_t lanes, uint32_t slot_count) {
     for (auto cls : {MessageClass::kRequest, MessageClass::kReply}) {
       // Positions start at lap 1, so that fresh zeroes are never a message.
       const RingView ring = inbox.ring(lane, cls);
-      ring.control->tail.store(slot_count, std::memory_order_relaxed);
-      ring.control->head.store(slot_count, std::memory_order_relaxed);
+      const Extent empty{slot_count, slot_count};
+      ring.control->tail.store(empty.packed(), std::memory_order_relaxed);
+      ring.control->head.store(empty.packed(), std::memory_order_relaxed);
     }
   }
   return inbox;
@@ -97,8 +98,9 @@ InboxAddress Inbox::address() const noexcept {
 RingView Inbox::ring(uint32_t lane, MessageClass cls) const noexcept {
   const uint64_t index = 2 * lane + (cls == MessageClass::kReply ? 1 : 0);
   std::byte* place = base_ + sizeof(InboxHeader) + index * ring_bytes(slot_count_);
-  return {reinterpret_cast<RingControl*>(place),
-          reinterpret_cast<Slot*>(place + sizeof(RingControl)), slot_count_};
+  std::byte* slots = place + sizeof(RingControl);
+  return {reinterpret_cast<RingControl*>(place), reinterpret_cast<Slot*>(slots),
+          slots + uint64_t{slot_count_} * kSlotBytes, slot_count_};
 }
 
 }  // namespace pinwire::shm

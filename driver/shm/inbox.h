@@ -20,7 +20,7 @@ struct InboxAddress {
   uint32_t slot_count;
   uint32_t host_bytes;  ///< of InboxHeader, to notice a mix of builds
 };
-inline constexpr uint32_t kInboxMagic = 0x70770001;
+inline constexpr uint32_t kInboxMagic = 0x70770002;
 
 /// Written by the owner only, read by its host's peers. An owner is never more than one phase ahead
 /// of a reader, which notifies its own next phase after it has read.

@@ -1,18 +1,24 @@
-// A ring of 64-byte slots in shared memory: many producers in other processes, one consumer.
+// A ring of 64-byte slots in shared memory, with a room of as many lines beside it: many producers
+// in other processes, one consumer.
 //
-// A message takes consecutive slots, never wrapping: word, then its bytes. The word is published
-// last and carries the lap of its position, so the consumer needs no shared index to see that a
-// message is there: one cache line moves for a message of up to 56 bytes. Slots that were the
-// inside of a longer message hold arbitrary bytes where a word belongs, so the consumer zeroes
-// those words before it frees them; a zero word has no kind and never matches.
+// A message takes one slot: a word, then its bytes. The word is published last and carries the lap
+// of its position, so the consumer needs no shared index to see that a message is there: one cache
+// line moves for a message of up to 56 bytes. The bytes of a longer one lie in the room, in whole
+// lines, never wrapping. The consumer only reads them: a line that both sides wrote would cross
+// between their cores once more. Slot and room are reserved at once, so the order of the slots is
+// that of the room, and each side finds the place of the next message from the lengths alone.
+//
+// A producer goes by an old look at head while that shows a free slot; a slot's position never
+// comes back. Those of lines do: with other producers beside it, it looks anew for room.
 //
 // Memory order: word.store(release) in publish()       -> word.load(acquire) in next()
-//               head.store(release) in publish_head()  -> head.load(acquire) in has_room()
-//               head_seen.store(release) in has_room() -> head_seen.load(acquire) in has_room() of
+//               head.store(release) in free_next()     -> head.load(acquire) in look_at_head()
+//               head_seen.store(release) there         -> head_seen.load(acquire) in head_seen() of
 //               another thread that shares the producer, and so has not read head itself
 // tests/models tries all interleavings of this file under a weak memory model.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -26,21 +32,49 @@ namespace pinwire::shm {
 
 inline constexpr uint32_t kSlotBytes = 64;
 inline constexpr uint32_t kWordBytes = 8;
-inline constexpr uint64_t kFull = ~uint64_t{0};
+inline constexpr uint32_t kBodyBytes = kSlotBytes - kWordBytes;
+/// Where a message begins in the first of its lines of the room. At 8 modulo 16, as in a slot; and
+/// a payload behind the 8 bytes of a head without arguments fills whole lines.
+inline constexpr uint32_t kRoomSkip = kSlotBytes - 8;
 
 template <typename Memory>
 struct alignas(kSlotBytes) BasicSlot {
   typename Memory::template Atomic<uint64_t> word;
-  std::byte body[kSlotBytes - kWordBytes];
+  std::byte body[kBodyBytes];
 };
 using Slot = BasicSlot<HostMemory>;
 static_assert(sizeof(Slot) == kSlotBytes && offsetof(Slot, body) == kWordBytes);
 
+inline constexpr uint32_t kSlotCountMax = 1 << 16;
+
+/// How far a ring is in use: of its slots, and of the lines of its room. One word in memory, in
+/// which they wrap: slots after a month of nothing but sending, lines as soon as two rooms are
+/// full.
+struct Extent {
+  static constexpr uint32_t kLineBits = 17;
+  static constexpr uint32_t kLineMask = (1u << kLineBits) - 1;
+  static_assert(kLineMask >= kSlotCountMax);
+
+  uint64_t slots = 0;
+  uint32_t lines = 0;
+
+  static constexpr Extent of(uint64_t packed) noexcept {
+    return {packed >> kLineBits, static_cast<uint32_t>(packed) & kLineMask};
+  }
+  constexpr uint64_t packed() const noexcept { return slots << kLineBits | (lines & kLineMask); }
+  constexpr uint64_t slots_since(Extent before) const noexcept {
+    return (slots - before.slots) & ~uint64_t{0} >> kLineBits;
+  }
+  constexpr uint32_t lines_since(Extent before) const noexcept {
+    return (lines - before.lines) & kLineMask;
+  }
+};
+
 template <typename Memory>
 struct BasicRingControl {
-  using Position = typename Memory::template Atomic<uint64_t>;
-  alignas(kCacheLineBytes) Position tail;  ///< next free position; producers
-  alignas(kCacheLineBytes) Position head;  ///< first position in use; consumer
+  using Position = typename Memory::template Atomic<uint64_t>;  ///< an Extent
+  alignas(kCacheLineBytes) Position tail;                       ///< next free; producers
+  alignas(kCacheLineBytes) Position head;                       ///< first in use; consumer
 };
 using RingControl = BasicRingControl<HostMemory>;
 static_assert(sizeof(RingControl) == 2 * kCacheLineBytes);
@@ -50,28 +84,28 @@ template <typename Memory>
 struct BasicRingView {
   BasicRingControl<Memory>* control = nullptr;
   BasicSlot<Memory>* slots = nullptr;
-  uint32_t slot_count = 0;  ///< a power of two
+  std::byte* room = nullptr;  ///< slot_count lines
+  uint32_t slot_count = 0;    ///< a power of two
 
-  BasicSlot<Memory>& at(uint64_t position) const noexcept {
-    return slots[position & (slot_count - 1)];
+  BasicSlot<Memory>& at(uint64_t slot) const noexcept { return slots[slot & (slot_count - 1)]; }
+  /// Where the bytes of a message of so many lie that begins at `place`.
+  std::byte* body(Extent place, uint32_t bytes) const noexcept {
+    if (bytes <= kBodyBytes) [[likely]]
+      return at(place.slots).body;
+    return room + uint64_t{place.lines & (slot_count - 1)} * kSlotBytes + kRoomSkip;
   }
 };
 using RingView = BasicRingView<HostMemory>;
 
-enum class WordKind : uint8_t { kNone = 0, kMessage = 1, kPad = 2 };
-
-/// bytes:32 | source:16 | kind:4 | lap:12
+/// bytes:32 | source:16 | is a message:4 | lap:12
 struct Word {
-  static constexpr uint64_t make(WordKind kind, uint64_t lap, uint32_t source,
-                                 uint32_t bytes) noexcept {
-    return uint64_t{bytes} << 32 | uint64_t{source & 0xffff} << 16 |
-           static_cast<uint64_t>(kind) << 12 | (lap & 0xfff);
-  }
-  static constexpr WordKind kind(uint64_t word) noexcept {
-    return static_cast<WordKind>(word >> 12 & 0xf);
+  static constexpr uint64_t kMessage = 1;
+
+  static constexpr uint64_t make(uint64_t lap, uint32_t source, uint32_t bytes) noexcept {
+    return uint64_t{bytes} << 32 | uint64_t{source & 0xffff} << 16 | kMessage << 12 | (lap & 0xfff);
   }
   static constexpr bool holds(uint64_t word, uint64_t lap) noexcept {
-    return kind(word) != WordKind::kNone && ((word ^ lap) & 0xfff) == 0;
+    return (word & 0xffff) == (kMessage << 12 | (lap & 0xfff));
   }
   static constexpr uint32_t source(uint64_t word) noexcept { return word >> 16 & 0xffff; }
   static constexpr uint32_t bytes(uint64_t word) noexcept {
@@ -79,23 +113,25 @@ struct Word {
   }
 };
 
-/// Slots of a message of `bytes`.
-constexpr uint32_t slots_for(uint32_t bytes) noexcept {
-  return (kWordBytes + bytes + kSlotBytes - 1) / kSlotBytes;
+/// Lines that a message of `bytes` takes in the room: none if it fits its slot.
+constexpr uint32_t lines_for(uint32_t bytes) noexcept {
+  return bytes <= kBodyBytes ? 0 : (kRoomSkip + bytes + kSlotBytes - 1) / kSlotBytes;
 }
-/// The same through a branch that predicts one slot: where the next word lies then depends on a
-/// prediction and not on this word, so a consumer's misses on successive lines overlap.
-inline uint32_t predicted_slots(uint32_t bytes) noexcept {
-  uint32_t slots = 1;
-  if (bytes > kSlotBytes - kWordBytes) [[unlikely]] {
-    slots = slots_for(bytes);
-    asm("" : "+r"(slots));  // keeps it a branch: a conditional move would wait for the word
-  }
-  return slots;
-}
-/// A message is at most half of the ring: with the pad before it, it then always fits an empty one.
+/// A message takes at most half of the room: with what it leaves free before it, rather than wrap,
+/// it then always fits an empty one.
 constexpr uint32_t message_bytes_max(uint32_t slot_count) noexcept {
-  return slot_count / 2 * kSlotBytes - kWordBytes;
+  return slot_count / 2 * kSlotBytes - kRoomSkip;
+}
+/// The place of a message in a ring that is in use up to `before`.
+constexpr Extent place_after(Extent before, uint32_t bytes, uint32_t slot_count) noexcept {
+  if (bytes <= kBodyBytes) [[likely]]
+    return before;
+  const uint32_t to_end = slot_count - (before.lines & (slot_count - 1));
+  return {before.slots, before.lines + (lines_for(bytes) <= to_end ? 0 : to_end)};
+}
+/// How far the ring is in use with a message at `place`.
+constexpr Extent end_of(Extent place, uint32_t bytes) noexcept {
+  return {place.slots + 1, place.lines + lines_for(bytes)};
 }
 
 /// The sending side of one ring in one process. Threads may share it when `is_shared`.
@@ -107,8 +143,8 @@ class BasicRingProducer {
       : ring_(ring),
         lap_shift_(static_cast<uint32_t>(std::countr_zero(ring.slot_count))),
         is_shared_(is_shared),
-        tail_(ring.slot_count) {
-    head_seen_.store(ring.slot_count, std::memory_order_relaxed);
+        tail_{ring.slot_count, ring.slot_count} {
+    head_seen_.store(tail_.packed(), std::memory_order_relaxed);
   }
   BasicRingProducer(const BasicRingProducer& other) noexcept { *this = other; }
   BasicRingProducer& operator=(const BasicRingProducer& other) noexcept {
@@ -120,66 +156,85 @@ class BasicRingProducer {
     return *this;
   }
 
-  /// Position of a place for a message of `bytes`, or kFull. A sender that streams has the lines of
-  /// its next messages fetched meanwhile; for a lone message that is one transfer too many.
-  uint64_t reserve(uint32_t bytes, bool is_streaming) noexcept {
-    const uint64_t position = !is_shared_ && bytes <= kSlotBytes - kWordBytes
-                                  ? reserve_line()
-                                  : reserve_slots(slots_for(bytes));
-    if (is_streaming) prefetch_to_write(&ring_.at(position + slots_for(bytes) + kPrefetchSlots));
-    return position;
+  /// Finds a place for a message of `bytes`. A sender that streams has the slots of its next
+  /// messages fetched meanwhile; for a lone message that is one transfer too many.
+  bool reserve(uint32_t bytes, bool is_streaming, Extent& place) noexcept {
+    const bool is_reserved = is_shared_            ? reserve_shared(bytes, place)
+                             : bytes <= kBodyBytes ? reserve_slot(place)
+                                                   : reserve_lines(bytes, place);
+    if (is_streaming) prefetch_to_write(&ring_.at(place.slots + 1 + kPrefetchSlots));
+    return is_reserved;
   }
-  std::byte* body(uint64_t position) const noexcept { return ring_.at(position).body; }
-  void publish(uint64_t position, uint32_t source, uint32_t bytes) noexcept {
-    ring_.at(position).word.store(Word::make(WordKind::kMessage, lap(position), source, bytes),
-                                  std::memory_order_release);
+  std::byte* body(Extent place, uint32_t bytes) const noexcept { return ring_.body(place, bytes); }
+  void publish(Extent place, uint32_t source, uint32_t bytes) noexcept {
+    ring_.at(place.slots)
+        .word.store(Word::make(place.slots >> lap_shift_, source, bytes),
+                    std::memory_order_release);
+  }
+  /// A lone sender waits for the answer now. Meanwhile the lines that the next message of `bytes`
+  /// will take in the room, which the receiver read a lap ago, become its own again. It is for
+  /// large messages: a few lines take longer to ask for, before the next poll, than they save.
+  void own_next_lines(Extent place, uint32_t bytes) noexcept {
+    const uint32_t lines = std::min(lines_for(bytes), kOwnedLinesMax);
+    if (is_shared_ || lines < kOwnedLinesMin) return;
+    const Extent next = place_after(end_of(place, bytes), bytes, ring_.slot_count);
+    if (!fits(end_of(next, bytes), head_seen())) return;
+    const std::byte* line = ring_.body(next, bytes) - kRoomSkip;
+    for (uint32_t i = 0; i < lines; ++i) prefetch_to_write(line + i * kSlotBytes);
   }
 
  private:
-  static constexpr uint64_t kPrefetchSlots = 4;
+  static constexpr uint32_t kPrefetchSlots = 4;
+  static constexpr uint32_t kOwnedLinesMin = 32, kOwnedLinesMax = 72;
 
-  /// One line, one writer: the common case, about ten instructions.
-  uint64_t reserve_line() noexcept {
-    const uint64_t tail = tail_;
-    if (!has_room(tail + 1)) [[unlikely]]
-      return kFull;
-    tail_ = tail + 1;
-    return tail;
+  /// One slot, one writer: the common case, about ten instructions.
+  bool reserve_slot(Extent& place) noexcept {
+    place = tail_;
+    if (!has_slot(end_of(place, 0))) [[unlikely]]
+      return false;
+    ++tail_.slots;
+    return true;
   }
 
-  uint64_t reserve_slots(uint32_t slots) noexcept {
-    uint64_t tail = is_shared_ ? ring_.control->tail.load(std::memory_order_relaxed) : tail_;
+  bool reserve_lines(uint32_t bytes, Extent& place) noexcept {
+    place = place_after(tail_, bytes, ring_.slot_count);
+    const Extent end = end_of(place, bytes);
+    if (!fits(end, head_seen()) && !fits(end, look_at_head())) return false;
+    tail_ = end;
+    return true;
+  }
+
+  bool reserve_shared(uint32_t bytes, Extent& place) noexcept {
+    uint64_t tail = ring_.control->tail.load(std::memory_order_relaxed);
     for (;;) {
-      const uint64_t to_end = ring_.slot_count - (tail & (ring_.slot_count - 1));
-      const uint64_t pad = slots <= to_end ? 0 : to_end;
-      if (!has_room(tail + pad + slots)) return kFull;
-      if (!is_shared_) {
-        tail_ = tail + pad + slots;
-      } else if (!ring_.control->tail.compare_exchange_weak(tail, tail + pad + slots,
-                                                            std::memory_order_relaxed)) {
-        continue;
-      }
-      if (pad != 0) {
-        const auto pad_bytes = static_cast<uint32_t>(pad) * kSlotBytes - kWordBytes;
-        ring_.at(tail).word.store(Word::make(WordKind::kPad, lap(tail), 0, pad_bytes),
-                                  std::memory_order_release);
-      }
-      return tail + pad;
+      place = place_after(Extent::of(tail), bytes, ring_.slot_count);
+      const Extent end = end_of(place, bytes);
+      if (!(bytes <= kBodyBytes ? has_slot(end) : fits(end, look_at_head()))) return false;
+      if (ring_.control->tail.compare_exchange_weak(tail, end.packed(), std::memory_order_relaxed))
+        return true;
     }
   }
 
-  uint64_t lap(uint64_t position) const noexcept { return position >> lap_shift_; }
-  bool has_room(uint64_t end) noexcept {
-    if (end - head_seen_.load(std::memory_order_acquire) <= ring_.slot_count) return true;
+  bool has_slot(Extent end) noexcept {
+    return end.slots_since(head_seen()) <= ring_.slot_count ||
+           end.slots_since(look_at_head()) <= ring_.slot_count;
+  }
+  bool fits(Extent end, Extent head) const noexcept {
+    return end.slots_since(head) <= ring_.slot_count && end.lines_since(head) <= ring_.slot_count;
+  }
+  Extent head_seen() const noexcept {
+    return Extent::of(head_seen_.load(std::memory_order_acquire));
+  }
+  Extent look_at_head() noexcept {
     const uint64_t head = ring_.control->head.load(std::memory_order_acquire);
     head_seen_.store(head, std::memory_order_release);
-    return end - head <= ring_.slot_count;
+    return Extent::of(head);
   }
 
   BasicRingView<Memory> ring_;
   uint32_t lap_shift_ = 0;
   bool is_shared_ = true;
-  uint64_t tail_ = 0;  // !is_shared_ only
+  Extent tail_{};  // !is_shared_ only
   /// A lower bound of head; threads may race to raise it.
   typename Memory::template Atomic<uint64_t> head_seen_{0};
 };
@@ -191,23 +246,27 @@ class BasicRingConsumer {
  public:
   BasicRingConsumer() = default;
   explicit BasicRingConsumer(BasicRingView<Memory> ring) noexcept
-      : ring_(ring), lap_shift_(static_cast<uint32_t>(std::countr_zero(ring.slot_count))) {
+      : ring_(ring),
+        lap_shift_(static_cast<uint32_t>(std::countr_zero(ring.slot_count))),
+        lines_(ring.slot_count),
+        freed_{ring.slot_count, ring.slot_count},
+        published_(freed_) {
     cursor_.store(ring.slot_count, std::memory_order_relaxed);
-    freed_ = published_ = ring.slot_count;
   }
   BasicRingConsumer(const BasicRingConsumer& other) noexcept { *this = other; }
   BasicRingConsumer& operator=(const BasicRingConsumer& other) noexcept {
     ring_ = other.ring_;
     lap_shift_ = other.lap_shift_;
     cursor_.store(other.cursor_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    lines_ = other.lines_;
     freed_ = other.freed_;
     published_ = other.published_;
     return *this;
   }
 
   bool has_message() const noexcept {
-    const uint64_t position = cursor_.load(std::memory_order_relaxed);
-    return Word::holds(ring_.at(position).word.load(std::memory_order_relaxed), lap(position));
+    const uint64_t slot = cursor_.load(std::memory_order_relaxed);
+    return Word::holds(ring_.at(slot).word.load(std::memory_order_relaxed), slot >> lap_shift_);
   }
 
   struct Message {
@@ -218,51 +277,43 @@ class BasicRingConsumer {
 
   /// The next message in place; it stays until free_next().
   Message next() noexcept {
-    for (;;) {
-      const uint64_t position = cursor_.load(std::memory_order_relaxed);
-      BasicSlot<Memory>& slot = ring_.at(position);
-      const uint64_t word = slot.word.load(std::memory_order_acquire);
-      if (!Word::holds(word, lap(position))) return {nullptr, 0, 0};
-      const uint32_t bytes = Word::bytes(word);
-      dcheck(bytes + kWordBytes <= ring_.slot_count * kSlotBytes, "a word with absurd length",
-             bytes);
-      cursor_.store(position + predicted_slots(bytes), std::memory_order_relaxed);
-      if (Word::kind(word) == WordKind::kMessage) return {slot.body, bytes, Word::source(word)};
-      // Pads are freed with the message that follows them.
+    const uint64_t slot = cursor_.load(std::memory_order_relaxed);
+    const uint64_t word = ring_.at(slot).word.load(std::memory_order_acquire);
+    if (!Word::holds(word, slot >> lap_shift_)) return {nullptr, 0, 0};
+    const uint32_t bytes = Word::bytes(word);
+    cursor_.store(slot + 1, std::memory_order_relaxed);
+    Extent place{slot, lines_};
+    if (bytes > kBodyBytes) [[unlikely]] {
+      check(bytes <= message_bytes_max(ring_.slot_count), "a word with absurd length", bytes);
+      place = place_after(place, bytes, ring_.slot_count);
+      lines_ = end_of(place, bytes).lines;
     }
+    return {ring_.body(place, bytes), bytes, Word::source(word)};
   }
 
-  /// Frees the oldest message that next() handed out (and a pad before it): in that order.
+  /// Frees the oldest message that next() handed out.
   void free_next() noexcept {
-    uint64_t position = freed_;
-    for (;;) {
-      const uint64_t word = ring_.at(position).word.load(std::memory_order_relaxed);
-      const uint32_t slots = slots_for(Word::bytes(word));
-      for (uint32_t inside = 1; inside < slots; ++inside) {
-        ring_.at(position + inside).word.store(0, std::memory_order_relaxed);
-      }
-      position += slots;
-      if (Word::kind(word) == WordKind::kMessage) break;
-    }
-    freed_ = position;
+    const uint64_t word = ring_.at(freed_.slots).word.load(std::memory_order_relaxed);
+    const uint32_t bytes = Word::bytes(word);
+    freed_ = end_of(place_after(freed_, bytes, ring_.slot_count), bytes);
     // Tell producers rarely: every store to head costs them a miss. But when the ring has run dry
     // they must be able to use all of it.
-    if (freed_ - published_ >= ring_.slot_count / 8 || !has_message()) publish_head();
+    const uint32_t rarely = ring_.slot_count / 8;
+    if (freed_.slots_since(published_) >= rarely || freed_.lines_since(published_) >= rarely ||
+        !has_message()) {
+      published_ = freed_;
+      ring_.control->head.store(freed_.packed(), std::memory_order_release);
+    }
   }
 
  private:
-  uint64_t lap(uint64_t position) const noexcept { return position >> lap_shift_; }
-  void publish_head() noexcept {
-    published_ = freed_;
-    ring_.control->head.store(freed_, std::memory_order_release);
-  }
-
   BasicRingView<Memory> ring_;
   uint32_t lap_shift_ = 0;
-  /// Next position to read; relaxed: read by idle() elsewhere.
+  /// Next slot to read; relaxed: read by idle() elsewhere.
   typename Memory::template Atomic<uint64_t> cursor_{0};
-  uint64_t freed_ = 0;
-  uint64_t published_ = 0;
+  uint32_t lines_ = 0;  ///< of the room, read
+  Extent freed_{};
+  Extent published_{};
 };
 using RingConsumer = BasicRingConsumer<HostMemory>;
 

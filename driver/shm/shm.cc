@@ -17,7 +17,6 @@ using shm::RingProducer;
 /// Slots that one unit of network depth stands for: a depth of 2 still carries 512-byte Mediums.
 constexpr uint32_t kSlotsPerDepth = 16;
 constexpr uint32_t kSlotsMin = 32;
-constexpr uint32_t kSlotsMax = 1 << 16;
 constexpr uint32_t kDoneMax = 256;
 /// So many messages sent since something was received make a stream.
 constexpr uint64_t kStreamMessages = 4;
@@ -65,7 +64,7 @@ class Shm final : public ShmDriver {
   Status open(const OpenInfo& info) override {
     info_ = info;
     const uint32_t wanted = std::min(info.network_depth * kSlotsPerDepth, ring_slots_max_);
-    slot_count_ = std::clamp(std::bit_ceil(wanted), kSlotsMin, kSlotsMax);
+    slot_count_ = std::clamp(std::bit_ceil(wanted), kSlotsMin, shm::kSlotCountMax);
     auto inbox = Inbox::create(info.lanes, slot_count_);
     if (!inbox) return inbox.error();
     own_ = std::move(*inbox);
@@ -240,13 +239,15 @@ class Shm final : public ShmDriver {
     Lane& l = lanes_[lane];
     const uint64_t sent = l.messages_sent.load(std::memory_order_relaxed);
     const uint64_t streak = sent - l.sent_at_recv.load(std::memory_order_relaxed);
-    const uint64_t place = ring.reserve(bytes, streak >= kStreamMessages);
-    if (place == shm::kFull) return false;
-    std::byte* body = ring.body(place);
+    const bool is_streaming = streak >= kStreamMessages;
+    shm::Extent place;
+    if (!ring.reserve(bytes, is_streaming, place)) return false;
+    std::byte* body = ring.body(place, bytes);
     const auto* head = static_cast<const std::byte*>(item.head);
     for (uint32_t at = 0; at < item.head_bytes; at += 8) std::memcpy(body + at, head + at, 8);
     if (payload_bytes != 0) std::memcpy(body + item.head_bytes, item.local, payload_bytes);
     ring.publish(place, info_.rank, bytes);
+    if (bytes > shm::kBodyBytes && !is_streaming) ring.own_next_lines(place, bytes);
     l.messages_sent.store(sent + 1,
                           std::memory_order_relaxed);  // threads may lose a count: harmless
     return true;

@@ -14,7 +14,7 @@ namespace pinwire::model {
 
 struct RingShape {
   uint32_t slots = 4;
-  /// Words of each message of each sender, beside the one that numbers it: 6 fill a line.
+  /// Words of each message of each sender, beside the first: 6 fill a slot, more lie in the room.
   std::vector<std::vector<uint32_t>> senders;
   bool is_shared = true;      ///< several writers: the tail is in the ring
   bool one_producer = false;  ///< the senders are threads of one process
@@ -49,9 +49,13 @@ class RingProgram {
       for (uint32_t at = 0; at < sizeof slots_[i].body; at += 8) {
         name_cell(slots_[i].body + at, "payload " + std::to_string(i));
       }
+      for (uint32_t at = 0; at < shm::kSlotBytes; at += 8) {
+        name_cell(room_[i] + at, "line " + std::to_string(i));
+      }
     }
-    control_.tail.store(shape_.slots, std::memory_order_relaxed);
-    control_.head.store(shape_.slots, std::memory_order_relaxed);
+    const shm::Extent empty{shape_.slots, shape_.slots};
+    control_.tail.store(empty.packed(), std::memory_order_relaxed);
+    control_.head.store(empty.packed(), std::memory_order_relaxed);
     if (shape_.one_producer) producers_[0].emplace(view(), true);
   }
 
@@ -68,10 +72,10 @@ class RingProgram {
     Producer& producer = *producers_[shape_.one_producer ? 0 : sender];
     for (uint32_t number = 0; number < shape_.senders[sender].size(); ++number) {
       const uint32_t words = shape_.senders[sender][number] + 1;
-      uint64_t place = shm::kFull;
-      retry([&] { return (place = producer.reserve(words * 8, false)) != shm::kFull; });
+      shm::Extent place;
+      retry([&] { return producer.reserve(words * 8, false, place); });
       for (uint32_t i = 0; i < words; ++i) {
-        write_word(producer.body(place) + i * 8, content(sender, number, i));
+        write_word(producer.body(place, words * 8) + i * 8, content(sender, number, i));
       }
       producer.publish(place, sender, words * 8);
       settle(number + 1);
@@ -115,13 +119,14 @@ class RingProgram {
   /// Looks like a word of the ring wherever it may be mistaken for one: of the next lap, at that.
   uint64_t content(uint32_t sender, uint32_t number, uint32_t word) const {
     return uint64_t{8} << 32 | uint64_t{sender} << 28 | uint64_t{word} << 20 |
-           uint64_t{number} << 16 | shm::Word::make(shm::WordKind::kMessage, 2, 0, 0);
+           uint64_t{number} << 16 | shm::Word::make(2, 0, 0);
   }
-  shm::BasicRingView<ModelMemory> view() { return {&control_, slots_, shape_.slots}; }
+  shm::BasicRingView<ModelMemory> view() { return {&control_, slots_, room_[0], shape_.slots}; }
 
   const RingShape shape_;
   shm::BasicRingControl<ModelMemory> control_;
   shm::BasicSlot<ModelMemory> slots_[kSlotsMax];
+  alignas(shm::kSlotBytes) std::byte room_[kSlotsMax][shm::kSlotBytes];
   std::optional<Producer> producers_[kThreadsMax];
   std::optional<Consumer> consumer_;
 };

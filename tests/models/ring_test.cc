@@ -16,14 +16,14 @@ struct Case {
 };
 void PrintTo(const Case& at, std::ostream* out) { *out << at.name; }
 
-// 0: a message of one line with one word; 6: one that fills its line; 8: one of two lines.
+// 0: a message of one word; 6: one that fills its slot; 8: one that takes two lines of the room.
 const Case kCases[] = {
     {"OneWriter", {.slots = 2, .senders = {{0, 0, 0, 0, 0, 0, 0}}, .is_shared = false}},
-    {"OneWriterPads", {.slots = 4, .senders = {{0, 8, 0, 8, 8, 0, 8}}, .is_shared = false}},
+    {"OneWriterSkips", {.slots = 4, .senders = {{0, 8, 0, 8, 8, 0, 8}}, .is_shared = false}},
     {"TwoSendersWrap", {.slots = 2, .senders = {{0, 0, 0}, {0, 6}}}},
     {"TwoSendersRoom", {.slots = 4, .senders = {{0, 0, 0, 0}, {0, 0, 0}}}},
     {"TwoSendersLong", {.slots = 4, .senders = {{8, 8}, {0, 8}}}},
-    {"TwoSendersPad", {.slots = 4, .senders = {{0, 8, 0}, {8, 0}}, .held_max = 2}},
+    {"TwoSendersSkip", {.slots = 4, .senders = {{0, 8, 0}, {8, 0}}, .held_max = 2}},
     {"ThreeSenders", {.slots = 2, .senders = {{0, 0}, {0, 0}, {0}}}},
     {"ThreeSendersLong", {.slots = 4, .senders = {{8}, {8}, {0, 0}}}},
     {"TwoThreadsOfOneProcess", {.slots = 2, .senders = {{0, 0}, {0}}, .one_producer = true}},
@@ -51,7 +51,6 @@ constexpr auto kRelaxed = std::memory_order_relaxed;
 bool is_word(const std::string& cell) { return cell.starts_with("word"); }
 /// head_seen_ of a producer, the only atomic of it.
 bool is_head_seen(const std::string& cell) { return cell == "?"; }
-shm::WordKind stored_kind(const Access& access) { return shm::Word::kind(access.operand); }
 
 struct Mutant {
   const char* name;
@@ -63,9 +62,13 @@ void PrintTo(const Mutant& at, std::ostream* out) { *out << at.name; }
 
 const RingShape kWrap{.slots = 2, .senders = {{0, 0}, {0, 0}}};
 const RingShape kLong{.slots = 4, .senders = {{8, 0, 0}, {0, 8}}};
-const RingShape kPads{.slots = 4, .senders = {{0, 8, 8}}, .is_shared = false};
+const RingShape kRoom{.slots = 4, .senders = {{8, 8}, {8}}};
+const RingShape kOwnRoom{.slots = 4, .senders = {{0, 8, 8, 8}}, .is_shared = false};
 const RingShape kThreads{.slots = 2, .senders = {{0, 0}, {0}}, .one_producer = true};
 const RingShape kEarly{.slots = 2, .senders = {{0, 0}, {0, 0}}, .frees_early = true};
+const RingShape kEarlyLong{.slots = 4, .senders = {{8, 8}, {8}}, .frees_early = true};
+/// What a lie about head adds to it.
+constexpr uint64_t kTwoSlots = shm::Extent{2, 0}.packed(), kTwoLines = shm::Extent{0, 2}.packed();
 
 const Mutant kMutants[] = {
     {"PublishRelaxed", "data race", kWrap, {[](Access& a, const std::string& cell) {
@@ -89,15 +92,23 @@ const Mutant kMutants[] = {
     {"ReserveInTwoHalves", "", kWrap, {[](Access& a, const std::string& cell) {
        a.is_torn = cell == "tail";
      }}},
-    {"NoLookForRoom", "", kWrap, {[](Access& a, const std::string& cell) {
-       if (cell == "head" && a.action == Action::kLoad) a.lie = 2;
+    {"NoLookForSlots", "", kWrap, {[](Access& a, const std::string& cell) {
+       if (cell == "head" && a.action == Action::kLoad) a.lie = kTwoSlots;
      }}},
-    {"InsideWordsNotZeroed", "", kLong, {[](Access& a, const std::string& cell) {
-       a.is_dropped = is_word(cell) && a.action == Action::kStore && a.operand == 0;
+    {"NoLookForLines", "data race", kOwnRoom, {[](Access& a, const std::string& cell) {
+       if (cell == "head" && a.action == Action::kLoad) a.lie = kTwoLines;
      }}},
-    {"PadNotPublished", "waits for ever", kPads, {[](Access& a, const std::string& cell) {
-       a.is_dropped =
-           is_word(cell) && a.action == Action::kStore && stored_kind(a) == shm::WordKind::kPad;
+    {"NoLookForLinesOfOthers", "data race", kRoom, {[](Access& a, const std::string& cell) {
+       if (cell == "head" && a.action == Action::kLoad) a.lie = kTwoLines;
+     }}},
+    {"ReserveLinesInTwoHalves", "", kLong, {[](Access& a, const std::string& cell) {
+       a.is_torn = cell == "tail";
+     }}},
+    {"FreeLinesWithoutRelease", "data race", kOwnRoom, {[](Access& a, const std::string& cell) {
+       if (cell == "head" && a.action == Action::kStore) a.order = kRelaxed;
+     }}},
+    {"LinesWithoutAcquire", "data race", kOwnRoom, {[](Access& a, const std::string& cell) {
+       if (cell == "head" && a.action == Action::kLoad) a.order = kRelaxed;
      }}},
     {"MessageNotPublished", "waits for ever", kWrap, {[](Access& a, const std::string& cell) {
        a.is_dropped = is_word(cell) && a.action == Action::kStore && a.operand != 0;
@@ -111,7 +122,9 @@ const Mutant kMutants[] = {
        }
      }}},
     {"PublishedBeforeItsBytes", "data race", kWrap, {.change = {}, .copies_after_store = true}},
+    {"LinesFilledAfterTheirWord", "data race", kLong, {.change = {}, .copies_after_store = true}},
     {"GivenBackBeforeItIsRead", "data race", kEarly, {}},
+    {"LinesGivenBackBeforeTheyAreRead", "data race", kEarlyLong, {}},
 };
 
 class RingMutant : public testing::TestWithParam<Mutant> {};
@@ -127,7 +140,7 @@ INSTANTIATE_TEST_SUITE_P(All, RingMutant, testing::ValuesIn(kMutants),
                          [](const auto& at) { return std::string(at.param.name); });
 
 TEST(RingMutants, TheirShapesAreFineWithoutThem) {
-  for (const RingShape& shape : {kWrap, kLong, kPads, kThreads}) {
+  for (const RingShape& shape : {kWrap, kLong, kRoom, kOwnRoom, kThreads}) {
     EXPECT_EQ(RingProgram(shape).explore().failure, "");
   }
 }

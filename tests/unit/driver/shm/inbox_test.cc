@@ -27,8 +27,9 @@ TEST(Inbox, RingsDoNotOverlap) {
     for (auto cls : {MessageClass::kRequest, MessageClass::kReply}) {
       const RingView ring = inbox->ring(lane, cls);
       const auto* begin = reinterpret_cast<const std::byte*>(ring.control);
-      const auto* end = reinterpret_cast<const std::byte*>(ring.slots + ring.slot_count);
+      const auto* end = ring.room + uint64_t{ring.slot_count} * kSlotBytes;
       EXPECT_EQ(reinterpret_cast<uintptr_t>(begin) % 64, 0u);
+      EXPECT_EQ(ring.room, reinterpret_cast<const std::byte*>(ring.slots + ring.slot_count));
       for (const auto& other : spans) EXPECT_TRUE(end <= other.first || begin >= other.second);
       spans.emplace_back(begin, end);
     }

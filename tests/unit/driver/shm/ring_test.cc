@@ -14,22 +14,28 @@ namespace {
 
 /// A ring in ordinary memory, set up as an inbox sets it up.
 struct Ring {
-  explicit Ring(uint32_t slots) : slots_(new Slot[slots]()) {
-    control.tail = slots;
-    control.head = slots;
-    view = {&control, slots_.get(), slots};
+  explicit Ring(uint32_t slots) : slots_(new Slot[slots]()), room_(new Line[slots]()) {
+    const Extent empty{slots, slots};
+    control.tail = empty.packed();
+    control.head = empty.packed();
+    view = {&control, slots_.get(), room_[0].bytes, slots};
   }
+  struct alignas(kSlotBytes) Line {
+    std::byte bytes[kSlotBytes];
+  };
   RingControl control{};
   std::unique_ptr<Slot[]> slots_;
+  std::unique_ptr<Line[]> room_;
   RingView view;
 };
 
 bool send(RingProducer& producer, uint32_t source, const std::vector<uint8_t>& bytes) {
   const auto count = static_cast<uint32_t>(bytes.size());
-  const uint64_t place = producer.reserve(count, count % 2 == 0);
-  if (place == kFull) return false;
-  if (count != 0) std::memcpy(producer.body(place), bytes.data(), count);
+  Extent place;
+  if (!producer.reserve(count, count % 2 == 0, place)) return false;
+  if (count != 0) std::memcpy(producer.body(place, count), bytes.data(), count);
   producer.publish(place, source, count);
+  producer.own_next_lines(place, count);
   return true;
 }
 
@@ -50,20 +56,40 @@ TEST(Ring, FreshRingHasNoMessage) {
   EXPECT_EQ(consumer.next().data, nullptr);
 }
 
-TEST(Ring, AMessageOf56BytesTakesOneLine) {
-  EXPECT_EQ(slots_for(0), 1u);
-  EXPECT_EQ(slots_for(56), 1u);
-  EXPECT_EQ(slots_for(57), 2u);
+TEST(Ring, AMessageOf56BytesLiesInItsSlot) {
+  EXPECT_EQ(lines_for(0), 0u);
+  EXPECT_EQ(lines_for(56), 0u);
+  EXPECT_EQ(lines_for(57), 2u);
+  EXPECT_EQ(lines_for(8 + 512), 1 + 512 / 64u) << "a payload behind a bare head fills its lines";
 }
 
 TEST(Ring, DataStartsAtEightModuloSixteen) {
+  for (const size_t bytes : {size_t{3}, size_t{56}, size_t{57}, size_t{500}}) {
+    Ring ring(32);
+    RingProducer producer(ring.view, false);
+    RingConsumer consumer(ring.view);
+    ASSERT_TRUE(send(producer, 1, std::vector<uint8_t>(bytes)));
+    const RingConsumer::Message message = consumer.next();
+    EXPECT_EQ(message.bytes, bytes);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(message.data) % 16, 8u) << bytes;
+  }
+}
+
+// Positions wrap in the one word that holds them both: slots late, lines soon.
+TEST(Ring, AnExtentCountsAcrossItsWrap) {
+  const Extent before{(uint64_t{1} << 47) - 1, Extent::kLineMask - 1};
+  const Extent after = Extent::of(Extent{before.slots + 2, before.lines + 5}.packed());
+  EXPECT_EQ(Extent::of(before.packed()).slots, before.slots);
+  EXPECT_EQ(after.slots_since(before), 2u);
+  EXPECT_EQ(after.lines_since(before), 5u);
+  EXPECT_GT(before.lines_since(after), kSlotCountMax) << "an old tail shows no room";
+}
+
+TEST(Ring, AWordWithAnAbsurdLengthEndsTheJob) {
   Ring ring(32);
-  RingProducer producer(ring.view, false);
   RingConsumer consumer(ring.view);
-  alignas(64) static Slot slot;
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(slot.body) % 16, 8u);
-  ASSERT_TRUE(send(producer, 1, {1, 2, 3}));
-  EXPECT_EQ(consumer.next().bytes, 3u);
+  ring.view.slots[0].word = Word::make(1, 0, message_bytes_max(32) + 1);
+  EXPECT_DEATH(consumer.next(), "absurd length");
 }
 
 class RingShapes : public testing::TestWithParam<std::tuple<uint32_t, bool>> {};
@@ -124,13 +150,27 @@ TEST(Ring, FullSaysSoAndRecovers) {
   EXPECT_TRUE(send(producer, 0, std::vector<uint8_t>(message_bytes_max(32))));
 }
 
+TEST(Ring, AFullRoomLetsShortMessagesPass) {
+  Ring ring(32);
+  RingProducer producer(ring.view, true);
+  RingConsumer consumer(ring.view);
+  const std::vector<uint8_t> longest(message_bytes_max(32));
+  ASSERT_TRUE(send(producer, 0, longest));
+  ASSERT_TRUE(send(producer, 0, longest));
+  EXPECT_FALSE(send(producer, 0, std::vector<uint8_t>(57)));
+  EXPECT_TRUE(send(producer, 0, std::vector<uint8_t>(56)));
+  ASSERT_NE(consumer.next().data, nullptr);
+  consumer.free_next();
+  EXPECT_TRUE(send(producer, 0, longest)) << "half of the room came back";
+}
+
 TEST(Ring, TheLongestMessageAlwaysFitsAnEmptyRing) {
   for (uint32_t before = 0; before < 32; ++before) {
     Ring ring(32);
     RingProducer producer(ring.view, true);
     RingConsumer consumer(ring.view);
     for (uint32_t i = 0; i < before; ++i) {
-      ASSERT_TRUE(send(producer, 0, {1}));
+      ASSERT_TRUE(send(producer, 0, std::vector<uint8_t>(57)));
       ASSERT_NE(consumer.next().data, nullptr);
       consumer.free_next();
     }
