@@ -92,6 +92,38 @@ void check_long_bounds(Rank to, const void* dest, size_t bytes) noexcept {
       static_cast<unsigned long long>(route.segment_base));
 }
 
+/// Waits for completions, in a handler or out of it.
+void wait_for(const pinwire_token* token, const Route& route, const DoneCount& done,
+              uint32_t count) noexcept {
+  const auto finished = [&] { return done.load(std::memory_order_acquire) == count; };
+  if (token == nullptr) {
+    wait_until(finished);
+  } else {
+    while (!finished()) poll_in_handler(route.driver_index, token->lane);
+  }
+}
+
+/// Of a payload that the driver can only copy, all but what it copies at once goes ahead as puts.
+/// Returns how much.
+size_t put_front(const pinwire_token* token, const Route& route, Work work, size_t bytes) noexcept {
+  const uint64_t piece_max = engine.drivers[route.driver_index].caps.copied_bytes_max;
+  DoneCount done{0};
+  uint32_t count = 0;
+  size_t at = 0;
+  work.op = Op::kPut;
+  work.flags = 0;
+  work.head_bytes = 0;
+  work.bytes = piece_max;
+  work.cookie = cookie_of(done);
+  for (; bytes - at > piece_max; at += piece_max, ++count) {
+    post(token, route, work);
+    work.local = static_cast<std::byte*>(work.local) + piece_max;
+    work.remote += piece_max;
+  }
+  wait_for(token, route, done, count);
+  return at;
+}
+
 /// How the payload of a Long leaves, by its size and place: copied by the driver; in place, waiting
 /// until the target has it; or, LongAsync, in place without waiting. That only from the segment:
 /// the reply after which the client may free its source can overtake acknowledgements, and a
@@ -120,8 +152,15 @@ void send_long(const pinwire_token* token, Rank to, const AmCall& call, const vo
   work.remote = reinterpret_cast<uint64_t>(dest);
   work.remote_key = route.region_key;
   const uint32_t local_key = engine.local_key(route.driver_index, source, bytes);
+  const Caps& caps = engine.drivers[route.driver_index].caps;
+  if (!caps.reaches(local_key) && bytes > caps.copied_bytes_max) {
+    const size_t ahead = put_front(token, route, work, bytes);
+    work.local = static_cast<std::byte*>(work.local) + ahead;
+    work.remote += ahead;
+    work.bytes = bytes -= ahead;
+  }
   const bool waits = !is_async || local_key == kNoRegion;
-  if (engine.drivers[route.driver_index].caps.copies(bytes, waits)) {
+  if (caps.copies(bytes, waits)) {
     post(token, route, work);
     return;
   }
@@ -130,13 +169,7 @@ void send_long(const pinwire_token* token, Rank to, const AmCall& call, const vo
   DoneCount done{0};
   work.cookie = cookie_of(done);
   post(token, route, work);
-  if (!waits) return;
-  const auto finished = [&] { return done.load(std::memory_order_acquire) != 0; };
-  if (token == nullptr) {
-    wait_until(finished);
-  } else {
-    while (!finished()) poll_in_handler(route.driver_index, token->lane);
-  }
+  if (waits) wait_for(token, route, done, 1);
 }
 
 }  // namespace

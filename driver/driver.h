@@ -32,13 +32,17 @@ struct Caps {
   bool ordered_put_send = false;
   bool atomic64 = false;
   bool on_demand_paging = false;
-  bool needs_local_key = false;
+  bool needs_local_key = false;  ///< work of more than copied_bytes_max must name a region
   bool zero_copy_tx = false;
   bool in_place_rx = false;
   bool event_fd = false;
   bool concurrent_post = false;
   bool concurrent_idle = false;  ///< idle() tells of arrivals without a poll
 
+  /// Whether memory of this key goes whole; else the driver copies up to copied_bytes_max at a time.
+  bool reaches(uint32_t local_key) const noexcept {
+    return !needs_local_key || local_key != kNoRegion;
+  }
   /// Is a put of so much better copied? `reusable`: its source must be free when the call returns.
   bool copies(uint64_t bytes, bool reusable) const noexcept {
     return bytes <= (reusable ? eager_bytes_max : inline_bytes_max);

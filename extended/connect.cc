@@ -20,13 +20,14 @@ Result<Way> way_to(const Job& job, Rank peer) {
   switch (job.settings.driver) {
     case DriverChoice::kAuto:
       return is_near ? Way::kShm : Way::kNetwork;
+    case DriverChoice::kVerbs:
     case DriverChoice::kDpdk:
       return Way::kNetwork;
     case DriverChoice::kShm:
       if (is_near) return Way::kShm;
       return error(
           "GASNET_DRIVER=shm, but rank %u is on another host or, by GASNET_SUPERNODE_MAXSIZE, in "
-          "another supernode; use GASNET_DRIVER=auto or dpdk",
+          "another supernode; use GASNET_DRIVER=auto, verbs or dpdk",
           peer);
   }
   return error("no such driver");

@@ -46,11 +46,7 @@ Result<std::unique_ptr<Driver>> make_dpdk_for(const Job& job) {
   DpdkOptions options;
   options.rank = engine.rank;
   options.rank_count = engine.rank_count;
-  const auto is_here = [&](const RankFacts& other) {
-    return other.host == job.ranks[engine.rank].host;
-  };
-  options.host_rank = static_cast<uint32_t>(
-      std::count_if(job.ranks.begin(), job.ranks.begin() + engine.rank, is_here));
+  options.host_rank = rank_on_host(job);
   options.host_rank_count = ranks_on_host(job);
   options.job_directory = settings.job_dir;
   options.fabric = settings.dpdk_fabric;

@@ -9,8 +9,8 @@
 
 namespace pinwire {
 
-/// The driver for peers on other hosts: the first of the table that works here, or the one that
-/// GASNET_DRIVER names. A sentence that says of each why it was passed over.
+/// The driver for peers on other hosts: the first of the table that works on every rank, or the one
+/// that GASNET_DRIVER names. A sentence that says of each why it was passed over. Collective.
 Result<std::unique_ptr<Driver>> make_network_driver(const Job& job);
 
 /// `driver` inside the decorators that this build and the settings want: `checked` in builds with
@@ -18,6 +18,7 @@ Result<std::unique_ptr<Driver>> make_network_driver(const Job& job);
 Result<std::unique_ptr<Driver>> decorate(std::unique_ptr<Driver> driver, const Settings& settings);
 
 /// One function for each row. A build without the device's library links one that says so.
+Result<std::unique_ptr<Driver>> make_verbs_for(const Job& job);
 Result<std::unique_ptr<Driver>> make_dpdk_for(const Job& job);
 
 }  // namespace pinwire

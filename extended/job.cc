@@ -183,6 +183,12 @@ uint32_t ranks_on_host(const Job& job) noexcept {
       [&](const RankFacts& other) { return other.host == job.ranks[engine.rank].host; }));
 }
 
+uint32_t rank_on_host(const Job& job) noexcept {
+  return static_cast<uint32_t>(std::count_if(
+      job.ranks.begin(), job.ranks.begin() + engine.rank,
+      [&](const RankFacts& other) { return other.host == job.ranks[engine.rank].host; }));
+}
+
 Status job_init(SegmentKind kind, const char* config) {
   if (kind != SegmentKind::kFast) {
     return error(

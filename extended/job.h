@@ -61,6 +61,8 @@ Status job_attach(uint64_t segment_bytes);
 
 /// Ranks of this host, this one included.
 uint32_t ranks_on_host(const Job& job) noexcept;
+/// This one's place among them.
+uint32_t rank_on_host(const Job& job) noexcept;
 
 /// Ranks of a host go into supernodes of at most `supernode_maxsize` in order; 0: into one.
 std::vector<RankPlace> place_ranks(const std::vector<RankFacts>& ranks, uint32_t supernode_maxsize);

@@ -38,7 +38,9 @@ Work one_sided(Op kind, Rank peer, const Route& route, pinwire_op& op) noexcept 
 /// Splits by what the driver takes at once.
 void post_pieces(const Work& whole, const Route& route, std::byte* local, uint64_t remote,
                  size_t bytes, pinwire_op& op) noexcept {
-  const uint64_t piece_max = engine.drivers[route.driver_index].caps.put_bytes_max;
+  const Caps& caps = engine.drivers[route.driver_index].caps;
+  const uint64_t piece_max =
+      caps.reaches(whole.local_key) ? caps.put_bytes_max : caps.copied_bytes_max;
   Work work = whole;
   for (size_t at = 0; at < bytes;) {
     const size_t piece = std::min<uint64_t>(bytes - at, piece_max);

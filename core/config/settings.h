@@ -15,7 +15,7 @@
 
 namespace pinwire {
 
-enum class DriverChoice : uint8_t { kAuto, kShm, kDpdk };
+enum class DriverChoice : uint8_t { kAuto, kShm, kVerbs, kDpdk };
 enum class SegmentPages : uint8_t { kAuto, kYes, kNo };
 enum class DpdkHugePages : uint8_t { kAuto, kNever, kAlways };
 enum class BarrierChoice : uint8_t { kDissem, kAmDissem, kPshm };
@@ -35,6 +35,11 @@ struct Settings {
   HostDetect host_detect = HostDetect::kConduit;
   MemoryBound max_segment;
   SegmentPages hugepages = SegmentPages::kAuto;
+  // The RDMA device.
+  std::string verbs_device;  ///< "mlx5_0" or "mlx5_0:1"; empty: the first that will do
+  std::string gid;           ///< an index or an address; empty: chosen by kind
+  uint32_t qp_timeout = 0;   ///< of an acknowledgement: 4.096 us * 2^qp_timeout
+  uint32_t qp_retry_count = 0;
   // The DPDK port.
   std::string eal_args;
   std::string dpdk_fabric;  ///< one of the table's choices

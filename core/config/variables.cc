@@ -15,7 +15,7 @@ constexpr const char* kExitTimeoutMin = "1.0";
 
 // clang-format off
 constexpr Variable kVariables[] = {
-  {"GASNET_DRIVER", Kind::kChoice, "auto", 0, 0, "auto|shm|dpdk", false,
+  {"GASNET_DRIVER", Kind::kChoice, "auto", 0, 0, "auto|shm|verbs|dpdk", false,
    "what carries the traffic; auto takes shared memory inside a host and the best NIC outside",
    [](S& s, const V& v) { s.driver = static_cast<DriverChoice>(v.choice); }},
   {"GASNET_NETWORKDEPTH", Kind::kWhole, "256", 1, 65535, "", false,
@@ -49,6 +49,18 @@ constexpr Variable kVariables[] = {
   {"GASNET_USE_HUGEPAGES", Kind::kChoice, "auto", 0, 0, "auto|yes|no", false,
    "pages of the segment; auto takes huge pages, else transparent ones, else 4 KiB",
    [](S& s, const V& v) { s.hugepages = static_cast<SegmentPages>(v.choice); }},
+  {"GASNET_VERBS_DEVICE", Kind::kText, "", 0, 0, "", false,
+   "RDMA device, DEVICE or DEVICE:PORT, e.g. mlx5_0:1; empty: one with an active port, the ranks of a host in turns",
+   [](S& s, const V& v) { s.verbs_device = v.text; }},
+  {"GASNET_GID", Kind::kText, "", 0, 0, "", false,
+   "address (GID) of the RDMA port, its index or an IP address; empty: the best for RoCE (v2, routable, IPv4 first)",
+   [](S& s, const V& v) { s.gid = v.text; }},
+  {"GASNET_QP_TIMEOUT", Kind::kWhole, "16", 1, 31, "", false,
+   "how long an RDMA device waits for an acknowledgement: 4.096 us times 2 to this power",
+   [](S& s, const V& v) { s.qp_timeout = static_cast<uint32_t>(v.whole); }},
+  {"GASNET_QP_RETRY_COUNT", Kind::kWhole, "6", 0, 7, "", false,
+   "how often it tries again before it takes the peer for dead; 7 means for ever on some devices",
+   [](S& s, const V& v) { s.qp_retry_count = static_cast<uint32_t>(v.whole); }},
   {"GASNET_EAL_ARGS", Kind::kText, "", 0, 0, "", false,
    "arguments of DPDK's EAL; a device that they name takes the place of the fabric's",
    [](S& s, const V& v) { s.eal_args = v.text; }},

@@ -16,7 +16,7 @@
 #include <mutex>
 
 #include "driver/dpdk/eal_log.h"
-#include "driver/dpdk/rdma_provider.h"
+#include "driver/rdma/providers.h"
 
 namespace pinwire {
 namespace {
@@ -158,7 +158,7 @@ Status eal_start(const EalOptions& options) {
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   ignore_sigpipe();
-  register_rdma_provider();
+  register_rdma_providers();
   eal_log_capture(options.show_log);
   int started;
   {

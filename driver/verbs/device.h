@@ -1,0 +1,45 @@
+// An opened RDMA device, one of its ports, and what the driver needs to know of them.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <memory>
+#include <string>
+
+#include "driver/verbs/driver.h"
+#include "driver/verbs/gid.h"
+
+namespace pinwire::verbs {
+
+/// Deleters, so that what was made before a failure goes in the right order.
+template <auto destroy>
+struct Destroy {
+  template <typename T>
+  void operator()(T* object) const noexcept {
+    destroy(object);
+  }
+};
+template <typename T, auto destroy>
+using Owned = std::unique_ptr<T, Destroy<destroy>>;
+
+struct Device {
+  Owned<ibv_context, ibv_close_device> context;
+  Owned<ibv_pd, ibv_dealloc_pd> pd;
+  std::string name;
+  uint8_t port = 1;
+  ibv_device_attr limits{};
+  ibv_port_attr port_facts{};
+  bool is_ethernet = false;
+  bool uses_gid = false;  ///< always on Ethernet; on InfiniBand where one was asked for
+  GidEntry gid;
+
+  bool has_atomics() const noexcept { return limits.atomic_cap != IBV_ATOMIC_NONE; }
+  /// Bytes of one packet's payload.
+  uint32_t mtu_bytes() const noexcept { return 128u << port_facts.active_mtu; }
+  /// "mlx5_0 port 1, RoCE v2 10.0.0.1 (GID 3), MTU 4096"
+  std::string describe() const;
+};
+
+Result<Device> open_device(const VerbsOptions& options);
+
+}  // namespace pinwire::verbs

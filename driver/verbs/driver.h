@@ -1,0 +1,25 @@
+// The verbs driver: any RDMA device with reliable connections, through libibverbs. Puts and gets
+// are RDMA writes and reads straight from and to pinned memory; messages are sends into shared
+// receive queues, handled in place.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "driver/driver.h"
+
+namespace pinwire {
+
+struct VerbsOptions {
+  std::string device;        ///< "mlx5_0" or "mlx5_0:1"; empty: the first with an active port
+  std::string gid;           ///< an index or an address; empty: chosen by kind
+  uint32_t host_rank = 0;    ///< ranks of a host take turns at devices that are equally good
+  uint32_t timeout = 16;     ///< of an acknowledgement: 4.096 us * 2^timeout (IBA 9.7.6.1.3)
+  uint32_t retry_count = 6;  ///< repetitions without an answer; 7 means for ever on some devices
+  bool show_story = false;   ///< log what was chosen
+};
+
+/// Opens the device; a sentence if there is none, or none that will do.
+Result<std::unique_ptr<Driver>> make_verbs_driver(const VerbsOptions& options);
+
+}  // namespace pinwire

@@ -1,0 +1,49 @@
+#include "driver/verbs/events.h"
+
+#include "core/base/log.h"
+
+namespace pinwire::verbs {
+namespace {
+
+/// nullptr: no harm done, or the completions tell.
+const char* harm_of(const ibv_async_event& event) noexcept {
+  switch (event.event_type) {
+    case IBV_EVENT_PORT_ERR:
+      return "the port went down; is its cable in, its switch up, its interface (`ip link`) up?";
+    case IBV_EVENT_DEVICE_FATAL:
+      return "the device failed; see its log (dmesg)";
+    case IBV_EVENT_CQ_ERR:
+      return "a completion queue overran, which is a bug of Pinwire";
+    case IBV_EVENT_QP_FATAL:
+    case IBV_EVENT_QP_REQ_ERR:
+      return "a connection broke; see the device's log (dmesg)";
+    case IBV_EVENT_SRQ_ERR:
+      return "a receive queue broke; see the device's log (dmesg)";
+    case IBV_EVENT_GID_CHANGE:
+      return nullptr;
+    default:
+      return nullptr;
+  }
+}
+
+bool is_of_port(const ibv_async_event& event) noexcept {
+  return event.event_type == IBV_EVENT_PORT_ERR;
+}
+
+}  // namespace
+
+void note_events(Shared& shared) noexcept {
+  ibv_async_event event;
+  while (ibv_get_async_event(shared.device.context.get(), &event) == 0) {
+    const char* harm = harm_of(event);
+    const bool is_ours = !is_of_port(event) || event.element.port_num == shared.device.port;
+    if (harm != nullptr && is_ours) {
+      shared.failure.record(shared.info.rank, WorkStatus::kUnreachable, "%s port %u: %s: %s",
+                            shared.device.name.c_str(), shared.device.port,
+                            ibv_event_type_str(event.event_type), harm);
+    }
+    ibv_ack_async_event(&event);
+  }
+}
+
+}  // namespace pinwire::verbs

@@ -1,0 +1,12 @@
+// What the device tells by itself: ports that go down, queues that break.
+#pragma once
+
+#include "driver/verbs/lane.h"
+
+namespace pinwire::verbs {
+
+/// Takes what has been told since the last look; never waits. What no job survives becomes the
+/// driver's failure.
+void note_events(Shared& shared) noexcept;
+
+}  // namespace pinwire::verbs

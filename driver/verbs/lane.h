@@ -1,0 +1,116 @@
+// One lane of the verbs driver: a completion queue for what it sends, a shared receive queue for
+// each class of message, a pair of connections to each peer. Calls are serialised by the caller
+// (driver.h).
+//
+// Selective signalling: a request that owes nobody anything completes silently; every
+// kSignalEvery-th on a connection is signalled all the same, so that the room of the send queue
+// comes back. Requests of a batch to one peer are posted as one chain: one doorbell.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "driver/driver.h"
+#include "driver/verbs/chain.h"
+#include "driver/verbs/failure.h"
+#include "driver/verbs/link.h"
+#include "driver/verbs/receive_queue.h"
+#include "driver/verbs/tickets.h"
+
+namespace pinwire::verbs {
+
+/// What the lanes of a driver share; constant after open, but the failure.
+struct Shared {
+  VerbsOptions options;
+  Device device;
+  OpenInfo info;
+  FailureNote failure;
+  Memory credits;             ///< a word for each [lane][rank]: see Peer::taken
+  uint32_t inline_bytes = 0;  ///< of every connection
+  uint32_t window = 0;        ///< requests under way to one peer
+};
+
+struct LaneCounters {
+  uint64_t messages_sent = 0;
+  uint64_t messages_received = 0;
+  uint64_t doorbells = 0;
+  uint64_t requests_posted = 0;
+  uint64_t signalled = 0;
+  uint64_t bytes_inline = 0;
+  uint64_t bytes_copied = 0;    ///< through a buffer, either way
+  uint64_t bytes_in_place = 0;  ///< by the device, straight from or to the client's memory
+  uint64_t credit_reports = 0;
+  uint64_t wakeups_armed = 0;
+};
+
+inline constexpr uint32_t kMediumBytes = 4096;
+inline constexpr uint32_t kMessageBytesMax = kMediumBytes + kHeadBytesMax;
+/// Unpinned memory goes through buffers of this size.
+inline constexpr uint32_t kLargeBufferBytes = 64 * 1024;
+
+class Lane {
+ public:
+  Lane(Shared& shared, uint32_t index) noexcept : shared_(shared), index_(index) {}
+  Status open();
+  Status connect(Rank peer, const Address& address);
+  void close() noexcept;
+  uint32_t queue_pair_number(Rank peer, uint32_t cls) const noexcept;
+
+  uint32_t post(std::span<const Work> work) noexcept;
+  uint32_t done(std::span<Done> out) noexcept;
+  uint32_t recv(RecvFilter filter, std::span<Recv> out) noexcept;
+  void give_back(std::span<const Recv> buffers) noexcept;
+  int event_fd() const noexcept { return channel_->fd; }
+  Armed arm() noexcept;
+  bool drained() const noexcept;
+  const LaneCounters& counters() const noexcept { return counters_; }
+
+ private:
+  static constexpr uint32_t kSignalEvery = 16;
+  static constexpr uint32_t kWorkRequestsMax = 2;  // of one Work: kPutSend
+
+  // lane_open.cc
+  Status open_queues();
+  Status open_connections();
+
+  // lane_post.cc
+  bool append(const Work& work) noexcept;
+  bool append_put(Link& link, const Work& work, bool is_last) noexcept;
+  void append_message(Link& link, const Work& work, uint64_t payload_bytes) noexcept;
+  bool append_get(Link& link, const Work& work) noexcept;
+  bool append_atomic(Link& link, const Work& work) noexcept;
+  BufferPool* pool_for(uint64_t bytes) noexcept;
+  uint32_t ticket_for(const Work& work, bool owes_done, BufferPool* pool, uint32_t buffer) noexcept;
+  void finish(Link& link, ibv_send_wr& request, uint32_t ticket) noexcept;
+  void ring(Link& link) noexcept;
+  void take_back(const ibv_send_wr* refused, int reason) noexcept;
+
+  // lane_complete.cc
+  void reap() noexcept;
+  void settle(const ibv_wc& completion) noexcept;
+  void note_failure(const ibv_wc& completion) noexcept;
+  Rank peer_of(uint32_t queue_pair) const noexcept;
+
+  // lane_receive.cc
+  void note_bad_arrival(const ibv_wc& arrived) noexcept;
+  void report_credit(Rank rank) noexcept;
+  void flush_tails() noexcept;
+
+  Shared& shared_;
+  const uint32_t index_;
+  Owned<ibv_comp_channel, ibv_destroy_comp_channel> channel_;
+  Owned<ibv_cq, ibv_destroy_cq> completions_;
+  ReceiveQueue receive_[kLinksPerPeer];
+  BufferPool small_, large_;
+  Tickets tickets_;
+  std::vector<Done> finished_;  // its capacity is reserved once: as many as there are tickets
+  std::vector<Peer> peers_;
+  Chain chain_;
+  uint32_t room_ =
+      0;  // requests under way on all connections that the completion queue has room for
+  uint32_t credits_owed_ = 0;  // peers whose report found no room
+  mutable bool is_draining_ = false;
+  LaneCounters counters_;
+};
+
+}  // namespace pinwire::verbs

@@ -1,0 +1,60 @@
+// Completions of what was sent.
+#include <algorithm>
+#include <cstring>
+
+#include "driver/verbs/lane.h"
+
+namespace pinwire::verbs {
+
+uint32_t Lane::done(std::span<Done> out) noexcept {
+  reap();
+  const auto count = static_cast<uint32_t>(std::min(out.size(), finished_.size()));
+  std::copy_n(finished_.end() - count, count, out.begin());
+  finished_.resize(finished_.size() - count);
+  return count;
+}
+
+void Lane::reap() noexcept {
+  if (tickets_.in_use() == 0) return;
+  constexpr int kBatch = 32;
+  ibv_wc batch[kBatch];
+  const int found = ibv_poll_cq(completions_.get(), kBatch, batch);
+  check(found >= 0, "the completion queue of the sends cannot be polled", found);
+  for (int i = 0; i < found; ++i) settle(batch[i]);
+}
+
+void Lane::settle(const ibv_wc& completion) noexcept {
+  if (completion.status != IBV_WC_SUCCESS) note_failure(completion);
+  if (completion.wr_id == 0) return;  // unsignalled, and failed: nobody waits for it
+  const auto index = static_cast<uint32_t>(completion.wr_id - 1);
+  Ticket& ticket = tickets_.at(index);
+  ticket.link->room += ticket.covers;
+  room_ += ticket.covers;
+  if (ticket.copy_to != nullptr && completion.status == IBV_WC_SUCCESS) {
+    std::memcpy(ticket.copy_to, ticket.pool->at(ticket.buffer), ticket.copy_bytes);
+  }
+  if (ticket.buffer != BufferPool::kNone) ticket.pool->give(ticket.buffer);
+  if (ticket.has_done) finished_.push_back({ticket.cookie, status_of(completion.status)});
+  tickets_.give(index);
+}
+
+Rank Lane::peer_of(uint32_t queue_pair) const noexcept {
+  for (Rank rank = 0; rank < peers_.size(); ++rank) {
+    for (const Link& link : peers_[rank].links) {
+      if (link.queue && link.queue->qp_num == queue_pair) return rank;
+    }
+  }
+  return shared_.info.rank;
+}
+
+void Lane::note_failure(const ibv_wc& completion) noexcept {
+  const Rank peer = peer_of(completion.qp_num);
+  shared_.failure.record(
+      peer, status_of(completion.status),
+      "%s port %u: a transfer of rank %u to rank %u failed: %s (status %d, vendor 0x%x): %s",
+      shared_.device.name.c_str(), shared_.device.port, shared_.info.rank, peer,
+      ibv_wc_status_str(completion.status), completion.status, completion.vendor_err,
+      advice_on(completion.status));
+}
+
+}  // namespace pinwire::verbs

@@ -1,0 +1,219 @@
+// Work becomes requests of the device.
+#include <cstring>
+
+#include "core/base/bits.h"
+#include "driver/verbs/lane.h"
+
+namespace pinwire::verbs {
+namespace {
+
+constexpr uint32_t kNoTicket = ~0u;
+
+bool is_silent(const Work& work) noexcept { return (work.flags & kWorkSilent) != 0; }
+bool has_message(const Work& work) noexcept {
+  return work.op == Op::kSend || work.op == Op::kPutSend;
+}
+
+}  // namespace
+
+uint32_t Lane::post(std::span<const Work> work) noexcept {
+  uint32_t taken = 0;
+  while (taken < work.size() && append(work[taken])) ++taken;
+  if (chain_.count() != 0) ring(*chain_.link());
+  return taken;
+}
+
+bool Lane::append(const Work& work) noexcept {
+  Peer& peer = peers_[work.peer];
+  Link& link = peer.links[static_cast<size_t>(work.cls)];
+  const bool is_request = has_message(work) && work.cls == MessageClass::kRequest;
+  if (is_request && !peer.has_credit(shared_.window)) return false;
+  // Enough for the largest work there is, so that nothing is half done.
+  if (link.room < kWorkRequestsMax || room_ < kWorkRequestsMax ||
+      tickets_.free_count() < finished_.size() + kWorkRequestsMax ||
+      small_.free_count() < kWorkRequestsMax) {
+    return false;
+  }
+  if (chain_.count() != 0 && (chain_.link() != &link || !chain_.has_room(kWorkRequestsMax))) {
+    ring(*chain_.link());
+  }
+  if (chain_.count() == 0) chain_.start(link);
+  switch (work.op) {
+    case Op::kSend:
+      append_message(link, work, work.bytes);
+      break;
+    case Op::kPut:
+      if (!append_put(link, work, true)) return false;
+      break;
+    case Op::kPutSend:
+      // Both on one connection, whose order they keep at the target (IBA o9-20): the data is there
+      // before the message is seen.
+      if (!append_put(link, work, false)) return false;
+      append_message(link, work, 0);
+      break;
+    case Op::kGet:
+      return append_get(link, work);
+    case Op::kFetchOp:
+    case Op::kCompareSwap:
+      return append_atomic(link, work);
+  }
+  if (is_request) ++peer.requests_sent;
+  counters_.messages_sent += has_message(work);
+  return true;
+}
+
+void Lane::append_message(Link& link, const Work& work, uint64_t payload_bytes) noexcept {
+  const uint64_t bytes = work.head_bytes + payload_bytes;
+  dcheck(bytes <= kMessageBytesMax, "message too long", bytes);
+  ibv_send_wr& request = chain_.add(IBV_WR_SEND_WITH_IMM);
+  request.imm_data = shared_.info.rank;
+  uint32_t buffer = BufferPool::kNone;
+  if (bytes <= shared_.inline_bytes) {
+    request.send_flags = IBV_SEND_INLINE;
+    Chain::add_piece(request, work.head, work.head_bytes, 0);
+    Chain::add_piece(request, work.local, payload_bytes, 0);
+    counters_.bytes_inline += bytes;
+  } else {
+    buffer = small_.take();
+    std::byte* at = small_.at(buffer);
+    std::memcpy(at, work.head, work.head_bytes);
+    if (payload_bytes != 0) std::memcpy(at + work.head_bytes, work.local, payload_bytes);
+    Chain::add_piece(request, at, bytes, small_.local_key());
+    counters_.bytes_copied += bytes;
+  }
+  finish(link, request, ticket_for(work, !is_silent(work), &small_, buffer));
+}
+
+BufferPool* Lane::pool_for(uint64_t bytes) noexcept {
+  BufferPool& pool = bytes <= small_.bytes_each() ? small_ : large_;
+  dcheck(bytes <= pool.bytes_each(), "memory without a key, larger than a buffer", bytes);
+  return pool.free_count() != 0 ? &pool : nullptr;
+}
+
+bool Lane::append_put(Link& link, const Work& work, bool is_last) noexcept {
+  const bool is_inline = work.bytes <= shared_.inline_bytes;
+  const bool is_in_place =
+      !is_inline && work.local_key != kNoRegion && (work.flags & kWorkCopied) == 0;
+  BufferPool* pool = is_inline || is_in_place ? nullptr : pool_for(work.bytes);
+  if (!is_inline && !is_in_place && pool == nullptr) return false;
+  ibv_send_wr& request = chain_.add(IBV_WR_RDMA_WRITE);
+  request.wr.rdma.remote_addr = work.remote;
+  request.wr.rdma.rkey = work.remote_key;
+  uint32_t buffer = BufferPool::kNone;
+  if (is_inline) {
+    request.send_flags = IBV_SEND_INLINE;
+    Chain::add_piece(request, work.local, work.bytes, 0);
+    counters_.bytes_inline += work.bytes;
+  } else if (is_in_place) {
+    Chain::add_piece(request, work.local, work.bytes, work.local_key);
+    counters_.bytes_in_place += work.bytes;
+  } else {
+    buffer = pool->take();
+    std::memcpy(pool->at(buffer), work.local, work.bytes);
+    Chain::add_piece(request, pool->at(buffer), work.bytes, pool->local_key());
+    counters_.bytes_copied += work.bytes;
+  }
+  finish(link, request, ticket_for(work, is_last && !is_silent(work), pool, buffer));
+  return true;
+}
+
+bool Lane::append_get(Link& link, const Work& work) noexcept {
+  const bool is_in_place = work.local_key != kNoRegion;
+  BufferPool* pool = is_in_place ? nullptr : pool_for(work.bytes);
+  if (!is_in_place && pool == nullptr) return false;
+  ibv_send_wr& request = chain_.add(IBV_WR_RDMA_READ);
+  request.wr.rdma.remote_addr = work.remote;
+  request.wr.rdma.rkey = work.remote_key;
+  uint32_t buffer = BufferPool::kNone;
+  if (is_in_place) {
+    Chain::add_piece(request, work.local, work.bytes, work.local_key);
+    counters_.bytes_in_place += work.bytes;
+  } else {
+    buffer = pool->take();
+    Chain::add_piece(request, pool->at(buffer), work.bytes, pool->local_key());
+    counters_.bytes_copied += work.bytes;
+  }
+  const uint32_t index = ticket_for(work, !is_silent(work), pool, buffer);
+  if (buffer != BufferPool::kNone) {
+    tickets_.at(index).copy_to = static_cast<std::byte*>(work.local);
+    tickets_.at(index).copy_bytes = static_cast<uint32_t>(work.bytes);
+  }
+  finish(link, request, index);
+  return true;
+}
+
+bool Lane::append_atomic(Link& link, const Work& work) noexcept {
+  AtomicOperands with;
+  std::memcpy(&with, work.head, sizeof with);
+  const bool swaps = with.code == AtomicCode::kCompareSwap;
+  dcheck(swaps || with.code == AtomicCode::kAdd || with.code == AtomicCode::kGet,
+         "an atomic that the device has not", static_cast<int>(with.code));
+  ibv_send_wr& request =
+      chain_.add(swaps ? IBV_WR_ATOMIC_CMP_AND_SWP : IBV_WR_ATOMIC_FETCH_AND_ADD);
+  request.wr.atomic.remote_addr = work.remote;
+  request.wr.atomic.rkey = work.remote_key;
+  request.wr.atomic.compare_add = swaps                           ? with.compare
+                                  : with.code == AtomicCode::kAdd ? with.operand
+                                                                  : 0;
+  request.wr.atomic.swap = with.operand;
+  const uint32_t buffer = small_.take();
+  Chain::add_piece(request, small_.at(buffer), sizeof(uint64_t), small_.local_key());
+  const uint32_t index = ticket_for(work, !is_silent(work), &small_, buffer);
+  tickets_.at(index).copy_to = static_cast<std::byte*>(work.local);
+  tickets_.at(index).copy_bytes = sizeof(uint64_t);
+  finish(link, request, index);
+  return true;
+}
+
+uint32_t Lane::ticket_for(const Work& work, bool owes_done, BufferPool* pool,
+                          uint32_t buffer) noexcept {
+  if (!owes_done && buffer == BufferPool::kNone) return kNoTicket;
+  const uint32_t index = tickets_.take();
+  Ticket& ticket = tickets_.at(index);
+  ticket.cookie = work.cookie;
+  ticket.has_done = owes_done;
+  ticket.buffer = buffer;
+  ticket.pool = pool;
+  return index;
+}
+
+void Lane::finish(Link& link, ibv_send_wr& request, uint32_t ticket) noexcept {
+  --link.room;
+  --room_;
+  ++link.unsignalled;
+  if (ticket == kNoTicket) {
+    if (link.unsignalled < kSignalEvery) return;
+    ticket = tickets_.take();
+  }
+  request.send_flags |= IBV_SEND_SIGNALED;
+  request.wr_id = ticket + 1;  // 0: unsignalled
+  Ticket& kept = tickets_.at(ticket);
+  kept.link = &link;
+  kept.covers = link.unsignalled;
+  link.unsignalled = 0;
+  ++counters_.signalled;
+}
+
+void Lane::ring(Link& link) noexcept {
+  ibv_send_wr* refused = nullptr;
+  const int failed = ibv_post_send(link.queue.get(), chain_.first(), &refused);
+  if (failed != 0) [[unlikely]]
+    take_back(refused, failed);
+  counters_.requests_posted += chain_.count();
+  ++counters_.doorbells;
+  chain_.start(link);
+}
+
+void Lane::take_back(const ibv_send_wr* refused, int reason) noexcept {
+  check(shared_.failure.get() != nullptr, "the device refused requests that it has room for",
+        reason, chain_.count());
+  for (; refused != nullptr; refused = refused->next) {
+    if (refused->wr_id == 0) continue;
+    ibv_wc flushed{};
+    flushed.wr_id = refused->wr_id;
+    flushed.status = IBV_WC_WR_FLUSH_ERR;
+    settle(flushed);
+  }
+}
+
+}  // namespace pinwire::verbs

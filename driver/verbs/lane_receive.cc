@@ -1,0 +1,119 @@
+// Messages that arrive, the credit that their senders get back, and sleeping.
+#include <algorithm>
+
+#include "driver/verbs/lane.h"
+
+namespace pinwire::verbs {
+
+uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
+  reap();
+  if (credits_owed_ != 0 || is_draining_) [[unlikely]]
+    flush_tails();
+  std::optional<ibv_wc> bad;
+  const Rank ranks = shared_.info.rank_count;
+  uint32_t count = receive_[static_cast<size_t>(MessageClass::kReply)].poll(out, ranks, bad);
+  if (filter == RecvFilter::kAll) {
+    count +=
+        receive_[static_cast<size_t>(MessageClass::kRequest)].poll(out.subspan(count), ranks, bad);
+  }
+  if (bad) [[unlikely]]
+    note_bad_arrival(*bad);
+  counters_.messages_received += count;
+  return count;
+}
+
+void Lane::note_bad_arrival(const ibv_wc& arrived) noexcept {
+  if (arrived.status != IBV_WC_SUCCESS) {
+    note_failure(arrived);
+    return;
+  }
+  shared_.failure.record(shared_.info.rank, WorkStatus::kRemoteAccess,
+                         "%s port %u: rank %u got a message of %u bytes from rank %u of %u, which "
+                         "makes no sense; do all ranks run the same build?",
+                         shared_.device.name.c_str(), shared_.device.port, shared_.info.rank,
+                         arrived.byte_len, arrived.imm_data, shared_.info.rank_count);
+}
+
+void Lane::give_back(std::span<const Recv> buffers) noexcept {
+  for (const Recv& recv : buffers) {
+    receive_[static_cast<size_t>(recv.cls)].give_back(static_cast<uint32_t>(recv.buffer));
+    if (recv.cls != MessageClass::kRequest) continue;
+    Peer& peer = peers_[recv.peer];
+    ++peer.given_back;
+    if (peer.given_back - peer.reported == std::max(shared_.window / 4, 1u))
+      report_credit(recv.peer);
+  }
+}
+
+void Lane::report_credit(Rank rank) noexcept {
+  Peer& peer = peers_[rank];
+  Link& link = peer.links[static_cast<size_t>(MessageClass::kReply)];
+  if (link.room == 0 || room_ == 0 || tickets_.free_count() <= finished_.size() ||
+      small_.free_count() == 0) {
+    ++credits_owed_;
+    return;
+  }
+  // A Work like any other, but for a word that peers do not pin as a segment.
+  Work report{};
+  report.op = Op::kPut;
+  report.cls = MessageClass::kReply;
+  report.flags = kWorkCopied | kWorkSilent;
+  report.peer = rank;
+  report.local = &peer.given_back;
+  report.bytes = sizeof peer.given_back;
+  report.remote = peer.credit_address;
+  report.remote_key = peer.credit_key;
+  chain_.start(link);
+  append_put(link, report, true);
+  ring(link);
+  peer.reported = peer.given_back;
+  ++counters_.credit_reports;
+}
+
+void Lane::flush_tails() noexcept {
+  const uint32_t owed = std::exchange(credits_owed_, 0);
+  for (Rank rank = 0; rank < peers_.size(); ++rank) {
+    Peer& peer = peers_[rank];
+    if (owed != 0 && peer.given_back - peer.reported >= std::max(shared_.window / 4, 1u)) {
+      report_credit(rank);
+    }
+    if (!is_draining_) continue;
+    for (Link& link : peer.links) {
+      if (link.unsignalled == 0 || link.room == 0 || room_ == 0) continue;
+      // Writes nothing, and completes after all before it.
+      chain_.start(link);
+      ibv_send_wr& request = chain_.add(IBV_WR_RDMA_WRITE);
+      finish(link, request, tickets_.take());
+      ring(link);
+    }
+  }
+}
+
+bool Lane::drained() const noexcept {
+  is_draining_ = true;  // has recv() ask for the completions that nobody wanted so far
+  return tickets_.in_use() == 0 && std::all_of(peers_.begin(), peers_.end(), [](const Peer& peer) {
+           return peer.links[0].unsignalled == 0 && peer.links[1].unsignalled == 0;
+         });
+}
+
+Armed Lane::arm() noexcept {
+  ibv_cq* source = nullptr;
+  void* context = nullptr;
+  while (ibv_get_cq_event(channel_.get(), &source, &context) == 0) ibv_ack_cq_events(source, 1);
+  // Ask, look once more, sleep: what came before the asking makes no event.
+  bool is_asked = ibv_req_notify_cq(completions_.get(), 0) == 0;
+  for (ReceiveQueue& queue : receive_) is_asked = queue.request_notification() && is_asked;
+  if (!is_asked) return Armed::kBusy;
+  bool is_busy = !finished_.empty() || credits_owed_ != 0;
+  if (tickets_.in_use() != 0) {
+    const size_t before = tickets_.in_use();
+    reap();
+    is_busy = is_busy || tickets_.in_use() != before;
+  }
+  for (ReceiveQueue& queue : receive_) is_busy = queue.look() || is_busy;
+  if (is_busy) return Armed::kBusy;
+  ++counters_.wakeups_armed;
+  return Armed::kArmed;
+}
+
+}  // namespace pinwire::verbs

@@ -1,0 +1,40 @@
+// One lane's connections to one peer, and the credit for requests between the two.
+//
+// A request takes a buffer of the receiver's, which gives it back when the handler has run. The
+// sender lets at most `window` requests be under way; the receiver tells how many it gave back by
+// writing a count straight into the sender's memory now and then: no message, no buffer. Where many
+// senders exhaust a receiver all the same, the device itself makes them wait (RNR). Replies and
+// one-sided work have a connection of their own, which no busy receiver holds up: it drains replies
+// whenever it polls, also while it waits inside a handler (C1-154).
+#pragma once
+
+#include <atomic>
+
+#include "driver/verbs/address.h"
+#include "driver/verbs/queue_pair.h"
+
+namespace pinwire::verbs {
+
+struct Link {
+  QueuePair queue;
+  uint32_t room = 0;         ///< requests that the send queue still takes
+  uint32_t unsignalled = 0;  ///< since the last that will complete
+};
+
+struct Peer {
+  Link links[kLinksPerPeer];  ///< by MessageClass; one-sided work goes by the replies'
+  uint64_t requests_sent = 0;
+  uint64_t* taken = nullptr;    ///< how many the peer has given back; written by its device
+  uint64_t given_back = 0;      ///< of its requests
+  uint64_t reported = 0;        ///< the part of them that it knows of
+  uint64_t credit_address = 0;  ///< where to report, in its memory
+  uint32_t credit_key = 0;
+
+  bool has_credit(uint32_t window) const noexcept {
+    // Pairs with nothing: the count alone is read, and only the number of messages depends on it.
+    const uint64_t back = std::atomic_ref<uint64_t>(*taken).load(std::memory_order_relaxed);
+    return requests_sent - back < window;
+  }
+};
+
+}  // namespace pinwire::verbs

@@ -1,0 +1,188 @@
+#include <algorithm>
+#include <cstring>
+
+#include "core/base/log.h"
+#include "driver/verbs/driver.h"
+#include "driver/verbs/events.h"
+#include "driver/verbs/lane.h"
+#include "driver/verbs/regions.h"
+
+namespace pinwire {
+namespace verbs {
+namespace {
+
+/// Beyond this, a put whose source must be free on return waits for the device rather than copies.
+constexpr uint64_t kEagerBytes = kMediumBytes;
+
+class Verbs final : public Driver {
+ public:
+  Verbs(const VerbsOptions& options, Device device) {
+    shared_.options = options;
+    shared_.device = std::move(device);
+  }
+  ~Verbs() override { close(); }
+
+  const char* name() const noexcept override { return "verbs"; }
+  Caps caps() const noexcept override;
+  Status open(const OpenInfo& info) override;
+  std::vector<std::byte> address() const override;
+  Status connect(Rank peer, std::span<const std::byte> address) override;
+  Result<Region> pin(void* base, uint64_t bytes, int, uint64_t) override {
+    return regions_.pin(shared_.device, base, bytes);
+  }
+  Status unpin(const Region& region) override { return regions_.unpin(region); }
+  void close() override;
+
+  uint32_t post(uint32_t lane, std::span<const Work> work) noexcept override {
+    return lanes_[lane]->post(work);
+  }
+  uint32_t done(uint32_t lane, std::span<Done> out) noexcept override {
+    return lanes_[lane]->done(out);
+  }
+  uint32_t recv(uint32_t lane, RecvFilter filter, std::span<Recv> out) noexcept override {
+    return lanes_[lane]->recv(filter, out);
+  }
+  void give_back(uint32_t lane, std::span<const Recv> buffers) noexcept override {
+    lanes_[lane]->give_back(buffers);
+  }
+  /// Completion queues cannot be looked at without being polled.
+  bool idle(uint32_t) const noexcept override { return false; }
+  int event_fd(uint32_t lane) const noexcept override { return lanes_[lane]->event_fd(); }
+  Armed arm(uint32_t lane) noexcept override { return lanes_[lane]->arm(); }
+  bool drained(uint32_t lane) const noexcept override { return lanes_[lane]->drained(); }
+  const Failure* failure() const noexcept override {
+    if (shared_.device.context) note_events(shared_);
+    return shared_.failure.get();
+  }
+  void stats(StatSink& sink) const noexcept override;
+
+ private:
+  mutable Shared shared_;  // failure() looks for the device's events
+  Regions regions_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+};
+
+Caps Verbs::caps() const noexcept {
+  Caps caps;
+  caps.lanes_max = 16;
+  caps.send_bytes_max = kMessageBytesMax;
+  caps.put_bytes_max = shared_.device.port_facts.max_msg_sz;
+  caps.inline_bytes_max = shared_.inline_bytes;
+  caps.eager_bytes_max = std::max<uint64_t>(kEagerBytes, caps.inline_bytes_max);
+  caps.copied_bytes_max = kLargeBufferBytes;
+  caps.mtu_bytes = shared_.device.mtu_bytes();
+  caps.hw_rdma = true;
+  caps.ordered_put_send = true;
+  caps.needs_local_key = true;
+  caps.zero_copy_tx = true;
+  caps.in_place_rx = true;
+  caps.event_fd = true;
+  return caps;
+}
+
+Status Verbs::open(const OpenInfo& info) {
+  check(lanes_.empty(), "opened twice");
+  shared_.info = info;
+  auto credits =
+      Memory::make(shared_.device, uint64_t{info.lanes} * info.rank_count * sizeof(uint64_t),
+                   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE, "credit words");
+  if (!credits) return credits.error();
+  shared_.credits = std::move(*credits);
+  for (uint32_t index = 0; index < info.lanes; ++index) {
+    lanes_.push_back(std::make_unique<Lane>(shared_, index));
+    if (auto opened = lanes_.back()->open(); !opened) return opened;
+  }
+  if (shared_.options.show_story) {
+    log_note("verbs: %s, %u bytes inline, %u requests under way to each peer",
+             shared_.device.describe().c_str(), shared_.inline_bytes, shared_.window);
+  }
+  return success();
+}
+
+std::vector<std::byte> Verbs::address() const {
+  const Device& device = shared_.device;
+  Address address;
+  address.mtu = static_cast<uint8_t>(device.port_facts.active_mtu);
+  address.is_ethernet = device.is_ethernet;
+  address.lid = device.port_facts.lid;
+  address.lanes = shared_.info.lanes;
+  address.credit_key = shared_.credits.remote_key();
+  address.credit_base = reinterpret_cast<uint64_t>(shared_.credits.base());
+  address.gid = device.gid.bytes;
+  for (Rank rank = 0; rank < shared_.info.rank_count; ++rank) {
+    for (const auto& lane : lanes_) {
+      for (uint32_t cls = 0; cls < kLinksPerPeer; ++cls) {
+        address.queue_pairs.push_back(lane->queue_pair_number(rank, cls));
+      }
+    }
+  }
+  return encode(address);
+}
+
+Status Verbs::connect(Rank peer, std::span<const std::byte> bytes) {
+  check(peer < shared_.info.rank_count && peer != shared_.info.rank, "connect to a rank of the job",
+        peer);
+  auto address = decode(bytes, shared_.info.rank_count);
+  if (!address) return address.error();
+  if (address->is_ethernet != shared_.device.is_ethernet) {
+    return error("%s here is %s, the peer's device is not; GASNET_VERBS_DEVICE chooses",
+                 shared_.device.name.c_str(),
+                 shared_.device.is_ethernet ? "on Ethernet" : "on InfiniBand");
+  }
+  if (address->lanes != shared_.info.lanes) {
+    return error("it has %u lanes, this rank %u; set GASNET_LANES alike everywhere", address->lanes,
+                 shared_.info.lanes);
+  }
+  for (const auto& lane : lanes_) {
+    if (auto connected = lane->connect(peer, *address); !connected) return connected;
+  }
+  return success();
+}
+
+void Verbs::close() {
+  for (const auto& lane : lanes_) lane->close();
+  lanes_.clear();
+  regions_.unpin_all();
+  shared_.credits = Memory();
+  shared_.device.pd.reset();
+  shared_.device.context.reset();
+}
+
+void Verbs::stats(StatSink& sink) const noexcept {
+  LaneCounters sum;
+  for (const auto& lane : lanes_) {
+    const LaneCounters& one = lane->counters();
+    sum.messages_sent += one.messages_sent;
+    sum.messages_received += one.messages_received;
+    sum.doorbells += one.doorbells;
+    sum.requests_posted += one.requests_posted;
+    sum.signalled += one.signalled;
+    sum.bytes_inline += one.bytes_inline;
+    sum.bytes_copied += one.bytes_copied;
+    sum.bytes_in_place += one.bytes_in_place;
+    sum.credit_reports += one.credit_reports;
+    sum.wakeups_armed += one.wakeups_armed;
+  }
+  sink.stat("messages_sent", sum.messages_sent);
+  sink.stat("messages_received", sum.messages_received);
+  sink.stat("doorbells", sum.doorbells);
+  sink.stat("requests_posted", sum.requests_posted);
+  sink.stat("requests_signalled", sum.signalled);
+  sink.stat("inline_bytes", sum.bytes_inline);
+  sink.stat("copied_bytes", sum.bytes_copied);
+  sink.stat("in_place_bytes", sum.bytes_in_place);
+  sink.stat("credit_reports", sum.credit_reports);
+  sink.stat("wakeups_armed", sum.wakeups_armed);
+  sink.stat("regions_pinned", regions_.count());
+}
+
+}  // namespace
+}  // namespace verbs
+
+Result<std::unique_ptr<Driver>> make_verbs_driver(const VerbsOptions& options) {
+  auto device = verbs::open_device(options);
+  if (!device) return device.error();
+  return std::unique_ptr<Driver>(std::make_unique<verbs::Verbs>(options, std::move(*device)));
+}
+
+}  // namespace pinwire
