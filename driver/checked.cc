@@ -268,9 +268,11 @@ class Checked final : public ForwardingDriver {
         break;
       case Op::kFetchOp:
       case Op::kCompareSwap:
-        check(caps_.atomic64, "post: an atomic without caps().atomic64");
         check(work.head != nullptr && work.bytes == sizeof(uint64_t) && work.remote % 8 == 0,
               "post: a malformed atomic", work.bytes, work.remote);
+        check(
+            (caps_.atomic64 & atomic_bit(static_cast<const AtomicOperands*>(work.head)->code)) != 0,
+            "post: an atomic without caps().atomic64");
         break;
     }
   }

@@ -30,7 +30,7 @@ struct Caps {
   uint32_t mtu_bytes = 0;  ///< 0: not packetised
   bool hw_rdma = false;    ///< one-sided work needs no CPU at the target
   bool ordered_put_send = false;
-  bool atomic64 = false;
+  uint32_t atomic64 = 0;  ///< 64-bit atomics: an atomic_bit() for each that the device has
   bool on_demand_paging = false;
   bool needs_local_key = false;  ///< work of more than copied_bytes_max must name a region
   bool zero_copy_tx = false;

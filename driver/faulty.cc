@@ -137,7 +137,7 @@ struct Deniable {
 constexpr Deniable kDeniable[] = {
     {"hw_rdma", [](Caps& caps) { caps.hw_rdma = false; }},
     {"ordered_put_send", [](Caps& caps) { caps.ordered_put_send = false; }},
-    {"atomic64", [](Caps& caps) { caps.atomic64 = false; }},
+    {"atomic64", [](Caps& caps) { caps.atomic64 = 0; }},
     {"on_demand_paging", [](Caps& caps) { caps.on_demand_paging = false; }},
     {"zero_copy_tx", [](Caps& caps) { caps.zero_copy_tx = false; }},
     {"in_place_rx", [](Caps& caps) { caps.in_place_rx = false; }},

@@ -33,6 +33,15 @@ enum WorkFlags : uint8_t {
 
 enum class AtomicCode : uint8_t { kAdd, kAnd, kOr, kXor, kMin, kMax, kSwap, kCompareSwap, kGet };
 
+constexpr uint32_t atomic_bit(AtomicCode code) noexcept {
+  return 1u << static_cast<uint32_t>(code);
+}
+inline constexpr uint32_t kAllAtomics = 2 * atomic_bit(AtomicCode::kGet) - 1;
+/// Those of InfiniBand and RoCE (IBA 9.4.5).
+inline constexpr uint32_t kRdmaAtomics = atomic_bit(AtomicCode::kAdd) |
+                                         atomic_bit(AtomicCode::kCompareSwap) |
+                                         atomic_bit(AtomicCode::kGet);
+
 struct AtomicOperands {
   AtomicCode code;
   uint64_t operand;

@@ -25,21 +25,13 @@
 #include "extended/nearest_port.h"
 #include "extended/ops.h"
 #include "extended/reach.h"
+#include "extended/segment_limits.h"
 #include "extended/transfer.h"
 
 namespace pinwire {
 namespace {
 
 Job* the_job = nullptr;
-
-constexpr uint64_t kPageBytes = 4096;
-
-uint64_t bound_bytes(const MemoryBound& bound, uint32_t on_host) noexcept {
-  const auto physical = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * kPageBytes;
-  const double all = bound.fraction > 0 ? bound.fraction * static_cast<double>(physical)
-                                        : static_cast<double>(bound.bytes);
-  return static_cast<uint64_t>(bound.per_host ? all / on_host : all);
-}
 
 /// Every rank knows every hash: if they differ, all know it, and all send what it is of.
 Status compare_configs(const Job& job, const char* config) {
@@ -62,14 +54,13 @@ Status exchange_facts(Job& job, const char* config) {
   const std::vector<uint32_t> cpus = usable_cpus();
   RankFacts mine{host_identity(settings.host_detect),
                  0,
+                 0,
                  Numa().nodes_of(cpus),
                  hash_fold(hash_more(kHashStart, cpus.data(), cpus.size() * sizeof cpus[0])),
                  hash_fold(hash_more(kHashStart, config, std::strlen(config))),
                  getpid(),
                  settings.supernode_maxsize};
-  // The limit depends on how many share the host, which only the exchange tells: send what is free
-  // here, divide after.
-  mine.segment_limit = segment_bytes_limit(1);
+  state_limits(job, mine);
   const auto* bytes = reinterpret_cast<const std::byte*>(&mine);
   auto all = job.bootstrap->all_gather({bytes, sizeof mine});
   if (!all) return all.error();
@@ -92,20 +83,6 @@ Status exchange_facts(Job& job, const char* config) {
   if (auto alike = compare_configs(job, config); !alike) return alike;
   job.places = place_ranks(job.ranks, settings.supernode_maxsize);
   return success();
-}
-
-void set_segment_limits(Job& job) {
-  job.segment_limit_global = ~uint64_t{0};
-  for (Rank rank = 0; rank < job.ranks.size(); ++rank) {
-    const auto on_host = static_cast<uint32_t>(
-        std::count_if(job.ranks.begin(), job.ranks.end(),
-                      [&](const RankFacts& other) { return other.host == job.ranks[rank].host; }));
-    uint64_t limit = job.ranks[rank].segment_limit / on_host;
-    limit = std::min(limit, bound_bytes(job.settings.max_segment, on_host));
-    limit = std::max(limit / kPageBytes * kPageBytes, kPageBytes);
-    if (rank == engine.rank) job.segment_limit_local = limit;
-    job.segment_limit_global = std::min(job.segment_limit_global, limit);
-  }
 }
 
 /// GASNET_VERBOSEENV; and the warnings, where no launcher of ours gave them.
@@ -224,7 +201,7 @@ Status job_attach(uint64_t segment_bytes) {
   register_transfer_handlers();
   if (auto opened = open_drivers(job); !opened) return opened;
   if (job.settings.verbose_env) report_place(job);
-  job.segment_bytes = std::min(segment_bytes, job.segment_limit_local);
+  job.segment_bytes = grant_segment(job, segment_bytes);
   auto memory = create_segment_memory(job.segment_bytes, job.settings.hugepages);
   if (!memory) return memory.error();
   job.segment = *memory;

@@ -24,6 +24,7 @@ enum class SegmentKind : int { kFast = 0, kLarge = 1, kEverything = 2 };
 struct RankFacts {
   uint64_t host;
   uint64_t segment_limit;
+  uint64_t pin_limit;    ///< of locked memory; unlimited where no device pins
   uint64_t numa_nodes;   ///< that its CPUs are of
   uint32_t processors;   ///< a hash of which ones it may run on
   uint32_t config_hash;  ///< of the client's GASNET_CONFIG_STRING: a mix is refused

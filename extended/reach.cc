@@ -1,10 +1,12 @@
 #include "extended/reach.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/api_types.h"
 #include "core/engine/engine.h"
 #include "core/trace/trace.h"
+#include "pin/populate.h"
 
 namespace pinwire {
 namespace {
@@ -18,6 +20,12 @@ struct SegmentFacts {
   uint32_t keys[kDriversMax];  ///< by driver index, which is the same on all ranks
 };
 
+/// Whether a driver's device keeps pages in place, which must then all be there.
+bool locks_pages() noexcept {
+  return std::any_of(engine.drivers, engine.drivers + engine.driver_count,
+                     [](const DriverSlot& slot) { return slot.caps.needs_local_key; });
+}
+
 /// FAST: all of it, now (DESIGN §7).
 Result<SegmentFacts> pin_everywhere(Job& job) {
   SegmentFacts facts{};
@@ -27,6 +35,10 @@ Result<SegmentFacts> pin_everywhere(Job& job) {
   facts.fd = job.segment.fd;
   engine.own_base = facts.base;
   engine.own_bytes = facts.bytes;
+  if (facts.bytes != 0 && locks_pages()) {
+    auto present = populate(job.segment.base, facts.bytes, engine.spinners_max);
+    if (!present) return present.error();
+  }
   for (uint32_t d = 0; d < engine.driver_count && facts.bytes != 0; ++d) {
     auto region = engine.drivers[d].driver->pin(job.segment.base, facts.bytes, job.segment.fd, 0);
     if (!region) return region.error();

@@ -74,7 +74,7 @@ Caps Nic::caps() const noexcept {
   caps.copied_bytes_max =
       copied_put_bytes(shared_.config.window_frames, put_fragment_bytes(smallest_frame_));
   caps.mtu_bytes = shared_.facts.frame_bytes_max;
-  caps.atomic64 = true;
+  caps.atomic64 = kAllAtomics;
   caps.zero_copy_tx = shared_.facts.zero_copy_tx;
   caps.in_place_rx = true;
   caps.event_fd = shared_.facts.event_fd;

@@ -11,28 +11,13 @@
 #include <cstring>
 
 #include "core/base/bits.h"
+#include "core/base/number_file.h"
 
 namespace pinwire {
 namespace {
 
 constexpr uint64_t kHugePageBytes = 2u << 20;
 constexpr uint64_t kPageBytes = 4096;
-
-/// The number that follows `label` in a /proc or cgroup file; 0 if there is none.
-uint64_t number_in(const char* path, const char* label) noexcept {
-  FILE* file = std::fopen(path, "re");
-  if (file == nullptr) return 0;
-  char line[256];
-  unsigned long long value = 0;
-  const size_t label_bytes = std::strlen(label);
-  while (std::fgets(line, sizeof line, file) != nullptr) {
-    if (std::strncmp(line, label, label_bytes) != 0) continue;
-    std::sscanf(line + label_bytes, "%llu", &value);
-    break;
-  }
-  std::fclose(file);
-  return value;
-}
 
 uint64_t free_huge_page_bytes() noexcept {
   return number_in("/proc/meminfo", "HugePages_Free:") * kHugePageBytes;
@@ -141,15 +126,9 @@ void release_segment_memory(SegmentMemory& memory) noexcept {
   memory = SegmentMemory{};
 }
 
-uint64_t segment_bytes_limit(uint32_t ranks_on_host) noexcept {
-  uint64_t bytes = number_in("/proc/meminfo", "MemAvailable:") * 1024;
-  // cgroup v2: "max" reads as 0, no limit.
-  const uint64_t group_max = number_in("/sys/fs/cgroup/memory.max", "");
-  if (group_max != 0) {
-    const uint64_t used = number_in("/sys/fs/cgroup/memory.current", "");
-    bytes = std::min(bytes, group_max > used ? group_max - used : 0);
-  }
+uint64_t segment_bytes_limit(uint32_t ranks_on_host, const PinLimits& limits) noexcept {
   // Shared memory may also not exceed what a tmpfs-like file can hold; leave an eighth to the rest.
+  const uint64_t bytes = std::min(limits.available_bytes, limits.group_bytes);
   return bytes / 8 * 7 / std::max(ranks_on_host, 1u) / kPageBytes * kPageBytes;
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/base/result.h"
 #include "core/config/settings.h"
+#include "pin/budget.h"
 
 namespace pinwire {
 
@@ -31,6 +32,6 @@ void release_segment_memory(SegmentMemory& memory) noexcept;
 
 /// The most that a segment of this process may have: its share of the host's available memory and
 /// of the cgroup's limit, a multiple of the page size (C1-093).
-uint64_t segment_bytes_limit(uint32_t ranks_on_host) noexcept;
+uint64_t segment_bytes_limit(uint32_t ranks_on_host, const PinLimits& limits) noexcept;
 
 }  // namespace pinwire

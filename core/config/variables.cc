@@ -55,7 +55,7 @@ constexpr Variable kVariables[] = {
   {"GASNET_GID", Kind::kText, "", 0, 0, "", false,
    "address (GID) of the RDMA port, its index or an IP address; empty: the best for RoCE (v2, routable, IPv4 first)",
    [](S& s, const V& v) { s.gid = v.text; }},
-  {"GASNET_QP_TIMEOUT", Kind::kWhole, "16", 1, 31, "", false,
+  {"GASNET_QP_TIMEOUT", Kind::kWhole, "18", 1, 31, "", false,
    "how long an RDMA device waits for an acknowledgement: 4.096 us times 2 to this power",
    [](S& s, const V& v) { s.qp_timeout = static_cast<uint32_t>(v.whole); }},
   {"GASNET_QP_RETRY_COUNT", Kind::kWhole, "6", 0, 7, "", false,

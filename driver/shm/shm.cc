@@ -55,7 +55,7 @@ class Shm final : public ShmDriver {
             .copied_bytes_max = ~uint64_t{0},
             .hw_rdma = true,
             .ordered_put_send = true,
-            .atomic64 = true,
+            .atomic64 = kAllAtomics,
             .in_place_rx = true,
             .concurrent_post = true,
             .concurrent_idle = true};

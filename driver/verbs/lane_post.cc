@@ -146,8 +146,8 @@ bool Lane::append_atomic(Link& link, const Work& work) noexcept {
   AtomicOperands with;
   std::memcpy(&with, work.head, sizeof with);
   const bool swaps = with.code == AtomicCode::kCompareSwap;
-  dcheck(swaps || with.code == AtomicCode::kAdd || with.code == AtomicCode::kGet,
-         "an atomic that the device has not", static_cast<int>(with.code));
+  dcheck((kRdmaAtomics & atomic_bit(with.code)) != 0, "an atomic that no RDMA device has",
+         static_cast<int>(with.code));
   ibv_send_wr& request =
       chain_.add(swaps ? IBV_WR_ATOMIC_CMP_AND_SWP : IBV_WR_ATOMIC_FETCH_AND_ADD);
   request.wr.atomic.remote_addr = work.remote;

@@ -72,6 +72,7 @@ Caps Verbs::caps() const noexcept {
   caps.copied_bytes_max = kLargeBufferBytes;
   caps.mtu_bytes = shared_.device.mtu_bytes();
   caps.hw_rdma = true;
+  caps.atomic64 = shared_.device.has_atomics() ? kRdmaAtomics : 0;
   caps.ordered_put_send = true;
   caps.needs_local_key = true;
   caps.zero_copy_tx = true;

@@ -67,7 +67,7 @@ void IdealNetwork::carry_out(Pending& pending) {
 }
 
 Caps IdealDriver::caps() const noexcept {
-  return {.send_bytes_max = 65536, .put_bytes_max = 1 << 20, .atomic64 = true, .in_place_rx = true};
+  return {.send_bytes_max = 65536, .put_bytes_max = 1 << 20, .atomic64 = kAllAtomics, .in_place_rx = true};
 }
 
 Status IdealDriver::open(const OpenInfo&) {

@@ -21,7 +21,7 @@ class Puppet final : public Driver {
             .inline_bytes_max = 64,
             .eager_bytes_max = 500,
             .copied_bytes_max = 2000,
-            .atomic64 = true};
+            .atomic64 = kAllAtomics};
   uint32_t takes = 1;
   std::vector<Done> dones;
   std::vector<Recv> recvs;
@@ -182,7 +182,7 @@ TEST_F(CheckedDeath, TheCallersWork) {
 
 TEST_F(CheckedDeath, AnAtomicWithoutTheCapability) {
   auto puppet = std::make_unique<Puppet>();
-  puppet->told.atomic64 = false;
+  puppet->told.atomic64 = atomic_bit(AtomicCode::kSwap);
   auto driver = make_checked(std::move(puppet));
   ASSERT_TRUE(driver->open({.rank_count = 2}).ok());
   ASSERT_TRUE(driver->connect(1, {}).ok());

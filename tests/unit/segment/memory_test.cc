@@ -34,11 +34,14 @@ TEST(SegmentMemory, SaysWhatToDoWhenHugePagesAreMissing) {
 }
 
 TEST(SegmentMemory, LimitIsAShareOfTheHost_C1_093) {
-  const uint64_t alone = segment_bytes_limit(1);
-  const uint64_t shared = segment_bytes_limit(4);
-  EXPECT_EQ(alone % 4096, 0u);
-  EXPECT_GT(alone, uint64_t{1} << 20);
-  EXPECT_LT(shared, alone / 2);
+  PinLimits limits;
+  limits.available_bytes = uint64_t{8} << 30;
+  EXPECT_EQ(segment_bytes_limit(1, limits), uint64_t{7} << 30);
+  EXPECT_EQ(segment_bytes_limit(2, limits), uint64_t{7} << 29);
+  limits.group_bytes = uint64_t{1} << 30;
+  EXPECT_EQ(segment_bytes_limit(1, limits), (uint64_t{7} << 30) / 8);
+  limits.group_bytes = 8 * 12345;
+  EXPECT_EQ(segment_bytes_limit(1, limits) % 4096, 0u);
 }
 
 }  // namespace

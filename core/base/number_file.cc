@@ -1,0 +1,34 @@
+#include "core/base/number_file.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace pinwire {
+namespace {
+
+uint64_t number_of(const char* path, const char* label, int base) noexcept {
+  FILE* file = std::fopen(path, "re");
+  if (file == nullptr) return 0;
+  char line[256];
+  uint64_t value = 0;
+  const size_t label_bytes = std::strlen(label);
+  while (std::fgets(line, sizeof line, file) != nullptr) {
+    if (std::strncmp(line, label, label_bytes) != 0) continue;
+    value = std::strtoull(line + label_bytes, nullptr, base);
+    break;
+  }
+  std::fclose(file);
+  return value;
+}
+
+}  // namespace
+
+uint64_t number_in(const char* path, const char* label) noexcept {
+  return number_of(path, label, 10);
+}
+uint64_t hex_number_in(const char* path, const char* label) noexcept {
+  return number_of(path, label, 16);
+}
+
+}  // namespace pinwire

@@ -1,0 +1,16 @@
+// How large segments may be (C1-063, C1-092 to C1-094): a share of the host's memory,
+// GASNET_MAX_SEGSIZE, and, where a device pins them, what may be pinned.
+#pragma once
+
+#include "extended/job.h"
+
+namespace pinwire {
+
+/// Fills in what this rank tells the others of its limits.
+void state_limits(const Job& job, RankFacts& mine);
+/// From what all ranks told.
+void set_segment_limits(Job& job);
+/// Of `asked` bytes, what this rank can have. Says why if it is less.
+uint64_t grant_segment(const Job& job, uint64_t asked);
+
+}  // namespace pinwire

@@ -1,0 +1,54 @@
+#include "pin/populate.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <cstring>
+#include <vector>
+
+namespace pinwire {
+namespace {
+
+constexpr uint64_t kPageBytes = 4096;
+
+uint64_t present_pages(std::byte* base, uint64_t bytes) {
+  std::vector<unsigned char> present(bytes / kPageBytes);
+  EXPECT_EQ(mincore(base, bytes, present.data()), 0);
+  uint64_t count = 0;
+  for (const unsigned char one : present) count += one & 1;
+  return count;
+}
+
+class Mapping {
+ public:
+  explicit Mapping(uint64_t size)
+      : bytes(size),
+        base(static_cast<std::byte*>(
+            mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {}
+  ~Mapping() { munmap(base, bytes); }
+  const uint64_t bytes;
+  std::byte* const base;
+};
+
+TEST(Populate, MakesEveryPageAndChangesNone) {
+  // More than two chunks, and a rest: two threads have something to do.
+  Mapping memory((uint64_t{130} << 20) + 3 * kPageBytes);
+  std::memset(memory.base + 5 * kPageBytes, 0x5a, kPageBytes);
+  ASSERT_LT(present_pages(memory.base, memory.bytes), memory.bytes / kPageBytes);
+  const Status done = populate(memory.base, memory.bytes, 2);
+  ASSERT_TRUE(done.ok()) << done.sentence();
+  EXPECT_EQ(present_pages(memory.base, memory.bytes), memory.bytes / kPageBytes);
+  EXPECT_EQ(memory.base[5 * kPageBytes + 17], std::byte{0x5a});
+  EXPECT_EQ(memory.base[6 * kPageBytes], std::byte{0});
+}
+
+TEST(Populate, AHoleGetsASentence) {
+  Mapping memory(64 * kPageBytes);
+  ASSERT_EQ(munmap(memory.base + 8 * kPageBytes, kPageBytes), 0);
+  const Status done = populate(memory.base, memory.bytes, 4);
+  ASSERT_FALSE(done.ok());
+  EXPECT_NE(done.sentence().find("GASNET_MAX_SEGSIZE"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace pinwire
