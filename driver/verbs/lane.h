@@ -106,8 +106,8 @@ class Lane {
   std::vector<Done> finished_;  // its capacity is reserved once: as many as there are tickets
   std::vector<Peer> peers_;
   Chain chain_;
-  uint32_t room_ =
-      0;  // requests under way on all connections that the completion queue has room for
+  uint32_t capacity_ = 0;      // of the completion queue
+  uint32_t room_ = 0;          // of it: requests under way on all connections each take an entry
   uint32_t credits_owed_ = 0;  // peers whose report found no room
   mutable bool is_draining_ = false;
   LaneCounters counters_;

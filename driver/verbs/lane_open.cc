@@ -46,7 +46,7 @@ Status Lane::open_queues() {
   if (!channel_ || fcntl(channel_->fd, F_SETFL, O_NONBLOCK) != 0) {
     return error("%s: no completion channel: %s", device.name.c_str(), std::strerror(errno));
   }
-  room_ = std::min(kCompletionsMax, static_cast<uint32_t>(device.limits.max_cqe));
+  room_ = capacity_ = std::min(kCompletionsMax, static_cast<uint32_t>(device.limits.max_cqe));
   completions_.reset(
       ibv_create_cq(device.context.get(), static_cast<int>(room_), nullptr, channel_.get(), 0));
   if (!completions_) {

@@ -105,11 +105,9 @@ Armed Lane::arm() noexcept {
   for (ReceiveQueue& queue : receive_) is_asked = queue.request_notification() && is_asked;
   if (!is_asked) return Armed::kBusy;
   bool is_busy = !finished_.empty() || credits_owed_ != 0;
-  if (tickets_.in_use() != 0) {
-    const size_t before = tickets_.in_use();
-    reap();
-    is_busy = is_busy || tickets_.in_use() != before;
-  }
+  const uint32_t room_before = room_;
+  reap();
+  is_busy = is_busy || room_ != room_before || shared_.failure.get() != nullptr;
   for (ReceiveQueue& queue : receive_) is_busy = queue.look() || is_busy;
   if (is_busy) return Armed::kBusy;
   ++counters_.wakeups_armed;

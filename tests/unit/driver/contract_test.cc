@@ -15,15 +15,21 @@ struct Day {
   std::string faults;
 };
 std::string name_of(const Day& day) {
-  std::string name = (day.kind == Kind::kShm ? "shm_" : "nicfw_") + day.faults;
+  static const char* const kKinds[] = {"shm_", "nicfw_", "verbs_"};
+  std::string name = kKinds[static_cast<int>(day.kind)] + day.faults;
   for (char& c : name) {
     if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
   }
   return name;
 }
+std::vector<Kind> kinds() {
+  std::vector<Kind> all = {Kind::kShm, Kind::kNicfw};
+  if (has_verbs()) all.push_back(Kind::kVerbs);
+  return all;
+}
 std::vector<Day> days() {
   std::vector<Day> all;
-  for (const Kind kind : {Kind::kShm, Kind::kNicfw}) {
+  for (const Kind kind : kinds()) {
     for (const char* faults : {"", "refuse=0.5", "delay=0.5", "refuse=0.3,delay=0.3,seed=9"}) {
       all.push_back({kind, faults});
     }
@@ -201,7 +207,7 @@ TEST_P(Contract, TheMessageOfAPutSendComesAfterTheData) {
 
 TEST_P(Contract, AtomicsWhereThereAreSome) {
   if (!ranks_.at(0).caps().atomic64) {
-    EXPECT_EQ(GetParam().faults, "without=atomic64");  // both drivers have them
+    EXPECT_EQ(GetParam().faults, "without=atomic64");  // all drivers have them
     return;
   }
   uint64_t old = 0;
@@ -237,7 +243,7 @@ INSTANTIATE_TEST_SUITE_P(Days, Contract, testing::ValuesIn(days()),
                          [](const auto& at) { return name_of(at.param); });
 
 TEST(Failing, AllWorkComesBackAndTheFailureStays) {
-  for (const Kind kind : {Kind::kShm, Kind::kNicfw}) {
+  for (const Kind kind : kinds()) {
     TwoRanks ranks(kind, read_fault_plan("fail=20").value());
     std::vector<Done> done, none;
     uint64_t value = 0, failed = 0, posted = 0;

@@ -16,13 +16,20 @@
 
 namespace pinwire {
 
-enum class Kind { kShm, kNicfw };
+enum class Kind { kShm, kNicfw, kVerbs };
+
+/// two_ranks_verbs.cc; two_ranks_no_verbs.cc in a build without libibverbs.
+bool has_verbs() noexcept;
+/// A fake RDMA network with a device for each rank; keep it for as long as they are open.
+std::shared_ptr<void> make_rdma_network();
+std::unique_ptr<Driver> make_verbs_rank(Rank rank);
 
 class TwoRanks {
  public:
   static constexpr uint64_t kMemoryBytes = 1 << 20;
 
   TwoRanks(Kind kind, const FaultPlan& plan) {
+    if (kind == Kind::kVerbs) network_ = make_rdma_network();
     for (Rank rank = 0; rank < 2; ++rank) {
       memory_[rank].resize(kMemoryBytes + 64);
       auto driver = make_checked(make(kind, rank));
@@ -75,6 +82,7 @@ class TwoRanks {
       shm_[rank] = driver.get();
       return driver;
     }
+    if (kind == Kind::kVerbs) return make_verbs_rank(rank);
     ports_[rank] = std::make_unique<LoopPort>(static_cast<uint8_t>(rank + 1), 1514, 64);
     if (rank != 0) ports_[1]->join(*ports_[0]);
     NicConfig config;
@@ -84,6 +92,7 @@ class TwoRanks {
   }
 
   ManualClock clock_;
+  std::shared_ptr<void> network_;
   std::unique_ptr<LoopPort> ports_[2];
   ShmDriver* shm_[2] = {};
   std::vector<std::byte> memory_[2];

@@ -1,0 +1,180 @@
+// Devices, peers and limits that fail: each gets a sentence, and nothing is left behind (the
+// fixture looks).
+#include <cerrno>
+
+#include "tests/unit/verbs/two_hosts.h"
+
+namespace pinwire {
+namespace {
+
+class Trouble : public TwoHosts {
+ protected:
+  void expect_failure(Rank rank, const char* part) {
+    for (uint32_t turns = 0; at(rank).failure() == nullptr; ++turns) {
+      ASSERT_LT(turns, kTurnsMax) << "no failure";
+      turn(rank);
+    }
+    EXPECT_NE(std::string(at(rank).failure()->sentence).find(part), std::string::npos)
+        << at(rank).failure()->sentence;
+  }
+  void expect_refused(const VerbsOptions& options, const char* part) {
+    auto made = make_verbs_driver(options);
+    ASSERT_FALSE(made.ok()) << part;
+    EXPECT_NE(made.sentence().find(part), std::string::npos) << made.sentence();
+  }
+};
+
+TEST_F(Trouble, ADeadPeerIsNamedWithWhatTheDeviceSays) {
+  connect();
+  fabric_.kill("right");
+  const uint64_t value = 1;
+  const Work work = put(&value, sizeof value, kNoRegion);
+  ASSERT_EQ(at(0).post(0, {&work, 1}), 1u);
+  expect_failure(0, "to rank 1 failed");
+  expect_failure(0, "does not answer");
+  ASSERT_EQ(done_.size(), 1u);
+  EXPECT_EQ(done_[0].status, WorkStatus::kUnreachable);
+  EXPECT_EQ(at(0).failure()->peer, 1u);
+}
+
+TEST_F(Trouble, ASilentMessageToADeadPeerFailsTooThoughNobodyWaitsForIt) {
+  connect();
+  fabric_.kill("right");
+  const Work work = message(MessageClass::kRequest);
+  ASSERT_EQ(at(0).post(0, {&work, 1}), 1u);
+  expect_failure(0, "to rank 1 failed");
+}
+
+TEST_F(Trouble, AllSignalledWorkComesBackAfterADeath) {
+  connect();
+  fabric_.kill("right");
+  std::vector<Work> works;
+  uint64_t value = 1;
+  for (int i = 0; i < 20; ++i) works.push_back(put(&value, sizeof value, kNoRegion));
+  ASSERT_EQ(at(0).post(0, works), 20u);
+  for (uint32_t turns = 0; done_.size() < 20; ++turns) {
+    ASSERT_LT(turns, kTurnsMax) << done_.size();
+    turn(0);
+  }
+  for (const Done& done : done_) EXPECT_NE(done.status, WorkStatus::kOk);
+}
+
+TEST_F(Trouble, AnAccessThatThePeerRefuses) {
+  connect();
+  const uint64_t value = 1;
+  Work work = put(&value, sizeof value, kNoRegion);
+  work.remote_key ^= 0x55;
+  ASSERT_EQ(at(0).post(0, {&work, 1}), 1u);
+  expect_failure(0, "outside what it has pinned");
+  ASSERT_EQ(done_.size(), 1u);
+  EXPECT_EQ(done_[0].status, WorkStatus::kRemoteAccess);
+}
+
+TEST_F(Trouble, APortThatGoesDown) {
+  connect();
+  fabric_.set_port_state("left", 1, IBV_PORT_DOWN);
+  expect_failure(0, "the port went down");
+}
+
+TEST_F(Trouble, ADeviceThatFails) {
+  connect();
+  fabric_.device_fatal("left");
+  expect_failure(0, "left port 1");
+}
+
+TEST_F(Trouble, NoDevice) {
+  VerbsOptions options = options_of(0);
+  options.device = "mlx5_9";
+  expect_refused(options, "no RDMA device mlx5_9");
+  options.device = "left:x";
+  expect_refused(options, "DEVICE:PORT");
+  options.device = "left:2";
+  expect_refused(options, "left:2");
+}
+
+TEST_F(Trouble, APortThatIsDownIsPassedOver) {
+  fabric_.set_port_state("left", 1, IBV_PORT_DOWN);
+  expect_refused(options_of(0), "not active");
+  VerbsOptions any;
+  auto made = make_verbs_driver(any);
+  ASSERT_TRUE(made.ok()) << made.sentence();  // the other device
+}
+
+TEST_F(Trouble, AnAddressThatThePortHasNot) {
+  VerbsOptions options = options_of(0);
+  options.gid = "10.9.9.9";
+  expect_refused(options, "GASNET_GID=10.9.9.9");
+}
+
+TEST_F(Trouble, MemoryThatCannotBePinnedComesWithTheLimit) {
+  connect();
+  fabric_.fail(fake_verbs::Call::kRegMr, ENOMEM);
+  std::vector<std::byte> more(8192);
+  auto pinned = at(0).pin(more.data(), more.size(), -1, 0);
+  ASSERT_FALSE(pinned.ok());
+  EXPECT_NE(pinned.sentence().find("limit of locked memory"), std::string::npos)
+      << pinned.sentence();
+}
+
+TEST_F(Trouble, TooFewQueuePairsForTheJob) {
+  auto spec = fake_verbs::roce("small", 3);
+  spec.limits.max_qp = 10;
+  fabric_.add(spec);
+  VerbsOptions options;
+  options.device = "small";
+  auto made = make_verbs_driver(options);
+  ASSERT_TRUE(made.ok()) << made.sentence();
+  const Status opened = (*made)->open({.rank = 0, .rank_count = 100});
+  ASSERT_FALSE(opened.ok());
+  EXPECT_NE(opened.sentence().find("has 10 queue pairs, this rank needs 198"), std::string::npos)
+      << opened.sentence();
+}
+
+TEST_F(Trouble, APeerOfAnotherKindOrWithOtherLanes) {
+  auto spec = fake_verbs::infiniband("band", 9);
+  fabric_.add(spec);
+  VerbsOptions options;
+  options.device = "band";
+  auto band = make_verbs_driver(options);
+  auto left = make_verbs_driver(options_of(0));
+  ASSERT_TRUE(band.ok() && left.ok());
+  ASSERT_TRUE((*band)->open({.rank = 1, .rank_count = 2}).ok());
+  ASSERT_TRUE((*left)->open({.rank = 0, .rank_count = 2}).ok());
+  const Status mixed = (*left)->connect(1, (*band)->address());
+  ASSERT_FALSE(mixed.ok());
+  EXPECT_NE(mixed.sentence().find("on Ethernet"), std::string::npos) << mixed.sentence();
+  auto right = make_verbs_driver(options_of(1));
+  ASSERT_TRUE(right.ok());
+  ASSERT_TRUE((*right)->open({.rank = 1, .rank_count = 2, .lanes = 2}).ok());
+  const Status lanes = (*left)->connect(1, (*right)->address());
+  ASSERT_FALSE(lanes.ok());
+  EXPECT_NE(lanes.sentence().find("GASNET_LANES"), std::string::npos) << lanes.sentence();
+}
+
+TEST_F(Trouble, EveryCallOfTheStartMayFail) {
+  using fake_verbs::Call;
+  constexpr Call kCalls[] = {Call::kGetDeviceList, Call::kOpenDevice, Call::kQueryDevice,
+                             Call::kQueryPort,     Call::kAllocPd,    Call::kRegMr,
+                             Call::kCreateChannel, Call::kCreateCq,   Call::kCreateSrq,
+                             Call::kModifyQp};
+  const auto starts = [&] {
+    auto made = make_verbs_driver(options_of(0));
+    const Status opened = made ? (*made)->open({.rank = 0, .rank_count = 2}) : Status(made.error());
+    EXPECT_TRUE(opened.ok() || !opened.sentence().empty());
+    return opened.ok();
+  };
+  for (const Call call : kCalls) {
+    uint32_t nth = 1;
+    for (bool is_reached = true; is_reached; ++nth) {
+      fabric_.fail(call, ENOMEM, nth);
+      is_reached = !starts();
+      EXPECT_EQ(fabric_.live(), std::vector<std::string>()) << static_cast<int>(call) << " " << nth;
+    }
+    EXPECT_GT(nth, 2u) << "the start makes no call " << static_cast<int>(call);
+    while (starts()) {  // until the fault that did not come up is used up
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pinwire
