@@ -38,6 +38,22 @@ static void blocking(gasnet_node_t to) {
   }
 }
 
+/* Both ends inside segments: devices then copy from the one to the other by themselves. My own part of
+ * my own segment is written by nobody else. */
+static void between_segments(gasnet_node_t to) {
+  for (int s = 0; s < kSizes; ++s) {
+    const size_t bytes = sizes[s];
+    unsigned char *near = part(me) + 11, *again = near + bytes + 7;
+    unsigned char *at = part(to) + part_bytes() / 2 + s;
+    if (2 * bytes + 200 > part_bytes() / 2) continue;
+    fill(near, bytes, 60 + s);
+    gasnet_put_bulk(to, at, near, bytes);
+    gasnet_get_bulk(again, to, at, bytes);
+    EXPECT(holds(again, bytes, 60 + s));
+    check_back(to, at, bytes, 60 + s);
+  }
+}
+
 static void explicit_handles(gasnet_node_t to) {
   for (int s = 0; s < kSizes; ++s) {
     const size_t bytes = sizes[s];
@@ -179,6 +195,7 @@ int main(int argc, char **argv) {
   for (gasnet_node_t k = 0; k < nodes; ++k) {
     const gasnet_node_t to = (me + k) % nodes;
     blocking(to);
+    between_segments(to);
     explicit_handles(to);
     some_at_a_time(to);
     implicit_handles(to);
