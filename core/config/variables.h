@@ -43,7 +43,7 @@ struct Variable {
   VariableKind kind;
   const char* fallback;  ///< the default, as a user would write it
   double low, high;      ///< bounds of numbers and bytes
-  const char* choices;   ///< of kChoice: "auto|shm|dpdk", in the order of the enum
+  const char* choices;   ///< of kChoice: "auto|shm|verbs|dpdk", in the order of the enum
   bool internal;         ///< set by the launcher, not by people
   const char* doc;
   void (*store)(Settings& settings, const VariableValue& value);

@@ -52,7 +52,7 @@ ends with the job's exit code. When one rank crashes or leaves, so do the others
   -spawner=HOW        fork: this host; ssh: the hosts named; netns: this host, a network namespace each
                       (tests); mpi: let mpirun do it. Default: ssh if hosts are named, else fork
   --hosts A,B,...     hosts for ssh        --hostfile FILE   the same, one a line
-  --driver D          shm, dpdk or auto: sets GASNET_DRIVER
+  --driver D          shm, verbs, dpdk or auto: sets GASNET_DRIVER
   -E VAR1,VAR2,...    environment variables to pass on to other hosts (GASNET_* always are)
   --tag               begin every line of output with [rank]
   -v                  say what is done     -t   only say it, do not do it

@@ -52,7 +52,7 @@ TEST(Settings, GivenValuesArrive) {
 TEST(Settings, ABadValueIsNamedWithWhatIsAllowed) {
   const struct {
     const char *name, *value, *allowed;
-  } cases[] = {{"GASNET_DRIVER", "floppy", "one of auto|shm|dpdk"},
+  } cases[] = {{"GASNET_DRIVER", "floppy", "one of auto|shm|verbs|dpdk"},
                {"GASNET_NETWORKDEPTH", "0", "a whole number from 1 to 65535"},
                {"GASNET_NETWORKDEPTH", "many", "a whole number from 1 to 65535"},
                {"GASNET_QUIET", "perhaps", "yes or no"},
