@@ -42,10 +42,13 @@ def measure(options, driver, ranks, threads):
     """The rows of one job. Raises KeyboardInterrupt only after the job has ended."""
     command = [options.build / "core/launch/gasnetrun_pinwire", "-n", str(ranks),
                options.build / "bench/threads", "--threads", str(threads), "--seconds", str(options.seconds)]
-    # In a session of its own: Ctrl-C is for this program, which passes it on as SIGTERM.
+    # In a session of its own: Ctrl-C is for this program, which passes it on as SIGTERM; it waits until there is somebody to tell.
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     job = subprocess.Popen(command, env=dict(os.environ, GASNET_DRIVER=driver), text=True, start_new_session=True,
-                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                           preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT]))
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
         out, err = job.communicate()
     except KeyboardInterrupt:
         job.send_signal(signal.SIGTERM)
