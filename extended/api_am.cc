@@ -44,7 +44,7 @@ int pinwire_am_request_medium(gasnet_node_t dest, gasnet_handler_t handler, void
                               size_t nbytes, int argc, const gasnet_handlerarg_t* args) {
   request_call("gasnet_AMRequestMedium", handler);
   if (bad_target(dest, argc) || nbytes > pinwire_max_medium) return refusal();
-  note_event(Event::kRequestMedium, dest, nbytes, handler);
+  note_event(Event::kRequestMedium, dest, nbytes, handler, source);
   request_medium(dest, call_of(handler, argc, args), source, nbytes);
   return GASNET_OK;
 }
@@ -54,7 +54,7 @@ int pinwire_am_request_long(gasnet_node_t dest, gasnet_handler_t handler, void* 
                             const gasnet_handlerarg_t* args) {
   request_call(is_async ? "gasnet_AMRequestLongAsync" : "gasnet_AMRequestLong", handler);
   if (bad_target(dest, argc) || nbytes > pinwire_max_long) return refusal();
-  note_event(Event::kRequestLong, dest, nbytes, handler);
+  note_event(Event::kRequestLong, dest, nbytes, handler, source);
   request_long(dest, call_of(handler, argc, args), source, nbytes, dest_addr, is_async != 0);
   return GASNET_OK;
 }
@@ -74,7 +74,7 @@ int pinwire_am_reply_medium(gasnet_token_t token, gasnet_handler_t handler, void
   if (token == nullptr || bad_target(token->source, argc) || nbytes > pinwire_max_medium) {
     return GASNET_ERR_BAD_ARG;
   }
-  note_event(Event::kReplyMedium, token->source, nbytes, handler);
+  note_event(Event::kReplyMedium, token->source, nbytes, handler, source);
   reply_medium(*token, call_of(handler, argc, args), source, nbytes);
   return GASNET_OK;
 }
@@ -86,7 +86,7 @@ int pinwire_am_reply_long(gasnet_token_t token, gasnet_handler_t handler, void* 
   if (token == nullptr || bad_target(token->source, argc) || nbytes > pinwire_max_long) {
     return GASNET_ERR_BAD_ARG;
   }
-  note_event(Event::kReplyLong, token->source, nbytes, handler);
+  note_event(Event::kReplyLong, token->source, nbytes, handler, source);
   reply_long(*token, call_of(handler, argc, args), source, nbytes, dest_addr);
   return GASNET_OK;
 }
@@ -129,8 +129,12 @@ void gasnet_resume_interrupts() { resume_interrupts(); }
 /// Among the names that configure scripts look for in a conduit.
 int gasnetc_AMPoll() { return gasnet_AMPoll(); }
 
-void gasnet_hsl_init(gasnet_hsl_t* hsl) { hsl->word = 0; }
+void gasnet_hsl_init(gasnet_hsl_t* hsl) {
+  trace_line('O', "hsl_init %p", static_cast<void*>(hsl));
+  hsl->word = 0;
+}
 void gasnet_hsl_destroy(gasnet_hsl_t* hsl) {
+  trace_line('O', "hsl_destroy %p", static_cast<void*>(hsl));
   if constexpr (kUsageChecks) {
     if (hsl->word != 0) fatal("gasnet_hsl_destroy of a locked HSL");
   }

@@ -6,6 +6,7 @@
 #include "core/api_types.h"
 #include "core/base/log.h"
 #include "core/engine/engine.h"
+#include "core/trace/trace.h"
 #include "extended/exit.h"
 #include "extended/identity.h"
 #include "extended/job.h"
@@ -64,7 +65,10 @@ int gasnet_attach(gasnet_handlerentry_t* table, int numentries, uintptr_t segsiz
     log_warning("gasnet_attach failed: %s", status.sentence().c_str());
     return GASNET_ERR_RESOURCE;
   }
-  for (int i = 0; i < numentries; ++i) table[i].index = entries[static_cast<size_t>(i)].index;
+  for (int i = 0; i < numentries; ++i) {
+    table[i].index = entries[static_cast<size_t>(i)].index;
+    trace_line('O', "handler %u registered", table[i].index);
+  }
   const AmLimits limits = am_limits();
   pinwire_max_medium = limits.medium_bytes_max;
   pinwire_max_long = limits.long_bytes_max;

@@ -77,7 +77,7 @@ void* pinwire_checked_direct(const char* call, gasnet_node_t node, const void* r
 
 void pinwire_put(gasnet_node_t node, void* dest, void* src, size_t nbytes) {
   check_node(node);
-  note_event(Event::kPut, node, nbytes);
+  note_event(Event::kPut, node, nbytes, 0, src);
   pinwire_op op{};
   start_put(node, dest, src, nbytes, SourceUntil::kDone, op);
   wait_here(op);
@@ -94,7 +94,7 @@ void pinwire_get(void* dest, gasnet_node_t node, void* src, size_t nbytes) {
 gasnet_handle_t pinwire_put_nb(gasnet_node_t node, void* dest, void* src, size_t nbytes,
                                int is_bulk) {
   check_node(node);
-  note_event(Event::kPutNb, node, nbytes);
+  note_event(Event::kPutNb, node, nbytes, 0, src);
   return start_explicit(
       [=](pinwire_op& op) { start_put(node, dest, src, nbytes, until(is_bulk), op); });
 }
@@ -107,7 +107,7 @@ gasnet_handle_t pinwire_get_nb(void* dest, gasnet_node_t node, void* src, size_t
 
 void pinwire_put_nbi(gasnet_node_t node, void* dest, void* src, size_t nbytes, int is_bulk) {
   check_node(node);
-  note_event(Event::kPutNbi, node, nbytes);
+  note_event(Event::kPutNbi, node, nbytes, 0, src);
   start_put(node, dest, src, nbytes, until(is_bulk), implicit_puts());
 }
 

@@ -6,6 +6,7 @@
 #include "core/base/log.h"
 #include "core/engine/engine.h"
 #include "core/mode.h"
+#include "core/trace/trace.h"
 #include "extended/driver_table.h"
 
 namespace pinwire {
@@ -48,6 +49,7 @@ Status open_one(Job& job, Driver& driver) {
   slot.driver = &driver;
   slot.caps = driver.caps();
   ++engine.driver_count;
+  trace_line('O', "driver %s opened with %u lanes", driver.name(), slot.lane_count);
   return success();
 }
 

@@ -205,6 +205,9 @@ Status job_attach(uint64_t segment_bytes) {
   auto memory = create_segment_memory(job.segment_bytes, job.settings.hugepages);
   if (!memory) return memory.error();
   job.segment = *memory;
+  trace_line('O', "segment of %llu bytes at %p on %s",
+             static_cast<unsigned long long>(job.segment_bytes),
+             static_cast<void*>(job.segment.base), page_kind_name(job.segment.pages));
   if (job.settings.verbose_env && job.segment_bytes != 0) {
     log_note("segment of %llu bytes at %p on %s",
              static_cast<unsigned long long>(job.segment_bytes),

@@ -49,7 +49,7 @@ Result<SegmentFacts> pin_everywhere(Job& job) {
 }
 
 /// Puts and gets that are traced or counted must come to the library: an empty table inlines none.
-bool withholds_reach() noexcept { return watches('G') || watches('P'); }
+bool withholds_reach() noexcept { return watches('G') || watches('P') || watches('D'); }
 
 Status map_peer(Job& job, Rank peer, const SegmentFacts& facts) {
   auto mapped = map_peer_memory(facts.pid, facts.fd, facts.bytes);

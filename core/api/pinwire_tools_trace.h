@@ -1,7 +1,12 @@
-/* pinwire_tools_trace.h: the calls with which a client writes into a trace or a statistics file. They write
- * nothing: GASNETT_TRACE_ENABLED is 0, arguments are checked and dropped. Included by gasnet_tools.h only. */
+/* pinwire_tools_trace.h: the calls with which a client writes into a trace or a statistics file. Where gasnet.h
+ * was not included first there is no job to trace, and they write nothing: GASNETT_TRACE_ENABLED is 0, arguments are
+ * checked and dropped. Included by gasnet_tools.h only. */
 #ifndef PINWIRE_TOOLS_TRACE_H
 #define PINWIRE_TOOLS_TRACE_H
+
+#ifdef _INCLUDED_GASNET_H
+#include "pinwire_trace.h"
+#else
 
 GASNETT_BEGIN_EXTERNC
 
@@ -29,4 +34,5 @@ static inline void _gasnett_trace_printf_noop(const char *format, ...) { (void)f
 
 GASNETT_END_EXTERNC
 
+#endif
 #endif

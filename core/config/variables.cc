@@ -174,9 +174,10 @@ constexpr Variable kVariables[] = {
    "write a line for each call of the API here: a file, in whose name % stands for the rank, or stdout, stderr, -",
    [](S& s, const V& v) { s.trace_file = v.text; }},
   {"GASNET_TRACEMASK", Kind::kLetters, "", 0, 0, "GPRSWBLAXIOCDNHU", false,
-   "what is traced: Gets, Puts, Synchronisation, Barriers, Locks, Active messages, X polls, Information, C drivers; "
-   "^ for all but. R, W, O, D, N, H and U are known, but nothing is recorded: no remote atomics, collectives and objects yet, no "
-   "payloads, no source lines and no client messages",
+   "what is traced: Gets, Puts, Synchronisation, Barriers, Locks, Active messages, X polls, Information, C drivers, "
+   "Objects (segment, drivers, handlers, locks), Data of puts and messages (the first 32 bytes), N the client's source "
+   "line before what its thread does, High-level lines of the client; U, lines that it forces, need no letter; ^ for all "
+   "but. R and W record nothing: there are no remote atomics and collectives yet",
    [](S& s, const V& v) { s.trace_mask = v.letters; }},
   {"GASNET_TRACENODES", Kind::kRanks, "*", 0, 0, "", false,
    "the ranks that write a trace",
@@ -191,7 +192,7 @@ constexpr Variable kVariables[] = {
    "write sums over all calls of the API here at the end; see GASNET_TRACEFILE",
    [](S& s, const V& v) { s.stats_file = v.text; }},
   {"GASNET_STATSMASK", Kind::kLetters, "", 0, 0, "GPRSWBLAXIOCDNHU", false,
-   "what is summed up; see GASNET_TRACEMASK",
+   "what is summed up, see GASNET_TRACEMASK; C, I, O, H and U are written as they are, D and N have no sums",
    [](S& s, const V& v) { s.stats_mask = v.letters; }},
   {"GASNET_STATSNODES", Kind::kRanks, "*", 0, 0, "", false,
    "the ranks that write statistics",

@@ -1,16 +1,13 @@
 #include "core/trace/trace.h"
 
-#include <sched.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdarg>
 #include <cstdio>
-#include <utility>
 
-#include "core/trace/trace_file.h"
+#include "core/trace/client_trace.h"
+#include "core/trace/trace_state.h"
 
 namespace pinwire {
 namespace {
@@ -53,51 +50,27 @@ constexpr EventKind kKinds[] = {
 constexpr size_t kEventCount = static_cast<size_t>(Event::kCount);
 static_assert(std::size(kKinds) == kEventCount);
 
-/// Of one kind of event: bytes, or nanoseconds.
-struct Sum {
-  uint64_t count = 0, total = 0, least = ~uint64_t{0}, most = 0;
-  void add(uint64_t value) noexcept {
-    ++count;
-    total += value;
-    least = std::min(least, value);
-    most = std::max(most, value);
-  }
-};
-
-struct State {
-  std::atomic<bool> locked{false};
-  TraceRequest request;
-  TraceFile trace, stats;
-  Sum sums[kEventCount];
-  uint64_t begin_ns = 0;
-};
-State* state = nullptr;  // made by open_trace where there is something to record
-
-uint64_t now_ns() noexcept {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
-}
-
-// acquire pairs with the release in unlock()
-bool try_lock() noexcept { return !state->locked.exchange(true, std::memory_order_acquire); }
-void lock() noexcept {
-  while (!try_lock()) sched_yield();
-}
-void unlock() noexcept { state->locked.store(false, std::memory_order_release); }
-
 bool is_timed(Shape shape) noexcept { return shape == Shape::kWait || shape == Shape::kNamedWait; }
 
-/// "1.234567 2/4711 (P) ": seconds since the start, rank, thread, letter.
-int begin_line(char* line, size_t room, char letter) noexcept {
-  return std::snprintf(line, room, "%.6f %u/%d (%c) ",
-                       1e-9 * static_cast<double>(now_ns() - state->begin_ns), state->request.rank,
-                       gettid(), letter);
+/// "(D) put 00ff 2 of 2 bytes": the first of them.
+void write_data(const EventKind& kind, const void* data, uint64_t bytes) noexcept {
+  constexpr uint64_t kShownMax = 32;
+  const uint64_t shown = std::min(bytes, kShownMax);
+  char line[256];
+  size_t used = begin_trace_line(line, sizeof line, 'D');
+  const auto add = [&](const char* format, auto... values) {
+    used += static_cast<size_t>(std::snprintf(line + used, sizeof line - used, format, values...));
+  };
+  add("%s ", kind.name);
+  for (uint64_t i = 0; i < shown; ++i) add("%02x", static_cast<const unsigned char*>(data)[i]);
+  add(" %llu of %llu bytes\n", static_cast<unsigned long long>(shown),
+      static_cast<unsigned long long>(bytes));
+  trace_state->trace.write_line(line, used, trace_state->request.flush);
 }
 
 void write_event(const EventKind& kind, uint32_t node, uint64_t value, uint32_t detail) noexcept {
   char line[256];
-  int used = begin_line(line, sizeof line, kind.letter);
+  auto used = static_cast<int>(begin_trace_line(line, sizeof line, kind.letter));
   const auto rest = [&] { return sizeof line - static_cast<size_t>(used); };
   used += std::snprintf(line + used, rest(), "%s", kind.name);
   const double us = 1e-3 * static_cast<double>(value);
@@ -120,12 +93,12 @@ void write_event(const EventKind& kind, uint32_t node, uint64_t value, uint32_t 
       break;
   }
   line[used++] = '\n';
-  state->trace.write_line(line, static_cast<size_t>(used), state->request.flush);
+  trace_state->trace.write_line(line, static_cast<size_t>(used), trace_state->request.flush);
 }
 
-void write_sum(const EventKind& kind, const Sum& sum) noexcept {
+void write_sum(const EventKind& kind, const TraceSum& sum) noexcept {
   char line[256];
-  int used = std::snprintf(line, sizeof line, "rank %u (%c) %s: %llu", state->request.rank,
+  int used = std::snprintf(line, sizeof line, "rank %u (%c) %s: %llu", trace_state->request.rank,
                            kind.letter, kind.name, static_cast<unsigned long long>(sum.count));
   const bool is_timed_kind = is_timed(kind.shape);
   if (kind.shape != Shape::kPlain) {
@@ -138,70 +111,78 @@ void write_sum(const EventKind& kind, const Sum& sum) noexcept {
                           scaled(sum.most));
   }
   line[used++] = '\n';
-  state->stats.write_line(line, static_cast<size_t>(used), false);
-}
-
-void write_statistics() noexcept {
-  for (size_t i = 0; i < kEventCount; ++i)
-    if (state->sums[i].count != 0) write_sum(kKinds[i], state->sums[i]);
+  trace_state->stats.write_line(line, static_cast<size_t>(used), false);
 }
 
 }  // namespace
 
+void write_sums() noexcept {
+  for (size_t i = 0; i < kEventCount; ++i)
+    if (trace_state->sums[i].count != 0) write_sum(kKinds[i], trace_state->sums[i]);
+}
+
 Status open_trace(const TraceRequest& request) {
   if (request.trace_file.empty() && request.stats_file.empty()) return success();
-  state = new State;
-  state->request = request;
+  trace_state = new TraceState;
+  trace_state->request = request;
   if (!request.trace_file.empty()) {
-    auto opened = state->trace.open("GASNET_TRACEFILE", request.trace_file, request.rank);
+    auto opened = trace_state->trace.open("GASNET_TRACEFILE", request.trace_file, request.rank);
     if (!opened) return opened;
   } else {
-    state->request.trace_letters = 0;
+    trace_state->request.trace_letters = 0;
   }
   if (request.stats_file.empty()) {
-    state->request.stats_letters = 0;
+    trace_state->request.stats_letters = 0;
     return success();
   }
-  return state->stats.open("GASNET_STATSFILE", request.stats_file, request.rank);
+  return trace_state->stats.open("GASNET_STATSFILE", request.stats_file, request.rank);
 }
 
 void start_trace() noexcept {
-  if (state == nullptr) return;
-  state->begin_ns = now_ns();
-  watched_letters = state->request.trace_letters | state->request.stats_letters;
+  if (trace_state == nullptr) return;
+  trace_state->begin_ns = trace_now_ns();
+  publish_letters();
 }
 
 void finish_trace() noexcept {
-  if (state == nullptr) return;
+  if (trace_state == nullptr) return;
+  ask_client_for_statistics();
   // Other threads may record, and this may be a signal handler on top of one that does.
   constexpr int kTurnsMax = 1000;
-  for (int turn = 0; !try_lock(); ++turn) {
+  for (int turn = 0; !try_lock_trace(); ++turn) {
     if (turn == kTurnsMax) return;
     usleep(100);
   }
+  trace_state->finished = true;
   watched_letters = 0;
-  if (state->stats.is_open()) write_statistics();
-  state->trace.close();
-  state->stats.close();
+  __atomic_store_n(&pinwire_traced_letters, 0, __ATOMIC_RELAXED);
+  if (trace_state->stats.is_open()) write_sums();
+  trace_state->trace.close();
+  trace_state->stats.close();
   // Stays locked: whoever was on the way in waits until the process ends.
 }
 
-void record_event(Event event, uint32_t node, uint64_t value, uint32_t detail) noexcept {
+void record_event(Event event, uint32_t node, uint64_t value, uint32_t detail,
+                  const void* data) noexcept {
   const auto index = static_cast<size_t>(event);
   const EventKind& kind = kKinds[index];
-  if (!watches(kind.letter)) return;
-  const TraceRequest& request = state->request;
-  lock();
-  if ((request.stats_letters & letter_bit(kind.letter)) != 0) state->sums[index].add(value);
+  const bool has_data = data != nullptr && value != 0 && watches('D');
+  if (!watches(kind.letter) && !has_data) return;
+  const TraceRequest& request = trace_state->request;
+  lock_trace();
+  const auto traced = [&](char letter) {
+    return (request.trace_letters & letter_bit(letter)) != 0;
+  };
+  if ((request.stats_letters & letter_bit(kind.letter)) != 0) trace_state->sums[index].add(value);
   const bool is_left_out = !request.local && kind.shape == Shape::kTransfer && node == request.rank;
-  if ((request.trace_letters & letter_bit(kind.letter)) != 0 && !is_left_out)
-    write_event(kind, node, value, detail);
-  unlock();
+  if (traced(kind.letter) && !is_left_out) write_event(kind, node, value, detail);
+  if (has_data && traced('D') && !is_left_out) write_data(kind, data, value);
+  unlock_trace();
 }
 
-void TimedEvent::begin() noexcept { begin_ns_ = now_ns(); }
+void TimedEvent::begin() noexcept { begin_ns_ = trace_now_ns(); }
 void TimedEvent::end() noexcept {
-  if (begin_ns_ != 0) record_event(event_, 0, now_ns() - begin_ns_, detail_);
+  if (begin_ns_ != 0) record_event(event_, 0, trace_now_ns() - begin_ns_, detail_);
 }
 
 void trace_line(char letter, const char* format, ...) noexcept {
@@ -211,16 +192,12 @@ void trace_line(char letter, const char* format, ...) noexcept {
   va_start(values, format);
   std::vsnprintf(text, sizeof text, format, values);
   va_end(values);
-  char line[640];
-  lock();
-  for (const auto& [letters, file] : {std::pair{state->request.trace_letters, &state->trace},
-                                      std::pair{state->request.stats_letters, &state->stats}}) {
-    if ((letters & letter_bit(letter)) == 0) continue;
-    int used = begin_line(line, sizeof line, letter);
-    used += std::snprintf(line + used, sizeof line - static_cast<size_t>(used), "%s\n", text);
-    file->write_line(line, static_cast<size_t>(used), state->request.flush);
-  }
-  unlock();
+  lock_trace();
+  if ((trace_state->request.trace_letters & letter_bit(letter)) != 0)
+    write_text(trace_state->trace, letter, text);
+  if ((trace_state->request.stats_letters & letter_bit(letter)) != 0)
+    write_text(trace_state->stats, letter, text);
+  unlock_trace();
 }
 
 }  // namespace pinwire

@@ -4,10 +4,12 @@
 //
 //   G gets   P puts and memsets   S synchronisation   B barriers   L handler-safe locks
 //   A active messages and runs of their handlers   X polls   I the job's settings   C drivers'
-//   counters
+//   counters   O segments, handlers, drivers   D the bytes that are sent   H, U lines of the client
+//   N the client's source line before each of its thread's   (R, W: no remote atomics, no
+//   collectives yet)
 //
 // Off, an event costs one predictable branch. Puts and gets that the headers inline pass by here:
-// while G or P is watched, the table that they read stays empty (extended/reach.cc).
+// while G, P or D is watched, the table that they read stays empty (extended/reach.cc).
 #pragma once
 
 #include <atomic>
@@ -20,6 +22,8 @@ namespace pinwire {
 
 using TraceLetters = uint32_t;  ///< letter 'A' + n is bit n
 constexpr TraceLetters letter_bit(char letter) noexcept { return 1u << (letter - 'A'); }
+
+inline constexpr const char* kTraceLetters = "GPRSWBLAXIOCDNHU";
 
 enum class Event : uint8_t {
   kGet,
@@ -66,21 +70,22 @@ void start_trace() noexcept;
 /// signal handler: what another thread holds just then is lost.
 void finish_trace() noexcept;
 
-/// Of trace and statistics together; constant between start and finish.
+/// Of trace and statistics together.
 inline constinit std::atomic<TraceLetters> watched_letters{0};
 inline bool watches_any() noexcept { return watched_letters.load(std::memory_order_relaxed) != 0; }
 inline bool watches(char letter) noexcept {
   return (watched_letters.load(std::memory_order_relaxed) & letter_bit(letter)) != 0;
 }
 
-/// `value`: bytes, or nanoseconds of what takes time.
-void record_event(Event event, uint32_t node, uint64_t value, uint32_t detail) noexcept;
+/// `value`: bytes, or nanoseconds of what takes time. `data`: the bytes, where they are there.
+void record_event(Event event, uint32_t node, uint64_t value, uint32_t detail,
+                  const void* data = nullptr) noexcept;
 
 /// `detail`: the handler of a message, the name of a barrier; bytes: payload.
-inline void note_event(Event event, uint32_t node = 0, uint64_t bytes = 0,
-                       uint32_t detail = 0) noexcept {
+inline void note_event(Event event, uint32_t node = 0, uint64_t bytes = 0, uint32_t detail = 0,
+                       const void* data = nullptr) noexcept {
   if (watches_any()) [[unlikely]]
-    record_event(event, node, bytes, detail);
+    record_event(event, node, bytes, detail, data);
 }
 
 /// An event that takes time: recorded at its end.
@@ -104,7 +109,7 @@ class TimedEvent {
   uint64_t begin_ns_ = 0;
 };
 
-/// A line of letter I or C.
+/// A line of letter C, I or O.
 [[gnu::format(printf, 2, 3)]] void trace_line(char letter, const char* format, ...) noexcept;
 
 }  // namespace pinwire

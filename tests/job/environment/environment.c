@@ -90,6 +90,38 @@ static void make_traffic(void) {
   EXPECT_EQ(local, 0);
 }
 
+static void print_own_sums(void (*print)(const char *format, ...)) { print("sum of %s", "the client"); }
+
+/* Lines of the client's own; what it cannot see by itself goes to standard output. */
+static void write_lines(void) {
+  static long long local;
+  const char *file = NULL;
+  unsigned line = 0;
+  const int will_be_called = GASNETT_STATS_INIT(print_own_sums);
+  printf("enabled %d, callback %d, masks \"%s\"", GASNETT_TRACE_ENABLED != 0, will_be_called, GASNETT_TRACE_GETMASK());
+  printf(" \"%s\", local %d\n", GASNETT_STATS_GETMASK(), GASNETT_TRACE_GET_TRACELOCAL());
+  GASNETT_TRACE_PRINTF("said %d", 42);
+  GASNETT_TRACE_PRINTF_FORCE("forced %s", "line");
+  GASNETT_STATS_PRINTF("counted %d", 7);
+  GASNETT_STATS_PRINTF_FORCE("forced count");
+  GASNETT_TRACE_SETSOURCELINE("/some/where/client.c", 12);
+  gasnet_put(me, segments[me].addr, &local, 4);
+  GASNETT_TRACE_FREEZESOURCELINE();
+  GASNETT_TRACE_SETSOURCELINE("client.c", 13);
+  gasnet_put(me, segments[me].addr, &local, 5);
+  GASNETT_TRACE_UNFREEZESOURCELINE();
+  GASNETT_TRACE_SETSOURCELINE("client.c", 14);
+  GASNETT_TRACE_GETSOURCELINE(&file, &line);
+  printf("at %s:%u\n", file != NULL ? file : "nowhere", line);
+  GASNETT_STATS_DUMP(1);
+  GASNETT_TRACE_SET_TRACELOCAL(0);
+  gasnet_put(me, segments[me].addr, &local, 6);
+  GASNETT_TRACE_SETMASK("G");
+  printf("now \"%s\", enabled %d\n", GASNETT_TRACE_GETMASK(), GASNETT_TRACE_ENABLED != 0);
+  GASNETT_TRACE_PRINTF("masked");
+  GASNETT_TRACE_PRINTF_FORCE("forced again");
+}
+
 static void on_quit(int number) {
   (void)number;
   seen_quit = 1;
@@ -129,6 +161,8 @@ int main(int argc, char **argv) {
   } else if (!strcmp(what, "traffic")) {
     make_traffic();
     if (!strcmp(more, "then_die") && me == 0) abort();
+  } else if (!strcmp(what, "lines")) {
+    write_lines();
   } else if (!strcmp(what, "die")) {
     if ((int)me == 0) die_in_a_known_function(more);
     GASNET_BLOCKUNTIL(never);

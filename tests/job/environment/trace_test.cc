@@ -113,6 +113,69 @@ TEST_F(Trace, StatisticsAreSumsOfEachKind) {
   for (const auto& line : sorted_lines(file("u-0"))) EXPECT_EQ(count_of(line, "(G) "), 1) << line;
 }
 
+/// Letters H and U, N, and what a client may change while it runs.
+TEST_F(Trace, TheClientsOwnLines) {
+  const auto run_lines = [this](std::vector<std::string> more) {
+    return launch(1, {std::getenv("ENVIRONMENT_SEQ"), "lines"}, {}, more);
+  };
+  const auto outcome = run_lines({to("GASNET_TRACEFILE", "t"), to("GASNET_STATSFILE", "s"),
+                                  "GASNET_TRACEMASK=PHNI", "GASNET_STATSMASK=PH"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out.find("enabled 1, callback 1, masks \"PINH\" \"PH\", local 1\n"
+                             "at client.c:14\nnow \"G\", enabled 0\n"),
+            0U)
+      << outcome.out;
+  const std::string trace = file("t"), stats = file("s");
+  for (const char* line :
+       {"(H) said 42\n", "(U) forced line\n", "(P) [client.c:12] put node=0 bytes=4\n",
+        "(P) [client.c:12] put node=0 bytes=5\n"})
+    EXPECT_EQ(count_of(trace, line), 1) << line << trace;
+  EXPECT_EQ(count_of(trace, "(U) forced again\n"), 1) << "N is no longer traced: " << trace;
+  EXPECT_EQ(count_of(trace, "bytes=6"), 0) << "local puts were switched off: " << trace;
+  EXPECT_EQ(count_of(trace, "masked"), 0) << trace;
+  EXPECT_EQ(count_of(trace, "count"), 0) << trace;
+  EXPECT_EQ(count_of(stats, "(H) counted 7\n"), 1) << stats;
+  EXPECT_EQ(count_of(stats, "(U) forced count\n"), 1) << stats;
+  EXPECT_EQ(count_of(stats, "(H) sum of the client\n"), 2)
+      << "at the dump and at the end: " << stats;
+  EXPECT_EQ(count_of(stats, "(P) put: 2, bytes total/avg/min/max 9/4.5/4/5\n"), 1) << stats;
+  EXPECT_EQ(count_of(stats, "(P) put: 1, bytes total/avg/min/max 6/6/6/6\n"), 1)
+      << "from 0 after the dump: " << stats;
+  EXPECT_EQ(count_of(stats, "said"), 0) << stats;
+}
+
+TEST_F(Trace, TheClientsLinesWithoutAFileAndWithoutALetter) {
+  const auto outcome = launch(1, {std::getenv("ENVIRONMENT_SEQ"), "lines"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out.find("enabled 0, callback 0, masks \"\" \"\", local 0\n"
+                             "at nowhere:0\nnow \"\", enabled 0\n"),
+            0U)
+      << outcome.out;
+  EXPECT_EQ(count_of(outcome.err, "forced"), 0) << outcome.err;
+  launch(1, {std::getenv("ENVIRONMENT_SEQ"), "lines"}, {},
+         {to("GASNET_TRACEFILE", "t"), "GASNET_TRACEMASK=B"});
+  EXPECT_EQ(count_of(file("t"), "(H) "), 0);
+  EXPECT_EQ(count_of(file("t"), "(U) forced line\n"), 1) << "no mask keeps it back";
+}
+
+TEST_F(Trace, ObjectsAndData) {
+  traffic({to("GASNET_TRACEFILE", "t-%"), "GASNET_TRACEMASK=OD"});
+  const std::string of_0 = file("t-0");
+  for (const char* line : {"(O) driver shm opened with ", "(O) segment of 4096 bytes at ",
+                           "(O) handler 201 registered\n", "(D) put 00000000 4 of 4 bytes\n",
+                           "(D) request_medium 0000000000000000 8 of 8 bytes\n"})
+    EXPECT_EQ(count_of(of_0, line), 1) << line << of_0;
+  EXPECT_EQ(count_of(of_0, "(D) put 0000000000000000 8 of 8 bytes\n"), 3) << of_0;
+  EXPECT_EQ(count_of(of_0, "(P) ") + count_of(of_0, "(A) "), 0) << of_0;
+}
+
+TEST_F(Trace, LettersThatRecordNothingSaySo) {
+  const auto outcome = traffic({to("GASNET_TRACEFILE", "t-%"), "GASNET_TRACEMASK=RW"});
+  EXPECT_EQ(count_of(outcome.err, "GASNET_TRACEMASK: R and W record nothing"), 1) << outcome.err;
+  traffic({to("GASNET_TRACEFILE", "u-%"), "GASNET_TRACEMASK=I"});
+  EXPECT_EQ(count_of(file("u-1"), "(I) letters R and W record nothing"), 1);
+}
+
 TEST_F(Trace, AFileThatCannotBeOpenedGetsASentence) {
   const auto outcome = traffic({"GASNET_TRACEFILE=/nowhere/t"});
   EXPECT_NE(outcome.code, 0);
