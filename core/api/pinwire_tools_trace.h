@@ -4,16 +4,17 @@
 #ifndef PINWIRE_TOOLS_TRACE_H
 #define PINWIRE_TOOLS_TRACE_H
 
-#ifdef _INCLUDED_GASNET_H
-#include "pinwire_trace.h"
-#else
-
 GASNETT_BEGIN_EXTERNC
 
 GASNETT_FORMAT_PRINTF(_gasnett_trace_printf_noop, 1, 2,
                       static inline void _gasnett_trace_printf_noop(const char *format, ...));
 static inline void _gasnett_trace_printf_noop(const char *format, ...) { (void)format; }
 
+GASNETT_END_EXTERNC
+
+#ifdef _INCLUDED_GASNET_H
+#include "pinwire_trace.h"
+#else
 #define GASNETT_TRACE_ENABLED 0
 #define GASNETT_TRACE_PRINTF _gasnett_trace_printf_noop
 #define GASNETT_TRACE_PRINTF_FORCE _gasnett_trace_printf_noop
@@ -31,8 +32,6 @@ static inline void _gasnett_trace_printf_noop(const char *format, ...) { (void)f
 #define GASNETT_STATS_GETMASK() ""
 #define GASNETT_STATS_SETMASK(mask) ((void)0)
 #define GASNETT_STATS_DUMP(is_reset) ((void)0)
-
-GASNETT_END_EXTERNC
-
 #endif
+
 #endif
