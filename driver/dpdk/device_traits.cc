@@ -95,12 +95,16 @@ DeviceTraits device_traits(const DeviceReport& report) {
             .any_mac = true,
             .restarts_link = false};
   }
+  // The driver of the 82540 to 82574: it never programs where MSI-X, EAL's choice, is to deliver.
+  const bool em = driver == "net_e1000_em";
   const bool mappable = report.multi_segment_tx && report.iova_is_va && driver != "net_tap";
   return {.frame_bytes_max = report.mtu_max + kEthernetBytes,
+          .power_of_two_buffers = em,
           .takes_mtu = true,
           .body_path = mappable ? BodyPath::kMapped : BodyPath::kCopy,
           .paired_queues = false,
           .any_mac = false,
+          .wakes = !em,
           .restarts_link = false};
 }
 

@@ -26,12 +26,14 @@ enum class BodyPath : uint8_t {
 
 struct DeviceTraits {
   uint32_t frame_bytes_max;
-  uint32_t buffer_bytes_min = 0;  ///< smaller receive buffers are refused, whatever the frames
+  uint32_t buffer_bytes_min = 0;      ///< smaller receive buffers are refused, whatever the frames
+  bool power_of_two_buffers = false;  ///< rounds a buffer's size down to one, and chains frames
   bool takes_mtu;  ///< tell the device the MTU; others refuse what they carry all the same
   BodyPath body_path;
   bool paired_queues;        ///< what is sent on queue q arrives on the peer's queue q
   bool any_mac;              ///< no address filter: the address may be chosen freely
   bool burst_costs = false;  ///< a receive burst costs what it may return, not what it returns
+  bool wakes = true;         ///< its receive interrupts come
   bool restarts_link;        ///< a link that stays down needs a stop and a start (memif's client)
 };
 

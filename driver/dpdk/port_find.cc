@@ -43,11 +43,12 @@ Status EthdevPort::find_device() {
     else if (rte_eth_dev_get_port_by_name(options_.device.c_str(), &ethdev_) != 0)
       ethdev_ = RTE_MAX_ETHPORTS;
     if (ethdev_ < RTE_MAX_ETHPORTS) return success();
+    const std::string tail = eal_log_tail();
     return error(
-        "DPDK found no network device%s%s (%s); name one with GASNET_DPDK_PCI or --vdev in "
-        "GASNET_EAL_ARGS, "
-        "and bind a physical one to vfio-pci first",
-        options_.device.empty() ? "" : " called ", options_.device.c_str(), eal_log_tail().c_str());
+        "DPDK found no network device%s%s%s%s; name one with GASNET_DPDK_PCI or --vdev in "
+        "GASNET_EAL_ARGS, and bind a physical one to vfio-pci first",
+        options_.device.empty() ? "" : " called ", options_.device.c_str(),
+        tail.empty() ? "" : ": ", tail.c_str());
   }
   // virtio_user connects to a socket that its peer, on its own schedule, makes.
   const std::string path(device_argument(options_.device_arguments, "path"));

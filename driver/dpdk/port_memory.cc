@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <bit>
 #include <bitset>
 #include <cstdio>
 #include <mutex>
@@ -42,8 +43,9 @@ void populate(rte_mempool* pool) {
 
 }  // namespace
 
-uint32_t buffer_bytes(uint32_t frame_bytes) {
-  return round_up(frame_bytes + kFrameTailBytes, kBufferStepBytes);
+uint32_t buffer_bytes(uint32_t frame_bytes, bool power_of_two) {
+  const uint32_t bytes = round_up(frame_bytes + kFrameTailBytes, kBufferStepBytes);
+  return power_of_two ? std::bit_ceil(bytes) : bytes;
 }
 
 uint32_t pool_frames(uint32_t rx_ring, uint32_t tx_ring, uint32_t rx_buffers) {
@@ -52,7 +54,8 @@ uint32_t pool_frames(uint32_t rx_ring, uint32_t tx_ring, uint32_t rx_buffers) {
 
 uint64_t dpdk_port_memory_bytes(const DpdkPortOptions& options) {
   const uint64_t frames = pool_frames(options.ring_frames, options.ring_frames, options.rx_buffers);
-  const uint64_t frame = buffer_bytes(options.frame_bytes) + kMbufOverheadBytes;
+  // What a physical device wants is known only when EAL has its memory: the most.
+  const uint64_t frame = buffer_bytes(options.frame_bytes, !options.make_vdev) + kMbufOverheadBytes;
   return kDeviceMemoryBytes +
          options.queues * (frames * (frame + kMbufOverheadBytes) + kQueueMemoryBytes);
 }

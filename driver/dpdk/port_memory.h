@@ -8,7 +8,7 @@
 namespace pinwire {
 
 /// Room for a frame's bytes in a receive buffer.
-uint32_t buffer_bytes(uint32_t frame_bytes);
+uint32_t buffer_bytes(uint32_t frame_bytes, bool power_of_two);
 
 /// Buffers of one queue: both rings full, `rx_buffers` held by the user, the caches full.
 uint32_t pool_frames(uint32_t rx_ring, uint32_t tx_ring, uint32_t rx_buffers);

@@ -49,10 +49,10 @@ Status EthdevPort::configure() {
   conf.txmode.offloads = checksums | (facts_.zero_copy_tx ? RTE_ETH_TX_OFFLOAD_MULTI_SEGS : 0);
   conf.rxmode.offloads = checksums;
   if (traits_.takes_mtu) conf.rxmode.mtu = facts_.frame_bytes_max - kEthernetBytes;
-  conf.intr_conf.rxq = options_.interrupts;
+  conf.intr_conf.rxq = options_.interrupts && traits_.wakes;
   const auto queues = static_cast<uint16_t>(facts_.queues);
   int failed = rte_eth_dev_configure(ethdev_, queues, queues, &conf);
-  if (failed != 0 && options_.interrupts) {
+  if (failed != 0 && conf.intr_conf.rxq != 0) {
     conf.intr_conf.rxq = 0;
     failed = rte_eth_dev_configure(ethdev_, queues, queues, &conf);
   }
@@ -89,10 +89,10 @@ Status EthdevPort::make_queue(uint16_t index) {
     queue.checksum_flags |= RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_IPV4;
   if (facts_.udp_checksum_offload)
     queue.checksum_flags |= RTE_MBUF_F_TX_UDP_CKSUM | RTE_MBUF_F_TX_IPV4;
+  const uint32_t least = std::max(facts_.frame_bytes_max, traits_.buffer_bytes_min);
   const uint32_t frames = pool_frames(rx_ring_frames_, tx_ring_frames_, options_.rx_buffers);
   queue.pool = make_pool("rx", frames, 0,
-                         RTE_PKTMBUF_HEADROOM + buffer_bytes(std::max(facts_.frame_bytes_max,
-                                                                      traits_.buffer_bytes_min)),
+                         RTE_PKTMBUF_HEADROOM + buffer_bytes(least, traits_.power_of_two_buffers),
                          memory_node_);
   if (facts_.zero_copy_tx) {
     constexpr uint16_t kPrivateBytes =
@@ -149,7 +149,7 @@ void EthdevPort::settle_facts() {
       !steer_udp_ports(ethdev_, options_.udp_port, static_cast<uint16_t>(facts_.queues))) {
     facts_.queues = 1;  // the device cannot be told which queue a lane's frames belong to
   }
-  facts_.event_fd = options_.interrupts && open_wake_fds();
+  facts_.event_fd = options_.interrupts && traits_.wakes && open_wake_fds();
 }
 
 EthdevPort::~EthdevPort() {

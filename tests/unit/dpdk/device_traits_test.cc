@@ -58,5 +58,12 @@ TEST(DeviceTraits, BodiesInPlaceOnlyWhereTheDeviceReachesThem) {
   EXPECT_EQ(device_traits({.driver = "net_ixgbe"}).body_path, BodyPath::kCopy);
 }
 
+TEST(DeviceTraits, TheOldestGigabitNicsWantPowersOfTwoAndDoNotWake) {
+  EXPECT_TRUE(device_traits({.driver = "net_e1000_em"}).power_of_two_buffers);
+  EXPECT_FALSE(device_traits({.driver = "net_e1000_em"}).wakes);
+  EXPECT_FALSE(device_traits({.driver = "net_e1000_igb"}).power_of_two_buffers);
+  EXPECT_TRUE(device_traits({.driver = "net_e1000_igb"}).wakes);
+}
+
 }  // namespace
 }  // namespace pinwire

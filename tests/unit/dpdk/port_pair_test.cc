@@ -1,6 +1,7 @@
 // Two processes, one port each: frames of all sizes arrive whole, both ways.
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -18,6 +19,7 @@ namespace {
 
 constexpr uint32_t kHeadBytes = 64;
 constexpr uint16_t kEtherType = 0xb588;  // 0x88b5, local experimental, in wire order
+constexpr double kPatienceS = 60;
 const std::vector<uint32_t> kSizes = {64, 65, 128, 777, 1514, 2048, 4096, 8999, 9014};
 
 double now_s() {
@@ -48,6 +50,28 @@ DpdkOptions options_for(const char* fabric, uint32_t rank, uint32_t ranks,
   return options;
 }
 
+/// Whole pages, as mapping for DMA wants; huge where some are free: QEMU's vmxnet3 sends a body
+/// only from physically contiguous memory.
+class Bodies {
+ public:
+  Bodies() {
+    constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE;
+    bytes_ = mmap(nullptr, kMapped, PROT_READ | PROT_WRITE, kFlags | MAP_HUGETLB, -1, 0);
+    if (bytes_ == MAP_FAILED)
+      bytes_ = mmap(nullptr, kMapped, PROT_READ | PROT_WRITE, kFlags, -1, 0);
+  }
+  ~Bodies() { munmap(bytes_, kMapped); }
+  Bodies(const Bodies&) = delete;
+  Bodies& operator=(const Bodies&) = delete;
+  std::byte* data() const { return static_cast<std::byte*>(bytes_); }
+  size_t size() const { return 65536; }
+  std::byte& operator[](size_t at) { return data()[at]; }
+
+ private:
+  static constexpr size_t kMapped = size_t{2} << 20;
+  void* bytes_;
+};
+
 /// One side of an exchange: sends `count` numbered frames, checks as many from the peer.
 struct Exchange {
   DpdkPort& port;
@@ -55,7 +79,7 @@ struct Exchange {
   uint32_t frame_bytes_max;
   bool attach = false;
   bool may_lose = false;
-  std::vector<std::byte> bodies = std::vector<std::byte>(65536);
+  Bodies bodies;
   uint32_t key = 0;
   uint32_t sent = 0;
   uint32_t seen = 0;
@@ -114,7 +138,7 @@ struct Exchange {
     while (sent < count || seen < count) {
       if (sent < count && sent <= seen) send_next();
       if (std::string wrong = receive(); !wrong.empty()) return wrong;
-      if (now_s() - begin > 20)
+      if (now_s() - begin > kPatienceS)
         return "stuck: sent " + std::to_string(sent) + ", seen " + std::to_string(seen);
     }
     return "";
@@ -165,7 +189,7 @@ std::string queues_are_paired(DpdkPort& port) {
       ++seen;
     }
     sched_yield();
-    if (now_s() - begin > 20) return "stuck";
+    if (now_s() - begin > kPatienceS) return "stuck";
   }
   return "";
 }
@@ -248,6 +272,20 @@ TEST(PortPair, HugePagesWhenThereAreEnough) {
     GTEST_SKIP() << "less than 200 MiB of huge pages are free";
   run_pair(
       "pair", [](DpdkOptions& options) { options.huge = HugePages::kAlways; }, true);
+}
+
+TEST(PortPair, NicsCarryAllSizesBothWaysAndReadAttachedBodiesInPlace) {
+  const std::vector<std::string> nics = test_nics();
+  if (nics.size() < 2) GTEST_SKIP() << "no NICs here: guest/ports gives it emulated ones";
+  const ScratchDirectory scratch;
+  const auto said = run_processes(2, 240, [&](uint32_t rank, Meeting& meeting) {
+    DpdkOptions options = options_for("pci", rank, 2, scratch.path());
+    options.pci = nics;
+    options.pci_index = rank;
+    return exchange_over(options, meeting, true, 9014, 500);
+  });
+  EXPECT_EQ(said[0], "");
+  EXPECT_EQ(said[1], "");
 }
 
 TEST(PortPair, QueuesArePaired) {

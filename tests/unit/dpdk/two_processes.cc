@@ -10,9 +10,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <sstream>
 
 namespace pinwire {
 namespace {
@@ -121,6 +123,14 @@ std::vector<std::string> run_processes(uint32_t count, double timeout_s,
   for (const Child& child : children) said.push_back(finish(child, begin, timeout_s));
   munmap(shared, sizeof(Meeting));
   return said;
+}
+
+std::vector<std::string> test_nics() {
+  std::vector<std::string> nics;
+  const char* addresses = getenv("TEST_NICS");
+  std::istringstream stream(addresses != nullptr ? addresses : "");
+  for (std::string nic; std::getline(stream, nic, ',');) nics.push_back(nic);
+  return nics;
 }
 
 }  // namespace pinwire

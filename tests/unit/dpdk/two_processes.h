@@ -11,7 +11,7 @@ namespace pinwire {
 /// Shared by the children of one run: a barrier and a few words.
 struct Meeting {
   /// False when the others did not come within `timeout_s`.
-  bool barrier(uint32_t parties, double timeout_s = 20);
+  bool barrier(uint32_t parties, double timeout_s = 60);
   uint32_t arrived;
   uint32_t generation;
   uint64_t words[8];
@@ -35,5 +35,9 @@ class ScratchDirectory {
 std::vector<std::string> run_processes(
     uint32_t count, double timeout_s,
     const std::function<std::string(uint32_t rank, Meeting&)>& body);
+
+/// PCI addresses of NICs, bound to vfio-pci and joined, that tests may use: TEST_NICS, commas
+/// between.
+std::vector<std::string> test_nics();
 
 }  // namespace pinwire
