@@ -16,7 +16,7 @@ uint32_t poll_lane(uint32_t driver, uint32_t lane, bool& has_served) noexcept {
   DriverLane& l = slot.lanes[lane];
   if (!l.try_lock()) return 0;
   const uint32_t found = drain_lane(driver, lane, RecvFilter::kAll, DispatchSink{});
-  if (found == 0 && !slot.driver->idle(lane)) has_served = true;
+  if (found == 0 && slot.caps.tells_service && !slot.driver->idle(lane)) has_served = true;
   l.unlock();
   return found;
 }

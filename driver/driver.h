@@ -38,6 +38,8 @@ struct Caps {
   bool event_fd = false;
   bool concurrent_post = false;
   bool concurrent_idle = false;  ///< idle() tells of arrivals without a poll
+  /// After a recv() that did one-sided work of peers idle() is false, after an empty one true.
+  bool tells_service = false;
 
   /// Whether memory of this key goes whole; else the driver copies up to copied_bytes_max at a time.
   bool reaches(uint32_t local_key) const noexcept {

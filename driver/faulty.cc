@@ -144,6 +144,7 @@ constexpr Deniable kDeniable[] = {
     {"event_fd", [](Caps& caps) { caps.event_fd = false; }},
     {"concurrent_post", [](Caps& caps) { caps.concurrent_post = false; }},
     {"concurrent_idle", [](Caps& caps) { caps.concurrent_idle = false; }},
+    {"tells_service", [](Caps& caps) { caps.tells_service = false; }},
     {"copies",
      [](Caps& caps) { caps.inline_bytes_max = caps.eager_bytes_max = caps.copied_bytes_max = 0; }},
     {"large_puts",

@@ -77,6 +77,7 @@ Caps Nic::caps() const noexcept {
   caps.atomic64 = kAllAtomics;
   caps.zero_copy_tx = shared_.facts.zero_copy_tx;
   caps.in_place_rx = true;
+  caps.tells_service = true;
   caps.event_fd = shared_.facts.event_fd;
   return caps;
 }

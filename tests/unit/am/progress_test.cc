@@ -35,7 +35,12 @@ TEST(Poll, ServingPeersIsNotBeingIdle) {
   engine.driver_count = 1;
   EXPECT_EQ(poll(), 0u);
   driver.serves = true;
+  EXPECT_EQ(poll(), 0u) << "a driver that cannot tell must not keep waiting threads from yielding";
+  engine.drivers[0].caps.tells_service = true;
   EXPECT_EQ(poll(), 1u);
+  driver.serves = false;
+  EXPECT_EQ(poll(), 0u);
+  engine.drivers[0].caps = {};
   engine.driver_count = 0;
 }
 
