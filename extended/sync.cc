@@ -27,6 +27,19 @@ void check_handle(const pinwire_op* op) noexcept {
   require(op->started != kFreed, "a handle is synchronised that was synchronised before");
 }
 
+/// Place of the first handle from `at` on that names an operation. What is done inside a host is
+/// done when it is started: whole arrays of handles name none, so they are looked at by eights.
+size_t next_valid(pinwire_op* const* ops, size_t at, size_t count) noexcept {
+  constexpr size_t kStep = 8;
+  for (; count - at >= kStep; at += kStep) {
+    uintptr_t any = 0;
+    for (size_t i = 0; i < kStep; ++i) any |= reinterpret_cast<uintptr_t>(ops[at + i]);
+    if (any != 0) break;
+  }
+  while (at < count && ops[at] == nullptr) ++at;
+  return at;
+}
+
 struct Sweep {
   size_t valid = 0;     ///< entries that named an operation
   size_t finished = 0;  ///< of them, now overwritten
@@ -89,8 +102,7 @@ bool try_op(pinwire_op* op) noexcept {
 }
 
 void wait_all(pinwire_op** ops, size_t count) noexcept {
-  for (size_t i = 0; i < count; ++i) {
-    if (ops[i] == nullptr) continue;
+  for (size_t i = next_valid(ops, 0, count); i < count; i = next_valid(ops, i + 1, count)) {
     wait_op(ops[i]);
     ops[i] = nullptr;
   }
