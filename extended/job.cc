@@ -34,15 +34,15 @@ namespace {
 Job* the_job = nullptr;
 
 /// Every rank knows every hash: if they differ, all know it, and all send what it is of.
-Status compare_configs(const Job& job, const char* config) {
-  const uint64_t mine = job.ranks[engine.rank].config_hash;
-  const auto is_mine = [mine](const RankFacts& facts) { return facts.config_hash == mine; };
-  const auto other = std::find_if_not(job.ranks.begin(), job.ranks.end(), is_mine);
-  if (other == job.ranks.end()) return success();
+Status compare_configs(const Job& job, const std::vector<RankTold>& told, const char* config) {
+  const uint64_t mine = told[engine.rank].config_hash;
+  const auto is_mine = [mine](const RankTold& rank) { return rank.config_hash == mine; };
+  const auto other = std::find_if_not(told.begin(), told.end(), is_mine);
+  if (other == told.end()) return success();
   auto all =
       job.bootstrap->all_gather({reinterpret_cast<const std::byte*>(config), std::strlen(config)});
   if (!all) return all.error();
-  const auto rank = static_cast<Rank>(other - job.ranks.begin());
+  const auto rank = static_cast<Rank>(other - told.begin());
   const auto& theirs = (*all)[rank];
   return error("rank %u was compiled for %.*s, this rank for %s; compile and link all ranks alike",
                rank, static_cast<int>(theirs.size()), reinterpret_cast<const char*>(theirs.data()),
@@ -52,36 +52,36 @@ Status compare_configs(const Job& job, const char* config) {
 Status exchange_facts(Job& job, const char* config) {
   const Settings& settings = job.settings;
   const std::vector<uint32_t> cpus = usable_cpus();
-  RankFacts mine{host_identity(settings.host_detect),
-                 0,
-                 0,
-                 Numa().nodes_of(cpus),
-                 hash_fold(hash_more(kHashStart, cpus.data(), cpus.size() * sizeof cpus[0])),
-                 hash_fold(hash_more(kHashStart, config, std::strlen(config))),
-                 getpid(),
-                 settings.supernode_maxsize};
+  RankTold mine{
+      {host_identity(settings.host_detect), Numa().nodes_of(cpus),
+       hash_fold(hash_more(kHashStart, cpus.data(), cpus.size() * sizeof cpus[0])), getpid()},
+      0,
+      0,
+      hash_fold(hash_more(kHashStart, config, std::strlen(config))),
+      settings.supernode_maxsize};
   state_limits(job, mine);
   const auto* bytes = reinterpret_cast<const std::byte*>(&mine);
   auto all = job.bootstrap->all_gather({bytes, sizeof mine});
   if (!all) return all.error();
+  std::vector<RankTold> told(all->size());
   for (Rank rank = 0; rank < all->size(); ++rank) {
     const auto& theirs = (*all)[rank];
-    RankFacts facts{};
-    if (theirs.size() != sizeof facts) {
+    if (theirs.size() != sizeof mine) {
       return error(
           "rank %u sent %zu bytes of facts where %zu were expected; run the same build on every "
           "rank",
-          rank, theirs.size(), sizeof facts);
+          rank, theirs.size(), sizeof mine);
     }
-    std::memcpy(&facts, theirs.data(), sizeof facts);
-    if (facts.supernode_maxsize != mine.supernode_maxsize) {
+    std::memcpy(&told[rank], theirs.data(), sizeof mine);
+    if (told[rank].supernode_maxsize != mine.supernode_maxsize) {
       return error("GASNET_SUPERNODE_MAXSIZE is %u on rank %u and %u here; set it alike everywhere",
-                   facts.supernode_maxsize, rank, mine.supernode_maxsize);
+                   told[rank].supernode_maxsize, rank, mine.supernode_maxsize);
     }
-    job.ranks.push_back(facts);
+    job.ranks.push_back(told[rank].facts);
   }
-  if (auto alike = compare_configs(job, config); !alike) return alike;
+  if (auto alike = compare_configs(job, told, config); !alike) return alike;
   job.places = place_ranks(job.ranks, settings.supernode_maxsize);
+  set_segment_limits(job, told);
   return success();
 }
 
@@ -186,7 +186,6 @@ Status job_init(SegmentKind kind, const char* config) {
   if (auto opened = prepare_trace(job->settings); !opened) return opened;
   if (auto exchanged = exchange_facts(*job, config); !exchanged) return exchanged;
   start_trace();  // by now no rank will empty a file that another writes to
-  set_segment_limits(*job);
   choose_lanes(*job);
   engine.threads_max = job->settings.max_threads;
   the_job = job.release();

@@ -20,15 +20,20 @@ namespace pinwire {
 
 enum class SegmentKind : int { kFast = 0, kLarge = 1, kEverything = 2 };
 
-/// What every rank tells every other once, at init.
+/// What is kept of every rank: little, as there may be many.
 struct RankFacts {
   uint64_t host;
-  uint64_t segment_limit;
-  uint64_t pin_limit;    ///< of locked memory; unlimited where no device pins
-  uint64_t numa_nodes;   ///< that its CPUs are of
-  uint32_t processors;   ///< a hash of which ones it may run on
-  uint32_t config_hash;  ///< of the client's GASNET_CONFIG_STRING: a mix is refused
+  uint64_t numa_nodes;  ///< that its CPUs are of
+  uint32_t processors;  ///< a hash of which ones it may run on
   int32_t pid;
+};
+
+/// What every rank tells every other once, at init.
+struct RankTold {
+  RankFacts facts;
+  uint64_t segment_limit;
+  uint64_t pin_limit;          ///< of locked memory; unlimited where no device pins
+  uint32_t config_hash;        ///< of the client's GASNET_CONFIG_STRING: a mix is refused
   uint32_t supernode_maxsize;  ///< must be the same on all
 };
 
@@ -46,6 +51,7 @@ struct Job {
   std::vector<RankPlace> places;  ///< of all ranks
   uint64_t segment_limit_local = 0;
   uint64_t segment_limit_global = 0;
+  bool is_pin_limited = false;  ///< the local one, by what may be pinned
   std::vector<std::unique_ptr<Driver>> drivers;
   ShmDriver* shm = nullptr;  ///< when in use; `drivers` holds it, perhaps decorated
   uint32_t shm_index = 0;    ///< of the engine's drivers

@@ -46,17 +46,22 @@ uint64_t driver_bytes(const Job& job) noexcept {
   return std::max(job.settings.lanes, 1u) * kDriverBytesPerLane;
 }
 
-uint64_t limit_of(const Job& job, Rank rank) noexcept {
+struct Limit {
+  uint64_t bytes;
+  bool is_of_pinning;
+};
+Limit limit_of(const Job& job, const RankTold& told, Rank rank) noexcept {
   const uint32_t on_host = ranks_beside(job, rank);
-  uint64_t limit = job.ranks[rank].segment_limit / on_host;
-  limit = std::min(limit, bound_bytes(job.settings.max_segment, on_host));
-  if (leaves_host(job)) limit = std::min(limit, job.ranks[rank].pin_limit);
-  return std::max(limit / kPageBytes * kPageBytes, kPageBytes);
+  const uint64_t memory =
+      std::min(told.segment_limit / on_host, bound_bytes(job.settings.max_segment, on_host));
+  const bool is_of_pinning = leaves_host(job) && told.pin_limit < memory;
+  const uint64_t bytes = is_of_pinning ? told.pin_limit : memory;
+  return {std::max(bytes / kPageBytes * kPageBytes, kPageBytes), is_of_pinning};
 }
 
 }  // namespace
 
-void state_limits(const Job& job, RankFacts& mine) {
+void state_limits(const Job& job, RankTold& mine) {
   const PinLimits limits = read_pin_limits();
   // The limit depends on how many share the host, which only the exchange tells: send what is free
   // here, divide after.
@@ -64,22 +69,23 @@ void state_limits(const Job& job, RankFacts& mine) {
   mine.pin_limit = may_pin(job.settings) ? pin_budget(limits, driver_bytes(job)).bytes : kUnlimited;
 }
 
-void set_segment_limits(Job& job) {
-  job.segment_limit_local = limit_of(job, engine.rank);
+void set_segment_limits(Job& job, const std::vector<RankTold>& told) {
+  const Limit mine = limit_of(job, told[engine.rank], engine.rank);
+  job.segment_limit_local = mine.bytes;
+  job.is_pin_limited = mine.is_of_pinning;
   job.segment_limit_global = kUnlimited;
-  for (Rank rank = 0; rank < job.ranks.size(); ++rank) {
-    job.segment_limit_global = std::min(job.segment_limit_global, limit_of(job, rank));
+  for (Rank rank = 0; rank < told.size(); ++rank) {
+    job.segment_limit_global =
+        std::min(job.segment_limit_global, limit_of(job, told[rank], rank).bytes);
   }
 }
 
 uint64_t grant_segment(const Job& job, uint64_t asked) {
   const uint64_t granted = std::min(asked, job.segment_limit_local);
   if (granted == asked) return granted;
-  const bool is_pinning =
-      leaves_host(job) && job.ranks[engine.rank].pin_limit <= granted + kPageBytes;
   const std::string why =
-      is_pinning ? pin_budget(read_pin_limits(), driver_bytes(job)).reason
-                 : std::string("GASNET_MAX_SEGSIZE and the memory of the host bound it");
+      job.is_pin_limited ? pin_budget(read_pin_limits(), driver_bytes(job)).reason
+                         : std::string("GASNET_MAX_SEGSIZE and the memory of the host bound it");
   log_warning("a segment of %llu bytes was asked for, %llu is what it can have: %s",
               static_cast<unsigned long long>(asked), static_cast<unsigned long long>(granted),
               why.c_str());

@@ -7,9 +7,9 @@
 namespace pinwire {
 
 /// Fills in what this rank tells the others of its limits.
-void state_limits(const Job& job, RankFacts& mine);
+void state_limits(const Job& job, RankTold& mine);
 /// From what all ranks told.
-void set_segment_limits(Job& job);
+void set_segment_limits(Job& job, const std::vector<RankTold>& told);
 /// Of `asked` bytes, what this rank can have. Says why if it is less.
 uint64_t grant_segment(const Job& job, uint64_t asked);
 
