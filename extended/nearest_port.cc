@@ -34,9 +34,12 @@ std::vector<uint32_t> free_cpus(const Job& job, const Numa& numa, NodeMask near_
   return all;
 }
 
-void take_port(const Job& job, const Numa& numa, PortChoice& choice) {
+}  // namespace
+
+NearestDevice nearest_device(const Job& job, const std::vector<std::string>& addresses) {
+  const Numa numa;
   std::vector<int> nodes;
-  for (const std::string& port : choice.ports) nodes.push_back(numa.node_of_pci(port));
+  for (const std::string& address : addresses) nodes.push_back(numa.node_of_pci(address));
   std::vector<DeviceDistances> ranks;
   uint32_t mine = 0;
   for (Rank rank = 0; rank < job.ranks.size(); ++rank) {
@@ -46,27 +49,31 @@ void take_port(const Job& job, const Numa& numa, PortChoice& choice) {
     for (const int node : nodes)
       distances.push_back(numa.distance(job.ranks[rank].numa_nodes, node));
   }
-  choice.index = share_devices(ranks)[mine];
-  const int node = nodes[choice.index];
-  const uint32_t distance = ranks[mine][choice.index];
+  NearestDevice device;
+  device.index = share_devices(ranks)[mine];
+  device.node = nodes[device.index];
+  const uint32_t distance = ranks[mine][device.index];
   const bool is_nearest = distance == *std::min_element(ranks[mine].begin(), ranks[mine].end());
-  choice.story = "; port " + choice.ports[choice.index];
-  if (node < 0) {
-    choice.story += ", of which no NUMA node is known";
+  device.story = addresses[device.index];
+  if (device.node < 0) {
+    device.story += ", of which no NUMA node is known";
   } else {
-    choice.story += " of NUMA node " + std::to_string(node) + ", distance " +
+    device.story += " of NUMA node " + std::to_string(device.node) + ", distance " +
                     std::to_string(distance) + (is_nearest ? "" : ": nearer ones are other ranks'");
-    choice.private_cpus = free_cpus(job, numa, NodeMask{1} << node);
   }
+  return device;
 }
-
-}  // namespace
 
 PortChoice choose_port(const Job& job) {
   const Numa numa;
   PortChoice choice;
   choice.ports = listed(job.settings.dpdk_pci);
-  if (!choice.ports.empty()) take_port(job, numa, choice);
+  if (!choice.ports.empty()) {
+    const NearestDevice nearest = nearest_device(job, choice.ports);
+    choice.index = nearest.index;
+    choice.story = "; port " + nearest.story;
+    if (nearest.node >= 0) choice.private_cpus = free_cpus(job, numa, NodeMask{1} << nearest.node);
+  }
   if (choice.private_cpus.empty()) choice.private_cpus = free_cpus(job, numa, 0);
   choice.story += "; DPDK's threads run on ";
   choice.story += choice.private_cpus.empty()

@@ -16,6 +16,15 @@ struct PortChoice {
   std::string story;                   ///< "port 0000:3b:00.0 of NUMA node 0, distance 10"
 };
 
+struct NearestDevice {
+  uint32_t index = 0;
+  int node = -1;      ///< its NUMA node; -1: none is known
+  std::string story;  ///< "0000:3b:00.0 of NUMA node 0, distance 10"
+};
+/// Of devices, by their PCI addresses ("": one that has none), this rank's. Every rank of the host
+/// reckons the same from what all told each other.
+NearestDevice nearest_device(const Job& job, const std::vector<std::string>& addresses);
+
 /// Every rank of the host reckons the same from what all told each other.
 PortChoice choose_port(const Job& job);
 

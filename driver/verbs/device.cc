@@ -1,6 +1,7 @@
 #include "driver/verbs/device.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
@@ -78,7 +79,17 @@ void add_ports(ibv_device* device, const Wanted& wanted, std::vector<Candidate>&
   }
 }
 
-/// The ranks of a host take turns at the ports that will do.
+/// "0000:3b:00.0"; "" for a device in software.
+std::string pci_address(ibv_device* device) {
+  const std::string link =
+      std::string("/sys/class/infiniband/") + ibv_get_device_name(device) + "/device";
+  char target[256];
+  const ssize_t length = readlink(link.c_str(), target, sizeof target);
+  if (length <= 0) return {};
+  const std::string path(target, static_cast<size_t>(length));
+  return path.substr(path.rfind('/') + 1);
+}
+
 Result<Candidate> choose(const std::vector<Candidate>& all, const VerbsOptions& options) {
   std::vector<const Candidate*> good;
   std::string objections;
@@ -91,7 +102,13 @@ Result<Candidate> choose(const std::vector<Candidate>& all, const VerbsOptions& 
     if (one.port != 0) objections += " port " + std::to_string(one.port);
     objections += " " + one.objection;
   }
-  if (!good.empty()) return *good[options.host_rank % good.size()];
+  if (!good.empty()) {
+    std::vector<std::string> addresses;
+    for (const Candidate* one : good) addresses.push_back(pci_address(one->device));
+    const uint32_t index = options.choose ? options.choose(addresses) : 0;
+    check(index < good.size(), "a choice of no port", index, good.size());
+    return *good[index];
+  }
   if (!objections.empty()) return error("no RDMA device will do: %s", objections.c_str());
   return error("there is no RDMA device %s; `ibv_devices` lists what there is",
                options.device.c_str());

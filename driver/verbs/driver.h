@@ -3,17 +3,21 @@
 // receive queues, handled in place.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "driver/driver.h"
 
 namespace pinwire {
 
 struct VerbsOptions {
-  std::string device;        ///< "mlx5_0" or "mlx5_0:1"; empty: the first with an active port
-  std::string gid;           ///< an index or an address; empty: chosen by kind
-  uint32_t host_rank = 0;    ///< ranks of a host take turns at devices that are equally good
+  std::string device;  ///< "mlx5_0" or "mlx5_0:1"; empty: the first with an active port
+  std::string gid;     ///< an index or an address; empty: chosen by kind
+  /// Of ports that will do, by the PCI addresses of their devices ("" for one that has none), the
+  /// index of the one to take; empty: the first.
+  std::function<uint32_t(const std::vector<std::string>&)> choose;
   uint32_t timeout = 18;     ///< of an acknowledgement: 4.096 us * 2^timeout (IBA 9.7.6.1.3)
   uint32_t retry_count = 6;  ///< repetitions without an answer; 7 means for ever on some devices
   bool show_story = false;   ///< log what was chosen

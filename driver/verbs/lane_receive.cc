@@ -79,7 +79,10 @@ void Lane::flush_tails() noexcept {
     }
     if (!is_draining_) continue;
     for (Link& link : peer.links) {
-      if (link.unsignalled == 0 || link.room == 0 || room_ == 0) continue;
+      if (link.unsignalled == 0 || link.room == 0 || room_ == 0 ||
+          tickets_.free_count() <= finished_.size()) {
+        continue;
+      }
       // Writes nothing, and completes after all before it.
       chain_.start(link);
       ibv_send_wr& request = chain_.add(IBV_WR_RDMA_WRITE);

@@ -1,5 +1,6 @@
 // Devices, peers and limits that fail: each gets a sentence, and nothing is left behind (the
 // fixture looks).
+#include <algorithm>
 #include <cerrno>
 
 #include "tests/unit/verbs/two_hosts.h"
@@ -98,6 +99,23 @@ TEST_F(Trouble, APortThatIsDownIsPassedOver) {
   VerbsOptions any;
   auto made = make_verbs_driver(any);
   ASSERT_TRUE(made.ok()) << made.sentence();  // the other device
+}
+
+TEST_F(Trouble, OfSeveralPortsTheOneThatIsChosen) {
+  VerbsOptions options;
+  size_t ports = 0;
+  options.choose = [&](const std::vector<std::string>& addresses) {
+    ports = addresses.size();
+    return 1u;
+  };
+  auto made = make_verbs_driver(options);
+  ASSERT_TRUE(made.ok()) << made.sentence();
+  EXPECT_EQ(ports, 2u);
+  ASSERT_TRUE((*made)->open({.rank = 0, .rank_count = 2}).ok());
+  const auto live = fabric_.live();
+  EXPECT_TRUE(std::all_of(live.begin(), live.end(), [](const std::string& object) {
+    return object.find("right") != std::string::npos;
+  }));
 }
 
 TEST_F(Trouble, AnAddressThatThePortHasNot) {
