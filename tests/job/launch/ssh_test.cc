@@ -52,9 +52,9 @@ TEST_F(Ssh, HostFileAndMinusN) {
 
 TEST_F(Ssh, VariablesAndTheWorkingDirectoryArrive) {
   const auto outcome =
-      ssh(2, {"sh", "-c", "echo $GASNET_NETWORKDEPTH $FRUIT=$PEAR; pwd"},
+      ssh(2, {"sh", "-c", "echo \"$GASNET_NETWORKDEPTH $FRUIT=$PEAR $(pwd)\""},
           {"--hosts", "n0", "-E", "FRUIT"}, {"GASNET_NETWORKDEPTH=7", "FRUIT=it's", "PEAR=no"});
-  const auto line = "7 it's=\n" + std::filesystem::current_path().string() + "\n";
+  const auto line = "7 it's= " + std::filesystem::current_path().string() + "\n";
   EXPECT_EQ(outcome.out, line + line) << outcome.err;
 }
 
