@@ -1,8 +1,6 @@
 #include "nicfw/lane.h"
 
 #include <bit>
-#include <cstdarg>
-#include <cstdio>
 
 #include "core/base/bits.h"
 
@@ -15,18 +13,6 @@ FrameKey lane_key(const NicShared& nic, uint32_t lane) noexcept {
 }
 
 }  // namespace
-
-void NicShared::fail(Rank peer, WorkStatus status, const char* format, ...) noexcept {
-  int healthy = 0;
-  if (!failed.compare_exchange_strong(healthy, 1)) return;
-  failure.peer = peer;
-  failure.status = status;
-  va_list values;
-  va_start(values, format);
-  std::vsnprintf(failure.sentence, sizeof failure.sentence, format, values);
-  va_end(values);
-  failed.store(2, std::memory_order_release);  // pairs with the acquire in Nic::failure
-}
 
 Lane::Lane(NicShared& nic, uint32_t index)
     : nic_(nic),

@@ -36,6 +36,7 @@
 
 #include "core/base/random.h"
 #include "driver/driver.h"
+#include "driver/failure_note.h"
 #include "nicfw/counters.h"
 #include "nicfw/nic.h"
 #include "nicfw/peer.h"
@@ -53,12 +54,7 @@ struct NicShared {
   OpenInfo info{};
   Regions regions{};
   Endpoint self{};
-  std::atomic<int> failed{0};  ///< 0 healthy, 1 being written, 2 `failure` may be read
-  Failure failure{};
-
-  /// Keeps the first.
-  [[gnu::format(printf, 4, 5)]] void fail(Rank peer, WorkStatus status, const char* format,
-                                          ...) noexcept;
+  FailureNote failure{};
 };
 
 /// Payloads up to this are copied into the frame even if they may stay: cheaper than a second part.

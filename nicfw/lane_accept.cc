@@ -239,7 +239,7 @@ bool Lane::local_key(const Work& work, uint32_t& port_key) noexcept {
     port_key = entry->port_key;
     return true;
   }
-  nic_.fail(
+  nic_.failure.record(
       work.peer, WorkStatus::kLocalAccess,
       "local buffer [0x%llx, +%llu) for rank %u is not inside the pinned region with key 0x%x",
       static_cast<unsigned long long>(address), static_cast<unsigned long long>(work.bytes),

@@ -73,16 +73,18 @@ void Lane::take_refusal(Peer& peer, const Record& record) noexcept {
   const Rank rank = rank_of(peer);
   const auto print = [](uint64_t value) { return static_cast<unsigned long long>(value); };
   if (record.compare == 0) {
-    nic_.fail(rank, WorkStatus::kRemoteAccess,
-              "rank %u refused rank %u's access to %llu bytes at 0x%llx: no memory is pinned there "
-              "under the key 0x%x",
-              rank, nic_.info.rank, print(record.length), print(record.address), record.key);
+    nic_.failure.record(
+        rank, WorkStatus::kRemoteAccess,
+        "rank %u refused rank %u's access to %llu bytes at 0x%llx: no memory is pinned there "
+        "under the key 0x%x",
+        rank, nic_.info.rank, print(record.length), print(record.address), record.key);
   } else {
-    nic_.fail(rank, WorkStatus::kRemoteAccess,
-              "rank %u refused rank %u's access to %llu bytes at 0x%llx: outside its pinned region "
-              "[0x%llx, 0x%llx) (or an atomic that is not 8-byte aligned)",
-              rank, nic_.info.rank, print(record.length), print(record.address),
-              print(record.operand), print(record.operand + record.compare));
+    nic_.failure.record(
+        rank, WorkStatus::kRemoteAccess,
+        "rank %u refused rank %u's access to %llu bytes at 0x%llx: outside its pinned region "
+        "[0x%llx, 0x%llx) (or an atomic that is not 8-byte aligned)",
+        rank, nic_.info.rank, print(record.length), print(record.address), print(record.operand),
+        print(record.operand + record.compare));
   }
   const Index index = find_op(record.op, rank);
   if (index == kNoIndex) return;

@@ -118,11 +118,12 @@ bool Lane::peer_silent(Peer& peer) noexcept {
   const uint64_t since_ns = std::max(peer.last_heard_ns, peer.waiting_since_ns);
   if (now_ns_ < since_ns || now_ns_ - since_ns < nic_.config.peer_timeout_ns) return false;
   const bool heard = peer.last_heard_ns != 0;
-  nic_.fail(rank_of(peer), WorkStatus::kUnreachable,
-            "rank %u did not answer rank %u for %.1f s on lane %u (%s): it died, or the network "
-            "between them is down",
-            rank_of(peer), nic_.info.rank, static_cast<double>(now_ns_ - since_ns) * 1e-9, index_,
-            heard ? "it had answered before" : "it never answered");
+  nic_.failure.record(
+      rank_of(peer), WorkStatus::kUnreachable,
+      "rank %u did not answer rank %u for %.1f s on lane %u (%s): it died, or the network "
+      "between them is down",
+      rank_of(peer), nic_.info.rank, static_cast<double>(now_ns_ - since_ns) * 1e-9, index_,
+      heard ? "it had answered before" : "it never answered");
   return true;
 }
 

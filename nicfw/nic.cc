@@ -52,9 +52,7 @@ class Nic final : public Driver {
   int event_fd(uint32_t lane) const noexcept override { return shared_.port.event_fd(lane); }
   Armed arm(uint32_t lane) noexcept override { return lanes_[lane]->arm(); }
   bool drained(uint32_t lane) const noexcept override { return lanes_[lane]->quiet(); }
-  const Failure* failure() const noexcept override {
-    return shared_.failed.load(std::memory_order_acquire) == 2 ? &shared_.failure : nullptr;
-  }
+  const Failure* failure() const noexcept override { return shared_.failure.get(); }
   void stats(StatSink& sink) const noexcept override;
 
  private:

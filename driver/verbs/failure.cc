@@ -1,21 +1,6 @@
 #include "driver/verbs/failure.h"
 
-#include <cstdarg>
-#include <cstdio>
-
 namespace pinwire::verbs {
-
-void FailureNote::record(Rank peer, WorkStatus status, const char* format, ...) noexcept {
-  int expected = kNone;
-  if (!state_.compare_exchange_strong(expected, kWriting, std::memory_order_relaxed)) return;
-  failure_.peer = peer;
-  failure_.status = status;
-  va_list values;
-  va_start(values, format);
-  std::vsnprintf(failure_.sentence, sizeof failure_.sentence, format, values);
-  va_end(values);
-  state_.store(kWritten, std::memory_order_release);
-}
 
 WorkStatus status_of(ibv_wc_status status) noexcept {
   switch (status) {

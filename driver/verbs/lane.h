@@ -7,10 +7,12 @@
 // comes back. Requests of a batch to one peer are posted as one chain: one doorbell.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
 #include "driver/driver.h"
+#include "driver/failure_note.h"
 #include "driver/verbs/chain.h"
 #include "driver/verbs/failure.h"
 #include "driver/verbs/link.h"
@@ -68,6 +70,15 @@ class Lane {
  private:
   static constexpr uint32_t kSignalEvery = 16;
   static constexpr uint32_t kWorkRequestsMax = 2;  // of one Work: kPutSend
+
+  /// For so many requests: on the connection, in the completion queue, and for what is kept of them
+  /// until done() has handed it out.
+  bool has_room(const Link& link, uint32_t count) const noexcept {
+    return link.room >= count && room_ >= count &&
+           tickets_.free_count() >= finished_.size() + count;
+  }
+  /// Requests given back between two reports to their sender.
+  uint32_t report_every() const noexcept { return std::max(shared_.window / 4, 1u); }
 
   // lane_open.cc
   Status open_queues();
