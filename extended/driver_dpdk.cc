@@ -47,7 +47,7 @@ Result<std::unique_ptr<Driver>> make_dpdk_for(const Job& job) {
   options.rank = engine.rank;
   options.rank_count = engine.rank_count;
   options.host_rank = rank_on_host(job);
-  options.host_rank_count = ranks_on_host(job);
+  options.host_rank_count = ranks_on_host(job, engine.rank);
   options.job_directory = settings.job_dir;
   options.fabric = settings.dpdk_fabric;
   options.eal_arguments = settings.eal_args;

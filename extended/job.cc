@@ -154,10 +154,10 @@ void choose_lanes(const Job& job) noexcept {
 
 Job* job() noexcept { return the_job; }
 
-uint32_t ranks_on_host(const Job& job) noexcept {
-  return static_cast<uint32_t>(std::count_if(
-      job.ranks.begin(), job.ranks.end(),
-      [&](const RankFacts& other) { return other.host == job.ranks[engine.rank].host; }));
+uint32_t ranks_on_host(const Job& job, Rank rank) noexcept {
+  return static_cast<uint32_t>(
+      std::count_if(job.ranks.begin(), job.ranks.end(),
+                    [&](const RankFacts& other) { return other.host == job.ranks[rank].host; }));
 }
 
 uint32_t rank_on_host(const Job& job) noexcept {

@@ -66,9 +66,9 @@ Job* job() noexcept;
 Status job_init(SegmentKind kind, const char* config);
 Status job_attach(uint64_t segment_bytes);
 
-/// Ranks of this host, this one included.
-uint32_t ranks_on_host(const Job& job) noexcept;
-/// This one's place among them.
+/// Ranks of the host that `rank` is on, itself included.
+uint32_t ranks_on_host(const Job& job, Rank rank) noexcept;
+/// This rank's place among those of its host.
 uint32_t rank_on_host(const Job& job) noexcept;
 
 /// Ranks of a host go into supernodes of at most `supernode_maxsize` in order; 0: into one.

@@ -36,12 +36,6 @@ bool leaves_host(const Job& job) noexcept {
                      [](const RankPlace& place) { return place.supernode != 0; });
 }
 
-uint32_t ranks_beside(const Job& job, Rank rank) noexcept {
-  return static_cast<uint32_t>(
-      std::count_if(job.ranks.begin(), job.ranks.end(),
-                    [&](const RankFacts& other) { return other.host == job.ranks[rank].host; }));
-}
-
 uint64_t driver_bytes(const Job& job) noexcept {
   return std::max(job.settings.lanes, 1u) * kDriverBytesPerLane;
 }
@@ -50,11 +44,11 @@ struct Limit {
   uint64_t bytes;
   bool is_of_pinning;
 };
-Limit limit_of(const Job& job, const RankTold& told, Rank rank) noexcept {
-  const uint32_t on_host = ranks_beside(job, rank);
+Limit limit_of(const Job& job, const RankTold& told, Rank rank, bool pins) noexcept {
+  const uint32_t on_host = ranks_on_host(job, rank);
   const uint64_t memory =
       std::min(told.segment_limit / on_host, bound_bytes(job.settings.max_segment, on_host));
-  const bool is_of_pinning = leaves_host(job) && told.pin_limit < memory;
+  const bool is_of_pinning = pins && told.pin_limit < memory;
   const uint64_t bytes = is_of_pinning ? told.pin_limit : memory;
   return {std::max(bytes / kPageBytes * kPageBytes, kPageBytes), is_of_pinning};
 }
@@ -70,13 +64,14 @@ void state_limits(const Job& job, RankTold& mine) {
 }
 
 void set_segment_limits(Job& job, const std::vector<RankTold>& told) {
-  const Limit mine = limit_of(job, told[engine.rank], engine.rank);
-  job.segment_limit_local = mine.bytes;
-  job.is_pin_limited = mine.is_of_pinning;
+  const bool pins = leaves_host(job);
   job.segment_limit_global = kUnlimited;
   for (Rank rank = 0; rank < told.size(); ++rank) {
-    job.segment_limit_global =
-        std::min(job.segment_limit_global, limit_of(job, told[rank], rank).bytes);
+    const Limit limit = limit_of(job, told[rank], rank, pins);
+    job.segment_limit_global = std::min(job.segment_limit_global, limit.bytes);
+    if (rank != engine.rank) continue;
+    job.segment_limit_local = limit.bytes;
+    job.is_pin_limited = limit.is_of_pinning;
   }
 }
 

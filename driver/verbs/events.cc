@@ -19,15 +19,9 @@ const char* harm_of(const ibv_async_event& event) noexcept {
       return "a connection broke; see the device's log (dmesg)";
     case IBV_EVENT_SRQ_ERR:
       return "a receive queue broke; see the device's log (dmesg)";
-    case IBV_EVENT_GID_CHANGE:
-      return nullptr;
     default:
       return nullptr;
   }
-}
-
-bool is_of_port(const ibv_async_event& event) noexcept {
-  return event.event_type == IBV_EVENT_PORT_ERR;
 }
 
 }  // namespace
@@ -36,7 +30,8 @@ void note_events(Shared& shared) noexcept {
   ibv_async_event event;
   while (ibv_get_async_event(shared.device.context.get(), &event) == 0) {
     const char* harm = harm_of(event);
-    const bool is_ours = !is_of_port(event) || event.element.port_num == shared.device.port;
+    const bool is_ours =
+        event.event_type != IBV_EVENT_PORT_ERR || event.element.port_num == shared.device.port;
     if (harm != nullptr && is_ours) {
       shared.failure.record(shared.info.rank, WorkStatus::kUnreachable, "%s port %u: %s: %s",
                             shared.device.name.c_str(), shared.device.port,

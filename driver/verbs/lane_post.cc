@@ -29,11 +29,7 @@ bool Lane::append(const Work& work) noexcept {
   const bool is_request = has_message(work) && work.cls == MessageClass::kRequest;
   if (is_request && !peer.has_credit(shared_.window)) return false;
   // Enough for the largest work there is, so that nothing is half done.
-  if (link.room < kWorkRequestsMax || room_ < kWorkRequestsMax ||
-      tickets_.free_count() < finished_.size() + kWorkRequestsMax ||
-      small_.free_count() < kWorkRequestsMax) {
-    return false;
-  }
+  if (!has_room(link, kWorkRequestsMax) || small_.free_count() < kWorkRequestsMax) return false;
   if (chain_.count() != 0 && (chain_.link() != &link || !chain_.has_room(kWorkRequestsMax))) {
     ring(*chain_.link());
   }

@@ -40,16 +40,14 @@ void Lane::give_back(std::span<const Recv> buffers) noexcept {
     if (recv.cls != MessageClass::kRequest) continue;
     Peer& peer = peers_[recv.peer];
     ++peer.given_back;
-    if (peer.given_back - peer.reported == std::max(shared_.window / 4, 1u))
-      report_credit(recv.peer);
+    if (peer.given_back - peer.reported == report_every()) report_credit(recv.peer);
   }
 }
 
 void Lane::report_credit(Rank rank) noexcept {
   Peer& peer = peers_[rank];
   Link& link = peer.links[static_cast<size_t>(MessageClass::kReply)];
-  if (link.room == 0 || room_ == 0 || tickets_.free_count() <= finished_.size() ||
-      small_.free_count() == 0) {
+  if (!has_room(link, 1) || small_.free_count() == 0) {
     ++credits_owed_;
     return;
   }
@@ -74,15 +72,10 @@ void Lane::flush_tails() noexcept {
   const uint32_t owed = std::exchange(credits_owed_, 0);
   for (Rank rank = 0; rank < peers_.size(); ++rank) {
     Peer& peer = peers_[rank];
-    if (owed != 0 && peer.given_back - peer.reported >= std::max(shared_.window / 4, 1u)) {
-      report_credit(rank);
-    }
+    if (owed != 0 && peer.given_back - peer.reported >= report_every()) report_credit(rank);
     if (!is_draining_) continue;
     for (Link& link : peer.links) {
-      if (link.unsignalled == 0 || link.room == 0 || room_ == 0 ||
-          tickets_.free_count() <= finished_.size()) {
-        continue;
-      }
+      if (link.unsignalled == 0 || !has_room(link, 1)) continue;
       // Writes nothing, and completes after all before it.
       chain_.start(link);
       ibv_send_wr& request = chain_.add(IBV_WR_RDMA_WRITE);
