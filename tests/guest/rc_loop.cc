@@ -3,6 +3,7 @@
 #include <infiniband/verbs.h>
 
 #include <array>
+#include <cerrno>
 #include <cstring>
 
 #include "tests/guest/tcp_peer.h"
@@ -15,9 +16,15 @@ constexpr int kQueueDepth = 16;
 constexpr int kRights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
                         IBV_ACCESS_REMOTE_ATOMIC;
 
+int rank = -1;
+uint64_t round_number = 0;
+const char* doing = "opening";
+
+/// `what` holds, or this process ends with all that it knows.
 void expect(bool holds, const char* what) {
   if (holds) return;
-  std::fprintf(stderr, "rc_loop: %s\n", what);
+  std::fprintf(stderr, "rc_loop: rank %d, round %llu, %s: %s (errno: %s)\n", rank,
+               static_cast<unsigned long long>(round_number), doing, what, std::strerror(errno));
   std::exit(1);
 }
 
@@ -126,6 +133,7 @@ Connection::Connection() {
 }
 
 void Connection::connect(const Address& peer) {
+  doing = "connecting";
   peer_ = peer;
   ibv_qp_attr start{};
   start.port_num = 1;
@@ -145,7 +153,9 @@ void Connection::connect(const Address& peer) {
         IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
             IBV_QP_MIN_RNR_TIMER);
   ibv_qp_attr send{};
-  send.timeout = 18;   // 1 s: the peer's CPU is emulated
+  // 4 s: the peer's CPU is emulated, and rxe (Linux 6.1) reads a wrong address the second time that
+  // it repeats a read.
+  send.timeout = 20;
   send.retry_cnt = 6;  // 7 would be for ever in rxe
   send.rnr_retry = 7;
   send.max_rd_atomic = 1;
@@ -155,20 +165,25 @@ void Connection::connect(const Address& peer) {
 }
 
 /// Alone with the peer's inbox and counter.
-void round_trip(Connection& peer, uint32_t rank, uint64_t round, uint32_t bytes) {
+void round_trip(Connection& peer, uint64_t round, uint32_t bytes) {
+  round_number = round;
   Memory& memory = peer.memory();
   for (uint32_t i = 0; i < bytes; ++i)
-    memory.outbox[i] = static_cast<unsigned char>(i * 7 + round * 13 + rank);
+    memory.outbox[i] = static_cast<unsigned char>(i * 7 + round * 13 + static_cast<uint32_t>(rank));
+  doing = "write";
   peer.put_or_get(IBV_WR_RDMA_WRITE, memory.outbox.data(), bytes, offsetof(Memory, inbox));
+  doing = "read";
   peer.put_or_get(IBV_WR_RDMA_READ, memory.echo.data(), bytes, offsetof(Memory, inbox));
   expect(std::memcmp(memory.outbox.data(), memory.echo.data(), bytes) == 0,
          "what was written is not read");
   const uint64_t before = 3 * round;
+  doing = "atomic";
   expect(peer.atomic(IBV_WR_ATOMIC_FETCH_AND_ADD, 2, 0) == before, "fetch-add");
   expect(peer.atomic(IBV_WR_ATOMIC_CMP_AND_SWP, before + 2, before + 3) == before + 2, "swap");
   expect(peer.atomic(IBV_WR_ATOMIC_CMP_AND_SWP, before + 2, 0) == before + 3,
          "a swap that must not happen");
   memory.sent = round;
+  doing = "message";
   ibv_send_wr message{};
   message.opcode = IBV_WR_SEND;
   peer.post(message, &memory.sent, sizeof memory.sent);
@@ -184,18 +199,19 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: rc_loop RANK ADDRESS-OF-RANK-0 ROUNDS\n");
     return 2;
   }
-  const auto rank = static_cast<uint32_t>(std::atoi(argv[1]));
+  rank = std::atoi(argv[1]);
   const auto rounds = static_cast<uint64_t>(std::atoll(argv[3]));
-  pinwire::test::TcpPeer meeting(rank, argv[2]);
+  pinwire::test::TcpPeer meeting(static_cast<uint32_t>(rank), argv[2]);
   static Connection connection;
   connection.connect(meeting.exchange(connection.address()));
   connection.expect_message();
   meeting.exchange(rank);
   constexpr std::array<uint32_t, 4> kSizes{1, 8, 4096, kBytesMax};
   for (uint64_t round = 0; round < rounds; ++round)
-    round_trip(connection, rank, round, kSizes[round % kSizes.size()]);
+    round_trip(connection, round, kSizes[round % kSizes.size()]);
   meeting.exchange(rank);
+  doing = "the end";
   expect(connection.memory().counter == 3 * rounds, "the peer's atomics are not all here");
-  std::printf("rank %u: %llu rounds\n", rank, static_cast<unsigned long long>(rounds));
+  std::printf("rank %d: %llu rounds\n", rank, static_cast<unsigned long long>(rounds));
   return 0;
 }
