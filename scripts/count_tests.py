@@ -1,7 +1,7 @@
 """Counts the test cases of Meson's testlog.json files and prints `N passed, N failed, N skipped`.
 
 GoogleTest and TAP programs count by their cases, any other test as one. Skipped ones are named with their
-reason. Exit status 1 when anything failed, or when nothing ran.
+reason, failed ones with their last words. Exit status 1 when anything failed, or when nothing ran.
 """
 
 import argparse
@@ -12,6 +12,7 @@ import sys
 CASE = re.compile(r"^\[  (     OK|SKIPPED|FAILED ) ?\] ([\w/.-]+)(?:, where .*)? \((\d+) ms\)", re.M)
 TAP_PLAN = re.compile(r"^1\.\.\d+$", re.M)
 TAP_CASE = re.compile(r"^(not )?ok \d+ - ([^#\n]+?)(?: # (?:SKIP|skip) (.*))?$", re.M)
+LAST_LINES = 12
 REASON = re.compile(r"^.*: Skipped\n(.*)$", re.M)
 
 
@@ -59,12 +60,18 @@ def cases_of(test):
     return passed, failed, skipped
 
 
+def last_words(test):
+    """What a test that failed printed last: the log above may be out of reach of who reads this."""
+    lines = (test.get("stdout", "") + test.get("stderr", "")).strip().splitlines()[-LAST_LINES:]
+    return [f"{test['name']}: status {test['returncode']} after {test['duration']:.0f} s"] + lines
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--left-out", help="file with a line `name: reason` for each test that was not started")
     parser.add_argument("logs", nargs="+")
     args = parser.parse_args()
-    passed, failed, skipped = 0, [], []
+    passed, failed, skipped, words = 0, [], [], []
     for path in args.logs:
         with open(path, encoding="utf-8") as log:
             for line in log:
@@ -73,6 +80,7 @@ def main():
                 passed += p
                 failed += f
                 skipped += s
+                words += last_words(test) if f else []
                 for name, why in s.items():
                     print(f"skipped: {name}: {why}")
     if args.left_out:
@@ -80,6 +88,8 @@ def main():
             for line in lines:
                 print(f"skipped: {line.strip()}")
                 skipped.append(line.partition(": ")[0])
+    for line in words:
+        print(f"| {line}")
     for name in failed:
         print(f"failed: {name}")
     print(f"{passed} passed, {len(failed)} failed, {len(skipped)} skipped")
