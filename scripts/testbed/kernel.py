@@ -10,6 +10,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import time
 
 from testbed.initrd import write_initrd
 from testbed.refusal import Refusal
@@ -26,6 +27,11 @@ MODULES = ("arch/x86/crypto", "crypto", "lib", "virt/lib", "fs/9p", "net/9p", "f
            "drivers/net/ethernet/intel/e1000", "drivers/net/ethernet/intel/e1000e", "drivers/ptp", "drivers/pps",
            "net/core", "net/ipv4/udp_tunnel.ko", "net/ipv6/ip6_udp_tunnel.ko", "net/sched/sch_netem.ko", "net/bridge",
            "net/llc", "net/802/stp.ko")
+
+
+# What a cache holds; another list or layout is another cache.
+LAYOUT = (MODULES, "version")
+UNUSED_S_MAX = 30 * 86400
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,7 +60,7 @@ def prepare(cache):
 
 
 def _prepare_locked(cache):
-    home = cache / hashlib.sha256(repr(MODULES).encode()).hexdigest()[:12]
+    home = cache / hashlib.sha256(repr(LAYOUT).encode()).hexdigest()[:12]
     if not home.is_dir():
         partial = cache / "partial"
         shutil.rmtree(partial, ignore_errors=True)
@@ -64,9 +70,10 @@ def _prepare_locked(cache):
             partial.rename(home)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
-        for old in cache.iterdir():
-            if old.is_dir() and old != home:
-                shutil.rmtree(old, ignore_errors=True)
+    os.utime(home)
+    for other in cache.iterdir():  # another checkout may be using it
+        if other.is_dir() and time.time() - other.stat().st_mtime > UNUSED_S_MAX:
+            shutil.rmtree(other, ignore_errors=True)
     return Kernel(home / "vmlinux", write_initrd(home), home / "root")
 
 
@@ -94,6 +101,8 @@ def _fetch(folder):
 def _unpack(package, home):
     root = home / "root"
     root.mkdir()
+    version = _apt("dpkg-deb", "-f", package, "Version").stdout.strip()
+    (home / "version").write_text(version, encoding="ascii")  # of the package: what is built for it must match
     wanted = ["./boot/vmlinuz*", "./lib/modules/*/modules.*"] + [f"./lib/modules/*/kernel/{path}" for path in MODULES]
     with contextlib.ExitStack() as stack:
         reader = stack.enter_context(subprocess.Popen(["dpkg-deb", "--fsys-tarfile", package], stdout=subprocess.PIPE))
