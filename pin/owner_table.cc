@@ -1,0 +1,107 @@
+#include "pin/owner_table.h"
+
+namespace pinwire {
+
+void OwnerTable::open(const Shares& shares, uint32_t rank_count) {
+  shares_ = shares;
+  const uint32_t count = shares.buckets_of_peers + shares.buckets_own;
+  entries_.assign(count, Entry{});
+  free_.reserve(count);
+  for (uint32_t i = count; i != 0; --i) free_.push_back(i - 1);
+  held_by_.assign(rank_count, 0);
+  map_.open(count);
+}
+
+uint32_t OwnerTable::find(uint64_t number, uint32_t generation) noexcept {
+  const uint32_t index = map_.find(number);
+  if (index == kNone) return kNone;
+  Entry& entry = entries_[index];
+  if (entry.generation == generation) [[likely]]
+    return index;
+  map_.erase(number);
+  entry.is_stale = true;
+  if (is_idle(entry)) {  // first to go
+    idle_.remove(std::span(entries_), index);
+    idle_.add_first(std::span(entries_), index);
+  }
+  return kNone;
+}
+
+OwnerTable::Victim OwnerTable::make_room() noexcept { return free_.empty() ? evict() : Victim{}; }
+
+OwnerTable::Victim OwnerTable::evict() noexcept {
+  const uint32_t index = idle_.first();
+  if (index == kNone) return {};
+  Entry& entry = entries_[index];
+  idle_.remove(std::span(entries_), index);
+  if (!entry.is_stale) map_.erase(entry.number);
+  const Victim victim{true, entry.region};
+  entry = Entry{};
+  free_.push_back(index);
+  --pinned_;
+  return victim;
+}
+
+uint32_t OwnerTable::add(uint64_t number, const Region& region, uint32_t generation) noexcept {
+  check(!free_.empty(), "a bucket was pinned without room for it", number);
+  const uint32_t index = free_.back();
+  free_.pop_back();
+  Entry& entry = entries_[index];
+  entry.number = number;
+  entry.region = region;
+  entry.generation = generation;
+  map_.put(number, index);
+  idle_.add_last(std::span(entries_), index);
+  ++pinned_;
+  return index;
+}
+
+void OwnerTable::begin(uint32_t index) noexcept {
+  if (is_idle(entries_[index])) idle_.remove(std::span(entries_), index);
+}
+
+void OwnerTable::end(uint32_t index) noexcept {
+  Entry& entry = entries_[index];
+  if (!is_idle(entry)) return;
+  if (entry.is_stale) {
+    idle_.add_first(std::span(entries_), index);
+  } else {
+    idle_.add_last(std::span(entries_), index);
+  }
+}
+
+bool OwnerTable::hold(uint32_t index, Rank peer) noexcept {
+  if (held_by_[peer] >= shares_.buckets_per_peer) return false;
+  begin(index);
+  ++held_by_[peer];
+  ++entries_[index].holders;
+  return true;
+}
+
+bool OwnerTable::let_go(uint32_t index, Rank peer) noexcept {
+  if (index >= entries_.size() || entries_[index].holders == 0 || held_by_[peer] == 0) return false;
+  --held_by_[peer];
+  --entries_[index].holders;
+  end(index);
+  return true;
+}
+
+bool OwnerTable::use(uint32_t index) noexcept {
+  Entry& entry = entries_[index];
+  if (entry.uses == 0) {
+    if (!may_use_another()) return false;
+    ++in_use_;
+  }
+  begin(index);
+  ++entry.uses;
+  return true;
+}
+
+void OwnerTable::done(uint32_t index) noexcept {
+  Entry& entry = entries_[index];
+  check(entry.uses != 0, "a bucket is given back that is not in use", index);
+  if (--entry.uses == 0) --in_use_;
+  end(index);
+}
+
+}  // namespace pinwire

@@ -1,0 +1,102 @@
+#include "pin/remote_cache.h"
+
+namespace pinwire {
+
+void RemoteCache::open(std::span<const Grant> grants) {
+  check(grants.size() <= 1u << 16, "more ranks than a bucket's key tells apart", grants.size());
+  uint64_t total = 0;
+  peers_.assign(grants.size(), Peer{});
+  for (size_t peer = 0; peer < grants.size(); ++peer) {
+    peers_[peer].share = grants[peer].buckets;
+    peers_[peer].shift = grants[peer].bucket_shift;
+    total += grants[peer].buckets;
+  }
+  const auto count = static_cast<uint32_t>(total);
+  check(count == total, "more buckets than indices", total);
+  entries_.assign(count, Entry{});
+  free_.reserve(count);
+  for (uint32_t i = count; i != 0; --i) free_.push_back(i - 1);
+  map_.open(count);
+}
+
+RemoteCache::Want RemoteCache::ask(Rank peer, uint64_t number) noexcept {
+  Peer& of = peers_[peer];
+  Want want;
+  if (of.held >= of.share) {
+    const uint32_t victim = of.idle.first();
+    if (victim == kNone) return want;
+    of.idle.remove(std::span(entries_), victim);
+    want.gives_back = entries_[victim].owners_index;
+    if (entries_[victim].state == State::kReady) {
+      map_.erase(key_of(peer, entries_[victim].number));
+      ++evictions_;
+    }
+    free(victim);
+  }
+  want.index = free_.back();
+  free_.pop_back();
+  ++of.held;
+  Entry& entry = entries_[want.index];
+  entry.number = number;
+  entry.peer = static_cast<uint16_t>(peer);
+  entry.uses = 1;
+  entry.state = State::kAsked;
+  map_.put(key_of(peer, number), want.index);
+  return want;
+}
+
+bool RemoteCache::grant(Rank peer, uint32_t index, const Entry& told) noexcept {
+  if (!is_asked(peer, index)) return false;
+  Entry& entry = entries_[index];
+  entry.from = told.from;
+  entry.to = told.to;
+  entry.key = told.key;
+  entry.owners_index = told.owners_index;
+  entry.generation = told.generation;
+  entry.state = State::kReady;
+  return true;
+}
+
+bool RemoteCache::refuse(Rank peer, uint32_t index) noexcept {
+  if (!is_asked(peer, index)) return false;
+  Entry& entry = entries_[index];
+  map_.erase(key_of(peer, entry.number));
+  entry.state = State::kRefused;
+  return true;
+}
+
+void RemoteCache::end(uint32_t index) noexcept {
+  Entry& entry = entries_[index];
+  switch (entry.state) {
+    case State::kRefused:  // the owner holds nothing for us
+      free(index);
+      return;
+    case State::kStale:
+      peers_[entry.peer].idle.add_first(std::span(entries_), index);
+      return;
+    case State::kReady:
+      peers_[entry.peer].idle.add_last(std::span(entries_), index);
+      return;
+    case State::kAsked:
+    case State::kFree:
+      check(false, "a bucket was put back before the owner answered", index);
+  }
+}
+
+void RemoteCache::forget(uint32_t index) noexcept {
+  Entry& entry = entries_[index];
+  map_.erase(key_of(entry.peer, entry.number));
+  entry.state = State::kStale;
+  if (entry.uses != 0) return;
+  IdleList& idle = peers_[entry.peer].idle;
+  idle.remove(std::span(entries_), index);
+  idle.add_first(std::span(entries_), index);
+}
+
+void RemoteCache::free(uint32_t index) noexcept {
+  --peers_[entries_[index].peer].held;
+  entries_[index] = Entry{};
+  free_.push_back(index);
+}
+
+}  // namespace pinwire

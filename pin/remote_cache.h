@@ -1,0 +1,115 @@
+// What this rank knows of pinned buckets of its peers: a hit costs no message. Each peer grants a
+// share of its budget (shares.h); within that, the bucket that was not used for longest is given
+// back when another is wanted.
+//
+// Nothing is allocated after open(). Whoever calls has it to himself: the caller locks.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "driver/work.h"
+#include "pin/bucket_map.h"
+#include "pin/idle_list.h"
+
+namespace pinwire {
+
+class RemoteCache {
+ public:
+  static constexpr uint32_t kNone = ~0u;
+
+  enum class State : uint8_t {
+    kFree,
+    kAsked,    ///< the owner's answer is under way
+    kReady,    ///< peers' memory may be reached under `key`
+    kRefused,  ///< the owner cannot pin it; forgotten when the last user has let go
+    kStale,    ///< the owner's memory may be another by now; given back when idle
+  };
+  struct Entry {
+    uint64_t number = 0;
+    uint64_t from = 0;  ///< the part that is pinned: [from, to)
+    uint64_t to = 0;
+    uint32_t key = kNoRegion;
+    uint32_t owners_index = kNone;  ///< by which the owner knows it
+    uint32_t generation = 0;        ///< of the owner's address space
+    uint32_t uses = 0;
+    IdleLink idle;
+    uint16_t peer = 0;
+    State state = State::kFree;
+  };
+  static_assert(sizeof(Entry) <= 64);
+
+  struct Grant {
+    uint32_t bucket_shift = 16;
+    uint32_t buckets = 0;
+  };
+  /// By rank: what each peer grants this one.
+  void open(std::span<const Grant> grants);
+
+  uint64_t number_of(Rank peer, uint64_t address) const noexcept {
+    return address >> peers_[peer].shift;
+  }
+
+  /// Takes the entry of a bucket into use, or says kNone: ask the owner. `generation` is that of
+  /// the owner's address space. The entry may still be kAsked, or, later, kRefused.
+  // Budget: 30 ns with put_back(), both included (bench/pin_hit).
+  uint32_t take(Rank peer, uint64_t number, uint32_t generation) noexcept {
+    const uint32_t index = map_.find(key_of(peer, number));
+    if (index == kNone) [[unlikely]]
+      return kNone;
+    Entry& entry = entries_[index];
+    if (entry.generation != generation && entry.state == State::kReady) [[unlikely]] {
+      forget(index);
+      return kNone;
+    }
+    if (entry.uses++ == 0) peers_[peer].idle.remove(std::span(entries_), index);
+    return index;
+  }
+  void put_back(uint32_t index) noexcept {
+    Entry& entry = entries_[index];
+    dcheck(entry.uses != 0, "a bucket is put back that is not in use", index);
+    if (--entry.uses == 0) end(index);
+  }
+
+  /// Room for a bucket that take() did not find; it is in use and kAsked.
+  struct Want {
+    uint32_t index = kNone;       ///< kNone: all of the share is in use
+    uint32_t gives_back = kNone;  ///< the owner's index of the bucket that it replaces
+  };
+  Want ask(Rank peer, uint64_t number) noexcept;
+  /// The owner's answers. False: nobody asked; the bytes are wrong.
+  bool grant(Rank peer, uint32_t index, const Entry& told) noexcept;
+  bool refuse(Rank peer, uint32_t index) noexcept;
+
+  const Entry& at(uint32_t index) const noexcept { return entries_[index]; }
+  uint32_t share_of(Rank peer) const noexcept { return peers_[peer].share; }
+  uint64_t evictions() const noexcept { return evictions_; }
+
+ private:
+  struct Peer {
+    uint32_t share = 0;
+    uint32_t shift = 16;
+    uint32_t held = 0;  // entries of it that are not kFree
+    IdleList idle;
+  };
+
+  static uint64_t key_of(Rank peer, uint64_t number) noexcept {
+    return uint64_t{peer} << 48 | number;
+  }
+  bool is_asked(Rank peer, uint32_t index) const noexcept {
+    return index < entries_.size() && entries_[index].state == State::kAsked &&
+           entries_[index].peer == peer;
+  }
+  void end(uint32_t index) noexcept;
+  void forget(uint32_t index) noexcept;
+  void free(uint32_t index) noexcept;
+
+  std::vector<Entry> entries_;
+  std::vector<uint32_t> free_;
+  std::vector<Peer> peers_;
+  BucketMap map_;
+  uint64_t evictions_ = 0;
+};
+
+}  // namespace pinwire
