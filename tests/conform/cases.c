@@ -2,6 +2,7 @@
 #include "cases.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 gasnet_node_t me, nodes;
@@ -159,6 +160,8 @@ int puts_complete_at_once(void) {
   is_known = 1;
   return is_marked("puts_complete_at_once");
 }
+
+int target_has_no_part(void) { return getenv("CONFORM_RDMA") != NULL; }
 
 /* One line that run_cases.py reads. */
 static void say_verdict(const struct conform_case *entry) {

@@ -95,12 +95,15 @@ int is_marked(const char *name);
 int freeze_rank_1(void);
 void thaw_rank_1(void);
 
-/* For cases about operations under way: some drivers complete a put or get before its call returns. */
+/* For cases about operations under way: some drivers complete a put or get before its call returns, and
+ * devices with RDMA complete it without the target. */
 #define SOMETHING_STAYS_UNDER_WAY()                               \
   do {                                                            \
     if (nodes < 2) NOT_HERE("one rank has nobody to wait for");   \
     if (puts_complete_at_once()) NOT_HERE("puts complete at once over this driver"); \
+    if (target_has_no_part()) NOT_HERE("puts and gets complete without the target over this driver"); \
   } while (0)
 int puts_complete_at_once(void);
+int target_has_no_part(void);
 
 #endif
