@@ -1,6 +1,9 @@
 #include "core/engine/engine.h"
 
 #include <pthread.h>
+#include <time.h>
+
+#include <cerrno>
 
 #include "core/base/log.h"
 
@@ -28,6 +31,14 @@ void count_thread() noexcept {
   engine.set_spins();
 }
 
+/// A peer that dies breaks its connections before the launcher hears of its end; and who that was,
+/// and of what, says more than that it is gone. So the launcher may end this rank first.
+void wait_for_the_cause() noexcept {
+  timespec left{.tv_sec = 0, .tv_nsec = 500'000'000};
+  while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+  }
+}
+
 }  // namespace
 
 void Engine::adopt(ThreadState& state) noexcept {
@@ -41,6 +52,7 @@ void driver_failed(const Driver& driver, WorkStatus status) noexcept {
   static constexpr const char* kWords[] = {"succeeded", "was refused by the target",
                                            "got no answer", "named memory that is not pinned",
                                            "was flushed"};
+  wait_for_the_cause();
   if (const Failure* failure = driver.failure()) {
     fatal("driver %s: %s", driver.name(), failure->sentence);
   }

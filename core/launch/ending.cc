@@ -91,7 +91,8 @@ void Ending::killed(Rank rank, int signal_number, int64_t now_ms) {
   } else {
     code_ = code;
   }
-  cause_is_sure_ = true;
+  // The library aborts a rank whose peer is gone, too.
+  cause_is_sure_ = cause_is_sure_ || signal_number != SIGABRT;
   if (phase_ != Phase::kQuitting) begin_quitting(now_ms);
 }
 

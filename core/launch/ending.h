@@ -70,8 +70,8 @@ class Ending {
   std::optional<int> code_;
   int user_signal_ = 0;  // what the user sent; ranks that die of it are no surprise
   size_t ended_count_ = 0;
-  bool cause_is_sure_ = false;  // a rank died of a signal, or the job itself failed
-  bool silent_end_ = false;  // a rank that never joined has ended well
+  bool cause_is_sure_ = false;  // a rank died of a signal not its own, or the job itself failed
+  bool silent_end_ = false;     // a rank that never joined has ended well
 };
 
 }  // namespace pinwire::launch

@@ -138,6 +138,20 @@ TEST_F(EndingTest, AKillThatIsHeardOfAfterAnExitWithoutAWordIsTheCauseToo) {
   EXPECT_EQ(ending.exit_code(), 128 + SIGKILL);
 }
 
+TEST_F(EndingTest, AKillThatIsHeardOfAfterAnAbortIsTheCauseToo) {
+  ending.ended(0, SIGABRT, 10);  // it met a peer that was gone, perhaps
+  ending.ended(1, SIGKILL, 11);
+  EXPECT_EQ(ending.exit_code(), 128 + SIGKILL);
+  ending.ended(2, SIGKILL, 12);
+  EXPECT_EQ(ending.exit_code(), 128 + SIGKILL);
+}
+
+TEST_F(EndingTest, ACrashIsTheCauseWhateverIsKilledLater) {
+  ending.ended(0, SIGSEGV, 10);
+  ending.ended(1, SIGKILL, 11);
+  EXPECT_EQ(ending.exit_code(), 128 + SIGSEGV);
+}
+
 TEST_F(EndingTest, ACrashWhileLeavingShowsInTheCode) {
   all_join();
   for (Rank rank = 0; rank < 4; ++rank) ending.left(rank, 0, 10);
