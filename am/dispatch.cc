@@ -1,5 +1,6 @@
 #include "am/dispatch.h"
 
+#include "am/by_message.h"
 #include "am/handlers.h"
 #include "am/message.h"
 #include "core/base/log.h"
@@ -29,10 +30,18 @@ HandlerFunction handler_at(uint8_t index, Rank source) noexcept {
 }
 
 bool well_formed(const Recv& message, const AmHeader& header) noexcept {
-  if (header.argc > kAmArgsMax || header.category > Category::kLong) return false;
+  if (header.argc > kAmArgsMax || header.category > Category::kCarriedLong) return false;
   const uint64_t head_bytes = am_head_bytes(header.category, header.argc);
   const uint64_t carried = header.category == Category::kMedium ? header.payload_bytes : 0;
   return head_bytes + carried <= message.bytes;
+}
+
+/// What a carried Long brought with it is put in its place first.
+void place_rest(const Recv& message, const AmHeader& header, uint64_t address) noexcept {
+  const uint32_t head_bytes = am_head_bytes(Category::kCarriedLong, header.argc);
+  const uint32_t carried = message.bytes - head_bytes;
+  if (carried > header.payload_bytes) malformed(message, header);
+  place_carried(message.peer, address, header.payload_bytes, message.data + head_bytes, carried);
 }
 
 class HandlerScope {
@@ -76,9 +85,11 @@ void dispatch(uint32_t lane, const Recv& message) noexcept {
                    reinterpret_cast<const int32_t*>(body));
       break;
     }
-    case Category::kLong: {
+    case Category::kLong:
+    case Category::kCarriedLong: {
       uint64_t address;
       std::memcpy(&address, body, sizeof address);
+      if (header.category == Category::kCarriedLong) place_rest(message, header, address);
       call_payload(handler, &token, reinterpret_cast<void*>(address), header.payload_bytes,
                    header.argc, reinterpret_cast<const int32_t*>(body + sizeof address));
       break;

@@ -18,8 +18,12 @@ inline constexpr uint32_t kClientHandlersFirst = 128;  // C1-076
 /// Indices that the library itself uses.
 enum InternalHandler : uint8_t {
   kHandlerMemset = 1,
-  kHandlerMemsetDone = 2,
-  kHandlerBarrier = 3,
+  kHandlerBarrier = 2,
+  kHandlerDone = 3,  ///< am/by_message.h, as all below
+  kHandlerPut = 4,
+  kHandlerGet = 5,
+  kHandlerGetData = 6,
+  kHandlerPlace = 7,
 };
 
 inline constinit HandlerFunction handler_table[kHandlerCount] = {};

@@ -1,6 +1,6 @@
 // What an active message looks like inside a driver's message: an 8-byte header, for a Long its
 // destination, the arguments, then (Medium) the payload on a 16-byte boundary of the receive
-// buffer.
+// buffer. A carried Long has the last bytes of its payload there, on any boundary.
 #pragma once
 
 #include <bit>
@@ -14,14 +14,14 @@ namespace pinwire {
 
 inline constexpr uint32_t kAmArgsMax = 16;
 
-enum class Category : uint8_t { kShort, kMedium, kLong };
+enum class Category : uint8_t { kShort, kMedium, kLong, kCarriedLong };
 
 struct AmHeader {
   uint8_t handler;
   uint8_t argc;
   Category category;
   uint8_t reserved;
-  uint32_t payload_bytes;
+  uint32_t payload_bytes;  ///< of a Long: all of it
 };
 static_assert(sizeof(AmHeader) == 8);
 
@@ -50,6 +50,7 @@ constexpr uint32_t am_head_bytes(Category category, uint32_t argc) noexcept {
     case Category::kMedium:
       return 8 + align_up(arg_bytes, 16u);
     case Category::kLong:
+    case Category::kCarriedLong:
       return 16 + align_up(arg_bytes, 8u);
   }
   return 0;
@@ -62,12 +63,19 @@ inline uint32_t build_head(AmHead& head, Category category, uint8_t handler, uin
                            uint64_t long_dest) noexcept {
   uint64_t* at = head.words;
   *at++ = header_word(category, handler, argc, payload_bytes);
-  if (category == Category::kLong) *at++ = long_dest;
+  if (category >= Category::kLong) *at++ = long_dest;
   for (uint32_t i = 0; i + 1 < argc; i += 2) {
     *at++ = static_cast<uint32_t>(args[i]) | uint64_t{static_cast<uint32_t>(args[i + 1])} << 32;
   }
   if (argc % 2 != 0) *at = static_cast<uint32_t>(args[argc - 1]);
   return am_head_bytes(category, argc);
+}
+
+// A word of 64 bits travels as two arguments.
+constexpr int32_t low_half(uint64_t word) noexcept { return static_cast<int32_t>(word); }
+constexpr int32_t high_half(uint64_t word) noexcept { return static_cast<int32_t>(word >> 32); }
+constexpr uint64_t join_halves(int32_t low, int32_t high) noexcept {
+  return static_cast<uint32_t>(low) | uint64_t{static_cast<uint32_t>(high)} << 32;
 }
 
 }  // namespace pinwire

@@ -2,50 +2,20 @@
 
 #include <algorithm>
 
+#include "am/by_message.h"
 #include "am/dispatch.h"
-#include "am/handlers.h"
-#include "am/message.h"
-#include "am/progress.h"
+#include "am/outgoing.h"
 #include "core/base/log.h"
 
 namespace pinwire {
 namespace {
 
-/// A Medium to oneself is copied: the handler owns its payload, and may write to it.
-constexpr size_t kMediumBytesMax = 16384;
 constexpr size_t kLongBytesMax = size_t{1} << 31;
-
-void* unconst(const void* address) noexcept { return const_cast<void*>(address); }
 
 void claim_reply(pinwire_token& token) noexcept {
   check(token.is_request, "a reply handler may not reply (C1-117)");
   check(!token.replied, "a request handler replies at most once (C1-150)");
   token.replied = true;
-}
-
-[[gnu::always_inline]] inline void post(const pinwire_token* token, const Route& route,
-                                        const Work& work) noexcept {
-  if (token != nullptr) {
-    post_in_handler(token->lane, route, work);
-  } else {
-    post_waiting(route, work);
-  }
-}
-
-MessageClass class_of(const pinwire_token* token) noexcept {
-  return token != nullptr ? MessageClass::kReply : MessageClass::kRequest;
-}
-
-[[gnu::always_inline]] inline Work send_work(const pinwire_token* token, Rank to,
-                                             const AmHead& head, uint32_t head_bytes) noexcept {
-  Work work{};
-  work.op = Op::kSend;
-  work.cls = class_of(token);
-  work.flags = kWorkCopied | kWorkSilent;
-  work.head_bytes = static_cast<uint8_t>(head_bytes);
-  work.peer = to;
-  work.head = &head;
-  return work;
 }
 
 [[gnu::always_inline]] inline void send_short(const pinwire_token* token, Rank to,
@@ -92,17 +62,6 @@ void check_long_bounds(Rank to, const void* dest, size_t bytes) noexcept {
       static_cast<unsigned long long>(route.segment_base));
 }
 
-/// Waits for completions, in a handler or out of it.
-void wait_for(const pinwire_token* token, const Route& route, const DoneCount& done,
-              uint32_t count) noexcept {
-  const auto finished = [&] { return done.load(std::memory_order_acquire) == count; };
-  if (token == nullptr) {
-    wait_until(finished);
-  } else {
-    while (!finished()) poll_in_handler(route.driver_index, token->lane);
-  }
-}
-
 /// Of a payload that the driver can only copy, all but what it copies at once goes ahead as puts.
 /// Returns how much.
 size_t put_front(const pinwire_token* token, const Route& route, Work work, size_t bytes) noexcept {
@@ -135,6 +94,10 @@ void send_long(const pinwire_token* token, Rank to, const AmCall& call, const vo
   if (route.driver == nullptr) {
     if (bytes != 0) std::memmove(dest, source, bytes);
     dispatch_loopback(call.handler, token == nullptr, false, dest, bytes, call.argc, call.args);
+    return;
+  }
+  if (route.reach != Reach::kWhole) [[unlikely]] {
+    long_by_message(token, to, call, source, bytes, dest);
     return;
   }
   AmHead head;
@@ -206,8 +169,7 @@ AmLimits am_limits() noexcept {
   AmLimits limits{kMediumBytesMax, kLongBytesMax};
   for (uint32_t d = 0; d < engine.driver_count; ++d) {
     const Caps& caps = engine.drivers[d].caps;
-    limits.medium_bytes_max = std::min<size_t>(limits.medium_bytes_max,
-                                               (caps.send_bytes_max - kHeadBytesMax) & ~size_t{15});
+    limits.medium_bytes_max = std::min(limits.medium_bytes_max, carried_bytes_max(caps));
     limits.long_bytes_max = std::min<size_t>(limits.long_bytes_max, caps.put_bytes_max);
   }
   check(limits.medium_bytes_max >= 512, "a driver carries too little (C1-130)",

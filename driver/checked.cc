@@ -114,6 +114,18 @@ class Checked final : public ForwardingDriver {
     }
     return region;
   }
+  Result<Region> expose(void* base, uint64_t bytes) override {
+    check_open();
+    check(caps_.exposes, "expose: without caps().exposes");
+    check(bytes != 0, "expose: nothing", base);
+    auto region = inner().expose(base, bytes);
+    if (region) {
+      check(region->base == reinterpret_cast<uint64_t>(base) && region->bytes == bytes,
+            "expose: another region than was asked for", region->base, region->bytes);
+      pinned_.push_back(*region);
+    }
+    return region;
+  }
   Status unpin(const Region& region) override {
     check_open();
     const auto found = std::find_if(pinned_.begin(), pinned_.end(), [&](const Region& r) {
@@ -242,7 +254,10 @@ class Checked final : public ForwardingDriver {
   void check_work(const Work& work) const noexcept {
     check(work.op <= Op::kCompareSwap, "post: no such operation", static_cast<int>(work.op));
     check(work.cls <= MessageClass::kReply, "post: no such class", static_cast<int>(work.cls));
-    check((work.flags & ~(kWorkCopied | kWorkSilent)) == 0, "post: unknown flags", work.flags);
+    check((work.flags & ~(kWorkCopied | kWorkSilent | kWorkFenced)) == 0, "post: unknown flags",
+          work.flags);
+    check((work.flags & kWorkFenced) == 0 || work.op == Op::kSend, "post: a fence of no kSend",
+          static_cast<int>(work.op));
     check(work.peer < info_.rank_count, "post: no such rank", work.peer, info_.rank_count);
     check(connected_[work.peer], "post: the rank is not connected", work.peer);
     check(work.head_bytes <= kHeadBytesMax && work.head_bytes % 8 == 0, "post: bad head_bytes",

@@ -32,6 +32,7 @@ struct Caps {
   bool ordered_put_send = false;
   uint32_t atomic64 = 0;  ///< 64-bit atomics: an atomic_bit() for each that the device has
   bool on_demand_paging = false;
+  bool exposes = false;          ///< expose() works
   bool needs_local_key = false;  ///< work of more than copied_bytes_max must name a region
   bool zero_copy_tx = false;
   bool in_place_rx = false;
@@ -41,7 +42,8 @@ struct Caps {
   /// After a recv() that did one-sided work of peers idle() is false, after an empty one true.
   bool tells_service = false;
 
-  /// Whether memory of this key goes whole; else the driver copies up to copied_bytes_max at a time.
+  /// Whether memory of this key goes whole; else the driver copies up to copied_bytes_max at a
+  /// time.
   bool reaches(uint32_t local_key) const noexcept {
     return !needs_local_key || local_key != kNoRegion;
   }
@@ -93,6 +95,14 @@ class Driver {
   virtual Status connect(Rank peer, std::span<const std::byte> address) = 0;
   /// Makes memory known to the device. `fd`/`fd_offset`: the file behind it, or -1.
   virtual Result<Region> pin(void* base, uint64_t bytes, int fd, uint64_t fd_offset) = 0;
+  /// Lets peers put to and get from memory that is not pinned: by whatever means the driver has,
+  /// but none that holds pages or attaches them to a device. Base 0 and ~0 bytes: all of this
+  /// process's memory, what it will map later included. Of memory that is not there the target may
+  /// die, or the job. The region has no local key if its memory may go away. unpin() takes it back.
+  virtual Result<Region> expose(void* base, uint64_t bytes) {
+    (void)base, (void)bytes;
+    return error("%s reaches pinned memory only", name());
+  }
   virtual Status unpin(const Region& region) = 0;
   /// Flushes nothing: the caller has waited. Idempotent.
   virtual void close() = 0;

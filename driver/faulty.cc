@@ -139,6 +139,7 @@ constexpr Deniable kDeniable[] = {
     {"ordered_put_send", [](Caps& caps) { caps.ordered_put_send = false; }},
     {"atomic64", [](Caps& caps) { caps.atomic64 = 0; }},
     {"on_demand_paging", [](Caps& caps) { caps.on_demand_paging = false; }},
+    {"exposes", [](Caps& caps) { caps.exposes = false; }},
     {"zero_copy_tx", [](Caps& caps) { caps.zero_copy_tx = false; }},
     {"in_place_rx", [](Caps& caps) { caps.in_place_rx = false; }},
     {"event_fd", [](Caps& caps) { caps.event_fd = false; }},

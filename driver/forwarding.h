@@ -18,6 +18,7 @@ class ForwardingDriver : public Driver {
   Result<Region> pin(void* base, uint64_t bytes, int fd, uint64_t fd_offset) override {
     return inner_->pin(base, bytes, fd, fd_offset);
   }
+  Result<Region> expose(void* base, uint64_t bytes) override { return inner_->expose(base, bytes); }
   Status unpin(const Region& region) override { return inner_->unpin(region); }
   void close() override { inner_->close(); }
 

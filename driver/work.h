@@ -29,6 +29,8 @@ enum WorkFlags : uint8_t {
   kWorkSilent = 2,  ///< no Done on success; failure still shows in failure(). `local` may change once
                     ///< the peer has seen the data, whoever says so (a reply, for a LongAsync), but
                     ///< is pinned: it may be read again until close()
+  kWorkFenced = 4,  ///< of a kSend: it is handed out after every plain kSend of its class that the
+                    ///< lane took for this peer before it. Others may overtake each other
 };
 
 enum class AtomicCode : uint8_t { kAdd, kAnd, kOr, kXor, kMin, kMax, kSwap, kCompareSwap, kGet };

@@ -45,7 +45,9 @@ int gasnet_attach(gasnet_handlerentry_t* table, int numentries, uintptr_t segsiz
     log_warning("gasnet_attach is called once, after gasnet_init (C1-088)");
     return GASNET_ERR_NOT_INIT;
   }
-  if (segsize % GASNET_PAGESIZE != 0 || numentries < 0 || (table == nullptr && numentries != 0)) {
+  const bool has_segment = job()->kind != SegmentKind::kEverything;
+  if ((has_segment && segsize % GASNET_PAGESIZE != 0) || numentries < 0 ||
+      (table == nullptr && numentries != 0)) {
     log_warning(
         "gasnet_attach: the segment size %llu must be a multiple of %d, and the table must have "
         "its %d entries",
@@ -101,7 +103,10 @@ int gasnet_getNodeInfo(gasnet_nodeinfo_t* table, int numentries) {
   if (table == nullptr || numentries < 0) return GASNET_ERR_BAD_ARG;
   for (Rank rank = 0; rank < engine.rank_count && rank < static_cast<Rank>(numentries); ++rank) {
     const RankPlace& place = job()->places[rank];
-    table[rank] = {place.host, place.supernode, 0};
+    // A supernode's ranks reach each other's segments with loads and stores: none does
+    // EVERYTHING's.
+    const bool is_alone = job()->kind == SegmentKind::kEverything;
+    table[rank] = {place.host, is_alone ? rank : place.supernode, 0};
     if (job()->attached) table[rank].offset = static_cast<intptr_t>(::pinwire_reach[rank].delta);
   }
   return GASNET_OK;

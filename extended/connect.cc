@@ -63,7 +63,7 @@ Status connect_peers(Job& job, uint32_t driver_index, const std::vector<Way>& wa
       return error("cannot connect to rank %u: %s", peer, connected.sentence().c_str());
     }
     engine.routes[peer].driver = &driver;
-    engine.routes[peer].driver_index = driver_index;
+    engine.routes[peer].driver_index = static_cast<uint8_t>(driver_index);
   }
   // Peers may carry less than this rank's device does.
   const Caps caps = engine.drivers[driver_index].caps = driver.caps();

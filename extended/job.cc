@@ -150,6 +150,23 @@ void choose_lanes(const Job& job) noexcept {
   set_wait_mode(WaitMode::kSpin);
 }
 
+/// EVERYTHING needs none: all memory is a segment (C1-068).
+Status create_segment(Job& job, uint64_t segment_bytes) {
+  if (job.kind == SegmentKind::kEverything) return success();
+  job.segment_bytes = grant_segment(job, segment_bytes);
+  auto memory = create_segment_memory(job.segment_bytes, job.settings.hugepages);
+  if (!memory) return memory.error();
+  job.segment = *memory;
+  trace_line('O', "segment of %llu bytes at %p on %s",
+             static_cast<unsigned long long>(job.segment_bytes),
+             static_cast<void*>(job.segment.base), page_kind_name(job.segment.pages));
+  if (job.settings.verbose_env && job.segment_bytes != 0) {
+    log_note("segment of %llu bytes at %p on %s",
+             static_cast<unsigned long long>(job.segment_bytes),
+             static_cast<void*>(job.segment.base), page_kind_name(job.segment.pages));
+  }
+  return success();
+}
 }  // namespace
 
 Job* job() noexcept { return the_job; }
@@ -167,12 +184,8 @@ uint32_t rank_on_host(const Job& job) noexcept {
 }
 
 Status job_init(SegmentKind kind, const char* config) {
-  if (kind != SegmentKind::kFast) {
-    return error(
-        "this build pins whole segments (GASNET_SEGMENT_FAST); compile the client with "
-        "-DGASNET_SEGMENT_FAST");
-  }
   auto job = std::make_unique<Job>();
+  job->kind = kind;
   auto bootstrap = make_bootstrap();
   if (!bootstrap) return bootstrap.error();
   job->bootstrap = std::move(*bootstrap);
@@ -200,19 +213,8 @@ Status job_attach(uint64_t segment_bytes) {
   register_transfer_handlers();
   if (auto opened = open_drivers(job); !opened) return opened;
   if (job.settings.verbose_env) report_place(job);
-  job.segment_bytes = grant_segment(job, segment_bytes);
-  auto memory = create_segment_memory(job.segment_bytes, job.settings.hugepages);
-  if (!memory) return memory.error();
-  job.segment = *memory;
-  trace_line('O', "segment of %llu bytes at %p on %s",
-             static_cast<unsigned long long>(job.segment_bytes),
-             static_cast<void*>(job.segment.base), page_kind_name(job.segment.pages));
-  if (job.settings.verbose_env && job.segment_bytes != 0) {
-    log_note("segment of %llu bytes at %p on %s",
-             static_cast<unsigned long long>(job.segment_bytes),
-             static_cast<void*>(job.segment.base), page_kind_name(job.segment.pages));
-  }
-  if (auto pinned = publish_segments(job); !pinned) return pinned;
+  if (auto created = create_segment(job, segment_bytes); !created) return created;
+  if (auto published = publish_segments(job); !published) return published;
   if (auto chosen = choose_barrier(job); !chosen) return chosen;
   thread_ops();  // of this thread: nothing is allocated from here on
   engine.target_count = engine.rank_count;

@@ -14,11 +14,10 @@
 #include "core/config/settings.h"
 #include "driver/driver.h"
 #include "driver/shm/shm.h"
+#include "pin/strategy.h"
 #include "segment/memory.h"
 
 namespace pinwire {
-
-enum class SegmentKind : int { kFast = 0, kLarge = 1, kEverything = 2 };
 
 /// What is kept of every rank: little, as there may be many.
 struct RankFacts {
@@ -45,6 +44,7 @@ struct RankPlace {
 };
 
 struct Job {
+  SegmentKind kind = SegmentKind::kFast;
   std::unique_ptr<Bootstrap> bootstrap;
   Settings settings;
   std::vector<RankFacts> ranks;
@@ -52,6 +52,7 @@ struct Job {
   uint64_t segment_limit_local = 0;
   uint64_t segment_limit_global = 0;
   bool is_pin_limited = false;  ///< the local one, by what may be pinned
+  uint64_t pin_bytes_max = 0;   ///< a LARGE segment up to this is pinned whole
   std::vector<std::unique_ptr<Driver>> drivers;
   ShmDriver* shm = nullptr;  ///< when in use; `drivers` holds it, perhaps decorated
   uint32_t shm_index = 0;    ///< of the engine's drivers

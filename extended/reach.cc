@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/api_types.h"
+#include "core/base/log.h"
 #include "core/engine/engine.h"
 #include "core/trace/trace.h"
 #include "pin/populate.h"
@@ -11,39 +12,61 @@
 namespace pinwire {
 namespace {
 
-/// What every rank tells every other about its segment.
+/// What every rank tells every other about its segment. By driver index, which is the same on all.
 struct SegmentFacts {
   uint64_t base;
   uint64_t bytes;
   int32_t pid;
   int32_t fd;
-  uint32_t keys[kDriversMax];  ///< by driver index, which is the same on all ranks
+  uint32_t keys[kDriversMax];
+  Reach reach[kDriversMax];
 };
 
-/// Whether a driver's device keeps pages in place, which must then all be there.
-bool locks_pages() noexcept {
-  return std::any_of(engine.drivers, engine.drivers + engine.driver_count,
-                     [](const DriverSlot& slot) { return slot.caps.needs_local_key; });
-}
-
-/// FAST: all of it, now (DESIGN §7).
-Result<SegmentFacts> pin_everywhere(Job& job) {
-  SegmentFacts facts{};
-  facts.base = reinterpret_cast<uint64_t>(job.segment.base);
-  facts.bytes = job.segment_bytes;
+/// All memory is EVERYTHING's segment (C1-114).
+void state_range(const Job& job, SegmentFacts& facts) noexcept {
+  const bool is_all = job.kind == SegmentKind::kEverything;
+  facts.base = is_all ? 0 : reinterpret_cast<uint64_t>(job.segment.base);
+  facts.bytes = is_all ? ~uint64_t{0} : job.segment_bytes;
   facts.pid = job.ranks[engine.rank].pid;
   facts.fd = job.segment.fd;
   engine.own_base = facts.base;
   engine.own_bytes = facts.bytes;
-  if (facts.bytes != 0 && locks_pages()) {
-    auto present = populate(job.segment.base, facts.bytes, engine.spinners_max);
-    if (!present) return present.error();
-  }
+}
+
+/// Pages that a device keeps in place must all be there.
+Status make_present(const Job& job, const Caps& caps) {
+  if (!caps.needs_local_key) return success();
+  return populate(job.segment.base, job.segment_bytes, engine.spinners_max);
+}
+
+Status publish_by(const Job& job, uint32_t index, SegmentFacts& facts) {
+  DriverSlot& slot = engine.drivers[index];
+  const Publication way = publication(job.kind, slot.caps, facts.bytes <= job.pin_bytes_max);
+  facts.reach[index] = way == Publication::kWithheld ? Reach::kMessages : Reach::kWhole;
+  if (way == Publication::kWithheld) return success();
+  void* base = reinterpret_cast<void*>(facts.base);
+  const bool is_pinned = way == Publication::kPinned;
+  if (auto present = is_pinned ? make_present(job, slot.caps) : success(); !present) return present;
+  auto region = is_pinned ? slot.driver->pin(base, facts.bytes, job.segment.fd, 0)
+                          : slot.driver->expose(base, facts.bytes);
+  if (!region) return region.error();
+  slot.own_key = region->local_key;
+  facts.keys[index] = region->remote_key;
+  return success();
+}
+
+Result<SegmentFacts> publish_own(const Job& job) {
+  static constexpr const char* kWays[] = {"by the driver", "in parts", "by messages"};
+  SegmentFacts facts{};
+  state_range(job, facts);
   for (uint32_t d = 0; d < engine.driver_count && facts.bytes != 0; ++d) {
-    auto region = engine.drivers[d].driver->pin(job.segment.base, facts.bytes, job.segment.fd, 0);
-    if (!region) return region.error();
-    engine.drivers[d].own_key = region->local_key;
-    facts.keys[d] = region->remote_key;
+    if (auto published = publish_by(job, d, facts); !published) return published.error();
+    const char* name = engine.drivers[d].driver->name();
+    const char* way = kWays[static_cast<int>(facts.reach[d])];
+    trace_line('O', "own memory is reached over %s %s", name, way);
+    if (job.settings.verbose_env && job.kind != SegmentKind::kFast) {
+      log_note("own memory is reached over %s %s", name, way);
+    }
   }
   return facts;
 }
@@ -61,10 +84,31 @@ Status map_peer(Job& job, Rank peer, const SegmentFacts& facts) {
   return success();
 }
 
+bool is_by_shm(const Job& job, const Route& route) noexcept {
+  return route.driver != nullptr && job.shm != nullptr && route.driver_index == job.shm_index;
+}
+
+/// What this process does with the memory of a rank, itself included.
+Status reach_peer(Job& job, Rank peer, const SegmentFacts& facts) {
+  Route& route = engine.routes[peer];
+  route.segment_base = facts.base;
+  route.segment_bytes = facts.bytes;
+  route.region_key = facts.keys[route.driver_index];
+  if (facts.bytes == 0) return success();
+  if (route.driver == nullptr) {
+    if (!withholds_reach()) pinwire_reach[peer] = {facts.base, facts.bytes, 0, 0};
+    return success();
+  }
+  route.reach = facts.reach[route.driver_index];
+  if (route.reach > Reach::kMessages) return error("rank %u sent malformed facts", peer);
+  if (route.reach != Reach::kWhole || !is_by_shm(job, route)) return success();
+  return map_peer(job, peer, facts);
+}
+
 }  // namespace
 
 Status publish_segments(Job& job) {
-  auto mine = pin_everywhere(job);
+  auto mine = publish_own(job);
   if (!mine) return mine.error();
   const auto* bytes = reinterpret_cast<const std::byte*>(&*mine);
   auto all = job.bootstrap->all_gather({bytes, sizeof(SegmentFacts)});
@@ -73,17 +117,7 @@ Status publish_segments(Job& job) {
     SegmentFacts facts{};
     if ((*all)[peer].size() != sizeof facts) return error("rank %u sent malformed facts", peer);
     std::memcpy(&facts, (*all)[peer].data(), sizeof facts);
-    Route& route = engine.routes[peer];
-    route.segment_base = facts.base;
-    route.segment_bytes = facts.bytes;
-    route.region_key = facts.keys[route.driver_index];
-    if (facts.bytes == 0) continue;
-    if (peer == engine.rank) {
-      if (withholds_reach()) continue;
-      pinwire_reach[peer] = {facts.base, facts.bytes, 0, 0};
-    } else if (job.shm != nullptr && route.driver_index == job.shm_index) {
-      if (auto mapped = map_peer(job, peer, facts); !mapped) return mapped;
-    }
+    if (auto reached = reach_peer(job, peer, facts); !reached) return reached;
   }
   return success();
 }

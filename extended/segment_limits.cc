@@ -40,17 +40,27 @@ uint64_t driver_bytes(const Job& job) noexcept {
   return std::max(job.settings.lanes, 1u) * kDriverBytesPerLane;
 }
 
+/// LARGE is bounded by the memory of the host alone.
 struct Limit {
   uint64_t bytes;
   bool is_of_pinning;
 };
 Limit limit_of(const Job& job, const RankTold& told, Rank rank, bool pins) noexcept {
+  if (job.kind == SegmentKind::kEverything) return {kUnlimited, false};
   const uint32_t on_host = ranks_on_host(job, rank);
   const uint64_t memory =
       std::min(told.segment_limit / on_host, bound_bytes(job.settings.max_segment, on_host));
-  const bool is_of_pinning = pins && told.pin_limit < memory;
+  const bool is_of_pinning = job.kind == SegmentKind::kFast && pins && told.pin_limit < memory;
   const uint64_t bytes = is_of_pinning ? told.pin_limit : memory;
   return {std::max(bytes / kPageBytes * kPageBytes, kPageBytes), is_of_pinning};
+}
+
+/// What one rank may pin of a LARGE segment: as the user says, or what the limits leave it.
+uint64_t pin_bytes_max(const Job& job, const RankTold& mine, bool pins) noexcept {
+  const uint32_t on_host = ranks_on_host(job, engine.rank);
+  const MemoryBound& asked = job.settings.pin_budget;
+  if (asked.fraction > 0 || asked.bytes != 0) return bound_bytes(asked, on_host);
+  return pins ? std::min(mine.pin_limit, mine.segment_limit / on_host) : kUnlimited;
 }
 
 }  // namespace
@@ -72,6 +82,7 @@ void set_segment_limits(Job& job, const std::vector<RankTold>& told) {
     if (rank != engine.rank) continue;
     job.segment_limit_local = limit.bytes;
     job.is_pin_limited = limit.is_of_pinning;
+    job.pin_bytes_max = pin_bytes_max(job, told[rank], pins);
   }
 }
 

@@ -1,5 +1,6 @@
 // How large segments may be (C1-063, C1-092 to C1-094): a share of the host's memory,
-// GASNET_MAX_SEGSIZE, and, where a device pins them, what may be pinned.
+// GASNET_MAX_SEGSIZE, and, where a device pins FAST ones, what may be pinned. EVERYTHING has no
+// limit.
 #pragma once
 
 #include "extended/job.h"

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "am/by_message.h"
 #include "am/handlers.h"
+#include "am/message.h"
 #include "am/progress.h"
 #include "am/send.h"
 #include "core/base/bits.h"
@@ -53,28 +55,13 @@ void post_pieces(const Work& whole, const Route& route, std::byte* local, uint64
   }
 }
 
-// Handles of memset travel as two arguments each.
-int32_t low(uint64_t value) noexcept { return static_cast<int32_t>(value); }
-int32_t high(uint64_t value) noexcept { return static_cast<int32_t>(value >> 32); }
-uint64_t join(int32_t low_half, int32_t high_half) noexcept {
-  return static_cast<uint32_t>(low_half) | uint64_t{static_cast<uint32_t>(high_half)} << 32;
-}
-
 void on_memset(pinwire_token* token, int32_t address_low, int32_t address_high, int32_t bytes_low,
                int32_t bytes_high, int32_t value, int32_t cookie_low, int32_t cookie_high) {
-  const uint64_t address = join(address_low, address_high);
-  const uint64_t bytes = join(bytes_low, bytes_high);
-  if (!inside(address, bytes, engine.own_base, engine.own_bytes)) {
-    fatal("rank %u asked for a memset of %llu bytes at 0x%llx, outside this segment", token->source,
-          static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(address));
-  }
-  std::memset(reinterpret_cast<void*>(address), value, bytes);
+  const uint64_t address = join_halves(address_low, address_high);
+  const uint64_t bytes = join_halves(bytes_low, bytes_high);
+  std::memset(own_memory(token->source, "memset", address, bytes), value, bytes);
   const int32_t args[] = {cookie_low, cookie_high};
-  reply_short(*token, {kHandlerMemsetDone, 2, args});
-}
-
-void on_memset_done(pinwire_token*, int32_t cookie_low, int32_t cookie_high) {
-  count_done(*reinterpret_cast<DoneCount*>(join(cookie_low, cookie_high)));
+  reply_short(*token, {kHandlerDone, 2, args});
 }
 
 }  // namespace
@@ -86,6 +73,10 @@ void start_put(Rank to, void* dest, const void* source, size_t bytes, SourceUnti
   const Route& route = engine.routes[to];
   if (route.driver == nullptr) {
     std::memmove(dest, source, bytes);
+    return;
+  }
+  if (route.reach != Reach::kWhole) [[unlikely]] {
+    op.started += put_by_message(to, reinterpret_cast<uint64_t>(dest), source, bytes, op.done);
     return;
   }
   const bool is_copied =
@@ -113,6 +104,10 @@ void start_get(Rank from, const void* source, void* dest, size_t bytes, pinwire_
     std::memmove(dest, source, bytes);
     return;
   }
+  if (route.reach != Reach::kWhole) [[unlikely]] {
+    op.started += get_by_message(from, reinterpret_cast<uint64_t>(source), dest, bytes, op.done);
+    return;
+  }
   Work work = one_sided(Op::kGet, from, route, op);
   work.local_key = engine.local_key(route.driver_index, dest, bytes);
   post_pieces(work, route, static_cast<std::byte*>(dest), reinterpret_cast<uint64_t>(source), bytes,
@@ -129,15 +124,16 @@ void start_memset(Rank to, void* dest, int value, size_t bytes, pinwire_op& op) 
   }
   const auto address = reinterpret_cast<uint64_t>(dest);
   const uint64_t cookie = cookie_of(op.done);
-  const int32_t args[] = {low(address), high(address), low(bytes),  high(bytes),
-                          value,        low(cookie),   high(cookie)};
+  const int32_t args[] = {
+      low_half(address), high_half(address), low_half(bytes), high_half(bytes), value,
+      low_half(cookie),  high_half(cookie)};
   ++op.started;
   request_short(to, {kHandlerMemset, 7, args});
 }
 
 void register_transfer_handlers() noexcept {
   register_internal(kHandlerMemset, reinterpret_cast<HandlerFunction>(on_memset));
-  register_internal(kHandlerMemsetDone, reinterpret_cast<HandlerFunction>(on_memset_done));
+  register_message_carriers();
 }
 
 }  // namespace pinwire

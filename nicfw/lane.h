@@ -204,6 +204,7 @@ class Lane {
     uint32_t others = 0;  ///< records to execute
     uint32_t responses = 0;
     uint32_t before = 0;
+    bool fenced = false;
   };
   uint32_t receive_burst() noexcept;
   bool receive_frame(const RxFrame& frame) noexcept;

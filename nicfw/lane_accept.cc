@@ -49,6 +49,13 @@ bool Lane::accept_send(Peer& peer, const Work& work) noexcept {
   const Index op = work.flags & kWorkSilent ? kNoIndex : take_op(work);
   if (op == kNoIndex && !(work.flags & kWorkSilent)) return false;
 
+  // The first message of a frame may wait for the frames before it.
+  SendFlow& send = peer.send[static_cast<size_t>(flow)];
+  const bool fenced = work.flags & kWorkFenced;
+  if (fenced && send.open) {
+    send.open = false;
+    attend(peer);
+  }
   const auto own_bytes = static_cast<uint32_t>(copied ? total : work.head_bytes);
   SendSlot* slot = nullptr;
   std::byte* at = nullptr;
@@ -70,6 +77,10 @@ bool Lane::accept_send(Peer& peer, const Work& work) noexcept {
   Record record{};
   record.type = RecordType::kMessage;
   record.bytes = static_cast<uint16_t>(total);
+  if (fenced) {
+    record.before = send.next - 1 - send.una;
+    record.code = kFenced;
+  }
   at += encode_record(at, record);
   if (work.head_bytes != 0) std::memcpy(at, work.head, work.head_bytes);
   if (copied && work.bytes != 0) {

@@ -97,11 +97,14 @@ bool Lane::receive_records(Peer& peer, const FrameHeader& header, const RxFrame&
     counters_.add(bad);
     return false;
   }
-  const bool room_to_hold = needs.messages == 0 || may_hold(header.flow());
+  const bool is_early = needs.fenced && !receive.arrived_before(header.sequence, needs.before);
+  const bool room_to_hold = needs.messages == 0 || (may_hold(header.flow()) && !is_early);
   const bool room_to_owe = needs.responses <= responses_.available();
   if (!room_to_hold || !room_to_owe) {
     counters_.add(Reject::kRefused);
-    if (!room_to_hold && header.flow() == Flow::kRequest) peer.refused_messages = true;
+    if (!room_to_hold && (is_early || header.flow() == Flow::kRequest)) {
+      peer.refused_messages = true;
+    }
     if (!room_to_owe) peer.refused_responses = true;
     peer.ack_now = true;  // no acceptance, but a sign of life
     attend(peer);
@@ -136,6 +139,7 @@ Reject Lane::check_records(Peer& peer, const FrameHeader& header, const std::byt
           // Only the first message of a frame may wait for others: the frame waits with it.
           if (needs.messages > 1) return Reject::kRecord;
           needs.before = record.before;
+          needs.fenced = record.code == kFenced;
         }
         break;
       case RecordType::kPut:

@@ -31,6 +31,9 @@ class Nic final : public Driver {
   Result<Region> pin(void* base, uint64_t bytes, int, uint64_t) override {
     return shared_.regions.pin(shared_.port, base, bytes);
   }
+  Result<Region> expose(void* base, uint64_t bytes) override {
+    return shared_.regions.expose(base, bytes);
+  }
   Status unpin(const Region& region) override {
     return shared_.regions.unpin(shared_.port, region);
   }
@@ -73,6 +76,7 @@ Caps Nic::caps() const noexcept {
       copied_put_bytes(shared_.config.window_frames, put_fragment_bytes(smallest_frame_));
   caps.mtu_bytes = shared_.facts.frame_bytes_max;
   caps.atomic64 = kAllAtomics;
+  caps.exposes = true;
   caps.zero_copy_tx = shared_.facts.zero_copy_tx;
   caps.in_place_rx = true;
   caps.tells_service = true;

@@ -1,4 +1,4 @@
-// Pinned memory: what peers may read and write, and under which key.
+// Pinned and exposed memory: what peers may read and write, and under which key.
 //
 // pin() and unpin() belong to the control thread; the lanes look up at the same time. An entry is
 // published by a release store of its key, which pairs with the acquire load in find(). Unpinning
@@ -29,6 +29,9 @@ class Regions {
 
   void make(uint64_t seed);
   Result<Region> pin(Port& port, void* base, uint64_t bytes);
+  /// Memory that the port has no part in: it is copied on its way out, and has no local key, as it
+  /// may be gone when a frame is repeated. Base 0 and ~0 bytes: all memory.
+  Result<Region> expose(void* base, uint64_t bytes);
   Status unpin(Port& port, const Region& region);
   void unpin_all(Port& port);
 
@@ -42,6 +45,10 @@ class Regions {
 
  private:
   uint32_t fresh_key(uint32_t index) noexcept;
+  /// A free entry for a range that makes sense.
+  Result<Entry*> entry_for(void* base, uint64_t bytes);
+  /// Lets lookups see it; returns its key.
+  uint32_t open(Entry& entry, void* base, uint64_t bytes, uint32_t port_key) noexcept;
 
   std::unique_ptr<Entry[]> entries_;
   Random random_{0};

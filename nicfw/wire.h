@@ -126,13 +126,17 @@ enum class RecordType : uint8_t {
   kRefusal,
 };
 
+/// Record::code of a message that must not even be held before those frames have arrived: they may
+/// carry messages, which want the same room.
+inline constexpr uint8_t kFenced = 1;
+
 /// Every record's fields; which of them are on the wire depends on its type.
 struct Record {
   RecordType type;
-  uint8_t code;     ///< kAtomic: AtomicCode
+  uint8_t code;     ///< kAtomic: AtomicCode; kMessage: kFenced or 0
   uint16_t bytes;   ///< payload that follows the fields
   uint32_t key;     ///< kPut, kGet, kAtomic, kRefusal
-  uint32_t before;  ///< kMessage: of the frames just before, how many carry data that it needs
+  uint32_t before;  ///< kMessage: of the frames just before, how many must have arrived first
   uint64_t address;
   uint64_t op;       ///< the initiator's name for the operation
   uint64_t offset;   ///< kGetData; kPut: of these bytes in the whole put (32 bits)

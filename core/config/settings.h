@@ -34,6 +34,7 @@ struct Settings {
   uint32_t supernode_maxsize = 0;  ///< 0: all ranks of a host
   HostDetect host_detect = HostDetect::kConduit;
   MemoryBound max_segment;
+  MemoryBound pin_budget;  ///< 0 bytes: what the limits leave
   SegmentPages hugepages = SegmentPages::kAuto;
   // The RDMA device.
   std::string verbs_device;  ///< "mlx5_0" or "mlx5_0:1"; empty: the first that will do

@@ -46,6 +46,10 @@ constexpr Variable kVariables[] = {
   {"GASNET_MAX_SEGSIZE", Kind::kMemory, "0.85/H", 4096, 0x1p53, "", false,
    "upper limit of a segment: bytes or a fraction of memory, of each process (/P) or of a host (/H)",
    [](S& s, const V& v) { s.max_segment = v.memory; }},
+  {"GASNET_PIN_BUDGET", Kind::kMemory, "0", 0, 0x1p53, "", false,
+   "how much of a LARGE segment a process may pin: bytes or a fraction of memory, of each process (/P) or of a host (/H); "
+   "0: what the limit of locked memory and the memory of the host leave",
+   [](S& s, const V& v) { s.pin_budget = v.memory; }},
   {"GASNET_USE_HUGEPAGES", Kind::kChoice, "auto", 0, 0, "auto|yes|no", false,
    "pages of the segment; auto takes huge pages, else transparent ones, else 4 KiB",
    [](S& s, const V& v) { s.hugepages = static_cast<SegmentPages>(v.choice); }},

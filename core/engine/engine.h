@@ -14,14 +14,23 @@
 
 namespace pinwire {
 
+/// How the memory of a peer is reached.
+enum class Reach : uint8_t {
+  kWhole,     ///< one key covers all that it publishes
+  kBuckets,   ///< keys of parts of it, on demand
+  kMessages,  ///< by messages that its CPU carries out (am/by_message.h)
+};
+
 /// How to reach one peer, and its segment.
 struct Route {
   Driver* driver = nullptr;  ///< nullptr: this process itself
-  uint32_t driver_index = 0;
+  uint8_t driver_index = 0;
+  Reach reach = Reach::kWhole;
   uint32_t region_key = kNoRegion;
-  uint64_t segment_base = 0;
+  uint64_t segment_base = 0;  ///< of GASNET_SEGMENT_EVERYTHING: 0, and ~0 bytes
   uint64_t segment_bytes = 0;
 };
+static_assert(sizeof(Route) == 32);
 
 struct DriverSlot {
   Driver* driver = nullptr;

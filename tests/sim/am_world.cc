@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "am/by_message.h"
 #include "am/handlers.h"
 #include "am/progress.h"
 #include "am_node.h"
@@ -69,6 +70,7 @@ AmWorld::AmWorld(const Scenario& scenario, bool trace)
       random_(scenario.seed ^ 0xa3) {
   running = this;
   add_all_handlers(std::make_index_sequence<kAmArgsMax + 1>());
+  if (handler_table[kHandlerPut] == nullptr) register_message_carriers();
   fabric_.on_delivery([](void* self, Rank rank) { static_cast<AmWorld*>(self)->wake(rank); }, this);
 }
 

@@ -6,7 +6,7 @@ namespace pinwire {
 namespace {
 
 TEST(Message, HeadFitsForEveryShape) {
-  for (auto category : {Category::kShort, Category::kMedium, Category::kLong}) {
+  for (auto category : {Category::kShort, Category::kMedium, Category::kLong, Category::kCarriedLong}) {
     for (uint32_t argc = 0; argc <= kAmArgsMax; ++argc) {
       EXPECT_LE(am_head_bytes(category, argc), kHeadBytesMax);
       EXPECT_EQ(am_head_bytes(category, argc) % 8, 0u);
@@ -37,6 +37,21 @@ TEST(Message, ArgumentsLieInOrder) {
     EXPECT_EQ(header.payload_bytes, 77u);
     EXPECT_EQ(head.words[1], 0xabcdefu);
     EXPECT_EQ(std::memcmp(&head.words[2], args, argc * 4), 0) << argc;
+  }
+}
+
+TEST(Message, ACarriedLongIsShapedLikeAnyLong) {
+  const int32_t args[] = {1, 2, 3};
+  AmHead plain, carried;
+  const uint32_t bytes = build_head(plain, Category::kLong, 200, 3, args, 77, 0xabcdef);
+  ASSERT_EQ(build_head(carried, Category::kCarriedLong, 200, 3, args, 77, 0xabcdef), bytes);
+  EXPECT_EQ(std::memcmp(&plain.words[1], &carried.words[1], bytes - 8), 0);
+  EXPECT_EQ(std::bit_cast<AmHeader>(carried.words[0]).category, Category::kCarriedLong);
+}
+
+TEST(Message, AWordSurvivesItsHalves) {
+  for (const uint64_t word : {uint64_t{0}, ~uint64_t{0}, uint64_t{0x1ffffffff}, uint64_t{0xffffffff80000000}}) {
+    EXPECT_EQ(join_halves(low_half(word), high_half(word)), word);
   }
 }
 

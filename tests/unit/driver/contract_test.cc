@@ -133,6 +133,72 @@ TEST_P(Contract, MessagesArriveOnceAndWhole) {
   expect_all_done_once();
 }
 
+TEST_P(Contract, AFencedMessageComesAfterAllThatWasSentBefore) {
+  constexpr uint64_t kMessages = 300;
+  std::vector<uint64_t> heads(kMessages);
+  std::vector<Work> works;
+  for (uint64_t i = 0; i < kMessages; ++i) {
+    heads[i] = i;
+    Work work{};
+    work.op = Op::kSend;
+    work.cls = MessageClass::kReply;
+    work.flags = static_cast<uint8_t>(kWorkCopied | kWorkSilent | (i % 10 == 9 ? kWorkFenced : 0));
+    work.head_bytes = 8;
+    work.peer = 1;
+    work.head = &heads[i];
+    works.push_back(work);
+  }
+  std::vector<uint64_t> order;
+  for (uint32_t turn = 0, posted = 0; order.size() < kMessages; ++turn) {
+    ASSERT_LT(turn, kTurnsMax);
+    if (posted < kMessages) posted += ranks_.at(0).post(0, std::span(works).subspan(posted));
+    ranks_.turn(
+        0, [](const Recv&) {}, done_);
+    ranks_.turn(
+        1,
+        [&](const Recv& recv) {
+          uint64_t number;
+          std::memcpy(&number, recv.data, sizeof number);
+          order.push_back(number);
+        },
+        none_);
+  }
+  std::vector<bool> seen(kMessages);
+  for (const uint64_t number : order) {
+    for (uint64_t before = 0; number % 10 == 9 && before < number; ++before) {
+      ASSERT_TRUE(seen[before] || before % 10 == 9) << number << " came before " << before;
+    }
+    seen[number] = true;
+  }
+}
+
+TEST_P(Contract, ExposedMemoryIsReachedLikePinnedUntilItIsTakenBack) {
+  if (!ranks_.at(1).caps().exposes) {
+    EXPECT_TRUE(GetParam().kind != Kind::kNicfw || GetParam().faults == "without=exposes");
+    return;
+  }
+  auto exposed = ranks_.at(1).expose(nullptr, ~uint64_t{0});
+  ASSERT_TRUE(exposed.ok());
+  EXPECT_EQ(exposed->local_key, kNoRegion);
+  ranks_.reach_all_of(1);
+  std::byte on_the_stack[300] = {};
+  const auto source = pattern(sizeof on_the_stack, 9);
+  std::vector<std::byte> back(sizeof on_the_stack);
+  Work work = put(source.data(), source.size(), 0);
+  work.remote = reinterpret_cast<uint64_t>(on_the_stack);
+  work.remote_key = exposed->remote_key;
+  carry_out({work});
+  EXPECT_EQ(std::memcmp(on_the_stack, source.data(), source.size()), 0);
+  expect_all_done_once();
+  done_.clear();
+  work.op = Op::kGet;
+  work.local = back.data();
+  carry_out({work});
+  EXPECT_EQ(back, source);
+  expect_all_done_once();
+  EXPECT_TRUE(ranks_.at(1).unpin(*exposed).ok());
+}
+
 TEST_P(Contract, PutsAndGetsOfEverySize) {
   const Caps caps = ranks_.at(0).caps();
   for (const uint64_t wanted : {1u, 8u, 100u, 256u, 257u, 1400u, 1500u, 5000u, 40'000u}) {

@@ -57,6 +57,8 @@ class TwoRanks {
     return memory_[rank].data() + (64 - base % 64) % 64;
   }
   const Region& region(Rank rank) { return regions_[rank]; }
+  /// After a rank exposed all of its memory: what the other does to reach it.
+  void reach_all_of(Rank) {}
 
   /// What a rank got in one turn: its messages are given back after `see`.
   using See = std::function<void(const Recv&)>;

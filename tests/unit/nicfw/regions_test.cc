@@ -30,6 +30,19 @@ TEST_F(RegionsTest, BoundsAreExact) {
   EXPECT_EQ(regions.find(region.remote_key, ~uint64_t{0}, 2), nullptr);
 }
 
+TEST_F(RegionsTest, ExposedMemoryMayBeAllThereIsAndHasNoLocalKey) {
+  const Region region = regions.expose(nullptr, ~uint64_t{0}).value();
+  EXPECT_EQ(region.local_key, kNoRegion);
+  EXPECT_EQ(region.base, 0u);
+  EXPECT_NE(regions.find(region.remote_key, 0, 1), nullptr);
+  EXPECT_NE(regions.find(region.remote_key, ~uint64_t{0} - 8, 8), nullptr);
+  EXPECT_EQ(regions.find(region.remote_key, ~uint64_t{0} - 7, 9), nullptr) << "it wraps around";
+  EXPECT_EQ(regions.find(region.remote_key)->port_key, 0u) << "the port has no part in it";
+  EXPECT_FALSE(regions.expose(memory.data(), ~uint64_t{0}).ok());
+  ASSERT_TRUE(regions.unpin(port, region).ok());
+  EXPECT_EQ(regions.find(region.remote_key), nullptr);
+}
+
 TEST_F(RegionsTest, AnyOtherKeyIsRefused) {
   const Region region = pin(memory.data(), 64);
   for (uint32_t bit = 0; bit < 32; ++bit) {

@@ -1,0 +1,155 @@
+#include "am/by_message.h"
+
+#include "am/handlers.h"
+#include "am/outgoing.h"
+#include "core/base/log.h"
+
+namespace pinwire {
+namespace {
+
+void request_put(Rank to, uint64_t dest, const std::byte* source, size_t bytes,
+                 DoneCount& done) noexcept {
+  const uint64_t cookie = cookie_of(done);
+  const int32_t args[] = {low_half(dest), high_half(dest), low_half(cookie), high_half(cookie)};
+  request_medium(to, {kHandlerPut, 4, args}, source, bytes);
+}
+
+void on_put(pinwire_token* token, void* payload, size_t bytes, int32_t dest_low, int32_t dest_high,
+            int32_t cookie_low, int32_t cookie_high) {
+  const uint64_t dest = join_halves(dest_low, dest_high);
+  std::memcpy(own_memory(token->source, "put", dest, bytes), payload, bytes);
+  const int32_t args[] = {cookie_low, cookie_high};
+  reply_short(*token, {kHandlerDone, 2, args});
+}
+
+void on_done(pinwire_token*, int32_t cookie_low, int32_t cookie_high) {
+  count_done(*reinterpret_cast<DoneCount*>(join_halves(cookie_low, cookie_high)));
+}
+
+void on_get(pinwire_token* token, int32_t source_low, int32_t source_high, int32_t bytes,
+            int32_t dest_low, int32_t dest_high, int32_t cookie_low, int32_t cookie_high) {
+  const uint64_t source = join_halves(source_low, source_high);
+  const auto count = static_cast<uint32_t>(bytes);
+  const Caps& caps = engine.drivers[engine.routes[token->source].driver_index].caps;
+  if (count > carried_bytes_max(caps)) {
+    fatal("rank %u asked for %u bytes in one message; run the same build on every rank",
+          token->source, count);
+  }
+  const int32_t args[] = {dest_low, dest_high, cookie_low, cookie_high};
+  reply_medium(*token, {kHandlerGetData, 4, args}, own_memory(token->source, "get", source, count),
+               count);
+}
+
+void on_get_data(pinwire_token*, void* payload, size_t bytes, int32_t dest_low, int32_t dest_high,
+                 int32_t cookie_low, int32_t cookie_high) {
+  std::memcpy(reinterpret_cast<void*>(join_halves(dest_low, dest_high)), payload, bytes);
+  count_done(*reinterpret_cast<DoneCount*>(join_halves(cookie_low, cookie_high)));
+}
+
+/// A piece of a Long reply; its head comes after it.
+void on_place(pinwire_token* token, void* payload, size_t bytes, int32_t dest_low,
+              int32_t dest_high) {
+  const uint64_t dest = join_halves(dest_low, dest_high);
+  std::memcpy(own_memory(token->source, "Long reply", dest, bytes), payload, bytes);
+}
+
+/// In the handler of `token`'s request; takes nothing of its right to reply.
+void reply_pieces(const pinwire_token& token, uint64_t dest, const std::byte* source, size_t bytes,
+                  size_t piece_max) noexcept {
+  const Route& route = engine.routes[token.source];
+  for (size_t at = 0; at < bytes;) {
+    const size_t piece = std::min(bytes - at, piece_max);
+    const int32_t args[] = {low_half(dest + at), high_half(dest + at)};
+    AmHead head;
+    const uint32_t head_bytes = build_head(head, Category::kMedium, kHandlerPlace, 2, args,
+                                           static_cast<uint32_t>(piece), 0);
+    Work work = send_work(&token, token.source, head, head_bytes);
+    work.local = unconst(source + at);
+    work.bytes = piece;
+    post_in_handler(token.lane, route, work);
+    at += piece;
+  }
+}
+
+template <typename Function>
+void add(InternalHandler index, Function* function) noexcept {
+  register_internal(index, reinterpret_cast<HandlerFunction>(reinterpret_cast<void*>(function)));
+}
+
+}  // namespace
+
+uint32_t put_by_message(Rank to, uint64_t dest, const void* source, size_t bytes,
+                        DoneCount& done) noexcept {
+  const size_t piece_max = carried_bytes_max(engine.drivers[engine.routes[to].driver_index].caps);
+  const auto* from = static_cast<const std::byte*>(source);
+  uint32_t count = 0;
+  for (size_t at = 0; at < bytes; at += piece_max, ++count) {
+    request_put(to, dest + at, from + at, std::min(bytes - at, piece_max), done);
+  }
+  return count;
+}
+
+uint32_t get_by_message(Rank from, uint64_t source, void* dest, size_t bytes,
+                        DoneCount& done) noexcept {
+  const size_t piece_max = carried_bytes_max(engine.drivers[engine.routes[from].driver_index].caps);
+  const auto to = reinterpret_cast<uint64_t>(dest);
+  const uint64_t cookie = cookie_of(done);
+  uint32_t count = 0;
+  for (size_t at = 0; at < bytes; at += piece_max, ++count) {
+    const auto piece = static_cast<int32_t>(std::min(bytes - at, piece_max));
+    const int32_t args[] = {low_half(source + at), high_half(source + at), piece,
+                            low_half(to + at),     high_half(to + at),     low_half(cookie),
+                            high_half(cookie)};
+    request_short(from, {kHandlerGet, 7, args});
+  }
+  return count;
+}
+
+void long_by_message(const pinwire_token* token, Rank to, const AmCall& call, const void* source,
+                     size_t bytes, void* dest) noexcept {
+  const Route& route = engine.routes[to];
+  const size_t piece_max = carried_bytes_max(engine.drivers[route.driver_index].caps);
+  const size_t ahead = bytes == 0 ? 0 : (bytes - 1) / piece_max * piece_max;
+  const auto address = reinterpret_cast<uint64_t>(dest);
+  const auto* from = static_cast<const std::byte*>(source);
+  if (ahead != 0 && token == nullptr) {
+    DoneCount done{0};
+    const uint32_t count = put_by_message(to, address, from, ahead, done);
+    wait_for(nullptr, route, done, count);
+  } else if (ahead != 0) {
+    reply_pieces(*token, address, from, ahead, piece_max);
+  }
+  AmHead head;
+  const uint32_t head_bytes = build_head(head, Category::kCarriedLong, call.handler, call.argc,
+                                         call.args, static_cast<uint32_t>(bytes), address);
+  Work work = send_work(token, to, head, head_bytes);
+  if (ahead != 0 && token != nullptr) work.flags |= kWorkFenced;
+  work.local = unconst(from + ahead);
+  work.bytes = bytes - ahead;
+  post(token, route, work);
+}
+
+void* own_memory(Rank source, const char* what, uint64_t address, uint64_t bytes) noexcept {
+  if (!inside(address, bytes, engine.own_base, engine.own_bytes)) [[unlikely]] {
+    fatal("rank %u asked for a %s of %llu bytes at 0x%llx, outside this segment", source, what,
+          static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(address));
+  }
+  return reinterpret_cast<void*>(address);
+}
+
+void* place_carried(Rank source, uint64_t address, uint64_t bytes, const std::byte* carried,
+                    uint64_t carried_bytes) noexcept {
+  auto* memory = static_cast<std::byte*>(own_memory(source, "Long", address, bytes));
+  std::memcpy(memory + (bytes - carried_bytes), carried, carried_bytes);
+  return memory;
+}
+
+void register_message_carriers() noexcept {
+  add(kHandlerDone, on_done);
+  add(kHandlerPut, on_put);
+  add(kHandlerGet, on_get);
+  add(kHandlerGetData, on_get_data);
+  add(kHandlerPlace, on_place);
+}
+
+}  // namespace pinwire

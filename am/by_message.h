@@ -1,0 +1,41 @@
+// Puts, gets and the payloads of Longs to memory that no driver reaches: messages carry the bytes,
+// and the target's CPU moves them (C1-070, C1-304). Always right; for when nothing better is there.
+//
+// A put is Mediums whose handlers copy and answer with a Short that counts; a get is a Short for
+// each piece, answered by a Medium. A Long carries what one message holds behind its head; what is
+// more goes ahead: of a request as a put that is waited for; of a reply, in whose handler nothing
+// can be asked for, as replies that the fenced head does not overtake. Replies beyond the one that
+// answers are safe: every driver takes in replies whatever the receiver does (C1-154).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "am/dispatch.h"
+#include "am/send.h"
+
+namespace pinwire {
+
+/// Start a put or get with another rank; each returns how often `done` will be counted up. The
+/// source of a put is free on return. Client context; waits for room.
+uint32_t put_by_message(Rank to, uint64_t dest, const void* source, size_t bytes,
+                        DoneCount& done) noexcept;
+uint32_t get_by_message(Rank from, uint64_t source, void* dest, size_t bytes,
+                        DoneCount& done) noexcept;
+
+/// A Long to another rank; its source is free on return. `token`: it is the reply to this request.
+void long_by_message(const pinwire_token* token, Rank to, const AmCall& call, const void* source,
+                     size_t bytes, void* dest) noexcept;
+
+/// This process's memory that rank `source` names, or the end of the job: it may not be trusted to
+/// stay inside.
+void* own_memory(Rank source, const char* what, uint64_t address, uint64_t bytes) noexcept;
+
+/// Puts `carried` bytes, the last of a Long of `bytes`, where they belong. Returns the Long's
+/// memory.
+void* place_carried(Rank source, uint64_t address, uint64_t bytes, const std::byte* carried,
+                    uint64_t carried_bytes) noexcept;
+
+void register_message_carriers() noexcept;
+
+}  // namespace pinwire

@@ -1,0 +1,64 @@
+// What the files that send share: a message as Work, its way out of a client's call or of a
+// handler, and the wait for what was posted.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "am/message.h"
+#include "am/progress.h"
+#include "am/token.h"
+#include "driver/work.h"
+
+namespace pinwire {
+
+/// A Medium to oneself is copied: the handler owns its payload, and may write to it.
+inline constexpr size_t kMediumBytesMax = 16384;
+
+inline void* unconst(const void* address) noexcept { return const_cast<void*>(address); }
+
+/// Payload that one message carries over a driver.
+inline size_t carried_bytes_max(const Caps& caps) noexcept {
+  return std::min<size_t>(kMediumBytesMax, (caps.send_bytes_max - kHeadBytesMax) & ~size_t{15});
+}
+
+// `token`: of the request whose handler sends; nullptr: a client's call does.
+
+[[gnu::always_inline]] inline void post(const pinwire_token* token, const Route& route,
+                                        const Work& work) noexcept {
+  if (token != nullptr) {
+    post_in_handler(token->lane, route, work);
+  } else {
+    post_waiting(route, work);
+  }
+}
+
+inline MessageClass class_of(const pinwire_token* token) noexcept {
+  return token != nullptr ? MessageClass::kReply : MessageClass::kRequest;
+}
+
+[[gnu::always_inline]] inline Work send_work(const pinwire_token* token, Rank to,
+                                             const AmHead& head, uint32_t head_bytes) noexcept {
+  Work work{};
+  work.op = Op::kSend;
+  work.cls = class_of(token);
+  work.flags = kWorkCopied | kWorkSilent;
+  work.head_bytes = static_cast<uint8_t>(head_bytes);
+  work.peer = to;
+  work.head = &head;
+  return work;
+}
+
+/// Waits for completions, in a handler or out of it.
+inline void wait_for(const pinwire_token* token, const Route& route, const DoneCount& done,
+                     uint32_t count) noexcept {
+  const auto finished = [&] { return done.load(std::memory_order_acquire) == count; };
+  if (token == nullptr) {
+    wait_until(finished);
+  } else {
+    while (!finished()) poll_in_handler(route.driver_index, token->lane);
+  }
+}
+
+}  // namespace pinwire
