@@ -59,7 +59,11 @@ class Faulty final : public ForwardingDriver {
     if (work.empty()) return 0;
     if (plan_.fail_after == 0) return inner().post(lane, work);
     const uint64_t before = posted_.fetch_add(work.size(), std::memory_order_relaxed);
-    if (before + work.size() <= plan_.fail_after) return inner().post(lane, work);
+    if (before + work.size() <= plan_.fail_after) {
+      const uint32_t taken = inner().post(lane, work);
+      posted_.fetch_sub(work.size() - taken, std::memory_order_relaxed);
+      return taken;
+    }
     fail(work.front().peer);
     return swallow(lanes_[lane].failed, work);
   }

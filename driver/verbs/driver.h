@@ -20,7 +20,9 @@ struct VerbsOptions {
   std::function<uint32_t(const std::vector<std::string>&)> choose;
   uint32_t timeout = 18;     ///< of an acknowledgement: 4.096 us * 2^timeout (IBA 9.7.6.1.3)
   uint32_t retry_count = 6;  ///< repetitions without an answer; 7 means for ever on some devices
-  bool show_story = false;   ///< log what was chosen
+  uint32_t connect_timeout_s = 600;  ///< until a rank that does not answer is given up; 0: never
+  bool connects_in_polls = false;    ///< without a thread or a clock: recv() makes connections
+  bool show_story = false;           ///< log what was chosen
 };
 
 /// Opens the device; a sentence if there is none, or none that will do.

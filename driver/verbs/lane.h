@@ -1,6 +1,7 @@
 // One lane of the verbs driver: a completion queue for what it sends, a shared receive queue for
-// each class of message, a pair of connections to each peer. Calls are serialised by the caller
-// (driver.h).
+// each class of message, a pair of connections to each peer that it met. Calls are serialised by
+// the caller (driver.h), but for those of the connector (lane_meet.cc), which makes peers while the
+// lane works. Lanes share nothing that changes but the failure.
 //
 // Selective signalling: a request that owes nobody anything completes silently; every
 // kSignalEvery-th on a connection is signalled all the same, so that the room of the send queue
@@ -8,27 +9,35 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "driver/driver.h"
 #include "driver/failure_note.h"
 #include "driver/verbs/chain.h"
+#include "driver/verbs/credit_words.h"
 #include "driver/verbs/failure.h"
+#include "driver/verbs/invitations.h"
 #include "driver/verbs/link.h"
 #include "driver/verbs/receive_queue.h"
 #include "driver/verbs/tickets.h"
 
 namespace pinwire::verbs {
 
-/// What the lanes of a driver share; constant after open, but the failure.
+class Connector;
+
+/// What the lanes of a driver share; constant after open and connect, but the failure.
 struct Shared {
   VerbsOptions options;
   Device device;
   OpenInfo info;
   FailureNote failure;
-  Memory credits;             ///< a word for each [lane][rank]: see Peer::taken
-  uint32_t inline_bytes = 0;  ///< of every connection
+  std::vector<Place> places;  ///< of all ranks
+  const Connector* connector = nullptr;
+  QueueSizes sizes;           ///< of every connection; inline_bytes as the device gives them
+  uint32_t inline_bytes = 0;  ///< what is sent inline
   uint32_t window = 0;        ///< requests under way to one peer
 };
 
@@ -54,9 +63,15 @@ class Lane {
  public:
   Lane(Shared& shared, uint32_t index) noexcept : shared_(shared), index_(index) {}
   Status open();
-  Status connect(Rank peer, const Address& address);
   void close() noexcept;
-  uint32_t queue_pair_number(Rank peer, uint32_t cls) const noexcept;
+  uint32_t index() const noexcept { return index_; }
+
+  // lane_meet.cc: the connector's, from its own thread.
+  bool next_invited(Rank& rank) noexcept { return invitations_.pop(rank); }
+  void answer_invitation() noexcept { answered_.fetch_add(1, std::memory_order_relaxed); }
+  Peer* known(Rank rank) noexcept;
+  Result<Peer*> meet(Rank rank);
+  Status join(Peer& peer, const Ends& theirs);
 
   uint32_t post(std::span<const Work> work) noexcept;
   uint32_t done(std::span<Done> out) noexcept;
@@ -82,7 +97,11 @@ class Lane {
 
   // lane_open.cc
   Status open_queues();
-  Status open_connections();
+  Status try_links();
+
+  // lane_meet.cc
+  Status make_links(Peer& peer, QueueSizes& sizes);
+  bool open_peer(Rank rank) noexcept;
 
   // lane_post.cc
   bool append(const Work& work) noexcept;
@@ -101,10 +120,13 @@ class Lane {
   void settle(const ibv_wc& completion) noexcept;
   void note_failure(const ibv_wc& completion) noexcept;
   Rank peer_of(uint32_t queue_pair) const noexcept;
+  Peer& peer_at(Rank rank) const noexcept {
+    return *peers_[rank].load(std::memory_order_acquire);  // pairs with meet()
+  }
 
   // lane_receive.cc
   void note_bad_arrival(const ibv_wc& arrived) noexcept;
-  void report_credit(Rank rank) noexcept;
+  void report_credit(Peer& peer) noexcept;
   void flush_tails() noexcept;
 
   Shared& shared_;
@@ -115,7 +137,13 @@ class Lane {
   BufferPool small_, large_;
   Tickets tickets_;
   std::vector<Done> finished_;  // its capacity is reserved once: as many as there are tickets
-  std::vector<Peer> peers_;
+  std::unique_ptr<std::atomic<Peer*>[]> peers_;  // by rank; release by meet() pairs with acquire
+  std::atomic<Peer*> met_{nullptr};              // all that were met; likewise
+  Peer stranger_, invited_;  // stand for those that were not; they have no room, so none is posted
+  CreditWords credit_words_;
+  Invitations invitations_;
+  std::atomic<uint64_t> answered_{0};  // invitations, by the connector
+  uint64_t asked_ = 0;                 // invitations
   Chain chain_;
   uint32_t capacity_ = 0;      // of the completion queue
   uint32_t room_ = 0;          // of it: requests under way on all connections each take an entry

@@ -39,9 +39,10 @@ void Lane::settle(const ibv_wc& completion) noexcept {
 }
 
 Rank Lane::peer_of(uint32_t queue_pair) const noexcept {
-  for (Rank rank = 0; rank < peers_.size(); ++rank) {
-    for (const Link& link : peers_[rank].links) {
-      if (link.queue && link.queue->qp_num == queue_pair) return rank;
+  for (const Peer* peer = met_.load(std::memory_order_acquire); peer != nullptr;
+       peer = peer->next) {
+    for (const Link& link : peer->links) {
+      if (link.queue->qp_num == queue_pair) return peer->rank;
     }
   }
   return shared_.info.rank;

@@ -24,12 +24,13 @@ uint32_t Lane::post(std::span<const Work> work) noexcept {
 }
 
 bool Lane::append(const Work& work) noexcept {
-  Peer& peer = peers_[work.peer];
+  Peer& peer = peer_at(work.peer);
   Link& link = peer.links[static_cast<size_t>(work.cls)];
   const bool is_request = has_message(work) && work.cls == MessageClass::kRequest;
   if (is_request && !peer.has_credit(shared_.window)) return false;
   // Enough for the largest work there is, so that nothing is half done.
-  if (!has_room(link, kWorkRequestsMax) || small_.free_count() < kWorkRequestsMax) return false;
+  if (!has_room(link, kWorkRequestsMax) || small_.free_count() < kWorkRequestsMax) [[unlikely]]
+    return open_peer(work.peer) && append(work);
   if (chain_.count() != 0 && (chain_.link() != &link || !chain_.has_room(kWorkRequestsMax))) {
     ring(*chain_.link());
   }

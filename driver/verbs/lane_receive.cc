@@ -38,25 +38,27 @@ void Lane::give_back(std::span<const Recv> buffers) noexcept {
   for (const Recv& recv : buffers) {
     receive_[static_cast<size_t>(recv.cls)].give_back(static_cast<uint32_t>(recv.buffer));
     if (recv.cls != MessageClass::kRequest) continue;
-    Peer& peer = peers_[recv.peer];
+    Peer& peer = peer_at(recv.peer);
     ++peer.given_back;
-    if (peer.given_back - peer.reported == report_every()) report_credit(recv.peer);
+    if (peer.given_back - peer.reported == report_every()) report_credit(peer);
   }
 }
 
-void Lane::report_credit(Rank rank) noexcept {
-  Peer& peer = peers_[rank];
+void Lane::report_credit(Peer& peer) noexcept {
   Link& link = peer.links[static_cast<size_t>(MessageClass::kReply)];
   if (!has_room(link, 1) || small_.free_count() == 0) {
-    ++credits_owed_;
-    return;
+    if (&peer == &stranger_ || &peer == &invited_) return;  // a message that named a wrong rank
+    if (!open_peer(peer.rank)) {
+      ++credits_owed_;
+      return;
+    }
   }
   // A Work like any other, but for a word that peers do not pin as a segment.
   Work report{};
   report.op = Op::kPut;
   report.cls = MessageClass::kReply;
   report.flags = kWorkCopied | kWorkSilent;
-  report.peer = rank;
+  report.peer = peer.rank;
   report.local = &peer.given_back;
   report.bytes = sizeof peer.given_back;
   report.remote = peer.credit_address;
@@ -70,11 +72,10 @@ void Lane::report_credit(Rank rank) noexcept {
 
 void Lane::flush_tails() noexcept {
   const uint32_t owed = std::exchange(credits_owed_, 0);
-  for (Rank rank = 0; rank < peers_.size(); ++rank) {
-    Peer& peer = peers_[rank];
-    if (owed != 0 && peer.given_back - peer.reported >= report_every()) report_credit(rank);
+  for (Peer* peer = met_.load(std::memory_order_acquire); peer != nullptr; peer = peer->next) {
+    if (owed != 0 && peer->given_back - peer->reported >= report_every()) report_credit(*peer);
     if (!is_draining_) continue;
-    for (Link& link : peer.links) {
+    for (Link& link : peer->links) {
       if (link.unsignalled == 0 || !has_room(link, 1)) continue;
       // Writes nothing, and completes after all before it.
       chain_.start(link);
@@ -87,9 +88,14 @@ void Lane::flush_tails() noexcept {
 
 bool Lane::drained() const noexcept {
   is_draining_ = true;  // has recv() ask for the completions that nobody wanted so far
-  return tickets_.in_use() == 0 && std::all_of(peers_.begin(), peers_.end(), [](const Peer& peer) {
-           return peer.links[0].unsignalled == 0 && peer.links[1].unsignalled == 0;
-         });
+  if (tickets_.in_use() != 0) return false;
+  for (const Peer* peer = met_.load(std::memory_order_acquire); peer != nullptr;
+       peer = peer->next) {
+    for (const Link& link : peer->links) {
+      if (link.unsignalled != 0) return false;
+    }
+  }
+  return true;
 }
 
 Armed Lane::arm() noexcept {
@@ -100,7 +106,9 @@ Armed Lane::arm() noexcept {
   bool is_asked = ibv_req_notify_cq(completions_.get(), 0) == 0;
   for (ReceiveQueue& queue : receive_) is_asked = queue.request_notification() && is_asked;
   if (!is_asked) return Armed::kBusy;
-  bool is_busy = !finished_.empty() || credits_owed_ != 0;
+  // Who is about to be met makes no event.
+  bool is_busy = !finished_.empty() || credits_owed_ != 0 ||
+                 asked_ != answered_.load(std::memory_order_relaxed);
   const uint32_t room_before = room_;
   reap();
   is_busy = is_busy || room_ != room_before || shared_.failure.get() != nullptr;

@@ -12,27 +12,49 @@
 
 #include "driver/verbs/address.h"
 #include "driver/verbs/queue_pair.h"
+#include "driver/work.h"
 
 namespace pinwire::verbs {
 
 struct Link {
   QueuePair queue;
-  uint32_t room = 0;         ///< requests that the send queue still takes
+  uint32_t room = 0;         ///< requests that the send queue still takes; none before is_open
   uint32_t unsignalled = 0;  ///< since the last that will complete
 };
 
+/// How far the exchange of greetings got; the connector's alone.
+struct Meeting {
+  Ends theirs;
+  bool has_theirs = false;  ///< and the own ends are connected to them
+  bool is_wanted = false;   ///< this rank has something to send
+  uint32_t hellos = 0;
+  uint64_t since_us = 0;
+  uint64_t next_hello_us = 0;
+};
+
+/// A rank that this one met, by greeting or being greeted. Made by the connector; used by the lane,
+/// but for what is marked otherwise.
 struct Peer {
   Link links[kLinksPerPeer];  ///< by MessageClass; one-sided work goes by the replies'
   uint64_t requests_sent = 0;
-  uint64_t* taken = nullptr;    ///< how many the peer has given back; written by its device
-  uint64_t given_back = 0;      ///< of its requests
-  uint64_t reported = 0;        ///< the part of them that it knows of
-  uint64_t credit_address = 0;  ///< where to report, in its memory
+  const uint64_t* taken = nullptr;  ///< how many the peer has given back; written by its device
+  uint64_t given_back = 0;          ///< of its requests
+  uint64_t reported = 0;            ///< the part of them that it knows of
+  uint64_t credit_address = 0;      ///< where to report, in its memory
   uint32_t credit_key = 0;
+  Rank rank = 0;
+  bool is_open = false;     ///< the links have their room
+  bool is_invited = false;  ///< the connector was told that this rank wants to send
+  Meeting meeting;
+  Ends mine;             ///< constant
+  Peer* next = nullptr;  ///< of the lane's; constant
+  /// The other end listens. Release by the connector pairs with acquire by the lane that opens it:
+  /// what the connector wrote of the peer is there.
+  std::atomic<bool> is_met{false};
 
   bool has_credit(uint32_t window) const noexcept {
     // Pairs with nothing: the count alone is read, and only the number of messages depends on it.
-    const uint64_t back = std::atomic_ref<uint64_t>(*taken).load(std::memory_order_relaxed);
+    const uint64_t back = std::atomic_ref<const uint64_t>(*taken).load(std::memory_order_relaxed);
     return requests_sent - back < window;
   }
 };

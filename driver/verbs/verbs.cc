@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "core/base/log.h"
+#include "driver/verbs/connector.h"
 #include "driver/verbs/driver.h"
 #include "driver/verbs/events.h"
 #include "driver/verbs/lane.h"
@@ -40,6 +41,8 @@ class Verbs final : public Driver {
     return lanes_[lane]->done(out);
   }
   uint32_t recv(uint32_t lane, RecvFilter filter, std::span<Recv> out) noexcept override {
+    if (shared_.options.connects_in_polls) [[unlikely]]
+      connector_->turn_in_poll();
     return lanes_[lane]->recv(filter, out);
   }
   void give_back(uint32_t lane, std::span<const Recv> buffers) noexcept override {
@@ -60,6 +63,7 @@ class Verbs final : public Driver {
   mutable Shared shared_;  // failure() looks for the device's events
   Regions regions_;
   std::vector<std::unique_ptr<Lane>> lanes_;
+  std::unique_ptr<Connector> connector_;
 };
 
 Caps Verbs::caps() const noexcept {
@@ -84,18 +88,19 @@ Caps Verbs::caps() const noexcept {
 Status Verbs::open(const OpenInfo& info) {
   check(lanes_.empty(), "opened twice");
   shared_.info = info;
-  auto credits =
-      Memory::make(shared_.device, uint64_t{info.lanes} * info.rank_count * sizeof(uint64_t),
-                   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE, "credit words");
-  if (!credits) return credits.error();
-  shared_.credits = std::move(*credits);
+  shared_.places.resize(info.rank_count);
   for (uint32_t index = 0; index < info.lanes; ++index) {
     lanes_.push_back(std::make_unique<Lane>(shared_, index));
     if (auto opened = lanes_.back()->open(); !opened) return opened;
   }
+  connector_ = std::make_unique<Connector>(shared_, lanes_);
+  shared_.connector = connector_.get();
+  if (auto opened = connector_->open(); !opened) return opened;
   if (shared_.options.show_story) {
-    log_note("verbs: %s, %u bytes inline, %u requests under way to each peer",
-             shared_.device.describe().c_str(), shared_.inline_bytes, shared_.window);
+    log_note(
+        "verbs: %s, %u bytes inline, %u requests under way to each peer; connections are made %s",
+        shared_.device.describe().c_str(), shared_.inline_bytes, shared_.window,
+        connector_->datagram_queue() != 0 ? "on first use" : "now, as the device has no datagrams");
   }
   return success();
 }
@@ -103,20 +108,11 @@ Status Verbs::open(const OpenInfo& info) {
 std::vector<std::byte> Verbs::address() const {
   const Device& device = shared_.device;
   Address address;
-  address.mtu = static_cast<uint8_t>(device.port_facts.active_mtu);
+  address.place = {device.gid.bytes, connector_->datagram_queue(), device.port_facts.lid,
+                   static_cast<uint8_t>(device.port_facts.active_mtu)};
   address.is_ethernet = device.is_ethernet;
-  address.lid = device.port_facts.lid;
   address.lanes = shared_.info.lanes;
-  address.credit_key = shared_.credits.remote_key();
-  address.credit_base = reinterpret_cast<uint64_t>(shared_.credits.base());
-  address.gid = device.gid.bytes;
-  for (Rank rank = 0; rank < shared_.info.rank_count; ++rank) {
-    for (const auto& lane : lanes_) {
-      for (uint32_t cls = 0; cls < kLinksPerPeer; ++cls) {
-        address.queue_pairs.push_back(lane->queue_pair_number(rank, cls));
-      }
-    }
-  }
+  if (address.place.datagram_queue == 0) address.ends = connector_->all_ends();
   return encode(address);
 }
 
@@ -134,17 +130,24 @@ Status Verbs::connect(Rank peer, std::span<const std::byte> bytes) {
     return error("it has %u lanes, this rank %u; set GASNET_LANES alike everywhere", address->lanes,
                  shared_.info.lanes);
   }
-  for (const auto& lane : lanes_) {
-    if (auto connected = lane->connect(peer, *address); !connected) return connected;
+  if ((address->place.datagram_queue == 0) != (connector_->datagram_queue() == 0)) {
+    return error(
+        "one of the two devices has no datagrams, the other has; GASNET_VERBS_DEVICE "
+        "chooses");
   }
-  return success();
+  if (address->place.mtu < IBV_MTU_256 || address->place.mtu > IBV_MTU_4096) {
+    return error("its device has packets of kind %u, which is none", address->place.mtu);
+  }
+  shared_.places[peer] = address->place;
+  return address->ends.empty() ? success() : connector_->join_all(peer, address->ends);
 }
 
 void Verbs::close() {
+  if (connector_) connector_->close();
   for (const auto& lane : lanes_) lane->close();
   lanes_.clear();
+  connector_.reset();
   regions_.unpin_all();
-  shared_.credits = Memory();
   shared_.device.pd.reset();
   shared_.device.context.reset();
 }
@@ -175,6 +178,14 @@ void Verbs::stats(StatSink& sink) const noexcept {
   sink.stat("credit_reports", sum.credit_reports);
   sink.stat("wakeups_armed", sum.wakeups_armed);
   sink.stat("regions_pinned", regions_.count());
+  if (!connector_) return;
+  const ConnectorCounters& meetings = connector_->counters();
+  sink.stat("connections_made", meetings.met.load(std::memory_order_relaxed) * kLinksPerPeer);
+  sink.stat("greetings_sent", meetings.greetings_sent.load(std::memory_order_relaxed));
+  sink.stat("greetings_received", meetings.greetings_received.load(std::memory_order_relaxed));
+  sink.stat("greetings_ignored", meetings.greetings_ignored.load(std::memory_order_relaxed));
+  sink.stat("unmet_peer_bytes", sizeof(Place) + lanes_.size() * sizeof(Peer*));
+  sink.stat("met_peer_bytes", sizeof(Peer) + sizeof(uint64_t));
 }
 
 }  // namespace

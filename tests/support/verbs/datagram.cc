@@ -98,7 +98,11 @@ Attempt send_datagram(World& world, Qp& qp, SendWqe& wqe, const std::vector<std:
     return {Outcome::kDone};
   }
   ++qp.hca->counters.sends;
-  deliver(world, qp, *to, wqe, receive, with_header(qp, wqe, data));
+  const std::vector<std::byte> packet = with_header(qp, wqe, data);
+  deliver(world, qp, *to, wqe, receive, packet);
+  if (world.random.chance(world.timing.ud_twice) && take_receive(world, *to, receive)) {
+    deliver(world, qp, *to, wqe, receive, packet);
+  }
   return {Outcome::kDone};
 }
 

@@ -25,6 +25,7 @@ struct Timing {
   uint32_t rnr_ticks = 6;      ///< from a "receiver not ready" to the next try
   uint32_t timeout_ticks = 8;  ///< from a lost packet to the next try
   double ud_loss = 0;          ///< chance that a datagram is dropped
+  double ud_twice = 0;         ///< chance that one that is not comes twice
 };
 
 /// Calls that can be made to fail.
@@ -115,6 +116,7 @@ class Fabric {
   /// The queue pair fails as after a hardware error: IBV_EVENT_QP_FATAL.
   void break_qp(const std::string& device, uint32_t qp_num);
   void drop_datagrams(uint32_t count);  ///< the next ones, from whomever
+  void deny_datagrams(const std::string& device);  ///< it makes no queue pairs for them
 
   /// Of one device, or of all together.
   Counters counters(const std::string& device = {}) const;

@@ -89,6 +89,11 @@ void Fabric::break_qp(const std::string& device, uint32_t qp_num) {
   to_error(*lock, *found->second);
 }
 
+void Fabric::deny_datagrams(const std::string& device) {
+  Locked lock;
+  lock->hca(device).spec.has_datagrams = false;
+}
+
 Counters Fabric::counters(const std::string& device) const {
   Locked lock;
   Counters sum;

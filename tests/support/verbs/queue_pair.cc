@@ -7,6 +7,7 @@ namespace {
 int refusal(World& world, const Hca& hca, const ibv_pd* pd, const ibv_qp_init_attr& init) {
   if (const int error = world.fault(Call::kCreateQp, hca)) return error;
   if (init.qp_type != IBV_QPT_RC && init.qp_type != IBV_QPT_UD) return EOPNOTSUPP;
+  if (init.qp_type == IBV_QPT_UD && !hca.spec.has_datagrams) return EOPNOTSUPP;
   if (init.send_cq == nullptr || init.recv_cq == nullptr) return EINVAL;
   if (init.send_cq->context != pd->context || init.recv_cq->context != pd->context) return EINVAL;
   if (init.srq != nullptr && init.srq->context != pd->context) return EINVAL;

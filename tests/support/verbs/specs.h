@@ -36,6 +36,7 @@ struct HcaSpec {
   ibv_device_attr limits{};         ///< phys_port_cnt is set by add()
   uint32_t inline_bytes_max = 256;  ///< verbs has no query for it: create_qp refuses more
   int completion_vectors = 2;
+  bool has_datagrams = true;
   std::vector<PortSpec> ports;
 };
 

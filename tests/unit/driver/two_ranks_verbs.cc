@@ -27,6 +27,7 @@ std::shared_ptr<void> make_rdma_network() {
 std::unique_ptr<Driver> make_verbs_rank(Rank rank) {
   VerbsOptions options;
   options.device = "rank" + std::to_string(rank);
+  options.connects_in_polls = true;
   auto driver = make_verbs_driver(options);
   EXPECT_TRUE(driver.ok()) << driver.sentence();
   return std::move(*driver);

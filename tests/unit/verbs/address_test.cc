@@ -7,38 +7,57 @@ namespace {
 
 Address sample() {
   Address address;
-  address.mtu = 5;
+  address.place.mtu = 5;
+  address.place.lid = 0x1234;
+  address.place.datagram_queue = 0x123456;
+  for (uint8_t i = 0; i < 16; ++i) address.place.gid[i] = i;
   address.is_ethernet = true;
-  address.lid = 0x1234;
   address.lanes = 2;
-  address.credit_key = 0xdeadbeef;
-  address.credit_base = 0x7f0012345678;
-  for (uint8_t i = 0; i < 16; ++i) address.gid[i] = i;
-  for (uint32_t i = 0; i < 3 * 2 * kLinksPerPeer; ++i) address.queue_pairs.push_back(100 + i);
   return address;
 }
 
+/// Of a device without datagrams, for 3 ranks.
+Address sample_with_ends() {
+  Address address = sample();
+  address.place.datagram_queue = 0;
+  for (uint32_t i = 0; i < 3 * 2; ++i) {
+    address.ends.push_back({{100 + i, 200 + i}, uint64_t{0x7f0012345678} + i, 0xdeadbee0 + i});
+  }
+  return address;
+}
+
+void expect_alike(const Address& got, const Address& sent) {
+  EXPECT_EQ(got.place.mtu, sent.place.mtu);
+  EXPECT_EQ(got.place.lid, sent.place.lid);
+  EXPECT_EQ(got.place.datagram_queue, sent.place.datagram_queue);
+  EXPECT_EQ(got.place.gid, sent.place.gid);
+  EXPECT_EQ(got.is_ethernet, sent.is_ethernet);
+  EXPECT_EQ(got.lanes, sent.lanes);
+  EXPECT_TRUE(got.ends == sent.ends);
+}
+
 TEST(Address, ComesBackWhole) {
-  const Address sent = sample();
-  auto got = decode(encode(sent), 3);
-  ASSERT_TRUE(got.ok());
-  EXPECT_EQ(got->mtu, sent.mtu);
-  EXPECT_EQ(got->is_ethernet, sent.is_ethernet);
-  EXPECT_EQ(got->lid, sent.lid);
-  EXPECT_EQ(got->lanes, sent.lanes);
-  EXPECT_EQ(got->credit_key, sent.credit_key);
-  EXPECT_EQ(got->credit_base, sent.credit_base);
-  EXPECT_EQ(got->gid, sent.gid);
-  EXPECT_EQ(got->queue_pairs, sent.queue_pairs);
+  for (const Address& sent : {sample(), sample_with_ends()}) {
+    auto got = decode(encode(sent), 3);
+    ASSERT_TRUE(got.ok());
+    expect_alike(*got, sent);
+  }
+}
+
+TEST(Address, DoesNotGrowWithTheRanks) {
+  EXPECT_LE(encode(sample()).size(), 64u);
+  EXPECT_TRUE(decode(encode(sample()), 100'000).ok());
 }
 
 TEST(Address, OfAnyOtherLengthIsRefused) {
-  const auto bytes = encode(sample());
-  for (size_t length = 0; length < bytes.size(); ++length) {
-    EXPECT_FALSE(decode(std::span(bytes).first(length), 3).ok()) << length;
+  for (const Address& sent : {sample(), sample_with_ends()}) {
+    const auto bytes = encode(sent);
+    for (size_t length = 0; length < bytes.size(); ++length) {
+      EXPECT_FALSE(decode(std::span(bytes).first(length), 3).ok()) << length;
+    }
   }
-  EXPECT_FALSE(decode(bytes, 2).ok());
-  EXPECT_FALSE(decode(bytes, 4).ok());
+  EXPECT_FALSE(decode(encode(sample_with_ends()), 2).ok());
+  EXPECT_FALSE(decode(encode(sample_with_ends()), 4).ok());
 }
 
 TEST(Address, OfAnotherVersionIsRefused) {

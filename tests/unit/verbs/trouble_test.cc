@@ -134,7 +134,7 @@ TEST_F(Trouble, MemoryThatCannotBePinnedComesWithTheLimit) {
       << pinned.sentence();
 }
 
-TEST_F(Trouble, TooFewQueuePairsForTheJob) {
+TEST_F(Trouble, TooFewQueuePairsForEvenOnePeer) {
   auto spec = fake_verbs::roce("small", 3);
   spec.limits.max_qp = 10;
   fabric_.add(spec);
@@ -142,9 +142,9 @@ TEST_F(Trouble, TooFewQueuePairsForTheJob) {
   options.device = "small";
   auto made = make_verbs_driver(options);
   ASSERT_TRUE(made.ok()) << made.sentence();
-  const Status opened = (*made)->open({.rank = 0, .rank_count = 100});
+  const Status opened = (*made)->open({.rank = 0, .rank_count = 100, .lanes = 5});
   ASSERT_FALSE(opened.ok());
-  EXPECT_NE(opened.sentence().find("has 10 queue pairs, this rank needs 198"), std::string::npos)
+  EXPECT_NE(opened.sentence().find("has 10 queue pairs, this rank needs 11"), std::string::npos)
       << opened.sentence();
 }
 

@@ -20,7 +20,7 @@ class TwoHosts : public testing::Test {
   static constexpr uint32_t kDepth = 32;
   static constexpr uint32_t kTurnsMax = 100'000;
 
-  TwoHosts() {
+  explicit TwoHosts(uint64_t seed = 1) : fabric_(seed) {
     fabric_.add(fake_verbs::roce("left", 1));
     fabric_.add(fake_verbs::roce("right", 2));
   }
@@ -34,11 +34,24 @@ class TwoHosts : public testing::Test {
   static VerbsOptions options_of(Rank rank) {
     VerbsOptions options;
     options.device = rank == 0 ? "left" : "right";
+    options.connects_in_polls = true;
     return options;
   }
+  /// Two open drivers, whose connections are made.
   void connect() {
+    open();
+    const Work hello = message(MessageClass::kReply);
+    turn_until([&] { return at(0).post(0, {&hello, 1}) == 1; });
+    turn_until([&] { return arrived(1, MessageClass::kReply) == 1 && is_met(1); });
+    arrived_[1][static_cast<size_t>(MessageClass::kReply)] = 0;
+    EXPECT_TRUE(fabric_.run());
+    fabric_.reset_counters();
+  }
+  bool is_met(Rank rank) { return stat(rank, "connections_made") == 2; }
+  /// Two open drivers that have not met.
+  void open(const VerbsOptions& left = options_of(0)) {
     for (Rank rank = 0; rank < 2; ++rank) {
-      auto made = make_verbs_driver(options_of(rank));
+      auto made = make_verbs_driver(rank == 0 ? left : options_of(rank));
       ASSERT_TRUE(made.ok()) << made.sentence();
       drivers_[rank] = make_checked(std::move(*made));
       const Status opened = drivers_[rank]->open(
@@ -72,9 +85,9 @@ class TwoHosts : public testing::Test {
     done_.insert(done_.end(), done, done + ready);
   }
   template <typename Ready>
-  void turn_until(Ready&& ready) {
+  void turn_until(Ready&& ready, uint32_t turns_max = kTurnsMax) {
     for (uint32_t turns = 0; !ready(); ++turns) {
-      ASSERT_LT(turns, kTurnsMax) << "never";
+      ASSERT_LT(turns, turns_max) << "never";
       turn(0);
       turn(1);
     }

@@ -1,0 +1,176 @@
+#include "driver/verbs/connector.h"
+
+#include <algorithm>
+
+#include "core/base/hash.h"
+
+namespace pinwire::verbs {
+namespace {
+
+constexpr uint64_t kUsPerS = 1'000'000;
+constexpr uint64_t kFirstIntervalUs = 10'000;
+constexpr uint64_t kLastIntervalUs = kUsPerS / 2;
+/// Without a thread there is no clock either, so that a test can be replayed.
+constexpr uint64_t kUsPerPoll = 100;
+
+/// The upper half of the keys is the kernel's (IBA 10.2.5).
+uint32_t datagram_key(uint64_t job_key) noexcept { return hash_fold(job_key) & 0x7fff'ffffu; }
+
+}  // namespace
+
+Status Connector::open() {
+  auto has_datagrams = datagrams_.open(shared_.device, datagram_key(shared_.info.job_key));
+  if (!has_datagrams) return has_datagrams.error();
+  if (!*has_datagrams) return meet_all();
+  return shared_.options.connects_in_polls ? success() : start_thread();
+}
+
+Status Connector::meet_all() {
+  for (const auto& lane : lanes_) {
+    for (Rank rank = 0; rank < shared_.info.rank_count; ++rank) {
+      if (rank == shared_.info.rank) continue;
+      if (auto met = lane->meet(rank); !met) return met.error();
+    }
+  }
+  return success();
+}
+
+std::vector<Ends> Connector::all_ends() const {
+  std::vector<Ends> all;
+  for (Rank rank = 0; rank < shared_.info.rank_count; ++rank) {
+    for (const auto& lane : lanes_) {
+      const Peer* peer = lane->known(rank);
+      all.push_back(peer != nullptr ? peer->mine : Ends{});
+    }
+  }
+  return all;
+}
+
+Status Connector::join_all(Rank rank, std::span<const Ends> ends) {
+  for (size_t i = 0; i < lanes_.size(); ++i) {
+    Peer* peer = lanes_[i]->known(rank);
+    auto joined = lanes_[i]->join(*peer, ends[shared_.info.rank * lanes_.size() + i]);
+    if (!joined) return joined;
+    // The other end listens before attach is over, and nobody sends earlier.
+    peer->is_met.store(true, std::memory_order_release);
+    counters_.met.fetch_add(1, std::memory_order_relaxed);
+  }
+  return success();
+}
+
+void Connector::turn_in_poll() noexcept {
+  if (is_turning_.exchange(true, std::memory_order_acquire)) return;
+  if (datagrams_.is_open()) turn(++polls_ * kUsPerPoll);
+  is_turning_.store(false, std::memory_order_release);
+}
+
+uint64_t Connector::turn(uint64_t now_us) noexcept {
+  for (const auto& lane : lanes_) {
+    Rank rank = 0;
+    while (lane->next_invited(rank)) invite(*lane, rank, now_us);
+  }
+  while (const auto arrival = datagrams_.receive()) take(*arrival, now_us);
+  return say_hellos(now_us);
+}
+
+Peer* Connector::peer_of(Lane& lane, Rank rank) noexcept {
+  if (Peer* known = lane.known(rank)) return known;
+  auto met = lane.meet(rank);
+  if (met) return *met;
+  shared_.failure.record(rank, WorkStatus::kUnreachable, "no connection to rank %u: %s", rank,
+                         met.sentence().c_str());
+  return nullptr;
+}
+
+void Connector::invite(Lane& lane, Rank rank, uint64_t now_us) noexcept {
+  Peer* peer = peer_of(lane, rank);
+  if (peer == nullptr) return;
+  peer->meeting.is_wanted = true;
+  if (peer->is_met.load(std::memory_order_relaxed)) {
+    lane.answer_invitation();
+    return;
+  }
+  peer->meeting.since_us = peer->meeting.next_hello_us = now_us;
+  waits_.push_back({&lane, peer});
+}
+
+void Connector::take(const Datagrams::Arrival& arrival, uint64_t) noexcept {
+  const auto greeting = decode(arrival.bytes, shared_.info.job_key);
+  const OpenInfo& info = shared_.info;
+  // Of this job, to this rank, from where that rank lives: anything else is a stray.
+  if (!greeting || greeting->to != info.rank || greeting->from == info.rank ||
+      greeting->from >= info.rank_count || greeting->lane >= lanes_.size() ||
+      shared_.places[greeting->from].datagram_queue != arrival.from_queue) {
+    counters_.greetings_ignored.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  counters_.greetings_received.fetch_add(1, std::memory_order_relaxed);
+  Lane& lane = *lanes_[greeting->lane];
+  if (Peer* peer = peer_of(lane, greeting->from)) hear(lane, *peer, *greeting);
+}
+
+void Connector::hear(Lane& lane, Peer& peer, const Greeting& greeting) noexcept {
+  Meeting& meeting = peer.meeting;
+  if (!meeting.has_theirs) {
+    if (auto joined = lane.join(peer, greeting.ends); !joined) {
+      shared_.failure.record(peer.rank, WorkStatus::kUnreachable, "no connection to rank %u: %s",
+                             peer.rank, joined.sentence().c_str());
+      return;
+    }
+    meeting.theirs = greeting.ends;
+    meeting.has_theirs = true;
+  } else if (!(meeting.theirs == greeting.ends)) {
+    counters_.greetings_ignored.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  if (greeting.kind != Greeting::Kind::kHello && !peer.is_met.load(std::memory_order_relaxed)) {
+    peer.is_met.store(true, std::memory_order_release);  // pairs with Lane::open_peer
+    counters_.met.fetch_add(1, std::memory_order_relaxed);
+    if (meeting.is_wanted) lane.answer_invitation();
+  }
+  if (greeting.kind == Greeting::Kind::kHello) say(Greeting::Kind::kAnswer, lane, peer);
+  if (greeting.kind == Greeting::Kind::kAnswer) say(Greeting::Kind::kReady, lane, peer);
+}
+
+uint64_t Connector::say_hellos(uint64_t now_us) noexcept {
+  std::erase_if(waits_,
+                [](const Wait& wait) { return wait.peer->is_met.load(std::memory_order_relaxed); });
+  const uint32_t timeout_s = shared_.options.connect_timeout_s;
+  const uint64_t patience_us = timeout_s != 0 ? timeout_s * kUsPerS : ~uint64_t{0};
+  uint64_t due_us = ~uint64_t{0};
+  for (const Wait& wait : waits_) {
+    Meeting& meeting = wait.peer->meeting;
+    if (now_us >= meeting.next_hello_us) {
+      if (now_us - meeting.since_us > patience_us) give_up(*wait.peer, now_us);
+      say(Greeting::Kind::kHello, *wait.lane, *wait.peer);
+      const uint64_t interval_us =
+          std::min(kFirstIntervalUs << std::min(meeting.hellos, 10u), kLastIntervalUs);
+      // Ranks that all began at once do not all come back at once.
+      meeting.next_hello_us = now_us + interval_us + random_.below(interval_us / 2);
+      ++meeting.hellos;
+    }
+    due_us = std::min(due_us, meeting.next_hello_us - now_us);
+  }
+  return due_us;
+}
+
+void Connector::give_up(const Peer& peer, uint64_t now_us) noexcept {
+  shared_.failure.record(
+      peer.rank, WorkStatus::kUnreachable,
+      "%s port %u: rank %u does not answer rank %u: %u greetings in %llu s brought no connection. "
+      "Is its process stopped, or do datagrams not pass between the two (RoCE v2: UDP port 4791)? "
+      "GASNET_CONNECT_TIMEOUT says how long to try",
+      shared_.device.name.c_str(), shared_.device.port, peer.rank, shared_.info.rank,
+      peer.meeting.hellos,
+      static_cast<unsigned long long>((now_us - peer.meeting.since_us) / kUsPerS));
+}
+
+void Connector::say(Greeting::Kind kind, Lane& lane, const Peer& peer) noexcept {
+  const Greeting greeting{kind, shared_.info.rank, peer.rank, lane.index(), peer.mine};
+  // What does not leave is as good as lost.
+  if (datagrams_.send(shared_.places[peer.rank], encode(greeting, shared_.info.job_key))) {
+    counters_.greetings_sent.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+}  // namespace pinwire::verbs

@@ -1,0 +1,88 @@
+// Makes the connections of a driver, each when the first work for it is posted, or the peer says
+// hello (greeting.h). It has a thread of its own, which sleeps while there is nothing to do: so the
+// data plane neither allocates nor waits for the kernel, and a rank that computes for an hour
+// without a call of GASNet is connected all the same.
+//
+// A rank that does not answer is greeted again, at growing intervals. It may be stopped in a
+// debugger, or its host may be overloaded, so patience is long (GASNET_CONNECT_TIMEOUT); then the
+// job ends with a sentence. A rank that died is noticed earlier, by the launcher.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/base/random.h"
+#include "driver/verbs/datagrams.h"
+#include "driver/verbs/greeting.h"
+#include "driver/verbs/lane.h"
+
+namespace pinwire::verbs {
+
+struct ConnectorCounters {
+  std::atomic<uint64_t> greetings_sent{0};
+  std::atomic<uint64_t> greetings_received{0};
+  std::atomic<uint64_t> greetings_ignored{0};  ///< of no rank of the job, or senseless
+  std::atomic<uint64_t> met{0};                ///< connections of a peer and a lane
+};
+
+class Connector {
+ public:
+  Connector(Shared& shared, std::span<const std::unique_ptr<Lane>> lanes) noexcept
+      : shared_(shared), lanes_(lanes), random_(shared.info.job_key + shared.info.rank) {}
+  ~Connector() { close(); }
+  Connector(const Connector&) = delete;
+
+  Status open();
+  void close() noexcept;
+  /// 0: the device has no datagrams, so that all connections are made at start, over the bootstrap.
+  uint32_t datagram_queue() const noexcept {
+    return datagrams_.is_open() ? datagrams_.number() : 0;
+  }
+  Status meet_all();
+  Status join_all(Rank rank, std::span<const Ends> ends);  ///< [rank][lane] of that rank's
+  std::vector<Ends> all_ends() const;                      ///< [rank][lane]
+
+  /// A lane has invited somebody, or close() is called. Any thread.
+  void wake() const noexcept;
+  /// Without a thread: what it would do, at most once at a time. Any lane's holder.
+  void turn_in_poll() noexcept;
+  const ConnectorCounters& counters() const noexcept { return counters_; }
+
+ private:
+  /// Everything that can be done now; microseconds until something more is due.
+  uint64_t turn(uint64_t now_us) noexcept;
+  void invite(Lane& lane, Rank rank, uint64_t now_us) noexcept;
+  void take(const Datagrams::Arrival& arrival, uint64_t now_us) noexcept;
+  void hear(Lane& lane, Peer& peer, const Greeting& greeting) noexcept;
+  uint64_t say_hellos(uint64_t now_us) noexcept;
+  void say(Greeting::Kind kind, Lane& lane, const Peer& peer) noexcept;
+  Peer* peer_of(Lane& lane, Rank rank) noexcept;
+  void give_up(const Peer& peer, uint64_t now_us) noexcept;
+  Status start_thread();
+  void run() noexcept;
+  void sleep(uint64_t for_us) noexcept;
+
+  struct Wait {
+    Lane* lane;
+    Peer* peer;
+  };
+
+  Shared& shared_;
+  std::span<const std::unique_ptr<Lane>> lanes_;
+  Random random_;
+  Datagrams datagrams_;
+  std::vector<Wait> waits_;  ///< wanted and not yet met
+  ConnectorCounters counters_;
+  int wake_fd_ = -1;
+  pthread_t thread_{};
+  bool has_thread_ = false;
+  std::atomic<bool> is_ending_{false};
+  std::atomic<bool> is_turning_{false};
+  uint64_t polls_ = 0;
+};
+
+}  // namespace pinwire::verbs

@@ -1,0 +1,85 @@
+// The connector's thread: asleep until a greeting or an invitation comes, or a hello is due.
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "driver/verbs/connector.h"
+
+namespace pinwire::verbs {
+namespace {
+
+uint64_t clock_us() noexcept {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000 + static_cast<uint64_t>(now.tv_nsec) / 1000;
+}
+
+}  // namespace
+
+Status Connector::start_thread() {
+  wake_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (wake_fd_ < 0) return error("no eventfd to wake a thread: %s", std::strerror(errno));
+  // The client's signals are for the client's threads.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int failed = pthread_create(
+      &thread_, nullptr,
+      [](void* self) -> void* {
+        static_cast<Connector*>(self)->run();
+        return nullptr;
+      },
+      this);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (failed != 0) {
+    return error("%s: no thread to make connections: %s", shared_.device.name.c_str(),
+                 std::strerror(failed));
+  }
+  has_thread_ = true;
+  pthread_setname_np(thread_, "pinwire-connect");
+  return success();
+}
+
+void Connector::close() noexcept {
+  if (has_thread_) {
+    is_ending_.store(true, std::memory_order_release);
+    wake();
+    pthread_join(thread_, nullptr);
+    has_thread_ = false;
+  }
+  if (wake_fd_ >= 0) ::close(wake_fd_);
+  wake_fd_ = -1;
+  datagrams_.close();
+}
+
+void Connector::wake() const noexcept {
+  if (wake_fd_ < 0) return;
+  const uint64_t one = 1;
+  // EAGAIN alone can fail it: it is awake, and will be for a while.
+  [[maybe_unused]] const ssize_t written = ::write(wake_fd_, &one, sizeof one);
+}
+
+void Connector::run() noexcept {
+  while (!is_ending_.load(std::memory_order_acquire)) {
+    datagrams_.arm();
+    sleep(turn(clock_us()));  // looks once more after arming
+  }
+}
+
+void Connector::sleep(uint64_t for_us) noexcept {
+  constexpr uint64_t kLongestMs = 60'000;
+  pollfd files[] = {{wake_fd_, POLLIN, 0}, {datagrams_.fd(), POLLIN, 0}};
+  const uint64_t ms = std::min(for_us / 1000 + 1, kLongestMs);
+  if (::poll(files, 2, static_cast<int>(ms)) > 0 && files[0].revents != 0) {
+    uint64_t count = 0;
+    [[maybe_unused]] const ssize_t got = ::read(wake_fd_, &count, sizeof count);
+  }
+}
+
+}  // namespace pinwire::verbs

@@ -1,0 +1,40 @@
+// What two ranks say to each other, in datagrams, to make their connections of one lane.
+//
+// Whoever wants to send says hello, again and again until it is answered; each greeting brings the
+// sender's ends of the connections, so the first one that comes lets the receiver make its own.
+//   kHello   "these are my ends; tell me yours"     is answered by kAnswer
+//   kAnswer  "these are mine, connected to yours"   is answered by kReady
+//   kReady   "mine are connected, too"              is not answered
+// Who has got an answer or a ready knows that the other end listens, and may send. All may be lost,
+// come twice or cross: the ends of a pair never change, so a repetition says nothing new.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "driver/verbs/address.h"
+#include "driver/work.h"
+
+namespace pinwire::verbs {
+
+struct Greeting {
+  enum class Kind : uint8_t { kHello, kAnswer, kReady };
+  Kind kind = Kind::kHello;
+  Rank from = 0;
+  Rank to = 0;
+  uint32_t lane = 0;
+  Ends ends;
+};
+
+inline constexpr size_t kGreetingBytes = 48;
+using GreetingBytes = std::array<std::byte, kGreetingBytes>;
+
+/// Under the job's key, which no stranger has.
+GreetingBytes encode(const Greeting& greeting, uint64_t job_key) noexcept;
+/// Nothing unless it was made with the same key, and no byte of it changed.
+std::optional<Greeting> decode(std::span<const std::byte> bytes, uint64_t job_key) noexcept;
+
+}  // namespace pinwire::verbs

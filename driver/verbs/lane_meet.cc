@@ -1,0 +1,94 @@
+// Peers of a lane: what the connector makes, and how the lane begins to use it.
+#include "driver/verbs/connector.h"
+#include "driver/verbs/lane.h"
+
+namespace pinwire::verbs {
+namespace {
+
+/// Where a connection's packets start: the same at both ends, another one for each connection, so
+/// that packets of an earlier job find no taker.
+uint32_t first_psn(const OpenInfo& info, Rank from, Rank to, uint32_t lane, uint32_t cls) noexcept {
+  uint64_t mix = info.job_key ^ (uint64_t{from} << 32 | to) ^ uint64_t { lane * 2 + cls } << 20;
+  mix *= 0x9e3779b97f4a7c15u;
+  return static_cast<uint32_t>(mix >> 40) & 0xffffff;
+}
+
+}  // namespace
+
+Peer* Lane::known(Rank rank) noexcept {
+  Peer* peer = peers_[rank].load(std::memory_order_relaxed);  // by the connector alone
+  return peer == &stranger_ || peer == &invited_ ? nullptr : peer;
+}
+
+Status Lane::make_links(Peer& peer, QueueSizes& sizes) {
+  for (uint32_t cls = 0; cls < kLinksPerPeer; ++cls) {
+    auto queue = make_queue_pair(shared_.device, completions_.get(), receive_[cls].completions(),
+                                 receive_[cls].shared_queue(), sizes);
+    if (!queue) return queue.error();
+    peer.links[cls].queue = std::move(*queue);
+    peer.mine.queue_pairs[cls] = peer.links[cls].queue->qp_num;
+  }
+  return success();
+}
+
+Result<Peer*> Lane::meet(Rank rank) {
+  auto peer = std::make_unique<Peer>();
+  peer->rank = rank;
+  QueueSizes sizes = shared_.sizes;
+  if (auto made = make_links(*peer, sizes); !made) return made.error();
+  if (sizes.inline_bytes < shared_.inline_bytes) {
+    return error("%s inlines %u bytes in a further queue pair, in the first it was %u",
+                 shared_.device.name.c_str(), sizes.inline_bytes, shared_.inline_bytes);
+  }
+  auto word = credit_words_.take(shared_.device);
+  if (!word) return word.error();
+  peer->taken = word->at;
+  peer->mine.credit_address = reinterpret_cast<uint64_t>(word->at);
+  peer->mine.credit_key = word->remote_key;
+  peer->next = met_.load(std::memory_order_relaxed);
+  met_.store(peer.get(), std::memory_order_release);  // pairs with acquire where they are walked
+  Peer* before = peers_[rank].load(std::memory_order_relaxed);
+  do {
+    peer->is_invited = before == &invited_;
+  } while (!peers_[rank].compare_exchange_weak(before, peer.get(), std::memory_order_release,
+                                               std::memory_order_relaxed));  // pairs with peer_at()
+  return peer.release();
+}
+
+Status Lane::join(Peer& peer, const Ends& theirs) {
+  const OpenInfo& info = shared_.info;
+  const Place& place = shared_.places[peer.rank];
+  peer.credit_address = theirs.credit_address;
+  peer.credit_key = theirs.credit_key;
+  for (uint32_t cls = 0; cls < kLinksPerPeer; ++cls) {
+    const Remote remote{theirs.queue_pairs[cls], first_psn(info, peer.rank, info.rank, index_, cls),
+                        place.lid, place.gid, place.mtu};
+    auto joined = connect_queue_pair(shared_.device, peer.links[cls].queue.get(), remote,
+                                     first_psn(info, info.rank, peer.rank, index_, cls),
+                                     {shared_.options.timeout, shared_.options.retry_count});
+    if (!joined) return joined;
+  }
+  return success();
+}
+
+/// True: there is room now, where there was none because the peer had not been met. Otherwise it is
+/// invited, once.
+bool Lane::open_peer(Rank rank) noexcept {
+  Peer& peer = peer_at(rank);
+  if (&peer == &invited_ || peer.is_open) return false;
+  if (&peer != &stranger_ && peer.is_met.load(std::memory_order_acquire)) {  // pairs with hear()
+    for (Link& link : peer.links) link.room = shared_.sizes.send_depth;
+    peer.is_open = true;
+    return true;
+  }
+  if (peer.is_invited || !invitations_.push(rank)) return false;
+  ++asked_;
+  Peer* before = &stranger_;
+  if (!peers_[rank].compare_exchange_strong(before, &invited_, std::memory_order_acquire)) {
+    before->is_invited = true;  // the connector has met it
+  }
+  shared_.connector->wake();
+  return false;
+}
+
+}  // namespace pinwire::verbs
