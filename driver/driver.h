@@ -29,7 +29,7 @@ struct Caps {
   uint64_t copied_bytes_max = 0;
   uint32_t mtu_bytes = 0;  ///< 0: not packetised
   bool hw_rdma = false;    ///< one-sided work needs no CPU at the target
-  bool ordered_put_send = false;
+  bool ordered_put_send = false;  ///< by the device; kPutSend keeps its order on every driver
   uint32_t atomic64 = 0;  ///< 64-bit atomics: an atomic_bit() for each that the device has
   bool on_demand_paging = false;
   bool exposes = false;          ///< expose() works

@@ -24,6 +24,7 @@ Result<std::unique_ptr<Driver>> make_verbs_for(const Job& job) {
   };
   options.timeout = settings.qp_timeout;
   options.retry_count = settings.qp_retry_count;
+  options.fences_puts = settings.verbs_fence;
   options.connect_timeout_s = settings.connect_timeout_s;
   options.show_story = settings.verbose_env && engine.rank == 0;
   return make_verbs_driver(options);

@@ -18,6 +18,10 @@ class Chain {
   uint32_t count() const noexcept { return count_; }
   bool has_room(uint32_t wanted) const noexcept { return count_ + wanted <= kMax; }
   ibv_send_wr* first() noexcept { return requests_; }
+  const ibv_send_wr& last() const noexcept {
+    dcheck(count_ != 0, "no request");
+    return requests_[count_ - 1];
+  }
 
   void start(Link& link) noexcept {
     link_ = &link;

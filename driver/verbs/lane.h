@@ -89,7 +89,7 @@ class Lane {
   /// For so many requests: on the connection, in the completion queue, and for what is kept of them
   /// until done() has handed it out.
   bool has_room(const Link& link, uint32_t count) const noexcept {
-    return link.room >= count && room_ >= count &&
+    return link.room >= static_cast<int32_t>(count) && room_ >= count &&
            tickets_.free_count() >= finished_.size() + count;
   }
   /// Requests given back between two reports to their sender.
@@ -114,6 +114,10 @@ class Lane {
   void finish(Link& link, ibv_send_wr& request, uint32_t ticket) noexcept;
   void ring(Link& link) noexcept;
   void take_back(const ibv_send_wr* refused, int reason) noexcept;
+
+  // lane_fence.cc
+  bool append_fenced(Link& link, const Work& work) noexcept;
+  void send_fenced(Link& link, uint32_t message, ibv_wc_status ahead) noexcept;
 
   // lane_complete.cc
   void reap() noexcept;

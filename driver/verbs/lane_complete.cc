@@ -28,14 +28,17 @@ void Lane::settle(const ibv_wc& completion) noexcept {
   if (completion.wr_id == 0) return;  // unsignalled, and failed: nobody waits for it
   const auto index = static_cast<uint32_t>(completion.wr_id - 1);
   Ticket& ticket = tickets_.at(index);
-  ticket.link->room += ticket.covers;
+  ticket.link->room += static_cast<int32_t>(ticket.covers);
   room_ += ticket.covers;
   if (ticket.copy_to != nullptr && completion.status == IBV_WC_SUCCESS) {
     std::memcpy(ticket.copy_to, ticket.pool->at(ticket.buffer), ticket.copy_bytes);
   }
   if (ticket.buffer != BufferPool::kNone) ticket.pool->give(ticket.buffer);
-  if (ticket.has_done) finished_.push_back({ticket.cookie, status_of(completion.status)});
+  const After after = ticket.after;
+  if (after == After::kDone) finished_.push_back({ticket.cookie, status_of(completion.status)});
   tickets_.give(index);
+  if (after == After::kMessage) [[unlikely]]
+    send_fenced(*ticket.link, ticket.message, completion.status);
 }
 
 Rank Lane::peer_of(uint32_t queue_pair) const noexcept {

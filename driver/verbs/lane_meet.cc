@@ -77,7 +77,7 @@ bool Lane::open_peer(Rank rank) noexcept {
   Peer& peer = peer_at(rank);
   if (&peer == &invited_ || peer.is_open) return false;
   if (&peer != &stranger_ && peer.is_met.load(std::memory_order_acquire)) {  // pairs with hear()
-    for (Link& link : peer.links) link.room = shared_.sizes.send_depth;
+    for (Link& link : peer.links) link.room = static_cast<int32_t>(shared_.sizes.send_depth);
     peer.is_open = true;
     return true;
   }

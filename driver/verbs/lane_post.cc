@@ -7,7 +7,7 @@
 namespace pinwire::verbs {
 namespace {
 
-constexpr uint32_t kNoTicket = ~0u;
+constexpr uint32_t kNoTicket = Ticket::kNone;
 
 bool is_silent(const Work& work) noexcept { return (work.flags & kWorkSilent) != 0; }
 bool has_message(const Work& work) noexcept {
@@ -43,6 +43,10 @@ bool Lane::append(const Work& work) noexcept {
       if (!append_put(link, work, true)) return false;
       break;
     case Op::kPutSend:
+      if (shared_.options.fences_puts) [[unlikely]] {
+        if (!append_fenced(link, work)) return false;
+        break;
+      }
       // Both on one connection, whose order they keep at the target (IBA o9-20): the data is there
       // before the message is seen.
       if (!append_put(link, work, false)) return false;
@@ -168,7 +172,7 @@ uint32_t Lane::ticket_for(const Work& work, bool owes_done, BufferPool* pool,
   const uint32_t index = tickets_.take();
   Ticket& ticket = tickets_.at(index);
   ticket.cookie = work.cookie;
-  ticket.has_done = owes_done;
+  ticket.after = owes_done ? After::kDone : After::kNothing;
   ticket.buffer = buffer;
   ticket.pool = pool;
   return index;

@@ -18,7 +18,9 @@ namespace pinwire::verbs {
 
 struct Link {
   QueuePair queue;
-  uint32_t room = 0;         ///< requests that the send queue still takes; none before is_open
+  /// Requests that the send queue still takes; none before is_open, less than that while a message
+  /// waits for the data ahead of it (lane_fence.cc).
+  int32_t room = 0;
   uint32_t unsignalled = 0;  ///< since the last that will complete
 };
 

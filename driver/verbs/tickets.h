@@ -11,15 +11,24 @@ namespace pinwire::verbs {
 
 struct Link;
 
+/// What follows the completion.
+enum class After : uint8_t {
+  kNothing,
+  kDone,     ///< the caller is owed one
+  kMessage,  ///< that of `message`, which waited for it
+};
+
 struct Ticket {
+  static constexpr uint32_t kNone = ~0u;
   Link* link = nullptr;
   uint64_t cookie = 0;
   std::byte* copy_to = nullptr;  ///< of a get or atomic through a buffer
-  uint32_t copy_bytes = 0;
-  uint32_t covers = 0;  ///< requests on the link that end with this one
+  uint32_t copy_bytes = 0;       ///< likewise; or of a message that waits in its buffer
+  uint32_t covers = 0;           ///< requests on the link that end with this one
   uint32_t buffer = BufferPool::kNone;
   BufferPool* pool = nullptr;
-  bool has_done = false;
+  uint32_t message = kNone;  ///< the ticket of the message that waits
+  After after = After::kNothing;
 };
 
 class Tickets {

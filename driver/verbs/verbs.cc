@@ -77,7 +77,7 @@ Caps Verbs::caps() const noexcept {
   caps.mtu_bytes = shared_.device.mtu_bytes();
   caps.hw_rdma = true;
   caps.atomic64 = shared_.device.has_atomics() ? kRdmaAtomics : 0;
-  caps.ordered_put_send = true;
+  caps.ordered_put_send = !shared_.options.fences_puts;
   caps.needs_local_key = true;
   caps.zero_copy_tx = true;
   caps.in_place_rx = true;

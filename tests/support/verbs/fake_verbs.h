@@ -115,8 +115,9 @@ class Fabric {
   void kill(const std::string& device);
   /// The queue pair fails as after a hardware error: IBV_EVENT_QP_FATAL.
   void break_qp(const std::string& device, uint32_t qp_num);
-  void drop_datagrams(uint32_t count);  ///< the next ones, from whomever
-  void deny_datagrams(const std::string& device);  ///< it makes no queue pairs for them
+  void drop_datagrams(uint32_t count);              ///< the next ones, from whomever
+  void set_late_writes(const std::string& device);  ///< HcaSpec::has_late_writes
+  void deny_datagrams(const std::string& device);   ///< it makes no queue pairs for them
 
   /// Of one device, or of all together.
   Counters counters(const std::string& device = {}) const;

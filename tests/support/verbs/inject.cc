@@ -94,6 +94,11 @@ void Fabric::deny_datagrams(const std::string& device) {
   lock->hca(device).spec.has_datagrams = false;
 }
 
+void Fabric::set_late_writes(const std::string& device) {
+  Locked lock;
+  lock->hca(device).spec.has_late_writes = true;
+}
+
 Counters Fabric::counters(const std::string& device) const {
   Locked lock;
   Counters sum;

@@ -121,6 +121,7 @@ struct SendWqe {
   uint64_t source_hash;
   std::vector<std::byte> result;  ///< of a read or an atomic
   const std::byte* late_source;   ///< of a read that fetches at its end
+  std::byte* late_goal;           ///< of a write whose data, in `result`, come at its end
 };
 
 struct Qp : ibv_qp {

@@ -57,7 +57,7 @@ Attempt send(World& world, Qp& at, const SendWqe& wqe, const std::vector<std::by
 /// Is the operation allowed at all on this queue pair?
 bool permits(const Qp& at, unsigned int access) { return (at.attr.qp_access_flags & access) != 0; }
 
-Attempt write(World& world, Qp& at, const SendWqe& wqe, const std::vector<std::byte>& data) {
+Attempt write(World& world, Qp& at, SendWqe& wqe, const std::vector<std::byte>& data) {
   if (!permits(at, IBV_ACCESS_REMOTE_WRITE)) return refuse_with(world, at, IBV_WC_REM_INV_REQ_ERR);
   std::byte* memory = nullptr;
   if (!data.empty()) {  // without data no key is looked at (IBA 9.4.3.1)
@@ -68,7 +68,12 @@ Attempt write(World& world, Qp& at, const SendWqe& wqe, const std::vector<std::b
   RecvWqe receive;
   const bool tells = wqe.wr.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
   if (tells && !take_receive(world, at, receive)) return not_ready(at);
-  if (memory != nullptr) device_copy(memory, data.data(), data.size());
+  if (at.hca->spec.has_late_writes && world.random.chance(0.5)) {
+    wqe.late_goal = memory;
+    wqe.result = data;
+  } else if (memory != nullptr) {
+    device_copy(memory, data.data(), data.size());
+  }
   if (!tells) return {Outcome::kDone};
   ibv_wc wc{};
   wc.opcode = IBV_WC_RECV_RDMA_WITH_IMM;

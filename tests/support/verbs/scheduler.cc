@@ -26,6 +26,7 @@ ibv_wc_status finish(World& world, Qp& qp, SendWqe& wqe) {
     }
     return scatter(qp, wqe.places, wqe.result.data(), wqe.result.size());
   }
+  if (wqe.late_goal != nullptr) device_copy(wqe.late_goal, wqe.result.data(), wqe.result.size());
   std::vector<std::byte> now;
   if (world.strictness.stable_sources && gather(qp, wqe, now) == IBV_WC_SUCCESS &&
       hash_more(kHashStart, now.data(), now.size()) != wqe.source_hash) {
