@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -29,22 +30,24 @@ Result<bool> Datagrams::open(const Device& device, uint32_t key) {
   device_ = &device;
   key_ = key;
   const char* name = device.name.c_str();
+  receives_ = std::min({kReceivesMax, static_cast<uint32_t>(device.limits.max_qp_wr),
+                        static_cast<uint32_t>(device.limits.max_cqe) - kSends});
   channel_.reset(ibv_create_comp_channel(device.context.get()));
   if (!channel_ || fcntl(channel_->fd, F_SETFL, O_NONBLOCK) != 0) {
     return error("%s: no completion channel for datagrams: %s", name, std::strerror(errno));
   }
-  completions_.reset(
-      ibv_create_cq(device.context.get(), kSends + kReceives, nullptr, channel_.get(), 0));
+  completions_.reset(ibv_create_cq(device.context.get(), static_cast<int>(kSends + receives_),
+                                   nullptr, channel_.get(), 0));
   if (!completions_) {
     return error("%s: no completion queue for datagrams: %s", name, std::strerror(errno));
   }
-  auto made = buffers_.open(device, kSends + kReceives, kBufferBytes, "greetings");
+  auto made = buffers_.open(device, kSends + receives_, kBufferBytes, "greetings");
   if (!made) return made.error();
   ibv_qp_init_attr init{};
   init.send_cq = init.recv_cq = completions_.get();
   init.qp_type = IBV_QPT_UD;
   init.cap.max_send_wr = kSends;
-  init.cap.max_recv_wr = kReceives;
+  init.cap.max_recv_wr = receives_;
   init.cap.max_send_sge = init.cap.max_recv_sge = 1;
   queue_.reset(ibv_create_qp(device.pd.get(), &init));
   if (!queue_ && errno == EOPNOTSUPP) {
@@ -76,7 +79,7 @@ Status Datagrams::ready(uint32_t key) {
   }
   handles_.resize(kSends);
   for (uint32_t i = 0; i < kSends; ++i) free_sends_.push_back(i);
-  for (uint32_t i = 0; i < kReceives; ++i) post_receive(kSends + i);
+  for (uint32_t i = 0; i < receives_; ++i) post_receive(kSends + i);
   arm();
   return success();
 }

@@ -9,6 +9,7 @@
 #include "driver/verbs/address.h"
 #include "driver/verbs/buffer_pool.h"
 #include "driver/verbs/device.h"
+#include "driver/verbs/needs.h"
 #include "driver/verbs/queue_pair.h"
 
 namespace pinwire::verbs {
@@ -35,8 +36,8 @@ class Datagrams {
   void arm() noexcept;
 
  private:
-  static constexpr uint32_t kSends = 64;
-  static constexpr uint32_t kReceives = 512;
+  static constexpr uint32_t kSends = kDepthMin;
+  static constexpr uint32_t kReceivesMax = 512;
   static constexpr uint32_t kHeaderBytes = 40;  ///< of the network, before the data (IBA 11.4.1.2)
   static constexpr uint32_t kBufferBytes = 128;
   static_assert(kHeaderBytes + kBytesMax <= kBufferBytes);
@@ -51,6 +52,7 @@ class Datagrams {
   BufferPool buffers_;  ///< sends take the first kSends, receives the others
   std::vector<Owned<ibv_ah, ibv_destroy_ah>> handles_;  ///< of the sends under way
   QueuePair queue_;
+  uint32_t receives_ = 0;
   std::vector<uint32_t> free_sends_;
   std::optional<uint32_t> held_;  ///< the receive buffer that was handed out last
 };

@@ -21,6 +21,7 @@
 #include "driver/verbs/failure.h"
 #include "driver/verbs/invitations.h"
 #include "driver/verbs/link.h"
+#include "driver/verbs/needs.h"
 #include "driver/verbs/receive_queue.h"
 #include "driver/verbs/tickets.h"
 
@@ -89,7 +90,7 @@ class Lane {
   /// For so many requests: on the connection, in the completion queue, and for what is kept of them
   /// until done() has handed it out.
   bool has_room(const Link& link, uint32_t count) const noexcept {
-    return link.room >= static_cast<int32_t>(count) && room_ >= count &&
+    return link.room >= static_cast<int32_t>(count) && room_ >= count + kCompletionsKept &&
            tickets_.free_count() >= finished_.size() + count;
   }
   /// Requests given back between two reports to their sender.
@@ -131,7 +132,8 @@ class Lane {
   // lane_receive.cc
   void note_bad_arrival(const ibv_wc& arrived) noexcept;
   void report_credit(Peer& peer) noexcept;
-  void flush_tails() noexcept;
+  void do_chores() noexcept;
+  void ask_for_completions(Link& link) noexcept;
 
   Shared& shared_;
   const uint32_t index_;
@@ -149,10 +151,14 @@ class Lane {
   std::atomic<uint64_t> answered_{0};  // invitations, by the connector
   uint64_t asked_ = 0;                 // invitations
   Chain chain_;
-  uint32_t capacity_ = 0;      // of the completion queue
-  uint32_t room_ = 0;          // of it: requests under way on all connections each take an entry
-  uint32_t credits_owed_ = 0;  // peers whose report found no room
-  mutable bool is_draining_ = false;
+  uint32_t capacity_ = 0;  // of the completion queue
+  uint32_t room_ = 0;      // of it: requests under way on all connections each take an entry
+  enum Chore : uint32_t {
+    kReportCredit = 1,  // a report found no room
+    kAskAll = 2,        // for the completions that nobody wanted so far: the lane drains
+    kAskForRoom = 4,    // likewise: they take all of the completion queue
+  };
+  mutable uint32_t chores_ = 0;  // of recv(), by Chore; drained() adds to them
   LaneCounters counters_;
 };
 

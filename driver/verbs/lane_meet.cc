@@ -71,10 +71,11 @@ Status Lane::join(Peer& peer, const Ends& theirs) {
   return success();
 }
 
-/// True: there is room now, where there was none because the peer had not been met. Otherwise it is
-/// invited, once.
+/// A link had no room. True: it has now, and had none because the peer had not been met. Otherwise
+/// that is invited, once; or what takes the completion queue is asked after.
 bool Lane::open_peer(Rank rank) noexcept {
   Peer& peer = peer_at(rank);
+  if (peer.is_open && room_ < 2 * kCompletionsKept) chores_ |= kAskForRoom;
   if (&peer == &invited_ || peer.is_open) return false;
   if (&peer != &stranger_ && peer.is_met.load(std::memory_order_acquire)) {  // pairs with hear()
     for (Link& link : peer.links) link.room = static_cast<int32_t>(shared_.sizes.send_depth);

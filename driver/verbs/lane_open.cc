@@ -9,11 +9,11 @@
 
 #include "core/base/bits.h"
 #include "driver/verbs/lane.h"
+#include "driver/verbs/needs.h"
 
 namespace pinwire::verbs {
 namespace {
 
-constexpr uint32_t kDepthMin = 32;
 constexpr uint32_t kDepthMax = 1024;
 constexpr uint32_t kCompletionsMax = 8192;
 constexpr uint32_t kSmallBuffers = 256;
@@ -71,13 +71,6 @@ Status Lane::open_queues() {
 
 Status Lane::try_links() {
   const Device& device = shared_.device;
-  const uint32_t least = shared_.info.lanes * kLinksPerPeer + 1;
-  if (least > static_cast<uint32_t>(device.limits.max_qp)) {
-    return error(
-        "%s has %d queue pairs, this rank needs %u to talk to one peer (%u lanes, two for each); "
-        "lower GASNET_LANES",
-        device.name.c_str(), device.limits.max_qp, least, shared_.info.lanes);
-  }
   QueueSizes& sizes = shared_.sizes;
   sizes.send_depth =
       std::min(depth_wanted(shared_.info), static_cast<uint32_t>(device.limits.max_qp_wr));

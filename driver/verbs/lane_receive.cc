@@ -7,8 +7,8 @@ namespace pinwire::verbs {
 
 uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
   reap();
-  if (credits_owed_ != 0 || is_draining_) [[unlikely]]
-    flush_tails();
+  if (chores_ != 0) [[unlikely]]
+    do_chores();
   std::optional<ibv_wc> bad;
   const Rank ranks = shared_.info.rank_count;
   uint32_t count = receive_[static_cast<size_t>(MessageClass::kReply)].poll(out, ranks, bad);
@@ -49,7 +49,7 @@ void Lane::report_credit(Peer& peer) noexcept {
   if (!has_room(link, 1) || small_.free_count() == 0) {
     if (&peer == &stranger_ || &peer == &invited_) return;  // a message that named a wrong rank
     if (!open_peer(peer.rank)) {
-      ++credits_owed_;
+      chores_ |= kReportCredit;
       return;
     }
   }
@@ -70,24 +70,29 @@ void Lane::report_credit(Peer& peer) noexcept {
   ++counters_.credit_reports;
 }
 
-void Lane::flush_tails() noexcept {
-  const uint32_t owed = std::exchange(credits_owed_, 0);
+void Lane::do_chores() noexcept {
+  const uint32_t chores = std::exchange(chores_, chores_ & kAskAll);
   for (Peer* peer = met_.load(std::memory_order_acquire); peer != nullptr; peer = peer->next) {
-    if (owed != 0 && peer->given_back - peer->reported >= report_every()) report_credit(*peer);
-    if (!is_draining_) continue;
-    for (Link& link : peer->links) {
-      if (link.unsignalled == 0 || !has_room(link, 1)) continue;
-      // Writes nothing, and completes after all before it.
-      chain_.start(link);
-      ibv_send_wr& request = chain_.add(IBV_WR_RDMA_WRITE);
-      finish(link, request, tickets_.take());
-      ring(link);
-    }
+    const bool owes_credit = peer->given_back - peer->reported >= report_every();
+    if ((chores & kReportCredit) != 0 && owes_credit) report_credit(*peer);
+    if ((chores & (kAskAll | kAskForRoom)) == 0) continue;
+    for (Link& link : peer->links) ask_for_completions(link);
   }
 }
 
+/// A request that writes nothing, and completes after all before it. It may take of the entries
+/// that are kept for it.
+void Lane::ask_for_completions(Link& link) noexcept {
+  const bool has_ticket = tickets_.free_count() > finished_.size();
+  if (link.unsignalled == 0 || link.room < 1 || room_ == 0 || !has_ticket) return;
+  chain_.start(link);
+  ibv_send_wr& request = chain_.add(IBV_WR_RDMA_WRITE);
+  finish(link, request, tickets_.take());
+  ring(link);
+}
+
 bool Lane::drained() const noexcept {
-  is_draining_ = true;  // has recv() ask for the completions that nobody wanted so far
+  chores_ |= kAskAll;
   if (tickets_.in_use() != 0) return false;
   for (const Peer* peer = met_.load(std::memory_order_acquire); peer != nullptr;
        peer = peer->next) {
@@ -107,7 +112,7 @@ Armed Lane::arm() noexcept {
   for (ReceiveQueue& queue : receive_) is_asked = queue.request_notification() && is_asked;
   if (!is_asked) return Armed::kBusy;
   // Who is about to be met makes no event.
-  bool is_busy = !finished_.empty() || credits_owed_ != 0 ||
+  bool is_busy = !finished_.empty() || (chores_ & kReportCredit) != 0 ||
                  asked_ != answered_.load(std::memory_order_relaxed);
   const uint32_t room_before = room_;
   reap();

@@ -11,7 +11,9 @@ namespace pinwire::verbs {
 Status ReceiveQueue::open(const Device& device, MessageClass cls, uint32_t depth,
                           uint32_t message_bytes_max, ibv_comp_channel* channel) {
   cls_ = cls;
-  depth_ = std::min(depth, static_cast<uint32_t>(device.limits.max_srq_wr));
+  // As many completions as buffers, so that their queue cannot overrun.
+  depth_ = std::min({depth, static_cast<uint32_t>(device.limits.max_srq_wr),
+                     static_cast<uint32_t>(device.limits.max_cqe)});
   const uint32_t count = depth_ + kSpare;
   const uint32_t bytes_each = align_up(kReceiveOffset + message_bytes_max, 64u);
   if (auto made = buffers_.open(device, count, bytes_each, "receive buffers"); !made) return made;

@@ -6,6 +6,7 @@
 #include "driver/verbs/driver.h"
 #include "driver/verbs/events.h"
 #include "driver/verbs/lane.h"
+#include "driver/verbs/needs.h"
 #include "driver/verbs/regions.h"
 
 namespace pinwire {
@@ -88,6 +89,7 @@ Caps Verbs::caps() const noexcept {
 Status Verbs::open(const OpenInfo& info) {
   check(lanes_.empty(), "opened twice");
   shared_.info = info;
+  if (auto enough = check_needs(shared_.device, info); !enough) return enough;
   shared_.places.resize(info.rank_count);
   for (uint32_t index = 0; index < info.lanes; ++index) {
     lanes_.push_back(std::make_unique<Lane>(shared_, index));

@@ -115,6 +115,11 @@ class Fabric {
   void kill(const std::string& device);
   /// The queue pair fails as after a hardware error: IBV_EVENT_QP_FATAL.
   void break_qp(const std::string& device, uint32_t qp_num);
+  void break_connections(const std::string& device);  ///< all that are ready to send
+  /// The next work request of a connection of this device ends so, whatever it is.
+  void fail_work(const std::string& device, ibv_wc_status status);
+  /// IBV_EVENT_CQ_ERR or IBV_EVENT_SRQ_ERR, of the first queue that the device has.
+  void break_queue(const std::string& device, ibv_event_type event);
   void drop_datagrams(uint32_t count);              ///< the next ones, from whomever
   void set_late_writes(const std::string& device);  ///< HcaSpec::has_late_writes
   void deny_datagrams(const std::string& device);   ///< it makes no queue pairs for them

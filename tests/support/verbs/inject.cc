@@ -94,6 +94,34 @@ void Fabric::deny_datagrams(const std::string& device) {
   lock->hca(device).spec.has_datagrams = false;
 }
 
+void Fabric::break_connections(const std::string& device) {
+  Locked lock;
+  Hca& hca = lock->hca(device);
+  for (auto& [number, qp] : hca.by_qp_num) {
+    if (qp->qp_type != IBV_QPT_RC || qp->state != IBV_QPS_RTS) continue;
+    raise(IBV_EVENT_QP_FATAL, *qp);
+    to_error(*lock, *qp);
+  }
+}
+
+void Fabric::fail_work(const std::string& device, ibv_wc_status status) {
+  Locked lock;
+  lock->hca(device).next_status = status;
+}
+
+void Fabric::break_queue(const std::string& device, ibv_event_type event) {
+  Locked lock;
+  Hca& hca = lock->hca(device);
+  if (event == IBV_EVENT_CQ_ERR) {
+    for (auto& [handle, cq] : lock->cqs)
+      if (&hca_of(cq->context) == &hca) return raise(event, *cq);
+  } else {
+    for (auto& [handle, srq] : lock->srqs)
+      if (&hca_of(srq->context) == &hca) return raise(event, *srq);
+  }
+  check(false, "the device has no queue to break");
+}
+
 void Fabric::set_late_writes(const std::string& device) {
   Locked lock;
   lock->hca(device).spec.has_late_writes = true;

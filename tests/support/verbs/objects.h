@@ -34,6 +34,7 @@ struct Hca : ibv_device {
   std::map<uint32_t, Mr*> by_remote_key;
   std::map<uint32_t, Qp*> by_qp_num;
   uint32_t mrs = 0;
+  ibv_wc_status next_status = IBV_WC_SUCCESS;  ///< of the next work request of a connection
   Port* port(uint32_t number) {
     return number == 0 || number > ports.size() ? nullptr : &ports[number - 1];
   }

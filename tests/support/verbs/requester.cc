@@ -1,4 +1,6 @@
 // The sending half of a work request: checks what is local, reads the data, finds the peer.
+#include <utility>
+
 #include "core/base/hash.h"
 #include "tests/support/verbs/engine.h"
 
@@ -51,6 +53,9 @@ Attempt attempt(World& world, Qp& qp, SendWqe& wqe) {
     return {Outcome::kDone, status};
   }
   if (qp.qp_type == IBV_QPT_UD) return send_datagram(world, qp, wqe, data);
+  if (qp.hca->next_status != IBV_WC_SUCCESS) {
+    return {Outcome::kDone, std::exchange(qp.hca->next_status, IBV_WC_SUCCESS)};
+  }
   Qp* peer = connected_peer(world, qp);
   if (peer == nullptr) return {Outcome::kLost};
   const Attempt tried = respond(world, qp, *peer, wqe, data);

@@ -17,6 +17,7 @@ class Trouble : public TwoHosts {
     }
     EXPECT_NE(std::string(at(rank).failure()->sentence).find(part), std::string::npos)
         << at(rank).failure()->sentence;
+    std::printf("%s\n", at(rank).failure()->sentence);
   }
   void expect_refused(const VerbsOptions& options, const char* part) {
     auto made = make_verbs_driver(options);
@@ -83,6 +84,98 @@ TEST_F(Trouble, ADeviceThatFails) {
   expect_failure(0, "left port 1");
 }
 
+TEST_F(Trouble, ThePortOfThePeerGoesDown) {
+  connect();
+  fabric_.set_port_state("right", 1, IBV_PORT_DOWN);
+  const uint64_t value = 1;
+  const Work work = put(&value, sizeof value, kNoRegion);
+  ASSERT_EQ(at(0).post(0, {&work, 1}), 1u);
+  expect_failure(0, "does not answer");
+  expect_failure(1, "the port went down");
+}
+
+TEST_F(Trouble, AConnectionThatItsDeviceBreaks) {
+  connect();
+  const uint64_t value = 1;
+  const Work work = put(&value, sizeof value, kNoRegion);
+  ASSERT_EQ(at(0).post(0, {&work, 1}), 1u);
+  fabric_.break_connections("left");
+  expect_failure(0, "a connection broke");
+  for (uint32_t turns = 0; done_.empty(); ++turns) {
+    ASSERT_LT(turns, kTurnsMax);
+    turn(0);
+  }
+  EXPECT_EQ(done_[0].status, WorkStatus::kFlushed);
+}
+
+TEST_F(Trouble, QueuesThatBreak) {
+  connect();
+  fabric_.break_queue("left", IBV_EVENT_CQ_ERR);
+  fabric_.break_queue("right", IBV_EVENT_SRQ_ERR);
+  expect_failure(0, "a completion queue overran");
+  expect_failure(1, "a receive queue broke");
+}
+
+TEST_F(Trouble, ASourceThatIsNotPinned) {
+  connect();
+  const Work work = put(memory_[0].data(), 10'000, regions_[0].local_key + 1);
+  ASSERT_EQ(at(0).post(0, {&work, 1}), 1u);
+  expect_failure(0, "not pinned");
+  turn(0);
+  ASSERT_EQ(done_.size(), 1u);
+  EXPECT_EQ(done_[0].status, WorkStatus::kLocalAccess);
+}
+
+TEST_F(Trouble, AReceiverWithoutBuffersIsWaitedForHoweverLong) {
+  connect();
+  constexpr uint64_t kReplies = 500;  // more than it has buffers; replies have no window
+  uint64_t sent = 0;
+  for (uint32_t turns = 0; turns < 2000; ++turns) {
+    const Work work = message(MessageClass::kReply);
+    if (sent < kReplies) sent += at(0).post(0, {&work, 1});
+    turn(0);
+  }
+  EXPECT_GT(fabric_.counters("right").rnr_naks, 100u);
+  EXPECT_EQ(at(0).failure(), nullptr);
+  turn_until([&] {
+    const Work work = message(MessageClass::kReply);
+    if (sent < kReplies) sent += at(0).post(0, {&work, 1});
+    return arrived(1, MessageClass::kReply) == kReplies;
+  });
+}
+
+struct Decoded {
+  ibv_wc_status status;
+  WorkStatus means;
+  const char* part;
+};
+class TroubleOfWork : public Trouble, public testing::WithParamInterface<Decoded> {};
+
+TEST_P(TroubleOfWork, IsDecoded) {
+  connect();
+  fabric_.fail_work("left", GetParam().status);
+  const uint64_t value = 1;
+  const Work work = put(&value, sizeof value, kNoRegion);
+  ASSERT_EQ(at(0).post(0, {&work, 1}), 1u);
+  expect_failure(0, GetParam().part);
+  turn(0);
+  ASSERT_EQ(done_.size(), 1u);
+  EXPECT_EQ(done_[0].status, GetParam().means);
+  EXPECT_EQ(at(0).failure()->peer, 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Statuses, TroubleOfWork,
+    testing::Values(
+        Decoded{IBV_WC_RNR_RETRY_EXC_ERR, WorkStatus::kUnreachable, "has no receive buffers"},
+        Decoded{IBV_WC_RETRY_EXC_ERR, WorkStatus::kUnreachable, "does not answer"},
+        Decoded{IBV_WC_REM_ACCESS_ERR, WorkStatus::kRemoteAccess, "outside what it has pinned"},
+        Decoded{IBV_WC_REM_INV_REQ_ERR, WorkStatus::kRemoteAccess, "malformed"},
+        Decoded{IBV_WC_REM_OP_ERR, WorkStatus::kRemoteAccess, "failed to carry it out"},
+        Decoded{IBV_WC_LOC_PROT_ERR, WorkStatus::kLocalAccess, "not pinned"},
+        Decoded{IBV_WC_WR_FLUSH_ERR, WorkStatus::kFlushed, "had failed before"},
+        Decoded{IBV_WC_GENERAL_ERR, WorkStatus::kUnreachable, "log (dmesg)"}));
+
 TEST_F(Trouble, NoDevice) {
   VerbsOptions options = options_of(0);
   options.device = "mlx5_9";
@@ -132,20 +225,6 @@ TEST_F(Trouble, MemoryThatCannotBePinnedComesWithTheLimit) {
   ASSERT_FALSE(pinned.ok());
   EXPECT_NE(pinned.sentence().find("limit of locked memory"), std::string::npos)
       << pinned.sentence();
-}
-
-TEST_F(Trouble, TooFewQueuePairsForEvenOnePeer) {
-  auto spec = fake_verbs::roce("small", 3);
-  spec.limits.max_qp = 10;
-  fabric_.add(spec);
-  VerbsOptions options;
-  options.device = "small";
-  auto made = make_verbs_driver(options);
-  ASSERT_TRUE(made.ok()) << made.sentence();
-  const Status opened = (*made)->open({.rank = 0, .rank_count = 100, .lanes = 5});
-  ASSERT_FALSE(opened.ok());
-  EXPECT_NE(opened.sentence().find("has 10 queue pairs, this rank needs 11"), std::string::npos)
-      << opened.sentence();
 }
 
 TEST_F(Trouble, APeerOfAnotherKindOrWithOtherLanes) {

@@ -1,0 +1,16 @@
+// Whether a device has enough of everything for this rank: found out at start, with numbers.
+#pragma once
+
+#include "driver/driver.h"
+#include "driver/verbs/device.h"
+
+namespace pinwire::verbs {
+
+/// The least that a queue may hold.
+inline constexpr uint32_t kDepthMin = 32;
+/// Of the completion queue of what is sent, kept for asking after what completes silently.
+inline constexpr uint32_t kCompletionsKept = 64;
+
+Status check_needs(const Device& device, const OpenInfo& info);
+
+}  // namespace pinwire::verbs
