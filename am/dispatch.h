@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "am/token.h"
+#include "am/tracked.h"
 #include "core/engine/engine.h"
 #include "core/mode.h"
 
@@ -29,7 +30,13 @@ void dispatch(uint32_t lane, const Recv& message) noexcept;
 
 struct DispatchSink {
   void message(uint32_t lane, const Recv& message) const noexcept { dispatch(lane, message); }
-  void done(uint64_t cookie) const noexcept { count_done(*reinterpret_cast<DoneCount*>(cookie)); }
+  void done(uint64_t cookie) const noexcept {
+    if ((cookie & kTrackedBit) != 0) [[unlikely]] {
+      cookie = finish_tracked(cookie);
+      if (cookie == 0) return;
+    }
+    count_done(*reinterpret_cast<DoneCount*>(cookie));
+  }
 };
 
 /// Runs `handler` on this thread, now, for a message of this process to itself.

@@ -24,6 +24,9 @@ enum InternalHandler : uint8_t {
   kHandlerGet = 5,
   kHandlerGetData = 6,
   kHandlerPlace = 7,
+  kHandlerBucketWanted = 8,  ///< am/exchange.h, likewise
+  kHandlerBucketGranted = 9,
+  kHandlerBucketRefused = 10,
 };
 
 inline constinit HandlerFunction handler_table[kHandlerCount] = {};

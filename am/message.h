@@ -25,9 +25,9 @@ struct AmHeader {
 };
 static_assert(sizeof(AmHeader) == 8);
 
-/// AmHeader as one word. A head is written and read in words of eight bytes only: a driver that loads
-/// a word that was stored in pieces waits until the pieces have left the store buffer, behind every
-/// cache line that the sender is still fetching.
+/// AmHeader as one word. A head is written and read in words of eight bytes only: a driver that
+/// loads a word that was stored in pieces waits until the pieces have left the store buffer, behind
+/// every cache line that the sender is still fetching.
 constexpr uint64_t header_word(Category category, uint8_t handler, uint32_t argc,
                                uint32_t payload_bytes) noexcept {
   static_assert(std::endian::native == std::endian::little);

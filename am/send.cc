@@ -4,6 +4,7 @@
 
 #include "am/by_message.h"
 #include "am/dispatch.h"
+#include "am/on_demand.h"
 #include "am/outgoing.h"
 #include "core/base/log.h"
 
@@ -97,7 +98,11 @@ void send_long(const pinwire_token* token, Rank to, const AmCall& call, const vo
     return;
   }
   if (route.reach != Reach::kWhole) [[unlikely]] {
-    long_by_message(token, to, call, source, bytes, dest);
+    if (route.reach == Reach::kBuckets) {
+      long_on_demand(token, to, call, source, bytes, dest, is_async);
+    } else {
+      long_by_message(token, to, call, source, bytes, dest);
+    }
     return;
   }
   AmHead head;

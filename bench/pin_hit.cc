@@ -36,7 +36,8 @@ int main(int argc, char** argv) {
   cache.open(grants);
   for (uint32_t number = 0; number < buckets; ++number) {
     const auto want = cache.ask(1, number);
-    RemoteCache::Entry told;
+    RemoteCache::Told told;
+    told.to = 1;
     told.owners_index = number;
     if (!cache.grant(1, want.index, told)) return 1;
     cache.put_back(want.index);

@@ -6,6 +6,7 @@
 #include "core/api_types.h"
 #include "core/engine/engine.h"
 #include "extended/job.h"
+#include "pin/demand.h"
 
 using namespace pinwire;
 
@@ -46,6 +47,7 @@ size_t pinwire_stats(pinwire_stat_t* out, size_t room) {
     const Driver& driver = *engine.drivers[d].driver;
     Collect sink(driver.name(), out, room, count);
     driver.stats(sink);
+    if (demands[d] != nullptr) demands[d]->stats(sink);
   }
   return count;
 }

@@ -10,6 +10,7 @@
 #include "core/mode.h"
 #include "core/tools/client_backtrace.h"
 #include "core/trace/trace.h"
+#include "pin/demand.h"
 
 namespace pinwire {
 
@@ -86,6 +87,7 @@ void report_counters() noexcept {
   for (uint32_t d = 0; d < engine.driver_count; ++d) {
     TraceCounters sink(engine.drivers[d].driver->name());
     engine.drivers[d].driver->stats(sink);
+    if (demands[d] != nullptr) demands[d]->stats(sink);
   }
 }
 

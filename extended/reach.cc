@@ -7,6 +7,8 @@
 #include "core/base/log.h"
 #include "core/engine/engine.h"
 #include "core/trace/trace.h"
+#include "extended/pinning.h"
+#include "pin/demand.h"
 #include "pin/populate.h"
 
 namespace pinwire {
@@ -20,6 +22,7 @@ struct SegmentFacts {
   int32_t fd;
   uint32_t keys[kDriversMax];
   Reach reach[kDriversMax];
+  RemoteCache::Grant grants[kDriversMax];  ///< of Reach::kBuckets
 };
 
 /// All memory is EVERYTHING's segment (C1-114).
@@ -42,8 +45,15 @@ Status make_present(const Job& job, const Caps& caps) {
 Status publish_by(const Job& job, uint32_t index, SegmentFacts& facts) {
   DriverSlot& slot = engine.drivers[index];
   const Publication way = publication(job.kind, slot.caps, facts.bytes <= job.pin_bytes_max);
-  facts.reach[index] = way == Publication::kWithheld ? Reach::kMessages : Reach::kWhole;
-  if (way == Publication::kWithheld) return success();
+  const bool is_withheld = way == Publication::kWithheld;
+  if (pins_on_demand(slot.caps)) {
+    const bool in_parts = is_withheld && job.kind == SegmentKind::kLarge;
+    facts.grants[index] = open_own_pins(job, index, in_parts);
+  }
+  facts.reach[index] = !is_withheld                       ? Reach::kWhole
+                       : facts.grants[index].buckets != 0 ? Reach::kBuckets
+                                                          : Reach::kMessages;
+  if (is_withheld) return success();
   void* base = reinterpret_cast<void*>(facts.base);
   const bool is_pinned = way == Publication::kPinned;
   if (auto present = is_pinned ? make_present(job, slot.caps) : success(); !present) return present;
@@ -105,6 +115,17 @@ Status reach_peer(Job& job, Rank peer, const SegmentFacts& facts) {
   return map_peer(job, peer, facts);
 }
 
+/// What the peers that are reached by buckets over this driver grant.
+Status take_grants(uint32_t index, const std::vector<SegmentFacts>& facts) {
+  std::vector<RemoteCache::Grant> grants(engine.rank_count);
+  for (Rank peer = 0; peer < engine.rank_count; ++peer) {
+    const Route& route = engine.routes[peer];
+    const bool is_reached = route.driver != nullptr && route.driver_index == index;
+    if (is_reached && route.reach == Reach::kBuckets) grants[peer] = facts[peer].grants[index];
+  }
+  return open_peers_pins(index, grants);
+}
+
 }  // namespace
 
 Status publish_segments(Job& job) {
@@ -113,11 +134,17 @@ Status publish_segments(Job& job) {
   const auto* bytes = reinterpret_cast<const std::byte*>(&*mine);
   auto all = job.bootstrap->all_gather({bytes, sizeof(SegmentFacts)});
   if (!all) return all.error();
+  std::vector<SegmentFacts> facts(engine.rank_count);
   for (Rank peer = 0; peer < engine.rank_count; ++peer) {
-    SegmentFacts facts{};
-    if ((*all)[peer].size() != sizeof facts) return error("rank %u sent malformed facts", peer);
-    std::memcpy(&facts, (*all)[peer].data(), sizeof facts);
-    if (auto reached = reach_peer(job, peer, facts); !reached) return reached;
+    if ((*all)[peer].size() != sizeof facts[peer]) {
+      return error("rank %u sent malformed facts", peer);
+    }
+    std::memcpy(&facts[peer], (*all)[peer].data(), sizeof facts[peer]);
+    if (auto reached = reach_peer(job, peer, facts[peer]); !reached) return reached;
+  }
+  for (uint32_t d = 0; d < engine.driver_count; ++d) {
+    if (demands[d] == nullptr) continue;
+    if (auto taken = take_grants(d, facts); !taken) return taken;
   }
   return success();
 }

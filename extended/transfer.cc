@@ -4,8 +4,10 @@
 #include <cstring>
 
 #include "am/by_message.h"
+#include "am/exchange.h"
 #include "am/handlers.h"
 #include "am/message.h"
+#include "am/on_demand.h"
 #include "am/progress.h"
 #include "am/send.h"
 #include "core/base/bits.h"
@@ -41,8 +43,16 @@ Work one_sided(Op kind, Rank peer, const Route& route, pinwire_op& op) noexcept 
 void post_pieces(const Work& whole, const Route& route, std::byte* local, uint64_t remote,
                  size_t bytes, pinwire_op& op) noexcept {
   const Caps& caps = engine.drivers[route.driver_index].caps;
-  const uint64_t piece_max =
-      caps.reaches(whole.local_key) ? caps.put_bytes_max : caps.copied_bytes_max;
+  uint64_t piece_max = caps.put_bytes_max;
+  if (!caps.reaches(whole.local_key)) {
+    if (pays_to_pin(route, bytes)) {
+      op.started += whole.op == Op::kPut
+                        ? put_on_demand(whole.peer, remote, local, bytes, false, op.done)
+                        : get_on_demand(whole.peer, remote, local, bytes, op.done);
+      return;
+    }
+    piece_max = caps.copied_bytes_max;
+  }
   Work work = whole;
   for (size_t at = 0; at < bytes;) {
     const size_t piece = std::min<uint64_t>(bytes - at, piece_max);
@@ -53,6 +63,25 @@ void post_pieces(const Work& whole, const Route& route, std::byte* local, uint64
     post_waiting(route, work);
     at += piece;
   }
+}
+
+/// To memory that no one key covers.
+[[gnu::noinline]] void start_put_in_parts(Rank to, uint64_t dest, const void* source, size_t bytes,
+                                          SourceUntil until, pinwire_op& op) noexcept {
+  const Route& route = engine.routes[to];
+  if (route.reach == Reach::kMessages) {
+    op.started += put_by_message(to, dest, source, bytes, op.done);
+    return;
+  }
+  const Caps& caps = engine.drivers[route.driver_index].caps;
+  const bool is_copied = caps.copies(bytes, until == SourceUntil::kReturn);
+  if (until == SourceUntil::kDone || is_copied) {
+    op.started += put_on_demand(to, dest, source, bytes, is_copied, op.done);
+    return;
+  }
+  pinwire_op here{};
+  here.started = put_on_demand(to, dest, source, bytes, is_copied, here.done);
+  wait_until([&] { return here.finished(); });
 }
 
 void on_memset(pinwire_token* token, int32_t address_low, int32_t address_high, int32_t bytes_low,
@@ -75,8 +104,9 @@ void start_put(Rank to, void* dest, const void* source, size_t bytes, SourceUnti
     std::memmove(dest, source, bytes);
     return;
   }
+  const auto remote = reinterpret_cast<uint64_t>(dest);
   if (route.reach != Reach::kWhole) [[unlikely]] {
-    op.started += put_by_message(to, reinterpret_cast<uint64_t>(dest), source, bytes, op.done);
+    start_put_in_parts(to, remote, source, bytes, until, op);
     return;
   }
   const bool is_copied =
@@ -92,7 +122,7 @@ void start_put(Rank to, void* dest, const void* source, size_t bytes, SourceUnti
     work.local_key = engine.local_key(route.driver_index, source, bytes);
   }
   std::byte* local = static_cast<std::byte*>(const_cast<void*>(source));
-  post_pieces(work, route, local, reinterpret_cast<uint64_t>(dest), bytes, counted);
+  post_pieces(work, route, local, remote, bytes, counted);
   if (must_wait) wait_until([&] { return here.finished(); });
 }
 
@@ -104,14 +134,16 @@ void start_get(Rank from, const void* source, void* dest, size_t bytes, pinwire_
     std::memmove(dest, source, bytes);
     return;
   }
+  const auto remote = reinterpret_cast<uint64_t>(source);
   if (route.reach != Reach::kWhole) [[unlikely]] {
-    op.started += get_by_message(from, reinterpret_cast<uint64_t>(source), dest, bytes, op.done);
+    op.started += route.reach == Reach::kMessages
+                      ? get_by_message(from, remote, dest, bytes, op.done)
+                      : get_on_demand(from, remote, dest, bytes, op.done);
     return;
   }
   Work work = one_sided(Op::kGet, from, route, op);
   work.local_key = engine.local_key(route.driver_index, dest, bytes);
-  post_pieces(work, route, static_cast<std::byte*>(dest), reinterpret_cast<uint64_t>(source), bytes,
-              op);
+  post_pieces(work, route, static_cast<std::byte*>(dest), remote, bytes, op);
 }
 
 void start_memset(Rank to, void* dest, int value, size_t bytes, pinwire_op& op) noexcept {
@@ -134,6 +166,7 @@ void start_memset(Rank to, void* dest, int value, size_t bytes, pinwire_op& op) 
 void register_transfer_handlers() noexcept {
   register_internal(kHandlerMemset, reinterpret_cast<HandlerFunction>(on_memset));
   register_message_carriers();
+  register_exchange();
 }
 
 }  // namespace pinwire

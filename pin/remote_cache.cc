@@ -33,6 +33,7 @@ RemoteCache::Want RemoteCache::ask(Rank peer, uint64_t number) noexcept {
     }
     free(victim);
   }
+  ++misses_;
   want.index = free_.back();
   free_.pop_back();
   ++of.held;
@@ -45,11 +46,13 @@ RemoteCache::Want RemoteCache::ask(Rank peer, uint64_t number) noexcept {
   return want;
 }
 
-bool RemoteCache::grant(Rank peer, uint32_t index, const Entry& told) noexcept {
+bool RemoteCache::grant(Rank peer, uint32_t index, const Told& told) noexcept {
   if (!is_asked(peer, index)) return false;
+  const uint32_t shift = peers_[peer].shift;
+  if (told.from >= told.to || told.to > uint64_t{1} << shift) return false;
   Entry& entry = entries_[index];
-  entry.from = told.from;
-  entry.to = told.to;
+  entry.from = (entry.number << shift) + told.from;
+  entry.to = (entry.number << shift) + told.to;
   entry.key = told.key;
   entry.owners_index = told.owners_index;
   entry.generation = told.generation;

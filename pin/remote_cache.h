@@ -50,6 +50,9 @@ class RemoteCache {
   uint64_t number_of(Rank peer, uint64_t address) const noexcept {
     return address >> peers_[peer].shift;
   }
+  uint64_t end_of(Rank peer, uint64_t number) const noexcept {
+    return (number + 1) << peers_[peer].shift;
+  }
 
   /// Takes the entry of a bucket into use, or says kNone: ask the owner. `generation` is that of
   /// the owner's address space. The entry may still be kAsked, or, later, kRefused.
@@ -63,6 +66,7 @@ class RemoteCache {
       forget(index);
       return kNone;
     }
+    ++hits_;
     if (entry.uses++ == 0) peers_[peer].idle.remove(std::span(entries_), index);
     return index;
   }
@@ -78,12 +82,21 @@ class RemoteCache {
     uint32_t gives_back = kNone;  ///< the owner's index of the bucket that it replaces
   };
   Want ask(Rank peer, uint64_t number) noexcept;
-  /// The owner's answers. False: nobody asked; the bytes are wrong.
-  bool grant(Rank peer, uint32_t index, const Entry& told) noexcept;
+  /// The owner's answers. False: nobody asked, or nothing is like that; the bytes are wrong.
+  struct Told {
+    uint32_t owners_index = kNone;
+    uint32_t key = kNoRegion;
+    uint32_t generation = 0;
+    uint32_t from = 0;  ///< offsets in the bucket: what is pinned of it
+    uint32_t to = 0;
+  };
+  bool grant(Rank peer, uint32_t index, const Told& told) noexcept;
   bool refuse(Rank peer, uint32_t index) noexcept;
 
   const Entry& at(uint32_t index) const noexcept { return entries_[index]; }
   uint32_t share_of(Rank peer) const noexcept { return peers_[peer].share; }
+  uint64_t hits() const noexcept { return hits_; }
+  uint64_t misses() const noexcept { return misses_; }
   uint64_t evictions() const noexcept { return evictions_; }
 
  private:
@@ -109,6 +122,8 @@ class RemoteCache {
   std::vector<uint32_t> free_;
   std::vector<Peer> peers_;
   BucketMap map_;
+  uint64_t hits_ = 0;
+  uint64_t misses_ = 0;
   uint64_t evictions_ = 0;
 };
 

@@ -13,7 +13,7 @@ enum class SegmentKind : int { kFast = 0, kLarge = 1, kEverything = 2 };
 enum class Publication : uint8_t {
   kPinned,   ///< all of it, at attach
   kExposed,  ///< all of it, without a pin: the driver has means of its own
-  kWithheld  ///< nothing: peers send messages
+  kWithheld  ///< nothing at attach: peers get parts on demand, or send messages
 };
 
 /// `fits`: this process may pin the whole segment.

@@ -47,8 +47,8 @@ constexpr Variable kVariables[] = {
    "upper limit of a segment: bytes or a fraction of memory, of each process (/P) or of a host (/H)",
    [](S& s, const V& v) { s.max_segment = v.memory; }},
   {"GASNET_PIN_BUDGET", Kind::kMemory, "0", 0, 0x1p53, "", false,
-   "how much of a LARGE segment a process may pin: bytes or a fraction of memory, of each process (/P) or of a host (/H); "
-   "0: what the limit of locked memory and the memory of the host leave",
+   "how much a process may pin of a LARGE segment, and for transfers from and to other memory: bytes or a fraction of "
+   "memory, of each process (/P) or of a host (/H); 0: what the limit of locked memory and the memory of the host leave",
    [](S& s, const V& v) { s.pin_budget = v.memory; }},
   {"GASNET_USE_HUGEPAGES", Kind::kChoice, "auto", 0, 0, "auto|yes|no", false,
    "pages of the segment; auto takes huge pages, else transparent ones, else 4 KiB",

@@ -110,7 +110,8 @@ class Exchange {
     network_.erase(network_.begin() + static_cast<std::ptrdiff_t>(which));
     Node& node = nodes_[letter.to];
     if (letter.is_answer) {
-      RemoteCache::Entry told;
+      RemoteCache::Told told;
+      told.to = 1;
       told.owners_index = letter.index;
       told.key = letter.key;
       ASSERT_TRUE(node.cache.grant(letter.from, letter.asker_index, told));

@@ -19,7 +19,8 @@ class Cache : public testing::Test {
     cache_.open(grants);
   }
   void answer(Rank peer, uint32_t index, uint32_t owners_index, uint32_t generation = 0) {
-    RemoteCache::Entry told;
+    RemoteCache::Told told;
+    told.to = 1;
     told.owners_index = owners_index;
     told.key = owners_index + 1000;
     told.generation = generation;
@@ -105,6 +106,15 @@ TEST_F(Cache, AnswersThatNobodyAskedForAreRefused) {
   EXPECT_FALSE(cache_.grant(1, want.index, {})) << "twice";
 }
 
+TEST_F(Cache, AGrantOfAnythingButAPartOfTheBucketIsRefused) {
+  const auto want = cache_.ask(1, 7);
+  EXPECT_FALSE(cache_.grant(1, want.index, {.from = 0, .to = (1 << 16) + 1}));
+  EXPECT_FALSE(cache_.grant(1, want.index, {.from = 4096, .to = 4096}));
+  ASSERT_TRUE(cache_.grant(1, want.index, {.from = 4096, .to = 8192}));
+  EXPECT_EQ(cache_.at(want.index).from, (7u << 16) + 4096);
+  EXPECT_EQ(cache_.at(want.index).to, (7u << 16) + 8192);
+}
+
 TEST(RemoteCache, RandomOperationsAgreeWithAShadow) {
   for (uint64_t seed = 1; seed <= 30; ++seed) {
     Random random(seed);
@@ -146,7 +156,8 @@ TEST(RemoteCache, RandomOperationsAgreeWithAShadow) {
         if (random.below(10) == 0) {
           ASSERT_TRUE(cache.refuse(peer, index));
         } else {
-          RemoteCache::Entry told;
+          RemoteCache::Told told;
+          told.to = 1;
           told.owners_index = next_owned++;
           told.generation = generation;
           ASSERT_TRUE(cache.grant(peer, index, told));

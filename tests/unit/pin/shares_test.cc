@@ -10,8 +10,8 @@ TEST(Shares, NeverExceedTheBudget) {
                                 123'456'789ull, 1ull << 40}) {
     for (const uint32_t peers : {0u, 1u, 3u, 16u, 1000u, 65'535u}) {
       const Shares shares = divide_budget(budget, peers);
-      EXPECT_LE(shares.buckets_of_peers * shares.bucket_bytes(), budget / 2);
-      EXPECT_LE(shares.buckets_own * shares.bucket_bytes(), budget / 2);
+      const uint64_t buckets = shares.buckets_of_peers + shares.buckets_own;
+      EXPECT_LE(buckets * shares.bucket_bytes() + shares.alone_bytes, budget);
       EXPECT_EQ(shares.buckets_of_peers, shares.buckets_per_peer * peers);
       EXPECT_GE(shares.bucket_bytes(), kBucketBytesMin);
       EXPECT_LE(shares.bucket_bytes(), kBucketBytesMax);
@@ -23,6 +23,11 @@ TEST(Shares, LargeBudgetsHaveLargeBuckets) {
   EXPECT_EQ(divide_budget(1ull << 30, 1).bucket_bytes(), kBucketBytesMax);
   EXPECT_EQ(divide_budget(1ull << 20, 1).bucket_bytes(), kBucketBytesMin);
   EXPECT_EQ(divide_budget(1ull << 20, 1).buckets_per_peer, 8u);
+}
+
+TEST(Shares, WithoutPeersAllOfItIsForSingleTransfers) {
+  EXPECT_EQ(divide_budget(1000, 0).alone_bytes, 1000u);
+  EXPECT_EQ(divide_budget(1000, 0).buckets_own, 0u);
 }
 
 TEST(Shares, APeerForWhichNotOneBucketIsLeftGetsNone) {

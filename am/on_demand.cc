@@ -1,0 +1,211 @@
+#include "am/on_demand.h"
+
+#include <algorithm>
+
+#include "am/by_message.h"
+#include "am/exchange.h"
+#include "am/outgoing.h"
+#include "am/tracked.h"
+
+namespace pinwire {
+namespace {
+
+struct Transfer {
+  Op op;
+  Rank peer;
+  std::byte* local;
+  uint64_t remote;
+  uint64_t bytes;
+  bool is_copied;
+  DoneCount& done;
+};
+
+/// Own memory of a piece: its key, and to where that is true.
+struct LocalPlace {
+  uint32_t bucket = Buckets::kNone;
+  uint32_t key = kNoRegion;
+  uint64_t bytes_max = 0;
+};
+
+LocalPlace place_of(const Route& route, const Transfer& all, uint64_t at, uint64_t bytes,
+                    const AlonePin* alone) noexcept {
+  const Caps& caps = engine.drivers[route.driver_index].caps;
+  if (all.is_copied) return {Buckets::kNone, kNoRegion, caps.copied_bytes_max};
+  if (all.op == Op::kPut && bytes <= caps.inline_bytes_max)
+    return {Buckets::kNone, kNoRegion, bytes};
+  if (alone != nullptr) return {Buckets::kNone, alone->region.local_key, bytes};
+  const std::byte* address = all.local + at;
+  const uint32_t key = engine.local_key(route.driver_index, address, bytes);
+  if (key != kNoRegion) return {Buckets::kNone, key, bytes};
+  Buckets& own = demands[route.driver_index]->own;
+  const auto used = own.use(address, all.bytes > caps.copied_bytes_max);
+  if (used.index != Buckets::kNone) {
+    return {used.index, used.key, used.end - reinterpret_cast<uint64_t>(address)};
+  }
+  own.count_bounce();
+  return {Buckets::kNone, kNoRegion, caps.copied_bytes_max};
+}
+
+Tracked& take_tracked_waiting() noexcept {
+  Tracked* tracked = take_tracked();
+  if (tracked == nullptr) [[unlikely]] {
+    wait_until([&]() noexcept { return (tracked = take_tracked()) != nullptr; });
+  }
+  return *tracked;
+}
+
+/// What the work's completion gives back goes with it.
+void track(Work& work, const Route& route, const RemoteBucket& remote, const LocalPlace& local,
+           AlonePin* alone) noexcept {
+  if (remote.index == RemoteCache::kNone && local.bucket == Buckets::kNone && alone == nullptr) {
+    return;
+  }
+  Tracked& tracked = take_tracked_waiting();
+  tracked.cookie = work.cookie;
+  tracked.driver = route.driver_index;
+  tracked.remote = remote.index;
+  tracked.local = local.bucket;
+  tracked.alone = alone;
+  if (alone != nullptr) alone->pieces.fetch_add(1, std::memory_order_relaxed);
+  work.cookie = cookie_of(tracked);
+}
+
+/// nullptr: not worth it, or not to be had.
+AlonePin* pin_alone(const Route& route, const Transfer& all) noexcept {
+  if (all.is_copied || all.bytes < kAloneBytesMin) return nullptr;
+  if (engine.local_key(route.driver_index, all.local, all.bytes) != kNoRegion) return nullptr;
+  Buckets& own = demands[route.driver_index]->own;
+  if (own.covers(all.local)) return nullptr;
+  AlonePin* pin = take_alone_pin();
+  if (pin == nullptr) return nullptr;
+  pin->driver = route.driver_index;
+  pin->pieces.store(1, std::memory_order_relaxed);
+  pin->region = own.pin_alone(all.local, all.bytes);
+  if (pin->region.bytes != 0) return pin;
+  drop_piece(pin);
+  return nullptr;
+}
+
+uint32_t by_message(const Transfer& all, uint64_t at, uint64_t bytes) noexcept {
+  return all.op == Op::kPut
+             ? put_by_message(all.peer, all.remote + at, all.local + at, bytes, all.done)
+             : get_by_message(all.peer, all.remote + at, all.local + at, bytes, all.done);
+}
+
+RemoteBucket remote_of(const Route& route, const Transfer& all, uint64_t at) noexcept {
+  if (route.reach == Reach::kBuckets) return reach_bucket(all.peer, all.remote + at);
+  return {RemoteCache::kNone, route.region_key, all.remote + all.bytes};
+}
+
+uint32_t start(const Transfer& all) noexcept {
+  const Route& route = engine.routes[all.peer];
+  const Caps& caps = engine.drivers[route.driver_index].caps;
+  AlonePin* alone = pin_alone(route, all);
+  uint32_t count = 0;
+  for (uint64_t at = 0; at < all.bytes;) {
+    const RemoteBucket remote = remote_of(route, all, at);
+    uint64_t piece = std::min(all.bytes - at, remote.end - (all.remote + at));
+    if (remote.key == kNoRegion) {
+      count += by_message(all, at, piece);
+      at += piece;
+      continue;
+    }
+    piece = std::min(piece, caps.put_bytes_max);
+    const LocalPlace local = place_of(route, all, at, piece, alone);
+    piece = std::min(piece, local.bytes_max);
+    Work work{};
+    work.op = all.op;
+    work.cls = MessageClass::kRequest;
+    work.flags = all.is_copied ? kWorkCopied : 0;
+    work.peer = all.peer;
+    work.cookie = cookie_of(all.done);
+    work.local = all.local + at;
+    work.bytes = piece;
+    work.remote = all.remote + at;
+    work.remote_key = remote.key;
+    work.local_key = local.key;
+    track(work, route, remote, local, alone);
+    post_waiting(route, work);
+    ++count;
+    at += piece;
+  }
+  if (alone != nullptr) drop_piece(alone);
+  return count;
+}
+
+/// In one piece, its message with it. False: not to be had so.
+bool put_send(const pinwire_token* token, const AmHead& head, uint32_t head_bytes,
+              const Transfer& all, bool is_async) noexcept {
+  const Route& route = engine.routes[all.peer];
+  Demand& demand = *demands[route.driver_index];
+  const RemoteBucket remote =
+      token == nullptr ? reach_bucket(all.peer, all.remote) : known_bucket(all.peer, all.remote);
+  if (remote.key == kNoRegion) return false;
+  const bool fits = all.bytes <= remote.end - all.remote &&
+                    all.bytes <= engine.drivers[route.driver_index].caps.put_bytes_max;
+  const LocalPlace local = fits ? place_of(route, all, 0, all.bytes, nullptr) : LocalPlace{};
+  Tracked* tracked = all.bytes <= local.bytes_max ? take_tracked() : nullptr;
+  if (tracked == nullptr) {
+    demand.put_back(remote.index);
+    if (local.bucket != Buckets::kNone) demand.own.done(local.bucket);
+    return false;
+  }
+  // Only a pinned source may be read as late as the device likes (C1-146).
+  const bool waits = !all.is_copied && (!is_async || local.key == kNoRegion);
+  Work work = send_work(token, all.peer, head, head_bytes);
+  work.op = Op::kPutSend;
+  work.flags = all.is_copied ? kWorkCopied : 0;
+  work.local = all.local;
+  work.bytes = all.bytes;
+  work.remote = all.remote;
+  work.remote_key = remote.key;
+  work.local_key = local.key;
+  *tracked = {waits ? cookie_of(all.done) : 0, route.driver_index, remote.index, local.bucket};
+  work.cookie = cookie_of(*tracked);
+  post(token, route, work);
+  if (waits) wait_for(token, route, all.done, 1);
+  return true;
+}
+
+}  // namespace
+
+uint32_t put_on_demand(Rank to, uint64_t dest, const void* source, size_t bytes, bool is_copied,
+                       DoneCount& done) noexcept {
+  return start(
+      {Op::kPut, to, static_cast<std::byte*>(unconst(source)), dest, bytes, is_copied, done});
+}
+
+uint32_t get_on_demand(Rank from, uint64_t source, void* dest, size_t bytes,
+                       DoneCount& done) noexcept {
+  return start({Op::kGet, from, static_cast<std::byte*>(dest), source, bytes, false, done});
+}
+
+void long_on_demand(const pinwire_token* token, Rank to, const AmCall& call, const void* source,
+                    size_t bytes, void* dest, bool is_async) noexcept {
+  const Route& route = engine.routes[to];
+  AmHead head;
+  const uint32_t head_bytes =
+      build_head(head, Category::kLong, call.handler, call.argc, call.args,
+                 static_cast<uint32_t>(bytes), reinterpret_cast<uint64_t>(dest));
+  if (bytes != 0) {
+    const bool is_copied = engine.drivers[route.driver_index].caps.copies(bytes, !is_async);
+    DoneCount done{0};
+    const Transfer all{Op::kPut,
+                       to,
+                       static_cast<std::byte*>(unconst(source)),
+                       reinterpret_cast<uint64_t>(dest),
+                       bytes,
+                       is_copied,
+                       done};
+    if (put_send(token, head, head_bytes, all, is_async)) return;
+    if (token != nullptr) {
+      long_by_message(token, to, call, source, bytes, dest);
+      return;
+    }
+    const uint32_t count = start(all);
+    wait_for(token, route, done, count);
+  }
+  post(token, route, send_work(token, to, head, head_bytes));
+}
+
+}  // namespace pinwire

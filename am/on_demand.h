@@ -1,0 +1,34 @@
+// Transfers with memory that is pinned on demand: of the peer (Reach::kBuckets), or of this rank,
+// in a segment too large to pin or outside it. Cut where buckets end; what cannot be pinned is
+// copied, and what the peer cannot pin goes by messages.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "am/dispatch.h"
+#include "am/send.h"
+#include "pin/demand.h"
+
+namespace pinwire {
+
+/// Below this, copying is as cheap as pinning, which is a system call and a walk over the pages.
+inline constexpr uint64_t kAloneBytesMin = 256 << 10;
+
+/// Of a transfer by a driver that does not know this rank's memory yet.
+inline bool pays_to_pin(const Route& route, uint64_t bytes) noexcept {
+  return bytes >= kAloneBytesMin && demands[route.driver_index] != nullptr;
+}
+
+/// Start a put or get; each returns how often `done` will be counted up. `is_copied`: the source is
+/// free on return, and small enough for that (Caps::copies). Client context; waits for room.
+uint32_t put_on_demand(Rank to, uint64_t dest, const void* source, size_t bytes, bool is_copied,
+                       DoneCount& done) noexcept;
+uint32_t get_on_demand(Rank from, uint64_t source, void* dest, size_t bytes,
+                       DoneCount& done) noexcept;
+
+/// A Long to memory that is reached by buckets, as request_long() and reply_long().
+void long_on_demand(const pinwire_token* token, Rank to, const AmCall& call, const void* source,
+                    size_t bytes, void* dest, bool is_async) noexcept;
+
+}  // namespace pinwire

@@ -1,0 +1,43 @@
+// Work that uses memory pinned on demand: what its completion gives back. Its cookie has the lowest
+// bit set, which no other's has, as all of them are addresses.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "driver/work.h"
+
+namespace pinwire {
+
+/// Memory pinned for one transfer, by its pieces under way; the last unpins it.
+struct AlonePin {
+  Region region{};
+  std::atomic<uint32_t> pieces{0};
+  uint32_t driver = 0;
+  AlonePin* next = nullptr;
+};
+
+struct Tracked {
+  uint64_t cookie = 0;  ///< of whom to tell, or 0
+  uint32_t driver = 0;
+  uint32_t remote = ~0u;  ///< of the driver's cache, or ~0
+  uint32_t local = ~0u;   ///< own bucket, or ~0
+  AlonePin* alone = nullptr;
+  Tracked* next = nullptr;
+};
+inline constexpr uint64_t kTrackedBit = 1;
+static_assert(alignof(Tracked) > kTrackedBit);
+
+/// From pools of fixed size; nullptr: all are under way. Any thread.
+Tracked* take_tracked() noexcept;
+AlonePin* take_alone_pin() noexcept;
+/// One piece of the transfer is done, or the transfer posts no more.
+void drop_piece(AlonePin* pin) noexcept;
+
+inline uint64_t cookie_of(const Tracked& tracked) noexcept {
+  return reinterpret_cast<uint64_t>(&tracked) | kTrackedBit;
+}
+/// Gives back what the work used; returns the cookie of whom to tell, or 0.
+uint64_t finish_tracked(uint64_t cookie) noexcept;
+
+}  // namespace pinwire

@@ -1,0 +1,144 @@
+#include "pin/buckets.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "core/base/log.h"
+
+namespace pinwire {
+
+using Guard = std::lock_guard<PinLock>;
+
+void Buckets::open(Driver& driver, const Shares& shares, uint32_t rank_count, uint64_t base,
+                   uint64_t bytes) {
+  driver_ = &driver;
+  table_.open(shares, rank_count);
+  base_ = base;
+  end_ = base + bytes;
+  alone_bytes_max_ = shares.alone_bytes;
+}
+
+Buckets::Answer Buckets::grant(Rank peer, uint64_t number, uint32_t gives_back,
+                               Granted& granted) noexcept {
+  const Guard guard(lock_);
+  if (gives_back != kNone && !table_.let_go(gives_back, peer)) return Answer::kMalformed;
+  if (base_ == end_ || number < base_ >> shares().bucket_shift ||
+      number > (end_ - 1) >> shares().bucket_shift) {
+    return Answer::kMalformed;
+  }
+  if (table_.held_by(peer) >= shares().buckets_per_peer) return Answer::kMalformed;
+  uint32_t index = table_.find(number, 0);
+  if (index == kNone) index = pin(number);
+  if (index == kNone) return Answer::kRefused;
+  check(table_.hold(index, peer), "a peer holds more than its share", peer);
+  const OwnerTable::Entry& entry = table_.at(index);
+  const uint64_t start = number << shares().bucket_shift;
+  granted.index = index;
+  granted.key = entry.region.remote_key;
+  granted.generation = entry.generation;
+  granted.from = static_cast<uint32_t>(entry.region.base - start);
+  granted.to = static_cast<uint32_t>(entry.region.base + entry.region.bytes - start);
+  return Answer::kGranted;
+}
+
+Buckets::Used Buckets::use(const void* address, bool pins) noexcept {
+  if (!covers(address)) return {};
+  const uint64_t number = reinterpret_cast<uint64_t>(address) >> shares().bucket_shift;
+  const Guard guard(lock_);
+  uint32_t index = table_.find(number, 0);
+  if (index != kNone) {
+    ++counters_.hits;
+  } else {
+    if (!pins || !table_.may_use_another()) return {};
+    ++counters_.misses;
+    index = pin(number);
+    if (index == kNone) return {};
+  }
+  if (!table_.use(index)) return {};
+  const Region& region = table_.at(index).region;
+  return {index, region.local_key, region.base + region.bytes};
+}
+
+void Buckets::done(uint32_t index) noexcept {
+  const Guard guard(lock_);
+  table_.done(index);
+}
+
+Region Buckets::pin_alone(void* address, uint64_t bytes) noexcept {
+  const Guard guard(lock_);
+  if (bytes > alone_bytes_max_ - alone_bytes_) return {};
+  // A refusal says little: a source that may only be read cannot be pinned either.
+  auto region = driver_->pin(address, bytes, -1, 0);
+  if (!region) {
+    ++counters_.refusals;
+    return {};
+  }
+  alone_bytes_ += bytes;
+  count_pin(bytes);
+  return *region;
+}
+
+void Buckets::unpin_alone(const Region& region) noexcept {
+  const Guard guard(lock_);
+  alone_bytes_ -= region.bytes;
+  unpin(region);
+}
+
+void Buckets::count_bounce() noexcept {
+  const Guard guard(lock_);
+  ++counters_.bounces;
+}
+
+PinCounters Buckets::counters() const noexcept {
+  const Guard guard(lock_);
+  return counters_;
+}
+
+uint32_t Buckets::pin(uint64_t number) noexcept {
+  const uint64_t start = number << shares().bucket_shift;
+  const uint64_t from = std::max(start, base_);
+  const uint64_t to = std::min(start + shares().bucket_bytes(), end_);
+  if (const auto victim = table_.make_room(); victim.is_any) unpin(victim.region);
+  const Region region = pin_evicting(from, to - from);
+  return region.bytes == 0 ? kNone : table_.add(number, region, 0);
+}
+
+/// A device that has no more may have it once something idle is gone.
+Region Buckets::pin_evicting(uint64_t address, uint64_t bytes) noexcept {
+  for (;;) {
+    auto region = driver_->pin(reinterpret_cast<void*>(address), bytes, -1, 0);
+    if (region) {
+      count_pin(bytes);
+      return *region;
+    }
+    ++counters_.refusals;
+    if (evict_one()) continue;
+    if (!has_told_) {
+      has_told_ = true;
+      log_warning("%s; %llu bytes are pinned on demand, and transfers that need more are copied",
+                  region.sentence().c_str(), static_cast<unsigned long long>(counters_.bytes));
+    }
+    return {};
+  }
+}
+
+void Buckets::count_pin(uint64_t bytes) noexcept {
+  ++counters_.pins;
+  counters_.bytes += bytes;
+  counters_.bytes_max = std::max(counters_.bytes_max, counters_.bytes);
+}
+
+bool Buckets::evict_one() noexcept {
+  const auto victim = table_.evict();
+  if (victim.is_any) unpin(victim.region);
+  return victim.is_any;
+}
+
+void Buckets::unpin(const Region& region) noexcept {
+  const Status unpinned = driver_->unpin(region);
+  check(unpinned.ok(), "what was pinned on demand cannot be unpinned", region.base, region.bytes);
+  ++counters_.unpins;
+  counters_.bytes -= region.bytes;
+}
+
+}  // namespace pinwire
