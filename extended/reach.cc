@@ -65,6 +65,13 @@ Status publish_by(const Job& job, uint32_t index, SegmentFacts& facts) {
   return success();
 }
 
+/// What a driver can do may depend on how it is used.
+void learn_caps() noexcept {
+  for (uint32_t d = 0; d < engine.driver_count; ++d) {
+    engine.drivers[d].caps = engine.drivers[d].driver->caps();
+  }
+}
+
 Result<SegmentFacts> publish_own(const Job& job) {
   static constexpr const char* kWays[] = {"by the driver", "in parts", "by messages"};
   SegmentFacts facts{};
@@ -112,7 +119,14 @@ Status reach_peer(Job& job, Rank peer, const SegmentFacts& facts) {
   route.reach = facts.reach[route.driver_index];
   if (route.reach > Reach::kMessages) return error("rank %u sent malformed facts", peer);
   if (route.reach != Reach::kWhole || !is_by_shm(job, route)) return success();
-  return map_peer(job, peer, facts);
+  if (job.kind != SegmentKind::kEverything) return map_peer(job, peer, facts);
+  const Status reached = job.shm->reach_peer_process(peer);
+  if (reached) return success();
+  route.reach = Reach::kMessages;  // which are always there
+  if (engine.rank == 0 || job.settings.verbose_env) {
+    log_note("messages carry puts and gets: %s", reached.sentence().c_str());
+  }
+  return success();
 }
 
 /// What the peers that are reached by buckets over this driver grant.
@@ -146,6 +160,7 @@ Status publish_segments(Job& job) {
     if (demands[d] == nullptr) continue;
     if (auto taken = take_grants(d, facts); !taken) return taken;
   }
+  learn_caps();
   return success();
 }
 

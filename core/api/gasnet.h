@@ -52,22 +52,29 @@
 #if defined(GASNET_SEGMENT_EVERYTHING)
 #define PINWIRE_SEGMENT_NAME EVERYTHING
 #define PINWIRE_SEGMENT 2
+#define PINWIRE_PSHM_STRING "nopshm"
 #elif defined(GASNET_SEGMENT_LARGE)
 #define PINWIRE_SEGMENT_NAME LARGE
 #define PINWIRE_SEGMENT 1
+#define PINWIRE_PSHM_STRING "pshm"
 #else
 #define PINWIRE_SEGMENT_NAME FAST
 #define PINWIRE_SEGMENT 0
+#define PINWIRE_PSHM_STRING "pshm"
 #endif
 
 /* Two clients with equal strings are compatible (C1-041). */
 #define GASNET_CONFIG_STRING                                                                            \
   "RELEASE=" PINWIRE_RELEASE_STRING ",SPEC=1.8,CONDUIT=PINWIRE,THREADMODEL=" _STRINGIFY(PINWIRE_MODE)   \
-  ",SEGMENT=" _STRINGIFY(PINWIRE_SEGMENT_NAME) ",PTR=64bit,noalign,pshm," PINWIRE_DEBUG_STRING ",notrace,nostats"
+  ",SEGMENT=" _STRINGIFY(PINWIRE_SEGMENT_NAME) ",PTR=64bit,noalign," PINWIRE_PSHM_STRING "," PINWIRE_DEBUG_STRING ",notrace,nostats"
 
 #define GASNET_MAXNODES 65535
 #define GASNET_ALIGNED_SEGMENTS 0
+#if PINWIRE_SEGMENT == 2
+#define GASNET_PSHM 0 /* all of a process's memory cannot be mapped by another */
+#else
 #define GASNET_PSHM 1 /* segments of one host are mapped by all its nodes */
+#endif
 #define GASNET_CORE_NAME PINWIRE
 #define GASNET_CORE_VERSION PINWIRE_RELEASE
 #define GASNET_PAGESIZE GASNETT_PAGESIZE
@@ -158,11 +165,12 @@ static inline int gasnet_init(int *argc, char ***argv) {
 
 /* Registers handlers, creates the segment, brings the network up; a barrier over all nodes (C1-087).
  * segsize: a multiple of GASNET_PAGESIZE, clamped to gasnet_getMaxLocalSegmentSize(); 0: no segment.
- * minheapoffset is ignored: segments live in their own mapping (C1-081). */
+ * minheapoffset is ignored: segments live in their own mapping (C1-081). EVERYTHING ignores both. */
 int gasnet_attach(gasnet_handlerentry_t *table, int numentries, uintptr_t segsize,
                   uintptr_t minheapoffset);
 
-/* Legal from gasnet_init on. Both keep their start-up value after attach (C1-096). */
+/* Legal from gasnet_init on. Both keep their start-up value after attach (C1-096). EVERYTHING:
+ * (uintptr_t)-1, and gasnet_getSegmentInfo says NULL and as many bytes for every node (C1-114). */
 uintptr_t gasnet_getMaxLocalSegmentSize(void);
 uintptr_t gasnet_getMaxGlobalSegmentSize(void);
 

@@ -54,6 +54,7 @@ Result<Inbox> Inbox::create(uint32_t lanes, uint32_t slot_count) {
       mmap(nullptr, inbox.bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, inbox.fd_, 0);
   if (base == MAP_FAILED) return error("shm: cannot map the inbox: %s", std::strerror(errno));
   inbox.base_ = static_cast<std::byte*>(base);
+  inbox.header().probe_to_read = kInboxMagic * uint64_t{0x9e3779b97f4a7c15} + inbox.bytes_;
   for (uint32_t lane = 0; lane < lanes; ++lane) {
     for (auto cls : {MessageClass::kRequest, MessageClass::kReply}) {
       // Positions start at lap 1, so that fresh zeroes are never a message.
@@ -92,7 +93,13 @@ Result<Inbox> Inbox::map(const InboxAddress& address) {
 }
 
 InboxAddress Inbox::address() const noexcept {
-  return {kInboxMagic, getpid(), fd_, lanes_, slot_count_, sizeof(InboxHeader)};
+  return {kInboxMagic,
+          getpid(),
+          fd_,
+          lanes_,
+          slot_count_,
+          sizeof(InboxHeader),
+          reinterpret_cast<uint64_t>(base_)};
 }
 
 RingView Inbox::ring(uint32_t lane, MessageClass cls) const noexcept {

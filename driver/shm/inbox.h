@@ -19,8 +19,9 @@ struct InboxAddress {
   uint32_t lanes;
   uint32_t slot_count;
   uint32_t host_bytes;  ///< of InboxHeader, to notice a mix of builds
+  uint64_t base;        ///< in its owner's memory
 };
-inline constexpr uint32_t kInboxMagic = 0x70770002;
+inline constexpr uint32_t kInboxMagic = 0x70770003;
 
 /// Written by the owner only, read by its host's peers. An owner is never more than one phase ahead
 /// of a reader, which notifies its own next phase after it has read.
@@ -45,6 +46,9 @@ using BarrierLine = BasicBarrierLine<HostMemory>;
 
 struct InboxHeader {
   alignas(kCacheLineBytes) BarrierLine barrier;
+  // For peers to try whether they reach its owner's memory by the kernel (far_memory.h).
+  alignas(kCacheLineBytes) uint64_t probe_to_read;
+  uint64_t probe_to_write;
 };
 
 class Inbox {

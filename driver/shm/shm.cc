@@ -6,6 +6,8 @@
 
 #include "core/base/bits.h"
 #include "driver/atomics.h"
+#include "driver/failure_note.h"
+#include "driver/shm/far_memory.h"
 
 namespace pinwire {
 namespace {
@@ -28,6 +30,9 @@ struct Peer {
   uint64_t region_base = 0;
   uint64_t region_bytes = 0;
   std::byte* region_mapped = nullptr;
+  uint64_t inbox_base = 0;  // in its own memory
+  int pid = 0;
+  bool is_far_reached = false;  // all of its memory, by the kernel
 };
 
 struct alignas(kCacheLineBytes) Lane {
@@ -55,7 +60,8 @@ class Shm final : public ShmDriver {
             .copied_bytes_max = ~uint64_t{0},
             .hw_rdma = true,
             .ordered_put_send = true,
-            .atomic64 = kAllAtomics,
+            .atomic64 = has_exposed_all_ ? 0 : kAllAtomics,  // the kernel copies, no more
+            .exposes = true,
             .in_place_rx = true,
             .concurrent_post = true,
             .concurrent_idle = true};
@@ -96,6 +102,8 @@ class Shm final : public ShmDriver {
     peers_[peer] = std::make_unique<Peer>();
     Peer& to = *peers_[peer];
     to.inbox = std::move(*inbox);
+    to.inbox_base = theirs.base;
+    to.pid = theirs.pid;
     to.rings.reserve(2 * info_.lanes);
     for (uint32_t lane = 0; lane < info_.lanes; ++lane) {
       for (auto cls : {MessageClass::kRequest, MessageClass::kReply}) {
@@ -110,6 +118,12 @@ class Shm final : public ShmDriver {
   Result<Region> pin(void* base, uint64_t bytes, int, uint64_t) override {
     return Region{reinterpret_cast<uint64_t>(base), bytes, kNoRegion, 1};
   }
+  /// Of memory with a file behind it peers map that; all memory they reach by the kernel.
+  Result<Region> expose(void* base, uint64_t bytes) override {
+    has_exposed_all_ = bytes == ~uint64_t{0};
+    if (has_exposed_all_) shm::allow_far_access();
+    return Region{reinterpret_cast<uint64_t>(base), bytes, kNoRegion, 1};
+  }
   Status unpin(const Region&) override { return success(); }
   void close() override {}
 
@@ -119,6 +133,28 @@ class Shm final : public ShmDriver {
     to.region_base = base;
     to.region_bytes = bytes;
     to.region_mapped = mapped;
+  }
+  Status reach_peer_process(Rank peer) override {
+    check(peers_[peer] != nullptr, "memory of a peer that is not connected", peer);
+    Peer& to = *peers_[peer];
+    const shm::InboxHeader& header = to.inbox.header();
+    const uint64_t at = to.inbox_base;
+    uint64_t word = 0;
+    shm::FarCopy tried =
+        shm::read_far(to.pid, at + offsetof(shm::InboxHeader, probe_to_read), &word, sizeof word);
+    if (tried.reason == 0) {
+      check(word == header.probe_to_read, "the kernel reads other memory than is mapped", word);
+      tried = shm::write_far(to.pid, at + offsetof(shm::InboxHeader, probe_to_write), &word,
+                             sizeof word);
+    }
+    if (tried.reason != 0) {
+      return error(
+          "the kernel does not let this process reach the memory of rank %u (process_vm_readv: %s; "
+          "see /proc/sys/kernel/yama/ptrace_scope, or the container's seccomp profile)",
+          peer, std::strerror(tried.reason));
+    }
+    to.is_far_reached = true;
+    return success();
   }
   shm::BarrierLine& barrier_line(Rank rank) noexcept override {
     return (rank == info_.rank ? own_ : peers_[rank]->inbox).header().barrier;
@@ -172,7 +208,7 @@ class Shm final : public ShmDriver {
   }
   int event_fd(uint32_t) const noexcept override { return -1; }
   Armed arm(uint32_t) noexcept override { return Armed::kBusy; }
-  const Failure* failure() const noexcept override { return nullptr; }
+  const Failure* failure() const noexcept override { return failure_.get(); }
 
   void stats(StatSink& sink) const noexcept override {
     uint64_t sent = 0, received = 0;
@@ -224,7 +260,7 @@ class Shm final : public ShmDriver {
         if (!put_then_send(lane, item, status)) return false;
         break;
       default:
-        status = one_sided(item);
+        status = one_sided(item, item.op);
     }
     if (signalled) push_done(lanes_[lane], {item.cookie, status});
     return true;
@@ -254,21 +290,17 @@ class Shm final : public ShmDriver {
   }
 
   bool put_then_send(uint32_t lane, const Work& item, WorkStatus& status) noexcept {
-    std::byte* to = reach(item);
-    if (to == nullptr) {
-      status = WorkStatus::kRemoteAccess;
-      return true;
-    }
-    std::memcpy(to, item.local, item.bytes);
-    return send(lane, item, 0);
+    // A message that finds no room leaves its data written: it is written again.
+    status = one_sided(item, Op::kPut);
+    return status != WorkStatus::kOk || send(lane, item, 0);
   }
 
-  WorkStatus one_sided(const Work& item) noexcept {
+  WorkStatus one_sided(const Work& item, Op op) noexcept {
     std::byte* far = reach(item);
-    if (far == nullptr) return WorkStatus::kRemoteAccess;
-    if (item.op == Op::kPut) {
+    if (far == nullptr) return far_one_sided(item, op);
+    if (op == Op::kPut) {
       std::memcpy(far, item.local, item.bytes);
-    } else if (item.op == Op::kGet) {
+    } else if (op == Op::kGet) {
       std::memcpy(item.local, far, item.bytes);
     } else {
       AtomicOperands operands;
@@ -277,6 +309,28 @@ class Shm final : public ShmDriver {
       std::memcpy(item.local, &old, sizeof old);
     }
     return WorkStatus::kOk;
+  }
+
+  /// By the kernel, where that is agreed.
+  WorkStatus far_one_sided(const Work& item, Op op) noexcept {
+    if (peers_[item.peer] == nullptr || !peers_[item.peer]->is_far_reached) {
+      return WorkStatus::kRemoteAccess;
+    }
+    check(op == Op::kPut || op == Op::kGet, "an atomic on memory that is not mapped here",
+          static_cast<int>(op), item.remote);
+    const int pid = peers_[item.peer]->pid;
+    const bool is_put = op == Op::kPut;
+    const shm::FarCopy copied = is_put ? shm::write_far(pid, item.remote, item.local, item.bytes)
+                                       : shm::read_far(pid, item.remote, item.local, item.bytes);
+    if (copied.reason == 0) return WorkStatus::kOk;
+    failure_.record(item.peer, WorkStatus::kRemoteAccess,
+                    "a %s of %llu bytes at 0x%llx of rank %u stopped after %llu of them: %s; that "
+                    "memory must be there and allow it, and so must %p here",
+                    is_put ? "put" : "get", static_cast<unsigned long long>(item.bytes),
+                    static_cast<unsigned long long>(item.remote), item.peer,
+                    static_cast<unsigned long long>(item.bytes - copied.left),
+                    std::strerror(copied.reason), item.local);
+    return WorkStatus::kRemoteAccess;
   }
 
   std::byte* reach(const Work& item) const noexcept {
@@ -303,6 +357,8 @@ class Shm final : public ShmDriver {
   }
 
   OpenInfo info_;
+  bool has_exposed_all_ = false;
+  FailureNote failure_;
   const uint32_t ring_slots_max_;
   uint32_t slot_count_ = kSlotsMin;
   Inbox own_;

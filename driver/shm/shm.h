@@ -1,5 +1,6 @@
 // The shared-memory driver: ranks of one host. A message is written straight into a ring of the
-// receiver's inbox and handled there; puts and gets are one memcpy into the mapped segment.
+// receiver's inbox and handled there; puts and gets are one memcpy into the mapped segment, or,
+// where all memory of the peer is exposed, one copy by the kernel.
 #pragma once
 
 #include <memory>
@@ -13,6 +14,9 @@ class ShmDriver : public Driver {
  public:
   /// Makes [base, base + bytes) of `peer` reachable at `mapped` for puts, gets and atomics.
   virtual void map_peer_region(Rank peer, uint64_t base, uint64_t bytes, std::byte* mapped) = 0;
+  /// Makes all memory of `peer`, which exposes it, reachable for puts and gets by the kernel. A
+  /// sentence if that does not let this process.
+  virtual Status reach_peer_process(Rank peer) = 0;
   /// Shared with all peers of this host; own rank included.
   virtual shm::BarrierLine& barrier_line(Rank rank) noexcept = 0;
 };

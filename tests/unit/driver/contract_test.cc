@@ -174,13 +174,13 @@ TEST_P(Contract, AFencedMessageComesAfterAllThatWasSentBefore) {
 
 TEST_P(Contract, ExposedMemoryIsReachedLikePinnedUntilItIsTakenBack) {
   if (!ranks_.at(1).caps().exposes) {
-    EXPECT_TRUE(GetParam().kind != Kind::kNicfw || GetParam().faults == "without=exposes");
+    EXPECT_TRUE(GetParam().kind == Kind::kVerbs || GetParam().faults == "without=exposes");
     return;
   }
   auto exposed = ranks_.at(1).expose(nullptr, ~uint64_t{0});
   ASSERT_TRUE(exposed.ok());
   EXPECT_EQ(exposed->local_key, kNoRegion);
-  ranks_.reach_all_of(1);
+  if (auto reached = ranks_.reach_all_of(1); !reached) GTEST_SKIP() << reached.sentence();
   std::byte on_the_stack[300] = {};
   const auto source = pattern(sizeof on_the_stack, 9);
   std::vector<std::byte> back(sizeof on_the_stack);

@@ -58,7 +58,9 @@ class TwoRanks {
   }
   const Region& region(Rank rank) { return regions_[rank]; }
   /// After a rank exposed all of its memory: what the other does to reach it.
-  void reach_all_of(Rank) {}
+  Status reach_all_of(Rank rank) {
+    return shm_[1 - rank] != nullptr ? shm_[1 - rank]->reach_peer_process(rank) : success();
+  }
 
   /// What a rank got in one turn: its messages are given back after `see`.
   using See = std::function<void(const Recv&)>;

@@ -78,6 +78,43 @@ TEST_P(ShmPair, SendArrivesWithHeadAndPayload) {
   EXPECT_EQ(drivers[0]->done(0, {&none, 1}), 0u) << "a silent send reports nothing";
 }
 
+/// Both are this process, whose memory the kernel reaches like any other's.
+TEST_P(ShmPair, AllMemoryOfAPeerIsReachedOnceThatIsAgreed) {
+  uint64_t far = 0, near = 7;
+  Work work = one_sided(Op::kPut, &near, sizeof near, 0);
+  work.remote = reinterpret_cast<uint64_t>(&far);
+  ASSERT_EQ(drivers[0]->post(0, {&work, 1}), 1u);
+  EXPECT_EQ(finish(), WorkStatus::kRemoteAccess);
+  ASSERT_TRUE(drivers[1]->expose(nullptr, ~uint64_t{0}).ok());
+  EXPECT_EQ(drivers[1]->caps().atomic64, 0u);
+  if (auto reached = drivers[0]->reach_peer_process(1); !reached) {
+    GTEST_SKIP() << reached.sentence();
+  }
+  ASSERT_EQ(drivers[0]->post(0, {&work, 1}), 1u);
+  EXPECT_EQ(finish(), WorkStatus::kOk);
+  EXPECT_EQ(far, 7u);
+  EXPECT_EQ(drivers[0]->failure(), nullptr);
+}
+
+TEST_P(ShmPair, MemoryThatIsNotThereIsNamedInTheFailure) {
+  ASSERT_TRUE(drivers[1]->expose(nullptr, ~uint64_t{0}).ok());
+  if (auto reached = drivers[0]->reach_peer_process(1); !reached) {
+    GTEST_SKIP() << reached.sentence();
+  }
+  std::byte data[64] = {};
+  alignas(8) const uint64_t head = 0;
+  Work work = one_sided(Op::kPutSend, data, sizeof data, 0);
+  work.head = &head;
+  work.head_bytes = sizeof head;
+  work.remote = 4096;
+  ASSERT_EQ(drivers[0]->post(0, {&work, 1}), 1u);
+  EXPECT_EQ(finish(), WorkStatus::kRemoteAccess);
+  EXPECT_TRUE(drivers[1]->idle(0)) << "no message follows data that was not written";
+  ASSERT_NE(drivers[0]->failure(), nullptr);
+  const std::string sentence = drivers[0]->failure()->sentence;
+  EXPECT_NE(sentence.find("put of 64 bytes at 0x1000 of rank 1"), std::string::npos) << sentence;
+}
+
 TEST_P(ShmPair, RepliesPassHeldRequests) {
   alignas(8) const uint64_t head = 1;
   Work work{};

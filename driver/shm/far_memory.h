@@ -1,0 +1,24 @@
+// Memory of another process of this host that is not mapped here: the kernel copies, one copy and
+// one system call for a transfer. It does so for a process that may debug the other (ptrace), which
+// two of one user may where Yama does not forbid it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pinwire::shm {
+
+/// 0, or why not all of it was copied: EFAULT, where memory at either end is not there or may not
+/// be written. `left` is then how many bytes were not.
+struct FarCopy {
+  int reason = 0;
+  uint64_t left = 0;
+};
+
+FarCopy write_far(int pid, uint64_t remote, const void* local, uint64_t bytes) noexcept;
+FarCopy read_far(int pid, uint64_t remote, void* local, uint64_t bytes) noexcept;
+
+/// Tells Yama that any process of this user may reach this one's memory.
+void allow_far_access() noexcept;
+
+}  // namespace pinwire::shm

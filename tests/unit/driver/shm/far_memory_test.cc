@@ -1,0 +1,90 @@
+#include "driver/shm/far_memory.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+namespace pinwire::shm {
+namespace {
+
+constexpr uint64_t kPageBytes = 4096;
+std::byte of_both[100'000];  // at one address in either process, but not the same memory
+
+/// A process that does nothing but have memory: two pages, a gap, one that may only be read.
+class FarMemory : public testing::Test {
+ protected:
+  void SetUp() override {
+    pages_ = static_cast<std::byte*>(
+        mmap(nullptr, 4 * kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    ASSERT_NE(static_cast<void*>(pages_), MAP_FAILED);
+    munmap(pages_ + 2 * kPageBytes, kPageBytes);
+    mprotect(pages_ + 3 * kPageBytes, kPageBytes, PROT_READ);
+    child_ = fork();
+    ASSERT_GE(child_, 0);
+    if (child_ == 0) {
+      allow_far_access();
+      for (;;) pause();
+    }
+    uint64_t word = 0;
+    const FarCopy tried = read_far(child_, at(of_both), &word, sizeof word);
+    if (tried.reason == EPERM || tried.reason == ENOSYS) {
+      GTEST_SKIP() << "the kernel does not let a process reach another's memory: "
+                   << std::strerror(tried.reason);
+    }
+  }
+  void TearDown() override {
+    kill(child_, SIGKILL);
+    waitpid(child_, nullptr, 0);
+    munmap(pages_, 4 * kPageBytes);
+  }
+  static uint64_t at(const std::byte* address) { return reinterpret_cast<uint64_t>(address); }
+
+  pid_t child_ = -1;
+  std::byte* pages_ = nullptr;
+};
+
+TEST_F(FarMemory, GoesThereAndBackInWhole) {
+  for (const uint64_t bytes : {uint64_t{1}, uint64_t{4097}, uint64_t{sizeof of_both}}) {
+    std::vector<std::byte> sent(bytes), back(bytes);
+    for (uint64_t i = 0; i < bytes; ++i) sent[i] = static_cast<std::byte>(i * 7 + bytes);
+    const FarCopy written = write_far(child_, at(of_both), sent.data(), bytes);
+    EXPECT_EQ(written.reason, 0) << std::strerror(written.reason);
+    EXPECT_EQ(written.left, 0u);
+    EXPECT_EQ(read_far(child_, at(of_both), back.data(), bytes).reason, 0);
+    EXPECT_EQ(back, sent);
+    EXPECT_EQ(of_both[bytes / 2], std::byte{0}) << "this is this process's own";
+  }
+}
+
+TEST_F(FarMemory, MemoryThatIsNotThereIsToldOfAndHowFarItWent) {
+  std::vector<std::byte> data(4 * kPageBytes);
+  const FarCopy over = write_far(child_, at(pages_), data.data(), 3 * kPageBytes);
+  EXPECT_EQ(over.reason, EFAULT);
+  EXPECT_EQ(over.left, kPageBytes);
+  EXPECT_EQ(read_far(child_, at(pages_ + 2 * kPageBytes), data.data(), 8).reason, EFAULT);
+  EXPECT_EQ(read_far(child_, 0, data.data(), 8).reason, EFAULT);
+  EXPECT_EQ(read_far(child_, ~uint64_t{0} - 4, data.data(), 8).reason, EFAULT);
+}
+
+TEST_F(FarMemory, WhatMayOnlyBeReadIsNotWritten) {
+  std::byte word[8] = {};
+  EXPECT_EQ(read_far(child_, at(pages_ + 3 * kPageBytes), word, sizeof word).reason, 0);
+  EXPECT_EQ(write_far(child_, at(pages_ + 3 * kPageBytes), word, sizeof word).reason, EFAULT);
+}
+
+TEST_F(FarMemory, AProcessThatIsGoneIsNoSuchProcess) {
+  std::byte word[8] = {};
+  const pid_t gone = fork();
+  if (gone == 0) _exit(0);
+  waitpid(gone, nullptr, 0);
+  EXPECT_EQ(read_far(gone, at(of_both), word, sizeof word).reason, ESRCH);
+}
+
+}  // namespace
+}  // namespace pinwire::shm
