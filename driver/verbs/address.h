@@ -17,10 +17,10 @@ inline constexpr uint32_t kLinksPerPeer = 2;
 
 /// All that is kept of a rank before anything is sent to it or comes from it.
 struct Place {
-  std::array<uint8_t, 16> gid{};
-  uint32_t datagram_queue = 0;  ///< number of the queue pair that its greetings come to
-  uint16_t lid = 0;
-  uint8_t mtu = 0;  ///< ibv_mtu
+  std::array<uint8_t, 16> gid{};  ///< iWARP: its IPv4 address, as it looks in IPv6
+  uint32_t datagram_queue = 0;    ///< number of the queue pair that its greetings come to
+  uint16_t lid = 0;               ///< iWARP: the TCP port where it is called
+  uint8_t mtu = 0;                ///< ibv_mtu
 };
 static_assert(sizeof(Place) == 24);
 

@@ -12,7 +12,9 @@ class BufferPool {
   static constexpr uint32_t kNone = ~0u;
 
   Status open(const Device& device, uint32_t count, uint32_t bytes_each, const char* what) {
-    auto memory = Memory::make(device, uint64_t{count} * bytes_each, IBV_ACCESS_LOCAL_WRITE, what);
+    // What a read brings is a write of the peer's to iWARP (RFC 5040, 5.3).
+    const int access = IBV_ACCESS_LOCAL_WRITE | (device.is_iwarp ? IBV_ACCESS_REMOTE_WRITE : 0);
+    auto memory = Memory::make(device, uint64_t{count} * bytes_each, access, what);
     if (!memory) return memory.error();
     memory_ = std::move(*memory);
     bytes_each_ = bytes_each;

@@ -19,10 +19,28 @@ uint32_t datagram_key(uint64_t job_key) noexcept { return hash_fold(job_key) & 0
 }  // namespace
 
 Status Connector::open() {
+  if (shared_.device.is_iwarp) return open_manager();
   auto has_datagrams = datagrams_.open(shared_.device, datagram_key(shared_.info.job_key));
   if (!has_datagrams) return has_datagrams.error();
   if (!*has_datagrams) return meet_all();
   return shared_.options.connects_in_polls ? success() : start_thread();
+}
+
+Status Connector::open_manager() {
+  ConnectionManager::Setting setting{
+      shared_.info.rank, shared_.info.job_key, shared_.options.connect_timeout_s,
+      reads_max(shared_.device), [this](Rank peer, uint32_t lane, uint32_t link) -> ibv_qp* {
+        return lane < lanes_.size() ? lanes_[lane]->queue_of(peer, link) : nullptr;
+      }};
+  auto made = make_connection_manager(shared_.device, shared_.options.gid, std::move(setting));
+  if (!made) return made.error();
+  manager_ = std::move(*made);
+  return meet_all();
+}
+
+void Connector::fill_in(Place& place) const noexcept {
+  place.datagram_queue = datagram_queue();
+  if (manager_) manager_->fill_in(place);
 }
 
 Status Connector::meet_all() {
@@ -47,10 +65,20 @@ std::vector<Ends> Connector::all_ends() const {
 }
 
 Status Connector::join_all(Rank rank, std::span<const Ends> ends) {
+  std::vector<ConnectionManager::End> calls;
   for (size_t i = 0; i < lanes_.size(); ++i) {
     Peer* peer = lanes_[i]->known(rank);
     auto joined = lanes_[i]->join(*peer, ends[shared_.info.rank * lanes_.size() + i]);
     if (!joined) return joined;
+    for (uint32_t link = 0; link < kLinksPerPeer; ++link) {
+      calls.push_back({rank, static_cast<uint32_t>(i), link, peer->links[link].queue.get()});
+    }
+  }
+  if (manager_) {
+    if (auto joined = manager_->join(shared_.places[rank], calls); !joined) return joined;
+  }
+  for (const auto& lane : lanes_) {
+    Peer* peer = lane->known(rank);
     // The other end listens before attach is over, and nobody sends earlier.
     peer->is_met.store(true, std::memory_order_release);
     counters_.met.fetch_add(1, std::memory_order_relaxed);

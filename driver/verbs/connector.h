@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/base/random.h"
+#include "driver/verbs/connection_manager.h"
 #include "driver/verbs/datagrams.h"
 #include "driver/verbs/greeting.h"
 #include "driver/verbs/lane.h"
@@ -42,6 +43,8 @@ class Connector {
   uint32_t datagram_queue() const noexcept {
     return datagrams_.is_open() ? datagrams_.number() : 0;
   }
+  /// Where this rank is reached: fills in all but the device's own address.
+  void fill_in(Place& place) const noexcept;
   Status meet_all();
   Status join_all(Rank rank, std::span<const Ends> ends);  ///< [rank][lane] of that rank's
   std::vector<Ends> all_ends() const;                      ///< [rank][lane]
@@ -61,6 +64,7 @@ class Connector {
   uint64_t say_hellos(uint64_t now_us) noexcept;
   void say(Greeting::Kind kind, Lane& lane, const Peer& peer) noexcept;
   Peer* peer_of(Lane& lane, Rank rank) noexcept;
+  Status open_manager();
   void give_up(const Peer& peer, uint64_t now_us) noexcept;
   Status start_thread();
   void run() noexcept;
@@ -75,7 +79,8 @@ class Connector {
   std::span<const std::unique_ptr<Lane>> lanes_;
   Random random_;
   Datagrams datagrams_;
-  std::vector<Wait> waits_;  ///< wanted and not yet met
+  std::unique_ptr<ConnectionManager> manager_;  ///< of an iWARP device
+  std::vector<Wait> waits_;                     ///< wanted and not yet met
   ConnectorCounters counters_;
   int wake_fd_ = -1;
   pthread_t thread_{};

@@ -56,6 +56,7 @@ void Connector::close() noexcept {
   if (wake_fd_ >= 0) ::close(wake_fd_);
   wake_fd_ = -1;
   datagrams_.close();
+  manager_.reset();
 }
 
 void Connector::wake() const noexcept {

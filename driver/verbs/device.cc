@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "driver/rdma/providers.h"
+#include "driver/verbs/connection_manager.h"
 
 namespace pinwire::verbs {
 namespace {
@@ -52,9 +53,10 @@ std::string objection_to(ibv_context* context, uint8_t port) {
 }
 
 void add_ports(ibv_device* device, const Wanted& wanted, std::vector<Candidate>& all) {
-  if (device->transport_type == IBV_TRANSPORT_IWARP) {
+  if (device->transport_type == IBV_TRANSPORT_IWARP && !has_connection_manager()) {
     all.push_back({device, 0,
-                   "is iWARP, whose connections the RDMA connection manager makes: not there yet"});
+                   "is iWARP, whose connections librdmacm makes, and this build has none (install "
+                   "librdmacm-dev and build again)"});
     return;
   }
   Owned<ibv_context, ibv_close_device> context(ibv_open_device(device));
@@ -151,7 +153,8 @@ Result<Device> open_port(const Candidate& chosen, const VerbsOptions& options) {
     return error("%s port %u cannot be queried: %s", name, device.port, std::strerror(errno));
   }
   device.is_ethernet = device.port_facts.link_layer == IBV_LINK_LAYER_ETHERNET;
-  device.uses_gid = device.is_ethernet || !options.gid.empty();
+  device.is_iwarp = chosen.device->transport_type == IBV_TRANSPORT_IWARP;
+  device.uses_gid = !device.is_iwarp && (device.is_ethernet || !options.gid.empty());
   if (device.uses_gid) {
     const auto table = read_gids(device.context.get(), device.port, device.port_facts.gid_tbl_len);
     auto gid = choose_gid(table, options.gid);
@@ -168,7 +171,9 @@ Result<Device> open_port(const Candidate& chosen, const VerbsOptions& options) {
 
 std::string Device::describe() const {
   std::string text = name + " port " + std::to_string(port) + ", ";
-  text += uses_gid ? verbs::describe(gid) : "InfiniBand LID " + std::to_string(port_facts.lid);
+  text += uses_gid   ? verbs::describe(gid)
+          : is_iwarp ? std::string("iWARP")
+                     : "InfiniBand LID " + std::to_string(port_facts.lid);
   return text + ", MTU " + std::to_string(mtu_bytes());
 }
 

@@ -30,6 +30,7 @@ struct Device {
   ibv_device_attr limits{};
   ibv_port_attr port_facts{};
   bool is_ethernet = false;
+  bool is_iwarp = false;  ///< messages name no sender, and the connection manager connects
   bool uses_gid = false;  ///< always on Ethernet; on InfiniBand where one was asked for
   GidEntry gid;
 

@@ -33,6 +33,9 @@ const char* advice_on(ibv_wc_status status) noexcept {
       return "it takes the request for malformed; do all ranks run the same build?";
     case IBV_WC_REM_OP_ERR:
       return "its device failed to carry it out";
+    case IBV_WC_LOC_QP_OP_ERR:
+      return "the device cannot send on this connection: on iWARP the peer died or the network "
+             "between is down, elsewhere see the device's log (dmesg)";
     case IBV_WC_LOC_PROT_ERR:
       return "the local memory is not pinned, or was unmapped since";
     case IBV_WC_WR_FLUSH_ERR:

@@ -37,6 +37,7 @@ struct Shared {
   FailureNote failure;
   std::vector<Place> places;  ///< of all ranks
   const Connector* connector = nullptr;
+  ibv_wr_opcode send_opcode = IBV_WR_SEND_WITH_IMM;  ///< the immediate data: the sender's rank
   QueueSizes sizes;           ///< of every connection; inline_bytes as the device gives them
   uint32_t inline_bytes = 0;  ///< what is sent inline
   uint32_t window = 0;        ///< requests under way to one peer
@@ -73,6 +74,7 @@ class Lane {
   Peer* known(Rank rank) noexcept;
   Result<Peer*> meet(Rank rank);
   Status join(Peer& peer, const Ends& theirs);
+  ibv_qp* queue_of(Rank rank, uint32_t link) noexcept;
 
   uint32_t post(std::span<const Work> work) noexcept;
   uint32_t done(std::span<Done> out) noexcept;
@@ -99,6 +101,7 @@ class Lane {
   // lane_open.cc
   Status open_queues();
   Status try_links();
+  Status divide_receives();
 
   // lane_meet.cc
   Status make_links(Peer& peer, QueueSizes& sizes);
@@ -140,6 +143,7 @@ class Lane {
   Owned<ibv_comp_channel, ibv_destroy_comp_channel> channel_;
   Owned<ibv_cq, ibv_destroy_cq> completions_;
   ReceiveQueue receive_[kLinksPerPeer];
+  Senders senders_;  // on iWARP
   BufferPool small_, large_;
   Tickets tickets_;
   std::vector<Done> finished_;  // its capacity is reserved once: as many as there are tickets

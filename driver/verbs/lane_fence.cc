@@ -44,7 +44,7 @@ void Lane::send_fenced(Link& link, uint32_t message, ibv_wc_status ahead) noexce
     return;
   }
   chain_.start(link);
-  ibv_send_wr& request = chain_.add(IBV_WR_SEND_WITH_IMM);
+  ibv_send_wr& request = chain_.add(shared_.send_opcode);
   request.imm_data = shared_.info.rank;
   Chain::add_piece(request, small_.at(ticket.buffer), ticket.copy_bytes, small_.local_key());
   counters_.bytes_copied += ticket.copy_bytes;

@@ -42,6 +42,9 @@ Result<Peer*> Lane::meet(Rank rank) {
   }
   auto word = credit_words_.take(shared_.device);
   if (!word) return word.error();
+  if (shared_.device.is_iwarp) {
+    for (const Link& link : peer->links) senders_.add(link.queue->qp_num, rank);
+  }
   peer->taken = word->at;
   peer->mine.credit_address = reinterpret_cast<uint64_t>(word->at);
   peer->mine.credit_key = word->remote_key;
@@ -60,6 +63,7 @@ Status Lane::join(Peer& peer, const Ends& theirs) {
   const Place& place = shared_.places[peer.rank];
   peer.credit_address = theirs.credit_address;
   peer.credit_key = theirs.credit_key;
+  if (shared_.device.is_iwarp) return success();  // the connection manager connects the queue pairs
   for (uint32_t cls = 0; cls < kLinksPerPeer; ++cls) {
     const Remote remote{theirs.queue_pairs[cls], first_psn(info, peer.rank, info.rank, index_, cls),
                         place.lid, place.gid, place.mtu};
@@ -69,6 +73,11 @@ Status Lane::join(Peer& peer, const Ends& theirs) {
     if (!joined) return joined;
   }
   return success();
+}
+
+ibv_qp* Lane::queue_of(Rank rank, uint32_t link) noexcept {
+  Peer* const peer = known(rank);
+  return peer != nullptr ? peer->links[link].queue.get() : nullptr;
 }
 
 /// A link had no room. True: it has now, and had none because the peer had not been met. Otherwise

@@ -16,6 +16,7 @@ namespace {
 
 constexpr uint32_t kDepthMax = 1024;
 constexpr uint32_t kCompletionsMax = 8192;
+constexpr uint32_t kSlack = 2 * ReceiveQueue::kSpare;  // buffers given back that are not posted yet
 constexpr uint32_t kSmallBuffers = 256;
 constexpr uint32_t kLargeBuffers = 16;
 constexpr uint32_t kInlineWanted = 256;
@@ -55,12 +56,17 @@ Status Lane::open_queues() {
   tickets_.open(room_);
   finished_.reserve(room_);
   const uint32_t peers = shared_.info.rank_count - 1;
-  const uint32_t depth =
-      std::min(depth_wanted(shared_.info) * std::clamp(peers, 1u, 4u), kDepthMax);
+  uint32_t depth = std::min(depth_wanted(shared_.info) * std::clamp(peers, 1u, 4u), kDepthMax);
+  if (device.is_iwarp) {
+    const uint32_t wanted = peers * std::min(shared_.info.network_depth, kDepthMin) + kSlack;
+    depth = std::max({depth, std::min(wanted, kDepthMax), peers + kSlack});
+    senders_.open(shared_.info.rank_count * kLinksPerPeer);
+  }
   for (const MessageClass cls : {MessageClass::kRequest, MessageClass::kReply}) {
     ReceiveQueue& queue = receive_[static_cast<size_t>(cls)];
     auto made = queue.open(device, cls, depth, kMessageBytesMax, channel_.get());
     if (!made) return made;
+    if (device.is_iwarp) queue.tell_by(senders_);
   }
   if (auto made =
           small_.open(device, kSmallBuffers, align_up(kMessageBytesMax, 64u), "send buffers");
@@ -79,6 +85,22 @@ Status Lane::try_links() {
   if (auto made = make_links(peer, sizes); !made) return made;
   shared_.inline_bytes = std::min(sizes.inline_bytes, kInlineMax);
   shared_.window = std::min(shared_.info.network_depth, depth_wanted(shared_.info));
+  return device.is_iwarp ? divide_receives() : success();
+}
+
+/// iWARP ends a connection whose message finds no buffer, where others have the sender wait: so
+/// there is one for every request that all peers may have under way, and for every reply to this
+/// rank's own.
+Status Lane::divide_receives() {
+  const uint32_t peers = std::max(shared_.info.rank_count - 1, 1u);
+  const uint32_t depth = receive_[0].depth();
+  if (depth < peers + kSlack) {
+    return error(
+        "%s has shared receive queues of %u entries, too few for %u ranks; give it fewer ranks, or "
+        "another device",
+        shared_.device.name.c_str(), depth, shared_.info.rank_count);
+  }
+  shared_.window = std::min(shared_.window, (depth - kSlack) / peers);
   return success();
 }
 

@@ -66,7 +66,7 @@ bool Lane::append(const Work& work) noexcept {
 void Lane::append_message(Link& link, const Work& work, uint64_t payload_bytes) noexcept {
   const uint64_t bytes = work.head_bytes + payload_bytes;
   dcheck(bytes <= kMessageBytesMax, "message too long", bytes);
-  ibv_send_wr& request = chain_.add(IBV_WR_SEND_WITH_IMM);
+  ibv_send_wr& request = chain_.add(shared_.send_opcode);
   request.imm_data = shared_.info.rank;
   uint32_t buffer = BufferPool::kNone;
   if (bytes <= shared_.inline_bytes) {

@@ -13,12 +13,7 @@ constexpr uint8_t kRnrTimer = 5;
 /// For ever: a receiver may compute for as long as it likes.
 constexpr uint8_t kRnrRetry = 7;
 constexpr uint8_t kHopLimit = 64;
-/// Reads and atomics that one connection has under way at once.
 constexpr int kReadsMax = 16;
-
-uint8_t reads_max(const Device& device) noexcept {
-  return static_cast<uint8_t>(std::clamp(device.limits.max_qp_rd_atom, 1, kReadsMax));
-}
 
 Status to_init(const Device& device, ibv_qp* queue) {
   ibv_qp_attr attr{};
@@ -55,6 +50,10 @@ ibv_qp_attr ready_to_receive(const Device& device, const Remote& remote) noexcep
 }
 
 }  // namespace
+
+uint8_t reads_max(const Device& device) noexcept {
+  return static_cast<uint8_t>(std::clamp(device.limits.max_qp_rd_atom, 1, kReadsMax));
+}
 
 Result<QueuePair> make_queue_pair(const Device& device, ibv_cq* send, ibv_cq* receive, ibv_srq* srq,
                                   QueueSizes& sizes) {

@@ -15,6 +15,9 @@ struct QueueSizes {
   uint32_t inline_bytes = 0;  ///< wanted; what the device gives is written back
 };
 
+/// Reads and atomics that one connection may have under way at once.
+uint8_t reads_max(const Device& device) noexcept;
+
 /// In state INIT.
 Result<QueuePair> make_queue_pair(const Device& device, ibv_cq* send, ibv_cq* receive, ibv_srq* srq,
                                   QueueSizes& sizes);

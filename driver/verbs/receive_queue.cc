@@ -84,7 +84,7 @@ uint32_t ReceiveQueue::poll(std::span<Recv> out, Rank rank_count,
   for (const ibv_wc& one : std::span(arrived, count)) {
     --posted_;
     const auto buffer = static_cast<uint32_t>(one.wr_id);
-    const Rank peer = one.imm_data;
+    const Rank peer = senders_ == nullptr ? one.imm_data : senders_->rank_of(one.qp_num);
     // A connection is of a rank of this job, but what comes from outside is validated all the same.
     if (one.status != IBV_WC_SUCCESS || peer >= rank_count || one.byte_len < sizeof(uint64_t)) {
       bad = one;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "driver/verbs/buffer_pool.h"
+#include "driver/verbs/senders.h"
 #include "driver/work.h"
 
 namespace pinwire::verbs {
@@ -25,6 +26,9 @@ class ReceiveQueue {
   Status open(const Device& device, MessageClass cls, uint32_t depth, uint32_t message_bytes_max,
               ibv_comp_channel* channel);
   void close() noexcept;
+  /// Has messages told apart by their connection rather than by what they say.
+  void tell_by(const Senders& senders) noexcept { senders_ = &senders; }
+  uint32_t depth() const noexcept { return depth_; }
 
   ibv_srq* shared_queue() const noexcept { return queue_.get(); }
   ibv_cq* completions() const noexcept { return completions_.get(); }
@@ -53,6 +57,7 @@ class ReceiveQueue {
   Owned<ibv_srq, ibv_destroy_srq> queue_;
   std::vector<ibv_recv_wr> requests_;  // one for each buffer, written once but for `next`
   std::vector<ibv_sge> places_;
+  const Senders* senders_ = nullptr;
   uint32_t depth_ = 0;
   uint32_t posted_ = 0;
   MessageClass cls_ = MessageClass::kRequest;

@@ -91,6 +91,7 @@ Status Verbs::open(const OpenInfo& info) {
   shared_.info = info;
   if (auto enough = check_needs(shared_.device, info); !enough) return enough;
   shared_.places.resize(info.rank_count);
+  if (shared_.device.is_iwarp) shared_.send_opcode = IBV_WR_SEND;
   for (uint32_t index = 0; index < info.lanes; ++index) {
     lanes_.push_back(std::make_unique<Lane>(shared_, index));
     if (auto opened = lanes_.back()->open(); !opened) return opened;
@@ -110,8 +111,9 @@ Status Verbs::open(const OpenInfo& info) {
 std::vector<std::byte> Verbs::address() const {
   const Device& device = shared_.device;
   Address address;
-  address.place = {device.gid.bytes, connector_->datagram_queue(), device.port_facts.lid,
+  address.place = {device.gid.bytes, 0, device.port_facts.lid,
                    static_cast<uint8_t>(device.port_facts.active_mtu)};
+  connector_->fill_in(address.place);
   address.is_ethernet = device.is_ethernet;
   address.lanes = shared_.info.lanes;
   if (address.place.datagram_queue == 0) address.ends = connector_->all_ends();

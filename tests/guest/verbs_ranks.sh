@@ -1,5 +1,5 @@
 #!/bin/bash
-# In a guest: jobs over the verbs driver on a soft RDMA device. In the last, large transfers leave the segment without a copy.
+# In a guest: jobs over the verbs driver on a soft RDMA device, rxe unless $RDMA_UP says siw-up. In the last, large transfers leave the segment without a copy.
 # verbs_ranks.sh LAUNCHER RANKS:PROGRAM...
 launcher=$1
 shift
@@ -9,7 +9,7 @@ export GASNET_DRIVER=verbs GASNET_STATSFILE=$GUEST_LOGS/stats-%
 export GASNET_QP_TIMEOUT=20
 
 fail() { echo "verbs_ranks.sh: $*" >&2; exit 1; }
-rxe-up || fail "no RDMA device"
+${RDMA_UP:-rxe-up} || fail "no RDMA device"
 for job in "$@"; do "$launcher" -n "${job%%:*}" "${job#*:}" || fail "${job#*:} with ${job%%:*} ranks left with $?"; done
 for rank in 0 1; do
   grep -E 'verbs\.' "$GUEST_LOGS/stats-$rank" || fail "rank $rank wrote no statistics"
