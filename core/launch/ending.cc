@@ -86,12 +86,14 @@ void Ending::killed(Rank rank, int signal_number, int64_t now_ms) {
                 (ranks_[rank].left ? " while it left" : ""));
   }
   const int code = 128 + (expected ? user_signal_ : signal_number);
-  if (expected || cause_is_sure_) {
+  // The library aborts a rank whose peer is gone, too; here, perhaps, with one that left.
+  const bool may_follow =
+      signal_number == SIGABRT && phase_ == Phase::kLeaving && !ranks_[rank].left;
+  if (expected || cause_is_sure_ || may_follow) {
     set_code(code);
   } else {
     code_ = code;
   }
-  // The library aborts a rank whose peer is gone, too.
   cause_is_sure_ = cause_is_sure_ || signal_number != SIGABRT;
   if (phase_ != Phase::kQuitting) begin_quitting(now_ms);
 }

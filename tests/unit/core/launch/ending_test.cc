@@ -146,6 +146,20 @@ TEST_F(EndingTest, AKillThatIsHeardOfAfterAnAbortIsTheCauseToo) {
   EXPECT_EQ(ending.exit_code(), 128 + SIGKILL);
 }
 
+TEST_F(EndingTest, AnAbortAfterAnotherRankLeftMayFollowFromThat) {
+  all_join();
+  ending.left(0, 42, 10);
+  ending.ended(1, SIGABRT, 11);  // its connection to rank 0 broke
+  EXPECT_EQ(ending.exit_code(), 42);
+}
+
+TEST_F(EndingTest, AnAbortAfterAnotherRankLeftInPeaceIsAFailure) {
+  all_join();
+  ending.left(0, 0, 10);
+  ending.ended(1, SIGABRT, 11);
+  EXPECT_EQ(ending.exit_code(), 128 + SIGABRT);
+}
+
 TEST_F(EndingTest, ACrashIsTheCauseWhateverIsKilledLater) {
   ending.ended(0, SIGSEGV, 10);
   ending.ended(1, SIGKILL, 11);
