@@ -27,6 +27,9 @@ enum InternalHandler : uint8_t {
   kHandlerBucketWanted = 8,  ///< am/exchange.h, likewise
   kHandlerBucketGranted = 9,
   kHandlerBucketRefused = 10,
+  kHandlerVisit = 11,  ///< am/visit.h, likewise
+  kHandlerVisitAnswer = 12,
+  kHandlerVisitEnd = 13,
 };
 
 inline constinit HandlerFunction handler_table[kHandlerCount] = {};

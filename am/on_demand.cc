@@ -6,6 +6,7 @@
 #include "am/exchange.h"
 #include "am/outgoing.h"
 #include "am/tracked.h"
+#include "am/visit.h"
 
 namespace pinwire {
 namespace {
@@ -92,18 +93,20 @@ uint32_t by_message(const Transfer& all, uint64_t at, uint64_t bytes) noexcept {
              : get_by_message(all.peer, all.remote + at, all.local + at, bytes, all.done);
 }
 
-RemoteBucket remote_of(const Route& route, const Transfer& all, uint64_t at) noexcept {
+/// `key`: of all the peer's memory of the transfer, unless it is reached by buckets.
+RemoteBucket remote_of(const Route& route, const Transfer& all, uint64_t at,
+                       uint32_t key) noexcept {
   if (route.reach == Reach::kBuckets) return reach_bucket(all.peer, all.remote + at);
-  return {RemoteCache::kNone, route.region_key, all.remote + all.bytes};
+  return {RemoteCache::kNone, key, all.remote + all.bytes};
 }
 
-uint32_t start(const Transfer& all) noexcept {
+uint32_t start_under(const Transfer& all, uint32_t key) noexcept {
   const Route& route = engine.routes[all.peer];
   const Caps& caps = engine.drivers[route.driver_index].caps;
   AlonePin* alone = pin_alone(route, all);
   uint32_t count = 0;
   for (uint64_t at = 0; at < all.bytes;) {
-    const RemoteBucket remote = remote_of(route, all, at);
+    const RemoteBucket remote = remote_of(route, all, at, key);
     uint64_t piece = std::min(all.bytes - at, remote.end - (all.remote + at));
     if (remote.key == kNoRegion) {
       count += by_message(all, at, piece);
@@ -131,6 +134,24 @@ uint32_t start(const Transfer& all) noexcept {
   }
   if (alone != nullptr) drop_piece(alone);
   return count;
+}
+
+/// With memory that the peer pins for this transfer alone; done when it returns, as the peer must
+/// be told of the end.
+uint32_t visit(const Transfer& all) noexcept {
+  const Visit visit = begin_visit(all.peer, all.remote, all.bytes);
+  if (visit.key == kNoRegion) return by_message(all, 0, all.bytes);
+  DoneCount here{0};
+  const Transfer inner{all.op, all.peer, all.local, all.remote, all.bytes, all.is_copied, here};
+  const uint32_t count = start_under(inner, visit.key);
+  wait_until([&] { return here.load(std::memory_order_acquire) == count; });
+  end_visit(all.peer, visit);
+  return 0;
+}
+
+uint32_t start(const Transfer& all) noexcept {
+  const Route& route = engine.routes[all.peer];
+  return route.reach == Reach::kMessages ? visit(all) : start_under(all, route.region_key);
 }
 
 /// In one piece, its message with it. False: not to be had so.
@@ -197,7 +218,8 @@ void long_on_demand(const pinwire_token* token, Rank to, const AmCall& call, con
                        bytes,
                        is_copied,
                        done};
-    if (put_send(token, head, head_bytes, all, is_async)) return;
+    const bool in_one = route.reach == Reach::kBuckets;
+    if (in_one && put_send(token, head, head_bytes, all, is_async)) return;
     if (token != nullptr) {
       long_by_message(token, to, call, source, bytes, dest);
       return;

@@ -1,6 +1,7 @@
-// Transfers with memory that is pinned on demand: of the peer (Reach::kBuckets), or of this rank,
-// in a segment too large to pin or outside it. Cut where buckets end; what cannot be pinned is
-// copied, and what the peer cannot pin goes by messages.
+// Transfers with memory that is pinned on demand: of the peer, in buckets (Reach::kBuckets) or for
+// one large transfer alone (Reach::kMessages), or of this rank, in a segment too large to pin or
+// outside it. Cut where buckets end; what cannot be pinned is copied, and what the peer cannot pin
+// goes by messages.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +28,7 @@ uint32_t put_on_demand(Rank to, uint64_t dest, const void* source, size_t bytes,
 uint32_t get_on_demand(Rank from, uint64_t source, void* dest, size_t bytes,
                        DoneCount& done) noexcept;
 
-/// A Long to memory that is reached by buckets, as request_long() and reply_long().
+/// A Long to memory that no one key covers, as request_long() and reply_long().
 void long_on_demand(const pinwire_token* token, Rank to, const AmCall& call, const void* source,
                     size_t bytes, void* dest, bool is_async) noexcept;
 

@@ -98,7 +98,8 @@ void send_long(const pinwire_token* token, Rank to, const AmCall& call, const vo
     return;
   }
   if (route.reach != Reach::kWhole) [[unlikely]] {
-    if (route.reach == Reach::kBuckets) {
+    const bool is_visited = token == nullptr && pays_to_pin(route, bytes);
+    if (route.reach == Reach::kBuckets || is_visited) {
       long_on_demand(token, to, call, source, bytes, dest, is_async);
     } else {
       long_by_message(token, to, call, source, bytes, dest);

@@ -10,6 +10,7 @@
 #include "am/on_demand.h"
 #include "am/progress.h"
 #include "am/send.h"
+#include "am/visit.h"
 #include "core/base/bits.h"
 #include "core/base/log.h"
 
@@ -69,8 +70,9 @@ void post_pieces(const Work& whole, const Route& route, std::byte* local, uint64
 [[gnu::noinline]] void start_put_in_parts(Rank to, uint64_t dest, const void* source, size_t bytes,
                                           SourceUntil until, pinwire_op& op) noexcept {
   const Route& route = engine.routes[to];
-  if (route.reach == Reach::kMessages) {
-    op.started += put_by_message(to, dest, source, bytes, op.done);
+  if (route.reach == Reach::kMessages) {  // the source is free on return
+    op.started += pays_to_pin(route, bytes) ? put_on_demand(to, dest, source, bytes, false, op.done)
+                                            : put_by_message(to, dest, source, bytes, op.done);
     return;
   }
   const Caps& caps = engine.drivers[route.driver_index].caps;
@@ -136,7 +138,7 @@ void start_get(Rank from, const void* source, void* dest, size_t bytes, pinwire_
   }
   const auto remote = reinterpret_cast<uint64_t>(source);
   if (route.reach != Reach::kWhole) [[unlikely]] {
-    op.started += route.reach == Reach::kMessages
+    op.started += route.reach == Reach::kMessages && !pays_to_pin(route, bytes)
                       ? get_by_message(from, remote, dest, bytes, op.done)
                       : get_on_demand(from, remote, dest, bytes, op.done);
     return;
@@ -167,6 +169,7 @@ void register_transfer_handlers() noexcept {
   register_internal(kHandlerMemset, reinterpret_cast<HandlerFunction>(on_memset));
   register_message_carriers();
   register_exchange();
+  register_visits();
 }
 
 }  // namespace pinwire

@@ -1,0 +1,23 @@
+// Memory of a peer that is pinned for one transfer alone: its owner pins it when asked, and unpins
+// it when told that the transfer is over. Nothing is remembered, so memory that the owner unmaps
+// and maps anew is never taken for what it was (EVERYTHING).
+#pragma once
+
+#include <cstdint>
+
+#include "driver/work.h"
+
+namespace pinwire {
+
+struct Visit {
+  uint32_t key = kNoRegion;  ///< kNoRegion: the owner cannot pin it; send messages
+  uint32_t place = 0;        ///< where the owner remembers it
+};
+
+/// Asks and waits for the answer. Client context only, as end_visit().
+Visit begin_visit(Rank peer, uint64_t address, uint64_t bytes) noexcept;
+void end_visit(Rank peer, const Visit& visit) noexcept;
+
+void register_visits() noexcept;
+
+}  // namespace pinwire
