@@ -42,14 +42,25 @@ Status make_present(const Job& job, const Caps& caps) {
   return populate(job.segment.base, job.segment_bytes, engine.spinners_max);
 }
 
+Publication publication_by(const Job& job, const Caps& caps, const SegmentFacts& facts) noexcept {
+  return publication(job.kind, caps, facts.bytes <= job.pin_bytes_max);
+}
+
+/// Also of a rank whose own segment is empty: it may reach its peers' in parts.
+void open_pins(const Job& job, SegmentFacts& facts) {
+  for (uint32_t d = 0; d < engine.driver_count; ++d) {
+    const Caps& caps = engine.drivers[d].caps;
+    if (!pins_on_demand(caps)) continue;
+    const bool in_parts = job.kind == SegmentKind::kLarge && facts.bytes != 0 &&
+                          publication_by(job, caps, facts) == Publication::kWithheld;
+    facts.grants[d] = open_own_pins(job, d, in_parts);
+  }
+}
+
 Status publish_by(const Job& job, uint32_t index, SegmentFacts& facts) {
   DriverSlot& slot = engine.drivers[index];
-  const Publication way = publication(job.kind, slot.caps, facts.bytes <= job.pin_bytes_max);
+  const Publication way = publication_by(job, slot.caps, facts);
   const bool is_withheld = way == Publication::kWithheld;
-  if (pins_on_demand(slot.caps)) {
-    const bool in_parts = is_withheld && job.kind == SegmentKind::kLarge;
-    facts.grants[index] = open_own_pins(job, index, in_parts);
-  }
   facts.reach[index] = !is_withheld                       ? Reach::kWhole
                        : facts.grants[index].buckets != 0 ? Reach::kBuckets
                                                           : Reach::kMessages;
@@ -76,6 +87,7 @@ Result<SegmentFacts> publish_own(const Job& job) {
   static constexpr const char* kWays[] = {"by the driver", "in parts", "by messages"};
   SegmentFacts facts{};
   state_range(job, facts);
+  open_pins(job, facts);
   for (uint32_t d = 0; d < engine.driver_count && facts.bytes != 0; ++d) {
     if (auto published = publish_by(job, d, facts); !published) return published.error();
     const char* name = engine.drivers[d].driver->name();

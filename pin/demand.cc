@@ -12,6 +12,7 @@ void Demand::stats(StatSink& sink) const noexcept {
   sink.stat("pin_bounces", local.bounces);
   sink.stat("pin_demand_bytes", local.bytes);
   sink.stat("pin_demand_bytes_max", local.bytes_max);
+  const std::lock_guard guard(cache_lock);
   sink.stat("pin_remote_hits", cache.hits());
   sink.stat("pin_remote_misses", cache.misses());
   sink.stat("pin_remote_evictions", cache.evictions());

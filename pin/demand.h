@@ -12,7 +12,7 @@ namespace pinwire {
 
 struct Demand {
   Buckets own;
-  PinLock cache_lock;  ///< of `cache`; never held across a system call
+  mutable PinLock cache_lock;  ///< of `cache`; never held across a system call
   RemoteCache cache;
 
   void put_back(uint32_t index) noexcept {

@@ -4,6 +4,8 @@
 
 #include <sys/mman.h>
 
+#include <thread>
+
 #include "tests/unit/verbs/two_hosts.h"
 
 namespace pinwire {
@@ -129,6 +131,38 @@ TEST_F(OwnBuckets, WhatNoPeerMayAskForIsMalformed) {
   grant(0);
   grant(1);
   EXPECT_EQ(buckets_.grant(0, number_of(2), Buckets::kNone, granted), Answer::kMalformed);
+}
+
+/// Handlers of lanes grant, clients use and pin, completions give back: all at once.
+TEST_F(OwnBuckets, ThreadsDoNotMeet) {
+  constexpr int kTurns = 300;
+  std::vector<std::thread> threads;
+  threads.emplace_back(
+      [&] {  // the only one that grants: its peer's requests are one after the other
+        uint32_t held = Buckets::kNone;
+        for (int i = 0; i < kTurns; ++i) {
+          Buckets::Granted granted;
+          EXPECT_EQ(buckets_.grant(0, number_of(static_cast<uint64_t>(i) * 5 % 16), held, granted),
+                    Answer::kGranted);
+          held = granted.index;
+        }
+      });
+  for (uint64_t thread = 1; thread <= 2; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (uint64_t i = 0; i < kTurns; ++i) {
+        const auto used = buckets_.use(base_ + (i * 7 + thread) % 16 * kBucketBytes, true);
+        if (used.index != Buckets::kNone) buckets_.done(used.index);
+        const Region alone = buckets_.pin_alone(base_ + i, kBucketBytes);
+        if (alone.bytes != 0) buckets_.unpin_alone(alone);
+        buckets_.count_bounce();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const PinCounters after = buckets_.counters();
+  EXPECT_EQ(after.bounces, 2u * kTurns);
+  EXPECT_LE(after.bytes_max, 7 * kBucketBytes) << "four buckets and three of single transfers";
+  EXPECT_EQ(after.pins - after.unpins, after.bytes / kBucketBytes);
 }
 
 TEST_F(OwnBuckets, MemoryIsPinnedForOneTransferWithinTheBudget) {
