@@ -6,6 +6,7 @@
 #include "am/dispatch.h"
 #include "am/on_demand.h"
 #include "am/outgoing.h"
+#include "am/stripe.h"
 #include "core/base/log.h"
 
 namespace pinwire {
@@ -115,12 +116,18 @@ void send_long(const pinwire_token* token, Rank to, const AmCall& call, const vo
     post(token, route, work);
     return;
   }
+  const uint32_t local_key = engine.local_key(route.driver_index, source, bytes);
+  // Not in a handler, which holds a lane of one rail: waiting for those of others could deadlock.
+  if (token == nullptr && engine.stripes(route, local_key, bytes)) [[unlikely]] {
+    put_striped(to, route, source, reinterpret_cast<uint64_t>(dest), bytes);
+    post(token, route, work);
+    return;
+  }
   work.op = Op::kPutSend;
   work.local = unconst(source);
   work.bytes = bytes;
   work.remote = reinterpret_cast<uint64_t>(dest);
   work.remote_key = route.region_key;
-  const uint32_t local_key = engine.local_key(route.driver_index, source, bytes);
   const Caps& caps = engine.drivers[route.driver_index].caps;
   if (!caps.reaches(local_key) && bytes > caps.copied_bytes_max) {
     const size_t ahead = put_front(token, route, work, bytes);

@@ -45,7 +45,7 @@ size_t pinwire_stats(pinwire_stat_t* out, size_t room) {
   size_t count = 0;
   for (uint32_t d = 0; d < engine.driver_count; ++d) {
     const Driver& driver = *engine.drivers[d].driver;
-    Collect sink(driver.name(), out, room, count);
+    Collect sink(engine.drivers[d].label, out, room, count);
     driver.stats(sink);
     if (demands[d] != nullptr) demands[d]->stats(sink);
   }

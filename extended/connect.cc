@@ -1,6 +1,7 @@
 #include "extended/connect.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 #include "core/base/log.h"
@@ -48,6 +49,12 @@ Status open_one(Job& job, Driver& driver) {
   if (auto opened = driver.open(info); !opened) return opened;
   slot.driver = &driver;
   slot.caps = driver.caps();
+  const uint32_t rail = engine.rail_count > 1 ? engine.driver_count - engine.rail_first : 0;
+  const int length = std::snprintf(slot.label, sizeof slot.label, "%s", driver.name());
+  if (rail != 0) {
+    std::snprintf(slot.label + length, sizeof slot.label - static_cast<size_t>(length), "_rail%u",
+                  rail);
+  }
   ++engine.driver_count;
   trace_line('O', "driver %s opened with %u lanes", driver.name(), slot.lane_count);
   return success();
@@ -62,6 +69,7 @@ Status connect_peers(Job& job, uint32_t driver_index, const std::vector<Way>& wa
     if (auto connected = driver.connect(peer, (*addresses)[peer]); !connected) {
       return error("cannot connect to rank %u: %s", peer, connected.sentence().c_str());
     }
+    if (mine == Way::kNetwork && driver_index != engine.rail_first + engine.rail_to(peer)) continue;
     engine.routes[peer].driver = &driver;
     engine.routes[peer].driver_index = static_cast<uint8_t>(driver_index);
   }
@@ -85,6 +93,39 @@ Result<bool> anyone_needs(Job& job, const std::vector<Way>& ways, Way way) {
   });
 }
 
+Status open_and_connect(Job& job, std::unique_ptr<Driver> driver, const std::vector<Way>& ways,
+                        Way way) {
+  auto decorated = decorate(std::move(driver), job.settings);
+  if (!decorated) return decorated.error();
+  job.drivers.push_back(std::move(*decorated));
+  if (auto opened = open_one(job, *job.drivers.back()); !opened) return opened;
+  return connect_peers(job, engine.driver_count - 1, ways, way);
+}
+
+Status open_shm(Job& job, const std::vector<Way>& ways) {
+  auto driver = make_shm_driver(job.settings.shm_ring_slots);
+  job.shm = driver.get();
+  job.shm_index = engine.driver_count;
+  return open_and_connect(job, std::move(driver), ways, Way::kShm);
+}
+
+Status open_network(Job& job, const std::vector<Way>& ways) {
+  auto rails = make_network_rails(job);
+  if (!rails) return rails.error();
+  engine.rail_first = engine.driver_count;
+  engine.rail_count = static_cast<uint32_t>(rails->size());
+  check(engine.rail_first + engine.rail_count <= kDriversMax, "more rails than drivers");
+  if (engine.rail_count > 1) {
+    engine.stripe_bytes_min = job.settings.stripe_bytes_min;
+    engine.rail_keys = new uint32_t[uint64_t{engine.rank_count} * engine.rail_count]();
+  }
+  for (auto& rail : *rails) {
+    auto opened = open_and_connect(job, std::move(rail), ways, Way::kNetwork);
+    if (!opened) return opened;
+  }
+  return success();
+}
+
 }  // namespace
 
 Status open_drivers(Job& job) {
@@ -99,18 +140,8 @@ Status open_drivers(Job& job) {
     auto needed = anyone_needs(job, ways, way);
     if (!needed) return needed.error();
     if (!*needed) continue;
-    auto driver =
-        way == Way::kShm
-            ? Result<std::unique_ptr<Driver>>(make_shm_driver(job.settings.shm_ring_slots))
-            : make_network_driver(job);
-    if (!driver) return driver.error();
-    if (way == Way::kShm) job.shm = static_cast<ShmDriver*>(driver->get());
-    driver = decorate(std::move(*driver), job.settings);
-    if (!driver) return driver.error();
-    if (way == Way::kShm) job.shm_index = engine.driver_count;
-    job.drivers.push_back(std::move(*driver));
-    if (auto opened = open_one(job, *job.drivers.back()); !opened) return opened;
-    if (auto done = connect_peers(job, engine.driver_count - 1, ways, way); !done) return done;
+    auto opened = way == Way::kShm ? open_shm(job, ways) : open_network(job, ways);
+    if (!opened) return opened;
   }
   if (job.settings.verbose_env && engine.rank == 0) {
     for (uint32_t d = 0; d < engine.driver_count; ++d) {

@@ -85,7 +85,7 @@ class TraceCounters final : public StatSink {
 void report_counters() noexcept {
   if (!watches('C')) return;
   for (uint32_t d = 0; d < engine.driver_count; ++d) {
-    TraceCounters sink(engine.drivers[d].driver->name());
+    TraceCounters sink(engine.drivers[d].label);
     engine.drivers[d].driver->stats(sink);
     if (demands[d] != nullptr) demands[d]->stats(sink);
   }

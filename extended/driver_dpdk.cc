@@ -36,7 +36,7 @@ uint32_t ring_frames(const Settings& settings, const DpdkOptions& options) {
 
 }  // namespace
 
-Result<std::unique_ptr<Driver>> make_dpdk_for(const Job& job) {
+Result<Rails> make_dpdk_for(const Job& job) {
   const Settings& settings = job.settings;
   constexpr uint32_t kRingFramesMin = 64;
   if (settings.dpdk_ring_frames != 0 && settings.dpdk_ring_frames < kRingFramesMin) {
@@ -67,7 +67,11 @@ Result<std::unique_ptr<Driver>> make_dpdk_for(const Job& job) {
   nic.window_frames = std::clamp(std::bit_ceil(settings.network_depth), 4u, 256u);
   nic.coalesce = settings.dpdk_coalesce;
   nic.seed = job.bootstrap->job_key() + engine.rank;
-  return make_dpdk_driver(options, nic);
+  auto driver = make_dpdk_driver(options, nic);
+  if (!driver) return driver.error();
+  Rails rails;
+  rails.push_back(std::move(*driver));
+  return rails;
 }
 
 }  // namespace pinwire

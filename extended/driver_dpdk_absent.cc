@@ -3,7 +3,7 @@
 
 namespace pinwire {
 
-Result<std::unique_ptr<Driver>> make_dpdk_for(const Job&) {
+Result<Rails> make_dpdk_for(const Job&) {
   return error("this build has no DPDK; install libdpdk-dev and configure again");
 }
 

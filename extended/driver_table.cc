@@ -9,7 +9,7 @@ namespace {
 struct Entry {
   const char* name;
   DriverChoice choice;
-  Result<std::unique_ptr<Driver>> (*make)(const Job&);
+  Result<Rails> (*make)(const Job&);
 };
 
 constexpr Entry kNetworkDrivers[] = {
@@ -17,28 +17,33 @@ constexpr Entry kNetworkDrivers[] = {
     {"dpdk", DriverChoice::kDpdk, make_dpdk_for},
 };
 
-/// Whether every rank could make its own: they all take the same one.
-Result<bool> works_everywhere(const Job& job, bool works_here) {
-  const std::byte mine{works_here};
+/// The least that any rank could make; 0: it works not everywhere. They all take the same one.
+Result<size_t> rails_everywhere(const Job& job, size_t here) {
+  const std::byte mine{static_cast<uint8_t>(here)};
   auto all = job.bootstrap->all_gather({&mine, 1});
   if (!all) return all.error();
-  return std::all_of(all->begin(), all->end(), [](const auto& bytes) {
-    return bytes.size() == 1 && bytes[0] != std::byte{0};
-  });
+  size_t least = here;
+  for (const auto& bytes : *all) {
+    least = std::min<size_t>(least, bytes.size() == 1 ? static_cast<uint8_t>(bytes[0]) : 0);
+  }
+  return least;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Driver>> make_network_driver(const Job& job) {
+Result<Rails> make_network_rails(const Job& job) {
   std::string reasons;
   for (const Entry& entry : kNetworkDrivers) {
     if (job.settings.driver != DriverChoice::kAuto && job.settings.driver != entry.choice) continue;
-    auto driver = entry.make(job);
-    auto everywhere = works_everywhere(job, driver.ok());
+    auto rails = entry.make(job);
+    auto everywhere = rails_everywhere(job, rails ? rails->size() : 0);
     if (!everywhere) return everywhere.error();
-    if (*everywhere) return driver;
+    if (*everywhere != 0) {
+      rails->resize(*everywhere);
+      return rails;
+    }
     reasons += std::string(reasons.empty() ? "" : "; ") + entry.name + ": " +
-               (driver ? "another rank has none that works" : driver.sentence());
+               (rails ? "another rank has none that works" : rails.sentence());
   }
   return error("no driver works for the peers that need a network: %s", reasons.c_str());
 }

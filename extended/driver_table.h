@@ -3,22 +3,26 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "driver/driver.h"
 #include "extended/job.h"
 
 namespace pinwire {
 
+/// One for each rail: a port over which all peers are reached. As many on every rank.
+using Rails = std::vector<std::unique_ptr<Driver>>;
+
 /// The driver for peers on other hosts: the first of the table that works on every rank, or the one
 /// that GASNET_DRIVER names. A sentence that says of each why it was passed over. Collective.
-Result<std::unique_ptr<Driver>> make_network_driver(const Job& job);
+Result<Rails> make_network_rails(const Job& job);
 
 /// `driver` inside the decorators that this build and the settings want: `checked` in builds with
 /// checks, `faulty` where GASNET_FAULTS says so. Production builds link one that adds nothing.
 Result<std::unique_ptr<Driver>> decorate(std::unique_ptr<Driver> driver, const Settings& settings);
 
 /// One function for each row. A build without the device's library links one that says so.
-Result<std::unique_ptr<Driver>> make_verbs_for(const Job& job);
-Result<std::unique_ptr<Driver>> make_dpdk_for(const Job& job);
+Result<Rails> make_verbs_for(const Job& job);
+Result<Rails> make_dpdk_for(const Job& job);
 
 }  // namespace pinwire

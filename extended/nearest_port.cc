@@ -34,6 +34,20 @@ std::vector<uint32_t> free_cpus(const Job& job, const Numa& numa, NodeMask near_
   return all;
 }
 
+NearestDevice describe(const std::vector<std::string>& addresses, const std::vector<int>& nodes,
+                       const DeviceDistances& distances, uint32_t index) {
+  const uint32_t distance = distances[index];
+  const bool is_nearest = distance == *std::min_element(distances.begin(), distances.end());
+  NearestDevice device{index, nodes[index], addresses[index]};
+  if (device.node < 0) {
+    device.story += ", of which no NUMA node is known";
+  } else {
+    device.story += " of NUMA node " + std::to_string(device.node) + ", distance " +
+                    std::to_string(distance) + (is_nearest ? "" : ": nearer ones are other ranks'");
+  }
+  return device;
+}
+
 }  // namespace
 
 NearestDevice nearest_device(const Job& job, const std::vector<std::string>& addresses) {
@@ -49,19 +63,32 @@ NearestDevice nearest_device(const Job& job, const std::vector<std::string>& add
     for (const int node : nodes)
       distances.push_back(numa.distance(job.ranks[rank].numa_nodes, node));
   }
-  NearestDevice device;
-  device.index = share_devices(ranks)[mine];
-  device.node = nodes[device.index];
-  const uint32_t distance = ranks[mine][device.index];
-  const bool is_nearest = distance == *std::min_element(ranks[mine].begin(), ranks[mine].end());
-  device.story = addresses[device.index];
-  if (device.node < 0) {
-    device.story += ", of which no NUMA node is known";
-  } else {
-    device.story += " of NUMA node " + std::to_string(device.node) + ", distance " +
-                    std::to_string(distance) + (is_nearest ? "" : ": nearer ones are other ranks'");
+  const uint32_t index = share_devices(ranks)[mine];
+  return describe(addresses, nodes, ranks[mine], index);
+}
+
+std::vector<NearestDevice> near_devices(const Job& job, const std::vector<std::string>& addresses) {
+  const Numa numa;
+  const RankFacts& mine = job.ranks[engine.rank];
+  std::vector<int> nodes;
+  DeviceDistances distances;
+  for (const std::string& address : addresses) {
+    nodes.push_back(numa.node_of_pci(address));
+    distances.push_back(numa.distance(mine.numa_nodes, nodes.back()));
   }
-  return device;
+  uint32_t sharers = 0, position = 0;
+  for (Rank rank = 0; rank < job.ranks.size(); ++rank) {
+    const RankFacts& other = job.ranks[rank];
+    if (other.host != mine.host || other.numa_nodes != mine.numa_nodes) continue;
+    position += rank < engine.rank;
+    ++sharers;
+  }
+  std::vector<NearestDevice> near;
+  for (const uint32_t index : near_share(distances, position, sharers)) {
+    near.push_back(describe(addresses, nodes, distances, index));
+  }
+  if (near.empty()) near.push_back(nearest_device(job, addresses));
+  return near;
 }
 
 PortChoice choose_port(const Job& job) {

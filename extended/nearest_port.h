@@ -25,6 +25,9 @@ struct NearestDevice {
 /// reckons the same from what all told each other.
 NearestDevice nearest_device(const Job& job, const std::vector<std::string>& addresses);
 
+/// This rank's share of the nearest: one as above, or several where they are more than the ranks.
+std::vector<NearestDevice> near_devices(const Job& job, const std::vector<std::string>& addresses);
+
 /// Every rank of the host reckons the same from what all told each other.
 PortChoice choose_port(const Job& job);
 

@@ -117,6 +117,20 @@ bool is_by_shm(const Job& job, const Route& route) noexcept {
   return route.driver != nullptr && job.shm != nullptr && route.driver_index == job.shm_index;
 }
 
+/// Of each rail; false: not by all.
+bool keep_rail_keys(Rank peer, const SegmentFacts& facts) noexcept {
+  const Route& route = engine.routes[peer];
+  if (engine.rail_keys == nullptr || route.driver == nullptr) return true;
+  if (route.driver_index < engine.rail_first) return true;
+  bool is_whole = true;
+  for (uint32_t rail = 0; rail < engine.rail_count; ++rail) {
+    const uint32_t index = engine.rail_first + rail;
+    engine.rail_keys[uint64_t{peer} * engine.rail_count + rail] = facts.keys[index];
+    is_whole = is_whole && facts.reach[index] == Reach::kWhole;
+  }
+  return is_whole || facts.bytes == 0;
+}
+
 /// What this process does with the memory of a rank, itself included.
 Status reach_peer(Job& job, Rank peer, const SegmentFacts& facts) {
   Route& route = engine.routes[peer];
@@ -167,6 +181,7 @@ Status publish_segments(Job& job) {
     }
     std::memcpy(&facts[peer], (*all)[peer].data(), sizeof facts[peer]);
     if (auto reached = reach_peer(job, peer, facts[peer]); !reached) return reached;
+    if (!keep_rail_keys(peer, facts[peer])) engine.stripe_bytes_min = ~uint64_t{0};
   }
   for (uint32_t d = 0; d < engine.driver_count; ++d) {
     if (demands[d] == nullptr) continue;

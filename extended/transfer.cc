@@ -10,6 +10,7 @@
 #include "am/on_demand.h"
 #include "am/progress.h"
 #include "am/send.h"
+#include "am/stripe.h"
 #include "am/visit.h"
 #include "core/base/bits.h"
 #include "core/base/log.h"
@@ -124,7 +125,11 @@ void start_put(Rank to, void* dest, const void* source, size_t bytes, SourceUnti
     work.local_key = engine.local_key(route.driver_index, source, bytes);
   }
   std::byte* local = static_cast<std::byte*>(const_cast<void*>(source));
-  post_pieces(work, route, local, remote, bytes, counted);
+  if (engine.stripes(route, work.local_key, bytes)) [[unlikely]] {
+    counted.started += post_striped(work, route, local, remote, bytes);
+  } else {
+    post_pieces(work, route, local, remote, bytes, counted);
+  }
   if (must_wait) wait_until([&] { return here.finished(); });
 }
 
@@ -145,6 +150,10 @@ void start_get(Rank from, const void* source, void* dest, size_t bytes, pinwire_
   }
   Work work = one_sided(Op::kGet, from, route, op);
   work.local_key = engine.local_key(route.driver_index, dest, bytes);
+  if (engine.stripes(route, work.local_key, bytes)) [[unlikely]] {
+    op.started += post_striped(work, route, dest, remote, bytes);
+    return;
+  }
   post_pieces(work, route, static_cast<std::byte*>(dest), remote, bytes, op);
 }
 

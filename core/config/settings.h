@@ -37,7 +37,8 @@ struct Settings {
   MemoryBound pin_budget;  ///< 0 bytes: what the limits leave
   SegmentPages hugepages = SegmentPages::kAuto;
   // The RDMA device.
-  std::string verbs_device;  ///< "mlx5_0" or "mlx5_0:1"; empty: the first that will do
+  std::string verbs_device;  ///< "mlx5_0,mlx5_1:1"; empty: those near the rank
+  uint64_t stripe_bytes_min = 0;
   std::string gid;           ///< an index or an address; empty: chosen by kind
   uint32_t qp_timeout = 0;   ///< of an acknowledgement: 4.096 us * 2^qp_timeout
   uint32_t qp_retry_count = 0;

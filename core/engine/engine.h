@@ -37,6 +37,7 @@ struct DriverSlot {
   Caps caps;
   uint32_t lane_count = 1;
   uint32_t own_key = kNoRegion;  ///< of this process's segment
+  char label[16] = "";           ///< in statistics: "verbs", "verbs_rail1"
   DriverLane lanes[kLanesMax];
 
   /// The lane of this driver that a thread of `thread_lane` uses.
@@ -58,7 +59,13 @@ struct Engine {
   std::atomic<uint32_t> spins_now{~0u};
   uint32_t spinners_max = ~0u;  ///< threads of this process that have a core each
   DriverSlot drivers[kDriversMax];
-  Route* routes = nullptr;  ///< rank_count of them
+  /// Drivers of one kind, each over a port of its own, that reach the same peers. The messages
+  /// between two ranks go by one of them, large transfers by all (am/stripe.h).
+  uint32_t rail_first = 0;
+  uint32_t rail_count = 1;
+  uint64_t stripe_bytes_min = ~uint64_t{0};  ///< of a large transfer; ~0 with one rail
+  uint32_t* rail_keys = nullptr;  ///< [peer][rail]: of its segment; nullptr with one rail
+  Route* routes = nullptr;        ///< rank_count of them
   uint64_t own_base = 0;
   uint64_t own_bytes = 0;
   std::atomic<uint32_t> threads{0};       ///< that have called, dead ones included
@@ -91,6 +98,14 @@ struct Engine {
   uint32_t local_key(uint32_t driver, const void* address, uint64_t bytes) const noexcept {
     const auto at = reinterpret_cast<uint64_t>(address);
     return inside(at, bytes, own_base, own_bytes) ? drivers[driver].own_key : kNoRegion;
+  }
+
+  /// The same at both ends, so that a handler replies on the lane that it holds.
+  uint32_t rail_to(Rank peer) const noexcept { return (rank + peer) % rail_count; }
+  /// Whether a transfer by this route, which reaches all of the peer's segment, goes by all rails:
+  /// all of them know the local memory, if one does.
+  bool stripes(const Route& route, uint32_t local_key, uint64_t bytes) const noexcept {
+    return bytes >= stripe_bytes_min && local_key != kNoRegion && route.driver_index >= rail_first;
   }
 
   /// Offers one piece of work on a driver's lane, whose lock the caller holds unless the driver

@@ -1,6 +1,7 @@
 #include "core/topo/nearest.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "core/base/check.h"
@@ -44,6 +45,20 @@ std::vector<uint32_t> share_devices(const std::vector<DeviceDistances>& ranks) {
   while (improve(ranks, taken)) {
   }
   return taken;
+}
+
+std::vector<uint32_t> near_share(const DeviceDistances& distances, uint32_t position,
+                                 uint32_t sharers) {
+  check(!distances.empty() && position < sharers, "no devices or no such rank", position, sharers);
+  const uint32_t least = *std::min_element(distances.begin(), distances.end());
+  std::vector<uint32_t> near;
+  for (uint32_t device = 0; device < distances.size(); ++device) {
+    if (distances[device] == least) near.push_back(device);
+  }
+  const size_t each = near.size() / sharers;
+  if (each < 2) return {};
+  const auto first = near.begin() + static_cast<ptrdiff_t>(each * position);
+  return {first, first + static_cast<ptrdiff_t>(each)};
 }
 
 }  // namespace pinwire

@@ -5,11 +5,14 @@
 namespace pinwire::verbs {
 namespace {
 
+constexpr const char* kPortAdvice =
+    "the port went down; is its cable in, its switch up, its interface (`ip link`) up?";
+
 /// nullptr: no harm done, or the completions tell.
 const char* harm_of(const ibv_async_event& event) noexcept {
   switch (event.event_type) {
     case IBV_EVENT_PORT_ERR:
-      return "the port went down; is its cable in, its switch up, its interface (`ip link`) up?";
+      return kPortAdvice;
     case IBV_EVENT_DEVICE_FATAL:
       return "the device failed; see its log (dmesg)";
     case IBV_EVENT_CQ_ERR:
@@ -39,6 +42,17 @@ void note_events(Shared& shared) noexcept {
     }
     ibv_ack_async_event(&event);
   }
+}
+
+void note_cause(Shared& shared) noexcept {
+  note_events(shared);
+  const Device& device = shared.device;
+  ibv_port_attr facts{};
+  if (ibv_query_port(device.context.get(), device.port, &facts) != 0) return;
+  if (facts.state == IBV_PORT_ACTIVE) return;
+  shared.failure.record(shared.info.rank, WorkStatus::kUnreachable, "%s port %u is %s: %s",
+                        device.name.c_str(), device.port, ibv_port_state_str(facts.state),
+                        kPortAdvice);
 }
 
 }  // namespace pinwire::verbs

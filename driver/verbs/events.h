@@ -9,4 +9,8 @@ namespace pinwire::verbs {
 /// driver's failure.
 void note_events(Shared& shared) noexcept;
 
+/// Before the failure of a transfer is noted: what may have caused it, an event or a port that is
+/// down, says more.
+void note_cause(Shared& shared) noexcept;
+
 }  // namespace pinwire::verbs

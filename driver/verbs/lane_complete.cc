@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "driver/verbs/events.h"
 #include "driver/verbs/lane.h"
 
 namespace pinwire::verbs {
@@ -52,6 +53,8 @@ Rank Lane::peer_of(uint32_t queue_pair) const noexcept {
 }
 
 void Lane::note_failure(const ibv_wc& completion) noexcept {
+  if (shared_.failure.get() != nullptr) return;
+  note_cause(shared_);
   const Rank peer = peer_of(completion.qp_num);
   shared_.failure.record(
       peer, status_of(completion.status),

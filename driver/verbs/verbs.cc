@@ -7,6 +7,7 @@
 #include "driver/verbs/events.h"
 #include "driver/verbs/lane.h"
 #include "driver/verbs/needs.h"
+#include "driver/verbs/ports.h"
 #include "driver/verbs/regions.h"
 
 namespace pinwire {
@@ -194,6 +195,25 @@ void Verbs::stats(StatSink& sink) const noexcept {
 
 }  // namespace
 }  // namespace verbs
+
+Result<std::vector<VerbsPort>> find_verbs_ports(const std::string& names) {
+  auto list = verbs::DeviceList::make();
+  if (!list) return list.error();
+  std::vector<VerbsPort> all;
+  for (size_t at = 0; at <= names.size();) {
+    const size_t end = std::min(names.find(',', at), names.size());
+    auto ports = verbs::find_ports(*list, names.substr(at, end - at));
+    if (!ports) return ports.error();
+    if (!names.empty()) ports->resize(1);
+    for (const verbs::PortName& port : *ports) {
+      all.push_back(
+          {std::string(ibv_get_device_name(port.device)) + ":" + std::to_string(port.port),
+           verbs::pci_address(port.device)});
+    }
+    at = end + 1;
+  }
+  return all;
+}
 
 Result<std::unique_ptr<Driver>> make_verbs_driver(const VerbsOptions& options) {
   auto device = verbs::open_device(options);

@@ -84,6 +84,20 @@ TEST_F(Trouble, ADeviceThatFails) {
   expect_failure(0, "left port 1");
 }
 
+TEST_F(Trouble, APortThatIsDownIsToldRatherThanTheTransferThatFailed) {
+  connect();
+  fabric_.set_port_state("left", 1, IBV_PORT_DOWN);
+  const uint64_t value = 1;
+  const Work work = put(&value, sizeof value, kNoRegion);
+  ASSERT_EQ(at(0).post(0, {&work, 1}), 1u);
+  for (uint32_t turns = 0; done_.empty(); ++turns) {  // nobody looks for events meanwhile
+    ASSERT_LT(turns, kTurnsMax);
+    turn(0);
+  }
+  EXPECT_NE(done_[0].status, WorkStatus::kOk);
+  expect_failure(0, "the port went down");
+}
+
 TEST_F(Trouble, ThePortOfThePeerGoesDown) {
   connect();
   fabric_.set_port_state("right", 1, IBV_PORT_DOWN);
@@ -194,21 +208,29 @@ TEST_F(Trouble, APortThatIsDownIsPassedOver) {
   ASSERT_TRUE(made.ok()) << made.sentence();  // the other device
 }
 
-TEST_F(Trouble, OfSeveralPortsTheOneThatIsChosen) {
-  VerbsOptions options;
-  size_t ports = 0;
-  options.choose = [&](const std::vector<std::string>& addresses) {
-    ports = addresses.size();
-    return 1u;
-  };
-  auto made = make_verbs_driver(options);
-  ASSERT_TRUE(made.ok()) << made.sentence();
-  EXPECT_EQ(ports, 2u);
-  ASSERT_TRUE((*made)->open({.rank = 0, .rank_count = 2}).ok());
-  const auto live = fabric_.live();
-  EXPECT_TRUE(std::all_of(live.begin(), live.end(), [](const std::string& object) {
-    return object.find("right") != std::string::npos;
-  }));
+std::vector<std::string> names_of(Result<std::vector<VerbsPort>> ports) {
+  std::vector<std::string> names;
+  if (!ports) return {ports.sentence()};
+  for (const VerbsPort& port : *ports) names.push_back(port.name);
+  return names;
+}
+
+TEST_F(Trouble, PortsAreFoundInTheOrderOfTheList) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(names_of(find_verbs_ports("")), (Names{"left:1", "right:1"}));
+  EXPECT_EQ(names_of(find_verbs_ports("right,left:1")), (Names{"right:1", "left:1"}));
+  EXPECT_EQ(names_of(find_verbs_ports("right")), (Names{"right:1"}));
+  auto twin = fake_verbs::roce("twin", 9);
+  twin.ports.push_back(twin.ports[0]);
+  twin.ports[1].facts.state = IBV_PORT_DOWN;
+  fabric_.add(twin);
+  EXPECT_EQ(names_of(find_verbs_ports("")), (Names{"left:1", "right:1", "twin:1"}));
+  EXPECT_EQ(names_of(find_verbs_ports("twin,left")), (Names{"twin:1", "left:1"}));
+  EXPECT_NE(names_of(find_verbs_ports("left,twin:2"))[0].find("twin port 2 is DOWN"),
+            std::string::npos);
+  EXPECT_NE(names_of(find_verbs_ports("left,middle"))[0].find("no RDMA device middle"),
+            std::string::npos);
+  EXPECT_NE(names_of(find_verbs_ports("left,twin:x"))[0].find("DEVICE:PORT"), std::string::npos);
 }
 
 TEST_F(Trouble, AnAddressThatThePortHasNot) {

@@ -74,5 +74,22 @@ TEST(Nearest, NoAssignmentIsNearerOnMachinesOfSockets) {
   }
 }
 
+TEST(NearShare, AloneItTakesAllOfTheNearest) {
+  EXPECT_EQ(near_share({10, 21, 10, 10}, 0, 1), (Taken{0, 2, 3}));
+  EXPECT_EQ(near_share({20, 20}, 0, 1), (Taken{0, 1})) << "nothing is known";
+}
+
+TEST(NearShare, RanksOfTheSameCoresDivideThem) {
+  EXPECT_EQ(near_share({10, 10, 10, 10, 21}, 0, 2), (Taken{0, 1}));
+  EXPECT_EQ(near_share({10, 10, 10, 10, 21}, 1, 2), (Taken{2, 3}));
+  EXPECT_EQ(near_share({10, 10, 10, 10, 10}, 1, 2), (Taken{2, 3})) << "alike for all";
+}
+
+TEST(NearShare, NoneWhereThereIsAtMostOneForEach) {
+  EXPECT_TRUE(near_share({10}, 0, 1).empty());
+  EXPECT_TRUE(near_share({10, 21, 21}, 0, 1).empty());
+  EXPECT_TRUE(near_share({10, 10, 10}, 2, 3).empty());
+}
+
 }  // namespace
 }  // namespace pinwire

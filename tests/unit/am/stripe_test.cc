@@ -1,0 +1,171 @@
+#include "am/stripe.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "am/progress.h"
+
+namespace pinwire {
+namespace {
+
+/// Takes all work and completes it when asked; or fails.
+class RailDriver final : public Driver {
+ public:
+  explicit RailDriver(const char* name) : name_(name) {}
+  std::vector<Work> posted;
+  uint32_t completed = 0;
+  Failure broken{1, WorkStatus::kUnreachable, "its cable was pulled"};
+  bool is_broken = false;
+
+  const char* name() const noexcept override { return name_; }
+  Caps caps() const noexcept override { return {}; }
+  Status open(const OpenInfo&) override { return success(); }
+  std::vector<std::byte> address() const override { return {}; }
+  Status connect(Rank, std::span<const std::byte>) override { return success(); }
+  Result<Region> pin(void*, uint64_t, int, uint64_t) override { return Region{}; }
+  Status unpin(const Region&) override { return success(); }
+  void close() override {}
+  uint32_t post(uint32_t, std::span<const Work> work) noexcept override {
+    posted.insert(posted.end(), work.begin(), work.end());
+    return static_cast<uint32_t>(work.size());
+  }
+  uint32_t done(uint32_t, std::span<Done> out) noexcept override {
+    if (is_broken || completed == posted.size()) return 0;
+    out[0] = {posted[completed++].cookie, WorkStatus::kOk};
+    return 1;
+  }
+  uint32_t recv(uint32_t, RecvFilter, std::span<Recv>) noexcept override { return 0; }
+  void give_back(uint32_t, std::span<const Recv>) noexcept override {}
+  bool idle(uint32_t) const noexcept override { return false; }
+  int event_fd(uint32_t) const noexcept override { return -1; }
+  Armed arm(uint32_t) noexcept override { return Armed::kBusy; }
+  const Failure* failure() const noexcept override { return is_broken ? &broken : nullptr; }
+  void stats(StatSink&) const noexcept override {}
+
+ private:
+  const char* name_;
+};
+
+/// Rank 0 of 2, with three rails behind one driver for near peers.
+class Stripes : public testing::Test {
+ protected:
+  static constexpr uint32_t kRails = 3;
+  static constexpr uint64_t kLocal = 0x10'0000, kRemote = 0x7000'0000, kPinned = 1 << 30;
+
+  Stripes() {
+    engine.rank = 0;
+    engine.driver_count = 1 + kRails;
+    engine.rail_first = 1;
+    engine.rail_count = kRails;
+    engine.stripe_bytes_min = 64 * 1024;
+    engine.rail_keys = keys_;
+    engine.own_base = kLocal;
+    engine.own_bytes = kPinned;
+    Driver* const drivers[] = {&near_, &rails_[0], &rails_[1], &rails_[2]};
+    for (uint32_t d = 0; d < engine.driver_count; ++d) {
+      engine.drivers[d].driver = drivers[d];
+      engine.drivers[d].caps = {};
+      engine.drivers[d].caps.needs_local_key = true;
+      engine.drivers[d].caps.put_bytes_max = 1 << 20;
+      engine.drivers[d].own_key = 50 + d;
+    }
+    route_.driver_index = static_cast<uint8_t>(engine.rail_first + engine.rail_to(1));
+    route_.driver = drivers[route_.driver_index];
+    route_.region_key = keys_[kRails + engine.rail_to(1)];
+  }
+  ~Stripes() override {
+    engine.driver_count = 0;
+    engine.rail_first = 0;
+    engine.rail_count = 1;
+    engine.stripe_bytes_min = ~uint64_t{0};
+    engine.rail_keys = nullptr;
+    engine.own_base = engine.own_bytes = 0;
+    for (DriverSlot& slot : engine.drivers) {
+      slot.driver = nullptr;
+      slot.caps = {};
+      slot.own_key = kNoRegion;
+    }
+  }
+  uint32_t post(uint64_t bytes) {
+    Work work{};
+    work.op = Op::kPut;
+    work.peer = 1;
+    work.cookie = cookie_of(done_);
+    return post_striped(work, route_, reinterpret_cast<void*>(kLocal), kRemote, bytes);
+  }
+
+  RailDriver near_{"near"}, rails_[kRails] = {RailDriver("a"), RailDriver("b"), RailDriver("c")};
+  uint32_t keys_[2 * kRails] = {0, 0, 0, 71, 72, 73};
+  Route route_;
+  DoneCount done_{0};
+};
+
+TEST_F(Stripes, CoverATransferOnceInPagesWithTheKeysOfEachRail) {
+  for (const uint64_t bytes : {64u * 1024, 65'537u, 1'000'000u, 3u << 20}) {
+    for (RailDriver& rail : rails_) rail.posted.clear();
+    EXPECT_EQ(post(bytes), 3u) << bytes;
+    uint64_t at = 0;
+    for (uint32_t rail = 0; rail < kRails; ++rail) {
+      ASSERT_EQ(rails_[rail].posted.size(), 1u);
+      const Work& work = rails_[rail].posted[0];
+      EXPECT_EQ(reinterpret_cast<uint64_t>(work.local), kLocal + at);
+      EXPECT_EQ(work.remote, kRemote + at);
+      EXPECT_EQ(work.local_key, 51 + rail);
+      EXPECT_EQ(work.remote_key, 71 + rail);
+      EXPECT_EQ(at % 4096, 0u);
+      at += work.bytes;
+    }
+    EXPECT_EQ(at, bytes);
+    EXPECT_TRUE(near_.posted.empty());
+    while (poll() != 0) {
+    }
+    for (RailDriver& rail : rails_) rail.completed = 0;
+  }
+}
+
+TEST_F(Stripes, PiecesAreNoLargerThanWhatTheDriverTakes) {
+  EXPECT_EQ(post(6 << 20), 3u * 2);
+  for (const RailDriver& rail : rails_) {
+    ASSERT_EQ(rail.posted.size(), 2u);
+    for (const Work& work : rail.posted) EXPECT_EQ(work.bytes, 1u << 20);
+  }
+  while (poll() != 0) {
+  }
+}
+
+TEST_F(Stripes, ThePayloadOfALongIsWaitedForOnAllRails) {
+  put_striped(1, route_, reinterpret_cast<void*>(kLocal), kRemote, 1 << 20);
+  for (const RailDriver& rail : rails_) EXPECT_EQ(rail.completed, 1u);
+}
+
+TEST_F(Stripes, ARailThatFailsEndsTheJobByItsOwnWords) {
+  rails_[2].is_broken = true;
+  EXPECT_DEATH(put_striped(1, route_, reinterpret_cast<void*>(kLocal), kRemote, 1 << 20),
+               "driver c: its cable was pulled");
+}
+
+TEST_F(Stripes, WhatIsSmallOrNearOrUnpinnedIsNotStriped) {
+  EXPECT_TRUE(engine.stripes(route_, 51, 64 * 1024));
+  EXPECT_FALSE(engine.stripes(route_, 51, 64 * 1024 - 1));
+  EXPECT_FALSE(engine.stripes(route_, kNoRegion, 64 * 1024)) << "pinned or copied by one rail";
+  Route near = route_;
+  near.driver_index = 0;
+  EXPECT_FALSE(engine.stripes(near, 51, 1 << 30));
+}
+
+TEST_F(Stripes, TwoRanksAgreeOnTheRailOfTheirMessages) {
+  for (Rank one = 0; one < 10; ++one) {
+    for (Rank other = 0; other < 10; ++other) {
+      engine.rank = one;
+      const uint32_t there = engine.rail_to(other);
+      engine.rank = other;
+      EXPECT_EQ(engine.rail_to(one), there);
+      EXPECT_LT(there, kRails);
+    }
+  }
+  engine.rank = 0;
+}
+
+}  // namespace
+}  // namespace pinwire
