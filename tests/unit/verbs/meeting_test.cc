@@ -119,6 +119,7 @@ TEST_F(Meeting, ARankThatIsNeverAnsweredIsGivenUpWithASentence) {
   EXPECT_NE(std::string(at(0).failure()->sentence).find("rank 1 does not answer rank 0"),
             std::string::npos)
       << at(0).failure()->sentence;
+  std::printf("%s\n", at(0).failure()->sentence);
 }
 
 TEST_F(Meeting, ADeviceThatMakesNoMoreConnectionsIsNamedWithItsLimit) {
@@ -132,6 +133,7 @@ TEST_F(Meeting, ADeviceThatMakesNoMoreConnectionsIsNamedWithItsLimit) {
   }
   EXPECT_NE(std::string(at(0).failure()->sentence).find("has 1024 queue pairs"), std::string::npos)
       << at(0).failure()->sentence;
+  std::printf("%s\n", at(0).failure()->sentence);
 }
 
 TEST_F(Meeting, ADeviceWithoutDatagramsConnectsAtStart) {

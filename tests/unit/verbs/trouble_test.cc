@@ -247,6 +247,7 @@ TEST_F(Trouble, MemoryThatCannotBePinnedComesWithTheLimit) {
   ASSERT_FALSE(pinned.ok());
   EXPECT_NE(pinned.sentence().find("limit of locked memory"), std::string::npos)
       << pinned.sentence();
+  std::printf("%s\n", pinned.sentence().c_str());
 }
 
 TEST_F(Trouble, APeerOfAnotherKindOrWithOtherLanes) {
