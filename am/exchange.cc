@@ -45,13 +45,10 @@ void on_wanted(pinwire_token* token, int32_t asker_index, int32_t gives_back, in
   switch (demand->own.grant(peer, join_halves(number_low, number_high),
                             static_cast<uint32_t>(gives_back), granted)) {
     case Buckets::Answer::kGranted: {
-      const int32_t args[] = {asker_index,
-                              static_cast<int32_t>(granted.index),
-                              static_cast<int32_t>(granted.key),
-                              static_cast<int32_t>(granted.generation),
-                              static_cast<int32_t>(granted.from),
+      const int32_t args[] = {asker_index, static_cast<int32_t>(granted.index),
+                              static_cast<int32_t>(granted.key), static_cast<int32_t>(granted.from),
                               static_cast<int32_t>(granted.to)};
-      reply_short(*token, {kHandlerBucketGranted, 6, args});
+      reply_short(*token, {kHandlerBucketGranted, 5, args});
       return;
     }
     case Buckets::Answer::kRefused:
@@ -63,14 +60,13 @@ void on_wanted(pinwire_token* token, int32_t asker_index, int32_t gives_back, in
 }
 
 void on_granted(pinwire_token* token, int32_t asker_index, int32_t owners_index, int32_t key,
-                int32_t generation, int32_t from, int32_t to) {
+                int32_t from, int32_t to) {
   const Rank peer = token->source;
   Demand* demand = demands[engine.routes[peer].driver_index];
   if (demand == nullptr) malformed(peer, "a grant of a bucket");
   RemoteCache::Told told;
   told.owners_index = static_cast<uint32_t>(owners_index);
   told.key = static_cast<uint32_t>(key);
-  told.generation = static_cast<uint32_t>(generation);
   told.from = static_cast<uint32_t>(from);
   told.to = static_cast<uint32_t>(to);
   const Guard guard(demand->cache_lock);
@@ -101,7 +97,7 @@ RemoteBucket known_bucket(Rank peer, uint64_t address) noexcept {
   RemoteCache& cache = demand.cache;
   const Guard guard(demand.cache_lock);
   const uint64_t number = cache.number_of(peer, address);
-  const uint32_t index = cache.take(peer, number, 0);
+  const uint32_t index = cache.take(peer, number);
   const uint64_t end = cache.end_of(peer, number);
   return index == kNone ? RemoteBucket{kNone, kNoRegion, end}
                         : read_entry(cache, index, address, end);
@@ -121,7 +117,7 @@ RemoteBucket reach_bucket(Rank peer, uint64_t address) noexcept {
   };
   const auto is_in_hand = [&]() noexcept {
     const Guard guard(demand.cache_lock);
-    index = cache.take(peer, number, 0);
+    index = cache.take(peer, number);
     if (index != kNone) {
       read();
       return true;

@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
   for (int round = 0; round < 100; ++round) {
     const uint64_t start = now_ns();
     for (const uint64_t number : order) {
-      const uint32_t index = cache.take(1, number, 0);
+      const uint32_t index = cache.take(1, number);
       keys += cache.at(index).key;
       cache.put_back(index);
     }

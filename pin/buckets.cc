@@ -27,7 +27,7 @@ Buckets::Answer Buckets::grant(Rank peer, uint64_t number, uint32_t gives_back,
     return Answer::kMalformed;
   }
   if (table_.held_by(peer) >= shares().buckets_per_peer) return Answer::kMalformed;
-  uint32_t index = table_.find(number, 0);
+  uint32_t index = table_.find(number);
   if (index == kNone) index = pin(number);
   if (index == kNone) return Answer::kRefused;
   check(table_.hold(index, peer), "a peer holds more than its share", peer);
@@ -35,7 +35,6 @@ Buckets::Answer Buckets::grant(Rank peer, uint64_t number, uint32_t gives_back,
   const uint64_t start = number << shares().bucket_shift;
   granted.index = index;
   granted.key = entry.region.remote_key;
-  granted.generation = entry.generation;
   granted.from = static_cast<uint32_t>(entry.region.base - start);
   granted.to = static_cast<uint32_t>(entry.region.base + entry.region.bytes - start);
   return Answer::kGranted;
@@ -45,7 +44,7 @@ Buckets::Used Buckets::use(const void* address, bool pins) noexcept {
   if (!covers(address)) return {};
   const uint64_t number = reinterpret_cast<uint64_t>(address) >> shares().bucket_shift;
   const Guard guard(lock_);
-  uint32_t index = table_.find(number, 0);
+  uint32_t index = table_.find(number);
   if (index != kNone) {
     ++counters_.hits;
   } else {
@@ -100,7 +99,7 @@ uint32_t Buckets::pin(uint64_t number) noexcept {
   const uint64_t to = std::min(start + shares().bucket_bytes(), end_);
   if (const auto victim = table_.make_room(); victim.is_any) unpin(victim.region);
   const Region region = pin_evicting(from, to - from);
-  return region.bytes == 0 ? kNone : table_.add(number, region, 0);
+  return region.bytes == 0 ? kNone : table_.add(number, region);
 }
 
 /// A device that has no more may have it once something idle is gone.

@@ -39,7 +39,6 @@ class Buckets {
   struct Granted {
     uint32_t index = kNone;
     uint32_t key = kNoRegion;
-    uint32_t generation = 0;
     uint32_t from = 0;  ///< offsets in the bucket: what is pinned of it
     uint32_t to = 0;
   };

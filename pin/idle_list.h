@@ -29,13 +29,6 @@ class IdleList {
     (last_ == kNone ? first_ : entries[last_].idle.after) = index;
     last_ = index;
   }
-  /// The first to be evicted: of no use any more.
-  template <typename Entry>
-  void add_first(std::span<Entry> entries, uint32_t index) noexcept {
-    entries[index].idle = {kNone, first_};
-    (first_ == kNone ? last_ : entries[first_].idle.before) = index;
-    first_ = index;
-  }
   template <typename Entry>
   void remove(std::span<Entry> entries, uint32_t index) noexcept {
     const IdleLink link = entries[index].idle;

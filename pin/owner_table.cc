@@ -12,21 +12,6 @@ void OwnerTable::open(const Shares& shares, uint32_t rank_count) {
   map_.open(count);
 }
 
-uint32_t OwnerTable::find(uint64_t number, uint32_t generation) noexcept {
-  const uint32_t index = map_.find(number);
-  if (index == kNone) return kNone;
-  Entry& entry = entries_[index];
-  if (entry.generation == generation) [[likely]]
-    return index;
-  map_.erase(number);
-  entry.is_stale = true;
-  if (is_idle(entry)) {  // first to go
-    idle_.remove(std::span(entries_), index);
-    idle_.add_first(std::span(entries_), index);
-  }
-  return kNone;
-}
-
 OwnerTable::Victim OwnerTable::make_room() noexcept { return free_.empty() ? evict() : Victim{}; }
 
 OwnerTable::Victim OwnerTable::evict() noexcept {
@@ -34,7 +19,7 @@ OwnerTable::Victim OwnerTable::evict() noexcept {
   if (index == kNone) return {};
   Entry& entry = entries_[index];
   idle_.remove(std::span(entries_), index);
-  if (!entry.is_stale) map_.erase(entry.number);
+  map_.erase(entry.number);
   const Victim victim{true, entry.region};
   entry = Entry{};
   free_.push_back(index);
@@ -42,14 +27,13 @@ OwnerTable::Victim OwnerTable::evict() noexcept {
   return victim;
 }
 
-uint32_t OwnerTable::add(uint64_t number, const Region& region, uint32_t generation) noexcept {
+uint32_t OwnerTable::add(uint64_t number, const Region& region) noexcept {
   check(!free_.empty(), "a bucket was pinned without room for it", number);
   const uint32_t index = free_.back();
   free_.pop_back();
   Entry& entry = entries_[index];
   entry.number = number;
   entry.region = region;
-  entry.generation = generation;
   map_.put(number, index);
   idle_.add_last(std::span(entries_), index);
   ++pinned_;
@@ -61,13 +45,7 @@ void OwnerTable::begin(uint32_t index) noexcept {
 }
 
 void OwnerTable::end(uint32_t index) noexcept {
-  Entry& entry = entries_[index];
-  if (!is_idle(entry)) return;
-  if (entry.is_stale) {
-    idle_.add_first(std::span(entries_), index);
-  } else {
-    idle_.add_last(std::span(entries_), index);
-  }
+  if (is_idle(entries_[index])) idle_.add_last(std::span(entries_), index);
 }
 
 bool OwnerTable::hold(uint32_t index, Rank peer) noexcept {

@@ -22,17 +22,15 @@ class OwnerTable {
   struct Entry {
     uint64_t number = 0;  ///< address >> bucket_shift
     Region region{};
-    uint32_t generation = 0;  ///< of the address space, when it was pinned
-    uint32_t holders = 0;     ///< peers
-    uint32_t uses = 0;        ///< own transfers under way
-    bool is_stale = false;    ///< no longer found; unpinned as soon as nobody has it
+    uint32_t holders = 0;  ///< peers
+    uint32_t uses = 0;     ///< own transfers under way
     IdleLink idle;
   };
 
   void open(const Shares& shares, uint32_t rank_count);
 
-  /// The entry of a bucket, or kNone. One of another generation is none: its memory may be another.
-  uint32_t find(uint64_t number, uint32_t generation) noexcept;
+  /// The entry of a bucket, or kNone.
+  uint32_t find(uint64_t number) const noexcept { return map_.find(number); }
   const Entry& at(uint32_t index) const noexcept { return entries_[index]; }
 
   /// What must be unpinned before another bucket is pinned: the longest idle, or kNone while there
@@ -45,7 +43,7 @@ class OwnerTable {
   /// The same, though there is room: the device refused more.
   Victim evict() noexcept;
   /// Remembers a bucket just pinned, of which there was no entry. There is room: make_room().
-  uint32_t add(uint64_t number, const Region& region, uint32_t generation) noexcept;
+  uint32_t add(uint64_t number, const Region& region) noexcept;
 
   /// False: the peer has its whole share.
   bool hold(uint32_t index, Rank peer) noexcept;

@@ -27,10 +27,8 @@ RemoteCache::Want RemoteCache::ask(Rank peer, uint64_t number) noexcept {
     if (victim == kNone) return want;
     of.idle.remove(std::span(entries_), victim);
     want.gives_back = entries_[victim].owners_index;
-    if (entries_[victim].state == State::kReady) {
-      map_.erase(key_of(peer, entries_[victim].number));
-      ++evictions_;
-    }
+    map_.erase(key_of(peer, entries_[victim].number));
+    ++evictions_;
     free(victim);
   }
   ++misses_;
@@ -55,7 +53,6 @@ bool RemoteCache::grant(Rank peer, uint32_t index, const Told& told) noexcept {
   entry.to = (entry.number << shift) + told.to;
   entry.key = told.key;
   entry.owners_index = told.owners_index;
-  entry.generation = told.generation;
   entry.state = State::kReady;
   return true;
 }
@@ -74,9 +71,6 @@ void RemoteCache::end(uint32_t index) noexcept {
     case State::kRefused:  // the owner holds nothing for us
       free(index);
       return;
-    case State::kStale:
-      peers_[entry.peer].idle.add_first(std::span(entries_), index);
-      return;
     case State::kReady:
       peers_[entry.peer].idle.add_last(std::span(entries_), index);
       return;
@@ -84,16 +78,6 @@ void RemoteCache::end(uint32_t index) noexcept {
     case State::kFree:
       check(false, "a bucket was put back before the owner answered", index);
   }
-}
-
-void RemoteCache::forget(uint32_t index) noexcept {
-  Entry& entry = entries_[index];
-  map_.erase(key_of(entry.peer, entry.number));
-  entry.state = State::kStale;
-  if (entry.uses != 0) return;
-  IdleList& idle = peers_[entry.peer].idle;
-  idle.remove(std::span(entries_), index);
-  idle.add_first(std::span(entries_), index);
 }
 
 void RemoteCache::free(uint32_t index) noexcept {

@@ -24,7 +24,6 @@ class RemoteCache {
     kAsked,    ///< the owner's answer is under way
     kReady,    ///< peers' memory may be reached under `key`
     kRefused,  ///< the owner cannot pin it; forgotten when the last user has let go
-    kStale,    ///< the owner's memory may be another by now; given back when idle
   };
   struct Entry {
     uint64_t number = 0;
@@ -32,7 +31,6 @@ class RemoteCache {
     uint64_t to = 0;
     uint32_t key = kNoRegion;
     uint32_t owners_index = kNone;  ///< by which the owner knows it
-    uint32_t generation = 0;        ///< of the owner's address space
     uint32_t uses = 0;
     IdleLink idle;
     uint16_t peer = 0;
@@ -54,18 +52,14 @@ class RemoteCache {
     return (number + 1) << peers_[peer].shift;
   }
 
-  /// Takes the entry of a bucket into use, or says kNone: ask the owner. `generation` is that of
-  /// the owner's address space. The entry may still be kAsked, or, later, kRefused.
+  /// Takes the entry of a bucket into use, or says kNone: ask the owner. The entry may still be
+  /// kAsked, or, later, kRefused.
   // Budget: 30 ns with put_back(), both included (bench/pin_hit).
-  uint32_t take(Rank peer, uint64_t number, uint32_t generation) noexcept {
+  uint32_t take(Rank peer, uint64_t number) noexcept {
     const uint32_t index = map_.find(key_of(peer, number));
     if (index == kNone) [[unlikely]]
       return kNone;
     Entry& entry = entries_[index];
-    if (entry.generation != generation && entry.state == State::kReady) [[unlikely]] {
-      forget(index);
-      return kNone;
-    }
     ++hits_;
     if (entry.uses++ == 0) peers_[peer].idle.remove(std::span(entries_), index);
     return index;
@@ -86,7 +80,6 @@ class RemoteCache {
   struct Told {
     uint32_t owners_index = kNone;
     uint32_t key = kNoRegion;
-    uint32_t generation = 0;
     uint32_t from = 0;  ///< offsets in the bucket: what is pinned of it
     uint32_t to = 0;
   };
@@ -94,7 +87,6 @@ class RemoteCache {
   bool refuse(Rank peer, uint32_t index) noexcept;
 
   const Entry& at(uint32_t index) const noexcept { return entries_[index]; }
-  uint32_t share_of(Rank peer) const noexcept { return peers_[peer].share; }
   uint64_t hits() const noexcept { return hits_; }
   uint64_t misses() const noexcept { return misses_; }
   uint64_t evictions() const noexcept { return evictions_; }
@@ -115,7 +107,6 @@ class RemoteCache {
            entries_[index].peer == peer;
   }
   void end(uint32_t index) noexcept;
-  void forget(uint32_t index) noexcept;
   void free(uint32_t index) noexcept;
 
   std::vector<Entry> entries_;

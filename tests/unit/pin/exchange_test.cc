@@ -83,7 +83,7 @@ class Exchange {
     const size_t which = random_.below(node.under_way.size());
     Node::Transfer& one = node.under_way[which];
     if (one.entry == RemoteCache::kNone) {
-      one.entry = node.cache.take(one.to, one.number, 0);
+      one.entry = node.cache.take(one.to, one.number);
       if (one.entry != RemoteCache::kNone) return;
       const auto want = node.cache.ask(one.to, one.number);
       if (want.index == RemoteCache::kNone) return;  // waits for its own to end
@@ -120,7 +120,7 @@ class Exchange {
     if (letter.index != RemoteCache::kNone) {
       ASSERT_TRUE(node.table.let_go(letter.index, letter.from));
     }
-    uint32_t index = node.table.find(letter.number, 0);
+    uint32_t index = node.table.find(letter.number);
     if (index == OwnerTable::kNone) {
       const auto victim = node.table.make_room();
       if (victim.is_any) {
@@ -128,7 +128,7 @@ class Exchange {
       }
       const uint32_t key = node.next_key++;
       node.keys.insert(key);
-      index = node.table.add(letter.number, {0, 0, key, key}, 0);
+      index = node.table.add(letter.number, {0, 0, key, key});
     }
     ASSERT_TRUE(node.table.hold(index, letter.from)) << "beyond the share";
     network_.push_back({letter.to, letter.from, true, letter.number, letter.asker_index, index,

@@ -18,12 +18,11 @@ class Cache : public testing::Test {
     const RemoteCache::Grant grants[] = {{}, {16, 2}, {16, 1}};
     cache_.open(grants);
   }
-  void answer(Rank peer, uint32_t index, uint32_t owners_index, uint32_t generation = 0) {
+  void answer(Rank peer, uint32_t index, uint32_t owners_index) {
     RemoteCache::Told told;
     told.to = 1;
     told.owners_index = owners_index;
     told.key = owners_index + 1000;
-    told.generation = generation;
     ASSERT_TRUE(cache_.grant(peer, index, told));
   }
   /// Asked for, granted, and put back.
@@ -37,18 +36,18 @@ class Cache : public testing::Test {
 };
 
 TEST_F(Cache, AHitNeedsNoQuestion) {
-  EXPECT_EQ(cache_.take(1, 7, 0), RemoteCache::kNone);
+  EXPECT_EQ(cache_.take(1, 7), RemoteCache::kNone);
   visit(1, 7, 5);
-  const uint32_t index = cache_.take(1, 7, 0);
+  const uint32_t index = cache_.take(1, 7);
   ASSERT_NE(index, RemoteCache::kNone);
   EXPECT_EQ(cache_.at(index).key, 1005u);
-  EXPECT_EQ(cache_.take(2, 7, 0), RemoteCache::kNone) << "another peer's memory is another";
+  EXPECT_EQ(cache_.take(2, 7), RemoteCache::kNone) << "another peer's memory is another";
   cache_.put_back(index);
 }
 
 TEST_F(Cache, ABucketThatIsAskedForIsNotAskedForTwice) {
   const auto want = cache_.ask(1, 7);
-  EXPECT_EQ(cache_.take(1, 7, 0), want.index);
+  EXPECT_EQ(cache_.take(1, 7), want.index);
   EXPECT_EQ(cache_.at(want.index).state, State::kAsked);
   answer(1, want.index, 3);
   EXPECT_EQ(cache_.at(want.index).uses, 2u);
@@ -57,42 +56,26 @@ TEST_F(Cache, ABucketThatIsAskedForIsNotAskedForTwice) {
 TEST_F(Cache, TheLongestUnusedIsGivenBackForAnother) {
   visit(1, 7, 70);
   visit(1, 8, 80);
-  cache_.put_back(cache_.take(1, 7, 0));
+  cache_.put_back(cache_.take(1, 7));
   const auto want = cache_.ask(1, 9);
   EXPECT_EQ(want.gives_back, 80u);
-  EXPECT_EQ(cache_.take(1, 8, 0), RemoteCache::kNone);
+  EXPECT_EQ(cache_.take(1, 8), RemoteCache::kNone);
   EXPECT_EQ(cache_.evictions(), 1u);
 }
 
 TEST_F(Cache, WhatIsInUseIsNeverGivenBack) {
   visit(2, 7, 70);
-  const uint32_t in_use = cache_.take(2, 7, 0);
+  const uint32_t in_use = cache_.take(2, 7);
   EXPECT_EQ(cache_.ask(2, 8).index, RemoteCache::kNone);
   cache_.put_back(in_use);
   EXPECT_EQ(cache_.ask(2, 8).gives_back, 70u);
-}
-
-TEST_F(Cache, AnEntryOfAnotherGenerationIsNotFoundAndGoesFirst) {
-  visit(1, 7, 70);
-  visit(1, 8, 80);
-  EXPECT_EQ(cache_.take(1, 8, 1), RemoteCache::kNone);
-  EXPECT_EQ(cache_.ask(1, 9).gives_back, 80u);
-}
-
-TEST_F(Cache, AStaleEntryInUseGoesWhenItsUserIsDone) {
-  visit(2, 7, 70);
-  const uint32_t in_use = cache_.take(2, 7, 0);
-  EXPECT_EQ(cache_.take(2, 7, 1), RemoteCache::kNone);
-  EXPECT_EQ(cache_.ask(2, 7).index, RemoteCache::kNone) << "it is still counted";
-  cache_.put_back(in_use);
-  EXPECT_EQ(cache_.ask(2, 7).gives_back, 70u);
 }
 
 TEST_F(Cache, ARefusedBucketIsForgotten) {
   const auto want = cache_.ask(2, 7);
   ASSERT_TRUE(cache_.refuse(2, want.index));
   EXPECT_EQ(cache_.at(want.index).state, State::kRefused);
-  EXPECT_EQ(cache_.take(2, 7, 0), RemoteCache::kNone);
+  EXPECT_EQ(cache_.take(2, 7), RemoteCache::kNone);
   cache_.put_back(want.index);
   EXPECT_EQ(cache_.ask(2, 7).gives_back, RemoteCache::kNone) << "the owner holds nothing";
 }
@@ -121,12 +104,11 @@ TEST(RemoteCache, RandomOperationsAgreeWithAShadow) {
     const RemoteCache::Grant grants[] = {{}, {16, 5}, {16, 1}, {16, 8}};
     RemoteCache cache;
     cache.open(grants);
-    std::map<std::pair<Rank, uint64_t>, std::pair<uint32_t, uint32_t>> known;  // index, generation
-    std::map<Rank, std::set<uint32_t>> owned;  // what the owner thinks is held
+    std::map<std::pair<Rank, uint64_t>, uint32_t> known;  // index
+    std::map<Rank, std::set<uint32_t>> owned;             // what the owner thinks is held
     std::vector<uint32_t> in_use;
-    uint32_t generation = 0, next_owned = 0;
+    uint32_t next_owned = 0;
     for (uint32_t step = 0; step < 20'000; ++step) {
-      if (random.below(200) == 0) ++generation;
       if (!in_use.empty() && random.below(2) == 0) {
         const size_t which = random.below(in_use.size());
         cache.put_back(in_use[which]);
@@ -135,22 +117,20 @@ TEST(RemoteCache, RandomOperationsAgreeWithAShadow) {
       }
       const Rank peer = 1 + static_cast<Rank>(random.below(3));
       const uint64_t number = random.below(12);
-      uint32_t index = cache.take(peer, number, generation);
+      uint32_t index = cache.take(peer, number);
       const auto found = known.find({peer, number});
       if (index != RemoteCache::kNone) {
-        ASSERT_TRUE(found != known.end() && found->second.first == index &&
-                    found->second.second == generation)
+        ASSERT_TRUE(found != known.end() && found->second == index)
             << "seed " << seed << " step " << step;
       } else {
-        ASSERT_TRUE(found == known.end() || found->second.second != generation);
-        if (found != known.end()) known.erase(found);
+        ASSERT_TRUE(found == known.end());
         const auto want = cache.ask(peer, number);
         if (want.index == RemoteCache::kNone) continue;
         if (want.gives_back != RemoteCache::kNone) {
           ASSERT_EQ(owned[peer].erase(want.gives_back), 1u) << "given back twice, or never held";
         }
         std::erase_if(known, [&](const auto& one) {
-          return one.first.first == peer && one.second.first == want.index;
+          return one.first.first == peer && one.second == want.index;
         });
         index = want.index;
         if (random.below(10) == 0) {
@@ -159,10 +139,9 @@ TEST(RemoteCache, RandomOperationsAgreeWithAShadow) {
           RemoteCache::Told told;
           told.to = 1;
           told.owners_index = next_owned++;
-          told.generation = generation;
           ASSERT_TRUE(cache.grant(peer, index, told));
           owned[peer].insert(told.owners_index);
-          known[{peer, number}] = {index, generation};
+          known[{peer, number}] = index;
         }
         ASSERT_LE(owned[peer].size(), grants[peer].buckets);
       }
