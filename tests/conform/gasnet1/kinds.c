@@ -217,7 +217,7 @@ CASE(large_segments_are_bounded_by_memory, "C1-045 C1-063 C1-065 C1-093") {
 
 /* Sixteen times what may be pinned, under traffic that goes anywhere. */
 JOB(segment_beyond_the_pin_budget, "C1-063 C1-065 C1-067 C1-071 C1-072", kNetwork, 0, "") {
-  enum { kBudget = 1 << 20, kBytes = 16 << 20, kRounds = 800, kMost = 30000 };
+  enum { kBudget = 1 << 20, kBytes = 16 << 20, kRounds = 300, kMost = 30000 };
   static unsigned char source[kMost], back[kMost];
   unsigned long long random;
   setenv("GASNET_PIN_BUDGET", "1048576", 1);
