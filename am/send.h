@@ -31,6 +31,7 @@ void reply_long(pinwire_token& token, const AmCall& call, const void* source, si
 struct AmLimits {
   size_t medium_bytes_max;
   size_t long_bytes_max;
+  size_t long_reply_bytes_max;  ///< less where a reply may take one message only
 };
 AmLimits am_limits() noexcept;
 

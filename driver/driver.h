@@ -33,6 +33,7 @@ struct Caps {
   uint32_t atomic64 = 0;  ///< 64-bit atomics: an atomic_bit() for each that the device has
   bool on_demand_paging = false;
   bool exposes = false;          ///< expose() works
+  bool bounded_replies = false;  ///< a receiver has room for one reply to each request, not for more
   bool needs_local_key = false;  ///< work of more than copied_bytes_max must name a region
   bool zero_copy_tx = false;
   bool in_place_rx = false;

@@ -83,7 +83,7 @@ int pinwire_am_reply_long(gasnet_token_t token, gasnet_handler_t handler, void* 
                           size_t nbytes, void* dest_addr, int argc,
                           const gasnet_handlerarg_t* args) {
   reply_call("gasnet_AMReplyLong", token, handler);
-  if (token == nullptr || bad_target(token->source, argc) || nbytes > pinwire_max_long) {
+  if (token == nullptr || bad_target(token->source, argc) || nbytes > pinwire_max_long_reply) {
     return GASNET_ERR_BAD_ARG;
   }
   note_event(Event::kReplyLong, token->source, nbytes, handler, source);

@@ -17,6 +17,7 @@ gasnet_node_t pinwire_mynode = 0;
 gasnet_node_t pinwire_nodes = 1;
 size_t pinwire_max_medium = 512;
 size_t pinwire_max_long = 512;
+size_t pinwire_max_long_reply = 512;
 struct pinwire_reach* pinwire_reach = nullptr;
 
 extern "C" {
@@ -74,6 +75,7 @@ int gasnet_attach(gasnet_handlerentry_t* table, int numentries, uintptr_t segsiz
   const AmLimits limits = am_limits();
   pinwire_max_medium = limits.medium_bytes_max;
   pinwire_max_long = limits.long_bytes_max;
+  pinwire_max_long_reply = limits.long_reply_bytes_max;
   return GASNET_OK;
 }
 

@@ -12,10 +12,11 @@ extern "C" {
 /* Fixed by gasnet_init: the least that any driver of the job can carry. */
 extern size_t pinwire_max_medium;
 extern size_t pinwire_max_long;
+extern size_t pinwire_max_long_reply;
 static inline size_t gasnet_AMMaxArgs(void) { return 16; }
 static inline size_t gasnet_AMMaxMedium(void) { return pinwire_max_medium; }
 static inline size_t gasnet_AMMaxLongRequest(void) { return pinwire_max_long; }
-static inline size_t gasnet_AMMaxLongReply(void) { return pinwire_max_long; }
+static inline size_t gasnet_AMMaxLongReply(void) { return pinwire_max_long_reply; }
 
 /* ---- 2.3.3, 2.3.4 Requests and replies -------------------------------------------------------- */
 

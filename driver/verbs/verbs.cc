@@ -80,6 +80,7 @@ Caps Verbs::caps() const noexcept {
   caps.hw_rdma = true;
   caps.atomic64 = shared_.device.has_atomics() ? kRdmaAtomics : 0;
   caps.ordered_put_send = !shared_.options.fences_puts;
+  caps.bounded_replies = shared_.device.is_iwarp;
   caps.needs_local_key = true;
   caps.zero_copy_tx = true;
   caps.in_place_rx = true;
