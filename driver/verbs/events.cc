@@ -1,5 +1,7 @@
 #include "driver/verbs/events.h"
 
+#include <time.h>
+
 #include "core/base/log.h"
 
 namespace pinwire::verbs {
@@ -44,15 +46,21 @@ void note_events(Shared& shared) noexcept {
   }
 }
 
-void note_cause(Shared& shared) noexcept {
-  note_events(shared);
+void note_cause(Shared& shared, uint32_t patience_ms) noexcept {
   const Device& device = shared.device;
-  ibv_port_attr facts{};
-  if (ibv_query_port(device.context.get(), device.port, &facts) != 0) return;
-  if (facts.state == IBV_PORT_ACTIVE) return;
-  shared.failure.record(shared.info.rank, WorkStatus::kUnreachable, "%s port %u is %s: %s",
-                        device.name.c_str(), device.port, ibv_port_state_str(facts.state),
-                        kPortAdvice);
+  for (uint32_t waited_ms = 0;; ++waited_ms) {
+    note_events(shared);
+    ibv_port_attr facts{};
+    if (ibv_query_port(device.context.get(), device.port, &facts) != 0) return;
+    if (facts.state != IBV_PORT_ACTIVE) {
+      shared.failure.record(shared.info.rank, WorkStatus::kUnreachable, "%s port %u is %s: %s",
+                            device.name.c_str(), device.port, ibv_port_state_str(facts.state),
+                            kPortAdvice);
+    }
+    if (shared.failure.get() != nullptr || waited_ms == patience_ms) return;
+    const timespec one_ms{0, 1'000'000};
+    nanosleep(&one_ms, nullptr);
+  }
 }
 
 }  // namespace pinwire::verbs

@@ -10,7 +10,8 @@ namespace pinwire::verbs {
 void note_events(Shared& shared) noexcept;
 
 /// Before the failure of a transfer is noted: what may have caused it, an event or a port that is
-/// down, says more.
-void note_cause(Shared& shared) noexcept;
+/// down, says more. It may come a little later; the job is over in any case, and waits for it so
+/// long.
+void note_cause(Shared& shared, uint32_t patience_ms) noexcept;
 
 }  // namespace pinwire::verbs

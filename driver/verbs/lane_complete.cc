@@ -6,6 +6,11 @@
 #include "driver/verbs/lane.h"
 
 namespace pinwire::verbs {
+namespace {
+
+constexpr uint32_t kPatienceMs = 200;
+
+}  // namespace
 
 uint32_t Lane::done(std::span<Done> out) noexcept {
   reap();
@@ -54,7 +59,9 @@ Rank Lane::peer_of(uint32_t queue_pair) const noexcept {
 
 void Lane::note_failure(const ibv_wc& completion) noexcept {
   if (shared_.failure.get() != nullptr) return;
-  note_cause(shared_);
+  // rxe fails the transfers of a port that goes down so, and says that it did a moment later.
+  const bool is_by_port = completion.status == IBV_WC_LOC_QP_OP_ERR && !shared_.device.is_iwarp;
+  note_cause(shared_, is_by_port ? kPatienceMs : 0);
   const Rank peer = peer_of(completion.qp_num);
   shared_.failure.record(
       peer, status_of(completion.status),
