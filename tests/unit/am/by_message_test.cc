@@ -6,6 +6,7 @@
 
 #include "am/handlers.h"
 #include "am/outgoing.h"
+#include "tests/support/idle_driver.h"
 
 namespace pinwire {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 constexpr Rank kPeer = 1;
 
 /// Rank 0's driver, of which rank 1 sees what this test makes of it.
-class Recorder final : public Driver {
+class Recorder final : public test::IdleDriver {
  public:
   struct Sent {
     MessageClass cls;
@@ -22,14 +23,7 @@ class Recorder final : public Driver {
   };
   std::vector<Sent> sent;
 
-  const char* name() const noexcept override { return "recorder"; }
   Caps caps() const noexcept override { return {.send_bytes_max = 1000 + kHeadBytesMax}; }
-  Status open(const OpenInfo&) override { return success(); }
-  std::vector<std::byte> address() const override { return {}; }
-  Status connect(Rank, std::span<const std::byte>) override { return success(); }
-  Result<Region> pin(void*, uint64_t, int, uint64_t) override { return Region{}; }
-  Status unpin(const Region&) override { return success(); }
-  void close() override {}
   uint32_t post(uint32_t, std::span<const Work> work) noexcept override {
     for (const Work& one : work) {
       EXPECT_EQ(one.op, Op::kSend);
@@ -43,14 +37,6 @@ class Recorder final : public Driver {
     }
     return static_cast<uint32_t>(work.size());
   }
-  uint32_t done(uint32_t, std::span<Done>) noexcept override { return 0; }
-  uint32_t recv(uint32_t, RecvFilter, std::span<Recv>) noexcept override { return 0; }
-  void give_back(uint32_t, std::span<const Recv>) noexcept override {}
-  bool idle(uint32_t) const noexcept override { return true; }
-  int event_fd(uint32_t) const noexcept override { return -1; }
-  Armed arm(uint32_t) noexcept override { return Armed::kBusy; }
-  const Failure* failure() const noexcept override { return nullptr; }
-  void stats(StatSink&) const noexcept override {}
 };
 
 void* long_place;

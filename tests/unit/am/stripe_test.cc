@@ -5,12 +5,13 @@
 #include <vector>
 
 #include "am/progress.h"
+#include "tests/support/idle_driver.h"
 
 namespace pinwire {
 namespace {
 
 /// Takes all work and completes it when asked; or fails.
-class RailDriver final : public Driver {
+class RailDriver final : public test::IdleDriver {
  public:
   explicit RailDriver(const char* name) : name_(name) {}
   std::vector<Work> posted;
@@ -19,13 +20,6 @@ class RailDriver final : public Driver {
   bool is_broken = false;
 
   const char* name() const noexcept override { return name_; }
-  Caps caps() const noexcept override { return {}; }
-  Status open(const OpenInfo&) override { return success(); }
-  std::vector<std::byte> address() const override { return {}; }
-  Status connect(Rank, std::span<const std::byte>) override { return success(); }
-  Result<Region> pin(void*, uint64_t, int, uint64_t) override { return Region{}; }
-  Status unpin(const Region&) override { return success(); }
-  void close() override {}
   uint32_t post(uint32_t, std::span<const Work> work) noexcept override {
     posted.insert(posted.end(), work.begin(), work.end());
     return static_cast<uint32_t>(work.size());
@@ -35,13 +29,8 @@ class RailDriver final : public Driver {
     out[0] = {posted[completed++].cookie, WorkStatus::kOk};
     return 1;
   }
-  uint32_t recv(uint32_t, RecvFilter, std::span<Recv>) noexcept override { return 0; }
-  void give_back(uint32_t, std::span<const Recv>) noexcept override {}
   bool idle(uint32_t) const noexcept override { return false; }
-  int event_fd(uint32_t) const noexcept override { return -1; }
-  Armed arm(uint32_t) noexcept override { return Armed::kBusy; }
   const Failure* failure() const noexcept override { return is_broken ? &broken : nullptr; }
-  void stats(StatSink&) const noexcept override {}
 
  private:
   const char* name_;

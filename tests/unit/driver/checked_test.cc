@@ -7,13 +7,15 @@
 #include <functional>
 #include <vector>
 
+#include "tests/support/idle_driver.h"
+
 namespace pinwire {
 namespace {
 
 alignas(16) std::byte line[64];
 
 /// Does and answers what a test tells it to.
-class Puppet final : public Driver {
+class Puppet final : public test::IdleDriver {
  public:
   Caps told{.lanes_max = 2,
             .send_bytes_max = 1000,
@@ -32,28 +34,19 @@ class Puppet final : public Driver {
   Region pinned_as{};
   std::function<void()> inside_recv;
 
-  const char* name() const noexcept override { return "puppet"; }
   Caps caps() const noexcept override { return told; }
-  Status open(const OpenInfo&) override { return success(); }
-  std::vector<std::byte> address() const override { return {}; }
-  Status connect(Rank, std::span<const std::byte>) override { return success(); }
   Result<Region> pin(void* base, uint64_t bytes, int, uint64_t) override {
     return pinned_as.bytes != 0 ? pinned_as : Region{reinterpret_cast<uint64_t>(base), bytes, 1, 1};
   }
-  Status unpin(const Region&) override { return success(); }
-  void close() override {}
   uint32_t post(uint32_t, std::span<const Work>) noexcept override { return takes; }
   uint32_t done(uint32_t, std::span<Done> out) noexcept override { return give(dones, out); }
   uint32_t recv(uint32_t, RecvFilter, std::span<Recv> out) noexcept override {
     if (inside_recv) inside_recv();
     return give(recvs, out);
   }
-  void give_back(uint32_t, std::span<const Recv>) noexcept override {}
-  bool idle(uint32_t) const noexcept override { return true; }
   int event_fd(uint32_t) const noexcept override { return fd; }
   Armed arm(uint32_t) noexcept override { return armed; }
   const Failure* failure() const noexcept override { return failed; }
-  void stats(StatSink&) const noexcept override {}
 
  private:
   template <typename T>
