@@ -9,13 +9,13 @@
 
 enum { kBytes = 1 << 20, kThreads = 2 };
 
-static volatile int is_over;
+static int is_over;
 static volatile unsigned served, told;
 static unsigned char *place; /* mine */
 
 static void *churn(void *seed) {
   unsigned state = (unsigned)(uintptr_t)seed;
-  while (!is_over) {
+  while (!__atomic_load_n(&is_over, __ATOMIC_RELAXED)) { /* pairs with nothing: it only ends the loop */
     state = state * 1664525u + 1013904223u;
     const size_t bytes = ((state >> 16) % 64 + 1) * 16384;
     unsigned char *memory = (unsigned char *)mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -102,7 +102,7 @@ int main(int argc, char **argv) {
     for (size_t i = bytes; i < kBytes; ++i) EXPECT_EQ(place[i], (unsigned char)round);
     barrier();
   }
-  is_over = 1;
+  __atomic_store_n(&is_over, 1, __ATOMIC_RELAXED);
   for (int i = 0; i < kThreads; ++i) pthread_join(threads[i], NULL);
   end_job("remap");
 }
