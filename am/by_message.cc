@@ -71,11 +71,6 @@ void reply_pieces(const pinwire_token& token, uint64_t dest, const std::byte* so
   }
 }
 
-template <typename Function>
-void add(InternalHandler index, Function* function) noexcept {
-  register_internal(index, reinterpret_cast<HandlerFunction>(reinterpret_cast<void*>(function)));
-}
-
 }  // namespace
 
 uint32_t put_by_message(Rank to, uint64_t dest, const void* source, size_t bytes,
@@ -145,11 +140,11 @@ void* place_carried(Rank source, uint64_t address, uint64_t bytes, const std::by
 }
 
 void register_message_carriers() noexcept {
-  add(kHandlerDone, on_done);
-  add(kHandlerPut, on_put);
-  add(kHandlerGet, on_get);
-  add(kHandlerGetData, on_get_data);
-  add(kHandlerPlace, on_place);
+  register_internal(kHandlerDone, on_done);
+  register_internal(kHandlerPut, on_put);
+  register_internal(kHandlerGet, on_get);
+  register_internal(kHandlerGetData, on_get_data);
+  register_internal(kHandlerPlace, on_place);
 }
 
 }  // namespace pinwire

@@ -85,11 +85,6 @@ void on_refused(pinwire_token* token, int32_t asker_index) {
   }
 }
 
-template <typename Function>
-void add(InternalHandler index, Function* function) noexcept {
-  register_internal(index, reinterpret_cast<HandlerFunction>(reinterpret_cast<void*>(function)));
-}
-
 }  // namespace
 
 RemoteBucket known_bucket(Rank peer, uint64_t address) noexcept {
@@ -140,9 +135,9 @@ RemoteBucket reach_bucket(Rank peer, uint64_t address) noexcept {
 }
 
 void register_exchange() noexcept {
-  add(kHandlerBucketWanted, on_wanted);
-  add(kHandlerBucketGranted, on_granted);
-  add(kHandlerBucketRefused, on_refused);
+  register_internal(kHandlerBucketWanted, on_wanted);
+  register_internal(kHandlerBucketGranted, on_granted);
+  register_internal(kHandlerBucketRefused, on_refused);
 }
 
 }  // namespace pinwire

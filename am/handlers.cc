@@ -58,7 +58,7 @@ constexpr auto kPayloadCalls = payload_calls(std::make_index_sequence<kAmArgsMax
 
 }  // namespace
 
-void register_internal(uint8_t index, HandlerFunction function) noexcept {
+void register_function(uint8_t index, HandlerFunction function) noexcept {
   check(index < kClientHandlersFirst && handler_table[index] == nullptr, "internal handler index",
         index);
   handler_table[index] = function;

@@ -34,7 +34,12 @@ enum InternalHandler : uint8_t {
 
 inline constinit HandlerFunction handler_table[kHandlerCount] = {};
 
-void register_internal(uint8_t index, HandlerFunction function) noexcept;
+void register_function(uint8_t index, HandlerFunction function) noexcept;
+/// A function of the library, of whatever shape its messages have.
+template <typename Function>
+void register_internal(InternalHandler index, Function* function) noexcept {
+  register_function(index, reinterpret_cast<HandlerFunction>(reinterpret_cast<void*>(function)));
+}
 
 /// Registers the client's table; entries with index 0 get a free one, the same on every node that
 /// passes the same table (C1-077). Nothing is registered unless everything is.

@@ -98,11 +98,6 @@ void on_visit_end(pinwire_token* token, int32_t place) {
   host.give(at);
 }
 
-template <typename Function>
-void add(InternalHandler index, Function* function) noexcept {
-  register_internal(index, reinterpret_cast<HandlerFunction>(reinterpret_cast<void*>(function)));
-}
-
 }  // namespace
 
 Visit begin_visit(Rank peer, uint64_t address, uint64_t bytes) noexcept {
@@ -121,9 +116,9 @@ void end_visit(Rank peer, const Visit& visit) noexcept {
 }
 
 void register_visits() noexcept {
-  add(kHandlerVisit, on_visit);
-  add(kHandlerVisitAnswer, on_answer);
-  add(kHandlerVisitEnd, on_visit_end);
+  register_internal(kHandlerVisit, on_visit);
+  register_internal(kHandlerVisitAnswer, on_answer);
+  register_internal(kHandlerVisitEnd, on_visit_end);
 }
 
 }  // namespace pinwire

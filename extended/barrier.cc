@@ -107,7 +107,7 @@ BarrierValue BarrierValue::merge(BarrierValue a, BarrierValue b) noexcept {
 }
 
 void open_barrier(ShmDriver* shm) noexcept {
-  register_internal(kHandlerBarrier, reinterpret_cast<HandlerFunction>(on_arrival));
+  register_internal(kHandlerBarrier, on_arrival);
   state.rounds = static_cast<uint32_t>(std::bit_width(engine.rank_count - 1));
   if (shm == nullptr) return;
   for (Rank rank = 0; rank < engine.rank_count; ++rank) {

@@ -175,7 +175,7 @@ void start_memset(Rank to, void* dest, int value, size_t bytes, pinwire_op& op) 
 }
 
 void register_transfer_handlers() noexcept {
-  register_internal(kHandlerMemset, reinterpret_cast<HandlerFunction>(on_memset));
+  register_internal(kHandlerMemset, on_memset);
   register_message_carriers();
   register_exchange();
   register_visits();
