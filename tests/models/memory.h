@@ -27,6 +27,15 @@ class Atomic {
     return modify(value, order,
                   [](uint64_t old, uint64_t by) -> uint64_t { return static_cast<T>(old + by); });
   }
+  T fetch_sub(T value, std::memory_order order = std::memory_order_seq_cst) noexcept {
+    return fetch_add(static_cast<T>(-value), order);
+  }
+  T fetch_or(T value, std::memory_order order = std::memory_order_seq_cst) noexcept {
+    return modify(value, order, [](uint64_t old, uint64_t bits) { return old | bits; });
+  }
+  T fetch_and(T value, std::memory_order order = std::memory_order_seq_cst) noexcept {
+    return modify(value, order, [](uint64_t old, uint64_t bits) { return old & bits; });
+  }
   bool compare_exchange_strong(T& expected, T value,
                                std::memory_order order = std::memory_order_seq_cst) noexcept {
     bool succeeded = false;
