@@ -1,5 +1,6 @@
 /* Every category of request with every category of reply, for every M from 0 to 16, to every rank
- * and to oneself, with payloads of 0, 1, odd and the largest size: C1-116...155. */
+ * and to oneself, with payloads of 0, 1, odd and the largest size: C1-116...155.
+ * am_matrix [STEP]: every M, or one in STEP, which divides 16 */
 #include "job_test.h"
 
 enum { kShort, kMedium, kLong, kCategories };
@@ -310,7 +311,9 @@ int main(int argc, char **argv) {
   size_t largest = slot_bytes() < sizeof source ? slot_bytes() : sizeof source;
   if (largest > gasnet_AMMaxLongRequest()) largest = gasnet_AMMaxLongRequest();
   if (largest > gasnet_AMMaxLongReply()) largest = gasnet_AMMaxLongReply();
-  for (int m = 0; m <= 16; ++m) {
+  const int step = argc > 1 ? atoi(argv[1]) : 1;
+  EXPECT(step > 0 && 16 % step == 0);
+  for (int m = 0; m <= 16; m += step) {
     for (int category = 0; category < kCategories; ++category) {
       for (reply_category = 0; reply_category < kCategories; ++reply_category) {
         const size_t sizes[] = {0, 1, 77, category == kMedium ? medium : largest};
