@@ -34,7 +34,7 @@ LocalPlace place_of(const Route& route, const Transfer& all, uint64_t at, uint64
   if (all.is_copied) return {Buckets::kNone, kNoRegion, caps.copied_bytes_max};
   if (all.op == Op::kPut && bytes <= caps.inline_bytes_max)
     return {Buckets::kNone, kNoRegion, bytes};
-  if (alone != nullptr) return {Buckets::kNone, alone->region.local_key, bytes};
+  if (alone != nullptr) return {Buckets::kNone, alone->pinned.region.local_key, bytes};
   const std::byte* address = all.local + at;
   const uint32_t key = engine.local_key(route.driver_index, address, bytes);
   if (key != kNoRegion) return {Buckets::kNone, key, bytes};
@@ -81,8 +81,8 @@ AlonePin* pin_alone(const Route& route, const Transfer& all) noexcept {
   if (pin == nullptr) return nullptr;
   pin->driver = route.driver_index;
   pin->pieces.store(1, std::memory_order_relaxed);
-  pin->region = own.pin_alone(all.local, all.bytes);
-  if (pin->region.bytes != 0) return pin;
+  pin->pinned = own.pin_alone(all.local, all.bytes);
+  if (pin->pinned.region.bytes != 0) return pin;
   drop_piece(pin);
   return nullptr;
 }

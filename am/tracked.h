@@ -6,12 +6,13 @@
 #include <cstdint>
 
 #include "driver/work.h"
+#include "pin/buckets.h"
 
 namespace pinwire {
 
-/// Memory pinned for one transfer, by its pieces under way; the last unpins it.
+/// Memory pinned for one transfer, by its pieces under way; the last gives it back.
 struct AlonePin {
-  Region region{};
+  Buckets::Alone pinned{};
   std::atomic<uint32_t> pieces{0};
   uint32_t driver = 0;
   AlonePin* next = nullptr;

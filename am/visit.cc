@@ -23,7 +23,7 @@ struct Answer {
 struct Host {
   static constexpr uint32_t kPlaces = 256;
   struct Place {
-    Region region{};
+    Buckets::Alone pinned{};
     Rank peer = 0;
     uint32_t driver = 0;
   };
@@ -47,7 +47,8 @@ struct Host {
   }
   bool is_of(uint32_t place, Rank peer) noexcept {
     const std::lock_guard guard(lock);
-    return place < kPlaces && places[place].peer == peer + 1 && places[place].region.bytes != 0;
+    return place < kPlaces && places[place].peer == peer + 1 &&
+           places[place].pinned.region.bytes != 0;
   }
 };
 constinit Host host;
@@ -58,15 +59,15 @@ Visit pin_for(Rank peer, void* address, uint64_t bytes) noexcept {
   if (demands[driver] == nullptr || bytes == 0) return {};
   const uint32_t at = host.take(peer);
   if (at == Host::kPlaces) return {};
-  const Region region = demands[driver]->own.pin_alone(address, bytes);
-  if (region.bytes == 0) {
+  const Buckets::Alone pinned = demands[driver]->own.pin_alone(address, bytes);
+  if (pinned.region.bytes == 0) {
     host.give(at);
     return {};
   }
   const std::lock_guard guard(host.lock);
-  host.places[at].region = region;
+  host.places[at].pinned = pinned;
   host.places[at].driver = driver;
-  return {region.remote_key, at};
+  return {pinned.region.remote_key, at};
 }
 
 void on_visit(pinwire_token* token, int32_t answer_low, int32_t answer_high, int32_t address_low,
@@ -94,7 +95,7 @@ void on_visit_end(pinwire_token* token, int32_t place) {
           token->source);
   }
   const Host::Place was = host.places[at];
-  demands[was.driver]->own.unpin_alone(was.region);
+  demands[was.driver]->own.unpin_alone(was.pinned);
   host.give(at);
 }
 

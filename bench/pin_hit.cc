@@ -1,8 +1,10 @@
-// What a hit in the cache of peers' pinned buckets costs: take() and put_back() of buckets in
-// random order, out of a cache that is full. Nanoseconds per hit, the best and the median of some
-// rounds.
+// What a hit costs in the cache of peers' pinned buckets: take() and put_back() of buckets in
+// random order, out of a cache that is full; and among pins that are kept between transfers of 256
+// KiB and more: pin_alone() and unpin_alone(), most of which is asking the kernel whether something
+// is being unmapped. Nanoseconds per hit, the best and the median of some rounds.
 //
 //   pin_hit [buckets]
+#include <sys/mman.h>
 #include <time.h>
 
 #include <algorithm>
@@ -11,7 +13,9 @@
 #include <vector>
 
 #include "core/base/random.h"
+#include "pin/buckets.h"
 #include "pin/remote_cache.h"
+#include "tests/support/idle_driver.h"
 
 namespace {
 
@@ -19,6 +23,51 @@ uint64_t now_ns() noexcept {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+/// Pins nothing.
+class NoDevice : public pinwire::test::IdleDriver {
+ public:
+  pinwire::Result<pinwire::Region> pin(void* base, uint64_t bytes, int, uint64_t) override {
+    return pinwire::Region{reinterpret_cast<uint64_t>(base), bytes, 1, 1};
+  }
+};
+
+void say(const char* what, uint32_t count, std::vector<double>& rounds) {
+  std::sort(rounds.begin(), rounds.end());
+  std::printf("a hit among %u %s: best %.1f ns, median %.1f ns\n", count, what, rounds.front(),
+              rounds[rounds.size() / 2]);
+}
+
+int measure_kept(uint32_t count) {
+  using namespace pinwire;
+  constexpr uint64_t kBytes = 256 << 10;
+  constexpr uint32_t kHits = 1 << 12;
+  NoDevice device;
+  Watch watch;
+  if (const Status opened = watch.open(Kept::kEntriesMax); !opened) {
+    std::printf("nothing is kept here: %s\n", opened.sentence().c_str());
+    return 0;
+  }
+  Buckets buckets;
+  buckets.open(device, {16, 0, 0, 0, count * kBytes}, 1, 0, 0);
+  buckets.keep(watch);
+  void* base = mmap(nullptr, count * kBytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED) return 1;
+  const auto hit = [&](uint64_t number) {
+    buckets.unpin_alone(buckets.pin_alone(static_cast<char*>(base) + number * kBytes, kBytes));
+  };
+  for (uint32_t i = 0; i < count; ++i) hit(i);
+  Random random(1);
+  std::vector<double> rounds;
+  for (int round = 0; round < 100; ++round) {
+    const uint64_t start = now_ns();
+    for (uint32_t i = 0; i < kHits; ++i) hit(random.below(count));
+    rounds.push_back(static_cast<double>(now_ns() - start) / kHits);
+  }
+  say("kept pins", count, rounds);
+  return buckets.counters().pins == count ? 0 : 1;
 }
 
 }  // namespace
@@ -57,8 +106,6 @@ int main(int argc, char** argv) {
     }
     rounds.push_back(static_cast<double>(now_ns() - start) / kHits);
   }
-  std::sort(rounds.begin(), rounds.end());
-  std::printf("a hit among %u buckets: best %.1f ns, median %.1f ns%s\n", buckets, rounds.front(),
-              rounds[rounds.size() / 2], keys == 0 ? "" : "?");
-  return 0;
+  say(keys == 0 ? "buckets" : "buckets?", buckets, rounds);
+  return measure_kept(1) | measure_kept(Kept::kEntriesMax);
 }

@@ -4,6 +4,7 @@
 
 #include "core/base/log.h"
 #include "core/engine/engine.h"
+#include "core/trace/trace.h"
 #include "pin/demand.h"
 
 namespace pinwire {
@@ -26,6 +27,27 @@ uint64_t budget_of_one(const Job& job, bool in_parts) noexcept {
   return each > whole ? each - whole : 0;
 }
 
+/// One for all drivers, as no memory is watched twice. Never closed: the client may unmap until the
+/// process is gone.
+Watch* watch = nullptr;
+bool has_tried_to_watch = false;
+
+void open_watch(const Job& job) {
+  if (has_tried_to_watch) return;
+  has_tried_to_watch = true;
+  watch = new Watch;
+  const Status opened = job.settings.pin_watch ? watch->open(kDriversMax * Kept::kEntriesMax)
+                                               : Status(error("GASNET_PIN_WATCH says no"));
+  const std::string says =
+      opened ? std::string("private memory is watched, and stays pinned between transfers")
+             : "memory outside the segment is pinned for each transfer: " + opened.sentence();
+  trace_line('O', "%s", says.c_str());
+  if (job.settings.verbose_env) log_note("%s", says.c_str());
+  if (opened) return;
+  delete watch;
+  watch = nullptr;
+}
+
 }  // namespace
 
 bool pins_on_demand(const Caps& caps) noexcept { return caps.hw_rdma && caps.needs_local_key; }
@@ -46,6 +68,8 @@ RemoteCache::Grant open_own_pins(const Job& job, uint32_t driver_index, bool in_
   const bool has_buckets = shares.buckets_per_peer != 0;
   demand->own.open(*engine.drivers[driver_index].driver, shares, engine.rank_count,
                    has_buckets ? engine.own_base : 0, has_buckets ? engine.own_bytes : 0);
+  open_watch(job);
+  if (watch != nullptr) demand->own.keep(*watch);
   demands[driver_index] = demand;
   if (has_buckets && job.settings.verbose_env) {
     log_note("%llu bytes may be pinned: %u parts of %llu KiB for each of %u peers, %u for own use",

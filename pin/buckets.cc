@@ -3,9 +3,14 @@
 #include <algorithm>
 #include <mutex>
 
+#include "core/base/bits.h"
 #include "core/base/log.h"
 
 namespace pinwire {
+
+namespace {
+constexpr uint64_t kPageBytes = 4096;
+}  // namespace
 
 using Guard = std::lock_guard<PinLock>;
 
@@ -63,9 +68,18 @@ void Buckets::done(uint32_t index) noexcept {
   table_.done(index);
 }
 
-Region Buckets::pin_alone(void* address, uint64_t bytes) noexcept {
+Buckets::Alone Buckets::pin_alone(void* address, uint64_t bytes) noexcept {
+  const auto from = reinterpret_cast<uint64_t>(address);
+  const bool is_settled = kept_.settle();
   const Guard guard(lock_);
-  if (bytes > alone_bytes_max_ - alone_bytes_) return {};
+  unpin_stale();
+  if (is_settled) {
+    const Alone kept = use_kept(from & ~(kPageBytes - 1), align_up(from + bytes, kPageBytes));
+    if (kept.region.bytes != 0) return kept;
+  } else if (kept_.is_open()) {
+    ++counters_.unsettled;
+  }
+  if (!make_room_alone(bytes)) return {};
   // A refusal says little: a source that may only be read cannot be pinned either.
   auto region = driver_->pin(address, bytes, -1, 0);
   if (!region) {
@@ -74,13 +88,77 @@ Region Buckets::pin_alone(void* address, uint64_t bytes) noexcept {
   }
   alone_bytes_ += bytes;
   count_pin(bytes);
-  return *region;
+  return {*region, Kept::kNone};
 }
 
-void Buckets::unpin_alone(const Region& region) noexcept {
+void Buckets::unpin_alone(const Alone& alone) noexcept {
   const Guard guard(lock_);
+  if (alone.kept != Kept::kNone) {
+    kept_.done(alone.kept);
+    unpin_stale();
+    return;
+  }
+  alone_bytes_ -= alone.region.bytes;
+  unpin(alone.region);
+}
+
+/// Whole pages, after Watch::settle(). A region of no bytes: they cannot be kept.
+Buckets::Alone Buckets::use_kept(uint64_t from, uint64_t to) noexcept {
+  uint32_t index = kept_.use(from, to);
+  if (index != Kept::kNone) {
+    ++counters_.kept_hits;
+    return {kept_.region(index), index};
+  }
+  ++counters_.kept_misses;
+  Region inside;
+  while (kept_.take_inside(from, to, inside)) unpin_kept(inside);
+  if (!make_room_alone(to - from) || (!kept_.has_room() && !evict_kept())) return {};
+  index = kept_.begin(from, to);
+  if (index == Kept::kNone) {
+    ++counters_.unwatchable;
+    return {};
+  }
+  const Region region = pin_evicting(from, to - from);
+  if (region.bytes == 0) {
+    kept_.drop(index);
+    return {};
+  }
+  kept_.add(index, region);
+  alone_bytes_ += region.bytes;
+  counters_.kept_bytes += region.bytes;
+  counters_.kept_bytes_max = std::max(counters_.kept_bytes_max, counters_.kept_bytes);
+  return {region, index};
+}
+
+bool Buckets::make_room_alone(uint64_t bytes) noexcept {
+  if (bytes > alone_bytes_max_) return false;
+  while (bytes > alone_bytes_max_ - alone_bytes_) {
+    if (!evict_kept()) return false;
+  }
+  return true;
+}
+
+bool Buckets::evict_kept() noexcept {
+  Region region;
+  if (!kept_.take_longest_idle(region)) return false;
+  ++counters_.kept_evictions;
+  unpin_kept(region);
+  return true;
+}
+
+void Buckets::unpin_kept(const Region& region) noexcept {
   alone_bytes_ -= region.bytes;
+  counters_.kept_bytes -= region.bytes;
   unpin(region);
+}
+
+/// What a device holds of memory that was unmapped is of no use to anybody.
+void Buckets::unpin_stale() noexcept {
+  Region region;
+  while (kept_.take_stale(region)) {
+    ++counters_.kept_stale;
+    unpin_kept(region);
+  }
 }
 
 void Buckets::count_bounce() noexcept {
@@ -130,7 +208,7 @@ void Buckets::count_pin(uint64_t bytes) noexcept {
 bool Buckets::evict_one() noexcept {
   const auto victim = table_.evict();
   if (victim.is_any) unpin(victim.region);
-  return victim.is_any;
+  return victim.is_any || evict_kept();
 }
 
 void Buckets::unpin(const Region& region) noexcept {

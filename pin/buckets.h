@@ -1,6 +1,7 @@
 // A driver's pinned memory of this rank, beyond what is pinned once and for all: buckets that peers
-// hold, buckets that own transfers use, and pins for one transfer alone. All pinning on demand goes
-// through here, so the budget and the statistics are those of one place.
+// hold, buckets that own transfers use, and pins for single transfers, kept for the next where the
+// memory can be watched. All pinning on demand goes through here, so the budget and the statistics
+// are those of one place.
 //
 // Any thread may call at any time after open(). Pinning is a system call, and a device's library
 // allocates for it: what a miss costs, no hit does.
@@ -9,6 +10,7 @@
 #include <cstdint>
 
 #include "driver/driver.h"
+#include "pin/kept.h"
 #include "pin/lock.h"
 #include "pin/owner_table.h"
 
@@ -23,6 +25,14 @@ struct PinCounters {
   uint64_t bounces = 0;  ///< pieces that were copied because their memory was not pinned
   uint64_t bytes = 0;    ///< pinned on demand, at present
   uint64_t bytes_max = 0;
+  uint64_t kept_hits = 0;  ///< transfers that found their memory pinned since an earlier one
+  uint64_t kept_misses = 0;
+  uint64_t kept_stale = 0;      ///< pins dropped as their memory was unmapped
+  uint64_t kept_evictions = 0;  ///< pins dropped as others needed the room
+  uint64_t kept_bytes = 0;      ///< at present
+  uint64_t kept_bytes_max = 0;
+  uint64_t unsettled = 0;    ///< transfers whose memory others were just unmapping
+  uint64_t unwatchable = 0;  ///< transfers whose memory cannot be watched
 };
 
 class Buckets {
@@ -32,6 +42,8 @@ class Buckets {
   /// `base`, `bytes`: where buckets lie; pins for one transfer may lie anywhere.
   void open(Driver& driver, const Shares& shares, uint32_t rank_count, uint64_t base,
             uint64_t bytes);
+  /// After open(): pins for single transfers are kept.
+  void keep(Watch& watch) { kept_.open(watch); }
   const Shares& shares() const noexcept { return table_.shares(); }
 
   /// For a peer, which holds it until it gives it back.
@@ -58,9 +70,14 @@ class Buckets {
   Used use(const void* address, bool pins) noexcept;
   void done(uint32_t index) noexcept;
 
-  /// Pins memory for one transfer. A region of no bytes: the device, or the budget, has no more.
-  Region pin_alone(void* address, uint64_t bytes) noexcept;
-  void unpin_alone(const Region& region) noexcept;
+  /// Memory that is pinned until unpin_alone(). A region of no bytes: the device, or the budget,
+  /// has no more. It may reach as far as the pages do.
+  struct Alone {
+    Region region{};
+    uint32_t kept = Kept::kNone;
+  };
+  Alone pin_alone(void* address, uint64_t bytes) noexcept;
+  void unpin_alone(const Alone& alone) noexcept;
 
   void count_bounce() noexcept;
   PinCounters counters() const noexcept;
@@ -71,13 +88,19 @@ class Buckets {
   void unpin(const Region& region) noexcept;
   void count_pin(uint64_t bytes) noexcept;
   bool evict_one() noexcept;
+  Alone use_kept(uint64_t from, uint64_t to) noexcept;
+  bool make_room_alone(uint64_t bytes) noexcept;
+  bool evict_kept() noexcept;
+  void unpin_kept(const Region& region) noexcept;
+  void unpin_stale() noexcept;
 
   mutable PinLock lock_;
   Driver* driver_ = nullptr;
   OwnerTable table_;
   uint64_t base_ = 0;
   uint64_t end_ = 0;
-  uint64_t alone_bytes_ = 0;  // of pins for one transfer
+  Kept kept_;
+  uint64_t alone_bytes_ = 0;  // of pins for single transfers, those that are kept among them
   uint64_t alone_bytes_max_ = 0;
   bool has_told_ = false;  // that the device refused
   PinCounters counters_;

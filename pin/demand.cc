@@ -12,6 +12,14 @@ void Demand::stats(StatSink& sink) const noexcept {
   sink.stat("pin_bounces", local.bounces);
   sink.stat("pin_demand_bytes", local.bytes);
   sink.stat("pin_demand_bytes_max", local.bytes_max);
+  sink.stat("pin_kept_hits", local.kept_hits);
+  sink.stat("pin_kept_misses", local.kept_misses);
+  sink.stat("pin_kept_stale", local.kept_stale);
+  sink.stat("pin_kept_evictions", local.kept_evictions);
+  sink.stat("pin_kept_bytes", local.kept_bytes);
+  sink.stat("pin_kept_bytes_max", local.kept_bytes_max);
+  sink.stat("pin_kept_unsettled", local.unsettled);
+  sink.stat("pin_kept_unwatchable", local.unwatchable);
   const std::lock_guard guard(cache_lock);
   sink.stat("pin_remote_hits", cache.hits());
   sink.stat("pin_remote_misses", cache.misses());

@@ -35,12 +35,13 @@ struct Settings {
   HostDetect host_detect = HostDetect::kConduit;
   MemoryBound max_segment;
   MemoryBound pin_budget;  ///< 0 bytes: what the limits leave
+  bool pin_watch = true;
   SegmentPages hugepages = SegmentPages::kAuto;
   // The RDMA device.
   std::string verbs_device;  ///< "mlx5_0,mlx5_1:1"; empty: those near the rank
   uint64_t stripe_bytes_min = 0;
-  std::string gid;           ///< an index or an address; empty: chosen by kind
-  uint32_t qp_timeout = 0;   ///< of an acknowledgement: 4.096 us * 2^qp_timeout
+  std::string gid;          ///< an index or an address; empty: chosen by kind
+  uint32_t qp_timeout = 0;  ///< of an acknowledgement: 4.096 us * 2^qp_timeout
   uint32_t qp_retry_count = 0;
   bool verbs_fence = false;
   uint32_t connect_timeout_s = 0;  ///< 0: never

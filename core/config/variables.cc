@@ -50,6 +50,10 @@ constexpr Variable kVariables[] = {
    "how much a process may pin of a LARGE segment, and for transfers from and to other memory: bytes or a fraction of "
    "memory, of each process (/P) or of a host (/H); 0: what the limit of locked memory and the memory of the host leave",
    [](S& s, const V& v) { s.pin_budget = v.memory; }},
+  {"GASNET_PIN_WATCH", Kind::kYesNo, "yes", 0, 0, "", false,
+   "keep large memory outside the segment pinned from one transfer to the next, and have the kernel tell when it is "
+   "unmapped (userfaultfd); no: pin it for each transfer",
+   [](S& s, const V& v) { s.pin_watch = v.yes; }},
   {"GASNET_USE_HUGEPAGES", Kind::kChoice, "auto", 0, 0, "auto|yes|no", false,
    "pages of the segment; auto takes huge pages, else transparent ones, else 4 KiB",
    [](S& s, const V& v) { s.hugepages = static_cast<SegmentPages>(v.choice); }},
@@ -234,7 +238,7 @@ constexpr ElsewhereVariable kElsewhere[] = {
   {"GASNET_CSPAWN_CMD", "of the udp conduit's spawner"},
   {"GASNET_DISABLE_ARGDECODE", "arguments reach programs as they are"},
   {"GASNET_DISABLE_ENVDECODE", "the environment reaches programs as it is"},
-  {"GASNET_DISABLE_MUNMAP", "nothing outside the segment stays pinned"},
+  {"GASNET_DISABLE_MUNMAP", "what stays pinned outside the segment is watched; see GASNET_PIN_WATCH"},
   {"GASNET_FS_SYNC", "output goes through the launcher, which has written all of it when it ends"},
   {"GASNET_HWLOC_QUERY", "of configurations with several adapters"},
   {"GASNET_IBV_*", "of the ibv conduit"},

@@ -152,8 +152,8 @@ TEST_F(OwnBuckets, ThreadsDoNotMeet) {
       for (uint64_t i = 0; i < kTurns; ++i) {
         const auto used = buckets_.use(base_ + (i * 7 + thread) % 16 * kBucketBytes, true);
         if (used.index != Buckets::kNone) buckets_.done(used.index);
-        const Region alone = buckets_.pin_alone(base_ + i, kBucketBytes);
-        if (alone.bytes != 0) buckets_.unpin_alone(alone);
+        const auto alone = buckets_.pin_alone(base_ + i, kBucketBytes);
+        if (alone.region.bytes != 0) buckets_.unpin_alone(alone);
         buckets_.count_bounce();
       }
     });
@@ -166,12 +166,12 @@ TEST_F(OwnBuckets, ThreadsDoNotMeet) {
 }
 
 TEST_F(OwnBuckets, MemoryIsPinnedForOneTransferWithinTheBudget) {
-  const Region one = buckets_.pin_alone(base_ + 100, 2 * kBucketBytes);
-  EXPECT_EQ(one.bytes, 2 * kBucketBytes);
-  EXPECT_EQ(buckets_.pin_alone(base_, 2 * kBucketBytes).bytes, 0u);
-  EXPECT_EQ(put_under(one.remote_key, base_ + 100, 1000), WorkStatus::kOk);
+  const auto one = buckets_.pin_alone(base_ + 100, 2 * kBucketBytes);
+  EXPECT_EQ(one.region.bytes, 2 * kBucketBytes);
+  EXPECT_EQ(buckets_.pin_alone(base_, 2 * kBucketBytes).region.bytes, 0u);
+  EXPECT_EQ(put_under(one.region.remote_key, base_ + 100, 1000), WorkStatus::kOk);
   buckets_.unpin_alone(one);
-  EXPECT_EQ(put_under(one.remote_key, base_ + 100, 1000), WorkStatus::kRemoteAccess);
+  EXPECT_EQ(put_under(one.region.remote_key, base_ + 100, 1000), WorkStatus::kRemoteAccess);
 }
 
 }  // namespace
