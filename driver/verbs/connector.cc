@@ -125,10 +125,14 @@ void Connector::invite(Lane& lane, Rank rank, uint64_t now_us) noexcept {
 void Connector::take(const Datagrams::Arrival& arrival, uint64_t) noexcept {
   const auto greeting = decode(arrival.bytes, shared_.info.job_key);
   const OpenInfo& info = shared_.info;
+  const auto queue_of = [this](Rank rank) noexcept {  // 0: not known yet
+    return std::atomic_ref(shared_.places[rank].datagram_queue)
+        .load(std::memory_order_acquire);  // pairs with Verbs::connect
+  };
   // Of this job, to this rank, from where that rank lives: anything else is a stray.
   if (!greeting || greeting->to != info.rank || greeting->from == info.rank ||
       greeting->from >= info.rank_count || greeting->lane >= lanes_.size() ||
-      shared_.places[greeting->from].datagram_queue != arrival.from_queue) {
+      queue_of(greeting->from) != arrival.from_queue) {
     counters_.greetings_ignored.fetch_add(1, std::memory_order_relaxed);
     return;
   }

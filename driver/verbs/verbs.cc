@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "core/base/log.h"
@@ -144,7 +145,13 @@ Status Verbs::connect(Rank peer, std::span<const std::byte> bytes) {
   if (address->place.mtu < IBV_MTU_256 || address->place.mtu > IBV_MTU_4096) {
     return error("its device has packets of kind %u, which is none", address->place.mtu);
   }
-  shared_.places[peer] = address->place;
+  Place& place = shared_.places[peer];
+  place.gid = address->place.gid;
+  place.lid = address->place.lid;
+  place.mtu = address->place.mtu;
+  // Last, as a greeting of a faster peer may be there already; pairs with Connector::take.
+  std::atomic_ref(place.datagram_queue)
+      .store(address->place.datagram_queue, std::memory_order_release);
   return address->ends.empty() ? success() : connector_->join_all(peer, address->ends);
 }
 
