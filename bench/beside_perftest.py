@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Pinwire over verbs beside perftest (ib_write_bw and its kin) on the same RDMA device, in turns in one run: medians and spread.
+The speed of a machine wanders, and that of a guest more so; what counts is the share within a turn, whose two measurements follow
+each other at once, in one order and the next time in the other: the median of those shares, and their middle half.
 
 Both ends run on this machine; where there is no device, a soft one serves in a guest:
-  scripts/guest --vcpus 3 --timeout 900 -- 'rxe-up && bench/beside_perftest.py --device rxe0 --gid 1 --address 10.9.0.1'
+  scripts/guest --vcpus 3 --timeout 900 -- 'rxe-up && bench/beside_perftest.py --device rxe0 --gid 1 --address 10.9.0.1 --cpus 0,1'
 "share" is Pinwire's figure as a part of perftest's: of bandwidths and rates more is better, of times less."""
 
 import argparse
@@ -50,16 +52,21 @@ ROWS = [
 ]
 
 
+def bound(options, end):
+    """Words that keep an end's process on its CPU."""
+    return ["taskset", "-c", options.cpus[end]] if options.cpus else []
+
+
 def perftest(options, row):
     iterations = options.iterations if row.size <= 4096 else max(options.iterations // 8, 20)
     words = [row.program, "-d", options.device, "-F", "-p", str(PORT), "-s", str(row.size), "-n", str(iterations), "-u", QP_TIMEOUT]
     if options.gid is not None:
         words += ["-x", str(options.gid)]
-    server = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    server = subprocess.Popen(bound(options, 0) + words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + LISTENS_S_MAX
         while True:
-            client = subprocess.run([*words, options.address], text=True, capture_output=True, timeout=RUN_S_MAX, check=False)
+            client = subprocess.run([*bound(options, 1), *words, options.address], text=True, capture_output=True, timeout=RUN_S_MAX, check=False)
             figures = re.findall(rf"^\s*{row.size}\s+\d+\s.*$", client.stdout, re.M)
             if client.returncode == 0 and figures:
                 break
@@ -77,7 +84,8 @@ def perftest(options, row):
 def flood(options, row, folder):
     path = pathlib.Path(folder) / "flood.json"
     size = 0 if row.operation == "am_short" else row.size
-    command = [options.build / "core/launch/gasnetrun_pinwire", "-n", "2", options.build / "bench/flood", "--", "--tests", row.test, "--ops", row.operation,
+    binding = ["taskset", "-c", ",".join(options.cpus)] if options.cpus else []
+    command = [*binding, options.build / "core/launch/gasnetrun_pinwire", "-n", "2", *(["--bind"] if options.cpus else []), options.build / "bench/flood", "--", "--tests", row.test, "--ops", row.operation,
                "--sizes", str(size), "--iterations", str(options.iterations), "--loop-ms", str(options.loop_ms), "--repetitions", "3",
                "--no-references", "--json", path]
     environment = dict(os.environ, GASNET_DRIVER="verbs", GASNET_VERBS_DEVICE=options.device, GASNET_QP_TIMEOUT=QP_TIMEOUT)
@@ -91,13 +99,30 @@ def cell(values):
     return f"{statistics.median(values):.3g} ({min(values):.3g}-{max(values):.3g})"
 
 
+def middle_half(values):
+    if len(values) < 4:
+        return min(values), max(values)
+    first, _, third = statistics.quantiles(values, n=4, method="inclusive")
+    return first, third
+
+
 def report(ours, theirs):
-    print("\n| | unit | Pinwire | perftest | share | asked |\n|---|---|---|---|---|---|")
+    print("\n| | unit | Pinwire | perftest | share within a turn | asked |\n|---|---|---|---|---|---|")
     for row in ROWS:
         if not ours[row.name]:
             continue
-        share = statistics.median(ours[row.name]) / statistics.median(theirs[row.name])
-        print(f"| {row.name} | {row.unit} | {cell(ours[row.name])} | {cell(theirs[row.name])}, {row.program} | {share:.2f} | {row.bound} |")
+        shares = [our / their for our, their in zip(ours[row.name], theirs[row.name])]
+        low, high = middle_half(shares)
+        print(f"| {row.name} | {row.unit} | {cell(ours[row.name])} | {cell(theirs[row.name])}, {row.program} | {statistics.median(shares):.2f} ({low:.2f}-{high:.2f}) | {row.bound} |")
+
+
+def measure(options, row, folder, turn):
+    """Ours and theirs, the first of them the other one each turn."""
+    if turn % 2:
+        our = flood(options, row, folder)
+        return our, perftest(options, row)
+    their = perftest(options, row)
+    return flood(options, row, folder), their
 
 
 def main():
@@ -109,16 +134,20 @@ def main():
     parser.add_argument("--rounds", type=int, default=3, help="turns of each (3)")
     parser.add_argument("--iterations", type=int, default=1000, help="operations of a loop; of large ones fewer (1000)")
     parser.add_argument("--loop-ms", type=int, default=300, help="time limit of flood's loops above 8 bytes (300)")
+    parser.add_argument("--cpus", type=lambda text: text.split(","), metavar="A,B", help="one for each of the two processes, of both programs alike")
+    parser.add_argument("--only", default="", metavar="TEXT", help="rows whose name begins so")
     options = parser.parse_args()
+    rows = [row for row in ROWS if row.name.startswith(options.only)]
     missing = [program for program in PROGRAMS if shutil.which(program) is None]
     if missing:
         sys.exit(f"beside_perftest: there is no {missing[0]} here; install Debian's package perftest")
     ours, theirs = {row.name: [] for row in ROWS}, {row.name: [] for row in ROWS}
     with tempfile.TemporaryDirectory() as folder:
         for turn in range(options.rounds):
-            for row in ROWS:
-                theirs[row.name].append(perftest(options, row))
-                ours[row.name].append(flood(options, row, folder))
+            for row in rows:
+                our, their = measure(options, row, folder, turn)
+                ours[row.name].append(our)
+                theirs[row.name].append(their)
                 print(f"turn {turn + 1}, {row.name}: {ours[row.name][-1]:.3g} beside {theirs[row.name][-1]:.3g} {row.unit}", file=sys.stderr, flush=True)
     report(ours, theirs)
 

@@ -1,5 +1,5 @@
 """The cells of the matrix: every job of tests/job/api, in its modes, for each segment kind, with 2 and 4 ranks, and what each
-needs on each device. Called in a guest, runs those of one device: matrix_cells.py DEVICE BUILD PATTERN LIMIT-S."""
+needs on each device. Called in a guest, runs those of one device, or the rest of them: matrix_cells.py DEVICE BUILD PATTERN LIMIT-S [rest]."""
 
 import collections
 import json
@@ -98,13 +98,14 @@ def run(command, words, limit_s):
     return problem
 
 
-def main(device, build, pattern, limit_s):
+def main(device, build, pattern, limit_s, rest=None):
     up = subprocess.run([RDMA.get(device, "vfio-up")], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
-    failures = 0
-    with open(pathlib.Path(os.environ["GUEST_LOGS"]) / "cells.jsonl", "a", encoding="utf-8") as results:
+    failures, path = 0, pathlib.Path(os.environ["GUEST_LOGS"]) / "cells.jsonl"
+    done = {json.loads(line).get("cell") for line in path.read_text(encoding="utf-8").splitlines()} if rest else set()
+    with open(path, "a", encoding="utf-8") as results:
         results.write(json.dumps({"kernel": os.uname().release}) + "\n")
         for row, ranks, reason in cells(pattern):
-            if reason:
+            if reason or name_of(row, ranks) in done:
                 continue
             begin = time.monotonic()
             command = [f"{build}/core/launch/gasnetrun_pinwire", "-n", str(ranks), f"{build}/tests/job/api/{executable(row)}", *PROGRAMS[row.program].words]
@@ -117,4 +118,4 @@ def main(device, build, pattern, limit_s):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])))
+    sys.exit(main(*sys.argv[1:4], int(sys.argv[4]), *sys.argv[5:]))
