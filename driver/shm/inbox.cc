@@ -38,7 +38,8 @@ Inbox& Inbox::operator=(Inbox&& other) noexcept {
 }
 
 Result<Inbox> Inbox::create(uint32_t lanes, uint32_t slot_count) {
-  check(std::has_single_bit(slot_count) && lanes > 0, "inbox shape", lanes, slot_count);
+  check(std::has_single_bit(slot_count) && lanes > 0 && lanes <= kInboxLanesMax, "inbox shape",
+        lanes, slot_count);
   Inbox inbox;
   inbox.lanes_ = lanes;
   inbox.slot_count_ = slot_count;
@@ -69,7 +70,8 @@ Result<Inbox> Inbox::create(uint32_t lanes, uint32_t slot_count) {
 
 Result<Inbox> Inbox::map(const InboxAddress& address) {
   if (address.magic != kInboxMagic || address.host_bytes != sizeof(InboxHeader) ||
-      !std::has_single_bit(address.slot_count) || address.lanes == 0) {
+      !std::has_single_bit(address.slot_count) || address.lanes == 0 ||
+      address.lanes > kInboxLanesMax) {
     return error("shm: a peer's address has another format. Run the same build on every rank.");
   }
   char path[64];

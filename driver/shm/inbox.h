@@ -21,7 +21,8 @@ struct InboxAddress {
   uint32_t host_bytes;  ///< of InboxHeader, to notice a mix of builds
   uint64_t base;        ///< in its owner's memory
 };
-inline constexpr uint32_t kInboxMagic = 0x70770003;
+inline constexpr uint32_t kInboxLanesMax = 16;
+inline constexpr uint32_t kInboxMagic = 0x70770004;
 
 /// Written by the owner only, read by its host's peers. An owner is never more than one phase ahead
 /// of a reader, which notifies its own next phase after it has read.
@@ -46,6 +47,7 @@ using BarrierLine = BasicBarrierLine<HostMemory>;
 
 struct InboxHeader {
   alignas(kCacheLineBytes) BarrierLine barrier;
+  int32_t wake_fds[kInboxLanesMax];  ///< of each lane's WakePipe, in its owner
   // For peers to try whether they reach its owner's memory by the kernel (far_memory.h).
   alignas(kCacheLineBytes) uint64_t probe_to_read;
   uint64_t probe_to_write;

@@ -11,6 +11,9 @@
 // A producer goes by an old look at head while that shows a free slot; a slot's position never
 // comes back. Those of lines do: with other producers beside it, it looks anew for room.
 //
+// A consumer that will sleep marks the word of the slot that it waits for; from the first time on
+// its producers exchange words rather than store them, and find the mark.
+//
 // Memory order: word.store(release) in publish()       -> word.load(acquire) in next()
 //               head.store(release) in free_next()     -> head.load(acquire) in look_at_head()
 //               head_seen.store(release) there         -> head_seen.load(acquire) in head_seen() of
@@ -74,7 +77,9 @@ template <typename Memory>
 struct BasicRingControl {
   using Position = typename Memory::template Atomic<uint64_t>;  ///< an Extent
   alignas(kCacheLineBytes) Position tail;                       ///< next free; producers
-  alignas(kCacheLineBytes) Position head;                       ///< first in use; consumer
+  /// The consumer sleeps at times. In the line that only several producers write.
+  typename Memory::template Atomic<uint32_t> sleeps;
+  alignas(kCacheLineBytes) Position head;  ///< first in use; consumer
 };
 using RingControl = BasicRingControl<HostMemory>;
 static_assert(sizeof(RingControl) == 2 * kCacheLineBytes);
@@ -100,6 +105,7 @@ using RingView = BasicRingView<HostMemory>;
 /// bytes:32 | source:16 | is a message:4 | lap:12
 struct Word {
   static constexpr uint64_t kMessage = 1;
+  static constexpr uint64_t kAwaited = 2 << 12;  ///< in the word that a message will replace
 
   static constexpr uint64_t make(uint64_t lap, uint32_t source, uint32_t bytes) noexcept {
     return uint64_t{bytes} << 32 | uint64_t{source & 0xffff} << 16 | kMessage << 12 | (lap & 0xfff);
@@ -166,10 +172,15 @@ class BasicRingProducer {
     return is_reserved;
   }
   std::byte* body(Extent place, uint32_t bytes) const noexcept { return ring_.body(place, bytes); }
-  void publish(Extent place, uint32_t source, uint32_t bytes) noexcept {
-    ring_.at(place.slots)
-        .word.store(Word::make(place.slots >> lap_shift_, source, bytes),
-                    std::memory_order_release);
+  /// True: the consumer sleeps, and must be woken.
+  bool publish(Extent place, uint32_t source, uint32_t bytes) noexcept {
+    const uint64_t word = Word::make(place.slots >> lap_shift_, source, bytes);
+    auto& at = ring_.at(place.slots).word;
+    if (ring_.control->sleeps.load(std::memory_order_relaxed) == 0) [[likely]] {
+      at.store(word, std::memory_order_release);
+      return false;
+    }
+    return (at.exchange(word, std::memory_order_release) & Word::kAwaited) != 0;
   }
   /// A lone sender waits for the answer now. Meanwhile the lines that the next message of `bytes`
   /// will take in the room, which the receiver read a lap ago, become its own again. It is for
@@ -267,6 +278,21 @@ class BasicRingConsumer {
   bool has_message() const noexcept {
     const uint64_t slot = cursor_.load(std::memory_order_relaxed);
     return Word::holds(ring_.at(slot).word.load(std::memory_order_relaxed), slot >> lap_shift_);
+  }
+
+  /// True: whoever publishes the next message is told to wake this consumer. False: it is there.
+  /// Only after `sleeps` was set, and every producer sees it.
+  bool await() noexcept {
+    const uint64_t slot = cursor_.load(std::memory_order_relaxed);
+    auto& word = ring_.at(slot).word;
+    uint64_t seen = word.load(std::memory_order_relaxed);
+    while (!Word::holds(seen, slot >> lap_shift_)) {
+      if ((seen & Word::kAwaited) != 0) return true;
+      if (word.compare_exchange_weak(seen, seen | Word::kAwaited, std::memory_order_relaxed)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   struct Message {

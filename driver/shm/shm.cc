@@ -1,5 +1,9 @@
 #include "driver/shm/shm.h"
 
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -8,6 +12,7 @@
 #include "driver/atomics.h"
 #include "driver/failure_note.h"
 #include "driver/shm/far_memory.h"
+#include "driver/shm/wake_pipe.h"
 
 namespace pinwire {
 namespace {
@@ -15,6 +20,7 @@ namespace {
 using shm::Inbox;
 using shm::RingConsumer;
 using shm::RingProducer;
+using shm::WakePipe;
 
 /// Slots that one unit of network depth stands for: a depth of 2 still carries 512-byte Mediums.
 constexpr uint32_t kSlotsPerDepth = 16;
@@ -27,6 +33,7 @@ constexpr uint64_t kStreamMessages = 4;
 struct Peer {
   Inbox inbox;
   std::vector<RingProducer> rings;  // 2 * lane + class
+  std::vector<WakePipe> wakes;      // of each lane
   uint64_t region_base = 0;
   uint64_t region_bytes = 0;
   std::byte* region_mapped = nullptr;
@@ -44,7 +51,13 @@ struct alignas(kCacheLineBytes) Lane {
   std::atomic<uint64_t> messages_sent{0};
   std::atomic<uint64_t> sent_at_recv{0};  // messages_sent when recv() last found something; a hint
   uint64_t messages_received = 0;
+  uint64_t wakeups_armed = 0;
+  WakePipe wake;
 };
+
+/// Every process of the host that registered has passed a barrier since: what it sends from now on
+/// it sends knowing what this process stored before (membarrier(2)).
+bool pass_barriers(int command) noexcept { return syscall(SYS_membarrier, command, 0, 0) == 0; }
 
 class Shm final : public ShmDriver {
  public:
@@ -52,7 +65,7 @@ class Shm final : public ShmDriver {
   const char* name() const noexcept override { return "shm"; }
 
   Caps caps() const noexcept override {
-    return {.lanes_max = 16,
+    return {.lanes_max = shm::kInboxLanesMax,
             .send_bytes_max = shm::message_bytes_max(slot_count_),
             .put_bytes_max = ~uint64_t{0},
             .inline_bytes_max = ~uint64_t{0},
@@ -63,6 +76,7 @@ class Shm final : public ShmDriver {
             .atomic64 = has_exposed_all_ ? 0 : kAllAtomics,  // the kernel copies, no more
             .exposes = true,
             .in_place_rx = true,
+            .event_fd = true,
             .concurrent_post = true,
             .concurrent_idle = true};
   }
@@ -81,7 +95,13 @@ class Shm final : public ShmDriver {
       for (auto cls : {MessageClass::kRequest, MessageClass::kReply}) {
         lanes_[lane].rings[static_cast<int>(cls)] = RingConsumer(own_.ring(lane, cls));
       }
+      auto wake = WakePipe::create();
+      if (!wake) return wake.error();
+      lanes_[lane].wake = std::move(*wake);
+      own_.header().wake_fds[lane] = lanes_[lane].wake.fd();
     }
+    // Else this process can never tell that all its senders know.
+    if (!pass_barriers(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED)) tell_senders();  // there are none
     return success();
   }
 
@@ -110,6 +130,11 @@ class Shm final : public ShmDriver {
         to.rings.emplace_back(to.inbox.ring(lane % to.inbox.lanes(), cls),
                               has_several_writers(to.inbox, lane, cls));
       }
+    }
+    for (uint32_t lane = 0; lane < to.inbox.lanes(); ++lane) {
+      auto wake = WakePipe::open(theirs.pid, to.inbox.header().wake_fds[lane]);
+      if (!wake) return wake.error();
+      to.wakes.push_back(std::move(*wake));
     }
     rings_[peer] = to.rings.data();
     return success();
@@ -206,19 +231,31 @@ class Shm final : public ShmDriver {
     return !l.rings[0].has_message() && !l.rings[1].has_message() &&
            l.done_count.load(std::memory_order_relaxed) == 0;
   }
-  int event_fd(uint32_t) const noexcept override { return -1; }
-  Armed arm(uint32_t) noexcept override { return Armed::kBusy; }
+  int event_fd(uint32_t lane) const noexcept override { return lanes_[lane].wake.fd(); }
+  Armed arm(uint32_t lane) noexcept override {
+    Lane& l = lanes_[lane];
+    if (!are_senders_told_.load(std::memory_order_relaxed)) tell_senders();
+    // Whoever finds a mark wakes after that; a wake of an older mark is one too many.
+    l.wake.drain();
+    const bool is_busy = l.done_count.load(std::memory_order_relaxed) != 0 || !l.rings[0].await() ||
+                         !l.rings[1].await();
+    if (is_busy) return Armed::kBusy;
+    ++l.wakeups_armed;
+    return Armed::kArmed;
+  }
   const Failure* failure() const noexcept override { return failure_.get(); }
 
   void stats(StatSink& sink) const noexcept override {
-    uint64_t sent = 0, received = 0;
+    uint64_t sent = 0, received = 0, armed = 0;
     for (const Lane& lane : lanes_) {
       sent += lane.messages_sent.load(std::memory_order_relaxed);
       received += lane.messages_received;
+      armed += lane.wakeups_armed;
     }
     sink.stat("messages_sent", sent);
     sink.stat("messages_received", received);
     sink.stat("ring_slots", slot_count_);
+    sink.stat("wakeups_armed", armed);
   }
 
  private:
@@ -282,11 +319,29 @@ class Shm final : public ShmDriver {
     const auto* head = static_cast<const std::byte*>(item.head);
     for (uint32_t at = 0; at < item.head_bytes; at += 8) std::memcpy(body + at, head + at, 8);
     if (payload_bytes != 0) std::memcpy(body + item.head_bytes, item.local, payload_bytes);
-    ring.publish(place, info_.rank, bytes);
+    if (ring.publish(place, info_.rank, bytes)) [[unlikely]]
+      wake(item.peer, lane);
     if (bytes > shm::kBodyBytes && !is_streaming) ring.own_next_lines(place, bytes);
     l.messages_sent.store(sent + 1,
                           std::memory_order_relaxed);  // threads may lose a count: harmless
     return true;
+  }
+
+  [[gnu::cold]] void wake(Rank peer, uint32_t lane) noexcept {
+    const Peer& to = *peers_[peer];
+    to.wakes[lane % to.wakes.size()].wake();
+  }
+
+  /// That this process sleeps at times: once this returns they look for the mark.
+  void tell_senders() noexcept {
+    for (uint32_t lane = 0; lane < info_.lanes; ++lane) {
+      for (auto cls : {MessageClass::kRequest, MessageClass::kReply}) {
+        own_.ring(lane, cls).control->sleeps.store(1, std::memory_order_relaxed);
+      }
+    }
+    pass_barriers(
+        MEMBARRIER_CMD_GLOBAL_EXPEDITED);  // cannot fail where this process could register
+    are_senders_told_.store(true, std::memory_order_relaxed);
   }
 
   bool put_then_send(uint32_t lane, const Work& item, WorkStatus& status) noexcept {
@@ -358,6 +413,7 @@ class Shm final : public ShmDriver {
 
   OpenInfo info_;
   bool has_exposed_all_ = false;
+  std::atomic<bool> are_senders_told_{false};
   FailureNote failure_;
   const uint32_t ring_slots_max_;
   uint32_t slot_count_ = kSlotsMin;

@@ -19,6 +19,7 @@ struct RingShape {
   bool is_shared = true;      ///< several writers: the tail is in the ring
   bool one_producer = false;  ///< the senders are threads of one process
   uint32_t held_max = 1;      ///< messages that the receiver holds before it gives them back
+  bool sleeps = false;        ///< the receiver, until it is woken, rather than look again
   bool asks_first = true;     ///< has_message() before next(), as the engine does
   bool frees_early = false;   ///< a mutant: a message is given back before it is read
 };
@@ -43,6 +44,9 @@ class RingProgram {
   void prepare() {
     name_cell(&control_.tail, "tail");
     name_cell(&control_.head, "head");
+    name_cell(&control_.sleeps, "sleeps");
+    name_cell(&wakes_, "wakes");
+    control_.sleeps.store(shape_.sleeps ? 1 : 0, std::memory_order_relaxed);
     for (uint32_t i = 0; i < shape_.slots; ++i) {
       name_cell(&slots_[i].word, "word " + std::to_string(i));
       slots_[i].word.store(0, std::memory_order_relaxed);
@@ -77,7 +81,9 @@ class RingProgram {
       for (uint32_t i = 0; i < words; ++i) {
         write_word(producer.body(place, words * 8) + i * 8, content(sender, number, i));
       }
-      producer.publish(place, sender, words * 8);
+      if (producer.publish(place, sender, words * 8)) {
+        wakes_.fetch_add(1, std::memory_order_release);
+      }
       settle(number + 1);
     }
   }
@@ -89,13 +95,18 @@ class RingProgram {
     for (const auto& messages : shape_.senders) total += messages.size();
     uint32_t next[kThreadsMax] = {};
     uint32_t held = 0;
+    uint64_t wakes_seen = 0;
     for (size_t taken = 0; taken < total; ++taken) {
       Consumer::Message message{};
-      retry([&] {
-        if (shape_.asks_first && !consumer.has_message()) return false;
-        message = consumer.next();
-        return message.data != nullptr;
-      });
+      if (shape_.sleeps) {
+        message = sleep_until_next(wakes_seen);
+      } else {
+        retry([&] {
+          if (shape_.asks_first && !consumer.has_message()) return false;
+          message = consumer.next();
+          return message.data != nullptr;
+        });
+      }
       expect(message.source < shape_.senders.size(), "a message has a sender");
       const uint32_t number = next[message.source]++;
       expect(number < shape_.senders[message.source].size(), "a message arrives once");
@@ -111,9 +122,20 @@ class RingProgram {
       }
       uint64_t digest = taken + 1;
       for (const uint32_t count : next) digest = digest << 8 | count;
-      settle(digest << 8 | held);
+      settle((digest << 8 | held) << 8 | wakes_seen);
     }
     expect(consumer.next().data == nullptr, "nothing arrives twice");
+  }
+
+  Consumer::Message sleep_until_next(uint64_t& wakes_seen) {
+    for (;;) {
+      const Consumer::Message message = consumer_->next();
+      if (message.data != nullptr) return message;
+      if (!consumer_->await()) continue;
+      uint64_t wakes = 0;
+      retry([&] { return (wakes = wakes_.load(std::memory_order_acquire)) != wakes_seen; });
+      wakes_seen = wakes;
+    }
   }
 
   /// Looks like a word of the ring wherever it may be mistaken for one: of the next lap, at that.
@@ -126,6 +148,7 @@ class RingProgram {
   const RingShape shape_;
   shm::BasicRingControl<ModelMemory> control_;
   shm::BasicSlot<ModelMemory> slots_[kSlotsMax];
+  Atomic<uint64_t> wakes_;  ///< of the receiver
   alignas(shm::kSlotBytes) std::byte room_[kSlotsMax][shm::kSlotBytes];
   std::optional<Producer> producers_[kThreadsMax];
   std::optional<Consumer> consumer_;

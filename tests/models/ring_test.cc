@@ -28,6 +28,11 @@ const Case kCases[] = {
     {"ThreeSendersLong", {.slots = 4, .senders = {{8}, {8}, {0, 0}}}},
     {"TwoThreadsOfOneProcess", {.slots = 2, .senders = {{0, 0}, {0}}, .one_producer = true}},
     {"HeldMessages", {.slots = 4, .senders = {{0, 0, 0, 0}, {0, 0}}, .held_max = 3}},
+    {"OneWriterWakes", {.slots = 2, .senders = {{0, 0, 0, 0}}, .is_shared = false, .sleeps = true}},
+    {"TwoSendersWake", {.slots = 2, .senders = {{0, 0}, {0}}, .sleeps = true}},
+    {"TwoSendersWakeForLong", {.slots = 4, .senders = {{8, 0}, {8}}, .sleeps = true}},
+    {"HeldMessagesAndSleep",
+     {.slots = 2, .senders = {{0, 0, 0, 0}}, .is_shared = false, .held_max = 2, .sleeps = true}},
     {"NextWithoutAsking", {.slots = 2, .senders = {{0, 0}, {0, 0}}, .asks_first = false}},
 };
 
@@ -65,6 +70,7 @@ const RingShape kLong{.slots = 4, .senders = {{8, 0, 0}, {0, 8}}};
 const RingShape kRoom{.slots = 4, .senders = {{8, 8}, {8}}};
 const RingShape kOwnRoom{.slots = 4, .senders = {{0, 8, 8, 8}}, .is_shared = false};
 const RingShape kThreads{.slots = 2, .senders = {{0, 0}, {0}}, .one_producer = true};
+const RingShape kSleeps{.slots = 2, .senders = {{0, 0, 0}}, .is_shared = false, .sleeps = true};
 const RingShape kEarly{.slots = 2, .senders = {{0, 0}, {0, 0}}, .frees_early = true};
 const RingShape kEarlyLong{.slots = 4, .senders = {{8, 8}, {8}}, .frees_early = true};
 /// What a lie about head adds to it.
@@ -116,6 +122,18 @@ const Mutant kMutants[] = {
     {"HeadNeverTold", "waits for ever", kWrap, {[](Access& a, const std::string& cell) {
        a.is_dropped = cell == "head" && a.action == Action::kStore;
      }}},
+    {"SleepsWithoutALook", "waits for ever", kSleeps, {[](Access& a, const std::string& cell) {
+       a.is_dropped = is_word(cell) && a.action == Action::kCompareExchange;
+     }}},
+    {"MarkedInTwoHalves", "", kSleeps, {[](Access& a, const std::string& cell) {
+       a.is_torn = is_word(cell) && a.action == Action::kCompareExchange;
+     }}},
+    {"PublishedInTwoHalves", "", kSleeps, {[](Access& a, const std::string& cell) {
+       a.is_torn = is_word(cell) && a.action == Action::kModify;
+     }}},
+    {"ExchangedRelaxed", "data race", kSleeps, {[](Access& a, const std::string& cell) {
+       if (is_word(cell) && a.action == Action::kModify) a.order = kRelaxed;
+     }}},
     {"LapForgotten", "waits for ever", kWrap, {[](Access& a, const std::string& cell) {
        if (is_word(cell) && a.action == Action::kStore && a.operand != 0) {
          a.operand = (a.operand & ~uint64_t{0xfff}) | 1;
@@ -140,7 +158,7 @@ INSTANTIATE_TEST_SUITE_P(All, RingMutant, testing::ValuesIn(kMutants),
                          [](const auto& at) { return std::string(at.param.name); });
 
 TEST(RingMutants, TheirShapesAreFineWithoutThem) {
-  for (const RingShape& shape : {kWrap, kLong, kRoom, kOwnRoom, kThreads}) {
+  for (const RingShape& shape : {kWrap, kLong, kRoom, kOwnRoom, kThreads, kSleeps}) {
     EXPECT_EQ(RingProgram(shape).explore().failure, "");
   }
 }

@@ -1,6 +1,7 @@
 // The contract of driver.h over every driver, with `checked` around it on both sides of `faulty`:
 // on a good day, with refusals and delays, and with each capability denied.
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <cstring>
 #include <map>
@@ -302,6 +303,43 @@ TEST_P(Contract, ADriverThatSaysItSleepsHasSomethingToWakeIt) {
   EXPECT_EQ(ranks_.at(0).event_fd(0) >= 0, caps.event_fd);
   if (!caps.event_fd) {
     EXPECT_EQ(ranks_.at(0).arm(0), Armed::kBusy);
+  }
+}
+
+bool is_readable(int fd, int timeout_ms) {
+  pollfd waiting{fd, POLLIN, 0};
+  return poll(&waiting, 1, timeout_ms) == 1;
+}
+
+TEST_P(Contract, WhoSleepsIsWokenByWhatArrives) {
+  if (!ranks_.at(1).caps().event_fd) GTEST_SKIP() << "this driver does not sleep";
+  const int fd = ranks_.at(1).event_fd(0);
+  uint32_t seen = 0;
+  const auto turn = [&] {
+    for (const Rank rank : {0u, 1u})
+      ranks_.turn(
+          rank, [&](const Recv&) { ++seen; }, done_);
+  };
+  for (uint32_t round = 0; round < 100; ++round) {
+    while (ranks_.at(1).arm(0) != Armed::kArmed) turn();
+    const uint64_t head = round;
+    Work work{};
+    work.op = Op::kSend;
+    work.flags = kWorkSilent;
+    work.cls = round % 3 == 0 ? MessageClass::kReply : MessageClass::kRequest;
+    work.peer = 1;
+    work.head = &head;
+    work.head_bytes = sizeof head;
+    while (ranks_.at(0).post(0, {&work, 1}) == 0) turn();
+    constexpr int kPatienceMs = 60'000;
+    for (int waited_ms = 0; !is_readable(fd, 1); ++waited_ms) {
+      ASSERT_LT(waited_ms, kPatienceMs) << "round " << round;
+      std::vector<Done> none;
+      ranks_.turn(
+          0, [](const Recv&) {}, none);
+    }
+    while (seen != round + 1) turn();
+    EXPECT_LE(seen, round + 1);
   }
 }
 
