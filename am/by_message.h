@@ -1,12 +1,12 @@
 // Puts, gets and the payloads of Longs to memory that no driver reaches: messages carry the bytes,
 // and the target's CPU moves them (C1-070, C1-304). Always right; for when nothing better is there.
 //
-// A put is Mediums whose handlers copy and answer with a Short that counts; a get is a Short for each
-// piece, answered by a Medium. A Long carries what one message holds behind its head; what is more
-// goes ahead: of a request as a put that is waited for; of a reply, in whose handler nothing can be
-// asked for, as replies that the fenced head does not overtake. Replies beyond the one that answers
-// are safe, as drivers take in replies whatever the receiver does (C1-154); where they have no room
-// for them (Caps::bounded_replies), gasnet_AMMaxLongReply is what one message carries.
+// A put is Mediums whose handlers copy and answer with a Short that counts; a get is a Short for
+// each piece, answered by a Medium. A Long carries what one message holds behind its head; what is
+// more goes ahead: of a request as a put that is waited for; of a reply, in whose handler nothing
+// can be asked for, as replies that the fenced head does not overtake. Replies beyond the one that
+// answers are safe, as drivers take in replies whatever the receiver does (C1-154); where they have
+// no room for them (Caps::bounded_replies), gasnet_AMMaxLongReply is what one message carries.
 #pragma once
 
 #include <cstddef>

@@ -17,7 +17,7 @@ static_assert(sizeof(DoneCount) == 4);
 
 /// release pairs with the acquire load of whoever waits for the count.
 inline void count_done(DoneCount& count) noexcept {
-  if constexpr (kConcurrent) {
+  if (is_concurrent()) {
     count.fetch_add(1, std::memory_order_release);
   } else {
     count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_release);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/log.h"
+#include "core/interrupts/client_threads.h"
 
 namespace pinwire {
 namespace {
@@ -55,6 +56,10 @@ uint32_t poll() noexcept {
   ThreadState& state = engine.thread();
   check(!state.in_handler, "a handler may not poll or send requests (C1-172)");
   state.sends_since_poll = 0;
+  if (has_dispatcher) [[unlikely]] {
+    if (only_dispatcher_polls) return 0;
+    this_client.count_poll();
+  }
   if constexpr (kConcurrent) {
     state.turn = state.turn + 1 >= engine.lane_count ? 0 : state.turn + 1;
   }
@@ -70,6 +75,17 @@ uint32_t poll() noexcept {
   }
   let_stream_gather(state, found);
   return found != 0 ? found : has_served;
+}
+
+uint32_t poll_everything() noexcept {
+  uint32_t found = 0;
+  bool has_served = false;
+  for (uint32_t d = 0; d < engine.driver_count; ++d) {
+    for (uint32_t lane = 0; lane < engine.drivers[d].lane_count; ++lane) {
+      found += poll_lane(d, lane, has_served);
+    }
+  }
+  return found;
 }
 
 uint32_t poll_in_handler(uint32_t driver, uint32_t lane) noexcept {

@@ -17,6 +17,13 @@ void set_wait_mode(WaitMode mode) noexcept;
 /// was nothing but the one-sided work of peers. Client context only.
 uint32_t poll() noexcept;
 
+/// One turn over all lanes of all drivers: what arrived before is handled then, but where another
+/// thread has the lane, which is polled again before anyone may sleep (am/dispatcher.h).
+uint32_t poll_everything() noexcept;
+
+/// In GASNET_DISPATCH=nicproc: client threads wait for it.
+inline constinit bool only_dispatcher_polls = false;
+
 /// One turn for a thread that waits inside a handler: replies and completions of the driver's lane
 /// that it holds.
 uint32_t poll_in_handler(uint32_t driver, uint32_t lane) noexcept;

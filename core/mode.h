@@ -12,4 +12,11 @@ inline constexpr ThreadMode kThreadMode = ThreadMode::PINWIRE_THREAD_MODE;  // f
 /// instructions are left out.
 inline constexpr bool kConcurrent = kThreadMode == ThreadMode::kPar;
 
+/// A thread of the library is beside those of the client, whatever mode that was compiled for
+/// (GASNET_DISPATCH); set before the drivers are opened, constant from then on.
+inline constinit bool has_dispatcher = false;
+
+/// Two threads may want the same thing of the library at once.
+inline bool is_concurrent() noexcept { return kConcurrent || has_dispatcher; }
+
 }  // namespace pinwire

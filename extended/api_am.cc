@@ -33,7 +33,7 @@ extern "C" {
 
 int pinwire_am_request_short(gasnet_node_t dest, gasnet_handler_t handler, int argc,
                              const gasnet_handlerarg_t* args) {
-  request_call("gasnet_AMRequestShort", handler);
+  const ClientCall inside("gasnet_AMRequestShort", handler);
   if (bad_target(dest, argc)) return refusal();
   note_event(Event::kRequestShort, dest, 0, handler);
   request_short(dest, call_of(handler, argc, args));
@@ -42,7 +42,7 @@ int pinwire_am_request_short(gasnet_node_t dest, gasnet_handler_t handler, int a
 
 int pinwire_am_request_medium(gasnet_node_t dest, gasnet_handler_t handler, void* source,
                               size_t nbytes, int argc, const gasnet_handlerarg_t* args) {
-  request_call("gasnet_AMRequestMedium", handler);
+  const ClientCall inside("gasnet_AMRequestMedium", handler);
   if (bad_target(dest, argc) || nbytes > pinwire_max_medium) return refusal();
   note_event(Event::kRequestMedium, dest, nbytes, handler, source);
   request_medium(dest, call_of(handler, argc, args), source, nbytes);
@@ -52,7 +52,7 @@ int pinwire_am_request_medium(gasnet_node_t dest, gasnet_handler_t handler, void
 int pinwire_am_request_long(gasnet_node_t dest, gasnet_handler_t handler, void* source,
                             size_t nbytes, void* dest_addr, int is_async, int argc,
                             const gasnet_handlerarg_t* args) {
-  request_call(is_async ? "gasnet_AMRequestLongAsync" : "gasnet_AMRequestLong", handler);
+  const ClientCall inside(is_async ? "gasnet_AMRequestLongAsync" : "gasnet_AMRequestLong", handler);
   if (bad_target(dest, argc) || nbytes > pinwire_max_long) return refusal();
   note_event(Event::kRequestLong, dest, nbytes, handler, source);
   request_long(dest, call_of(handler, argc, args), source, nbytes, dest_addr, is_async != 0);
@@ -92,14 +92,14 @@ int pinwire_am_reply_long(gasnet_token_t token, gasnet_handler_t handler, void* 
 }
 
 int gasnet_AMPoll() {
-  client_call("gasnet_AMPoll");
+  const ClientCall inside("gasnet_AMPoll");
   note_event(Event::kPoll);
   poll();
   return GASNET_OK;
 }
 
 void pinwire_wait_turn(uint32_t* turns) {
-  client_call("GASNET_BLOCKUNTIL");
+  const ClientCall inside("GASNET_BLOCKUNTIL");
   if (poll() != 0) {
     *turns = 0;
   } else {
@@ -121,10 +121,8 @@ int gasnet_set_waitmode(int wait_mode_value) {
   return GASNET_OK;
 }
 
-#ifdef GASNET_DEBUG
-void gasnet_hold_interrupts() { hold_interrupts(); }
-void gasnet_resume_interrupts() { resume_interrupts(); }
-#endif
+void pinwire_hold_interrupts() { hold_interrupts(); }
+void pinwire_resume_interrupts() { resume_interrupts(); }
 
 /// Among the names that configure scripts look for in a conduit.
 int gasnetc_AMPoll() { return gasnet_AMPoll(); }
@@ -141,16 +139,21 @@ void gasnet_hsl_destroy(gasnet_hsl_t* hsl) {
   if (hsl->word != 0) fatal("gasnet_hsl_destroy of a locked HSL (C1-190)");
 }
 void gasnet_hsl_lock(gasnet_hsl_t* hsl) {
+  disable_interrupts(Reason::kLock);
   const TimedEvent timed(Event::kHslLock);
   hsl_lock(hsl->word);
 }
 int gasnet_hsl_trylock(gasnet_hsl_t* hsl) {
+  disable_interrupts(Reason::kLock);
   note_event(Event::kHslTryLock);
-  return hsl_try_lock(hsl->word) ? GASNET_OK : GASNET_ERR_NOT_READY;
+  if (hsl_try_lock(hsl->word)) return GASNET_OK;
+  enable_interrupts(Reason::kLock);
+  return GASNET_ERR_NOT_READY;
 }
 void gasnet_hsl_unlock(gasnet_hsl_t* hsl) {
   note_event(Event::kHslUnlock);
   hsl_unlock(hsl->word);
+  enable_interrupts(Reason::kLock);  // C1-205
 }
 
 }  // extern "C"

@@ -14,6 +14,7 @@
 using namespace pinwire;
 
 gasnet_node_t pinwire_mynode = 0;
+int pinwire_has_interrupts = 0;
 gasnet_node_t pinwire_nodes = 1;
 size_t pinwire_max_medium = 512;
 size_t pinwire_max_long = 512;

@@ -77,6 +77,7 @@ void* pinwire_checked_direct(const char* call, gasnet_node_t node, const void* r
 
 void pinwire_put(gasnet_node_t node, void* dest, void* src, size_t nbytes) {
   check_node(node);
+  const LibraryCall inside;
   note_event(Event::kPut, node, nbytes, 0, src);
   pinwire_op op{};
   start_put(node, dest, src, nbytes, SourceUntil::kDone, op);
@@ -85,6 +86,7 @@ void pinwire_put(gasnet_node_t node, void* dest, void* src, size_t nbytes) {
 
 void pinwire_get(void* dest, gasnet_node_t node, void* src, size_t nbytes) {
   check_node(node);
+  const LibraryCall inside;
   note_event(Event::kGet, node, nbytes);
   pinwire_op op{};
   start_get(node, src, dest, nbytes, op);
@@ -94,6 +96,7 @@ void pinwire_get(void* dest, gasnet_node_t node, void* src, size_t nbytes) {
 gasnet_handle_t pinwire_put_nb(gasnet_node_t node, void* dest, void* src, size_t nbytes,
                                int is_bulk) {
   check_node(node);
+  const LibraryCall inside;
   note_event(Event::kPutNb, node, nbytes, 0, src);
   return start_explicit(
       [=](pinwire_op& op) { start_put(node, dest, src, nbytes, until(is_bulk), op); });
@@ -101,18 +104,21 @@ gasnet_handle_t pinwire_put_nb(gasnet_node_t node, void* dest, void* src, size_t
 
 gasnet_handle_t pinwire_get_nb(void* dest, gasnet_node_t node, void* src, size_t nbytes) {
   check_node(node);
+  const LibraryCall inside;
   note_event(Event::kGetNb, node, nbytes);
   return start_explicit([=](pinwire_op& op) { start_get(node, src, dest, nbytes, op); });
 }
 
 void pinwire_put_nbi(gasnet_node_t node, void* dest, void* src, size_t nbytes, int is_bulk) {
   check_node(node);
+  const LibraryCall inside;
   note_event(Event::kPutNbi, node, nbytes, 0, src);
   start_put(node, dest, src, nbytes, until(is_bulk), implicit_puts());
 }
 
 void pinwire_get_nbi(void* dest, gasnet_node_t node, void* src, size_t nbytes) {
   check_node(node);
+  const LibraryCall inside;
   note_event(Event::kGetNbi, node, nbytes);
   start_get(node, src, dest, nbytes, implicit_gets());
 }
@@ -120,6 +126,7 @@ void pinwire_get_nbi(void* dest, gasnet_node_t node, void* src, size_t nbytes) {
 void gasnet_memset(gasnet_node_t node, void* dest, int val, size_t nbytes) {
   pinwire_op op{};
   check_node(node);
+  const LibraryCall inside;
   note_event(Event::kMemset, node, nbytes);
   if (void* to = pinwire_direct(node, dest, nbytes)) {
     memset(to, val, nbytes);
@@ -131,6 +138,7 @@ void gasnet_memset(gasnet_node_t node, void* dest, int val, size_t nbytes) {
 
 gasnet_handle_t gasnet_memset_nb(gasnet_node_t node, void* dest, int val, size_t nbytes) {
   check_node(node);
+  const LibraryCall inside;
   note_event(Event::kMemsetNb, node, nbytes);
   if (void* to = pinwire_direct(node, dest, nbytes)) {
     memset(to, val, nbytes);
@@ -141,6 +149,7 @@ gasnet_handle_t gasnet_memset_nb(gasnet_node_t node, void* dest, int val, size_t
 
 void gasnet_memset_nbi(gasnet_node_t node, void* dest, int val, size_t nbytes) {
   check_node(node);
+  const LibraryCall inside;
   note_event(Event::kMemsetNbi, node, nbytes);
   if (void* to = pinwire_direct(node, dest, nbytes)) {
     memset(to, val, nbytes);
@@ -150,78 +159,79 @@ void gasnet_memset_nbi(gasnet_node_t node, void* dest, int val, size_t nbytes) {
 }
 
 void pinwire_wait_handle(gasnet_handle_t handle) {
-  client_call("gasnet_wait_syncnb");
+  const ClientCall inside("gasnet_wait_syncnb");
   const TimedEvent timed(Event::kSyncWait);
   wait_op(handle);
 }
 int pinwire_try_handle(gasnet_handle_t handle) {
-  client_call("gasnet_try_syncnb");
+  const ClientCall inside("gasnet_try_syncnb");
   const TimedEvent timed(Event::kSyncTry);
   return ready(try_op(handle));
 }
 void gasnet_wait_syncnb_all(gasnet_handle_t* handles, size_t count) {
-  client_call("gasnet_wait_syncnb_all");
+  const ClientCall inside("gasnet_wait_syncnb_all");
   const TimedEvent timed(Event::kSyncWait);
   wait_all(handles, count);
 }
 int gasnet_try_syncnb_all(gasnet_handle_t* handles, size_t count) {
-  client_call("gasnet_try_syncnb_all");
+  const ClientCall inside("gasnet_try_syncnb_all");
   const TimedEvent timed(Event::kSyncTry);
   return ready(try_all(handles, count));
 }
 void gasnet_wait_syncnb_some(gasnet_handle_t* handles, size_t count) {
-  client_call("gasnet_wait_syncnb_some");
+  const ClientCall inside("gasnet_wait_syncnb_some");
   const TimedEvent timed(Event::kSyncWait);
   wait_some(handles, count);
 }
 int gasnet_try_syncnb_some(gasnet_handle_t* handles, size_t count) {
-  client_call("gasnet_try_syncnb_some");
+  const ClientCall inside("gasnet_try_syncnb_some");
   const TimedEvent timed(Event::kSyncTry);
   return ready(try_some(handles, count));
 }
 
 void gasnet_wait_syncnbi_gets() {
-  client_call("gasnet_wait_syncnbi_gets");
+  const ClientCall inside("gasnet_wait_syncnbi_gets");
   const TimedEvent timed(Event::kSyncWait);
   wait_implicit(kGets);
 }
 void gasnet_wait_syncnbi_puts() {
-  client_call("gasnet_wait_syncnbi_puts");
+  const ClientCall inside("gasnet_wait_syncnbi_puts");
   const TimedEvent timed(Event::kSyncWait);
   wait_implicit(kPuts);
 }
 void gasnet_wait_syncnbi_all() {
-  client_call("gasnet_wait_syncnbi_all");
+  const ClientCall inside("gasnet_wait_syncnbi_all");
   const TimedEvent timed(Event::kSyncWait);
   wait_implicit(kPuts | kGets);
 }
 int gasnet_try_syncnbi_gets() {
-  client_call("gasnet_try_syncnbi_gets");
+  const ClientCall inside("gasnet_try_syncnbi_gets");
   const TimedEvent timed(Event::kSyncTry);
   return ready(try_implicit(kGets));
 }
 int gasnet_try_syncnbi_puts() {
-  client_call("gasnet_try_syncnbi_puts");
+  const ClientCall inside("gasnet_try_syncnbi_puts");
   const TimedEvent timed(Event::kSyncTry);
   return ready(try_implicit(kPuts));
 }
 int gasnet_try_syncnbi_all() {
-  client_call("gasnet_try_syncnbi_all");
+  const ClientCall inside("gasnet_try_syncnbi_all");
   const TimedEvent timed(Event::kSyncTry);
   return ready(try_implicit(kPuts | kGets));
 }
 
 void gasnet_begin_nbi_accessregion() {
-  client_call("gasnet_begin_nbi_accessregion");
+  const ClientCall inside("gasnet_begin_nbi_accessregion");
   begin_region();
 }
 gasnet_handle_t gasnet_end_nbi_accessregion() {
-  client_call("gasnet_end_nbi_accessregion");
+  const ClientCall inside("gasnet_end_nbi_accessregion");
   return end_region();
 }
 
 gasnet_valget_handle_t gasnet_get_nb_val(gasnet_node_t node, void* src, size_t nbytes) {
   check_node(node);
+  const LibraryCall inside;
   note_event(Event::kGetNb, node, nbytes);
   pinwire_value_op* op = thread_ops().value_ops.take();
   check(op != nullptr, "66,000 value gets are in flight; synchronise some");
@@ -238,7 +248,7 @@ gasnet_valget_handle_t gasnet_get_nb_val(gasnet_node_t node, void* src, size_t n
 }
 
 gasnet_register_value_t gasnet_wait_syncnb_valget(gasnet_valget_handle_t handle) {
-  client_call("gasnet_wait_syncnb_valget");
+  const ClientCall inside("gasnet_wait_syncnb_valget");
   const TimedEvent timed(Event::kSyncWait);
   wait_here(handle->op);
   const gasnet_register_value_t value = handle->value;
@@ -247,22 +257,22 @@ gasnet_register_value_t gasnet_wait_syncnb_valget(gasnet_valget_handle_t handle)
 }
 
 void gasnet_barrier_notify(int id, int flags) {
-  client_call("gasnet_barrier_notify");
+  const ClientCall inside("gasnet_barrier_notify");
   const TimedEvent timed(Event::kBarrierNotify, static_cast<uint32_t>(id));
   barrier_notify(id, flags);
 }
 int gasnet_barrier_wait(int id, int flags) {
-  client_call("gasnet_barrier_wait");
+  const ClientCall inside("gasnet_barrier_wait");
   const TimedEvent timed(Event::kBarrierWait, static_cast<uint32_t>(id));
   return barrier_code(barrier_wait(id, flags));
 }
 int gasnet_barrier_try(int id, int flags) {
-  client_call("gasnet_barrier_try");
+  const ClientCall inside("gasnet_barrier_try");
   const TimedEvent timed(Event::kBarrierTry, static_cast<uint32_t>(id));
   return barrier_code(barrier_try(id, flags));
 }
 int gasnet_barrier(int id, int flags) {
-  client_call("gasnet_barrier");
+  const ClientCall inside("gasnet_barrier");
   {
     const TimedEvent timed(Event::kBarrierNotify, static_cast<uint32_t>(id));
     barrier_notify(id, flags);

@@ -44,7 +44,7 @@ Status open_one(Job& job, Driver& driver) {
   info.lanes = slot.lane_count;
   info.job_key = job.bootstrap->job_key();
   info.network_depth = job.settings.network_depth;
-  info.concurrent = kConcurrent;
+  info.concurrent = is_concurrent();
   info.owned_lanes = kConcurrent ? slot.lane_count - 1 : slot.lane_count;
   if (auto opened = driver.open(info); !opened) return opened;
   slot.driver = &driver;

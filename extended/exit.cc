@@ -11,6 +11,8 @@
 #include <cstdlib>
 
 #include "am/dispatch.h"
+#include "am/dispatcher.h"
+#include "am/interrupts.h"
 #include "core/base/log.h"
 #include "core/engine/engine.h"
 #include "core/trace/trace.h"
@@ -46,7 +48,7 @@ bool drain_all() noexcept {
       if (!slot.lanes[lane].try_lock()) {
         // A signal handler on top of a poll: nothing may be touched. In PAR another thread may have
         // it.
-        if constexpr (!kConcurrent) return true;
+        if (!is_concurrent()) return true;
         continue;
       }
       drain_lane(d, lane, RecvFilter::kAll, DiscardSink{});
@@ -92,7 +94,7 @@ bool seal(DriverSlot& slot) noexcept {
   for (uint32_t lane = 0; lane < slot.lane_count; ++lane) {
     int turns = 0;
     while (!slot.lanes[lane].try_lock()) {
-      if (!kConcurrent || ++turns == kTurnsMax) return false;
+      if (!is_concurrent() || ++turns == kTurnsMax) return false;
       usleep(kTurnUs);
     }
   }
@@ -129,6 +131,8 @@ void close_drivers(int code) noexcept {
 /// leave too begins then.
 void say_good_bye(int code) noexcept {
   job()->bootstrap->leaving(code);
+  refuse_interrupts();
+  stop_dispatcher();
   setitimer(ITIMER_REAL, &kNoTimer, nullptr);  // the client's, whose handler would come in between
   flush_output();
   linger();

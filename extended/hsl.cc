@@ -61,7 +61,7 @@ void note_unlocked(const uint32_t& word) noexcept {
 
 // acquire pairs with the release in hsl_unlock()
 bool take(uint32_t& word) noexcept {
-  if constexpr (!kConcurrent) {
+  if (!is_concurrent()) {
     if (word != 0) return false;
     word = 1;
     return true;
@@ -72,7 +72,7 @@ bool take(uint32_t& word) noexcept {
 }
 
 void wait_and_take(uint32_t& word) noexcept {
-  if constexpr (!kConcurrent) {
+  if (!is_concurrent()) {
     check(word == 0, "gasnet_hsl_lock of an HSL that this thread already holds (C1-202)");
     word = 1;
     return;
@@ -103,7 +103,7 @@ void hsl_unlock(uint32_t& word) noexcept {
   note_unlocked(word);
   check(std::atomic_ref(word).load(std::memory_order_relaxed) != 0,
         "gasnet_hsl_unlock of an HSL that is not locked (C1-194)");
-  if constexpr (!kConcurrent) {
+  if (!is_concurrent()) {
     word = 0;
     return;
   }

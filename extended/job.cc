@@ -6,8 +6,11 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "am/dispatcher.h"
+#include "am/interrupts.h"
 #include "am/progress.h"
 #include "am/send.h"
+#include "core/api_types.h"
 #include "core/base/bits.h"
 #include "core/base/cpus.h"
 #include "core/base/hash.h"
@@ -167,6 +170,22 @@ Status create_segment(Job& job, uint64_t segment_bytes) {
   }
   return success();
 }
+
+/// Of this thread, too, which must not be interrupted before it is done.
+Status start_dispatching(const Settings& settings) {
+  const bool interrupts =
+      settings.dispatch == DispatchMode::kInterrupt || settings.dispatch == DispatchMode::kWatchdog;
+  if (has_dispatcher) {
+    engine.thread();
+    register_client();  // if it called before anybody knew of a dispatcher
+  }
+  if (interrupts) {
+    if (auto prepared = prepare_interrupts(); !prepared) return prepared;
+    pinwire_has_interrupts = 1;
+    disable_interrupts(Reason::kLibrary);
+  }
+  return start_dispatcher(settings.dispatch, settings.watchdog_us);
+}
 }  // namespace
 
 Job* job() noexcept { return the_job; }
@@ -211,15 +230,20 @@ Status job_init(SegmentKind kind, const char* config) {
 Status job_attach(uint64_t segment_bytes) {
   Job& job = *the_job;
   register_transfer_handlers();
+  has_dispatcher = job.settings.dispatch != DispatchMode::kPoll;
+  only_dispatcher_polls = job.settings.dispatch == DispatchMode::kNicproc;
   if (auto opened = open_drivers(job); !opened) return opened;
   if (job.settings.verbose_env) report_place(job);
   if (auto created = create_segment(job, segment_bytes); !created) return created;
   if (auto published = publish_segments(job); !published) return published;
   if (auto chosen = choose_barrier(job); !chosen) return chosen;
   thread_ops();  // of this thread: nothing is allocated from here on
+  if (auto started = start_dispatching(job.settings); !started) return started;
   engine.target_count = engine.rank_count;
   job.attached = true;
-  return job.bootstrap->barrier();
+  auto met = job.bootstrap->barrier();
+  enable_interrupts(Reason::kLibrary);
+  return met;
 }
 
 }  // namespace pinwire

@@ -35,6 +35,16 @@ void check_handler_index(const char* call, unsigned handler) noexcept {
   }
 }
 
+/// In a handler and under a lock there is an implicit section already.
+bool is_ignored(const char* call) noexcept {
+  const bool holds_locks = this_thread.hsls_held != 0 || this_client.handshake.holds_locks();
+  if (!this_thread.in_handler && !holds_locks) return false;
+  if constexpr (kUsageChecks) {
+    log_warning("%s has no effect in a handler or while a handler-safe lock is held", call);
+  }
+  return true;
+}
+
 }  // namespace
 
 void check_client_call(const char* call) noexcept {
@@ -91,26 +101,28 @@ void check_remote(const char* call, uint32_t node, const void* address, size_t b
 
 void hold_interrupts() noexcept {
   ThreadState& state = this_thread;
-  if (state.in_handler || state.hsls_held != 0) {
-    log_warning(
-        "gasnet_hold_interrupts has no effect in a handler or while a handler-safe lock is held");
+  if (is_ignored("gasnet_hold_interrupts")) return;
+  if (state.holds_interrupts) {
+    if constexpr (kUsageChecks) {
+      fatal("gasnet_hold_interrupts twice: No-Interrupt Sections do not nest");
+    }
     return;
   }
-  if (state.holds_interrupts)
-    fatal("gasnet_hold_interrupts twice: No-Interrupt Sections do not nest");
   state.holds_interrupts = true;
+  disable_interrupts(Reason::kSection);
 }
 
 void resume_interrupts() noexcept {
   ThreadState& state = this_thread;
-  if (state.in_handler || state.hsls_held != 0) {
-    log_warning(
-        "gasnet_resume_interrupts has no effect in a handler or while a handler-safe lock is held");
+  if (is_ignored("gasnet_resume_interrupts")) return;
+  if (!state.holds_interrupts) {
+    if constexpr (kUsageChecks) {
+      fatal("gasnet_resume_interrupts without gasnet_hold_interrupts before it");
+    }
     return;
   }
-  if (!state.holds_interrupts)
-    fatal("gasnet_resume_interrupts without gasnet_hold_interrupts before it");
   state.holds_interrupts = false;
+  enable_interrupts(Reason::kSection);
 }
 
 }  // namespace pinwire

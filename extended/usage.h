@@ -3,6 +3,7 @@
 // fatal.
 #pragma once
 
+#include "am/interrupts.h"
 #include "am/token.h"
 #include "core/base/check.h"
 
@@ -11,15 +12,27 @@ namespace pinwire {
 /// A call that may communicate or poll: by a client thread, after attach, outside handlers,
 /// No-Interrupt Sections and held HSLs; in SEQ by one thread only.
 void check_client_call(const char* call) noexcept;
-inline void client_call(const char* call) noexcept {
-  if constexpr (kUsageChecks) check_client_call(call);
-}
-
 /// A request: also, the index of the handler is a client's.
 void check_request(const char* call, unsigned handler) noexcept;
-inline void request_call(const char* call, unsigned handler) noexcept {
-  if constexpr (kUsageChecks) check_request(call, handler);
-}
+
+/// Such a call, to its end.
+class ClientCall {
+ public:
+  explicit ClientCall(const char* call) noexcept : inside_(checked(call)) {}
+  ClientCall(const char* call, unsigned handler) noexcept : inside_(checked(call, handler)) {}
+
+ private:
+  static LibraryCall checked(const char* call) noexcept {
+    if constexpr (kUsageChecks) check_client_call(call);
+    return LibraryCall();
+  }
+  static LibraryCall checked(const char* call, unsigned handler) noexcept {
+    if constexpr (kUsageChecks) check_request(call, handler);
+    return LibraryCall();
+  }
+
+  const LibraryCall inside_;
+};
 
 /// A reply: in a request handler, once, without HSLs.
 void check_reply(const char* call, const pinwire_token* token, unsigned handler) noexcept;
@@ -30,7 +43,8 @@ inline void reply_call(const char* call, const pinwire_token* token, unsigned ha
 /// [address, address + bytes) is in the segment of `node`.
 void check_remote(const char* call, uint32_t node, const void* address, size_t bytes) noexcept;
 
-/// Explicit No-Interrupt Sections: paired, not nested; ignored in handlers and under HSLs.
+/// Explicit No-Interrupt Sections: paired, not nested; ignored in handlers and under HSLs (C1-183,
+/// C1-199). Without interrupts there is nothing to hold off.
 void hold_interrupts() noexcept;
 void resume_interrupts() noexcept;
 

@@ -1,5 +1,5 @@
 // The lock of what is known of pinned memory. Taken under a lane's lock or under none, never the
-// other way round. Only PAR has threads that could meet.
+// other way round. Only PAR, and a dispatcher, have threads that could meet.
 #pragma once
 
 #include <sched.h>
@@ -16,11 +16,11 @@ class PinLock {
  public:
   // acquire pairs with the release in unlock()
   void lock() noexcept {
-    if constexpr (!kConcurrent) return;
+    if (!is_concurrent()) return;
     while (is_held_.exchange(true, std::memory_order_acquire)) [[unlikely]] wait();
   }
   void unlock() noexcept {
-    if constexpr (kConcurrent) is_held_.store(false, std::memory_order_release);
+    if (is_concurrent()) is_held_.store(false, std::memory_order_release);
   }
 
  private:

@@ -194,14 +194,23 @@ int gasnet_set_waitmode(int wait_mode);
 
 /* ---- 2.4 Atomicity ---------------------------------------------------------------------------- */
 
-/* Handlers run only inside GASNet calls (polling dispatch), so there is nothing to hold off. */
-#ifdef GASNET_DEBUG /* misuse is fatal */
-void gasnet_hold_interrupts(void);
-void gasnet_resume_interrupts(void);
+/* Where GASNET_DISPATCH has handlers interrupt client threads, none does on this thread between the two. They
+ * do not nest; in handlers and under handler-safe locks, which hold off by themselves, they are ignored
+ * (C1-183, C1-199). In debug builds misuse is fatal in every mode. Legal on any thread; resume may run handlers. */
+void pinwire_hold_interrupts(void);
+void pinwire_resume_interrupts(void);
+extern int pinwire_has_interrupts; /* constant after gasnet_attach */
+#ifdef GASNET_DEBUG
+#define PINWIRE_HOLDS_INTERRUPTS 1
 #else
-static inline void gasnet_hold_interrupts(void) {}
-static inline void gasnet_resume_interrupts(void) {}
+#define PINWIRE_HOLDS_INTERRUPTS pinwire_has_interrupts
 #endif
+static inline void gasnet_hold_interrupts(void) {
+  if (PINWIRE_HOLDS_INTERRUPTS) pinwire_hold_interrupts();
+}
+static inline void gasnet_resume_interrupts(void) {
+  if (PINWIRE_HOLDS_INTERRUPTS) pinwire_resume_interrupts();
+}
 
 /* Opaque. Not shareable between processes (C1-204). */
 typedef struct {

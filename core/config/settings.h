@@ -21,6 +21,8 @@ enum class DpdkHugePages : uint8_t { kAuto, kNever, kAlways };
 enum class BarrierChoice : uint8_t { kDissem, kAmDissem, kPshm };
 enum class HostDetect : uint8_t { kConduit, kGethostid, kHostname };
 enum class AutoYesNo : uint8_t { kAuto, kYes, kNo };
+/// Who runs the handlers of messages that arrive (GASNET_DISPATCH; PA-049 to PA-054).
+enum class DispatchMode : uint8_t { kPoll, kInterrupt, kWatchdog, kThread, kNicproc };
 enum class SpawnerChoice : uint8_t { kAuto, kFork, kSsh, kMpi, kNetns };
 
 struct Settings {
@@ -30,6 +32,8 @@ struct Settings {
   uint32_t lanes = 0;
   uint32_t shm_ring_slots = 0;
   BarrierChoice barrier = BarrierChoice::kDissem;
+  DispatchMode dispatch = DispatchMode::kPoll;
+  uint32_t watchdog_us = 0;
   uint32_t max_threads = 0;        ///< 0: as many as there are
   uint32_t supernode_maxsize = 0;  ///< 0: all ranks of a host
   HostDetect host_detect = HostDetect::kConduit;

@@ -33,6 +33,14 @@ constexpr Variable kVariables[] = {
    "DISSEM takes PSHM where it can. (RDMADISSEM and AMCENTRAL do not exist: a barrier must also work without a "
    "segment to put into, and the central one is for debugging other conduits)",
    [](S& s, const V& v) { s.barrier = static_cast<BarrierChoice>(v.choice); }},
+  {"GASNET_DISPATCH", Kind::kChoice, "poll", 0, 0, "poll|interrupt|watchdog|thread|nicproc", false,
+   "who runs the handlers of messages that arrive: poll, client threads in GASNet calls; interrupt, by a signal in the "
+   "midst of their own work, too; watchdog, so when a message has waited too long; thread, a thread of the library that "
+   "sleeps until then, too; nicproc, such a thread alone, which never sleeps, as a NIC with a processor would",
+   [](S& s, const V& v) { s.dispatch = static_cast<DispatchMode>(v.choice); }},
+  {"GASNET_WATCHDOG_US", Kind::kWhole, "1000", 1, 60'000'000, "", false,
+   "microseconds that a message waits for a poll before GASNET_DISPATCH=watchdog interrupts",
+   [](S& s, const V& v) { s.watchdog_us = static_cast<uint32_t>(v.whole); }},
   {"GASNET_MAX_THREADS", Kind::kWhole, "0", 0, 1 << 20, "", false,
    "client threads of one process that may have called the library and live at once; 0: any number",
    [](S& s, const V& v) { s.max_threads = static_cast<uint32_t>(v.whole); }},

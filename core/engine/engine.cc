@@ -6,11 +6,13 @@
 #include <cerrno>
 
 #include "core/base/log.h"
+#include "core/interrupts/client_threads.h"
 
 namespace pinwire {
 namespace {
 
 void on_thread_end(void*) {
+  if (has_dispatcher) forget_client();
   engine.threads_live.fetch_sub(1, std::memory_order_relaxed);
   engine.set_spins();
 }
@@ -46,6 +48,7 @@ void Engine::adopt(ThreadState& state) noexcept {
   // The first threads have a lane each, which nobody else sends on; the others share the last.
   state.lane = std::min(threads.fetch_add(1, std::memory_order_relaxed), lane_count - 1);
   state.turn = state.lane;
+  if (has_dispatcher) register_client();  // last: it may be interrupted at once
 }
 
 void driver_failed(const Driver& driver, WorkStatus status) noexcept {

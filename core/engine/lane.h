@@ -25,7 +25,7 @@ struct alignas(kCacheLineBytes) DriverLane {
   // handler that calls gasnet_exit whether it interrupted the use of this lane.
   bool try_lock() noexcept {
     if (locked.load(std::memory_order_relaxed)) return false;
-    if constexpr (kConcurrent) return !locked.exchange(true, std::memory_order_acquire);
+    if (is_concurrent()) return !locked.exchange(true, std::memory_order_acquire);
     locked.store(true, std::memory_order_relaxed);
     return true;
   }
@@ -63,7 +63,7 @@ struct ThreadState {
   bool has_sent = false;      ///< since a poll found something
   bool in_handler =
       false;  ///< the lock of the lane that the message came on is held by this thread
-  bool holds_interrupts = false;  ///< explicit No-Interrupt Section; debug builds only
+  bool holds_interrupts = false;  ///< explicit No-Interrupt Section
   uint8_t hsls_held = 0;          ///< debug builds only
 };
 inline constinit thread_local ThreadState this_thread;

@@ -65,22 +65,22 @@ class BasicHandshake {
     return before == 0 ? Arrival::kSignal : Arrival::kSignalled;
   }
 
-  /// In the thread's signal handler, while the signal is blocked. It changes nothing where there is
-  /// a reason (`arrived` is still set), nor where the thread has drained in the meantime.
+  /// In the thread's signal handler, while the signal is blocked. Where there is another reason
+  /// nothing happens (`arrived` stays set), nor where the thread has drained in the meantime.
   template <typename Drain>
   void on_signal(Drain&& drain) noexcept {
-    if (is_disabled()) return;
     disable(Reason::kLibrary);
     enable(Reason::kLibrary, drain);
   }
 
   /// Of the own thread: exact. Of another: a moment ago.
-  bool is_disabled() const noexcept {
-    return (word_.load(std::memory_order_relaxed) & ~kArrived) != 0;
+  bool holds_locks() const noexcept {
+    return (word_.load(std::memory_order_relaxed) & kLocks) != 0;
   }
 
  private:
   static constexpr uint32_t kArrived = 1;
+  static constexpr uint32_t kLocks = 0xff * static_cast<uint32_t>(Reason::kLock);
 
   typename Memory::template Atomic<uint32_t> word_{};
 };

@@ -78,5 +78,8 @@ bool flush_unsent(PortQueue& queue) noexcept;
 uint32_t receive_ahead(PortQueue& queue) noexcept;
 
 void disarm(PortQueue& queue) noexcept;
+/// Frames were received while another thread sleeps, perhaps without an event: it is woken, and the
+/// device makes no more events.
+void wake_sleeper(PortQueue& queue) noexcept;
 
 }  // namespace pinwire

@@ -160,6 +160,7 @@ EthdevPort::~EthdevPort() {
     rte_pktmbuf_free_bulk(queue.found.mbufs + queue.found.first, queue.found.count);
     if (queue.armed) disarm(queue);
     if (queue.wake_fd >= 0) ::close(queue.wake_fd);
+    if (queue.poke_fd >= 0) ::close(queue.poke_fd);
   }
   if (started_) rte_eth_dev_stop(ethdev_);
   for (uint32_t key = 1; key <= kAttachedMax; ++key) {

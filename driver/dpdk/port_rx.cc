@@ -94,8 +94,6 @@ uint32_t EthdevPort::rx(uint32_t index, std::span<RxFrame> frames) noexcept {
   dcheck(index < queues_.size(), "no such queue", index);
   PortQueue& queue = queues_[index];
   const LcoreOfQueue lcore(queue.lcore);
-  if (queue.armed) [[unlikely]]
-    disarm(queue);
   flush_unsent(queue);
   if (queue.found.count != 0) [[unlikely]]
     return hand_out_found(queue, frames);
@@ -112,6 +110,8 @@ uint32_t EthdevPort::rx(uint32_t index, std::span<RxFrame> frames) noexcept {
     burst = kPortBurst;
   }
   if (queue.burst_costs) queue.next_burst = burst_after(found);
+  if (queue.armed && found != 0) [[unlikely]]
+    wake_sleeper(queue);
   return handed;
 }
 

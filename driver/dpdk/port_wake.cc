@@ -3,6 +3,7 @@
 // all alike: readable from the first event after arm() drained it.
 #include <rte_ethdev.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "core/base/check.h"
@@ -25,15 +26,25 @@ void disarm(PortQueue& queue) noexcept {
   queue.armed = false;
 }
 
+void wake_sleeper(PortQueue& queue) noexcept {
+  disarm(queue);
+  const uint64_t any = 1;
+  if (write(queue.poke_fd, &any, sizeof any) < 0)
+    return;  // it would overflow: readable in any case
+}
+
 bool EthdevPort::open_wake_fds() noexcept {
   for (PortQueue& queue : queues_) {
     const int device_fd = rte_eth_dev_rx_intr_ctl_q_get_fd(ethdev_, queue.index);
     if (device_fd < 0) return false;
     queue.wake_fd = epoll_create1(EPOLL_CLOEXEC);
-    if (queue.wake_fd < 0) return false;
-    epoll_event event{};
-    event.events = EPOLLIN | EPOLLET;
-    if (epoll_ctl(queue.wake_fd, EPOLL_CTL_ADD, device_fd, &event) != 0) return false;
+    queue.poke_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (queue.wake_fd < 0 || queue.poke_fd < 0) return false;
+    for (const int fd : {device_fd, queue.poke_fd}) {
+      epoll_event event{};
+      event.events = EPOLLIN | EPOLLET;
+      if (epoll_ctl(queue.wake_fd, EPOLL_CTL_ADD, fd, &event) != 0) return false;
+    }
     disarm(queue);
   }
   return true;

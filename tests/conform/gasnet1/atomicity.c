@@ -1,12 +1,18 @@
 /* No-Interrupt Sections and handler-safe locks, on one thread (2.4). Between threads: threads.c. */
+#include <pthread.h>
 #include <time.h>
 
 #include "../cases.h"
 
-static volatile int arrived;
+static int arrived,
+    arrived_here; /* the latter on the main thread: others may run handlers (C1-177) */
+static pthread_t main_thread;
+static int read_now(const int *counter) { return __atomic_load_n(counter, __ATOMIC_ACQUIRE); }
 static void on_arrival(gasnet_token_t token) {
   (void)token;
-  ++arrived;
+  if (pthread_equal(pthread_self(), main_thread))
+    __atomic_fetch_add(&arrived_here, 1, __ATOMIC_RELEASE);
+  __atomic_fetch_add(&arrived, 1, __ATOMIC_RELEASE);
 }
 HANDLER(on_arrival);
 
@@ -18,16 +24,17 @@ static void let_time_pass(void) {
 /* A message comes while `begin` holds handlers off this thread; it is handled after `end`. */
 #define EXPECT_HELD_OFF(begin, end)                             \
   do {                                                          \
-    arrived = 0;                                                \
+    main_thread = pthread_self();                               \
+    arrived = arrived_here = 0;                                 \
     barrier();                                                  \
     begin;                                                      \
     gasnet_node_t to_ = (gasnet_mynode() + 1) % gasnet_nodes(); \
-    const int before_ = arrived;                                \
+    const int before_ = read_now(&arrived_here);                \
     let_time_pass();                                            \
-    EXPECT_EQ(arrived, before_);                                \
+    EXPECT_EQ(read_now(&arrived_here), before_);                \
     end;                                                        \
     gasnet_AMRequestShort0(to_, on_arrival_index);              \
-    GASNET_BLOCKUNTIL(arrived == 1);                            \
+    GASNET_BLOCKUNTIL(read_now(&arrived) == 1);                 \
     barrier();                                                  \
   } while (0)
 

@@ -1,0 +1,263 @@
+#include "am/dispatcher.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+#include "am/interrupts.h"
+#include "am/progress.h"
+#include "core/base/log.h"
+#include "core/engine/engine.h"
+
+namespace pinwire {
+namespace {
+
+/// What a client posts while this thread sleeps may be lost on the way; who computes sends nothing
+/// again by itself.
+constexpr uint32_t kSleepUs = 100'000;
+/// A client that polls gets what arrives sooner than this thread could; so it leaves the lanes
+/// alone for a while, the longer the longer that goes on. A message then waits that long, once,
+/// when the client stops polling.
+constexpr uint32_t kGraceMinUs = 50, kGraceMaxUs = 400;
+/// What a driver still owes its peers, or they owe it, needs a turn now and then.
+constexpr uint32_t kTurnUs = 100;
+/// Every thread that was asked may be in a section for long; threads end, and new ones come.
+constexpr uint32_t kAskAgainUs = 10'000;
+
+enum class Sight : uint8_t {
+  kNothing,  ///< but lanes may owe something
+  kWaiting,  ///< messages that nobody takes
+};
+
+class Dispatcher {
+ public:
+  Status start(DispatchMode mode, uint32_t watchdog_us) {
+    mode_ = mode;
+    watchdog_us_ = watchdog_us;
+    if (auto opened = open_fds(); !opened) return opened;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for client threads
+    is_running_.store(true, std::memory_order_relaxed);
+    pthread_t thread;
+    const int why = pthread_create(
+        &thread, nullptr,
+        [](void* self) -> void* {
+          static_cast<Dispatcher*>(self)->run();
+          return nullptr;
+        },
+        this);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (why != 0) {
+      is_running_.store(false, std::memory_order_relaxed);
+      return error(
+          "cannot start the thread that GASNET_DISPATCH asks for: %s; raise the limit of "
+          "processes (ulimit -u), or say GASNET_DISPATCH=poll",
+          std::strerror(why));
+    }
+    pthread_setname_np(thread, "dispatcher");
+    pthread_detach(thread);
+    return success();
+  }
+
+  void stop() noexcept {
+    constexpr int kTurnsMax = 1000;
+    constexpr useconds_t kPauseUs = 100;
+    is_stopping_.store(true, std::memory_order_relaxed);
+    if (is_self_) return;  // a handler that it runs ends the process
+    for (int i = 0; i < kTurnsMax && is_running_.load(std::memory_order_acquire); ++i) {
+      wake();
+      usleep(kPauseUs);
+    }
+  }
+
+  void wake() noexcept {
+    const uint64_t one = 1;
+    while (write(wake_fd_, &one, sizeof one) < 0 && errno == EINTR) {
+    }
+  }
+
+ private:
+  Status open_fds() {
+    wake_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    all_fds_ = epoll_create1(EPOLL_CLOEXEC);
+    own_fd_ = epoll_create1(EPOLL_CLOEXEC);
+    const bool are_open = wake_fd_ >= 0 && all_fds_ >= 0 && own_fd_ >= 0 &&
+                          watch(all_fds_, wake_fd_) && watch(own_fd_, wake_fd_);
+    if (!are_open) {
+      return error(
+          "cannot open what GASNET_DISPATCH needs: %s; raise the limit of open files "
+          "(ulimit -n)",
+          std::strerror(errno));
+    }
+    for (uint32_t d = 0; mode_ != DispatchMode::kNicproc && d < engine.driver_count; ++d) {
+      const DriverSlot& slot = engine.drivers[d];
+      for (uint32_t lane = 0; lane < slot.lane_count; ++lane) {
+        const int fd = slot.driver->event_fd(lane);
+        if (fd >= 0 && watch(all_fds_, fd)) continue;
+        return error(
+            "driver %s cannot wake a thread that sleeps, as this GASNET_DISPATCH needs; "
+            "say poll or nicproc, or take another device",
+            slot.driver->name());
+      }
+    }
+    return success();
+  }
+  static bool watch(int epoll_fd, int fd) noexcept {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
+  }
+
+  void run() noexcept {
+    is_self_ = true;
+    // Handlers that it runs reply on the lane of the request; it is none of the client's threads.
+    this_thread.lane = engine.lane_count - 1;
+    if (mode_ == DispatchMode::kNicproc) {
+      spin();
+    } else {
+      polls_seen_ = count_polls();
+      while (!is_stopping()) turn();
+    }
+    is_running_.store(false, std::memory_order_release);  // pairs with stop()
+  }
+  bool is_stopping() const noexcept { return is_stopping_.load(std::memory_order_relaxed); }
+
+  void spin() noexcept {
+    uint32_t empty_polls = 0;
+    while (!is_stopping()) {
+      if (poll_everything() != 0) {
+        empty_polls = 0;
+      } else {
+        after_empty_poll(empty_polls);
+      }
+    }
+  }
+
+  void turn() noexcept {
+    if (serve() == Sight::kWaiting) return take_care();
+    has_waited_ = false;
+    if (somebody_polls()) {
+      sleep(own_fd_, grace_us_);
+      grace_us_ = std::min(2 * grace_us_, kGraceMaxUs);
+      return;
+    }
+    grace_us_ = kGraceMinUs;
+    if (arm_all()) {
+      sleep(all_fds_, kSleepUs);
+    } else {
+      sleep(own_fd_, kTurnUs);
+    }
+  }
+
+  /// Of messages that wait.
+  void take_care() noexcept {
+    if (mode_ == DispatchMode::kThread) {
+      poll_everything();
+      return;
+    }
+    if (mode_ == DispatchMode::kWatchdog && (!has_waited_ || somebody_polls())) {
+      has_waited_ = true;
+      sleep(own_fd_, watchdog_us_);
+      return;
+    }
+    notify_client(send_interrupt);
+    sleep(own_fd_, kAskAgainUs);
+    has_waited_ = false;
+  }
+
+  /// Since the last look.
+  bool somebody_polls() noexcept {
+    const uint32_t polls = count_polls();
+    const bool is_more = polls != polls_seen_;
+    polls_seen_ = polls;
+    return is_more;
+  }
+
+  /// One turn of every driver, without handing anything out.
+  static Sight serve() noexcept {
+    Sight sight = Sight::kNothing;
+    for_each_free_lane([&](DriverSlot& slot, uint32_t lane) {
+      // A driver that has served peers is idle after a turn in which it did not.
+      constexpr int kTurnsMax = 4;
+      bool is_idle = false;
+      for (int turn = 0; turn < kTurnsMax && !is_idle; ++turn) {
+        slot.driver->recv(lane, RecvFilter::kAll, {});
+        is_idle = slot.driver->idle(lane);
+      }
+      if (!is_idle) sight = Sight::kWaiting;
+      return true;
+    });
+    return sight;
+  }
+
+  /// True: whatever arrives from now on makes a lane's event fd readable.
+  static bool arm_all() noexcept {
+    return for_each_free_lane(
+        [](DriverSlot& slot, uint32_t lane) { return slot.driver->arm(lane) == Armed::kArmed; });
+  }
+
+  /// False if `visit` was once, or a lane is in use.
+  template <typename Visit>
+  static bool for_each_free_lane(Visit&& visit) noexcept {
+    bool all = true;
+    for (uint32_t d = 0; d < engine.driver_count; ++d) {
+      DriverSlot& slot = engine.drivers[d];
+      for (uint32_t lane = 0; lane < slot.lane_count; ++lane) {
+        if (!slot.lanes[lane].try_lock()) {
+          all = false;
+          continue;
+        }
+        all = visit(slot, lane) && all;
+        slot.lanes[lane].unlock();
+      }
+    }
+    return all;
+  }
+
+  /// Until one of the fds is readable, or the time is over.
+  void sleep(int epoll_fd, uint32_t timeout_us) noexcept {
+    if (is_stopping()) return;
+    const timespec limit{.tv_sec = timeout_us / 1'000'000,
+                         .tv_nsec = timeout_us % 1'000'000 * 1000l};
+    epoll_event event;
+    epoll_pwait2(epoll_fd, &event, 1, &limit, nullptr);
+    uint64_t wakes;
+    while (read(wake_fd_, &wakes, sizeof wakes) < 0 && errno == EINTR) {
+    }
+  }
+
+  static inline constinit thread_local bool is_self_ = false;
+
+  DispatchMode mode_ = DispatchMode::kPoll;
+  uint32_t watchdog_us_ = 0;
+  int wake_fd_ = -1;
+  int all_fds_ = -1;  // the lanes' and wake_fd_
+  int own_fd_ = -1;   // wake_fd_ alone
+  uint32_t polls_seen_ = 0;
+  uint32_t grace_us_ = kGraceMinUs;
+  bool has_waited_ = false;  // for the watchdog's time, and nobody polled
+  std::atomic<bool> is_stopping_{false};
+  std::atomic<bool> is_running_{false};
+};
+constinit Dispatcher dispatcher;
+
+}  // namespace
+
+Status start_dispatcher(DispatchMode mode, uint32_t watchdog_us) {
+  if (mode == DispatchMode::kPoll) return success();
+  return dispatcher.start(mode, watchdog_us);
+}
+void stop_dispatcher() noexcept {
+  if (has_dispatcher) dispatcher.stop();
+}
+void wake_dispatcher() noexcept { dispatcher.wake(); }
+
+}  // namespace pinwire

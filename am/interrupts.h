@@ -1,0 +1,55 @@
+// Handlers in the midst of a client thread's own work: the signal that runs them, and what keeps it
+// off (PA-023 to PA-036). GASNET_DISPATCH=interrupt and watchdog; in the other modes all of this is
+// one test of a flag.
+#pragma once
+
+#include "core/base/result.h"
+#include "core/interrupts/client_threads.h"
+
+namespace pinwire {
+
+/// Constant from gasnet_attach on.
+inline constinit bool interrupts_clients = false;
+
+/// Takes a real-time signal that nobody uses. Before the first client thread is registered.
+Status prepare_interrupts();
+/// Of a thread that on_signal() may be called in; by any thread.
+void send_interrupt(const ClientThread& thread) noexcept;
+/// This thread runs no handler by a signal any more; for the end of a process.
+void refuse_interrupts() noexcept;
+
+/// Handles all that is there; then the dispatcher may sleep again.
+void drain_arrived() noexcept;
+
+/// Begins a reason for which this thread must not be interrupted.
+inline void disable_interrupts(Reason reason) noexcept {
+  if (interrupts_clients) [[unlikely]]
+    this_client.handshake.disable(reason);
+}
+/// Ends it. If it was the last one, runs the handlers of what arrived in the meantime.
+inline void enable_interrupts(Reason reason) noexcept {
+  if (interrupts_clients) [[unlikely]]
+    this_client.handshake.enable(reason, drain_arrived);
+}
+
+/// A call of the library by client code outside handlers: no signal finds the library half way
+/// through something.
+class LibraryCall {
+ public:
+  LibraryCall() noexcept : keeps_off_(interrupts_clients) {
+    if (keeps_off_) [[unlikely]]
+      enter();
+  }
+  ~LibraryCall() {
+    if (keeps_off_) [[unlikely]]
+      enable_interrupts(Reason::kLibrary);
+  }
+  LibraryCall(const LibraryCall&) = delete;
+
+ private:
+  static void enter() noexcept;
+
+  const bool keeps_off_;
+};
+
+}  // namespace pinwire

@@ -1,0 +1,64 @@
+#include "core/interrupts/client_threads.h"
+
+#include <unistd.h>
+
+#include <mutex>
+
+namespace pinwire {
+namespace {
+
+/// A list for notify_one().
+struct Clients {
+  struct Iterator {
+    ClientThread* at;
+    ClientThread& operator*() const noexcept { return *at; }
+    Iterator& operator++() noexcept {
+      at = at->next;
+      return *this;
+    }
+    bool operator!=(const Iterator& other) const noexcept { return at != other.at; }
+  };
+  Iterator begin() const noexcept { return {first}; }
+  Iterator end() const noexcept { return {nullptr}; }
+
+  ClientThread* first = nullptr;
+  /// Of threads that have ended.
+  uint32_t polls = 0;
+};
+constinit Clients clients;
+constinit std::mutex lock;  // never taken in a signal handler
+
+}  // namespace
+
+void register_client() noexcept {
+  if (this_client.thread_id != 0) return;
+  const std::lock_guard guard(lock);
+  this_client.thread_id = gettid();
+  this_client.next = clients.first;
+  clients.first = &this_client;
+}
+
+void forget_client() noexcept {
+  this_client.handshake.disable(Reason::kLibrary);  // a signal may be on its way
+  const std::lock_guard guard(lock);
+  for (ClientThread** at = &clients.first; *at != nullptr; at = &(*at)->next) {
+    if (*at != &this_client) continue;
+    *at = this_client.next;
+    clients.polls += this_client.polls.load(std::memory_order_relaxed);
+    return;
+  }
+}
+
+void notify_client(void (*signal)(const ClientThread& thread)) noexcept {
+  const std::lock_guard guard(lock);
+  notify_one(clients, signal);
+}
+
+uint32_t count_polls() noexcept {
+  const std::lock_guard guard(lock);
+  uint32_t sum = clients.polls;
+  for (const ClientThread& thread : clients) sum += thread.polls.load(std::memory_order_relaxed);
+  return sum;
+}
+
+}  // namespace pinwire

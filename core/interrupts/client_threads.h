@@ -1,0 +1,44 @@
+// The client threads that have called the library, for a dispatcher that looks for one to run
+// handlers. Only in dispatch modes that have one; in the others nothing is registered.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "core/interrupts/handshake.h"
+
+namespace pinwire {
+
+struct ThreadMemory {
+  template <typename T>
+  using Atomic = std::atomic<T>;
+};
+
+struct ClientThread {
+  BasicHandshake<ThreadMemory> handshake;
+  /// Its polls in library calls, but those that a signal or the end of a section made it do.
+  /// Written by itself alone.
+  std::atomic<uint32_t> polls{0};
+  pid_t thread_id = 0;
+  ClientThread* next = nullptr;  ///< under the lock of the list
+
+  void count_poll() noexcept {
+    polls.store(polls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+};
+inline constinit thread_local ClientThread this_client;
+
+/// From now on this thread may be asked to run handlers, if it was not before. It takes a lock.
+void register_client() noexcept;
+/// Before its memory is gone; it is never to be interrupted again. For threads that end.
+void forget_client() noexcept;
+
+/// Has one of them run the handlers of what has arrived (notify_one). `signal(thread)` must not
+/// wait.
+void notify_client(void (*signal)(const ClientThread& thread)) noexcept;
+/// Of all of them, so that two looks tell whether one polls.
+uint32_t count_polls() noexcept;
+
+}  // namespace pinwire

@@ -1,0 +1,211 @@
+// A message arrives, and its signal comes, after every single instruction of what keeps handlers
+// off and lets them in again (PA-031): the production code of a child is stepped through by ptrace.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "am/dispatcher.h"
+#include "am/interrupts.h"
+#include "am/progress.h"
+#include "extended/hsl.h"
+
+namespace pinwire {
+namespace {
+
+/// What child and parent both see.
+struct Shared {
+  int published, handled;
+  int is_in_section;
+  int is_over;  ///< the stretch that is stepped through
+  const char* wrong;
+  void* word;  ///< of the child's thread
+  int signal_number;
+};
+volatile Shared* shared = nullptr;
+volatile bool is_handling = false;
+
+void blame(const char* what) { shared->wrong = what; }
+
+}  // namespace
+
+// What am/interrupts.cc asks of the rooms beside it.
+uint32_t poll_everything() noexcept {
+  if (shared->handled == shared->published) return 0;
+  if (shared->is_in_section) blame("a handler ran in a section");
+  if (is_handling) blame("a handler interrupted a handler");
+  is_handling = true;
+  shared->handled = shared->published;
+  is_handling = false;
+  return 1;
+}
+void wake_dispatcher() noexcept {}
+
+namespace {
+
+// The stretches.
+
+void section() {
+  disable_interrupts(Reason::kSection);
+  shared->is_in_section = 1;
+  shared->is_in_section = 0;
+  enable_interrupts(Reason::kSection);
+}
+void lock() {
+  static uint32_t word = 0;
+  disable_interrupts(Reason::kLock);
+  hsl_lock(word);
+  shared->is_in_section = 1;
+  shared->is_in_section = 0;
+  hsl_unlock(word);
+  enable_interrupts(Reason::kLock);
+}
+void call() {
+  const LibraryCall inside;
+  shared->is_in_section = 1;
+  shared->is_in_section = 0;
+}
+void lock_in_section() {
+  disable_interrupts(Reason::kSection);
+  shared->is_in_section = 1;
+  static uint32_t word = 0;
+  disable_interrupts(Reason::kLock);
+  hsl_lock(word);
+  hsl_unlock(word);
+  enable_interrupts(Reason::kLock);
+  shared->is_in_section = 0;
+  enable_interrupts(Reason::kSection);
+}
+
+int number_of_signal() {
+  for (int number = SIGRTMIN; number <= SIGRTMAX; ++number) {
+    struct sigaction now {};
+    if (sigaction(number, nullptr, &now) == 0 && now.sa_handler != SIG_DFL) return number;
+  }
+  return 0;
+}
+
+[[noreturn]] void run_child(void (*stretch)()) {
+  ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+  has_dispatcher = true;
+  if (!prepare_interrupts().ok()) _exit(1);
+  {
+    const LibraryCall first;  // registers this thread
+  }
+  stretch();
+  shared->signal_number = number_of_signal();
+  shared->word = &this_client.handshake;
+  for (;;) {
+    raise(SIGSTOP);
+    stretch();
+    // Computes: what has arrived and is not handled by now was lost.
+    for (int i = 0; i < 100'000 && shared->handled != shared->published; ++i) {
+    }
+    shared->is_over = 1;
+  }
+}
+
+/// The child; between two calls of run() it stands at its raise(SIGSTOP).
+class Stepper {
+ public:
+  explicit Stepper(void (*stretch)()) : child_(fork()) {
+    if (child_ == 0) run_child(stretch);
+    EXPECT_EQ(wait_for_stop(), SIGSTOP);
+  }
+  ~Stepper() {
+    kill(child_, SIGKILL);
+    waitpid(child_, nullptr, 0);
+  }
+
+  /// One run, with messages after so many steps of it. False: it was over before the last of them.
+  bool run(uint32_t first, uint32_t second) {
+    shared->published = 0;
+    shared->handled = 0;
+    shared->is_over = 0;
+    int due = 0;
+    for (uint32_t step = 1; step <= second && shared->is_over == 0; ++step) {
+      resume(PTRACE_SINGLESTEP, due);
+      due = 0;
+      EXPECT_EQ(wait_for_stop(), SIGTRAP);
+      if (step == first || step == second) due = arrive();
+    }
+    const bool was_in_time = shared->is_over == 0;
+    resume(PTRACE_CONT, due);
+    EXPECT_EQ(wait_for_stop(), SIGSTOP);
+    return was_in_time;
+  }
+
+ private:
+  void resume(__ptrace_request how, int signal_number) {
+    EXPECT_EQ(ptrace(how, child_, nullptr, static_cast<long>(signal_number)), 0);
+  }
+  int wait_for_stop() {
+    int status = 0;
+    EXPECT_EQ(waitpid(child_, &status, 0), child_);
+    EXPECT_TRUE(WIFSTOPPED(status)) << status;
+    return WSTOPSIG(status);
+  }
+
+  /// What a dispatcher does, while the child stands still. The signal that it sends, or 0.
+  int arrive() {
+    constexpr long kArrived = 1, kWord = 0xffffffff;
+    shared->published = shared->published + 1;
+    const long word = ptrace(PTRACE_PEEKDATA, child_, shared->word, nullptr);
+    EXPECT_EQ(ptrace(PTRACE_POKEDATA, child_, shared->word, word | kArrived), 0);
+    return (word & kWord) == 0 ? shared->signal_number : 0;
+  }
+
+  pid_t child_;
+};
+
+struct Stretch {
+  const char* name;
+  void (*run)();
+};
+class EveryInstruction : public testing::TestWithParam<Stretch> {
+ protected:
+  void SetUp() override {
+    void* memory =
+        mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(memory, MAP_FAILED);
+    shared = new (memory) Shared{};
+  }
+  void TearDown() override { munmap(const_cast<Shared*>(shared), sizeof(Shared)); }
+
+  /// With messages after each step, `apart` steps from one to the next; how many runs that were.
+  static uint32_t run_all(void (*stretch)(), uint32_t apart) {
+    Stepper stepper(stretch);
+    uint32_t step = 1;
+    while (stepper.run(step, step + apart)) {
+      EXPECT_EQ(shared->handled, shared->published) << "lost after step " << step;
+      EXPECT_STREQ(shared->wrong, nullptr) << "after step " << step;
+      if (testing::Test::HasFailure()) break;
+      ++step;
+    }
+    return step - 1;
+  }
+};
+
+TEST_P(EveryInstruction, PA_031_AMessageThereIsHandledOnceAndInNoSection) {
+  constexpr uint32_t kInstructionsMin = 20;
+  EXPECT_GT(run_all(GetParam().run, 0), kInstructionsMin);
+}
+TEST_P(EveryInstruction, PA_031_AnotherOneSoonAfterToo) {
+  constexpr uint32_t kInstructionsMin = 20;
+  for (const uint32_t apart : {1u, 2u, 5u, 11u, 23u, 47u}) {
+    EXPECT_GT(run_all(GetParam().run, apart), kInstructionsMin);
+    if (HasFailure()) break;
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Stretches, EveryInstruction,
+                         testing::Values(Stretch{"Section", section}, Stretch{"Lock", lock},
+                                         Stretch{"Call", call},
+                                         Stretch{"LockInSection", lock_in_section}),
+                         [](const auto& at) { return std::string(at.param.name); });
+
+}  // namespace
+}  // namespace pinwire
