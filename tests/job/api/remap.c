@@ -112,7 +112,7 @@ static void serve(gasnet_node_t peer, unsigned char *source) {
 int main(int argc, char **argv) {
   gasnet_handlerentry_t table[] = {{201, (void (*)())on_long}, {202, (void (*)())on_done}, {203, (void (*)())on_ask}};
   static const size_t sizes[] = {1, kBytes, 4096, 300001, 65537, kBytes};
-  const unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 30;
+  const unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 15; /* each way with a large size */
   pthread_t threads[kThreads];
   start_job(&argc, &argv, table, 3, 65536);
   if (nodes == 1) end_job("remap");
