@@ -238,9 +238,10 @@ Status job_attach(uint64_t segment_bytes) {
   if (auto published = publish_segments(job); !published) return published;
   if (auto chosen = choose_barrier(job); !chosen) return chosen;
   thread_ops();  // of this thread: nothing is allocated from here on
-  if (auto started = start_dispatching(job.settings); !started) return started;
   engine.target_count = engine.rank_count;
   job.attached = true;
+  if (auto started = start_dispatching(job.settings); !started)
+    return started;  // it reads all this
   auto met = job.bootstrap->barrier();
   enable_interrupts(Reason::kLibrary);
   return met;
