@@ -83,6 +83,8 @@ class Buckets {
   PinCounters counters() const noexcept;
 
  private:
+  friend struct PinModel;  // tests/models/exchange_world.h
+
   uint32_t pin(uint64_t number) noexcept;
   Region pin_evicting(uint64_t address, uint64_t bytes) noexcept;
   void unpin(const Region& region) noexcept;

@@ -92,6 +92,8 @@ class RemoteCache {
   uint64_t evictions() const noexcept { return evictions_; }
 
  private:
+  friend struct PinModel;  // tests/models/exchange_world.h
+
   struct Peer {
     uint32_t share = 0;
     uint32_t shift = 16;
