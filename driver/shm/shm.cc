@@ -12,6 +12,7 @@
 #include "driver/atomics.h"
 #include "driver/failure_note.h"
 #include "driver/shm/far_memory.h"
+#include "driver/shm/far_peer.h"
 #include "driver/shm/wake_pipe.h"
 
 namespace pinwire {
@@ -37,9 +38,7 @@ struct Peer {
   uint64_t region_base = 0;
   uint64_t region_bytes = 0;
   std::byte* region_mapped = nullptr;
-  uint64_t inbox_base = 0;  // in its own memory
-  int pid = 0;
-  bool is_far_reached = false;  // all of its memory, by the kernel
+  shm::FarPeer far;
 };
 
 struct alignas(kCacheLineBytes) Lane {
@@ -122,8 +121,7 @@ class Shm final : public ShmDriver {
     peers_[peer] = std::make_unique<Peer>();
     Peer& to = *peers_[peer];
     to.inbox = std::move(*inbox);
-    to.inbox_base = theirs.base;
-    to.pid = theirs.pid;
+    to.far = shm::FarPeer(theirs.pid, theirs.base);
     to.rings.reserve(2 * info_.lanes);
     for (uint32_t lane = 0; lane < info_.lanes; ++lane) {
       for (auto cls : {MessageClass::kRequest, MessageClass::kReply}) {
@@ -161,25 +159,7 @@ class Shm final : public ShmDriver {
   }
   Status reach_peer_process(Rank peer) override {
     check(peers_[peer] != nullptr, "memory of a peer that is not connected", peer);
-    Peer& to = *peers_[peer];
-    const shm::InboxHeader& header = to.inbox.header();
-    const uint64_t at = to.inbox_base;
-    uint64_t word = 0;
-    shm::FarCopy tried =
-        shm::read_far(to.pid, at + offsetof(shm::InboxHeader, probe_to_read), &word, sizeof word);
-    if (tried.reason == 0) {
-      check(word == header.probe_to_read, "the kernel reads other memory than is mapped", word);
-      tried = shm::write_far(to.pid, at + offsetof(shm::InboxHeader, probe_to_write), &word,
-                             sizeof word);
-    }
-    if (tried.reason != 0) {
-      return error(
-          "the kernel does not let this process reach the memory of rank %u (process_vm_readv: %s; "
-          "see /proc/sys/kernel/yama/ptrace_scope, or the container's seccomp profile)",
-          peer, std::strerror(tried.reason));
-    }
-    to.is_far_reached = true;
-    return success();
+    return peers_[peer]->far.reach(peer, peers_[peer]->inbox.header());
   }
   shm::BarrierLine& barrier_line(Rank rank) noexcept override {
     return (rank == info_.rank ? own_ : peers_[rank]->inbox).header().barrier;
@@ -352,7 +332,10 @@ class Shm final : public ShmDriver {
 
   WorkStatus one_sided(const Work& item, Op op) noexcept {
     std::byte* far = reach(item);
-    if (far == nullptr) return far_one_sided(item, op);
+    if (far == nullptr) {
+      return peers_[item.peer] == nullptr ? WorkStatus::kRemoteAccess
+                                          : peers_[item.peer]->far.transfer(item, op, failure_);
+    }
     if (op == Op::kPut) {
       std::memcpy(far, item.local, item.bytes);
     } else if (op == Op::kGet) {
@@ -364,28 +347,6 @@ class Shm final : public ShmDriver {
       std::memcpy(item.local, &old, sizeof old);
     }
     return WorkStatus::kOk;
-  }
-
-  /// By the kernel, where that is agreed.
-  WorkStatus far_one_sided(const Work& item, Op op) noexcept {
-    if (peers_[item.peer] == nullptr || !peers_[item.peer]->is_far_reached) {
-      return WorkStatus::kRemoteAccess;
-    }
-    check(op == Op::kPut || op == Op::kGet, "an atomic on memory that is not mapped here",
-          static_cast<int>(op), item.remote);
-    const int pid = peers_[item.peer]->pid;
-    const bool is_put = op == Op::kPut;
-    const shm::FarCopy copied = is_put ? shm::write_far(pid, item.remote, item.local, item.bytes)
-                                       : shm::read_far(pid, item.remote, item.local, item.bytes);
-    if (copied.reason == 0) return WorkStatus::kOk;
-    failure_.record(item.peer, WorkStatus::kRemoteAccess,
-                    "a %s of %llu bytes at 0x%llx of rank %u stopped after %llu of them: %s; that "
-                    "memory must be there and allow it, and so must %p here",
-                    is_put ? "put" : "get", static_cast<unsigned long long>(item.bytes),
-                    static_cast<unsigned long long>(item.remote), item.peer,
-                    static_cast<unsigned long long>(item.bytes - copied.left),
-                    std::strerror(copied.reason), item.local);
-    return WorkStatus::kRemoteAccess;
   }
 
   std::byte* reach(const Work& item) const noexcept {
