@@ -17,7 +17,8 @@ constexpr Entry kNetworkDrivers[] = {
     {"dpdk", DriverChoice::kDpdk, make_dpdk_for},
 };
 
-/// The least that any rank could make; 0: it works not everywhere. They all take the same one.
+}  // namespace
+
 Result<size_t> rails_everywhere(const Job& job, size_t here) {
   const std::byte mine{static_cast<uint8_t>(here)};
   auto all = job.bootstrap->all_gather({&mine, 1});
@@ -28,8 +29,6 @@ Result<size_t> rails_everywhere(const Job& job, size_t here) {
   }
   return least;
 }
-
-}  // namespace
 
 Result<Rails> make_network_rails(const Job& job) {
   std::string reasons;

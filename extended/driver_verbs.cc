@@ -1,5 +1,7 @@
 // From the job's settings to the verbs drivers, one for each port that this rank uses.
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "core/base/log.h"
 #include "core/engine/engine.h"
@@ -15,9 +17,18 @@ struct Chosen {
   std::string story;
 };
 
+/// Whether any ranks go by shared memory, whose driver all open then (connect.cc).
+bool shares_memory(const Job& job) {
+  if (job.settings.driver != DriverChoice::kAuto) return false;
+  std::vector<uint16_t> supernodes;
+  for (const RankPlace& place : job.places) supernodes.push_back(place.supernode);
+  std::sort(supernodes.begin(), supernodes.end());
+  return std::adjacent_find(supernodes.begin(), supernodes.end()) != supernodes.end();
+}
+
 /// Those that the user names; else this rank's share of the nearest.
 Result<std::vector<Chosen>> choose_rails(const Job& job) {
-  const size_t rails_max = kDriversMax - engine.driver_count;
+  const size_t rails_max = kDriversMax - (shares_memory(job) ? 1 : 0);
   auto ports = find_verbs_ports(job.settings.verbs_device);
   if (!ports) return ports.error();
   std::vector<Chosen> chosen;
@@ -40,12 +51,38 @@ Result<std::vector<Chosen>> choose_rails(const Job& job) {
   return chosen;
 }
 
+/// GASNET_GID for each rail: a list names one each, a single index is meant for all.
+Result<std::vector<std::string>> choose_gids(const std::string& wanted,
+                                             const std::vector<Chosen>& rails) {
+  std::vector<std::string> gids;
+  for (size_t at = 0; at <= wanted.size();) {
+    const size_t end = std::min(wanted.find(',', at), wanted.size());
+    gids.push_back(wanted.substr(at, end - at));
+    at = end + 1;
+  }
+  if (gids.size() == rails.size()) return gids;
+  const bool is_address = wanted.find_first_not_of("0123456789") != std::string::npos;
+  if (gids.size() == 1 && !is_address) {
+    gids.resize(rails.size(), wanted);
+    return gids;
+  }
+  std::string names;
+  for (const Chosen& rail : rails) names += (names.empty() ? "" : ",") + rail.name;
+  return error(
+      "GASNET_GID=%s names %zu address%s, and this rank uses %zu port%s, %s; name one for each, "
+      "separated by commas, in the order of GASNET_VERBS_DEVICE=%s, or an index for all",
+      wanted.c_str(), gids.size(), gids.size() == 1 ? "" : "es", rails.size(),
+      rails.size() == 1 ? "" : "s", names.c_str(), names.c_str());
+}
+
 }  // namespace
 
 Result<Rails> make_verbs_for(const Job& job) {
   const Settings& settings = job.settings;
   auto chosen = choose_rails(job);
   if (!chosen) return chosen.error();
+  auto gids = choose_gids(settings.gid, *chosen);
+  if (!gids) return gids.error();
   Rails rails;
   for (const Chosen& port : *chosen) {
     if (settings.verbose_env) {
@@ -53,7 +90,7 @@ Result<Rails> make_verbs_for(const Job& job) {
     }
     VerbsOptions options;
     options.device = port.name;
-    options.gid = settings.gid;
+    options.gid = (*gids)[rails.size()];
     options.timeout = settings.qp_timeout;
     options.retry_count = settings.qp_retry_count;
     options.fences_puts = settings.verbs_fence;
@@ -64,6 +101,11 @@ Result<Rails> make_verbs_for(const Job& job) {
     rails.push_back(std::move(*driver));
   }
   return rails;
+}
+
+size_t count_verbs_rails(const Job& job) {
+  auto chosen = choose_rails(job);
+  return chosen ? chosen->size() : 0;
 }
 
 }  // namespace pinwire

@@ -84,8 +84,7 @@ Status exchange_facts(Job& job, const char* config) {
   }
   if (auto alike = compare_configs(job, told, config); !alike) return alike;
   job.places = place_ranks(job.ranks, settings.supernode_maxsize);
-  set_segment_limits(job, told);
-  return success();
+  return set_segment_limits(job, told);
 }
 
 /// GASNET_VERBOSEENV; and the warnings, where no launcher of ours gave them.

@@ -14,6 +14,7 @@
 #include "core/config/settings.h"
 #include "driver/driver.h"
 #include "driver/shm/shm.h"
+#include "pin/budget.h"
 #include "pin/strategy.h"
 #include "segment/memory.h"
 
@@ -31,7 +32,7 @@ struct RankFacts {
 struct RankTold {
   RankFacts facts;
   uint64_t segment_limit;
-  uint64_t pin_limit;          ///< of locked memory; unlimited where no device pins
+  uint64_t locked_limit;       ///< locked memory that is left; unlimited where no device pins
   uint32_t config_hash;        ///< of the client's GASNET_CONFIG_STRING: a mix is refused
   uint32_t supernode_maxsize;  ///< must be the same on all
 };
@@ -52,7 +53,8 @@ struct Job {
   uint64_t segment_limit_local = 0;
   uint64_t segment_limit_global = 0;
   bool is_pin_limited = false;  ///< the local one, by what may be pinned
-  uint64_t pin_bytes_max = 0;   ///< a LARGE segment up to this is pinned whole
+  uint32_t ports_expected = 1;  ///< that will pin the segment, each for itself
+  PinAllowance may_pin;
   std::vector<std::unique_ptr<Driver>> drivers;
   ShmDriver* shm = nullptr;  ///< when in use; `drivers` holds it, perhaps decorated
   uint32_t shm_index = 0;    ///< of the engine's drivers

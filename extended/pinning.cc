@@ -5,6 +5,7 @@
 #include "core/base/log.h"
 #include "core/engine/engine.h"
 #include "core/trace/trace.h"
+#include "pin/budget.h"
 #include "pin/demand.h"
 
 namespace pinwire {
@@ -17,14 +18,16 @@ uint32_t peers_over(uint32_t driver_index) noexcept {
       }));
 }
 
-/// Of the drivers that pin; each pins for itself.
-uint64_t budget_of_one(const Job& job, bool in_parts) noexcept {
+/// What this driver may pin on demand. Messages between two ranks, and what is pinned for them, go
+/// by one rail; a segment that is pinned whole is pinned by all.
+uint64_t budget_of(const Job& job, uint32_t driver_index, bool in_parts) noexcept {
   const uint64_t whole = in_parts || job.kind == SegmentKind::kEverything ? 0 : job.segment_bytes;
-  const auto count =
-      std::count_if(engine.drivers, engine.drivers + engine.driver_count,
-                    [](const DriverSlot& slot) { return pins_on_demand(slot.caps); });
-  const uint64_t each = job.pin_bytes_max / static_cast<uint64_t>(std::max<int64_t>(count, 1));
-  return each > whole ? each - whole : 0;
+  uint32_t peers_of_all = 0;
+  for (uint32_t d = 0; d < engine.driver_count; ++d) {
+    if (pins_on_demand(engine.drivers[d].caps)) peers_of_all += peers_over(d);
+  }
+  return part_of_port(left_for_demand(job.may_pin, whole, engine.rail_count),
+                      peers_over(driver_index), peers_of_all);
 }
 
 /// One for all drivers, as no memory is watched twice. Never closed: the client may unmap until the
@@ -53,14 +56,14 @@ void open_watch(const Job& job) {
 bool pins_on_demand(const Caps& caps) noexcept { return caps.hw_rdma && caps.needs_local_key; }
 
 RemoteCache::Grant open_own_pins(const Job& job, uint32_t driver_index, bool in_parts) {
-  const uint64_t budget = budget_of_one(job, in_parts);
+  const uint64_t budget = budget_of(job, driver_index, in_parts);
   const uint32_t peers = in_parts ? peers_over(driver_index) : 0;
   Shares shares = divide_budget(budget, peers);
   if (peers != 0 && shares.buckets_per_peer == 0) {
     log_warning(
-        "of %llu bytes that may be pinned, none of %u peers gets a part of %llu: they reach this "
+        "of %llu bytes that %s may pin, none of its %u peers gets a part of %llu: they reach this "
         "segment by messages, which is slow; raise GASNET_PIN_BUDGET",
-        static_cast<unsigned long long>(budget), peers,
+        static_cast<unsigned long long>(budget), engine.drivers[driver_index].label, peers,
         static_cast<unsigned long long>(kBucketBytesMin));
     shares = divide_budget(budget, 0);
   }
@@ -72,10 +75,12 @@ RemoteCache::Grant open_own_pins(const Job& job, uint32_t driver_index, bool in_
   if (watch != nullptr) demand->own.keep(*watch);
   demands[driver_index] = demand;
   if (has_buckets && job.settings.verbose_env) {
-    log_note("%llu bytes may be pinned: %u parts of %llu KiB for each of %u peers, %u for own use",
-             static_cast<unsigned long long>(budget), shares.buckets_per_peer,
-             static_cast<unsigned long long>(shares.bucket_bytes() >> 10), peers,
-             shares.buckets_own);
+    log_note(
+        "%llu bytes may be pinned for %s: %u parts of %llu KiB for each of %u peers, %u for own "
+        "use",
+        static_cast<unsigned long long>(budget), engine.drivers[driver_index].label,
+        shares.buckets_per_peer, static_cast<unsigned long long>(shares.bucket_bytes() >> 10),
+        peers, shares.buckets_own);
   }
   return {shares.bucket_shift, shares.buckets_per_peer};
 }

@@ -43,7 +43,7 @@ Status make_present(const Job& job, const Caps& caps) {
 }
 
 Publication publication_by(const Job& job, const Caps& caps, const SegmentFacts& facts) noexcept {
-  return publication(job.kind, caps, facts.bytes <= job.pin_bytes_max);
+  return publication(job.kind, caps, fits_whole(job.may_pin, facts.bytes, engine.rail_count));
 }
 
 /// Also of a rank whose own segment is empty: it may reach its peers' in parts.

@@ -6,6 +6,7 @@
 
 #include "core/base/log.h"
 #include "core/engine/engine.h"
+#include "extended/driver_table.h"
 #include "pin/budget.h"
 #include "segment/memory.h"
 
@@ -36,8 +37,16 @@ bool leaves_host(const Job& job) noexcept {
                      [](const RankPlace& place) { return place.supernode != 0; });
 }
 
+/// Of each port.
 uint64_t driver_bytes(const Job& job) noexcept {
   return std::max(job.settings.lanes, 1u) * kDriverBytesPerLane;
+}
+
+/// Of what a rank may lock, beside what the drivers do.
+uint64_t lockable_bytes(const Job& job, const RankTold& told) noexcept {
+  const uint64_t taken = driver_bytes(job) * job.ports_expected;
+  if (told.locked_limit == kUnlimited) return kUnlimited;
+  return told.locked_limit > taken ? told.locked_limit - taken : 0;
 }
 
 /// LARGE is bounded by the memory of the host alone.
@@ -50,17 +59,31 @@ Limit limit_of(const Job& job, const RankTold& told, Rank rank, bool pins) noexc
   const uint32_t on_host = ranks_on_host(job, rank);
   const uint64_t memory =
       std::min(told.segment_limit / on_host, bound_bytes(job.settings.max_segment, on_host));
-  const bool is_of_pinning = job.kind == SegmentKind::kFast && pins && told.pin_limit < memory;
-  const uint64_t bytes = is_of_pinning ? told.pin_limit : memory;
+  const uint64_t lockable = lockable_bytes(job, told);
+  const uint64_t of_segment = lockable == kUnlimited ? lockable : lockable / job.ports_expected;
+  const bool is_of_pinning = job.kind == SegmentKind::kFast && pins && of_segment < memory;
+  const uint64_t bytes = is_of_pinning ? of_segment : memory;
   return {std::max(bytes / kPageBytes * kPageBytes, kPageBytes), is_of_pinning};
 }
 
-/// What one rank may pin of a LARGE segment: as the user says, or what the limits leave it.
-uint64_t pin_bytes_max(const Job& job, const RankTold& mine, bool pins) noexcept {
+/// What this rank may pin: as the user says, or what the limits leave it.
+PinAllowance allowance(const Job& job, const RankTold& mine, bool pins) noexcept {
   const uint32_t on_host = ranks_on_host(job, engine.rank);
   const MemoryBound& asked = job.settings.pin_budget;
-  if (asked.fraction > 0 || asked.bytes != 0) return bound_bytes(asked, on_host);
-  return pins ? std::min(mine.pin_limit, mine.segment_limit / on_host) : kUnlimited;
+  if (asked.fraction > 0 || asked.bytes != 0) return {bound_bytes(asked, on_host), kUnlimited};
+  if (!pins) return {kUnlimited, kUnlimited};
+  return {mine.segment_limit / on_host, lockable_bytes(job, mine)};
+}
+
+/// Looks for the ports before they are opened, as attach does, where their number matters: whoever
+/// asks how large a segment may be asks before attach.
+Result<uint32_t> ports_expected(const Job& job, const std::vector<RankTold>& told) {
+  const bool is_limited = std::any_of(
+      told.begin(), told.end(), [](const RankTold& one) { return one.locked_limit != kUnlimited; });
+  if (!is_limited || !leaves_host(job)) return 1u;
+  auto agreed = rails_everywhere(job, count_verbs_rails(job));
+  if (!agreed) return agreed.error();
+  return std::max(static_cast<uint32_t>(*agreed), 1u);
 }
 
 }  // namespace
@@ -70,10 +93,16 @@ void state_limits(const Job& job, RankTold& mine) {
   // The limit depends on how many share the host, which only the exchange tells: send what is free
   // here, divide after.
   mine.segment_limit = segment_bytes_limit(1, limits);
-  mine.pin_limit = may_pin(job.settings) ? pin_budget(limits, driver_bytes(job)).bytes : kUnlimited;
+  mine.locked_limit = kUnlimited;
+  if (!may_pin(job.settings) || limits.locked_bytes_max == kUnlimited) return;
+  mine.locked_limit =
+      limits.locked_bytes_max - std::min(limits.locked_bytes_max, limits.locked_bytes);
 }
 
-void set_segment_limits(Job& job, const std::vector<RankTold>& told) {
+Status set_segment_limits(Job& job, const std::vector<RankTold>& told) {
+  auto ports = ports_expected(job, told);
+  if (!ports) return ports.error();
+  job.ports_expected = *ports;
   const bool pins = leaves_host(job);
   job.segment_limit_global = kUnlimited;
   for (Rank rank = 0; rank < told.size(); ++rank) {
@@ -82,16 +111,18 @@ void set_segment_limits(Job& job, const std::vector<RankTold>& told) {
     if (rank != engine.rank) continue;
     job.segment_limit_local = limit.bytes;
     job.is_pin_limited = limit.is_of_pinning;
-    job.pin_bytes_max = pin_bytes_max(job, told[rank], pins);
+    job.may_pin = allowance(job, told[rank], pins);
   }
+  return success();
 }
 
 uint64_t grant_segment(const Job& job, uint64_t asked) {
   const uint64_t granted = std::min(asked, job.segment_limit_local);
   if (granted == asked) return granted;
   const std::string why =
-      job.is_pin_limited ? pin_budget(read_pin_limits(), driver_bytes(job)).reason
-                         : std::string("GASNET_MAX_SEGSIZE and the memory of the host bound it");
+      job.is_pin_limited
+          ? pin_budget(read_pin_limits(), driver_bytes(job), job.ports_expected).reason
+          : std::string("GASNET_MAX_SEGSIZE and the memory of the host bound it");
   log_warning("a segment of %llu bytes was asked for, %llu is what it can have: %s",
               static_cast<unsigned long long>(asked), static_cast<unsigned long long>(granted),
               why.c_str());

@@ -9,8 +9,8 @@ namespace pinwire {
 
 /// Fills in what this rank tells the others of its limits.
 void state_limits(const Job& job, RankTold& mine);
-/// From what all ranks told.
-void set_segment_limits(Job& job, const std::vector<RankTold>& told);
+/// From what all ranks told. Collective.
+Status set_segment_limits(Job& job, const std::vector<RankTold>& told);
 /// Of `asked` bytes, what this rank can have. Says why if it is less.
 uint64_t grant_segment(const Job& job, uint64_t asked);
 

@@ -46,13 +46,17 @@ PinLimits read_pin_limits() {
   return limits;
 }
 
-PinBudget pin_budget(const PinLimits& limits, uint64_t reserve_bytes) {
-  const uint64_t locked = less(less(limits.locked_bytes_max, limits.locked_bytes), reserve_bytes);
-  const uint64_t memory = less(std::min(limits.available_bytes, limits.group_bytes), reserve_bytes);
+PinBudget pin_budget(const PinLimits& limits, uint64_t reserve_bytes, uint32_t ports) {
+  const uint64_t reserve = reserve_bytes * ports;
+  const uint64_t left = less(less(limits.locked_bytes_max, limits.locked_bytes), reserve);
+  const uint64_t locked = left == kUnlimited ? left : left / ports;
+  const uint64_t memory = less(std::min(limits.available_bytes, limits.group_bytes), reserve);
   if (locked < memory) {
+    const std::string counted =
+        ports == 1 ? "" : ", which each of " + std::to_string(ports) + " ports is counted for";
     return {locked, "locked memory is limited to " + mebibytes(limits.locked_bytes_max) + ", " +
-                        mebibytes(limits.locked_bytes) +
-                        " of it in use: `ulimit -l unlimited`, or memlock in "
+                        mebibytes(limits.locked_bytes) + " of it in use" + counted +
+                        ": `ulimit -l unlimited`, or memlock in "
                         "/etc/security/limits.conf, raises that"};
   }
   if (limits.group_bytes < limits.available_bytes) {
@@ -60,6 +64,21 @@ PinBudget pin_budget(const PinLimits& limits, uint64_t reserve_bytes) {
                         " left: its memory.max raises that"};
   }
   return {memory, "the host has " + mebibytes(limits.available_bytes) + " of memory available"};
+}
+
+bool fits_whole(const PinAllowance& allowance, uint64_t bytes, uint32_t ports) noexcept {
+  return bytes <= allowance.memory_bytes && bytes <= allowance.locked_bytes / ports;
+}
+
+uint64_t left_for_demand(const PinAllowance& allowance, uint64_t whole_bytes,
+                         uint32_t ports) noexcept {
+  return std::min(less(allowance.memory_bytes, whole_bytes),
+                  less(allowance.locked_bytes, whole_bytes * ports));
+}
+
+uint64_t part_of_port(uint64_t bytes, uint32_t peers, uint32_t peers_of_all) noexcept {
+  if (peers_of_all == 0) return 0;
+  return bytes / peers_of_all * peers + bytes % peers_of_all * peers / peers_of_all;
 }
 
 }  // namespace pinwire

@@ -44,7 +44,7 @@ struct Settings {
   // The RDMA device.
   std::string verbs_device;  ///< "mlx5_0,mlx5_1:1"; empty: those near the rank
   uint64_t stripe_bytes_min = 0;
-  std::string gid;          ///< an index or an address; empty: chosen by kind
+  std::string gid;          ///< an index, or an address for each port; empty: chosen by kind
   uint32_t qp_timeout = 0;  ///< of an acknowledgement: 4.096 us * 2^qp_timeout
   uint32_t qp_retry_count = 0;
   bool verbs_fence = false;

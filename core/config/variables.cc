@@ -69,7 +69,8 @@ constexpr Variable kVariables[] = {
    "RDMA devices or ports of each rank, e.g. mlx5_0 or mlx5_0:1,mlx5_1:1; empty: its share of those near its cores",
    [](S& s, const V& v) { s.verbs_device = v.text; }},
   {"GASNET_GID", Kind::kText, "", 0, 0, "", false,
-   "address (GID) of the RDMA port, its index or an IP address; empty: the best for RoCE (v2, routable, IPv4 first)",
+   "address (GID) of the RDMA port, its index or an IP address, one for each of several ports, e.g. 10.0.0.1,10.0.1.1; "
+   "empty: the best for RoCE (v2, routable, IPv4 first)",
    [](S& s, const V& v) { s.gid = v.text; }},
   {"GASNET_QP_TIMEOUT", Kind::kWhole, "18", 1, 31, "", false,
    "how long an RDMA device waits for an acknowledgement: 4.096 us times 2 to this power",

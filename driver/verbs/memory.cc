@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/base/bits.h"
+#include "core/base/number_file.h"
 
 namespace pinwire::verbs {
 
@@ -52,12 +53,15 @@ std::string registration_failure(uint64_t bytes, int reason) {
     std::snprintf(lock, sizeof lock, "%llu KiB",
                   static_cast<unsigned long long>(limit.rlim_cur / 1024));
   }
-  char text[320];
+  const unsigned long long in_use =
+      number_in("/proc/self/status", "VmLck:") + number_in("/proc/self/status", "VmPin:");
+  char text[400];
   std::snprintf(text, sizeof text,
-                "%llu bytes: %s. The limit of locked memory is %s; `ulimit -l unlimited` (or "
+                "%llu bytes: %s. The limit of locked memory is %s, %llu KiB of it in use, counted "
+                "once for each device that pins it; `ulimit -l unlimited` (or "
                 "memlock in /etc/security/limits.conf) raises it, GASNET_MAX_SEGSIZE lowers what "
                 "is asked for",
-                static_cast<unsigned long long>(bytes), std::strerror(reason), lock);
+                static_cast<unsigned long long>(bytes), std::strerror(reason), lock, in_use);
   return text;
 }
 
