@@ -28,6 +28,11 @@ struct LocalPlace {
   uint64_t bytes_max = 0;
 };
 
+uint32_t local_key_for(Op op, const Route& route, const void* address, uint64_t bytes) noexcept {
+  return op == Op::kGet ? engine.local_key(route.driver_index, address, bytes)
+                        : engine.source_key(route.driver_index, address, bytes);
+}
+
 LocalPlace place_of(const Route& route, const Transfer& all, uint64_t at, uint64_t bytes,
                     const AlonePin* alone) noexcept {
   const Caps& caps = engine.drivers[route.driver_index].caps;
@@ -36,7 +41,7 @@ LocalPlace place_of(const Route& route, const Transfer& all, uint64_t at, uint64
     return {Buckets::kNone, kNoRegion, bytes};
   if (alone != nullptr) return {Buckets::kNone, alone->pinned.region.local_key, bytes};
   const std::byte* address = all.local + at;
-  const uint32_t key = engine.local_key(route.driver_index, address, bytes);
+  const uint32_t key = local_key_for(all.op, route, address, bytes);
   if (key != kNoRegion) return {Buckets::kNone, key, bytes};
   Buckets& own = demands[route.driver_index]->own;
   const auto used = own.use(address, all.bytes > caps.copied_bytes_max);
@@ -74,7 +79,7 @@ void track(Work& work, const Route& route, const RemoteBucket& remote, const Loc
 /// nullptr: not worth it, or not to be had.
 AlonePin* pin_alone(const Route& route, const Transfer& all) noexcept {
   if (all.is_copied || all.bytes < kAloneBytesMin) return nullptr;
-  if (engine.local_key(route.driver_index, all.local, all.bytes) != kNoRegion) return nullptr;
+  if (local_key_for(all.op, route, all.local, all.bytes) != kNoRegion) return nullptr;
   Buckets& own = demands[route.driver_index]->own;
   if (own.covers(all.local)) return nullptr;
   AlonePin* pin = take_alone_pin();
@@ -151,7 +156,9 @@ uint32_t visit(const Transfer& all) noexcept {
 
 uint32_t start(const Transfer& all) noexcept {
   const Route& route = engine.routes[all.peer];
-  return route.reach == Reach::kMessages ? visit(all) : start_under(all, route.region_key);
+  if (route.reach == Reach::kMessages) return visit(all);
+  const bool is_get = all.op == Op::kGet;
+  return start_under(all, is_get ? engine.read_key(all.peer, route) : route.region_key);
 }
 
 /// In one piece, its message with it. False: not to be had so.

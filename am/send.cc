@@ -86,8 +86,8 @@ size_t put_front(const pinwire_token* token, const Route& route, Work work, size
 }
 
 /// How the payload of a Long leaves, by its size and place: copied by the driver; in place, waiting
-/// until the target has it; or, LongAsync, in place without waiting. That only from the segment:
-/// the reply after which the client may free its source can overtake acknowledgements, and a
+/// until the target has it; or, LongAsync, in place without waiting. That only from a segment that
+/// stays: the reply after which the client may free its source can overtake acknowledgements, and a
 /// repetition reads the source once more (C1-146, C1-147).
 void send_long(const pinwire_token* token, Rank to, const AmCall& call, const void* source,
                size_t bytes, void* dest, bool is_async) noexcept {
@@ -116,7 +116,7 @@ void send_long(const pinwire_token* token, Rank to, const AmCall& call, const vo
     post(token, route, work);
     return;
   }
-  const uint32_t local_key = engine.local_key(route.driver_index, source, bytes);
+  const uint32_t local_key = engine.source_key(route.driver_index, source, bytes);
   // Not in a handler, which holds a lane of one rail: waiting for those of others could deadlock.
   if (token == nullptr && engine.stripes(route, local_key, bytes)) [[unlikely]] {
     put_striped(to, route, source, reinterpret_cast<uint64_t>(dest), bytes);
@@ -128,14 +128,15 @@ void send_long(const pinwire_token* token, Rank to, const AmCall& call, const vo
   work.bytes = bytes;
   work.remote = reinterpret_cast<uint64_t>(dest);
   work.remote_key = route.region_key;
-  const Caps& caps = engine.drivers[route.driver_index].caps;
+  const DriverSlot& slot = engine.drivers[route.driver_index];
+  const Caps& caps = slot.caps;
   if (!caps.reaches(local_key) && bytes > caps.copied_bytes_max) {
     const size_t ahead = put_front(token, route, work, bytes);
     work.local = static_cast<std::byte*>(work.local) + ahead;
     work.remote += ahead;
     work.bytes = bytes -= ahead;
   }
-  const bool waits = !is_async || local_key == kNoRegion;
+  const bool waits = !is_async || local_key == kNoRegion || !slot.own_stays;
   if (caps.copies(bytes, waits)) {
     post(token, route, work);
     return;

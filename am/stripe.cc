@@ -26,8 +26,11 @@ uint32_t post_striped(Work work, const Route& route, void* local, uint64_t remot
   for (uint32_t rail = 0; rail < engine.rail_count; ++rail) {
     const Stripe stripe = stripe_of(work.peer, route, bytes, rail);
     std::byte* from = static_cast<std::byte*>(local) + stripe.at;
-    work.remote_key = stripe.route.region_key;
-    work.local_key = engine.local_key(stripe.route.driver_index, from, stripe.bytes);
+    const bool is_get = work.op == Op::kGet;
+    const uint32_t driver = stripe.route.driver_index;
+    work.remote_key = is_get ? engine.read_key(work.peer, stripe.route) : stripe.route.region_key;
+    work.local_key = is_get ? engine.local_key(driver, from, stripe.bytes)
+                            : engine.source_key(driver, from, stripe.bytes);
     const Caps& caps = engine.drivers[stripe.route.driver_index].caps;
     const uint64_t piece_max = caps.put_bytes_max;
     for (uint64_t at = 0; at < stripe.bytes; at += work.bytes, ++count) {

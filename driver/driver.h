@@ -31,8 +31,8 @@ struct Caps {
   bool hw_rdma = false;    ///< one-sided work needs no CPU at the target
   bool ordered_put_send = false;  ///< by the device; kPutSend keeps its order on every driver
   uint32_t atomic64 = 0;  ///< 64-bit atomics: an atomic_bit() for each that the device has
-  bool on_demand_paging = false;
-  bool exposes = false;          ///< expose() works
+  bool on_demand_paging = false;  ///< expose() makes the device follow the process's page tables
+  bool exposes = false;           ///< expose() works
   bool bounded_replies = false;  ///< a receiver has room for one reply to each request, not for more
   bool needs_local_key = false;  ///< work of more than copied_bytes_max must name a region
   bool zero_copy_tx = false;
@@ -101,7 +101,8 @@ class Driver {
   /// Lets peers put to and get from memory that is not pinned: by whatever means the driver has,
   /// but none that holds pages or attaches them to a device. Base 0 and ~0 bytes: all of this
   /// process's memory, what it will map later included. Of memory that is not there the target may
-  /// die, or the job. The region has no local key if its memory may go away. unpin() takes it back.
+  /// die, or the job. Work under its local key, if it has one, is not kWorkSilent: the memory may
+  /// go away once the work is done. unpin() takes it back.
   virtual Result<Region> expose(void* base, uint64_t bytes) {
     (void)base, (void)bytes;
     return error("%s reaches pinned memory only", name());

@@ -100,6 +100,18 @@ struct Region {
   uint64_t bytes;
   uint32_t local_key;
   uint32_t remote_key;  ///< what peers put in Work::remote_key
+  /// Likewise for memory that is read alone, the source of a put and the remote end of a get;
+  /// kNoRegion: the keys above serve that too. A device that pages on demand wants leave to write
+  /// each page that it reaches by a key for writing, and a string constant's gives none.
+  uint32_t local_read_key = kNoRegion;
+  uint32_t remote_read_key = kNoRegion;
+
+  uint32_t key_of_source() const noexcept {
+    return local_read_key != kNoRegion ? local_read_key : local_key;
+  }
+  uint32_t key_to_get() const noexcept {
+    return remote_read_key != kNoRegion ? remote_read_key : remote_key;
+  }
 };
 
 }  // namespace pinwire

@@ -93,6 +93,7 @@ Result<Rails> make_verbs_for(const Job& job) {
     options.gid = (*gids)[rails.size()];
     options.timeout = settings.qp_timeout;
     options.retry_count = settings.qp_retry_count;
+    options.pages_on_demand = settings.use_odp && job.kind == SegmentKind::kEverything;
     options.fences_puts = settings.verbs_fence;
     options.connect_timeout_s = settings.connect_timeout_s;
     options.show_story = settings.verbose_env && engine.rank == 0;

@@ -21,6 +21,7 @@ struct SegmentFacts {
   int32_t pid;
   int32_t fd;
   uint32_t keys[kDriversMax];
+  uint32_t read_keys[kDriversMax];  ///< to get with
   Reach reach[kDriversMax];
   RemoteCache::Grant grants[kDriversMax];  ///< of Reach::kBuckets
 };
@@ -70,9 +71,19 @@ Status publish_by(const Job& job, uint32_t index, SegmentFacts& facts) {
   if (auto present = is_pinned ? make_present(job, slot.caps) : success(); !present) return present;
   auto region = is_pinned ? slot.driver->pin(base, facts.bytes, job.segment.fd, 0)
                           : slot.driver->expose(base, facts.bytes);
-  if (!region) return region.error();
+  if (!region && is_pinned) return region.error();
+  if (!region) {
+    facts.reach[index] = Reach::kMessages;  // which are always there
+    if (engine.rank == 0 || job.settings.verbose_env) {
+      log_note("messages carry puts and gets to this rank: %s", region.sentence().c_str());
+    }
+    return success();
+  }
   slot.own_key = region->local_key;
+  slot.own_read_key = region->key_of_source();
+  slot.own_stays = is_pinned;
   facts.keys[index] = region->remote_key;
+  facts.read_keys[index] = region->key_to_get();
   return success();
 }
 
@@ -117,11 +128,11 @@ bool is_by_shm(const Job& job, const Route& route) noexcept {
   return route.driver != nullptr && job.shm != nullptr && route.driver_index == job.shm_index;
 }
 
-/// Of each rail; false: not by all.
+/// Of each rail; false: not by all. Also of this rank, whose own memory stripes come from.
 bool keep_rail_keys(Rank peer, const SegmentFacts& facts) noexcept {
   const Route& route = engine.routes[peer];
-  if (engine.rail_keys == nullptr || route.driver == nullptr) return true;
-  if (route.driver_index < engine.rail_first) return true;
+  if (engine.rail_keys == nullptr) return true;
+  if (route.driver != nullptr && route.driver_index < engine.rail_first) return true;
   bool is_whole = true;
   for (uint32_t rail = 0; rail < engine.rail_count; ++rail) {
     const uint32_t index = engine.rail_first + rail;
@@ -129,6 +140,19 @@ bool keep_rail_keys(Rank peer, const SegmentFacts& facts) noexcept {
     is_whole = is_whole && facts.reach[index] == Reach::kWhole;
   }
   return is_whole || facts.bytes == 0;
+}
+
+/// Where any rank has keys of its own for what is read.
+void keep_read_keys(const std::vector<SegmentFacts>& facts) {
+  const auto has_two = [](const SegmentFacts& of) {
+    return !std::equal(of.keys, of.keys + kDriversMax, of.read_keys);
+  };
+  if (std::none_of(facts.begin(), facts.end(), has_two)) return;
+  engine.read_keys = new uint32_t[uint64_t{engine.rank_count} * engine.rail_count];
+  for (Rank peer = 0; peer < engine.rank_count; ++peer) {
+    std::copy_n(facts[peer].read_keys + engine.rail_first, engine.rail_count,
+                engine.read_keys + uint64_t{peer} * engine.rail_count);
+  }
 }
 
 /// What this process does with the memory of a rank, itself included.
@@ -183,6 +207,7 @@ Status publish_segments(Job& job) {
     if (auto reached = reach_peer(job, peer, facts[peer]); !reached) return reached;
     if (!keep_rail_keys(peer, facts[peer])) engine.stripe_bytes_min = ~uint64_t{0};
   }
+  keep_read_keys(facts);
   for (uint32_t d = 0; d < engine.driver_count; ++d) {
     if (demands[d] == nullptr) continue;
     if (auto taken = take_grants(d, facts); !taken) return taken;

@@ -36,7 +36,7 @@ Work one_sided(Op kind, Rank peer, const Route& route, pinwire_op& op) noexcept 
   work.op = kind;
   work.cls = MessageClass::kRequest;
   work.peer = peer;
-  work.remote_key = route.region_key;
+  work.remote_key = kind == Op::kGet ? engine.read_key(peer, route) : route.region_key;
   work.cookie = cookie_of(op.done);
   return work;
 }
@@ -122,7 +122,7 @@ void start_put(Rank to, void* dest, const void* source, size_t bytes, SourceUnti
   if (is_copied) {
     work.flags = kWorkCopied;
   } else {
-    work.local_key = engine.local_key(route.driver_index, source, bytes);
+    work.local_key = engine.source_key(route.driver_index, source, bytes);
   }
   std::byte* local = static_cast<std::byte*>(const_cast<void*>(source));
   if (engine.stripes(route, work.local_key, bytes)) [[unlikely]] {

@@ -16,10 +16,13 @@ enum class Publication : uint8_t {
   kWithheld  ///< nothing at attach: peers get parts on demand, or send messages
 };
 
-/// `fits`: this process may pin the whole segment.
+/// `fits`: this process may pin the whole segment. Parts of a LARGE one are pinned on demand even
+/// where the device could page it: a part is registered once and never faults again, while paging
+/// makes peers wait at the first touch of each page, and after each that the kernel took back.
 constexpr Publication publication(SegmentKind kind, const Caps& caps, bool fits) noexcept {
   if (kind == SegmentKind::kFast) return Publication::kPinned;
   if (kind == SegmentKind::kLarge && fits) return Publication::kPinned;
+  if (kind == SegmentKind::kLarge && caps.on_demand_paging) return Publication::kWithheld;
   return caps.exposes ? Publication::kExposed : Publication::kWithheld;
 }
 

@@ -47,6 +47,7 @@ struct Settings {
   std::string gid;          ///< an index, or an address for each port; empty: chosen by kind
   uint32_t qp_timeout = 0;  ///< of an acknowledgement: 4.096 us * 2^qp_timeout
   uint32_t qp_retry_count = 0;
+  bool use_odp = true;  ///< on-demand paging, where a device has it
   bool verbs_fence = false;
   uint32_t connect_timeout_s = 0;  ///< 0: never
   // The DPDK port.

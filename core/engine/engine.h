@@ -36,8 +36,10 @@ struct DriverSlot {
   Driver* driver = nullptr;
   Caps caps;
   uint32_t lane_count = 1;
-  uint32_t own_key = kNoRegion;  ///< of this process's segment
-  char label[16] = "";           ///< in statistics: "verbs", "verbs_rail1"
+  uint32_t own_key = kNoRegion;       ///< of this process's segment
+  uint32_t own_read_key = kNoRegion;  ///< likewise, where it is only read (driver/work.h, Region)
+  bool own_stays = true;  ///< what it names is there until close(), so that silent work may read it
+  char label[16] = "";    ///< in statistics: "verbs", "verbs_rail1"
   DriverLane lanes[kLanesMax];
 
   /// The lane of this driver that a thread of `thread_lane` uses.
@@ -65,6 +67,7 @@ struct Engine {
   uint32_t rail_count = 1;
   uint64_t stripe_bytes_min = ~uint64_t{0};  ///< of a large transfer; ~0 with one rail
   uint32_t* rail_keys = nullptr;  ///< [peer][rail]: of its segment; nullptr with one rail
+  uint32_t* read_keys = nullptr;  ///< [peer][rail]: to get from it; nullptr: as to put to it
   Route* routes = nullptr;        ///< rank_count of them
   uint64_t own_base = 0;
   uint64_t own_bytes = 0;
@@ -94,10 +97,21 @@ struct Engine {
                     std::memory_order_relaxed);
   }
 
-  /// The key under which `driver` knows [address, address + bytes), or kNoRegion.
+  /// The key under which `driver` knows [address, address + bytes), or kNoRegion. To write to; what
+  /// is only read has source_key().
   uint32_t local_key(uint32_t driver, const void* address, uint64_t bytes) const noexcept {
     const auto at = reinterpret_cast<uint64_t>(address);
     return inside(at, bytes, own_base, own_bytes) ? drivers[driver].own_key : kNoRegion;
+  }
+  uint32_t source_key(uint32_t driver, const void* address, uint64_t bytes) const noexcept {
+    const auto at = reinterpret_cast<uint64_t>(address);
+    return inside(at, bytes, own_base, own_bytes) ? drivers[driver].own_read_key : kNoRegion;
+  }
+  /// The key to get from a peer's segment with, which this route reaches whole.
+  uint32_t read_key(Rank peer, const Route& route) const noexcept {
+    if (read_keys == nullptr || route.driver_index < rail_first) [[likely]]
+      return route.region_key;
+    return read_keys[uint64_t{peer} * rail_count + (route.driver_index - rail_first)];
   }
 
   /// The same at both ends, so that a handler replies on the lane that it holds.

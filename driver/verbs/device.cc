@@ -36,6 +36,28 @@ Status make_nonblocking(int fd) {
   return success();
 }
 
+/// Messages leave from and arrive in buffers of the driver's own, so that only what writes and
+/// reads do to memory matters.
+Paging read_paging(ibv_context* context, const VerbsOptions& options) {
+  if (!options.pages_on_demand) return {false, false, "not wanted"};
+  ibv_device_attr_ex facts{};
+  if (const int failed = ibv_query_device_ex(context, nullptr, &facts); failed != 0) {
+    return {false, false, std::string("cannot be asked for: ") + std::strerror(failed)};
+  }
+  constexpr uint64_t kGeneral = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT;
+  constexpr uint32_t kTransfers = IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ;
+  const uint64_t general = facts.odp_caps.general_caps;
+  const uint32_t transfers = facts.odp_caps.per_transport_caps.rc_odp_caps;
+  if ((general & IBV_ODP_SUPPORT) == 0) return {false, false, "the device has none"};
+  if ((general & kGeneral) != kGeneral) {
+    return {false, false, "the device has it for memory that is named, not for all memory"};
+  }
+  if ((transfers & kTransfers) != kTransfers) {
+    return {false, false, "the device has it, but not for writes and reads over connections"};
+  }
+  return {true, (transfers & IBV_ODP_SUPPORT_ATOMIC) != 0, "used for all memory"};
+}
+
 Result<Device> open_port(const PortName& chosen, const VerbsOptions& options) {
   Device device;
   device.name = ibv_get_device_name(chosen.device);
@@ -56,6 +78,7 @@ Result<Device> open_port(const PortName& chosen, const VerbsOptions& options) {
     if (!gid) return error("%s port %u: %s", name, device.port, gid.sentence().c_str());
     device.gid = *gid;
   }
+  device.paging = read_paging(device.context.get(), options);
   if (auto done = make_nonblocking(device.context->async_fd); !done) return done.error();
   device.pd.reset(ibv_alloc_pd(device.context.get()));
   if (!device.pd) return error("%s: no protection domain: %s", name, std::strerror(errno));

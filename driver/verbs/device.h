@@ -22,6 +22,14 @@ struct Destroy {
 template <typename T, auto destroy>
 using Owned = std::unique_ptr<T, Destroy<destroy>>;
 
+/// Whether the device reaches any memory of the process, and follows its page tables: on-demand
+/// paging of the whole address space (ibv_query_device_ex(3)).
+struct Paging {
+  bool is_used = false;
+  bool has_atomics = false;
+  std::string story;  ///< of whether, and why not
+};
+
 struct Device {
   Owned<ibv_context, ibv_close_device> context;
   Owned<ibv_pd, ibv_dealloc_pd> pd;
@@ -33,6 +41,7 @@ struct Device {
   bool is_iwarp = false;  ///< messages name no sender, and the connection manager connects
   bool uses_gid = false;  ///< always on Ethernet; on InfiniBand where one was asked for
   GidEntry gid;
+  Paging paging;
 
   bool has_atomics() const noexcept { return limits.atomic_cap != IBV_ATOMIC_NONE; }
   /// Bytes of one packet's payload.

@@ -18,6 +18,7 @@ struct VerbsOptions {
   uint32_t retry_count = 6;  ///< repetitions without an answer; 7 means for ever on some devices
   uint32_t connect_timeout_s = 600;  ///< until a rank that does not answer is given up; 0: never
   bool connects_in_polls = false;    ///< without a thread or a clock: recv() makes connections
+  bool pages_on_demand = false;      ///< expose(), where the device has it
   bool fences_puts = false;          ///< the device may show a message before the data ahead of it
   bool show_story = false;           ///< log what was chosen
 };

@@ -28,11 +28,11 @@ const char* advice_on(ibv_wc_status status) noexcept {
     case IBV_WC_RNR_RETRY_EXC_ERR:
       return "it has no receive buffers and posts none";
     case IBV_WC_REM_ACCESS_ERR:
-      return "it refuses access to the address, which is outside what it has pinned";
+      return "it refuses access to the address, which is outside what it has pinned, or mapped";
     case IBV_WC_REM_INV_REQ_ERR:
       return "it takes the request for malformed; do all ranks run the same build?";
     case IBV_WC_REM_OP_ERR:
-      return "its device failed to carry it out";
+      return "its device failed to carry it out; if that pages on demand, no memory is there";
     case IBV_WC_LOC_QP_OP_ERR:
       return "the device cannot send on this connection: on iWARP the peer died or the network "
              "between is down, elsewhere see the device's log (dmesg)";

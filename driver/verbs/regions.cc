@@ -1,7 +1,7 @@
 #include "driver/verbs/regions.h"
 
-#include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include "driver/verbs/memory.h"
 
@@ -29,16 +29,37 @@ Result<Region> Regions::pin(const Device& device, void* base, uint64_t bytes) {
   return region;
 }
 
+Result<Region> Regions::expose_all(const Device& device) {
+  constexpr int kRead = IBV_ACCESS_ON_DEMAND | IBV_ACCESS_REMOTE_READ;
+  int write = kRead | IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
+  if (device.has_atomics() && device.paging.has_atomics) write |= IBV_ACCESS_REMOTE_ATOMIC;
+  Owned<ibv_mr, ibv_dereg_mr> made[2];
+  for (size_t i = 0; i < 2; ++i) {
+    // "address 0 and length SIZE_MAX": ibv_reg_mr(3) on implicit on-demand paging.
+    made[i].reset(ibv_reg_mr(device.pd.get(), nullptr, SIZE_MAX, i == 0 ? write : kRead));
+    if (made[i]) continue;
+    return error("%s says that it pages all memory on demand, but registering that failed: %s",
+                 device.name.c_str(), std::strerror(errno));
+  }
+  const Region region{0, ~uint64_t{0}, made[0]->lkey, made[0]->rkey, made[1]->lkey, made[1]->rkey};
+  for (auto& one : made) {
+    check(one->lkey != kNoRegion && one->rkey != kNoRegion, "a device's key is 0", one->lkey);
+    regions_.push_back(std::move(one));
+  }
+  return region;
+}
+
 Status Regions::unpin(const Region& region) {
-  const auto at = std::find_if(regions_.begin(), regions_.end(), [&](const auto& held) {
-    return held->lkey == region.local_key && reinterpret_cast<uint64_t>(held->addr) == region.base;
+  const auto erased = std::erase_if(regions_, [&](const auto& held) {
+    const bool is_named = held->lkey == region.local_key || (region.local_read_key != kNoRegion &&
+                                                             held->lkey == region.local_read_key);
+    return is_named && reinterpret_cast<uint64_t>(held->addr) == region.base;
   });
-  if (at == regions_.end()) {
+  if (erased == 0) {
     return error("cannot unpin %llu bytes at 0x%llx: no region has the key 0x%x",
                  static_cast<unsigned long long>(region.bytes),
                  static_cast<unsigned long long>(region.base), region.local_key);
   }
-  regions_.erase(at);
   return success();
 }
 

@@ -34,6 +34,7 @@ class Verbs final : public Driver {
   Result<Region> pin(void* base, uint64_t bytes, int, uint64_t) override {
     return regions_.pin(shared_.device, base, bytes);
   }
+  Result<Region> expose(void* base, uint64_t bytes) override;
   Status unpin(const Region& region) override { return regions_.unpin(region); }
   void close() override;
 
@@ -65,6 +66,7 @@ class Verbs final : public Driver {
  private:
   mutable Shared shared_;  // failure() looks for the device's events
   Regions regions_;
+  bool has_exposed_ = false;
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::unique_ptr<Connector> connector_;
 };
@@ -79,7 +81,10 @@ Caps Verbs::caps() const noexcept {
   caps.copied_bytes_max = kLargeBufferBytes;
   caps.mtu_bytes = shared_.device.mtu_bytes();
   caps.hw_rdma = true;
-  caps.atomic64 = shared_.device.has_atomics() ? kRdmaAtomics : 0;
+  const Paging& paging = shared_.device.paging;
+  const bool has_atomics = shared_.device.has_atomics() && (!has_exposed_ || paging.has_atomics);
+  caps.atomic64 = has_atomics ? kRdmaAtomics : 0;
+  caps.on_demand_paging = caps.exposes = paging.is_used;
   caps.ordered_put_send = !shared_.options.fences_puts;
   caps.bounded_replies = shared_.device.is_iwarp;
   caps.needs_local_key = true;
@@ -107,8 +112,21 @@ Status Verbs::open(const OpenInfo& info) {
         "verbs: %s, %u bytes inline, %u requests under way to each peer; connections are made %s",
         shared_.device.describe().c_str(), shared_.inline_bytes, shared_.window,
         connector_->datagram_queue() != 0 ? "on first use" : "now, as the device has no datagrams");
+    if (shared_.options.pages_on_demand) {
+      log_note("verbs: on-demand paging by %s: %s", shared_.device.name.c_str(),
+               shared_.device.paging.story.c_str());
+    }
   }
   return success();
+}
+
+Result<Region> Verbs::expose(void* base, uint64_t bytes) {
+  if (!shared_.device.paging.is_used || base != nullptr || bytes != ~uint64_t{0}) {
+    return error("%s reaches pinned memory, or all of it", shared_.device.name.c_str());
+  }
+  auto region = regions_.expose_all(shared_.device);
+  has_exposed_ = region.ok();
+  return region;
 }
 
 std::vector<std::byte> Verbs::address() const {

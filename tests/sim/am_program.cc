@@ -55,6 +55,7 @@ void AmWorld::open() {
     mine.drivers[0].driver = node.driver.get();
     mine.drivers[0].caps = node.nic->caps();
     mine.drivers[0].own_key = node.memory->region.local_key;
+    mine.drivers[0].own_read_key = node.memory->region.key_of_source();
     mine.own_base = node.memory->region.base;
     mine.own_bytes = node.memory->region.bytes;
     for (Rank peer = 0; peer < scenario_.ranks; ++peer) {

@@ -24,10 +24,23 @@ int query_port(ibv_context* context, uint8_t number, ibv_port_attr* attr, size_t
   return 0;
 }
 
+int query_device_ex(ibv_context* context, const ibv_query_device_ex_input*,
+                    ibv_device_attr_ex* attr, size_t attr_bytes) {
+  Locked lock;
+  Hca& hca = hca_of(context);
+  if (const int error = lock->fault(Call::kQueryDeviceEx, hca)) return error;
+  ibv_device_attr_ex all{};
+  all.orig_attr = hca.spec.limits;
+  all.odp_caps = hca.spec.odp;
+  std::memcpy(attr, &all, std::min(attr_bytes, sizeof all));
+  return 0;
+}
+
 std::unique_ptr<Context> make_context(Hca& hca) {
   auto context = std::make_unique<Context>();
   context->sz = sizeof(verbs_context);
   context->query_port = query_port;
+  context->query_device_ex = query_device_ex;
   ibv_context& base = context->context;
   base.device = &hca;
   base.abi_compat = __VERBS_ABI_IS_EXTENDED;

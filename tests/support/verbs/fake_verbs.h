@@ -33,6 +33,7 @@ enum class Call : uint8_t {
   kGetDeviceList,
   kOpenDevice,
   kQueryDevice,
+  kQueryDeviceEx,
   kQueryPort,
   kQueryGid,
   kAllocPd,
@@ -69,6 +70,7 @@ struct Counters {
   uint64_t empty_polls = 0;
   uint64_t completions = 0;  ///< handed out by polls
   uint64_t registrations = 0;
+  uint64_t paged_bytes = 0;  ///< moved from or to memory that is paged on demand
   uint64_t rnr_naks = 0;  ///< messages that found no receive buffer at this device
   uint64_t lost = 0;      ///< packets from this device that reached nobody
   uint64_t datagrams_dropped = 0;
@@ -123,6 +125,7 @@ class Fabric {
   void drop_datagrams(uint32_t count);              ///< the next ones, from whomever
   void set_late_writes(const std::string& device);  ///< HcaSpec::has_late_writes
   void deny_datagrams(const std::string& device);   ///< it makes no queue pairs for them
+  void set_paging(const std::string& device, const ibv_odp_caps& odp);  ///< HcaSpec::odp
 
   /// Of one device, or of all together.
   Counters counters(const std::string& device = {}) const;

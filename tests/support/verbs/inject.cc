@@ -89,6 +89,11 @@ void Fabric::break_qp(const std::string& device, uint32_t qp_num) {
   to_error(*lock, *found->second);
 }
 
+void Fabric::set_paging(const std::string& device, const ibv_odp_caps& odp) {
+  Locked lock;
+  lock->hca(device).spec.odp = odp;
+}
+
 void Fabric::deny_datagrams(const std::string& device) {
   Locked lock;
   lock->hca(device).spec.has_datagrams = false;

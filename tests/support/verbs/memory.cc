@@ -2,6 +2,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstring>
 
 #include "tests/support/verbs/engine.h"
@@ -23,15 +24,28 @@ bool is_mapped(void* base, size_t bytes) {
   return mincore(reinterpret_cast<void*>(start), end - start, resident.data()) == 0;
 }
 
+/// All of the process's memory (ibv_reg_mr(3)).
+bool is_implicit(const void* base, size_t bytes, int access) {
+  return (access & IBV_ACCESS_ON_DEMAND) != 0 && base == nullptr && bytes == SIZE_MAX;
+}
+
 int refusal(World& world, const Hca& hca, void* base, size_t bytes, int access) {
   if (const int error = world.fault(Call::kRegMr, hca)) return error;
-  if (bytes == 0 || bytes > hca.spec.limits.max_mr_size) return EINVAL;
+  const bool is_all = is_implicit(base, bytes, access);
+  const auto pages = hca.spec.odp.general_caps;
+  if (is_all && (pages & IBV_ODP_SUPPORT_IMPLICIT) == 0) return EINVAL;
+  if (is_all && (access & IBV_ACCESS_REMOTE_ATOMIC) != 0 &&
+      (hca.spec.odp.per_transport_caps.rc_odp_caps & IBV_ODP_SUPPORT_ATOMIC) == 0) {
+    return EOPNOTSUPP;
+  }
+  if (bytes == 0 || (bytes > hca.spec.limits.max_mr_size && !is_all)) return EINVAL;
   constexpr int kWriters = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
   if ((access & kWriters) != 0 && (access & IBV_ACCESS_LOCAL_WRITE) == 0) return EINVAL;
   constexpr int kKnown = kRemoteAccess | IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_RELAXED_ORDERING;
-  if ((access & ~kKnown) != 0) return EOPNOTSUPP;
+  const int known = kKnown | ((pages & IBV_ODP_SUPPORT) != 0 ? IBV_ACCESS_ON_DEMAND : 0);
+  if ((access & ~known) != 0) return EOPNOTSUPP;
   if (hca.mrs >= static_cast<uint32_t>(hca.spec.limits.max_mr)) return ENOMEM;
-  return is_mapped(base, bytes) ? 0 : EFAULT;
+  return is_all || is_mapped(base, bytes) ? 0 : EFAULT;
 }
 
 /// Each key is another, and none is small: who mixes them up, or makes one up, is found out.
@@ -64,6 +78,34 @@ ibv_mr* register_memory(ibv_pd* pd, void* base, size_t bytes, uint64_t start, in
   return mr;
 }
 
+/// Whether every page of it is mapped: also to be written to, if the region may write at all,
+/// whatever it is wanted for. So does mlx5 take its page faults (Linux,
+/// drivers/infiniband/hw/mlx5/odp.c).
+bool has_pages(uint64_t address, uint64_t bytes, bool writable) {
+  std::FILE* maps = std::fopen("/proc/self/maps", "r");
+  check(maps != nullptr, "no /proc/self/maps");
+  char line[512];
+  uint64_t at = address;
+  const uint64_t end = address + bytes;
+  while (at < end && std::fgets(line, sizeof line, maps) != nullptr) {
+    unsigned long long from = 0, to = 0;
+    char rights[8] = "";
+    if (std::sscanf(line, "%llx-%llx %7s", &from, &to, rights) != 3 || to <= at) continue;
+    if (from > at || rights[0] != 'r' || (writable && rights[1] != 'w')) break;
+    at = to;
+  }
+  std::fclose(maps);
+  return at >= end;
+}
+
+bool can_page(const Hca& hca, int access) {
+  const uint32_t can = hca.spec.odp.per_transport_caps.rc_odp_caps;
+  if ((access & IBV_ACCESS_REMOTE_WRITE) != 0) return (can & IBV_ODP_SUPPORT_WRITE) != 0;
+  if ((access & IBV_ACCESS_REMOTE_READ) != 0) return (can & IBV_ODP_SUPPORT_READ) != 0;
+  if ((access & IBV_ACCESS_REMOTE_ATOMIC) != 0) return (can & IBV_ODP_SUPPORT_ATOMIC) != 0;
+  return true;
+}
+
 std::byte* inside(const std::map<uint32_t, Mr*>& keys, uint32_t key, const ibv_pd* pd,
                   uint64_t address, uint64_t bytes, int access) {
   const auto found = keys.find(key);
@@ -73,7 +115,16 @@ std::byte* inside(const std::map<uint32_t, Mr*>& keys, uint32_t key, const ibv_p
   if (address < mr.start || bytes > mr.length || address - mr.start > mr.length - bytes) {
     return nullptr;
   }
-  return static_cast<std::byte*>(mr.addr) + (address - mr.start);
+  if ((mr.access & IBV_ACCESS_ON_DEMAND) != 0) {
+    constexpr int kWriters =
+        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
+    Hca& hca = hca_of(mr.context);
+    if (!can_page(hca, access) || !has_pages(address, bytes, (mr.access & kWriters) != 0)) {
+      return nullptr;
+    }
+    hca.counters.paged_bytes += bytes;
+  }
+  return reinterpret_cast<std::byte*>(reinterpret_cast<uint64_t>(mr.addr) + (address - mr.start));
 }
 
 }  // namespace
@@ -148,9 +199,11 @@ int ibv_dereg_mr(ibv_mr* mr) {
   Locked lock;
   if (const int error = lock->fault(Call::kDeregMr)) return error;
   Hca& hca = hca_of(mr->context);
-  const auto start = reinterpret_cast<uint64_t>(mr->addr);
-  lock->posted_receives.erase(lock->posted_receives.lower_bound(start),
-                              lock->posted_receives.lower_bound(start + mr->length));
+  if (!is_implicit(mr->addr, mr->length, static_cast<Mr*>(mr)->access)) {
+    const auto start = reinterpret_cast<uint64_t>(mr->addr);
+    lock->posted_receives.erase(lock->posted_receives.lower_bound(start),
+                                lock->posted_receives.lower_bound(start + mr->length));
+  }
   hca.by_local_key.erase(mr->lkey);
   hca.by_remote_key.erase(mr->rkey);
   --hca.mrs;

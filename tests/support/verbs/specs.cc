@@ -84,6 +84,15 @@ HcaSpec infiniband(const std::string& name, uint16_t lid) {
   return spec;
 }
 
+ibv_odp_caps all_paging() {
+  ibv_odp_caps caps{};
+  caps.general_caps = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT;
+  caps.per_transport_caps.rc_odp_caps = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV |
+                                        IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ |
+                                        IBV_ODP_SUPPORT_ATOMIC;
+  return caps;
+}
+
 HcaSpec roce(const std::string& name, uint8_t host) {
   HcaSpec spec;
   spec.name = name;

@@ -37,6 +37,7 @@ struct HcaSpec {
   uint32_t inline_bytes_max = 256;  ///< verbs has no query for it: create_qp refuses more
   int completion_vectors = 2;
   bool has_datagrams = true;
+  ibv_odp_caps odp{};  ///< on-demand paging
   /// Against the specification (IBA o9-20): data may come as late as the write's completion, after
   /// messages that were sent behind it.
   bool has_late_writes = false;
@@ -46,6 +47,8 @@ struct HcaSpec {
 /// An InfiniBand device with one active port of 4096-byte packets and one GID (of the default
 /// subnet prefix). Change what the test needs changed.
 HcaSpec infiniband(const std::string& name, uint16_t lid);
+/// On-demand paging as mlx5 has it: all memory or a part, everything that connections do.
+ibv_odp_caps all_paging();
 /// A RoCE device, MTU 1024, with the GIDs that a Linux host of address 10.0.0.`host` has: 0 and 1
 /// link-local as RoCE v1 and v2, 2 and 3 the IPv4 address as v1 and v2.
 HcaSpec roce(const std::string& name, uint8_t host);

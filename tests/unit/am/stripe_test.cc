@@ -57,7 +57,7 @@ class Stripes : public testing::Test {
       engine.drivers[d].caps = {};
       engine.drivers[d].caps.needs_local_key = true;
       engine.drivers[d].caps.put_bytes_max = 1 << 20;
-      engine.drivers[d].own_key = 50 + d;
+      engine.drivers[d].own_key = engine.drivers[d].own_read_key = 50 + d;
     }
     route_.driver_index = static_cast<uint8_t>(engine.rail_first + engine.rail_to(1));
     route_.driver = drivers[route_.driver_index];
@@ -73,7 +73,7 @@ class Stripes : public testing::Test {
     for (DriverSlot& slot : engine.drivers) {
       slot.driver = nullptr;
       slot.caps = {};
-      slot.own_key = kNoRegion;
+      slot.own_key = slot.own_read_key = kNoRegion;
     }
   }
   uint32_t post(uint64_t bytes) {

@@ -23,6 +23,15 @@ TEST(Strategy, LargeIsPinnedWhereItFits) {
   EXPECT_EQ(publication(SegmentKind::kLarge, kPinsOnly, false), Publication::kWithheld);
 }
 
+TEST(Strategy, WhatADevicePagesIsAllMemoryNeverALargeSegment) {
+  constexpr Caps kPages{
+      .hw_rdma = true, .on_demand_paging = true, .exposes = true, .needs_local_key = true};
+  EXPECT_EQ(publication(SegmentKind::kFast, kPages, false), Publication::kPinned);
+  EXPECT_EQ(publication(SegmentKind::kLarge, kPages, true), Publication::kPinned);
+  EXPECT_EQ(publication(SegmentKind::kLarge, kPages, false), Publication::kWithheld);
+  EXPECT_EQ(publication(SegmentKind::kEverything, kPages, false), Publication::kExposed);
+}
+
 TEST(Strategy, EverythingIsNeverPinned) {
   for (const bool fits : {true, false}) {
     EXPECT_EQ(publication(SegmentKind::kEverything, kExposes, fits), Publication::kExposed);

@@ -67,7 +67,7 @@ TEST_F(Trouble, AnAccessThatThePeerRefuses) {
   Work work = put(&value, sizeof value, kNoRegion);
   work.remote_key ^= 0x55;
   ASSERT_EQ(at(0).post(0, {&work, 1}), 1u);
-  expect_failure(0, "outside what it has pinned");
+  expect_failure(0, "outside what it has pinned, or mapped");
   ASSERT_EQ(done_.size(), 1u);
   EXPECT_EQ(done_[0].status, WorkStatus::kRemoteAccess);
 }
@@ -180,15 +180,16 @@ TEST_P(TroubleOfWork, IsDecoded) {
 
 INSTANTIATE_TEST_SUITE_P(
     Statuses, TroubleOfWork,
-    testing::Values(
-        Decoded{IBV_WC_RNR_RETRY_EXC_ERR, WorkStatus::kUnreachable, "has no receive buffers"},
-        Decoded{IBV_WC_RETRY_EXC_ERR, WorkStatus::kUnreachable, "does not answer"},
-        Decoded{IBV_WC_REM_ACCESS_ERR, WorkStatus::kRemoteAccess, "outside what it has pinned"},
-        Decoded{IBV_WC_REM_INV_REQ_ERR, WorkStatus::kRemoteAccess, "malformed"},
-        Decoded{IBV_WC_REM_OP_ERR, WorkStatus::kRemoteAccess, "failed to carry it out"},
-        Decoded{IBV_WC_LOC_PROT_ERR, WorkStatus::kLocalAccess, "not pinned"},
-        Decoded{IBV_WC_WR_FLUSH_ERR, WorkStatus::kFlushed, "had failed before"},
-        Decoded{IBV_WC_GENERAL_ERR, WorkStatus::kUnreachable, "log (dmesg)"}));
+    testing::Values(Decoded{IBV_WC_RNR_RETRY_EXC_ERR, WorkStatus::kUnreachable,
+                            "has no receive buffers"},
+                    Decoded{IBV_WC_RETRY_EXC_ERR, WorkStatus::kUnreachable, "does not answer"},
+                    Decoded{IBV_WC_REM_ACCESS_ERR, WorkStatus::kRemoteAccess,
+                            "outside what it has pinned, or mapped"},
+                    Decoded{IBV_WC_REM_INV_REQ_ERR, WorkStatus::kRemoteAccess, "malformed"},
+                    Decoded{IBV_WC_REM_OP_ERR, WorkStatus::kRemoteAccess, "failed to carry it out"},
+                    Decoded{IBV_WC_LOC_PROT_ERR, WorkStatus::kLocalAccess, "not pinned"},
+                    Decoded{IBV_WC_WR_FLUSH_ERR, WorkStatus::kFlushed, "had failed before"},
+                    Decoded{IBV_WC_GENERAL_ERR, WorkStatus::kUnreachable, "log (dmesg)"}));
 
 TEST_F(Trouble, NoDevice) {
   VerbsOptions options = options_of(0);

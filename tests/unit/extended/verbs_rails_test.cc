@@ -1,0 +1,75 @@
+// From the settings to the verbs drivers, on a fake RDMA network.
+#include <gtest/gtest.h>
+
+#include "extended/driver_table.h"
+#include "tests/support/verbs/fake_verbs.h"
+
+namespace pinwire {
+namespace {
+
+class VerbsRails : public testing::Test {
+ protected:
+  VerbsRails() {
+    for (const uint8_t host : {uint8_t{1}, uint8_t{2}}) {
+      auto spec = fake_verbs::roce("nic" + std::to_string(host), host);
+      spec.odp = fake_verbs::all_paging();
+      fabric_.add(spec);
+    }
+    job_.settings.verbs_device = "nic1,nic2";
+  }
+  std::string refusal() {
+    auto rails = make_verbs_for(job_);
+    return rails ? std::to_string(rails->size()) + " rails" : rails.sentence();
+  }
+  bool pages(SegmentKind kind, bool use_odp) {
+    job_.kind = kind;
+    job_.settings.use_odp = use_odp;
+    auto rails = make_verbs_for(job_);
+    return rails.ok() && (*rails)[0]->caps().exposes && (*rails)[1]->caps().exposes;
+  }
+
+  fake_verbs::Fabric fabric_;
+  Job job_;
+};
+
+TEST_F(VerbsRails, PageOnDemandForEverythingUnlessTheUserSaysNo) {
+  EXPECT_TRUE(pages(SegmentKind::kEverything, true));
+  EXPECT_FALSE(pages(SegmentKind::kEverything, false));
+  EXPECT_FALSE(pages(SegmentKind::kFast, true));
+  EXPECT_FALSE(pages(SegmentKind::kLarge, true));
+}
+
+TEST_F(VerbsRails, EachHasAnAddressOfItsOwn) {
+  job_.settings.gid = "10.0.0.1,10.0.0.2";
+  EXPECT_EQ(refusal(), "2 rails");
+  job_.settings.gid = "1,10.0.0.2";
+  EXPECT_EQ(refusal(), "2 rails");
+  job_.settings.gid = "10.0.0.2,10.0.0.1";
+  EXPECT_NE(refusal().find("nic1 port 1: GASNET_GID=10.0.0.2 is not an address of the port"),
+            std::string::npos)
+      << refusal();
+}
+
+TEST_F(VerbsRails, AnIndexIsForAllOfThem) {
+  job_.settings.gid = "3";
+  EXPECT_EQ(refusal(), "2 rails");
+  job_.settings.gid = "";
+  EXPECT_EQ(refusal(), "2 rails");
+}
+
+TEST_F(VerbsRails, TooFewAddressesAndTooManyAreRefused) {
+  for (const char* wanted : {"10.0.0.1", "10.0.0.1,10.0.0.2,10.0.0.3"}) {
+    job_.settings.gid = wanted;
+    const std::string said = refusal();
+    EXPECT_NE(said.find(std::string("GASNET_GID=") + wanted + " names"), std::string::npos) << said;
+    EXPECT_NE(said.find("this rank uses 2 ports, nic1:1,nic2:1; name one for each"),
+              std::string::npos)
+        << said;
+  }
+  job_.settings.verbs_device = "nic1";
+  job_.settings.gid = "10.0.0.1,10.0.0.2";
+  EXPECT_NE(refusal().find("this rank uses 1 port, nic1:1;"), std::string::npos) << refusal();
+}
+
+}  // namespace
+}  // namespace pinwire
