@@ -64,11 +64,11 @@ int gasnet_attach(gasnet_handlerentry_t* table, int numentries, uintptr_t segsiz
     log_warning("gasnet_attach: %s", table_ok.sentence().c_str());
     return GASNET_ERR_BAD_ARG;
   }
-  const Status status = job_attach(segsize);
-  if (!status) {
+  const auto failed = [](const Status& status) {
     log_warning("gasnet_attach failed: %s", status.sentence().c_str());
     return GASNET_ERR_RESOURCE;
-  }
+  };
+  if (const Status attached = job_attach(segsize); !attached) return failed(attached);
   for (int i = 0; i < numentries; ++i) {
     table[i].index = entries[static_cast<size_t>(i)].index;
     trace_line('O', "handler %u registered", table[i].index);
@@ -77,6 +77,7 @@ int gasnet_attach(gasnet_handlerentry_t* table, int numentries, uintptr_t segsiz
   pinwire_max_medium = limits.medium_bytes_max;
   pinwire_max_long = limits.long_bytes_max;
   pinwire_max_long_reply = limits.long_reply_bytes_max;
+  if (const Status begun = job_begin(); !begun) return failed(begun);
   return GASNET_OK;
 }
 

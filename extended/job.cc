@@ -237,6 +237,11 @@ Status job_attach(uint64_t segment_bytes) {
   if (auto published = publish_segments(job); !published) return published;
   if (auto chosen = choose_barrier(job); !chosen) return chosen;
   thread_ops();  // of this thread: nothing is allocated from here on
+  return success();
+}
+
+Status job_begin() {
+  Job& job = *the_job;
   engine.target_count = engine.rank_count;
   job.attached = true;
   if (auto started = start_dispatching(job.settings); !started)

@@ -67,7 +67,10 @@ struct Job {
 Job* job() noexcept;
 
 Status job_init(SegmentKind kind, const char* config);
+/// Everything but what job_begin() does.
 Status job_attach(uint64_t segment_bytes);
+/// From now on messages come, and handlers may run: all that they read is set. A barrier.
+Status job_begin();
 
 /// Ranks of the host that `rank` is on, itself included.
 uint32_t ranks_on_host(const Job& job, Rank rank) noexcept;
