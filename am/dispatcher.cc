@@ -1,7 +1,5 @@
 #include "am/dispatcher.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -13,7 +11,7 @@
 
 #include "am/interrupts.h"
 #include "am/progress.h"
-#include "core/base/log.h"
+#include "core/base/library_thread.h"
 #include "core/engine/engine.h"
 
 namespace pinwire {
@@ -31,30 +29,21 @@ constexpr uint32_t kTurnUs = 100;
 /// Every thread that was asked may be in a section for long; threads end, and new ones come.
 constexpr uint32_t kAskAgainUs = 10'000;
 
-enum class Sight : uint8_t {
-  kNothing,  ///< but lanes may owe something
-  kWaiting,  ///< messages that nobody takes
-};
-
 class Dispatcher {
  public:
   Status start(DispatchMode mode, uint32_t watchdog_us) {
     mode_ = mode;
     watchdog_us_ = watchdog_us;
     if (auto opened = open_fds(); !opened) return opened;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for client threads
     is_running_.store(true, std::memory_order_relaxed);
     pthread_t thread;
-    const int why = pthread_create(
-        &thread, nullptr,
+    const int why = start_library_thread(
+        &thread,
         [](void* self) -> void* {
           static_cast<Dispatcher*>(self)->run();
           return nullptr;
         },
         this);
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
     if (why != 0) {
       is_running_.store(false, std::memory_order_relaxed);
       return error(
@@ -142,7 +131,7 @@ class Dispatcher {
   }
 
   void turn() noexcept {
-    if (serve() == Sight::kWaiting) return take_care();
+    if (serve()) return take_care();
     has_waited_ = false;
     if (somebody_polls()) {
       sleep(own_fd_, grace_us_);
@@ -181,9 +170,9 @@ class Dispatcher {
     return is_more;
   }
 
-  /// One turn of every driver, without handing anything out.
-  static Sight serve() noexcept {
-    Sight sight = Sight::kNothing;
+  /// One turn of every driver, without handing anything out. True: messages wait that nobody takes.
+  static bool serve() noexcept {
+    bool waits = false;
     for_each_free_lane([&](DriverSlot& slot, uint32_t lane) {
       // A driver that has served peers is idle after a turn in which it did not.
       constexpr int kTurnsMax = 4;
@@ -192,10 +181,10 @@ class Dispatcher {
         slot.driver->recv(lane, RecvFilter::kAll, {});
         is_idle = slot.driver->idle(lane);
       }
-      if (!is_idle) sight = Sight::kWaiting;
+      waits = waits || !is_idle;
       return true;
     });
-    return sight;
+    return waits;
   }
 
   /// True: whatever arrives from now on makes a lane's event fd readable.
@@ -252,7 +241,6 @@ constinit Dispatcher dispatcher;
 }  // namespace
 
 Status start_dispatcher(DispatchMode mode, uint32_t watchdog_us) {
-  if (mode == DispatchMode::kPoll) return success();
   return dispatcher.start(mode, watchdog_us);
 }
 void stop_dispatcher() noexcept {

@@ -13,7 +13,7 @@
 
 namespace pinwire {
 
-/// Starts it, in the modes that have one. After the drivers are connected, before any message.
+/// For any mode but poll. After the drivers are connected, before any message.
 Status start_dispatcher(DispatchMode mode, uint32_t watchdog_us);
 /// Has it leave what it does; returns when it has, or soon. At the end of a process, by any thread.
 void stop_dispatcher() noexcept;

@@ -172,12 +172,11 @@ Status create_segment(Job& job, uint64_t segment_bytes) {
 
 /// Of this thread, too, which must not be interrupted before it is done.
 Status start_dispatching(const Settings& settings) {
+  if (!has_dispatcher) return success();
   const bool interrupts =
       settings.dispatch == DispatchMode::kInterrupt || settings.dispatch == DispatchMode::kWatchdog;
-  if (has_dispatcher) {
-    engine.thread();
-    register_client();  // if it called before anybody knew of a dispatcher
-  }
+  engine.thread();
+  register_client_thread();  // if it called before anybody knew of a dispatcher
   if (interrupts) {
     if (auto prepared = prepare_interrupts(); !prepared) return prepared;
     pinwire_has_interrupts = 1;

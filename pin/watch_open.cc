@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -14,6 +13,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "core/base/library_thread.h"
 #include "pin/watch.h"
 
 namespace pinwire {
@@ -34,15 +34,6 @@ Status look_at_version() {
     return success();
   }
   return error("Linux %s; pinned memory may be kept across fork() from 5.12 on", system.release);
-}
-
-int start_blocking_signals(pthread_t* thread, void* (*run)(void*), void* argument) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int failed = pthread_create(thread, nullptr, run, argument);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return failed;
 }
 
 void* unmap_page(void* page) noexcept {
@@ -102,7 +93,7 @@ Status Watch::prove() {
     return error("memory cannot be watched: %s", std::strerror(errno));
   }
   pthread_t unmapper{};
-  if (const int failed = start_blocking_signals(&unmapper, unmap_page, page); failed != 0) {
+  if (const int failed = start_library_thread(&unmapper, unmap_page, page); failed != 0) {
     ::close(fd_);  // else the unmapping would wait for a reader
     fd_ = -1;
     munmap(page, kPageBytes);
@@ -129,7 +120,7 @@ Status Watch::prove() {
 }
 
 Status Watch::start_thread() {
-  const int failed = start_blocking_signals(
+  const int failed = start_library_thread(
       &thread_,
       [](void* self) -> void* {
         static_cast<Watch*>(self)->run();

@@ -12,7 +12,7 @@ namespace pinwire {
 namespace {
 
 void on_thread_end(void*) {
-  if (has_dispatcher) forget_client();
+  if (has_dispatcher) forget_client_thread();
   engine.threads_live.fetch_sub(1, std::memory_order_relaxed);
   engine.set_spins();
 }
@@ -48,7 +48,7 @@ void Engine::adopt(ThreadState& state) noexcept {
   // The first threads have a lane each, which nobody else sends on; the others share the last.
   state.lane = std::min(threads.fetch_add(1, std::memory_order_relaxed), lane_count - 1);
   state.turn = state.lane;
-  if (has_dispatcher) register_client();  // last: it may be interrupted at once
+  if (has_dispatcher) register_client_thread();  // last: it may be interrupted at once
 }
 
 void driver_failed(const Driver& driver, WorkStatus status) noexcept {

@@ -30,7 +30,7 @@ constinit std::mutex lock;  // never taken in a signal handler
 
 }  // namespace
 
-void register_client() noexcept {
+void register_client_thread() noexcept {
   if (this_client.thread_id != 0) return;
   const std::lock_guard guard(lock);
   this_client.thread_id = gettid();
@@ -38,7 +38,7 @@ void register_client() noexcept {
   clients.first = &this_client;
 }
 
-void forget_client() noexcept {
+void forget_client_thread() noexcept {
   this_client.handshake.disable(Reason::kLibrary);  // a signal may be on its way
   const std::lock_guard guard(lock);
   for (ClientThread** at = &clients.first; *at != nullptr; at = &(*at)->next) {

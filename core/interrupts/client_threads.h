@@ -31,9 +31,9 @@ struct ClientThread {
 inline constinit thread_local ClientThread this_client;
 
 /// From now on this thread may be asked to run handlers, if it was not before. It takes a lock.
-void register_client() noexcept;
+void register_client_thread() noexcept;
 /// Before its memory is gone; it is never to be interrupted again. For threads that end.
-void forget_client() noexcept;
+void forget_client_thread() noexcept;
 
 /// Has one of them run the handlers of what has arrived (notify_one). `signal(thread)` must not
 /// wait.

@@ -1,6 +1,5 @@
 // The connector's thread: asleep until a greeting or an invitation comes, or a hello is due.
 #include <poll.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/base/library_thread.h"
 #include "driver/verbs/connector.h"
 
 namespace pinwire::verbs {
@@ -25,18 +25,13 @@ uint64_t clock_us() noexcept {
 Status Connector::start_thread() {
   wake_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (wake_fd_ < 0) return error("no eventfd to wake a thread: %s", std::strerror(errno));
-  // The client's signals are for the client's threads.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int failed = pthread_create(
-      &thread_, nullptr,
+  const int failed = start_library_thread(
+      &thread_,
       [](void* self) -> void* {
         static_cast<Connector*>(self)->run();
         return nullptr;
       },
       this);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (failed != 0) {
     return error("%s: no thread to make connections: %s", shared_.device.name.c_str(),
                  std::strerror(failed));
