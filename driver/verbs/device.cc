@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "driver/verbs/ports.h"
+#include "driver/verbs/short_read.h"
 
 namespace pinwire::verbs {
 namespace {
@@ -71,6 +72,7 @@ Result<Device> open_port(const PortName& chosen, const VerbsOptions& options) {
   }
   device.is_ethernet = device.port_facts.link_layer == IBV_LINK_LAYER_ETHERNET;
   device.is_iwarp = chosen.device->transport_type == IBV_TRANSPORT_IWARP;
+  if (device.is_iwarp) device.read_bytes_min = kIwarpReadBytesMin;
   device.uses_gid = !device.is_iwarp && (device.is_ethernet || !options.gid.empty());
   if (device.uses_gid) {
     const auto table = read_gids(device.context.get(), device.port, device.port_facts.gid_tbl_len);

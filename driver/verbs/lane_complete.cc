@@ -37,7 +37,8 @@ void Lane::settle(const ibv_wc& completion) noexcept {
   ticket.link->room += static_cast<int32_t>(ticket.covers);
   room_ += ticket.covers;
   if (ticket.copy_to != nullptr && completion.status == IBV_WC_SUCCESS) {
-    std::memcpy(ticket.copy_to, ticket.pool->at(ticket.buffer), ticket.copy_bytes);
+    std::memcpy(ticket.copy_to, ticket.pool->at(ticket.buffer) + ticket.copy_from,
+                ticket.copy_bytes);
   }
   if (ticket.buffer != BufferPool::kNone) ticket.pool->give(ticket.buffer);
   const After after = ticket.after;

@@ -3,6 +3,7 @@
 
 #include "core/base/bits.h"
 #include "driver/verbs/lane.h"
+#include "driver/verbs/short_read.h"
 
 namespace pinwire::verbs {
 namespace {
@@ -119,6 +120,8 @@ bool Lane::append_put(Link& link, const Work& work, bool is_last) noexcept {
 }
 
 bool Lane::append_get(Link& link, const Work& work) noexcept {
+  if (work.bytes < shared_.device.read_bytes_min) [[unlikely]]
+    return append_short_get(link, work);
   const bool is_in_place = work.local_key != kNoRegion;
   BufferPool* pool = is_in_place ? nullptr : pool_for(work.bytes);
   if (!is_in_place && pool == nullptr) return false;
@@ -139,6 +142,25 @@ bool Lane::append_get(Link& link, const Work& work) noexcept {
     tickets_.at(index).copy_to = static_cast<std::byte*>(work.local);
     tickets_.at(index).copy_bytes = static_cast<uint32_t>(work.bytes);
   }
+  finish(link, request, index);
+  return true;
+}
+
+/// Longer, and what is wanted is copied out of the buffer.
+bool Lane::append_short_get(Link& link, const Work& work) noexcept {
+  const auto bytes = static_cast<uint32_t>(work.bytes);
+  const WideRead wide = widen(work.remote, bytes, shared_.device.read_bytes_min);
+  ibv_send_wr& request = chain_.add(IBV_WR_RDMA_READ);
+  request.wr.rdma.remote_addr = wide.remote;
+  request.wr.rdma.rkey = work.remote_key;
+  const uint32_t buffer = small_.take();
+  Chain::add_piece(request, small_.at(buffer), wide.bytes, small_.local_key());
+  counters_.bytes_copied += bytes;
+  const uint32_t index = ticket_for(work, !is_silent(work), &small_, buffer);
+  Ticket& ticket = tickets_.at(index);
+  ticket.copy_to = static_cast<std::byte*>(work.local);
+  ticket.copy_from = wide.skipped;
+  ticket.copy_bytes = bytes;
   finish(link, request, index);
   return true;
 }

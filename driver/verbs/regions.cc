@@ -3,9 +3,27 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/base/bits.h"
 #include "driver/verbs/memory.h"
+#include "driver/verbs/short_read.h"
 
 namespace pinwire::verbs {
+namespace {
+
+struct Extent {
+  void* base;
+  uint64_t bytes;
+};
+
+/// What to register: just that, but where reads are widened (short_read.h) whole pages.
+Extent extent_of(const Device& device, void* base, uint64_t bytes) noexcept {
+  if (device.read_bytes_min == 0) return {base, bytes};
+  const auto at = reinterpret_cast<uint64_t>(base);
+  const uint64_t from = at & ~(kReadPageBytes - 1);
+  return {reinterpret_cast<void*>(from), align_up(at + bytes, kReadPageBytes) - from};
+}
+
+}  // namespace
 
 Result<Region> Regions::pin(const Device& device, void* base, uint64_t bytes) {
   if (bytes > device.limits.max_mr_size) {
@@ -17,7 +35,8 @@ Result<Region> Regions::pin(const Device& device, void* base, uint64_t bytes) {
   }
   int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
   if (device.has_atomics()) access |= IBV_ACCESS_REMOTE_ATOMIC;
-  Owned<ibv_mr, ibv_dereg_mr> made(ibv_reg_mr(device.pd.get(), base, bytes, access));
+  const Extent extent = extent_of(device, base, bytes);
+  Owned<ibv_mr, ibv_dereg_mr> made(ibv_reg_mr(device.pd.get(), extent.base, extent.bytes, access));
   if (!made) {
     const int reason = errno;
     return error("%s: cannot pin %s", device.name.c_str(),
@@ -53,7 +72,8 @@ Status Regions::unpin(const Region& region) {
   const auto erased = std::erase_if(regions_, [&](const auto& held) {
     const bool is_named = held->lkey == region.local_key || (region.local_read_key != kNoRegion &&
                                                              held->lkey == region.local_read_key);
-    return is_named && reinterpret_cast<uint64_t>(held->addr) == region.base;
+    const auto base = reinterpret_cast<uint64_t>(held->addr);
+    return is_named && inside(region.base, region.bytes, base, held->length);
   });
   if (erased == 0) {
     return error("cannot unpin %llu bytes at 0x%llx: no region has the key 0x%x",

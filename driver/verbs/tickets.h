@@ -23,6 +23,7 @@ struct Ticket {
   Link* link = nullptr;
   uint64_t cookie = 0;
   std::byte* copy_to = nullptr;  ///< of a get or atomic through a buffer
+  uint32_t copy_from = 0;        ///< likewise: offset in the buffer
   uint32_t copy_bytes = 0;       ///< likewise; or of a message that waits in its buffer
   uint32_t covers = 0;           ///< requests on the link that end with this one
   uint32_t buffer = BufferPool::kNone;

@@ -54,6 +54,21 @@ static void between_segments(gasnet_node_t to) {
   }
 }
 
+/* Few bytes on both sides of a page's end: siw answers such reads wrongly. */
+static void across_pages(gasnet_node_t to) {
+  unsigned char *end = part(to) + 8192;
+  fill(local, 192, 70);
+  gasnet_put_bulk(to, end - 64, local, 192);
+  for (size_t before = 1; before <= 36; before += 5) {
+    for (size_t bytes = 1; bytes <= 72; ++bytes) {
+      memset(back, 0xee, bytes + 1);
+      gasnet_get_bulk(back, to, end - before, bytes);
+      EXPECT(memcmp(back, local + 64 - before, bytes) == 0);
+      EXPECT_EQ(back[bytes], 0xee);
+    }
+  }
+}
+
 static void explicit_handles(gasnet_node_t to) {
   for (int s = 0; s < kSizes; ++s) {
     const size_t bytes = sizes[s];
@@ -196,6 +211,7 @@ int main(int argc, char **argv) {
     const gasnet_node_t to = (me + k) % nodes;
     blocking(to);
     between_segments(to);
+    across_pages(to);
     explicit_handles(to);
     some_at_a_time(to);
     implicit_handles(to);
