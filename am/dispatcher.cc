@@ -11,6 +11,7 @@
 
 #include "am/interrupts.h"
 #include "am/progress.h"
+#include "core/base/cpus.h"
 #include "core/base/library_thread.h"
 #include "core/engine/engine.h"
 
@@ -31,7 +32,7 @@ constexpr uint32_t kAskAgainUs = 10'000;
 
 class Dispatcher {
  public:
-  Status start(DispatchMode mode, uint32_t watchdog_us) {
+  Status start(DispatchMode mode, uint32_t watchdog_us, const std::vector<uint32_t>& cpus) {
     mode_ = mode;
     watchdog_us_ = watchdog_us;
     if (auto opened = open_fds(); !opened) return opened;
@@ -52,6 +53,7 @@ class Dispatcher {
           std::strerror(why));
     }
     pthread_setname_np(thread, "dispatcher");
+    run_on(thread, cpus);
     pthread_detach(thread);
     return success();
   }
@@ -240,8 +242,9 @@ constinit Dispatcher dispatcher;
 
 }  // namespace
 
-Status start_dispatcher(DispatchMode mode, uint32_t watchdog_us) {
-  return dispatcher.start(mode, watchdog_us);
+Status start_dispatcher(DispatchMode mode, uint32_t watchdog_us,
+                        const std::vector<uint32_t>& cpus) {
+  return dispatcher.start(mode, watchdog_us, cpus);
 }
 void stop_dispatcher() noexcept {
   if (has_dispatcher) dispatcher.stop();

@@ -8,13 +8,17 @@
 // so that a client that computes keeps nobody waiting for those.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "core/base/result.h"
 #include "core/config/settings.h"
 
 namespace pinwire {
 
-/// For any mode but poll. After the drivers are connected, before any message.
-Status start_dispatcher(DispatchMode mode, uint32_t watchdog_us);
+/// For any mode but poll; it runs on these CPUs (none: on those of the calling thread). After the
+/// drivers are connected, before any message.
+Status start_dispatcher(DispatchMode mode, uint32_t watchdog_us, const std::vector<uint32_t>& cpus);
 /// Has it leave what it does; returns when it has, or soon. At the end of a process, by any thread.
 void stop_dispatcher() noexcept;
 /// It may have waited for this: look again. In signal context too.

@@ -171,7 +171,8 @@ Status create_segment(Job& job, uint64_t segment_bytes) {
 }
 
 /// Of this thread, too, which must not be interrupted before it is done.
-Status start_dispatching(const Settings& settings) {
+Status start_dispatching(const Job& job) {
+  const Settings& settings = job.settings;
   if (!has_dispatcher) return success();
   const bool interrupts =
       settings.dispatch == DispatchMode::kInterrupt || settings.dispatch == DispatchMode::kWatchdog;
@@ -182,7 +183,7 @@ Status start_dispatching(const Settings& settings) {
     pinwire_has_interrupts = 1;
     disable_interrupts(Reason::kLibrary);
   }
-  return start_dispatcher(settings.dispatch, settings.watchdog_us);
+  return start_dispatcher(settings.dispatch, settings.watchdog_us, dispatcher_cpus(job));
 }
 }  // namespace
 
@@ -243,8 +244,7 @@ Status job_begin() {
   Job& job = *the_job;
   engine.target_count = engine.rank_count;
   job.attached = true;
-  if (auto started = start_dispatching(job.settings); !started)
-    return started;  // it reads all this
+  if (auto started = start_dispatching(job); !started) return started;  // it reads all this
   auto met = job.bootstrap->barrier();
   enable_interrupts(Reason::kLibrary);
   return met;

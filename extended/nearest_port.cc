@@ -109,16 +109,23 @@ PortChoice choose_port(const Job& job) {
   return choice;
 }
 
+std::vector<uint32_t> dispatcher_cpus(const Job& job) { return free_cpus(job, Numa{}, 0); }
+
 void report_place(const Job& job) {
   bool has_dpdk = false;
   for (uint32_t d = 0; d < engine.driver_count; ++d)
     has_dpdk = has_dpdk || std::strcmp(engine.drivers[d].driver->name(), "dpdk") == 0;
-  log_note("may run on CPUs %s of NUMA node %s%s%s", cpu_list(usable_cpus()).c_str(),
+  const std::vector<uint32_t> dispatcher = dispatcher_cpus(job);
+  const std::string dispatched =
+      !has_dispatcher ? ""
+                      : "; the dispatcher runs on " +
+                            (dispatcher.empty() ? "the same" : "CPUs " + cpu_list(dispatcher));
+  log_note("may run on CPUs %s of NUMA node %s%s%s%s", cpu_list(usable_cpus()).c_str(),
            node_list(job.ranks[engine.rank].numa_nodes).c_str(),
            engine.spinners_max == 0
                ? ": fewer than the ranks that share them, which yield instead of spinning"
                : "",
-           has_dpdk ? choose_port(job).story.c_str() : "");
+           has_dpdk ? choose_port(job).story.c_str() : "", dispatched.c_str());
 }
 
 }  // namespace pinwire

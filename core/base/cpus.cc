@@ -15,6 +15,14 @@ std::vector<uint32_t> usable_cpus() {
   return cpus;
 }
 
+void run_on(pthread_t thread, const std::vector<uint32_t>& cpus) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const uint32_t cpu : cpus)
+    if (cpu < CPU_SETSIZE) CPU_SET(cpu, &set);
+  if (CPU_COUNT(&set) != 0) pthread_setaffinity_np(thread, sizeof set, &set);
+}
+
 std::string cpu_list(const std::vector<uint32_t>& ordered) {
   std::string text;
   for (size_t i = 0; i < ordered.size(); ++i) {
