@@ -23,6 +23,7 @@ PROGRAMS = ("ib_write_bw", "ib_read_bw", "ib_write_lat", "ib_send_lat")
 PORT = 18515
 LISTENS_S_MAX = 20
 RUN_S_MAX = 300
+PERFTEST_TRIES = 3
 MIB = 1 << 20
 # rxe (Linux 6.1) reads a wrong address when it repeats a read twice; a starved device must not give it cause.
 QP_TIMEOUT = "20"
@@ -81,6 +82,15 @@ def perftest(options, row):
         server.wait()
 
 
+def perftest_again(options, row):
+    """It says 0 now and then, where a guest's clock jumps."""
+    for _ in range(PERFTEST_TRIES):
+        value = perftest(options, row)
+        if value > 0:
+            return value
+    sys.exit(f"beside_perftest: {row.program} says 0, {PERFTEST_TRIES} times")
+
+
 def flood(options, row, folder):
     path = pathlib.Path(folder) / "flood.json"
     size = 0 if row.operation == "am_short" else row.size
@@ -120,8 +130,8 @@ def measure(options, row, folder, turn):
     """Ours and theirs, the first of them the other one each turn."""
     if turn % 2:
         our = flood(options, row, folder)
-        return our, perftest(options, row)
-    their = perftest(options, row)
+        return our, perftest_again(options, row)
+    their = perftest_again(options, row)
     return flood(options, row, folder), their
 
 
