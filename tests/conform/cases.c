@@ -19,7 +19,7 @@ static struct {
 } handlers[kHandlersMax];
 static int handler_count;
 
-static volatile int failures;
+static _Atomic int failures;
 static char first_failure[kFailureBytes];
 static const char *why_not_here;
 static unsigned freezes;
@@ -77,7 +77,7 @@ void barrier(void) {
 #ifdef GASNET_SEGMENT_EVERYTHING
 /* Nobody has a segment of its own: memory that each node tells the others of takes its place. */
 static gasnet_handlerentry_t own_table[kHandlersMax];
-static volatile unsigned segments_known;
+static _Atomic unsigned segments_known;
 static void learn_segment(gasnet_token_t token, void *buf, size_t nbytes) {
   gasnet_node_t from = kNodesMax;
   gasnet_AMGetMsgSource(token, &from);

@@ -4,7 +4,7 @@
 
 #include "../cases.h"
 
-static volatile int seen;
+static _Atomic int seen;
 static gasnet_handlerarg_t values[16];
 
 static void on_sixteen(gasnet_token_t token, gasnet_handlerarg_t a0, gasnet_handlerarg_t a1,
@@ -55,7 +55,7 @@ CASE(eight_pointers_fit, "C1-132") {
   EXPECT(memcmp(back, pointers, sizeof back) == 0);
 }
 
-static volatile int two_seen;
+static _Atomic int two_seen;
 static gasnet_handlerarg_t first_of_two, second_of_two;
 static void on_two(gasnet_token_t token, gasnet_handlerarg_t first, gasnet_handlerarg_t second) {
   (void)token;

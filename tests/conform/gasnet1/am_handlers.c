@@ -2,7 +2,7 @@
 #include "../cases.h"
 
 static gasnet_hsl_t hsl = GASNET_HSL_INITIALIZER;
-static volatile int replies, requests, asked, evaluations;
+static _Atomic int replies, requests, asked, evaluations;
 
 static void on_source_reply(gasnet_token_t token, int asker) {
   gasnet_node_t source = nodes;
@@ -133,7 +133,7 @@ CASE(poll_and_blockuntil, "C1-157 C1-161 C1-165 C1-305") {
 }
 
 /* Replies are optional (C1-118, C1-305): nothing of the library's own is seen. */
-static volatile int quiet_requests;
+static _Atomic int quiet_requests;
 static void on_quiet(gasnet_token_t token) {
   (void)token;
   ++quiet_requests;

@@ -5,7 +5,7 @@
 enum { kPayloadMax = 1 << 20, kFlood = 200 };
 
 static unsigned char local[kPayloadMax + 64];
-static volatile int requests, replies;
+static _Atomic int requests, replies;
 
 /* What the running case expects of every payload. */
 static struct {
@@ -139,7 +139,7 @@ CASE(long_from_the_segment, "C1-144 C1-145 C1-152") {
 }
 
 /* Many at once: each is whole when its handler runs, and comes once. */
-static volatile int came[kFlood], echoes;
+static _Atomic int came[kFlood], echoes;
 static void on_echo(gasnet_token_t token, int number) {
   (void)token;
   EXPECT_EQ(came[number], 0);
@@ -177,7 +177,7 @@ CASE(every_message_comes_once, "C1-116 C1-122 C1-137 C1-159") {
 static unsigned char async_heap[65536];
 static unsigned char *async_source;
 static size_t async_bytes;
-static volatile int async_replies;
+static _Atomic int async_replies;
 static void on_async_reply(gasnet_token_t token) {
   (void)token;
   memset(async_source, 0xbb, async_bytes);
@@ -238,7 +238,7 @@ CASE(too_long_replies_are_refused, "C1-136 C1-152") {
  */
 
 enum { kHuge = 64 << 20 };
-static volatile int huge_came;
+static _Atomic int huge_came;
 static void on_huge(gasnet_token_t token, void *buf, size_t nbytes) {
   (void)token;
   EXPECT(buf == segments[me].addr && holds(buf, nbytes, 3));

@@ -44,7 +44,7 @@ JOB(segment_is_left_untouched, "C1-084 C1-089", kNetwork, 0, "") {
 /* ---- a node without a segment -------------------------------------------------------------------
  */
 
-static volatile int pings, longs;
+static _Atomic int pings, longs;
 static void on_ping(gasnet_token_t token) { gasnet_AMReplyShort0(token, 201); }
 static void on_pong(gasnet_token_t token) {
   (void)token;

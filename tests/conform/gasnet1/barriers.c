@@ -115,7 +115,7 @@ CASE(local_and_global_differences_together, "C1-268 C1-269") {
 /* ---- split phase --------------------------------------------------------------------------------
  */
 
-static volatile int go, answers;
+static _Atomic int go, answers;
 static void on_answer(gasnet_token_t token) {
   (void)token;
   ++answers;

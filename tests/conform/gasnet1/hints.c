@@ -41,7 +41,7 @@ CASE(thread_information, "C1-277 C1-278 C1-279 C1-280 C1-281") {
   EXPECT_EQ(gets_in_an_expression(), 18);
 }
 
-static volatile int pongs;
+static _Atomic int pongs;
 static void on_pong(gasnet_token_t token) {
   (void)token;
   ++pongs;

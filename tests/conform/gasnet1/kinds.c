@@ -14,7 +14,7 @@ enum { kRepliesFrom = kNodesMax / 2 }; /* parts from here on are for Long replie
 static unsigned char statics[(size_t)kNodesMax * kPartBytes] = {1};
 static unsigned char zeroed[(size_t)kNodesMax * kPartBytes];
 static unsigned char *places[kNodesMax][kPlaces];
-static volatile unsigned places_known;
+static _Atomic unsigned places_known;
 
 static void on_places(gasnet_token_t token, void *buf, size_t nbytes) {
   gasnet_node_t from = kNodesMax;
@@ -100,7 +100,7 @@ CASE(memory_of_every_kind_is_put_to_and_got_from, "C1-063 C1-066 C1-304") {
 
 /* ---- Longs ----------------------------------------------------------------------------------- */
 
-static volatile unsigned longs_answered;
+static _Atomic unsigned longs_answered;
 static unsigned char reply_source[kPartBytes];
 
 static void on_long_reply(gasnet_token_t token, void *buf, size_t nbytes, gasnet_handlerarg_t seed) {
