@@ -25,7 +25,7 @@ Program = collections.namedtuple("Program", "modes segment_kib words", defaults=
 PROGRAMS = {
     "am_matrix": Program(("seq", "parsync", "par"), 4096, ["8"]),
     "barrier_matrix": Program(("seq", "parsync", "par"), 4),
-    "rma_matrix": Program(("seq", "parsync", "par"), 8192),
+    "rma_matrix": Program(("seq", "parsync", "par"), 8192, ["4096"]),
     "storm": Program(("seq", "parsync", "par"), 1024),
     "threads": Program(("par",), 1024),
     "random_traffic": Program(("seq", "par"), 20992, ["200", "4096"]),

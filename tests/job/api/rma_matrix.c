@@ -1,5 +1,6 @@
 /* Puts, gets, memsets and values in every form, to every rank and oneself, at many sizes and odd
- * addresses; the rules of synchronisation; 65,535 operations in flight: C1-207...261. */
+ * addresses; the rules of synchronisation; 65,535 operations in flight (or so many as the argument says):
+ * C1-207...261. */
 #include "job_test.h"
 
 #define SEGMENT_BYTES (8u << 20)
@@ -189,24 +190,26 @@ static void values(gasnet_node_t to) {
 }
 
 /* C1-224: as many as the specification promises, explicit and implicit at once. */
-static void many_in_flight(gasnet_node_t to) {
-  enum { kCount = 65535 };
-  static gasnet_handle_t handles[kCount];
-  static uint32_t out[kCount], in[kCount];
+enum { kPromised = 65535 };
+static void many_in_flight(gasnet_node_t to, uint32_t count) {
+  static gasnet_handle_t handles[kPromised];
+  static uint32_t out[kPromised], in[kPromised];
   uint32_t *at = (uint32_t *)part(to);
   EXPECT(sizeof out <= part_bytes());
-  for (uint32_t i = 0; i < kCount; ++i) {
+  for (uint32_t i = 0; i < count; ++i) {
     out[i] = i * 2654435761u + me;
     handles[i] = gasnet_put_nb_bulk(to, at + i, &out[i], 4);
   }
-  gasnet_wait_syncnb_all(handles, kCount);
-  for (uint32_t i = 0; i < kCount; ++i) gasnet_get_nbi(&in[i], to, at + i, 4);
+  gasnet_wait_syncnb_all(handles, count);
+  for (uint32_t i = 0; i < count; ++i) gasnet_get_nbi(&in[i], to, at + i, 4);
   gasnet_wait_syncnbi_gets();
-  for (uint32_t i = 0; i < kCount; ++i) EXPECT_EQ(in[i], out[i]);
+  for (uint32_t i = 0; i < count; ++i) EXPECT_EQ(in[i], out[i]);
 }
 
 int main(int argc, char **argv) {
   start_job(&argc, &argv, NULL, 0, SEGMENT_BYTES);
+  const int in_flight = argc > 1 ? atoi(argv[1]) : kPromised;
+  EXPECT(in_flight > 0 && in_flight <= kPromised);
   for (gasnet_node_t k = 0; k < nodes; ++k) {
     const gasnet_node_t to = (me + k) % nodes;
     blocking(to);
@@ -217,7 +220,7 @@ int main(int argc, char **argv) {
     implicit_handles(to);
     regions(to);
     values(to);
-    many_in_flight(to);
+    many_in_flight(to, (uint32_t)in_flight);
     barrier();
   }
   end_job("rma_matrix");
