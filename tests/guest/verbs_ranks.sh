@@ -1,6 +1,6 @@
 #!/bin/bash
 # In a guest: jobs over the verbs driver on a soft RDMA device, rxe unless $RDMA_UP says siw-up. In the last, large transfers leave the segment without a copy.
-# verbs_ranks.sh LAUNCHER RANKS:PROGRAM...
+# verbs_ranks.sh LAUNCHER 'RANKS:PROGRAM [ARGUMENT...]'...
 launcher=$1
 shift
 export GASNET_DRIVER=verbs GASNET_STATSFILE=$GUEST_LOGS/stats-%
@@ -10,7 +10,10 @@ export GASNET_QP_TIMEOUT=20
 
 fail() { echo "verbs_ranks.sh: $*" >&2; exit 1; }
 ${RDMA_UP:-rxe-up} || fail "no RDMA device"
-for job in "$@"; do "$launcher" -n "${job%%:*}" "${job#*:}" || fail "${job#*:} with ${job%%:*} ranks left with $?"; done
+for job in "$@"; do
+  read -ra words <<< "${job/:/ }"
+  "$launcher" -n "${words[@]}" || fail "${words[*]:1} with ${job%%:*} ranks left with $?"
+done
 for rank in 0 1; do
   grep -E 'verbs\.' "$GUEST_LOGS/stats-$rank" || fail "rank $rank wrote no statistics"
   in_place=$(sed -n 's/.*verbs.in_place_bytes //p' "$GUEST_LOGS/stats-$rank")
