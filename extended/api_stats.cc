@@ -58,6 +58,12 @@ const char* pinwire_driver_name(gasnet_node_t peer) {
   return driver == nullptr ? "self" : driver->name();
 }
 
+const char* pinwire_dispatch() {
+  static constexpr const char* kNames[] = {"poll", "interrupt", "watchdog", "thread", "nicproc"};
+  const DispatchMode mode = job() == nullptr ? DispatchMode::kPoll : job()->settings.dispatch;
+  return kNames[static_cast<size_t>(mode)];
+}
+
 uint32_t pinwire_network_depth() { return job() == nullptr ? 0 : job()->settings.network_depth; }
 uint32_t pinwire_lanes() { return engine.lane_count; }
 uint32_t pinwire_my_lane() { return engine.thread().lane; }

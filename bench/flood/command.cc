@@ -50,13 +50,12 @@ Result<Command> set_number(Verb verb, const char* what, const std::string& value
 }
 
 Result<Command> set_dispatch(const std::string& value) {
-  if (value == "poll") return Command{.verb = Verb::kSetDispatch};
-  for (const char* later : {"interrupt", "watchdog", "thread", "nicproc"}) {
-    if (value == later) {
-      return error("dispatch '%s' is not available in this build; available: poll", later);
-    }
+  std::string names;
+  for (const char* mode : kDispatchModes) {
+    if (value == mode) return Command{.verb = Verb::kSetDispatch, .dispatch = mode};
+    names += (names.empty() ? "" : "|") + std::string(mode);
   }
-  return error("there is no dispatch '%s'; available: poll", value.c_str());
+  return error("there is no dispatch mode '%s'; choose one of %s", value.c_str(), names.c_str());
 }
 
 Result<Command> parse_set(const Words& words) {
@@ -71,7 +70,7 @@ Result<Command> parse_set(const Words& words) {
   }
   return error(
       "set takes one thing and its value: set fwd %s, set burst N, set txpkts BYTES, "
-      "set depth N, set dispatch poll",
+      "set depth N, set dispatch MODE",
       mode_names().c_str());
 }
 
@@ -125,7 +124,8 @@ std::string command_help() {
       "  set burst N               operations between two polls (1-512)\n"
       "  set txpkts BYTES          payload of each; 0: Short AMs (K and M are understood)\n"
       "  set depth N               operations in flight, in put, get and am (1-65535)\n"
-      "  set dispatch poll         how arriving messages get their handlers run\n"
+      "  set dispatch MODE         who runs the handlers of arriving messages: poll, interrupt,\n"
+      "                            watchdog, thread or nicproc; starts the job again in that mode\n"
       "  start [tx_first]          let it flow; tx_first: send one burst of AMs first\n"
       "  stop                      stop, and print the totals\n"
       "  show port stats all       counters and rates since the last show; a port is a rank\n"

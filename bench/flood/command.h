@@ -28,11 +28,16 @@ enum class Verb : uint8_t {
   kQuit,
 };
 
+/// As GASNET_DISPATCH calls them.
+inline constexpr const char* kDispatchModes[] = {"poll", "interrupt", "watchdog", "thread",
+                                                 "nicproc"};
+
 struct Command {
   Verb verb = Verb::kNone;
   uint64_t number = 0;                     ///< kSetBurst, kSetBytes, kSetDepth
   TrafficMode mode = TrafficMode::kFlood;  ///< kSetMode
   bool tx_first = false;                   ///< kStart
+  const char* dispatch = "";               ///< kSetDispatch: one of kDispatchModes
 };
 
 /// A sentence that says what is wrong and what is available, if the line is no command.

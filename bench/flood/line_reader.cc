@@ -8,7 +8,7 @@
 namespace pinwire::flood {
 
 void LineReader::poll(int wait_ms) {
-  if (ended_) return;
+  if (ended_ || pending_.find('\n') != std::string::npos) return;
   pollfd wanted = {fd_, POLLIN, 0};
   if (::poll(&wanted, 1, wait_ms) <= 0) return;
   char bytes[4096];

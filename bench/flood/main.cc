@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <string_view>
 
 #include "bench/flood/arguments.h"
 #include "bench/flood/director.h"
@@ -75,6 +76,8 @@ Job start_job(const Options& options) {
   job.ranks = gasnet_nodes();
   const uint64_t buffer_bytes = buffer_bytes_of(options);
   job.buffer_bytes = buffer_bytes;
+  const std::string_view dispatch = pinwire_dispatch();
+  handlers_run_at_once = dispatch == "thread" || dispatch == "nicproc";
   const auto table = handlers();
   const int attached =
       gasnet_attach(table.data(), static_cast<int>(table.size()), segment_bytes(buffer_bytes), 0);

@@ -22,6 +22,7 @@ struct Box {
   Counter orders_done;
   Counter snapshots_told;
   Snapshot snapshot;
+  gasnet_hsl_t reports_lock = GASNET_HSL_INITIALIZER;
   std::vector<Figures> reports;
 };
 Box box;
@@ -92,8 +93,10 @@ void on_order(gasnet_token_t, void* payload, size_t bytes) {
 void on_order_done(gasnet_token_t, void* payload, size_t bytes) {
   check(bytes == 0 || bytes == sizeof(Figures), "a report of the wrong size", bytes);
   if (bytes != 0) {
+    gasnet_hsl_lock(&box.reports_lock);
     check(box.reports.size() < box.reports.capacity(), "more reports than ranks");
     std::memcpy(&box.reports.emplace_back(), payload, sizeof(Figures));
+    gasnet_hsl_unlock(&box.reports_lock);
   }
   box.orders_done.add(1);
 }
@@ -189,9 +192,8 @@ void report_order_done(const Figures* figures) {
 
 void answer_questions() {
   // Not in the handler: counters of drivers and the clocks are no business of a handler.
-  const int64_t asker = box.asker.load(std::memory_order_relaxed);
-  if (asker < 0) return;
-  box.asker.store(-1, std::memory_order_relaxed);
+  if (box.asker.load(std::memory_order_relaxed) < 0) return;
+  const int64_t asker = box.asker.exchange(-1, std::memory_order_relaxed);
   Snapshot snapshot = local_snapshot();
   gasnet_AMRequestMedium0(static_cast<gasnet_node_t>(asker), kTellSnapshot, &snapshot,
                           sizeof snapshot);

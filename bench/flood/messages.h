@@ -1,7 +1,8 @@
 // The active messages between the ranks of flood, and what their handlers keep.
 //
-// Handlers run on the thread that polls (dispatch `poll`), so counters are relaxed atomics with one
-// writer: a plain load, add and store, not a locked instruction on the path that is measured.
+// Handlers run on the thread that polls, or in a signal upon it, one at a time: so counters are
+// atomics with one writer, a plain load, add and store, not a locked instruction on the path that
+// is measured. In the dispatch modes with a thread of the library that runs handlers, it is locked.
 #pragma once
 
 #include <gasnet.h>
@@ -38,14 +39,21 @@ enum Handler : gasnet_handler_t {
 
 std::span<gasnet_handlerentry_t> handlers();
 
-/// Single writer (see above), any reader.
+/// Several threads run handlers. Constant from attach on.
+inline bool handlers_run_at_once = false;
+
+/// Handlers write, any thread reads; what the handler wrote before is seen with it.
 class Counter {
  public:
-  uint64_t get() const noexcept { return value_.load(std::memory_order_relaxed); }
+  uint64_t get() const noexcept { return value_.load(std::memory_order_acquire); }
   void add(uint64_t more) noexcept {
-    value_.store(value_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+    if (handlers_run_at_once) {
+      value_.fetch_add(more, std::memory_order_release);
+    } else {
+      value_.store(value_.load(std::memory_order_relaxed) + more, std::memory_order_release);
+    }
   }
-  void set(uint64_t value) noexcept { value_.store(value, std::memory_order_relaxed); }
+  void set(uint64_t value) noexcept { value_.store(value, std::memory_order_release); }
 
  private:
   std::atomic<uint64_t> value_{0};

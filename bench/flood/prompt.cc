@@ -4,7 +4,9 @@
 
 #include <cstdio>
 #include <string>
+#include <string_view>
 
+#include "bench/flood/again.h"
 #include "bench/flood/command.h"
 #include "bench/flood/director.h"
 #include "bench/flood/driver_facts.h"
@@ -27,12 +29,16 @@ class Prompt {
  public:
   explicit Prompt(const Job& job)
       : job_(job),
+        legacy_(take_legacy()),
         settings_(job.options.traffic),
         traffic_(job.path, job.clock),
         zero_(job.ranks),
         shown_(job.ranks),
         shown_s_(now_seconds()) {
     zero_ = shown_ = read_ports();
+    for (const std::string& line : legacy_.settings) {
+      if (auto command = parse_command(line)) take_setting(*command);
+    }
   }
 
   void run();
@@ -41,6 +47,8 @@ class Prompt {
   void once_in_a_while();
   void read_commands();
   void execute(const Command& command);
+  std::string take_setting(const Command& command);
+  void set_dispatch(const char* mode);
   void start(bool tx_first);
   void stop();
   void show_ports();
@@ -50,9 +58,10 @@ class Prompt {
   std::vector<PortCounters> read_ports() const;
 
   const Job& job_;
+  const Legacy legacy_;
   TrafficSettings settings_;
   Traffic traffic_;
-  LineReader input_{STDIN_FILENO};
+  LineReader input_{STDIN_FILENO, legacy_.input};
   bool leaving_ = false;
   double started_s_ = 0;
   double next_stats_s_ = 0;
@@ -82,10 +91,10 @@ void Prompt::show_ports() {
 }
 
 void Prompt::show_config() const {
-  std::string out =
-      text("%s forwarding - ranks=%u - pairs=%u - driver=%s - dispatch=poll - %s\n",
-           entry(settings_.mode).name, job_.ranks, pairs_of(job_.ranks),
-           pinwire_driver_name(job_.path.partner), traffic_.running() ? "running" : "stopped");
+  std::string out = text("%s forwarding - ranks=%u - pairs=%u - driver=%s - dispatch=%s - %s\n",
+                         entry(settings_.mode).name, job_.ranks, pairs_of(job_.ranks),
+                         pinwire_driver_name(job_.path.partner), pinwire_dispatch(),
+                         traffic_.running() ? "running" : "stopped");
   out += text("  %s\n", entry(settings_.mode).meaning);
   out += text("  burst=%u - txpkts=%llu bytes - depth=%u - network depth=%u\n", settings_.burst,
               static_cast<unsigned long long>(settings_.bytes), settings_.depth,
@@ -136,7 +145,39 @@ void Prompt::stop() {
                 significant(trips.percentile(0.99) / 1e3).c_str(),
                 significant(trips.percentile(0.999) / 1e3).c_str());
   }
-  say(out + text("  Ran for %.3g s.\n", now_seconds() - started_s_));
+  say(out +
+      text("  Ran for %.3g s, dispatch %s.\n", now_seconds() - started_s_, pinwire_dispatch()));
+}
+
+/// Says what has been set.
+std::string Prompt::take_setting(const Command& command) {
+  switch (command.verb) {
+    case Verb::kSetMode:
+      settings_.mode = command.mode;
+      return text("Set %s forwarding mode%s\n", entry(command.mode).name,
+                  traffic_.running() ? ", from the next start on" : "");
+    case Verb::kSetBurst:
+      settings_.burst = static_cast<uint32_t>(command.number);
+      return text("Number of packets per burst set to %u\n", settings_.burst);
+    case Verb::kSetBytes:
+      settings_.bytes = command.number;
+      return text("TX packet size set to %llu bytes\n",
+                  static_cast<unsigned long long>(settings_.bytes));
+    case Verb::kSetDepth:
+      settings_.depth = static_cast<uint32_t>(command.number);
+      return text("Operations in flight set to %u\n", settings_.depth);
+    default:
+      return "";
+  }
+}
+
+void Prompt::set_dispatch(const char* mode) {
+  if (std::string_view(mode) == pinwire_dispatch()) return say(text("Dispatch is %s\n", mode));
+  if (traffic_.running()) return say("Traffic is running; stop it first.\n");
+  auto asked = ask_again(mode, settings_, input_.pending());
+  if (!asked) return say(asked.sentence() + "\n");
+  say(text("Starting the job again with dispatch %s\n", mode));
+  leaving_ = true;
 }
 
 void Prompt::execute(const Command& command) {
@@ -144,21 +185,12 @@ void Prompt::execute(const Command& command) {
     case Verb::kNone:
       return;
     case Verb::kSetMode:
-      settings_.mode = command.mode;
-      return say(text("Set %s forwarding mode%s\n", entry(command.mode).name,
-                      traffic_.running() ? ", from the next start on" : ""));
     case Verb::kSetBurst:
-      settings_.burst = static_cast<uint32_t>(command.number);
-      return say(text("Number of packets per burst set to %u\n", settings_.burst));
     case Verb::kSetBytes:
-      settings_.bytes = command.number;
-      return say(text("TX packet size set to %llu bytes\n",
-                      static_cast<unsigned long long>(settings_.bytes)));
     case Verb::kSetDepth:
-      settings_.depth = static_cast<uint32_t>(command.number);
-      return say(text("Operations in flight set to %u\n", settings_.depth));
+      return say(take_setting(command));
     case Verb::kSetDispatch:
-      return say("Dispatch is poll\n");
+      return set_dispatch(command.dispatch);
     case Verb::kStart:
       return start(command.tx_first);
     case Verb::kStop:
@@ -218,7 +250,11 @@ void Prompt::once_in_a_while() {
 }
 
 void Prompt::run() {
-  if (job_.options.auto_start) start(false);
+  if (legacy_.is_there) {
+    say(text("Dispatch is %s\n", pinwire_dispatch()));
+  } else if (job_.options.auto_start) {
+    start(false);
+  }
   if (job_.options.interactive) say("flood> ");
   constexpr uint64_t kLookEvery_ns = 1'000'000;
   uint64_t looked = 0;

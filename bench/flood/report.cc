@@ -43,11 +43,12 @@ std::string label(Operation operation) {
 }
 
 std::string heading(const ReportFacts& facts, const Rows& rows) {
-  std::string out = text(
-      "\n%s: %u rank%s, %u pair%s, network depth %u, local buffers in the %s%s\n",
-      facts.driver.c_str(), facts.ranks, facts.ranks == 1 ? "" : "s", facts.pairs,
-      facts.pairs == 1 ? "" : "s", facts.network_depth, facts.buffers_in_heap ? "heap" : "segment",
-      facts.yielding ? ", ranks yield the CPU while they poll" : "");
+  std::string out =
+      text("\n%s: %u rank%s, %u pair%s, dispatch %s, network depth %u, local buffers in the %s%s\n",
+           facts.driver.c_str(), facts.ranks, facts.ranks == 1 ? "" : "s", facts.pairs,
+           facts.pairs == 1 ? "" : "s", facts.dispatch.c_str(), facts.network_depth,
+           facts.buffers_in_heap ? "heap" : "segment",
+           facts.yielding ? ", ranks yield the CPU while they poll" : "");
   out += text(
       "  Loops of %llu operations, fewer where they would pass %s or %.3g ms; median of up to %u "
       "loops, ± half the spread.\n",

@@ -12,6 +12,7 @@ namespace pinwire::flood {
 /// What stands above the tables and beside the figures.
 struct ReportFacts {
   std::string driver;
+  std::string dispatch = "poll";
   uint32_t ranks = 2;
   uint32_t pairs = 1;
   uint32_t network_depth = 0;

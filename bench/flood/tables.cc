@@ -58,6 +58,7 @@ std::string describe(const Measurement& m) {
 
 int run_tables(const Job& job) {
   ReportFacts facts = {.driver = pinwire_driver_name(job.path.partner),
+                       .dispatch = pinwire_dispatch(),
                        .ranks = job.ranks,
                        .pairs = pairs_of(job.ranks),
                        .network_depth = pinwire_network_depth(),

@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include <cerrno>
 #include <cstdio>
 
 #include "bench/flood/measure.h"
@@ -17,8 +18,9 @@ namespace {
 constexpr int kPollsPerLook = 16;
 
 void nap_ms(uint32_t milliseconds) {
-  const timespec wanted = {milliseconds / 1000, static_cast<long>(milliseconds % 1000) * 1'000'000};
-  ::nanosleep(&wanted, nullptr);
+  timespec left = {milliseconds / 1000, static_cast<long>(milliseconds % 1000) * 1'000'000};
+  while (::nanosleep(&left, &left) != 0 && errno == EINTR && !stop_requested()) {
+  }
 }
 
 void measure_and_report(const Job& job, uint32_t index) {

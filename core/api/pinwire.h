@@ -20,6 +20,10 @@ size_t pinwire_stats(pinwire_stat_t *out, size_t count);
 /* How messages to `peer` travel: "shm", "dpdk", "self". */
 const char *pinwire_driver_name(gasnet_node_t peer);
 
+/* Who runs the handlers of messages to this rank, as GASNET_DISPATCH says it: "poll", "interrupt",
+ * ... */
+const char *pinwire_dispatch(void);
+
 /* Requests that may be in flight to one peer (GASNET_NETWORKDEPTH). */
 uint32_t pinwire_network_depth(void);
 /* Lanes of this process and the one the calling thread uses. */

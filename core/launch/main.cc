@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
 #include "core/base/log.h"
 #include "core/config/settings.h"
@@ -14,17 +15,16 @@
 namespace {
 
 constexpr int kBadCommandLine = 2;
+constexpr int kAgain = -1;
 
 int say_and(int code, const std::string& sentence) {
   pinwire::log_note("%s", sentence.c_str());
   return code;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+/// What the command line asks for, in the environment as it is now.
+int do_once(int argc, char** argv) {
   using Action = pinwire::launch::LaunchOptions::Action;
-  pinwire::launch::block_signals();
   auto settings =
       pinwire::read_settings([](const char* name) -> const char* { return std::getenv(name); });
   if (!settings) return say_and(kBadCommandLine, settings.sentence());
@@ -48,6 +48,22 @@ int main(int argc, char** argv) {
     case Action::kRun:
       break;
   }
-  auto code = pinwire::launch::run_job(*settings, *options);
-  return code ? *code : say_and(kBadCommandLine, code.sentence());
+  auto end = pinwire::launch::run_job(*settings, *options);
+  if (!end) return say_and(kBadCommandLine, end.sentence());
+  for (const std::string& one : end->again) {
+    const size_t at = one.find('=');
+    ::setenv(one.substr(0, at).c_str(), one.c_str() + at + 1, 1);
+  }
+  return end->again.empty() ? end->exit_code : kAgain;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  pinwire::launch::block_signals();
+  int code;
+  do {
+    code = do_once(argc, argv);
+  } while (code == kAgain);
+  return code;
 }

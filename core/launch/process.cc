@@ -98,6 +98,7 @@ bool is_program(const std::string& path) {
 }  // namespace
 
 void raise_descriptor_limit() {
+  if (limit_before.rlim_max != 0) return;  // for an earlier job
   if (::getrlimit(RLIMIT_NOFILE, &limit_before) != 0) return;
   rlimit limit = limit_before;
   limit.rlim_cur = limit.rlim_max;

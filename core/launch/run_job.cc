@@ -6,6 +6,7 @@
 
 #include "core/base/log.h"
 #include "core/bootstrap/environment_block.h"
+#include "core/launch/again.h"
 #include "core/launch/environment.h"
 #include "core/launch/janitor.h"
 #include "core/launch/job.h"
@@ -22,6 +23,8 @@ namespace {
 std::vector<std::string> job_environment(const LaunchOptions& options, const std::string& job_dir) {
   auto environment = own_environment();
   set_variable(environment, "GASNET_JOB_DIR", job_dir);
+  set_variable(environment, kAgainVariable,
+               again_path(job_dir));  // but on other hosts (plan_share)
   if (!options.driver.empty()) set_variable(environment, "GASNET_DRIVER", options.driver);
   return environment;
 }
@@ -106,7 +109,7 @@ Result<int> run_in(const std::string& job_dir, const LaunchOptions& options) {
 
 }  // namespace
 
-Result<int> run_job(const Settings& settings, const LaunchOptions& options) {
+Result<JobEnd> run_job(const Settings& settings, const LaunchOptions& options) {
   for (const auto& warning : warnings_about(environ))
     if (!settings.quiet) log_warning("%s", warning.c_str());
   if (spawner_of(options) == SpawnerChoice::kMpi) return become_mpirun(options);
@@ -121,8 +124,12 @@ Result<int> run_job(const Settings& settings, const LaunchOptions& options) {
     return janitor.error();
   }
   auto code = run_in(job_dir->path, options);
+  JobEnd end;
+  if (code && *code == 0) end.again = read_again(again_path(job_dir->path));
   janitor->dismiss(kill_children(janitor->process()));
-  return code;
+  if (!code) return code.error();
+  end.exit_code = *code;
+  return end;
 }
 
 }  // namespace pinwire::launch

@@ -1,14 +1,22 @@
 // From a command line to an exit code: one job, with all that surrounds it.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "core/base/result.h"
 #include "core/config/settings.h"
 #include "core/launch/options.h"
 
 namespace pinwire::launch {
 
-/// The job's exit code; a sentence if it could not be started. Nothing is left behind in either
-/// case.
-Result<int> run_job(const Settings& settings, const LaunchOptions& options);
+struct JobEnd {
+  int exit_code = 0;
+  /// `NAME=value`: it shall be started again with these in the environment (core/launch/again.h).
+  std::vector<std::string> again;
+};
+
+/// A sentence if the job could not be started. Nothing is left behind in either case.
+Result<JobEnd> run_job(const Settings& settings, const LaunchOptions& options);
 
 }  // namespace pinwire::launch

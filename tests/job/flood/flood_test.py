@@ -19,9 +19,11 @@ PUTS_AND_GETS = ["put_blocking", "get_blocking", "put_nb", "get_nb", "put_nbi", 
 SHORT_LOOPS = ["--iterations=50", "--repetitions=1", "--loop-ms=1", "--no-references", "--yield=always"]
 
 
-def start(arguments, ranks=2, eal=(), launched=True, **options):
+def start(arguments, ranks=2, eal=(), launched=True, dispatch=None, **options):
     command = [LAUNCHER, "-n", str(ranks)] if launched else []
     environment = dict(os.environ, GASNET_DRIVER=DRIVER)
+    if dispatch:
+        environment["GASNET_DISPATCH"] = dispatch
     return subprocess.Popen(
         command + [FLOOD, *eal, "--", *arguments], env=environment, text=True,
         stdin=options.pop("stdin", subprocess.DEVNULL), stdout=subprocess.PIPE,
@@ -119,7 +121,14 @@ class Tables(unittest.TestCase):
                 for op in PUTS_AND_GETS + ["am_long"]:
                     self.assertIn((test, op, bytes_each), names)
         self.assertIn("Round-trip latency and inverse throughput", out)
-        self.assertIn("network depth", out)
+        self.assertIn("dispatch poll, network depth", out)
+
+    def test_the_tables_name_the_dispatch_mode(self):
+        for mode in ("interrupt", "watchdog", "thread", "nicproc"):
+            rows, out = self.rows_of(["--sizes=8", "--ops=am_short,am_medium,am_long,put_nb"],
+                                     ranks=4 if DRIVER == "shm" else 2, dispatch=mode)
+            self.assertEqual(len(rows), 8)
+            self.assertIn(f"dispatch {mode}, network depth", out)
 
     def test_packets_are_those_of_the_network(self):
         rows, _ = self.rows_of(["--sizes=4096", "--ops=put_nb,am_short"])
@@ -245,12 +254,14 @@ class Prompt(unittest.TestCase):
 
     def test_settings_show_up(self):
         code, out, err = prompt(["set burst 7", "set txpkts 2K", "set depth 9", "set dispatch poll",
-                                 "set dispatch interrupt", "show config fwd", "show lanes",
+                                 "set dispatch signal", "show config fwd", "show lanes",
                                  "show credits", "clear port stats all", "help", "bogus", "stop",
                                  "quit"])
         self.assertEqual(code, 0, out + err)
         self.assertIn("burst=7 - txpkts=2048 bytes - depth=9", out)
-        self.assertIn("'interrupt' is not available in this build; available: poll", out)
+        self.assertIn("Dispatch is poll", out)
+        self.assertIn("no dispatch mode 'signal'; choose one of poll|interrupt|watchdog|thread|nicproc", out)
+        self.assertIn("dispatch=poll", out)
         self.assertIn(f"to rank 1 over {DRIVER}", out)
         self.assertIn("GASNET_NETWORKDEPTH", out)
         self.assertIn("unknown command 'bogus'", out)
@@ -270,6 +281,33 @@ class Prompt(unittest.TestCase):
         code, out, err = prompt(lines + ["quit"])
         self.assertEqual(code, 0, out + err)
         self.assertEqual(out.count("Accumulated"), 2)
+
+    def test_every_dispatch_mode_is_the_same_prompt_in_another_job(self):
+        # A rank that naps between two runs is interrupted; with a thread nobody waits for its poll.
+        modes = ["interrupt", "watchdog", "thread", "nicproc", "poll"]
+        lines = ["set fwd am", "set burst 7", "set txpkts 128"]
+        for mode in modes:
+            lines += [f"set dispatch {mode}", "show config fwd", "start", f"set dispatch {mode}x",
+                      "set dispatch poll" if mode != "poll" else "set dispatch thread",
+                      "show port stats all", "stop"]
+        code, out, err = prompt(lines + ["quit"])
+        self.assertEqual(code, 0, out + err)
+        self.assertEqual(re.findall(r"Starting the job again with dispatch (\w+)", out), modes)
+        self.assertEqual(re.findall(r"am forwarding .* dispatch=(\w+)", out), modes)
+        self.assertEqual(re.findall(r"Ran for .*, dispatch (\w+)\.", out), modes)
+        self.assertEqual(out.count("burst=7 - txpkts=128 bytes"), len(modes))
+        self.assertEqual(out.count("Traffic is running; stop it first."), len(modes))
+        for block in out.split("Accumulated forward statistics for all ports")[1:]:
+            received, sent = (int(re.search(f"{way}-packets: (\\d+)", block)[1]) for way in ("RX", "TX"))
+            self.assertGreater(sent, 0, block)
+            self.assertEqual(received, sent, f"everything sent arrived\n{block}")
+
+    @unittest.skipIf(DRIVER != "shm", "a rank alone has no network")
+    def test_without_a_launcher_the_dispatch_mode_stays_and_a_sentence_says_why(self):
+        code, out, err = prompt(["set dispatch thread", "show config fwd", "quit"], launched=False)
+        self.assertEqual(code, 0, out + err)
+        self.assertIn("start it with GASNET_DISPATCH=thread", out)
+        self.assertIn("dispatch=poll", out)
 
     def test_end_of_input_leaves(self):
         code, out, err = prompt(["start"])

@@ -45,6 +45,22 @@ TEST_F(Launch, C1_115_TheEnvironmentOfTheLauncherReachesAllRanks) {
   EXPECT_EQ(outcome.out, "FRUIT=a pear = good\nFRUIT=a pear = good\n");
 }
 
+TEST_F(Launch, AJobThatEndedWellStartsAgainInAnotherEnvironment) {
+  const auto outcome = launch(2, {rank_, "again", "3", "7", "0"}, {}, {"LIFE=1", kPatience});
+  EXPECT_EQ(outcome.code, 7) << outcome.err;
+  EXPECT_EQ(sorted_lines(outcome.out),
+            (std::vector<std::string>{"rank 0, life 1", "rank 0, life 2", "rank 0, life 3",
+                                      "rank 1, life 1", "rank 1, life 2", "rank 1, life 3"}));
+  EXPECT_EQ(outcome.err, "");
+}
+
+TEST_F(Launch, AJobThatEndedBadlyDoesNotStartAgain) {
+  const auto outcome = launch(2, {rank_, "again", "3", "7", "5"}, {}, {"LIFE=1", kPatience});
+  EXPECT_EQ(outcome.code, 5) << outcome.err;
+  EXPECT_EQ(count_of(outcome.out, "life 1"), 2);
+  EXPECT_EQ(count_of(outcome.out, "life 2"), 0);
+}
+
 TEST_F(Launch, C1_101_TheCodeIsOneOfThose) {
   const auto outcome = launch(3, {rank_, "all-leave", "4"}, {}, {kPatience});
   EXPECT_GE(outcome.code, 4);

@@ -96,6 +96,22 @@ int environment(Bootstrap& job, Arguments more) {
   return 0;
 }
 
+/// again TIMES CODE: rank 0 asks for another start until LIFE is TIMES; then all leave with CODE.
+int again(Bootstrap& job, Arguments more) {
+  const char* life = job.job_environment("LIFE");
+  const char* path = std::getenv("GASNET_JOB_AGAIN");
+  std::printf("rank %u, life %s%s\n", job.rank(), life, path ? "" : ", the last");
+  if (path == nullptr || std::atoi(life) == std::atoi(more[0])) return std::atoi(more[1]);
+  if (job.rank() == 0) {
+    FILE* file = std::fopen(path, "w");
+    if (file == nullptr) die("no file to ask for another start");
+    std::fprintf(file, "LIFE=%d%cFRUIT=a = b%chalf an assignment", std::atoi(life) + 1, 0, 0);
+    std::fclose(file);
+  }
+  auto passed = job.barrier();
+  return passed ? std::atoi(more[2]) : 1;
+}
+
 /// all-leave CODE: every rank leaves with CODE + its rank; says if it sees SIGQUIT.
 int all_leave(Bootstrap& job, Arguments more) {
   ::signal(SIGQUIT, [](int) { [[maybe_unused]] auto n = ::write(1, "SIGQUIT\n", 8); });
@@ -186,9 +202,9 @@ int frames(Bootstrap& job, Arguments more) {
 
 int main(int, char** argv) {
   const std::map<std::string, std::function<int(Bootstrap&, Arguments)>> verbs = {
-      {"gather", gather},       {"keys", keys},         {"environment", environment},
-      {"all-leave", all_leave}, {"one", one},           {"wait", wait_for_ever},
-      {"frames", frames},       {"barriers", barriers}, {"lines", lines}};
+      {"gather", gather},       {"keys", keys},  {"environment", environment}, {"again", again},
+      {"all-leave", all_leave}, {"one", one},    {"wait", wait_for_ever},      {"frames", frames},
+      {"barriers", barriers},   {"lines", lines}};
   const auto verb = verbs.find(argv[1] ? argv[1] : "");
   if (verb == verbs.end()) die("no such verb");
   auto job = pinwire::make_bootstrap();

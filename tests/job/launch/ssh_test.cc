@@ -63,6 +63,13 @@ TEST_F(Ssh, C1_115_TheEnvironmentOfTheLauncherReachesAllRanks) {
   EXPECT_EQ(outcome.out, "PEAR=ripe\nPEAR=ripe\n");
 }
 
+TEST_F(Ssh, RanksOfOtherHostsCannotAskForAnotherStart) {
+  const auto outcome =
+      ssh(2, {rank_, "again", "3", "7", "0"}, {"--hosts", "n0,n1"}, {"LIFE=1", kPatience});
+  EXPECT_EQ(outcome.code, 7) << outcome.err;
+  EXPECT_EQ(count_of(outcome.out, "life 1, the last"), 2) << outcome.out;
+}
+
 TEST_F(Ssh, StandardInputReachesRank0) {
   const std::string input(300000, 'i');
   const auto outcome = ssh(3, {"cat"}, {"--hosts", "n0,n1"}, {}, input);

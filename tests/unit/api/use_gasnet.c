@@ -44,6 +44,7 @@ void use_types_and_job(int argc, char **argv) {
   (void)gasnet_set_waitmode(GASNET_WAIT_SPIN + GASNET_WAIT_BLOCK + GASNET_WAIT_SPINBLOCK);
   (void)pinwire_stats(stats, sizeof config + sizeof page);
   (void)pinwire_driver_name(pinwire_network_depth() + pinwire_lanes() + pinwire_my_lane());
+  (void)pinwire_dispatch();
   (void)config, (void)page;
 }
 

@@ -55,13 +55,16 @@ TEST(Command, NumbersAndTheirBounds) {
   EXPECT_NE(bad("set txpkts -1").find("not '-1'"), std::string::npos);
 }
 
-TEST(Command, OnlyPollDispatchAndTheOthersSaySo) {
-  EXPECT_EQ(good("set dispatch poll").verb, Verb::kSetDispatch);
-  for (const char* later : {"interrupt", "watchdog", "thread", "nicproc"}) {
-    const std::string sentence = bad((std::string("set dispatch ") + later).c_str());
-    EXPECT_NE(sentence.find("available: poll"), std::string::npos);
-    EXPECT_NE(sentence.find(later), std::string::npos);
+TEST(Command, EveryDispatchModeAndTheSentenceNamesThem) {
+  const std::string sentence = bad("set dispatch signal");
+  EXPECT_NE(sentence.find("'signal'"), std::string::npos);
+  for (const char* mode : {"poll", "interrupt", "watchdog", "thread", "nicproc"}) {
+    const Command command = good((std::string("set dispatch ") + mode).c_str());
+    EXPECT_EQ(command.verb, Verb::kSetDispatch);
+    EXPECT_STREQ(command.dispatch, mode);
+    EXPECT_NE(sentence.find(mode), std::string::npos);
   }
+  EXPECT_NE(bad("set dispatch").find("set dispatch MODE"), std::string::npos);
 }
 
 TEST(Command, MistakesGetASentence) {

@@ -47,12 +47,25 @@ TEST_F(LineReaderTest, TheLastLineNeedsNoEnd) {
   write("\nquit");
   close_writer();
   reader.poll(0);
-  reader.poll(0);
   EXPECT_EQ(reader.next(), "");
+  reader.poll(0);
   EXPECT_FALSE(reader.at_end());
   EXPECT_EQ(reader.next(), "quit");
   EXPECT_EQ(reader.next(), std::nullopt);
   EXPECT_TRUE(reader.at_end());
+}
+
+TEST_F(LineReaderTest, AnotherReaderMayGoOn) {
+  LineReader first(ends_[0]);
+  write("set dispatch thread\nstart\nst");
+  first.poll(0);
+  EXPECT_EQ(first.next(), "set dispatch thread");
+  write("op\n");
+  first.poll(0);  // it has a line: the rest stays where it is
+  LineReader second(ends_[0], first.pending());
+  EXPECT_EQ(second.next(), "start");
+  second.poll(0);
+  EXPECT_EQ(second.next(), "stop");
 }
 
 TEST_F(LineReaderTest, AClosedDescriptorIsTheEnd) {

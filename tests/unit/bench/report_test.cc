@@ -33,9 +33,11 @@ TEST(Report, PA016TimeOutsideOfSending) {
 }
 
 TEST(Report, PA014DepthAndMethodAreStated) {
-  const auto out = report({.driver = "dpdk", .network_depth = 16, .planned = 3},
-                          {row(Pattern::kFlood, Operation::kGetNb, 8, 1)});
+  const auto out =
+      report({.driver = "dpdk", .dispatch = "watchdog", .network_depth = 16, .planned = 3},
+             {row(Pattern::kFlood, Operation::kGetNb, 8, 1)});
   EXPECT_NE(out.find("dpdk:"), std::string::npos);
+  EXPECT_NE(out.find("dispatch watchdog"), std::string::npos);
   EXPECT_NE(out.find("network depth 16"), std::string::npos);
   EXPECT_NE(out.find("10000 operations"), std::string::npos);
   EXPECT_NE(out.find("STOPPED: 1 of 3"), std::string::npos);
