@@ -1,5 +1,6 @@
 #include "am/by_message.h"
 
+#include "am/handler_watch.h"
 #include "am/handlers.h"
 #include "am/outgoing.h"
 #include "core/base/log.h"
@@ -101,7 +102,7 @@ uint32_t get_by_message(Rank from, uint64_t source, void* dest, size_t bytes,
 }
 
 void long_by_message(const pinwire_token* token, Rank to, const AmCall& call, const void* source,
-                     size_t bytes, void* dest) noexcept {
+                     size_t bytes, void* dest, bool is_async) noexcept {
   const Route& route = engine.routes[to];
   const size_t piece_max = carried_bytes_max(engine.drivers[route.driver_index].caps);
   const size_t ahead = bytes == 0 ? 0 : (bytes - 1) / piece_max * piece_max;
@@ -117,6 +118,7 @@ void long_by_message(const pinwire_token* token, Rank to, const AmCall& call, co
   AmHead head;
   const uint32_t head_bytes = build_head(head, Category::kCarriedLong, call.handler, call.argc,
                                          call.args, static_cast<uint32_t>(bytes), address);
+  mark_async(head, is_async);
   Work work = send_work(token, to, head, head_bytes);
   if (ahead != 0 && token != nullptr) work.flags |= kWorkFenced;
   work.local = unconst(from + ahead);

@@ -1,6 +1,9 @@
 #include "am/dispatch.h"
 
+#include <utility>
+
 #include "am/by_message.h"
+#include "am/handler_watch.h"
 #include "am/handlers.h"
 #include "am/message.h"
 #include "core/base/log.h"
@@ -46,22 +49,25 @@ void place_rest(const Recv& message, const AmHeader& header, uint64_t address) n
 
 class HandlerScope {
  public:
-  explicit HandlerScope(ThreadState& state) noexcept : state_(state), before_(state.in_handler) {
+  HandlerScope(ThreadState& state, uint8_t index, const pinwire_token& token,
+               bool must_reply) noexcept
+      : state_(state), before_(state.in_handler), watch_(index, token, must_reply) {
     state.in_handler = true;
   }
-  ~HandlerScope() {
-    // Handlers run in client calls, which hold no HSL, or, to oneself, in those of a handler.
-    if constexpr (kUsageChecks) {
-      if (state_.hsls_held != 0) fatal("a handler returned while it holds a handler-safe lock");
-    }
-    state_.in_handler = before_;
-  }
+  ~HandlerScope() { state_.in_handler = before_; }
   HandlerScope(const HandlerScope&) = delete;
 
  private:
   ThreadState& state_;
   bool before_;
+  [[no_unique_address]] HandlerWatch watch_;
 };
+
+/// A LongAsync to oneself.
+bool next_must_reply() noexcept {
+  if constexpr (kUsageChecks) return std::exchange(client_usage.next_must_reply, false);
+  return false;
+}
 
 }  // namespace
 
@@ -72,8 +78,8 @@ void dispatch(uint32_t lane, const Recv& message) noexcept {
   if (!well_formed(message, header)) malformed(message, header);
   const HandlerFunction handler = handler_at(header.handler, message.peer);
   note_event(Event::kHandler, message.peer, header.payload_bytes, header.handler);
-  HandlerScope scope(this_thread);
   pinwire_token token{message.peer, lane, message.cls == MessageClass::kRequest, false};
+  const HandlerScope scope(this_thread, header.handler, token, header.reserved == kMarkMustReply);
   std::byte* body = message.data + sizeof header;
   switch (header.category) {
     case Category::kShort:
@@ -101,8 +107,8 @@ void dispatch_loopback(uint8_t index, bool is_request, bool is_short, void* payl
                        uint32_t argc, const int32_t* args) noexcept {
   const HandlerFunction handler = handler_at(index, engine.rank);
   note_event(Event::kHandler, engine.rank, bytes, index);
-  HandlerScope scope(this_thread);
   pinwire_token token{engine.rank, 0, is_request, false};
+  const HandlerScope scope(this_thread, index, token, next_must_reply());
   if (is_short) {
     call_short(handler, &token, argc, args);
   } else {

@@ -4,6 +4,7 @@
 
 #include "am/by_message.h"
 #include "am/exchange.h"
+#include "am/handler_watch.h"
 #include "am/outgoing.h"
 #include "am/tracked.h"
 #include "am/visit.h"
@@ -215,6 +216,7 @@ void long_on_demand(const pinwire_token* token, Rank to, const AmCall& call, con
   const uint32_t head_bytes =
       build_head(head, Category::kLong, call.handler, call.argc, call.args,
                  static_cast<uint32_t>(bytes), reinterpret_cast<uint64_t>(dest));
+  mark_async(head, is_async);
   if (bytes != 0) {
     const bool is_copied = engine.drivers[route.driver_index].caps.copies(bytes, !is_async);
     DoneCount done{0};

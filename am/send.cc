@@ -4,6 +4,7 @@
 
 #include "am/by_message.h"
 #include "am/dispatch.h"
+#include "am/handler_watch.h"
 #include "am/on_demand.h"
 #include "am/outgoing.h"
 #include "am/stripe.h"
@@ -95,6 +96,7 @@ void send_long(const pinwire_token* token, Rank to, const AmCall& call, const vo
   const Route& route = engine.routes[to];
   if (route.driver == nullptr) {
     if (bytes != 0) std::memmove(dest, source, bytes);
+    mark_async_to_self(is_async);
     dispatch_loopback(call.handler, token == nullptr, false, dest, bytes, call.argc, call.args);
     return;
   }
@@ -103,7 +105,7 @@ void send_long(const pinwire_token* token, Rank to, const AmCall& call, const vo
     if (route.reach == Reach::kBuckets || is_visited) {
       long_on_demand(token, to, call, source, bytes, dest, is_async);
     } else {
-      long_by_message(token, to, call, source, bytes, dest);
+      long_by_message(token, to, call, source, bytes, dest, is_async);
     }
     return;
   }
@@ -111,6 +113,7 @@ void send_long(const pinwire_token* token, Rank to, const AmCall& call, const vo
   const uint32_t head_bytes =
       build_head(head, Category::kLong, call.handler, call.argc, call.args,
                  static_cast<uint32_t>(bytes), reinterpret_cast<uint64_t>(dest));
+  mark_async(head, is_async);
   Work work = send_work(token, to, head, head_bytes);
   if (bytes == 0) {
     post(token, route, work);

@@ -23,6 +23,41 @@ bool bad_target(gasnet_node_t dest, int argc) noexcept {
   return GASNET_ERR_NOT_INIT;
 }
 
+// Debug builds: a lock is used between its initialisation and gasnet_hsl_destroy (C1-190).
+// Templates, as in others a gasnet_hsl_t has no such member.
+
+template <typename Hsl>
+void check_lives(Hsl* hsl, const char* call) noexcept {
+  if constexpr (kUsageChecks) {
+    if (hsl->life == PINWIRE_HSL_LIVES) return;
+    breach(
+        "C1-293",
+        "%s of an HSL at %p that is not initialised, or not any more; use GASNET_HSL_INITIALIZER "
+        "or gasnet_hsl_init",
+        call, static_cast<void*>(hsl));
+  }
+}
+/// Memory that was given back without a gasnet_hsl_destroy may look like a lock that lives.
+template <typename Hsl>
+void begin_life(Hsl* hsl) noexcept {
+  if constexpr (kUsageChecks) {
+    if (hsl->life == PINWIRE_HSL_LIVES) {
+      if (hsl->word != 0) breach("C1-293", "gasnet_hsl_init of a locked HSL");
+      warn_of_breach("C1-293",
+                     "gasnet_hsl_init of an HSL at %p that is initialised, and was not destroyed",
+                     static_cast<void*>(hsl));
+    }
+    hsl->life = PINWIRE_HSL_LIVES;
+  }
+}
+template <typename Hsl>
+void end_life(Hsl* hsl) noexcept {
+  if constexpr (kUsageChecks) {
+    if (hsl->word != 0) breach("C1-293", "gasnet_hsl_destroy of a locked HSL");
+    hsl->life = 0;
+  }
+}
+
 AmCall call_of(gasnet_handler_t handler, int argc, const gasnet_handlerarg_t* args) noexcept {
   return {handler, static_cast<uint32_t>(argc), args};
 }
@@ -54,6 +89,7 @@ int pinwire_am_request_long(gasnet_node_t dest, gasnet_handler_t handler, void* 
                             const gasnet_handlerarg_t* args) {
   const ClientCall inside(is_async ? "gasnet_AMRequestLongAsync" : "gasnet_AMRequestLong", handler);
   if (bad_target(dest, argc) || nbytes > pinwire_max_long) return refusal();
+  if constexpr (kUsageChecks) check_range("gasnet_AMRequestLong", dest, dest_addr, nbytes);
   note_event(Event::kRequestLong, dest, nbytes, handler, source);
   request_long(dest, call_of(handler, argc, args), source, nbytes, dest_addr, is_async != 0);
   return GASNET_OK;
@@ -86,6 +122,7 @@ int pinwire_am_reply_long(gasnet_token_t token, gasnet_handler_t handler, void* 
   if (token == nullptr || bad_target(token->source, argc) || nbytes > pinwire_max_long_reply) {
     return GASNET_ERR_BAD_ARG;
   }
+  if constexpr (kUsageChecks) check_range("gasnet_AMReplyLong", token->source, dest_addr, nbytes);
   note_event(Event::kReplyLong, token->source, nbytes, handler, source);
   reply_long(*token, call_of(handler, argc, args), source, nbytes, dest_addr);
   return GASNET_OK;
@@ -129,21 +166,23 @@ int gasnetc_AMPoll() { return gasnet_AMPoll(); }
 
 void gasnet_hsl_init(gasnet_hsl_t* hsl) {
   trace_line('O', "hsl_init %p", static_cast<void*>(hsl));
+  begin_life(hsl);
   hsl->word = 0;
 }
 void gasnet_hsl_destroy(gasnet_hsl_t* hsl) {
   trace_line('O', "hsl_destroy %p", static_cast<void*>(hsl));
-  if constexpr (kUsageChecks) {
-    if (hsl->word != 0) fatal("gasnet_hsl_destroy of a locked HSL");
-  }
+  check_lives(hsl, "gasnet_hsl_destroy");
+  end_life(hsl);
   if (hsl->word != 0) fatal("gasnet_hsl_destroy of a locked HSL (C1-190)");
 }
 void gasnet_hsl_lock(gasnet_hsl_t* hsl) {
+  check_lives(hsl, "gasnet_hsl_lock");
   disable_interrupts(Reason::kLock);
   const TimedEvent timed(Event::kHslLock);
   hsl_lock(hsl->word);
 }
 int gasnet_hsl_trylock(gasnet_hsl_t* hsl) {
+  check_lives(hsl, "gasnet_hsl_trylock");
   disable_interrupts(Reason::kLock);
   note_event(Event::kHslTryLock);
   if (hsl_try_lock(hsl->word)) return GASNET_OK;
@@ -151,9 +190,28 @@ int gasnet_hsl_trylock(gasnet_hsl_t* hsl) {
   return GASNET_ERR_NOT_READY;
 }
 void gasnet_hsl_unlock(gasnet_hsl_t* hsl) {
+  check_lives(hsl, "gasnet_hsl_unlock");
   note_event(Event::kHslUnlock);
   hsl_unlock(hsl->word);
   enable_interrupts(Reason::kLock);  // C1-205
 }
+
+#ifdef GASNET_DEBUG
+// No handler runs on this thread between the call and the note of its place.
+void pinwire_hold_interrupts_at(const char* file, int line) {
+  hold_interrupts();
+  note_section_place({file, line});
+}
+void pinwire_hsl_lock_at(const char* file, int line, gasnet_hsl_t* hsl) {
+  gasnet_hsl_lock(hsl);
+  note_lock_place({file, line});
+}
+int pinwire_hsl_trylock_at(const char* file, int line, gasnet_hsl_t* hsl) {
+  const int result = gasnet_hsl_trylock(hsl);
+  if (result == GASNET_OK) note_lock_place({file, line});
+  return result;
+}
+void pinwire_check_wait(const char* call) { check_client_call(call); }
+#endif
 
 }  // extern "C"

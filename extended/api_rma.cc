@@ -64,20 +64,22 @@ extern "C" {
 
 #ifdef GASNET_DEBUG
 void* pinwire_checked_direct(const char* call, gasnet_node_t node, const void* remote,
-                             size_t nbytes) {
+                             const void* local, size_t nbytes) {
   check_remote(call, node, remote, nbytes);
   if (nbytes == 0) return nullptr;
   const struct pinwire_reach& reach = ::pinwire_reach[node];
   const auto address = reinterpret_cast<uintptr_t>(remote);
-  return inside(address, nbytes, reach.base, reach.size)
-             ? reinterpret_cast<void*>(address + reach.delta)
-             : nullptr;
+  void* here = inside(address, nbytes, reach.base, reach.size)
+                   ? reinterpret_cast<void*>(address + reach.delta)
+                   : nullptr;
+  check_overlap(call, node == engine.rank ? remote : here, local, nbytes);
+  return here;
 }
 #endif
 
 void pinwire_put(gasnet_node_t node, void* dest, void* src, size_t nbytes) {
   check_node(node);
-  const LibraryCall inside;
+  const ClientCall inside("gasnet_put");
   note_event(Event::kPut, node, nbytes, 0, src);
   pinwire_op op{};
   start_put(node, dest, src, nbytes, SourceUntil::kDone, op);
@@ -86,7 +88,7 @@ void pinwire_put(gasnet_node_t node, void* dest, void* src, size_t nbytes) {
 
 void pinwire_get(void* dest, gasnet_node_t node, void* src, size_t nbytes) {
   check_node(node);
-  const LibraryCall inside;
+  const ClientCall inside("gasnet_get");
   note_event(Event::kGet, node, nbytes);
   pinwire_op op{};
   start_get(node, src, dest, nbytes, op);
@@ -96,7 +98,7 @@ void pinwire_get(void* dest, gasnet_node_t node, void* src, size_t nbytes) {
 gasnet_handle_t pinwire_put_nb(gasnet_node_t node, void* dest, void* src, size_t nbytes,
                                int is_bulk) {
   check_node(node);
-  const LibraryCall inside;
+  const ClientCall inside("gasnet_put_nb");
   note_event(Event::kPutNb, node, nbytes, 0, src);
   return start_explicit(
       [=](pinwire_op& op) { start_put(node, dest, src, nbytes, until(is_bulk), op); });
@@ -104,21 +106,21 @@ gasnet_handle_t pinwire_put_nb(gasnet_node_t node, void* dest, void* src, size_t
 
 gasnet_handle_t pinwire_get_nb(void* dest, gasnet_node_t node, void* src, size_t nbytes) {
   check_node(node);
-  const LibraryCall inside;
+  const ClientCall inside("gasnet_get_nb");
   note_event(Event::kGetNb, node, nbytes);
   return start_explicit([=](pinwire_op& op) { start_get(node, src, dest, nbytes, op); });
 }
 
 void pinwire_put_nbi(gasnet_node_t node, void* dest, void* src, size_t nbytes, int is_bulk) {
   check_node(node);
-  const LibraryCall inside;
+  const ClientCall inside("gasnet_put_nbi");
   note_event(Event::kPutNbi, node, nbytes, 0, src);
   start_put(node, dest, src, nbytes, until(is_bulk), implicit_puts());
 }
 
 void pinwire_get_nbi(void* dest, gasnet_node_t node, void* src, size_t nbytes) {
   check_node(node);
-  const LibraryCall inside;
+  const ClientCall inside("gasnet_get_nbi");
   note_event(Event::kGetNbi, node, nbytes);
   start_get(node, src, dest, nbytes, implicit_gets());
 }
@@ -126,9 +128,9 @@ void pinwire_get_nbi(void* dest, gasnet_node_t node, void* src, size_t nbytes) {
 void gasnet_memset(gasnet_node_t node, void* dest, int val, size_t nbytes) {
   pinwire_op op{};
   check_node(node);
-  const LibraryCall inside;
+  const ClientCall inside("gasnet_memset");
   note_event(Event::kMemset, node, nbytes);
-  if (void* to = pinwire_direct(node, dest, nbytes)) {
+  if (void* to = pinwire_direct(node, dest, nullptr, nbytes)) {
     memset(to, val, nbytes);
     return;
   }
@@ -138,9 +140,9 @@ void gasnet_memset(gasnet_node_t node, void* dest, int val, size_t nbytes) {
 
 gasnet_handle_t gasnet_memset_nb(gasnet_node_t node, void* dest, int val, size_t nbytes) {
   check_node(node);
-  const LibraryCall inside;
+  const ClientCall inside("gasnet_memset_nb");
   note_event(Event::kMemsetNb, node, nbytes);
-  if (void* to = pinwire_direct(node, dest, nbytes)) {
+  if (void* to = pinwire_direct(node, dest, nullptr, nbytes)) {
     memset(to, val, nbytes);
     return GASNET_INVALID_HANDLE;
   }
@@ -149,9 +151,9 @@ gasnet_handle_t gasnet_memset_nb(gasnet_node_t node, void* dest, int val, size_t
 
 void gasnet_memset_nbi(gasnet_node_t node, void* dest, int val, size_t nbytes) {
   check_node(node);
-  const LibraryCall inside;
+  const ClientCall inside("gasnet_memset_nbi");
   note_event(Event::kMemsetNbi, node, nbytes);
-  if (void* to = pinwire_direct(node, dest, nbytes)) {
+  if (void* to = pinwire_direct(node, dest, nullptr, nbytes)) {
     memset(to, val, nbytes);
     return;
   }
@@ -224,6 +226,12 @@ void gasnet_begin_nbi_accessregion() {
   const ClientCall inside("gasnet_begin_nbi_accessregion");
   begin_region();
 }
+#ifdef GASNET_DEBUG
+void pinwire_begin_nbi_accessregion_at(const char* file, int line) {
+  gasnet_begin_nbi_accessregion();
+  note_region_place({file, line});
+}
+#endif
 gasnet_handle_t gasnet_end_nbi_accessregion() {
   const ClientCall inside("gasnet_end_nbi_accessregion");
   return end_region();
@@ -231,7 +239,7 @@ gasnet_handle_t gasnet_end_nbi_accessregion() {
 
 gasnet_valget_handle_t gasnet_get_nb_val(gasnet_node_t node, void* src, size_t nbytes) {
   check_node(node);
-  const LibraryCall inside;
+  const ClientCall inside("gasnet_get_nb_val");
   note_event(Event::kGetNb, node, nbytes);
   pinwire_value_op* op = thread_ops().value_ops.take();
   check(op != nullptr, "66,000 value gets are in flight; synchronise some");
@@ -239,7 +247,7 @@ gasnet_valget_handle_t gasnet_get_nb_val(gasnet_node_t node, void* src, size_t n
   op->op.started = 0;
   op->value = 0;
   void* low = pinwire_low_bytes(&op->value, nbytes);
-  if (const void* from = pinwire_direct(node, src, nbytes)) {
+  if (const void* from = pinwire_direct(node, src, low, nbytes)) {
     memcpy(low, from, nbytes);
   } else {
     start_get(node, src, low, nbytes, op->op);
@@ -250,9 +258,10 @@ gasnet_valget_handle_t gasnet_get_nb_val(gasnet_node_t node, void* src, size_t n
 gasnet_register_value_t gasnet_wait_syncnb_valget(gasnet_valget_handle_t handle) {
   const ClientCall inside("gasnet_wait_syncnb_valget");
   const TimedEvent timed(Event::kSyncWait);
+  check_value_handle(handle);
   wait_here(handle->op);
   const gasnet_register_value_t value = handle->value;
-  thread_ops().value_ops.give(handle);
+  free_value_op(handle);
   return value;
 }
 

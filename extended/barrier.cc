@@ -7,7 +7,7 @@
 #include "am/handlers.h"
 #include "am/progress.h"
 #include "am/send.h"
-#include "core/base/log.h"
+#include "core/base/breach.h"
 
 namespace pinwire {
 namespace {
@@ -81,7 +81,8 @@ bool read_lines() noexcept {
 bool everyone_notified() noexcept { return state.lines.empty() ? disseminate() : read_lines(); }
 
 void check_notified(const char* call) noexcept {
-  if (!state.notified) fatal("%s without a gasnet_barrier_notify before it (C1-267)", call);
+  if (!state.notified)
+    breach("C1-298", "%s without a gasnet_barrier_notify before it (C1-267)", call);
 }
 
 BarrierResult finish(int id, int flags) noexcept {
@@ -117,7 +118,8 @@ void open_barrier(ShmDriver* shm) noexcept {
 }
 
 void barrier_notify(int id, int flags) noexcept {
-  if (state.notified) fatal("gasnet_barrier_notify twice without a wait between (C1-265)");
+  if (state.notified)
+    breach("C1-298", "gasnet_barrier_notify twice without a wait between (C1-265)");
   state.notified = true;
   state.id = id;
   state.flags = flags;

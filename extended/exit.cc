@@ -18,6 +18,7 @@
 #include "core/trace/trace.h"
 #include "extended/debugging.h"
 #include "extended/job.h"
+#include "extended/usage.h"
 
 namespace pinwire {
 namespace {
@@ -130,6 +131,9 @@ void close_drivers(int code) noexcept {
 /// What every way out has in common. `code` is told to the launcher first: the others' time to
 /// leave too begins then.
 void say_good_bye(int code) noexcept {
+  if constexpr (kUsageChecks) {
+    if (code == 0 && !this_thread.in_handler) warn_of_leaks();
+  }
   job()->bootstrap->leaving(code);
   refuse_interrupts();
   stop_dispatcher();

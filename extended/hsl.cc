@@ -9,6 +9,7 @@
 #include "core/base/bits.h"
 #include "core/base/check.h"
 #include "core/base/log.h"
+#include "core/engine/client_usage.h"
 #include "core/engine/lane.h"
 #include "core/mode.h"
 
@@ -24,38 +25,45 @@ void wake_one(uint32_t& word) noexcept {
   syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
-/// The locks that a thread holds, in the order of locking; debug builds only.
-constexpr uint32_t kHeldMax = 255;  // as ThreadState counts them
-thread_local constinit const uint32_t* held[kHeldMax] = {};
+// Debug builds: the locks that a thread holds are in client_usage, in the order of locking.
+
+/// nullptr: this thread does not hold it.
+const HeldLock* held_lock(const uint32_t& word) noexcept {
+  for (uint32_t i = 0; i < this_thread.hsls_held; ++i) {
+    if (client_usage.locks[i].word == &word) return &client_usage.locks[i];
+  }
+  return nullptr;
+}
 
 void check_not_held(const uint32_t& word, const char* call) noexcept {
   if constexpr (kUsageChecks) {
-    for (uint32_t i = 0; i < this_thread.hsls_held; ++i) {
-      if (held[i] == &word) fatal("%s of an HSL that this thread already holds", call);
+    if (const HeldLock* lock = held_lock(word)) {
+      breach("C1-287", "%s of an HSL that this thread already holds, locked at %s", call,
+             PlaceText(lock->opened.place).text());
     }
   }
 }
 void note_locked(const uint32_t& word) noexcept {
   if constexpr (kUsageChecks) {
-    if (this_thread.hsls_held == kHeldMax) fatal("a thread holds more than %u HSLs", kHeldMax);
-    held[this_thread.hsls_held++] = &word;
+    constexpr uint32_t kMax = ClientUsage::kLocksMax;
+    if (this_thread.hsls_held == kMax) fatal("a thread holds more than %u HSLs", kMax);
+    client_usage.locks[this_thread.hsls_held++] = {&word, Opened::now()};
   }
 }
 void note_unlocked(const uint32_t& word) noexcept {
   if constexpr (kUsageChecks) {
-    const uint32_t count = this_thread.hsls_held;
-    if (count != 0 && held[count - 1] == &word) {
-      this_thread.hsls_held = static_cast<uint8_t>(count - 1);
-      return;
+    const HeldLock* lock = held_lock(word);
+    if (lock == nullptr)
+      breach("C1-288", "gasnet_hsl_unlock of an HSL that this thread does not hold");
+    const HeldLock& last = client_usage.last_lock(this_thread.hsls_held);
+    if (lock != &last) {
+      breach("C1-288",
+             "gasnet_hsl_unlock of an HSL, locked at %s, before one that was locked later, at %s: "
+             "unlock in the reverse order",
+             PlaceText(lock->opened.place).text(), PlaceText(last.opened.place).text());
     }
-    for (uint32_t i = 0; i < count; ++i) {
-      if (held[i] == &word) {
-        fatal(
-            "gasnet_hsl_unlock of an HSL before one that was locked later: unlock in the reverse "
-            "order");
-      }
-    }
-    fatal("gasnet_hsl_unlock of an HSL that this thread does not hold");
+    warn_if_long("a handler-safe lock, locked", last.opened);
+    --this_thread.hsls_held;
   }
 }
 

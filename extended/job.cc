@@ -15,6 +15,7 @@
 #include "core/base/cpus.h"
 #include "core/base/hash.h"
 #include "core/base/log.h"
+#include "core/engine/client_usage.h"
 #include "core/engine/engine.h"
 #include "core/job/host.h"
 #include "core/mode.h"
@@ -219,6 +220,8 @@ Status job_init(SegmentKind kind, const char* config) {
   start_trace();  // by now no rank will empty a file that another writes to
   choose_lanes(*job);
   engine.threads_max = job->settings.max_threads;
+  if constexpr (kUsageChecks)
+    hold_limit_ns = static_cast<int64_t>(1e9 * job->settings.hold_limit_s);
   the_job = job.release();
   report_settings(look_up);
   tools_join_job(look_up, engine.rank == 0);

@@ -36,6 +36,8 @@ class OpPool {
     return &items_[fresh_++];
   }
   void give(T* item) noexcept { slots_[free_count_++] = item; }
+  /// In flight.
+  uint32_t taken() const noexcept { return fresh_ - free_count_; }
   bool owns(const T* item) const noexcept { return item >= items_ && item < items_ + fresh_; }
 
   void adopt(T* items, T** slots, uint32_t capacity) noexcept {

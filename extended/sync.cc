@@ -2,29 +2,26 @@
 
 #include "am/progress.h"
 #include "core/base/log.h"
+#include "core/engine/client_usage.h"
 
 namespace pinwire {
 namespace {
-
-constexpr uint32_t kFreed = ~0u;  ///< `started` of a handle that was synchronised
 
 void free_op(pinwire_op* op) noexcept {
   if constexpr (kUsageChecks) op->started = kFreed;
   thread_ops().explicit_ops.give(op);
 }
 
-/// What clients of debug builds read.
-void require(bool holds, const char* sentence) noexcept {
-  if constexpr (kUsageChecks) {
-    if (!holds) fatal("%s", sentence);
-  }
+void check_handle(const pinwire_op* op) noexcept {
+  if constexpr (kUsageChecks) check_once_and_here(thread_ops().explicit_ops.owns(op), *op);
 }
 
-/// Debug builds: a handle is synchronised once, by the thread that got it.
-void check_handle(const pinwire_op* op) noexcept {
-  require(!kUsageChecks || thread_ops().explicit_ops.owns(op),
-          "a handle is synchronised by another thread than got it");
-  require(op->started != kFreed, "a handle is synchronised that was synchronised before");
+/// `what` may not be inside an access region.
+void check_no_region(const ThreadOps& mine, const char* what) noexcept {
+  if constexpr (kUsageChecks) {
+    if (mine.region != nullptr)
+      breach("C1-297", "%s, which began at %s", what, PlaceText(client_usage.region.place).text());
+  }
 }
 
 /// Place of the first handle from `at` on that names an operation. What is done inside a host is
@@ -65,7 +62,7 @@ bool some_finished(const Sweep& s) noexcept { return s.valid == 0 || s.finished 
 
 bool implicit_finished(unsigned sets) noexcept {
   ThreadOps& mine = thread_ops();
-  require(mine.region == nullptr, "implicit synchronisation inside an access region");
+  check_no_region(mine, "implicit synchronisation inside an access region");
   check(mine.region == nullptr, "implicit synchronisation inside an access region (C1-252)");
   return (!(sets & kPuts) || mine.puts.finished()) && (!(sets & kGets) || mine.gets.finished());
 }
@@ -85,6 +82,12 @@ pinwire_op* handle_of(pinwire_op* op) noexcept {
   if (!op->finished()) return op;
   free_op(op);
   return nullptr;
+}
+
+void check_once_and_here(bool is_mine, const pinwire_op& op) noexcept {
+  if (!is_mine) breach("C1-297", "a handle is synchronised by another thread than got it");
+  if (op.started == kFreed)
+    breach("C1-297", "a handle is synchronised that was synchronised before");
 }
 
 void wait_op(pinwire_op* op) noexcept {
@@ -146,15 +149,20 @@ pinwire_op& implicit_gets() noexcept {
 
 void begin_region() noexcept {
   ThreadOps& mine = thread_ops();
-  require(mine.region == nullptr, "access regions do not nest");
+  check_no_region(mine, "access regions do not nest, and this one begins inside one");
   check(mine.region == nullptr, "access regions do not nest (C1-252)");
   mine.region = take_op();
+  if constexpr (kUsageChecks) client_usage.region = {};
   check(mine.region != nullptr, "an access region needs a handle and all are in flight");
 }
 
+void note_region_place(const Place& place) noexcept { client_usage.region.place = place; }
+
 pinwire_op* end_region() noexcept {
   ThreadOps& mine = thread_ops();
-  require(mine.region != nullptr, "an access region ends that did not begin");
+  if constexpr (kUsageChecks) {
+    if (mine.region == nullptr) breach("C1-297", "an access region ends that did not begin");
+  }
   check(mine.region != nullptr, "an access region ends that did not begin (C1-252)");
   pinwire_op* op = mine.region;
   mine.region = nullptr;

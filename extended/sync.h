@@ -3,7 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
+#include "core/base/breach.h"
+#include "core/base/check.h"
 #include "extended/ops.h"
 
 namespace pinwire {
@@ -17,6 +20,19 @@ pinwire_op* handle_of(pinwire_op* op) noexcept;
 void wait_op(pinwire_op* op) noexcept;
 /// Polls once; frees a finished one.
 bool try_op(pinwire_op* op) noexcept;
+
+/// `started` of a handle that was synchronised, in debug builds.
+inline constexpr uint32_t kFreed = ~0u;
+/// In debug builds a handle is synchronised once, by the thread that got it.
+[[gnu::cold]] void check_once_and_here(bool is_mine, const pinwire_op& op) noexcept;
+
+inline void check_value_handle(const pinwire_value_op* op) noexcept {
+  if constexpr (kUsageChecks) check_once_and_here(thread_ops().value_ops.owns(op), op->op);
+}
+inline void free_value_op(pinwire_value_op* op) noexcept {
+  if constexpr (kUsageChecks) op->op.started = kFreed;
+  thread_ops().value_ops.give(op);
+}
 
 /// All forms overwrite finished entries with nullptr. Each polls at least once while unfinished.
 void wait_all(pinwire_op** ops, size_t count) noexcept;
@@ -32,6 +48,8 @@ bool try_implicit(unsigned sets) noexcept;
 pinwire_op& implicit_puts() noexcept;
 pinwire_op& implicit_gets() noexcept;
 void begin_region() noexcept;
+/// Debug builds: where the client began the one that is open.
+void note_region_place(const Place& place) noexcept;
 pinwire_op* end_region() noexcept;
 
 }  // namespace pinwire

@@ -1,13 +1,18 @@
 #include "extended/usage.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
+
+#include "am/handler_watch.h"
 #include "am/handlers.h"
 #include "core/base/bits.h"
 #include "core/base/log.h"
 #include "core/engine/engine.h"
-#include "core/mode.h"
 #include "extended/job.h"
+#include "extended/ops.h"
 
 namespace pinwire {
 namespace {
@@ -17,51 +22,96 @@ void check_thread(const char* call) noexcept {
   if constexpr (kThreadMode == ThreadMode::kSeq) {
     static const pthread_t only = pthread_self();
     if (pthread_equal(only, pthread_self()) == 0) {
-      fatal(
-          "%s by a second thread, in a program compiled with GASNET_SEQ; use GASNET_PARSYNC or "
-          "GASNET_PAR",
-          call);
+      breach("C1-299",
+             "%s by a second thread, in a program compiled with GASNET_SEQ; use GASNET_PARSYNC or "
+             "GASNET_PAR",
+             call);
     }
   }
 }
 
 void check_attached(const char* call) noexcept {
-  if (job() == nullptr || !job()->attached) fatal("%s before gasnet_attach", call);
+  if (job() == nullptr || !job()->attached) breach("C1-299", "%s before gasnet_attach", call);
 }
 
 void check_handler_index(const char* call, unsigned handler) noexcept {
   if (handler < kClientHandlersFirst) {
-    fatal("%s names handler %u; handlers of clients are 128 to 255", call, handler);
+    breach("C1-295", "%s names handler %u; handlers of clients are 128 to 255", call, handler);
   }
 }
 
-/// In a handler and under a lock there is an implicit section already.
-bool is_ignored(const char* call) noexcept {
+PlaceText last_lock_place() noexcept {
+  return PlaceText(client_usage.last_lock(this_thread.hsls_held).opened.place);
+}
+
+/// In a handler and under a lock there is an implicit section already. Each kind is told once.
+bool is_ignored(const char* call, std::atomic<bool>& told_of_handler,
+                std::atomic<bool>& told_of_lock) noexcept {
   const bool holds_locks = this_thread.hsls_held != 0 || this_client.handshake.holds_locks();
   if (!this_thread.in_handler && !holds_locks) return false;
   if constexpr (kUsageChecks) {
-    log_warning("%s has no effect in a handler or while a handler-safe lock is held", call);
+    const bool in_handler = this_thread.in_handler;
+    if (!(in_handler ? told_of_handler : told_of_lock).exchange(true)) {
+      if (in_handler) {
+        warn_of_breach("C1-290", "%s has no effect inside %s where none is interrupted", call,
+                       HandlerText(*client_usage.handler).text());
+      } else {
+        warn_of_breach("C1-290", "%s has no effect while a handler-safe lock is held, locked at %s",
+                       call, last_lock_place().text());
+      }
+    }
   }
   return true;
 }
 
+/// Of PARSYNC: who is inside, and in what.
+std::atomic<pid_t> thread_inside{0};
+std::atomic<const char*> call_inside{nullptr};
+
+[[noreturn]] void enters_beside(const char* call, pid_t other_thread) noexcept {
+  const char* other = call_inside.load();
+  breach("C1-299",
+         "%s while thread %d is inside %s, in a program compiled with GASNET_PARSYNC; let one "
+         "thread at a time call, or use GASNET_PAR",
+         call, other_thread, other != nullptr ? other : "another call");
+}
+
+/// For what is inlined in the client: it enters, but nothing sees it leave.
+void check_alone(const char* call) noexcept {
+  if constexpr (kThreadMode == ThreadMode::kParsync) {
+    const pid_t thread = thread_inside.load();
+    if (thread != 0 && thread != gettid()) enters_beside(call, thread);
+  }
+}
+
 }  // namespace
+
+OnlyEntry::OnlyEntry(const char* call) noexcept {
+  pid_t nobody = 0;
+  if (!thread_inside.compare_exchange_strong(nobody, gettid())) enters_beside(call, nobody);
+  call_inside.store(call);
+}
+OnlyEntry::~OnlyEntry() {
+  call_inside.store(nullptr);
+  thread_inside.store(0);
+}
 
 void check_client_call(const char* call) noexcept {
   const ThreadState& state = this_thread;
   check_attached(call);
   if (state.in_handler) {
-    fatal("%s inside a handler, which may use handler-safe locks and, for a request, reply once",
-          call);
+    breach("C1-291", "%s inside %s which may use handler-safe locks and, for a request, reply once",
+           call, HandlerText(*client_usage.handler).text());
   }
   if (state.hsls_held != 0) {
-    fatal(
-        "%s while this thread holds %u handler-safe lock(s): it may wait for a handler that wants "
-        "them",
-        call, state.hsls_held);
+    breach("C1-291",
+           "%s while this thread holds %u handler-safe lock(s), the last locked at %s: it may wait "
+           "for a handler that wants them",
+           call, state.hsls_held, last_lock_place().text());
   }
   if (state.holds_interrupts) {
-    fatal("%s between gasnet_hold_interrupts and gasnet_resume_interrupts", call);
+    breach("C1-291", "%s in a No-Interrupt Section, opened at %s", call,
+           PlaceText(client_usage.section.place).text());
   }
   check_thread(call);
 }
@@ -73,56 +123,107 @@ void check_request(const char* call, unsigned handler) noexcept {
 
 void check_reply(const char* call, const pinwire_token* token, unsigned handler) noexcept {
   const ThreadState& state = this_thread;
-  if (!state.in_handler) fatal("%s outside a handler", call);
-  if (state.hsls_held != 0) {
-    fatal("%s while the handler holds %u handler-safe lock(s)", call, state.hsls_held);
+  if (!state.in_handler) breach("C1-292", "%s outside a handler", call);
+  const RunningHandler& running = *client_usage.handler;
+  if (token == nullptr || token != running.token) {
+    breach("C1-292", "%s with a token of another run: %s has one of its own", call,
+           HandlerText(running).text());
   }
-  if (token != nullptr && !token->is_request)
-    fatal("%s in a reply handler: only requests are replied to", call);
-  if (token != nullptr && token->replied)
-    fatal("%s for a request that was replied to already", call);
+  if (state.hsls_held != 0) {
+    breach("C1-289", "%s while %s holds %u handler-safe lock(s), the last locked at %s", call,
+           HandlerText(running).text(), state.hsls_held, last_lock_place().text());
+  }
+  if (!token->is_request) {
+    breach("C1-292", "%s in a reply handler, %s where only requests are replied to", call,
+           HandlerText(running).text());
+  }
+  if (token->replied) {
+    breach("C1-292", "%s for a request that was replied to already: %s may do so once", call,
+           HandlerText(running).text());
+  }
   check_handler_index(call, handler);
 }
 
 void check_remote(const char* call, uint32_t node, const void* address, size_t bytes) noexcept {
   check_client_call(call);
+  check_alone(call);
+  check_range(call, node, address, bytes);
+}
+
+void check_range(const char* call, uint32_t node, const void* address, size_t bytes) noexcept {
   if (node >= engine.rank_count) {
-    fatal("%s: node %u does not exist; this job has nodes 0 to %u", call, node,
-          engine.rank_count - 1);
+    breach("C1-295", "%s: node %u does not exist; this job has nodes 0 to %u", call, node,
+           engine.rank_count - 1);
   }
   const Route& route = engine.routes[node];
   if (bytes == 0) return;  // addresses may be anything
   if (inside(reinterpret_cast<uint64_t>(address), bytes, route.segment_base, route.segment_bytes))
     return;
-  fatal("%s: %zu bytes at %p are not in the segment of node %u, %llu bytes at 0x%llx", call, bytes,
-        address, node, static_cast<unsigned long long>(route.segment_bytes),
-        static_cast<unsigned long long>(route.segment_base));
+  breach("C1-295", "%s: %zu bytes at %p are not in the segment of node %u, %llu bytes at 0x%llx",
+         call, bytes, address, node, static_cast<unsigned long long>(route.segment_bytes),
+         static_cast<unsigned long long>(route.segment_base));
+}
+
+void check_overlap(const char* call, const void* here, const void* local, size_t bytes) noexcept {
+  if (here == nullptr || local == nullptr || here == local) return;
+  const auto a = reinterpret_cast<uintptr_t>(here), b = reinterpret_cast<uintptr_t>(local);
+  if (std::max(a, b) - std::min(a, b) >= bytes) return;
+  breach("C1-296", "%s: source and destination, %zu bytes at %p and at %p, overlap", call, bytes,
+         here, local);
 }
 
 void hold_interrupts() noexcept {
+  static constinit std::atomic<bool> told_of_handler{false}, told_of_lock{false};
   ThreadState& state = this_thread;
-  if (is_ignored("gasnet_hold_interrupts")) return;
+  if (is_ignored("gasnet_hold_interrupts", told_of_handler, told_of_lock)) return;
   if (state.holds_interrupts) {
     if constexpr (kUsageChecks) {
-      fatal("gasnet_hold_interrupts twice: No-Interrupt Sections do not nest");
+      breach("C1-290",
+             "gasnet_hold_interrupts twice: No-Interrupt Sections do not nest, and one was opened "
+             "at %s",
+             PlaceText(client_usage.section.place).text());
     }
     return;
   }
   state.holds_interrupts = true;
   disable_interrupts(Reason::kSection);
+  if constexpr (kUsageChecks) client_usage.section = Opened::now();
 }
 
 void resume_interrupts() noexcept {
+  static constinit std::atomic<bool> told_of_handler{false}, told_of_lock{false};
   ThreadState& state = this_thread;
-  if (is_ignored("gasnet_resume_interrupts")) return;
+  if (is_ignored("gasnet_resume_interrupts", told_of_handler, told_of_lock)) return;
   if (!state.holds_interrupts) {
     if constexpr (kUsageChecks) {
-      fatal("gasnet_resume_interrupts without gasnet_hold_interrupts before it");
+      breach("C1-290", "gasnet_resume_interrupts without gasnet_hold_interrupts before it");
     }
     return;
   }
+  if constexpr (kUsageChecks) warn_if_long("a No-Interrupt Section, opened", client_usage.section);
   state.holds_interrupts = false;
   enable_interrupts(Reason::kSection);
+}
+
+void note_section_place(const Place& place) noexcept {
+  Opened& section = client_usage.section;  // an ignored call opened none
+  if (this_thread.holds_interrupts && section.place.file == nullptr) section.place = place;
+}
+
+void note_lock_place(const Place& place) noexcept {
+  client_usage.locks[this_thread.hsls_held - 1].opened.place = place;
+}
+
+void warn_of_leaks() noexcept {
+  const ThreadOps& mine = thread_ops();
+  const uint32_t handles = mine.explicit_ops.taken() + mine.value_ops.taken();
+  if (mine.region != nullptr) {
+    warn_of_breach("C1-297", "the job ends in an access region, which began at %s",
+                   PlaceText(client_usage.region.place).text());
+  } else if (handles != 0) {
+    warn_of_breach("C1-297", "the job ends with %u handle(s) of this thread never synchronised",
+                   handles);
+  }
 }
 
 }  // namespace pinwire

@@ -1,11 +1,15 @@
 // The conventions of the specification, checked at the moment of a breach in debug builds
-// (-Dgasnet_debug=true) and nowhere else: who may call what, when (C1-287 to C1-299). A breach is
-// fatal.
+// (-Dgasnet_debug=true) and nowhere else: who may call what, when (C1-287 to C1-300). A breach is
+// fatal, with the sentence of core/base/breach.h.
 #pragma once
+
+#include <type_traits>
 
 #include "am/interrupts.h"
 #include "am/token.h"
+#include "core/base/breach.h"
 #include "core/base/check.h"
+#include "core/mode.h"
 
 namespace pinwire {
 
@@ -15,11 +19,25 @@ void check_client_call(const char* call) noexcept;
 /// A request: also, the index of the handler is a client's.
 void check_request(const char* call, unsigned handler) noexcept;
 
+/// In PARSYNC one thread at a time is inside the library: from the start of a call to its end.
+class OnlyEntry {
+ public:
+  explicit OnlyEntry(const char* call) noexcept;
+  ~OnlyEntry();
+  OnlyEntry(const OnlyEntry&) = delete;
+};
+struct AnyEntry {
+  explicit AnyEntry(const char*) noexcept {}
+};
+using Entry =
+    std::conditional_t<kUsageChecks && kThreadMode == ThreadMode::kParsync, OnlyEntry, AnyEntry>;
+
 /// Such a call, to its end.
 class ClientCall {
  public:
-  explicit ClientCall(const char* call) noexcept : inside_(checked(call)) {}
-  ClientCall(const char* call, unsigned handler) noexcept : inside_(checked(call, handler)) {}
+  explicit ClientCall(const char* call) noexcept : entry_(call), inside_(checked(call)) {}
+  ClientCall(const char* call, unsigned handler) noexcept
+      : entry_(call), inside_(checked(call, handler)) {}
 
  private:
   static LibraryCall checked(const char* call) noexcept {
@@ -31,6 +49,7 @@ class ClientCall {
     return LibraryCall();
   }
 
+  [[no_unique_address]] const Entry entry_;
   const LibraryCall inside_;
 };
 
@@ -40,12 +59,23 @@ inline void reply_call(const char* call, const pinwire_token* token, unsigned ha
   if constexpr (kUsageChecks) check_reply(call, token, handler);
 }
 
-/// [address, address + bytes) is in the segment of `node`.
+/// A put, get or memset: also, check_range().
 void check_remote(const char* call, uint32_t node, const void* address, size_t bytes) noexcept;
+/// [address, address + bytes) is in the segment of `node`.
+void check_range(const char* call, uint32_t node, const void* address, size_t bytes) noexcept;
+/// `here`, where this process has a transfer's other end, and its own end `local` are not two
+/// ranges that overlap; the same bytes twice do no harm (C1-210). Either may be nullptr.
+void check_overlap(const char* call, const void* here, const void* local, size_t bytes) noexcept;
 
 /// Explicit No-Interrupt Sections: paired, not nested; ignored in handlers and under HSLs (C1-183,
 /// C1-199). Without interrupts there is nothing to hold off.
 void hold_interrupts() noexcept;
 void resume_interrupts() noexcept;
+/// Where the client opened the section that is open, or locked the lock that it locked last.
+void note_section_place(const Place& place) noexcept;
+void note_lock_place(const Place& place) noexcept;
+
+/// What the calling thread leaves behind at an orderly end of the job.
+void warn_of_leaks() noexcept;
 
 }  // namespace pinwire

@@ -178,10 +178,18 @@ PINWIRE_AM_CALLS(16, PINWIRE_PARAMETERS_16, PINWIRE_ARGUMENTS_16)
 int gasnet_AMPoll(void);
 /* One turn of a wait, as gasnet_set_waitmode says. */
 void pinwire_wait_turn(uint32_t *turns);
+#ifdef GASNET_DEBUG
+/* A wait is one also where there is nothing to wait for. */
+void pinwire_check_wait(const char *call);
+#define PINWIRE_CHECK_WAIT(call) pinwire_check_wait(call)
+#else
+#define PINWIRE_CHECK_WAIT(call) ((void)0)
+#endif
 /* Polls until `cond`, which only handlers of this node may change (C1-161, C1-162). */
 #define GASNET_BLOCKUNTIL(cond)                                     \
   do {                                                              \
     uint32_t pinwire_turns = 0;                                     \
+    PINWIRE_CHECK_WAIT("GASNET_BLOCKUNTIL");                        \
     while (!(cond)) pinwire_wait_turn(&pinwire_turns);              \
     __atomic_thread_fence(__ATOMIC_ACQUIRE);                        \
   } while (0)
@@ -213,10 +221,19 @@ static inline void gasnet_resume_interrupts(void) {
 }
 
 /* Opaque. Not shareable between processes (C1-204). */
+#define PINWIRE_HSL_LIVES 0x4c495645u /* in debug builds */
+#ifdef GASNET_DEBUG
+typedef struct {
+  uint32_t word;
+  uint32_t life;
+} gasnet_hsl_t;
+#define GASNET_HSL_INITIALIZER {0, PINWIRE_HSL_LIVES}
+#else
 typedef struct {
   uint32_t word;
 } gasnet_hsl_t;
 #define GASNET_HSL_INITIALIZER {0}
+#endif
 
 /* lock blocks until acquired and, like the others, is legal in handlers. trylock: GASNET_OK or
  * GASNET_ERR_NOT_READY. */
@@ -225,6 +242,18 @@ void gasnet_hsl_destroy(gasnet_hsl_t *hsl);
 void gasnet_hsl_lock(gasnet_hsl_t *hsl);
 int gasnet_hsl_trylock(gasnet_hsl_t *hsl);
 void gasnet_hsl_unlock(gasnet_hsl_t *hsl);
+
+#ifdef GASNET_DEBUG
+/* What is broken in the section, or under the lock, is told with the place where it began. */
+void pinwire_hold_interrupts_at(const char *file, int line);
+void pinwire_hsl_lock_at(const char *file, int line, gasnet_hsl_t *hsl);
+int pinwire_hsl_trylock_at(const char *file, int line, gasnet_hsl_t *hsl);
+#ifndef PINWIRE_LIBRARY
+#define gasnet_hold_interrupts() pinwire_hold_interrupts_at(__FILE__, __LINE__)
+#define gasnet_hsl_lock(...) pinwire_hsl_lock_at(__FILE__, __LINE__, __VA_ARGS__)
+#define gasnet_hsl_trylock(...) pinwire_hsl_trylock_at(__FILE__, __LINE__, __VA_ARGS__)
+#endif
+#endif
 
 #ifdef __cplusplus
 }

@@ -24,14 +24,19 @@ struct pinwire_reach {
 extern struct pinwire_reach *pinwire_reach;
 
 /* Our address of [remote, remote + nbytes) at `node`, or NULL when it must go through a driver: so
- * must nothing at all, whose addresses may be anything (C1-212). */
+ * must nothing at all, whose addresses may be anything (C1-212). `local`: the transfer's other end, or
+ * NULL; debug builds look whether the two overlap. */
 #ifdef GASNET_DEBUG
-#define pinwire_direct(node, remote, nbytes) pinwire_checked_direct(__func__, node, remote, nbytes)
-void *pinwire_checked_direct(const char *call, gasnet_node_t node, const void *remote, size_t nbytes);
+#define pinwire_direct(node, remote, local, nbytes) \
+  pinwire_checked_direct(__func__, node, remote, local, nbytes)
+void *pinwire_checked_direct(const char *call, gasnet_node_t node, const void *remote, const void *local,
+                             size_t nbytes);
 #else
-static inline void *pinwire_direct(gasnet_node_t node, const void *remote, size_t nbytes) {
+static inline void *pinwire_direct(gasnet_node_t node, const void *remote, const void *local,
+                                   size_t nbytes) {
   const struct pinwire_reach *reach = &pinwire_reach[node];
   const uintptr_t offset = (uintptr_t)remote - reach->base;
+  (void)local;
   if (__builtin_expect(offset < reach->size && nbytes - 1 < reach->size - offset, 1))
     return (void *)((uintptr_t)remote + reach->delta);
   return NULL;
@@ -61,14 +66,14 @@ static inline void pinwire_get_direct(void *dest, const void *from, size_t nbyte
 /* ---- 3.2 Blocking ----------------------------------------------------------------------------- */
 
 static inline void gasnet_put(gasnet_node_t node, void *dest, void *src, size_t nbytes) {
-  void *to = pinwire_direct(node, dest, nbytes);
+  void *to = pinwire_direct(node, dest, src, nbytes);
   if (to)
     pinwire_put_direct(to, src, nbytes);
   else
     pinwire_put(node, dest, src, nbytes);
 }
 static inline void gasnet_get(void *dest, gasnet_node_t node, void *src, size_t nbytes) {
-  const void *from = pinwire_direct(node, src, nbytes);
+  const void *from = pinwire_direct(node, src, dest, nbytes);
   if (from)
     pinwire_get_direct(dest, from, nbytes);
   else
@@ -86,21 +91,21 @@ void gasnet_memset(gasnet_node_t node, void *dest, int val, size_t nbytes);
 
 static inline gasnet_handle_t gasnet_put_nb(gasnet_node_t node, void *dest, void *src,
                                             size_t nbytes) {
-  void *to = pinwire_direct(node, dest, nbytes);
+  void *to = pinwire_direct(node, dest, src, nbytes);
   if (!to) return pinwire_put_nb(node, dest, src, nbytes, 0);
   pinwire_put_direct(to, src, nbytes);
   return GASNET_INVALID_HANDLE;
 }
 static inline gasnet_handle_t gasnet_put_nb_bulk(gasnet_node_t node, void *dest, void *src,
                                                  size_t nbytes) {
-  void *to = pinwire_direct(node, dest, nbytes);
+  void *to = pinwire_direct(node, dest, src, nbytes);
   if (!to) return pinwire_put_nb(node, dest, src, nbytes, 1);
   pinwire_put_direct(to, src, nbytes);
   return GASNET_INVALID_HANDLE;
 }
 static inline gasnet_handle_t gasnet_get_nb(void *dest, gasnet_node_t node, void *src,
                                             size_t nbytes) {
-  const void *from = pinwire_direct(node, src, nbytes);
+  const void *from = pinwire_direct(node, src, dest, nbytes);
   if (!from) return pinwire_get_nb(dest, node, src, nbytes);
   pinwire_get_direct(dest, from, nbytes);
   return GASNET_INVALID_HANDLE;
@@ -116,9 +121,11 @@ gasnet_handle_t gasnet_memset_nb(gasnet_node_t node, void *dest, int val, size_t
 void pinwire_wait_handle(gasnet_handle_t handle);
 int pinwire_try_handle(gasnet_handle_t handle);
 static inline void gasnet_wait_syncnb(gasnet_handle_t handle) {
+  PINWIRE_CHECK_WAIT("gasnet_wait_syncnb");
   if (handle != GASNET_INVALID_HANDLE) pinwire_wait_handle(handle);
 }
 static inline int gasnet_try_syncnb(gasnet_handle_t handle) {
+  PINWIRE_CHECK_WAIT("gasnet_try_syncnb");
   return handle == GASNET_INVALID_HANDLE ? GASNET_OK : pinwire_try_handle(handle);
 }
 /* Completed entries become GASNET_INVALID_HANDLE, also when the call returns NOT_READY (C1-238). */
@@ -130,21 +137,21 @@ int gasnet_try_syncnb_some(gasnet_handle_t *handles, size_t numhandles);
 /* ---- 3.3.4 Implicit handles -------------------------------------------------------------------- */
 
 static inline void gasnet_put_nbi(gasnet_node_t node, void *dest, void *src, size_t nbytes) {
-  void *to = pinwire_direct(node, dest, nbytes);
+  void *to = pinwire_direct(node, dest, src, nbytes);
   if (to)
     pinwire_put_direct(to, src, nbytes);
   else
     pinwire_put_nbi(node, dest, src, nbytes, 0);
 }
 static inline void gasnet_put_nbi_bulk(gasnet_node_t node, void *dest, void *src, size_t nbytes) {
-  void *to = pinwire_direct(node, dest, nbytes);
+  void *to = pinwire_direct(node, dest, src, nbytes);
   if (to)
     pinwire_put_direct(to, src, nbytes);
   else
     pinwire_put_nbi(node, dest, src, nbytes, 1);
 }
 static inline void gasnet_get_nbi(void *dest, gasnet_node_t node, void *src, size_t nbytes) {
-  const void *from = pinwire_direct(node, src, nbytes);
+  const void *from = pinwire_direct(node, src, dest, nbytes);
   if (from)
     pinwire_get_direct(dest, from, nbytes);
   else
@@ -165,6 +172,12 @@ int gasnet_try_syncnbi_all(void);
 /* Paired, not nested, no implicit synchronisation inside (C1-252). */
 void gasnet_begin_nbi_accessregion(void);
 gasnet_handle_t gasnet_end_nbi_accessregion(void);
+#ifdef GASNET_DEBUG
+void pinwire_begin_nbi_accessregion_at(const char *file, int line);
+#ifndef PINWIRE_LIBRARY
+#define gasnet_begin_nbi_accessregion() pinwire_begin_nbi_accessregion_at(__FILE__, __LINE__)
+#endif
+#endif
 
 /* ---- 3.4 Register-memory: 0 < nbytes <= 8, any of them; gets are zero-extended -------------------- */
 

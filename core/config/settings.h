@@ -34,6 +34,7 @@ struct Settings {
   BarrierChoice barrier = BarrierChoice::kDissem;
   DispatchMode dispatch = DispatchMode::kPoll;
   uint32_t watchdog_us = 0;
+  double hold_limit_s = 0;  ///< debug builds; 0: none
   uint32_t max_threads = 0;        ///< 0: as many as there are
   uint32_t supernode_maxsize = 0;  ///< 0: all ranks of a host
   HostDetect host_detect = HostDetect::kConduit;

@@ -41,6 +41,10 @@ constexpr Variable kVariables[] = {
   {"GASNET_WATCHDOG_US", Kind::kWhole, "1000", 1, 60'000'000, "", false,
    "microseconds that a message waits for a poll before GASNET_DISPATCH=watchdog interrupts",
    [](S& s, const V& v) { s.watchdog_us = static_cast<uint32_t>(v.whole); }},
+  {"GASNET_HOLD_LIMIT", Kind::kReal, "10", 0, 86400, "", false,
+   "debug builds: seconds that a No-Interrupt Section, a held handler-safe lock or a handler may last before a warning at "
+   "its end; 0: any number",
+   [](S& s, const V& v) { s.hold_limit_s = v.real; }},
   {"GASNET_MAX_THREADS", Kind::kWhole, "0", 0, 1 << 20, "", false,
    "client threads of one process that may have called the library and live at once; 0: any number",
    [](S& s, const V& v) { s.max_threads = static_cast<uint32_t>(v.whole); }},

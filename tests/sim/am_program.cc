@@ -145,7 +145,8 @@ void AmWorld::send_request(Node& node, uint32_t number) {
                  message.to, static_cast<unsigned>(message.category), message.bytes);
   std::vector<std::byte> other(message.bytes);
   const bool in_segment = message.bytes <= scenario_.message_bytes_max && node.random.chance(0.5);
-  const bool is_async = message.category == Category::kLong && node.random.chance(0.3);
+  const bool is_async =
+      message.category == Category::kLong && node.random.chance(0.3) && message.wants_reply;
   std::byte* const slot = in_segment ? free_slot(node) : nullptr;
   std::byte* const source = slot != nullptr ? slot : other.data();
   fill_pattern({source, message.bytes}, message.content);

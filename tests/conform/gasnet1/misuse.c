@@ -60,11 +60,11 @@ JOB(reply_from_a_reply, "C1-117", kLocal, 134,
   ON_RANK_0(gasnet_AMRequestShort0(other(), 201));
 }
 JOB(request_in_a_handler, "C1-172", kLocal, 134,
-    BY_BUILD("C1-172", "gasnet_AMRequestShort inside a handler")) {
+    BY_BUILD("C1-172", "gasnet_AMRequestShort inside handler 204")) {
   ON_RANK_0(gasnet_AMRequestShort0(other(), 204));
 }
 JOB(poll_in_a_handler, "C1-158", kLocal, 134,
-    BY_BUILD("C1-172", "gasnet_AMPoll inside a handler")) {
+    BY_BUILD("C1-172", "gasnet_AMPoll inside handler 205")) {
   ON_RANK_0(gasnet_AMRequestShort0(other(), 205));
 }
 
@@ -84,7 +84,7 @@ JOB(get_outside, "C1-207 C1-209", kLocal, 134, OUTSIDE) {
 JOB(memset_outside, "C1-207 C1-209 C1-217", kLocal, 134, OUTSIDE) {
   ON_RANK_0(gasnet_memset(1, segments[1].addr, 1, segments[1].size + 1));
 }
-JOB(long_outside, "C1-143", kLocal, 134, "outside the target's segment") {
+JOB(long_outside, "C1-143", kLocal, 134, BY_BUILD("outside the target's segment", "not in the segment of node 1")) {
   static char bytes[64];
   ON_RANK_0(gasnet_AMRequestLong0(1, 202, bytes, 64, (char *)segments[1].addr - 8));
 }

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "extended/sync.h"
+#include "extended/usage.h"
 
 namespace pinwire {
 namespace {
@@ -19,14 +20,46 @@ pinwire_op* started() {
 TEST(Handle, IsSynchronisedOnce_C1_297) {
   pinwire_op* op = started();
   wait_op(op);
-  EXPECT_DEATH(wait_op(op), "a handle is synchronised that was synchronised before");
+  EXPECT_DEATH(wait_op(op), "that was synchronised before .C1-297, thread ");
   EXPECT_DEATH(try_all(&op, 1), "a handle is synchronised that was synchronised before");
 }
 
 TEST(Handle, IsSynchronisedByItsThread_C1_297) {
   pinwire_op* op = started();
-  EXPECT_DEATH(std::thread([op] { wait_op(op); }).join(), "by another thread than got it");
+  EXPECT_DEATH(std::thread([op] { wait_op(op); }).join(),
+               "by another thread than got it.*C1-297, thread ");
   wait_op(op);
+}
+
+pinwire_value_op* started_value() {
+  pinwire_value_op* op = thread_ops().value_ops.take();
+  op->op.started = 1;
+  op->op.done.store(1);
+  return op;
+}
+
+TEST(Handle, OfAValueIsSynchronisedOnceByItsThread_C1_297) {
+  pinwire_value_op* op = started_value();
+  EXPECT_DEATH(std::thread([op] { check_value_handle(op); }).join(),
+               "by another thread than got it");
+  check_value_handle(op);
+  free_value_op(op);
+  EXPECT_DEATH(check_value_handle(op), "a handle is synchronised that was synchronised before");
+}
+
+TEST(Handle, ThatIsLeftIsToldOf_C1_297) {
+  pinwire_op* op = started();
+  pinwire_value_op* value = started_value();
+  testing::internal::CaptureStderr();
+  warn_of_leaks();
+  EXPECT_NE(testing::internal::GetCapturedStderr().find(
+                "the job ends with 2 handle(s) of this thread never synchronised [C1-297, thread "),
+            std::string::npos);
+  wait_op(op);
+  free_value_op(value);
+  testing::internal::CaptureStderr();
+  warn_of_leaks();
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
 }  // namespace

@@ -1,0 +1,60 @@
+#include "am/handler_watch.h"
+
+#include <cstdio>
+
+#include "am/handlers.h"
+
+namespace pinwire {
+namespace {
+
+/// It may block in gasnet_hsl_lock alone, and not for long (C1-171, C1-185).
+void warn_if_long(const RunningHandler& handler) noexcept {
+  const int64_t lasted_ns = clock_ns(CLOCK_MONOTONIC) - handler.since_ns;
+  if (hold_limit_ns == 0 || lasted_ns <= hold_limit_ns) return;
+  const int64_t computed_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - handler.computed_ns;
+  warn_of_breach(
+      "C1-294",
+      "%s ran for %.3f s, of which it computed %.3f s: handlers return soon, and block in "
+      "gasnet_hsl_lock alone (GASNET_HOLD_LIMIT)",
+      HandlerText(handler).text(), 1e-9 * static_cast<double>(lasted_ns),
+      1e-9 * static_cast<double>(computed_ns));
+}
+
+}  // namespace
+
+HandlerText::HandlerText(const RunningHandler& handler) noexcept {
+  std::snprintf(text_, sizeof text_, "handler %u, of a %s from rank %u,", handler.index,
+                handler.is_request ? "request" : "reply", handler.source);
+}
+
+WatchedHandler::WatchedHandler(uint8_t index, const pinwire_token& token, bool must_reply) noexcept
+    : running_{index,
+               token.source,
+               token.is_request,
+               must_reply,
+               &token,
+               clock_ns(CLOCK_MONOTONIC),
+               clock_ns(CLOCK_THREAD_CPUTIME_ID)},
+      before_(client_usage.handler),
+      locks_before_(this_thread.hsls_held) {
+  client_usage.handler = &running_;
+}
+
+WatchedHandler::~WatchedHandler() {
+  client_usage.handler = before_;
+  const uint32_t held = this_thread.hsls_held;
+  if (held > locks_before_) {
+    breach("C1-289", "%s returned while it holds a handler-safe lock, locked at %s",
+           HandlerText(running_).text(),
+           PlaceText(client_usage.last_lock(held).opened.place).text());
+  }
+  if (running_.must_reply && !running_.token->replied) {
+    breach("C1-292",
+           "%s returned without a reply to a gasnet_AMRequestLongAsync, whose sender may not use "
+           "the source again before one comes",
+           HandlerText(running_).text());
+  }
+  if (running_.index >= kClientHandlersFirst) warn_if_long(running_);
+}
+
+}  // namespace pinwire
