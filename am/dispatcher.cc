@@ -27,8 +27,25 @@ constexpr uint32_t kSleepUs = 100'000;
 constexpr uint32_t kGraceMinUs = 50, kGraceMaxUs = 400;
 /// What a driver still owes its peers, or they owe it, needs a turn now and then.
 constexpr uint32_t kTurnUs = 100;
-/// Every thread that was asked may be in a section for long; threads end, and new ones come.
+/// Every thread that was asked may be in a section for long, or block its signals; threads end, and
+/// new ones come.
 constexpr uint32_t kAskAgainUs = 10'000;
+
+/// Written by the dispatcher alone, read by any thread.
+class Counter {
+ public:
+  void add(uint64_t more) noexcept {
+    value_.store(value_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  }
+  uint64_t value() const noexcept { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<uint64_t> value_{0};
+};
+struct Counters {
+  Counter asks, asks_again, signals, threads_held_off;
+  Counter sleeps, wakes;  ///< of them by an event, not by time
+};
 
 class Dispatcher {
  public:
@@ -73,6 +90,15 @@ class Dispatcher {
     const uint64_t one = 1;
     while (write(wake_fd_, &one, sizeof one) < 0 && errno == EINTR) {
     }
+  }
+
+  void report(StatSink& sink) const noexcept {
+    sink.stat("asks", counters_.asks.value());
+    sink.stat("asks_again", counters_.asks_again.value());
+    sink.stat("signals", counters_.signals.value());
+    sink.stat("threads_held_off", counters_.threads_held_off.value());
+    sink.stat("sleeps", counters_.sleeps.value());
+    sink.stat("wakes", counters_.wakes.value());
   }
 
  private:
@@ -134,7 +160,7 @@ class Dispatcher {
 
   void turn() noexcept {
     if (serve()) return take_care();
-    has_waited_ = false;
+    has_waited_ = asks_another_ = false;
     if (somebody_polls()) {
       sleep(own_fd_, grace_us_);
       grace_us_ = std::min(2 * grace_us_, kGraceMaxUs);
@@ -159,9 +185,18 @@ class Dispatcher {
       sleep(own_fd_, watchdog_us_);
       return;
     }
-    notify_client(send_interrupt);
-    sleep(own_fd_, kAskAgainUs);
+    ask_client();
     has_waited_ = false;
+  }
+
+  /// To run the handlers; another one than before if that was in vain.
+  void ask_client() noexcept {
+    counters_.asks.add(1);
+    if (asks_another_) counters_.asks_again.add(1);
+    const Asked asked = notify_client(asks_another_, send_interrupt);
+    counters_.signals.add(asked.is_signalled);
+    counters_.threads_held_off.add(asked.held_off);
+    asks_another_ = !sleep(own_fd_, kAskAgainUs);
   }
 
   /// Since the last look.
@@ -213,16 +248,29 @@ class Dispatcher {
     return all;
   }
 
-  /// Until one of the fds is readable, or the time is over.
-  void sleep(int epoll_fd, uint32_t timeout_us) noexcept {
-    if (is_stopping()) return;
-    const timespec limit{.tv_sec = timeout_us / 1'000'000,
-                         .tv_nsec = timeout_us % 1'000'000 * 1000l};
-    epoll_event event;
-    epoll_pwait2(epoll_fd, &event, 1, &limit, nullptr);
+  /// Until one of the fds is readable: true; or the time is over.
+  bool sleep(int epoll_fd, uint32_t timeout_us) noexcept {
+    if (is_stopping()) return true;
+    const int ready = wait_for_event(epoll_fd, timeout_us);
+    counters_.sleeps.add(1);
+    counters_.wakes.add(ready > 0);
     uint64_t wakes;
     while (read(wake_fd_, &wakes, sizeof wakes) < 0 && errno == EINTR) {
     }
+    return ready != 0;
+  }
+
+  /// Linux before 5.11, and valgrind, count in milliseconds.
+  int wait_for_event(int epoll_fd, uint32_t timeout_us) noexcept {
+    epoll_event event;
+    if (!counts_in_ms_) {
+      const timespec limit{.tv_sec = timeout_us / 1'000'000,
+                           .tv_nsec = timeout_us % 1'000'000 * 1000l};
+      const int ready = epoll_pwait2(epoll_fd, &event, 1, &limit, nullptr);
+      if (ready >= 0 || errno != ENOSYS) return ready;
+      counts_in_ms_ = true;
+    }
+    return epoll_wait(epoll_fd, &event, 1, static_cast<int>((timeout_us + 999) / 1000));
   }
 
   static inline constinit thread_local bool is_self_ = false;
@@ -234,7 +282,10 @@ class Dispatcher {
   int own_fd_ = -1;   // wake_fd_ alone
   uint32_t polls_seen_ = 0;
   uint32_t grace_us_ = kGraceMinUs;
-  bool has_waited_ = false;  // for the watchdog's time, and nobody polled
+  bool has_waited_ = false;    // for the watchdog's time, and nobody polled
+  bool asks_another_ = false;  // who was asked last has done nothing
+  bool counts_in_ms_ = false;
+  Counters counters_;
   std::atomic<bool> is_stopping_{false};
   std::atomic<bool> is_running_{false};
 };
@@ -248,6 +299,17 @@ Status start_dispatcher(DispatchMode mode, uint32_t watchdog_us,
 }
 void stop_dispatcher() noexcept {
   if (has_dispatcher) dispatcher.stop();
+}
+void report_dispatch(StatSink& sink) noexcept {
+  if (!has_dispatcher) return;
+  dispatcher.report(sink);
+  const auto tell = [&sink](const char* name, const std::atomic<uint64_t>& counter) {
+    sink.stat(name, counter.load(std::memory_order_relaxed));
+  };
+  tell("signals_handled", interrupt_counters.signals_handled);
+  tell("found_in_signals", interrupt_counters.found_in_signals);
+  tell("found_after_sections", interrupt_counters.found_after_sections);
+  tell("found_after_calls", interrupt_counters.found_after_calls);
 }
 void wake_dispatcher() noexcept { dispatcher.wake(); }
 

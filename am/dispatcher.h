@@ -13,6 +13,7 @@
 
 #include "core/base/result.h"
 #include "core/config/settings.h"
+#include "driver/driver.h"
 
 namespace pinwire {
 
@@ -21,6 +22,8 @@ namespace pinwire {
 Status start_dispatcher(DispatchMode mode, uint32_t watchdog_us, const std::vector<uint32_t>& cpus);
 /// Has it leave what it does; returns when it has, or soon. At the end of a process, by any thread.
 void stop_dispatcher() noexcept;
+/// What it did, and what client threads did for it (am/interrupts.h); nothing where there is none.
+void report_dispatch(StatSink& sink) noexcept;
 /// It may have waited for this: look again. In signal context too.
 void wake_dispatcher() noexcept;
 

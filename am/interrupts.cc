@@ -16,10 +16,19 @@ namespace {
 
 int signal_number = 0;
 
+void drain(std::atomic<uint64_t>& counter) noexcept {
+  while (const uint32_t found = poll_everything()) {
+    counter.fetch_add(found, std::memory_order_relaxed);
+  }
+  wake_dispatcher();
+}
+void drain_in_signal() noexcept { drain(interrupt_counters.found_in_signals); }
+
 // The kernel keeps the floating-point state, and the mask of signals, of what it interrupts.
 void on_interrupt(int) {
   const int errno_before = errno;
-  this_client.handshake.on_signal(drain_arrived);
+  interrupt_counters.signals_handled.fetch_add(1, std::memory_order_relaxed);
+  this_client.handshake.on_signal(drain_in_signal);
   errno = errno_before;
 }
 
@@ -56,11 +65,8 @@ void send_interrupt(const ClientThread& thread) noexcept {
 
 void refuse_interrupts() noexcept { disable_interrupts(Reason::kLibrary); }
 
-void drain_arrived() noexcept {
-  while (poll_everything() != 0) {
-  }
-  wake_dispatcher();
-}
+void drain_after_section() noexcept { drain(interrupt_counters.found_after_sections); }
+void drain_after_call() noexcept { drain(interrupt_counters.found_after_calls); }
 
 void LibraryCall::enter() noexcept {
   engine.thread();  // the first call registers it

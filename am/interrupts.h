@@ -3,6 +3,9 @@
 // one test of a flag.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+
 #include "core/base/result.h"
 #include "core/interrupts/client_threads.h"
 
@@ -18,8 +21,18 @@ void send_interrupt(const ClientThread& thread) noexcept;
 /// This thread runs no handler by a signal any more; for the end of a process.
 void refuse_interrupts() noexcept;
 
-/// Handles all that is there; then the dispatcher may sleep again.
-void drain_arrived() noexcept;
+/// What client threads did about what had arrived; `found`: messages and completions.
+struct InterruptCounters {
+  std::atomic<uint64_t> signals_handled{0};
+  std::atomic<uint64_t> found_in_signals{0};
+  std::atomic<uint64_t> found_after_sections{0};  ///< and locks
+  std::atomic<uint64_t> found_after_calls{0};
+};
+inline constinit InterruptCounters interrupt_counters;
+
+/// Handle all that is there; then the dispatcher may sleep again.
+void drain_after_section() noexcept;
+void drain_after_call() noexcept;
 
 /// Begins a reason for which this thread must not be interrupted.
 inline void disable_interrupts(Reason reason) noexcept {
@@ -29,7 +42,8 @@ inline void disable_interrupts(Reason reason) noexcept {
 /// Ends it. If it was the last one, runs the handlers of what arrived in the meantime.
 inline void enable_interrupts(Reason reason) noexcept {
   if (interrupts_clients) [[unlikely]]
-    this_client.handshake.enable(reason, drain_arrived);
+    this_client.handshake.enable(
+        reason, reason == Reason::kLibrary ? drain_after_call : drain_after_section);
 }
 
 /// A call of the library by client code outside handlers: no signal finds the library half way

@@ -3,6 +3,7 @@
 #include <deque>
 #include <string>
 
+#include "am/dispatcher.h"
 #include "core/api_types.h"
 #include "core/engine/engine.h"
 #include "extended/job.h"
@@ -49,6 +50,8 @@ size_t pinwire_stats(pinwire_stat_t* out, size_t room) {
     driver.stats(sink);
     if (demands[d] != nullptr) demands[d]->stats(sink);
   }
+  Collect dispatch("dispatch", out, room, count);
+  report_dispatch(dispatch);
   return count;
 }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "am/dispatcher.h"
 #include "core/base/log.h"
 #include "core/debug/backtrace.h"
 #include "core/debug/error_policy.h"
@@ -89,6 +90,8 @@ void report_counters() noexcept {
     engine.drivers[d].driver->stats(sink);
     if (demands[d] != nullptr) demands[d]->stats(sink);
   }
+  TraceCounters dispatch("dispatch");
+  report_dispatch(dispatch);
 }
 
 }  // namespace pinwire

@@ -9,11 +9,11 @@ extern "C" {
 #endif
 
 typedef struct {
-  const char *name; /* driver.counter, lower_snake_case, unit last; owned by the library */
+  const char *name; /* driver.counter or dispatch.counter, lower_snake_case, unit last; owned by the library */
   uint64_t value;
 } pinwire_stat_t;
 
-/* Counters of all drivers of this process since start, by name. Fills at most `count` entries and
+/* Counters of all drivers of this process, and of its dispatcher, since start, by name. Fills at most `count` entries and
  * returns how many there are. Client threads, after gasnet_attach. */
 size_t pinwire_stats(pinwire_stat_t *out, size_t count);
 

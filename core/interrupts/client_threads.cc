@@ -49,9 +49,9 @@ void forget_client_thread() noexcept {
   }
 }
 
-void notify_client(void (*signal)(const ClientThread& thread)) noexcept {
+Asked notify_client(bool asks_another, void (*signal)(const ClientThread& thread)) noexcept {
   const std::lock_guard guard(lock);
-  notify_one(clients, signal);
+  return notify_one(clients, asks_another, signal);
 }
 
 uint32_t count_polls() noexcept {

@@ -22,7 +22,8 @@ struct ClientThread {
   /// Written by itself alone.
   std::atomic<uint32_t> polls{0};
   pid_t thread_id = 0;
-  ClientThread* next = nullptr;  ///< under the lock of the list
+  bool is_slow = false;  ///< notify_one(); under the lock of the list, as the next
+  ClientThread* next = nullptr;
 
   void count_poll() noexcept {
     polls.store(polls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -37,7 +38,7 @@ void forget_client_thread() noexcept;
 
 /// Has one of them run the handlers of what has arrived (notify_one). `signal(thread)` must not
 /// wait.
-void notify_client(void (*signal)(const ClientThread& thread)) noexcept;
+Asked notify_client(bool asks_another, void (*signal)(const ClientThread& thread)) noexcept;
 /// Of all of them, so that two looks tell whether one polls.
 uint32_t count_polls() noexcept;
 

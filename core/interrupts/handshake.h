@@ -85,21 +85,37 @@ class BasicHandshake {
   typename Memory::template Atomic<uint32_t> word_{};
 };
 
+struct Asked {
+  bool is_signalled = false;  ///< one of them, now
+  uint32_t held_off = 0;      ///< of those that were asked
+};
+
 /// Has one of `threads` run the handlers of what has arrived: the first that may be interrupted,
 /// by `signal(thread)`. If none may, each will when it may again, and the first of them does.
+///
+/// One that was signalled is waited for. If that has been in vain, `asks_another`, it is passed
+/// over: perhaps it blocks its signals. So it is from then on, `is_slow`, until it has drained;
+/// that is a note of the caller's, who is one at a time.
 template <typename Threads, typename Signal>
-void notify_one(Threads&& threads, Signal&& signal) noexcept {
+Asked notify_one(Threads&& threads, bool asks_another, Signal&& signal) noexcept {
+  Asked asked;
   for (auto& thread : threads) {
     switch (thread.handshake.arrive()) {
       case Arrival::kSignal:
+        thread.is_slow = false;
         signal(thread);
-        return;
+        asked.is_signalled = true;
+        return asked;
       case Arrival::kSignalled:
-        return;
+        thread.is_slow = thread.is_slow || asks_another;
+        if (!thread.is_slow) return asked;
+        break;
       case Arrival::kLater:
+        ++asked.held_off;
         break;
     }
   }
+  return asked;
 }
 
 }  // namespace pinwire

@@ -55,6 +55,7 @@ constexpr uint32_t kClientsMax = 3, kMessagesMax = 3;
 struct Client {
   BasicHandshake<SignalledMemory> handshake;
   model::Atomic<uint32_t> signal;  ///< pending
+  bool is_slow = false;            ///< of who finds messages
 };
 Client clients[kClientsMax];
 model::Atomic<uint32_t> published[kMessagesMax];
@@ -66,6 +67,7 @@ uint32_t message_count;
 struct Self {
   Client* client = nullptr;  ///< nullptr: who finds messages
   bool is_masked = false;    ///< in its signal handler
+  bool blocks = false;       ///< its signals
   bool is_handling = false;
   uint32_t reasons = 0;
 };
@@ -86,7 +88,7 @@ void drain() {
 }
 
 void deliver_signal() {
-  if (self.client == nullptr || self.is_masked) return;
+  if (self.client == nullptr || self.is_masked || self.blocks) return;
   if (self.client->signal.load(std::memory_order_acquire) == 0) return;
   self.client->signal.exchange(0, std::memory_order_acquire);
   self.is_masked = true;
@@ -110,7 +112,8 @@ void poll() {
   self.client->handshake.enable(Reason::kLibrary, drain);
 }
 
-/// What a client thread does: h(old), r(esume), l(ock), u(nlock), p(oll). Then it computes.
+/// What a client thread does: h(old), r(esume), l(ock), u(nlock), p(oll), b(lock its signals),
+/// a(dmit them again). Then it computes.
 void run_client(const char* program) {
   for (const char* at = program; *at != '\0'; ++at) {
     switch (*at) {
@@ -129,6 +132,10 @@ void run_client(const char* program) {
       case 'p':
         poll();
         break;
+      case 'b':
+      case 'a':
+        self.blocks = *at == 'b';
+        break;
       default:
         expect(false, "a known letter");
     }
@@ -143,7 +150,29 @@ void run_client(const char* program) {
 struct Shape {
   std::vector<const char*> clients;
   uint32_t messages;
+  uint32_t asks_again = 0;  ///< after each message, whether or not it was taken by then
 };
+
+bool never_asks_another = false;  // a mutant
+
+/// Who finds messages.
+void run_finder(const Shape& shape) {
+  const std::span all(clients, shape.clients.size());
+  for (Client& client : all) client.is_slow = false;
+  uint64_t done = 0;
+  const auto ask = [&](bool asks_another) {
+    notify_one(all, asks_another && !never_asks_another,
+               [](Client& client) { client.signal.store(1, std::memory_order_release); });
+    uint64_t digest = ++done;
+    for (const Client& client : all) digest = 2 * digest + client.is_slow;
+    settle(digest);
+  };
+  for (uint32_t i = 0; i < shape.messages; ++i) {
+    published[i].store(1, std::memory_order_release);
+    ask(false);
+    for (uint32_t again = 0; again < shape.asks_again; ++again) ask(true);
+  }
+}
 
 Report explore(const Shape& shape, const Mutation& mutation = {}) {
   const auto count = static_cast<uint32_t>(shape.clients.size());
@@ -166,12 +195,7 @@ Report explore(const Shape& shape, const Mutation& mutation = {}) {
       self.client = &clients[thread];
       return run_client(shape.clients[thread]);
     }
-    for (uint32_t i = 0; i < message_count; ++i) {
-      published[i].store(1, std::memory_order_release);
-      notify_one(std::span(clients, count),
-                 [](Client& client) { client.signal.store(1, std::memory_order_release); });
-      settle(i + 1);
-    }
+    run_finder(shape);
   };
   return model::explore(
       {.threads = count + 1, .prepare = prepare, .run = run, .mutation = mutation});
@@ -206,6 +230,23 @@ TEST(Handshake, PA_036_TwoThreadsLoseNothing) {
 TEST(Handshake, PA_036_ThreeThreadsLoseNothing) {
   expect_kept({{"hr", "lu", "p"}, 1});
   expect_kept({{"hr", "", ""}, 2});
+}
+
+/// Each of those that block is passed over once.
+const std::vector<Shape> kDeafShapes = {
+    {{"b", ""}, 2, 1},      {{"b", "hr"}, 2, 1},     {{"b", "lu"}, 1, 1},
+    {{"b", "p"}, 1, 1},     {{"ba", ""}, 1, 1},      {{"bhr", ""}, 1, 1},
+    {{"b", "b", ""}, 1, 2}, {{"b", "hr", ""}, 1, 1}, {{"hr", ""}, 1, 1}};
+
+TEST(Handshake, PA_036_ThreadsThatBlockTheirSignalsDelayNothingForEver) {
+  for (const Shape& shape : kDeafShapes) expect_kept(shape);
+}
+
+TEST(Handshake, PA_036_WithoutAskingAnotherTheyDo) {
+  never_asks_another = true;
+  EXPECT_NE(explore(kDeafShapes[0]).failure, "");
+  never_asks_another = false;
+  EXPECT_NE(explore({{"b", ""}, 2, 0}).failure, "");
 }
 
 Mutation change_word(Action action, void (*change)(Access&)) {

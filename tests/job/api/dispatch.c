@@ -2,9 +2,11 @@
  * sends; rank 1 computes, holds, locks, allocates. dispatch [REQUESTS] */
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <time.h>
 
 #include "job_test.h"
+#include "pinwire.h"
 
 /* Handlers run in signals, and in threads of the library. */
 static int read_now(int *counter) { return __atomic_load_n(counter, __ATOMIC_ACQUIRE); }
@@ -18,9 +20,12 @@ static int handled_in_section;
 static pthread_t main_thread;
 static gasnet_hsl_t lock = GASNET_HSL_INITIALIZER;
 static int lock_is_held, handled_under_lock; /* under the lock */
+static int deaf_is_ready, deaf_may_end, handled_by_deaf;
+static pthread_t deaf_thread; /* once it is ready */
 
 static void on_request(gasnet_token_t token, int uses_lock) {
   if (pthread_equal(pthread_self(), main_thread) && read_now(&in_section)) add_one(&handled_in_section);
+  if (read_now(&deaf_is_ready) && pthread_equal(pthread_self(), deaf_thread)) add_one(&handled_by_deaf);
   if (uses_lock) {
     gasnet_hsl_lock(&lock);
     if (lock_is_held) handled_under_lock = 1;
@@ -166,6 +171,63 @@ static void both_ways(int requests) {
   end_stage();
 }
 
+#ifdef GASNET_PAR
+/* One thread blocks all signals and computes, so that another's work is interrupted. */
+static void *be_deaf(void *unused) {
+  sigset_t all;
+  gasnet_AMPoll(); /* from now on it may be asked; the newest thread is asked first */
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, NULL);
+  deaf_thread = pthread_self();
+  set(&deaf_is_ready, 1);
+  while (!read_now(&deaf_may_end)) {
+  }
+  return unused;
+}
+static void threads_that_block_signals_are_passed_over(void) { /* PA-036 */
+  enum { kTurns = 20 };
+  const int before = read_now(&handled);
+  pthread_t thread;
+  if (me == 1) {
+    EXPECT_EQ(pthread_create(&thread, NULL, be_deaf, NULL), 0);
+    compute_until(&deaf_is_ready, 1, "a thread that blocks its signals");
+  }
+  barrier();
+  for (int turn = 1; turn <= kTurns; ++turn) {
+    if (me == 1) compute_until(&handled, before + turn, "a request beside a thread that blocks its signals");
+    if (me == 0) send_one(1, 0);
+    if (me == 0) GASNET_BLOCKUNTIL(read_now(&answered) == sent);
+  }
+  set(&deaf_may_end, 1);
+  if (me == 1) pthread_join(thread, NULL);
+  EXPECT(!read_now(&handled_by_deaf));
+  end_stage();
+}
+#endif
+
+static uint64_t counter(const char *name) {
+  pinwire_stat_t all[256];
+  const size_t count = pinwire_stats(all, 256);
+  EXPECT(count <= 256);
+  for (size_t i = 0; i < count; ++i)
+    if (strcmp(all[i].name, name) == 0) return all[i].value;
+  fail_at(__FILE__, __LINE__, "nothing counts %s", name);
+  return 0;
+}
+/* Who took the storm's requests: rank 1 made no call meanwhile, but for the first few. */
+static void counters_tell_who_ran_handlers(int requests) {
+  const uint64_t by_clients = counter("dispatch.found_in_signals") + counter("dispatch.found_after_sections");
+  const char *dispatch = gasnet_getenv("GASNET_DISPATCH");
+  if (strcmp(dispatch, "interrupt") == 0 || strcmp(dispatch, "watchdog") == 0) {
+    EXPECT(me == 0 || by_clients + pinwire_network_depth() >= (uint64_t)requests);
+    EXPECT(me == 0 || counter("dispatch.asks") > 0);
+  } else {
+    EXPECT_EQ(by_clients + counter("dispatch.signals") + counter("dispatch.signals_handled"), 0);
+  }
+  EXPECT(counter("dispatch.wakes") <= counter("dispatch.sleeps"));
+  barrier();
+}
+
 int main(int argc, char **argv) {
   gasnet_handlerentry_t table[] = {{201, (void (*)())on_request}, {202, (void (*)())on_answer}};
   main_thread = pthread_self();
@@ -177,6 +239,10 @@ int main(int argc, char **argv) {
   sections_keep_handlers_off();
   locks_keep_handlers_off();
   storm(requests);
+  counters_tell_who_ran_handlers(requests);
+#ifdef GASNET_PAR
+  threads_that_block_signals_are_passed_over();
+#endif
   both_ways(requests);
   end_job("dispatch");
 }
