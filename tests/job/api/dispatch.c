@@ -20,7 +20,7 @@ static int handled_in_section;
 static pthread_t main_thread;
 static gasnet_hsl_t lock = GASNET_HSL_INITIALIZER;
 static int lock_is_held, handled_under_lock; /* under the lock */
-static int deaf_is_ready, deaf_may_end, handled_by_deaf;
+static int deaf_is_ready, handled_by_deaf;
 static pthread_t deaf_thread; /* once it is ready */
 
 static void on_request(gasnet_token_t token, int uses_lock) {
@@ -173,6 +173,7 @@ static void both_ways(int requests) {
 
 #ifdef GASNET_PAR
 /* One thread blocks all signals and computes, so that another's work is interrupted. */
+static int deaf_may_end;
 static void *be_deaf(void *unused) {
   sigset_t all;
   gasnet_AMPoll(); /* from now on it may be asked; the newest thread is asked first */
