@@ -81,7 +81,7 @@ class StatSink {
   ~StatSink() = default;
 };
 
-enum class Armed : uint8_t { kArmed, kBusy };
+enum class Armed : uint8_t { kArmed, kTimed, kBusy };
 enum class RecvFilter : uint8_t { kAll, kRepliesOnly };
 
 class Driver {
@@ -126,7 +126,8 @@ class Driver {
   virtual bool idle(uint32_t lane) const noexcept = 0;
   /// -1 without caps().event_fd.
   virtual int event_fd(uint32_t lane) const noexcept = 0;
-  /// kArmed: anything that arrives from now on makes event_fd readable. kBusy: poll first.
+  /// kArmed: anything that arrives from now on makes event_fd readable. kTimed: likewise, but
+  /// timers run: recv() is wanted again soon, a millisecond late at most. kBusy: poll first.
   virtual Armed arm(uint32_t lane) noexcept = 0;
   /// True when nothing that was accepted or received still needs polls (retransmission,
   /// acknowledgement): the process may end.

@@ -132,16 +132,15 @@ void Lane::note_idle() noexcept {
               std::memory_order_relaxed);
 }
 
-bool Lane::quiet() const noexcept {
-  return active_count_ == 0 && attention_head_ == attention_tail_ && done_.empty() &&
-         reply_queue_.empty() && request_queue_.empty();
+bool Lane::nothing_waits() const noexcept {
+  return attention_head_ == attention_tail_ && done_.empty() && reply_queue_.empty() &&
+         request_queue_.empty();
 }
 
-/// Sleeping is safe only when nothing but an arriving frame can make progress: no timer runs,
-/// nothing waits to be sent or handed out.
+/// Sleeping is safe only when nothing but an arriving frame, or a timer, can make progress.
 Armed Lane::arm() noexcept {
-  if (!quiet() || nic_.port.arm(index_) == PortArmed::kBusy) return Armed::kBusy;
-  return Armed::kArmed;
+  if (!nothing_waits() || nic_.port.arm(index_) == PortArmed::kBusy) return Armed::kBusy;
+  return active_count_ == 0 ? Armed::kArmed : Armed::kTimed;
 }
 
 void Lane::close() noexcept {

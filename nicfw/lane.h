@@ -90,7 +90,7 @@ class Lane {
   void give_back(std::span<const Recv> buffers) noexcept;
   bool idle() const noexcept { return idle_.load(std::memory_order_relaxed); }
   /// No timer runs, nothing waits to be sent, acknowledged or handed out.
-  bool quiet() const noexcept;
+  bool quiet() const noexcept { return active_count_ == 0 && nothing_waits(); }
   Armed arm() noexcept;
   void close() noexcept;
   const Counters& counters() const noexcept { return counters_; }
@@ -229,6 +229,8 @@ class Lane {
   void flush_releases() noexcept;
 
   void note_idle() noexcept;
+  /// To be sent, acknowledged or handed out.
+  bool nothing_waits() const noexcept;
 
   Rank rank_of(const Peer& peer) const noexcept { return static_cast<Rank>(&peer - peers_.get()); }
   SendSlot& slot_at(const SendFlow& flow, uint32_t sequence, Index& index) noexcept;

@@ -66,10 +66,9 @@ bool Client::finished() const {
 bool Client::arm() {
   bool armed = true;
   for (uint32_t lane = 0; lane < scenario_.lanes; ++lane) {
-    if (driver_.arm(lane) == Armed::kBusy) {
-      armed = false;
-      continue;
-    }
+    const Armed how = driver_.arm(lane);
+    if (how != Armed::kArmed) armed = false;
+    if (how == Armed::kBusy) continue;
     // Nothing can have arrived since: a driver that slept now would sleep on what it already has.
     std::array<Recv, 1> recv;
     std::array<Done, 1> done;

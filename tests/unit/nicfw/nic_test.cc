@@ -18,6 +18,8 @@ TEST(Nic, ALoneMessageGoesAtOnceAndIsAcknowledged) {
   work.flags = 0;
   work.cookie = 7;
   ASSERT_TRUE(group.post(0, work));
+  EXPECT_EQ(group.poll(0), std::vector<uint64_t>{});
+  EXPECT_EQ(group.nic(0).arm(0), Armed::kTimed) << "until it is acknowledged";
   EXPECT_EQ(group.port(1).waiting(), 1u);
   EXPECT_EQ(group.poll(1), std::vector<uint64_t>{42});
   EXPECT_EQ(group.port(0).waiting(), 0u);  // time for a reply to carry the acknowledgement
