@@ -6,6 +6,7 @@
 #include "am/handler_watch.h"
 #include "am/handlers.h"
 #include "am/message.h"
+#include "am/sleep.h"
 #include "core/base/log.h"
 #include "core/trace/trace.h"
 
@@ -114,6 +115,7 @@ void dispatch_loopback(uint8_t index, bool is_request, bool is_short, void* payl
   } else {
     call_payload(handler, &token, payload, bytes, argc, args);
   }
+  if constexpr (kConcurrent) note_progress();  // in a client thread, beside others
 }
 
 }  // namespace pinwire

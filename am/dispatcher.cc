@@ -11,6 +11,7 @@
 
 #include "am/interrupts.h"
 #include "am/progress.h"
+#include "am/sleep.h"
 #include "core/base/cpus.h"
 #include "core/base/library_thread.h"
 #include "core/engine/engine.h"
@@ -153,7 +154,7 @@ class Dispatcher {
       if (poll_everything() != 0) {
         empty_polls = 0;
       } else {
-        after_empty_poll(empty_polls);
+        after_empty_poll(empty_polls, Wait::kAwake);
       }
     }
   }
@@ -167,10 +168,16 @@ class Dispatcher {
       return;
     }
     grace_us_ = kGraceMinUs;
-    if (arm_all()) {
-      sleep(all_fds_, kSleepUs);
-    } else {
-      sleep(own_fd_, kTurnUs);
+    switch (arm_all()) {
+      case Armed::kArmed:
+        sleep(all_fds_, kSleepUs);
+        break;
+      case Armed::kTimed:
+        sleep(all_fds_, kTurnUs);
+        break;
+      case Armed::kBusy:
+        sleep(own_fd_, kTurnUs);
+        break;
     }
   }
 
@@ -180,6 +187,7 @@ class Dispatcher {
       poll_everything();
       return;
     }
+    call_sleepers();  // a client that waits polls by itself, once it is awake
     if (mode_ == DispatchMode::kWatchdog && (!has_waited_ || somebody_polls())) {
       has_waited_ = true;
       sleep(own_fd_, watchdog_us_);
@@ -219,18 +227,23 @@ class Dispatcher {
         is_idle = slot.driver->idle(lane);
       }
       waits = waits || !is_idle;
-      return true;
     });
     return waits;
   }
 
-  /// True: whatever arrives from now on makes a lane's event fd readable.
-  static bool arm_all() noexcept {
-    return for_each_free_lane(
-        [](DriverSlot& slot, uint32_t lane) { return slot.driver->arm(lane) == Armed::kArmed; });
+  /// As Driver::arm(), of all lanes; kBusy, too, if one is in use.
+  static Armed arm_all() noexcept {
+    bool is_busy = false, is_timed = false;
+    const bool all = for_each_free_lane([&](DriverSlot& slot, uint32_t lane) {
+      const Armed armed = slot.driver->arm(lane);
+      is_busy = is_busy || armed == Armed::kBusy;
+      is_timed = is_timed || armed == Armed::kTimed;
+    });
+    if (is_busy) call_sleepers();  // this thread may have taken their event
+    return is_busy || !all ? Armed::kBusy : is_timed ? Armed::kTimed : Armed::kArmed;
   }
 
-  /// False if `visit` was once, or a lane is in use.
+  /// False: a lane is in use.
   template <typename Visit>
   static bool for_each_free_lane(Visit&& visit) noexcept {
     bool all = true;
@@ -241,7 +254,7 @@ class Dispatcher {
           all = false;
           continue;
         }
-        all = visit(slot, lane) && all;
+        visit(slot, lane);
         slot.lanes[lane].unlock();
       }
     }

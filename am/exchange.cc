@@ -4,6 +4,7 @@
 #include "am/message.h"
 #include "am/progress.h"
 #include "am/send.h"
+#include "am/sleep.h"
 #include "core/base/log.h"
 #include "pin/demand.h"
 
@@ -23,6 +24,7 @@ RemoteBucket read_entry(RemoteCache& cache, uint32_t index, uint64_t address,
     return {index, entry.key, entry.to};
   }
   cache.put_back(index);
+  note_progress();
   return {kNone, kNoRegion, bucket_end};
 }
 

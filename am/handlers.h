@@ -30,6 +30,7 @@ enum InternalHandler : uint8_t {
   kHandlerVisit = 11,  ///< am/visit.h, likewise
   kHandlerVisitAnswer = 12,
   kHandlerVisitEnd = 13,
+  kHandlerBarrierWake = 14,
 };
 
 inline constinit HandlerFunction handler_table[kHandlerCount] = {};

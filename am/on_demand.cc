@@ -6,6 +6,7 @@
 #include "am/exchange.h"
 #include "am/handler_watch.h"
 #include "am/outgoing.h"
+#include "am/sleep.h"
 #include "am/tracked.h"
 #include "am/visit.h"
 
@@ -176,6 +177,7 @@ bool put_send(const pinwire_token* token, const AmHead& head, uint32_t head_byte
   Tracked* tracked = all.bytes <= local.bytes_max ? take_tracked() : nullptr;
   if (tracked == nullptr) {
     demand.put_back(remote.index);
+    note_progress();
     if (local.bucket != Buckets::kNone) demand.own.done(local.bucket);
     return false;
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "am/sleep.h"
 #include "core/base/log.h"
 #include "core/interrupts/client_threads.h"
 
@@ -74,6 +75,9 @@ uint32_t poll() noexcept {
     }
   }
   let_stream_gather(state, found);
+  if constexpr (kConcurrent) {  // else no other client thread waits
+    if (found != 0) note_progress();
+  }
   return found != 0 ? found : has_served;
 }
 
@@ -85,16 +89,26 @@ uint32_t poll_everything() noexcept {
       found += poll_lane(d, lane, has_served);
     }
   }
+  if (found != 0) note_progress();
   return found;
 }
 
 uint32_t poll_in_handler(uint32_t driver, uint32_t lane) noexcept {
-  return drain_lane(driver, lane, RecvFilter::kRepliesOnly, DispatchSink{});
+  const uint32_t found = drain_lane(driver, lane, RecvFilter::kRepliesOnly, DispatchSink{});
+  if (found != 0) note_progress();
+  return found;
 }
 
-void pause_wait(uint32_t empty_polls) noexcept {
+void pause_wait(uint32_t empty_polls, Wait wait) noexcept {
   check_drivers();
-  if (empty_polls > engine.spins_now.load(std::memory_order_relaxed)) sched_yield();
+  const uint32_t spins = engine.spins_now.load(std::memory_order_relaxed);
+  if (empty_polls <= spins) return;
+  if (wait == Wait::kAwake || !waits_sleep.load(std::memory_order_relaxed)) {
+    sched_yield();
+    return;
+  }
+  if (empty_polls == spins + 1) this_thread.nap_us = 0;  // something was found before
+  rest(wait == Wait::kAnnounced);
 }
 
 void set_wait_mode(WaitMode mode) noexcept {
@@ -103,6 +117,7 @@ void set_wait_mode(WaitMode mode) noexcept {
                                                         : kSpinsBeforeYield;
   engine.spins_wanted.store(spins, std::memory_order_relaxed);
   engine.set_spins();
+  let_waits_sleep(mode != WaitMode::kSpin);
 }
 
 void offer_until_taken(const ThreadState& state, const Route& route, const Work& work) noexcept {
@@ -111,7 +126,7 @@ void offer_until_taken(const ThreadState& state, const Route& route, const Work&
     if (poll() != 0) {
       empty_polls = 0;
     } else {
-      after_empty_poll(empty_polls);
+      after_empty_poll(empty_polls, Wait::kUnannounced);
     }
   } while (!offer_from_client(state, route, work));
 }
@@ -123,7 +138,7 @@ void post_in_handler(uint32_t lane, const Route& route, const Work& work) noexce
     if (poll_in_handler(route.driver_index, lane) != 0) {
       empty_polls = 0;
     } else {
-      after_empty_poll(empty_polls);
+      after_empty_poll(empty_polls, Wait::kAwake);
     }
   }
 }

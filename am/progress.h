@@ -28,20 +28,27 @@ inline constinit bool only_dispatcher_polls = false;
 /// that it holds.
 uint32_t poll_in_handler(uint32_t driver, uint32_t lane) noexcept;
 
+/// Who ends a wait, and so how it may be spent.
+enum class Wait : uint8_t {
+  kAnnounced,    ///< handlers, completions: sleep until they wake it
+  kUnannounced,  ///< a peer that makes room, without a word: no more than naps
+  kAwake,        ///< in a handler, which holds a lane; the dispatcher's own
+};
+
 /// What a waiting thread does every so often: looks after the drivers' health, and gives its core
 /// away.
-void pause_wait(uint32_t empty_polls) noexcept;
+void pause_wait(uint32_t empty_polls, Wait wait) noexcept;
 
 /// After an empty poll of a wait: gives the core away as the wait mode and the number of ranks on
 /// this host ask for.
-inline void after_empty_poll(uint32_t& empty_polls) noexcept {
+inline void after_empty_poll(uint32_t& empty_polls, Wait wait = Wait::kAnnounced) noexcept {
   constexpr uint32_t kPollsPerHealthCheck = 1024;
   ++empty_polls;
   if (empty_polls % kPollsPerHealthCheck != 0 &&
       empty_polls <= engine.spins_now.load(std::memory_order_relaxed)) [[likely]] {
     return;
   }
-  pause_wait(empty_polls);
+  pause_wait(empty_polls, wait);
 }
 
 /// Polls until `ready()`.

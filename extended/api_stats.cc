@@ -4,6 +4,7 @@
 #include <string>
 
 #include "am/dispatcher.h"
+#include "am/sleep.h"
 #include "core/api_types.h"
 #include "core/engine/engine.h"
 #include "extended/job.h"
@@ -52,6 +53,8 @@ size_t pinwire_stats(pinwire_stat_t* out, size_t room) {
   }
   Collect dispatch("dispatch", out, room, count);
   report_dispatch(dispatch);
+  Collect waits("waits", out, room, count);
+  report_waits(waits);
   return count;
 }
 

@@ -7,6 +7,7 @@
 #include "am/handlers.h"
 #include "am/progress.h"
 #include "am/send.h"
+#include "am/sleep.h"
 #include "core/base/breach.h"
 
 namespace pinwire {
@@ -27,6 +28,7 @@ struct BarrierState {
   int id = 0;
   int flags = 0;
   BarrierValue merged{};
+  ShmDriver* shm = nullptr;
   std::vector<shm::BarrierLine*> lines;  ///< of all ranks; empty: dissemination
   uint32_t next_line = 0;                ///< ranks before it are merged
   uint32_t rounds = 0;
@@ -78,6 +80,31 @@ bool read_lines() noexcept {
   return true;
 }
 
+constexpr uint64_t bit_of(Rank rank) noexcept { return uint64_t{1} << rank % 64; }
+
+/// What wakes who sleeps, handlers that have run, is not there where lines are read: the last to
+/// notify sends a message. Before each sleep, as a message may have been for the phase before. True
+/// if none is needed: every line shows this phase by now.
+bool ask_for_message() noexcept {
+  if (state.lines.empty()) return false;
+  static const bool are_told = (state.shm->tell_notifiers(), true);
+  static_cast<void>(are_told);
+  for (;;) {
+    const uint32_t line = state.next_line;
+    state.lines[line]->await(bit_of(engine.rank));
+    if (read_lines()) return true;
+    if (state.next_line == line) return false;  // else the next line has no bit yet
+  }
+}
+
+[[gnu::cold]] void wake_readers(uint64_t bits) noexcept {
+  for (Rank rank = 0; rank < engine.rank_count; ++rank) {
+    const bool is_asleep = rank != engine.rank && (bits & bit_of(rank)) != 0;
+    if (is_asleep) request_short(rank, {kHandlerBarrierWake, 0, nullptr});
+  }
+}
+void on_wake(pinwire_token*) {}
+
 bool everyone_notified() noexcept { return state.lines.empty() ? disseminate() : read_lines(); }
 
 void check_notified(const char* call) noexcept {
@@ -109,8 +136,10 @@ BarrierValue BarrierValue::merge(BarrierValue a, BarrierValue b) noexcept {
 
 void open_barrier(ShmDriver* shm) noexcept {
   register_internal(kHandlerBarrier, on_arrival);
+  register_internal(kHandlerBarrierWake, on_wake);
   state.rounds = static_cast<uint32_t>(std::bit_width(engine.rank_count - 1));
   if (shm == nullptr) return;
+  state.shm = shm;
   for (Rank rank = 0; rank < engine.rank_count; ++rank) {
     if (rank != engine.rank) state.lines.push_back(&shm->barrier_line(rank));
   }
@@ -128,7 +157,9 @@ void barrier_notify(int id, int flags) noexcept {
   state.next_line = 0;
   state.round = 0;
   if (!state.lines.empty()) {
-    state.lines.back()->notify(state.phase, state.merged.packed());
+    const uint64_t asleep = state.lines.back()->notify(state.phase, state.merged.packed());
+    if (asleep != 0) [[unlikely]]
+      wake_readers(asleep);
   } else if (state.rounds != 0) {
     send_round();
   } else {
@@ -138,7 +169,13 @@ void barrier_notify(int id, int flags) noexcept {
 
 BarrierResult barrier_wait(int id, int flags) noexcept {
   check_notified("gasnet_barrier_wait");
-  wait_until(everyone_notified);
+  uint32_t misses = 0;
+  wait_until([&misses] {
+    if (everyone_notified()) return true;
+    const bool will_sleep = waits_sleep.load(std::memory_order_relaxed) &&
+                            ++misses > engine.spins_now.load(std::memory_order_relaxed);
+    return will_sleep && ask_for_message();
+  });
   return finish(id, flags);
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "am/dispatcher.h"
+#include "am/sleep.h"
 #include "core/base/log.h"
 #include "core/debug/backtrace.h"
 #include "core/debug/error_policy.h"
@@ -92,6 +93,8 @@ void report_counters() noexcept {
   }
   TraceCounters dispatch("dispatch");
   report_dispatch(dispatch);
+  TraceCounters waits("waits");
+  report_waits(waits);
 }
 
 }  // namespace pinwire

@@ -95,7 +95,7 @@ Job start_job(const Options& options) {
   job.clock = calibrate();
   yielding = options.yield == Yield::kAlways ||
              (options.yield == Yield::kAuto && job.ranks > cpus_online());
-  if (yielding) gasnet_set_waitmode(GASNET_WAIT_BLOCK);
+  if (options.yield == Yield::kAlways) gasnet_set_waitmode(GASNET_WAIT_BLOCK);
   install_stop_handler();
   return job;
 }

@@ -65,6 +65,8 @@ struct ThreadState {
       false;  ///< the lock of the lane that the message came on is held by this thread
   bool holds_interrupts = false;  ///< explicit No-Interrupt Section
   uint8_t hsls_held = 0;          ///< debug builds only
+  uint32_t seen = 0;              ///< of the doorbell (am/doorbell.h), at the last look
+  uint32_t nap_us = 0;            ///< the next (am/sleep.h)
 };
 inline constinit thread_local ThreadState this_thread;
 

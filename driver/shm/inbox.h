@@ -24,18 +24,31 @@ struct InboxAddress {
 inline constexpr uint32_t kInboxLanesMax = 16;
 inline constexpr uint32_t kInboxMagic = 0x70770004;
 
-/// Written by the owner only, read by its host's peers. An owner is never more than one phase ahead
-/// of a reader, which notifies its own next phase after it has read.
+/// Written by the owner, read by its host's peers. An owner is never more than one phase ahead of a
+/// reader, which notifies its own next phase after it has read.
+///
+/// A reader that will sleep leaves a bit of its own, and reads once more. Both that and the owner's
+/// look at the bits are read-modify-writes of one word: either the owner finds the bit, or the
+/// reader the phase. Owners look from the first time on that a reader says that it sleeps.
 template <typename Memory>
 struct alignas(kCacheLineBytes) BasicBarrierLine {
   typename Memory::template Atomic<uint64_t> phase;      ///< notifies so far; stored last
   typename Memory::template Atomic<uint64_t> values[2];  ///< of the even and the odd phase
+  typename Memory::template Atomic<uint64_t> sleepers;   ///< bits of readers that want to be woken
+  typename Memory::template Atomic<uint32_t> sleeps;     ///< some reader does at times
 
-  void notify(uint64_t now, uint64_t value) noexcept {
+  /// Returns the bits of readers that must be woken.
+  uint64_t notify(uint64_t now, uint64_t value) noexcept {
     values[now & 1].store(value, std::memory_order_relaxed);
     // release pairs with the acquire in read(): the value first, and all puts before the barrier
     phase.store(now, std::memory_order_release);
+    // After that: who sets it then has this process pass a barrier (ShmDriver::tell_notifiers)
+    if (sleeps.load(std::memory_order_relaxed) == 0) [[likely]]
+      return 0;
+    return sleepers.exchange(0, std::memory_order_acq_rel);  // pairs with await()
   }
+  /// Read once more before you sleep.
+  void await(uint64_t bit) noexcept { sleepers.fetch_or(bit, std::memory_order_acq_rel); }
   /// False: the owner has not notified `wanted` yet.
   bool read(uint64_t wanted, uint64_t& value) const noexcept {
     if (phase.load(std::memory_order_acquire) < wanted) return false;

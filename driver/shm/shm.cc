@@ -49,8 +49,8 @@ struct alignas(kCacheLineBytes) Lane {
   Done done[kDoneMax];
   std::atomic<uint64_t> messages_sent{0};
   std::atomic<uint64_t> sent_at_recv{0};  // messages_sent when recv() last found something; a hint
-  uint64_t messages_received = 0;
-  uint64_t wakeups_armed = 0;
+  std::atomic<uint64_t> messages_received{0};  // this and the next: by who holds the lane
+  std::atomic<uint64_t> wakeups_armed{0};
   WakePipe wake;
 };
 
@@ -100,7 +100,10 @@ class Shm final : public ShmDriver {
       own_.header().wake_fds[lane] = lanes_[lane].wake.fd();
     }
     // Else this process can never tell that all its senders know.
-    if (!pass_barriers(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED)) tell_senders();  // there are none
+    if (!pass_barriers(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED)) {
+      tell_senders();  // there are none
+      own_.header().barrier.sleeps.store(1, std::memory_order_relaxed);
+    }
     return success();
   }
 
@@ -164,6 +167,14 @@ class Shm final : public ShmDriver {
   shm::BarrierLine& barrier_line(Rank rank) noexcept override {
     return (rank == info_.rank ? own_ : peers_[rank]->inbox).header().barrier;
   }
+  void tell_notifiers() noexcept override {
+    for (const auto& peer : peers_) {
+      if (peer != nullptr) {
+        peer->inbox.header().barrier.sleeps.store(1, std::memory_order_relaxed);
+      }
+    }
+    pass_barriers(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+  }
 
   uint32_t post(uint32_t lane, std::span<const Work> work) noexcept override {
     const Work& only = work.front();
@@ -220,7 +231,7 @@ class Shm final : public ShmDriver {
     const bool is_busy = l.done_count.load(std::memory_order_relaxed) != 0 || !l.rings[0].await() ||
                          !l.rings[1].await();
     if (is_busy) return Armed::kBusy;
-    ++l.wakeups_armed;
+    add(l.wakeups_armed, 1);
     return Armed::kArmed;
   }
   const Failure* failure() const noexcept override { return failure_.get(); }
@@ -229,8 +240,8 @@ class Shm final : public ShmDriver {
     uint64_t sent = 0, received = 0, armed = 0;
     for (const Lane& lane : lanes_) {
       sent += lane.messages_sent.load(std::memory_order_relaxed);
-      received += lane.messages_received;
-      armed += lane.wakeups_armed;
+      received += lane.messages_received.load(std::memory_order_relaxed);
+      armed += lane.wakeups_armed.load(std::memory_order_relaxed);
     }
     sink.stat("messages_sent", sent);
     sink.stat("messages_received", received);
@@ -246,6 +257,10 @@ class Shm final : public ShmDriver {
     return info_.concurrent && cls == MessageClass::kRequest && lane >= info_.owned_lanes;
   }
 
+  static void add(std::atomic<uint64_t>& counter, uint64_t count) noexcept {
+    counter.store(counter.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
+  }
+
   static uint32_t drain(Lane& lane, MessageClass cls, std::span<Recv> out) noexcept {
     RingConsumer& ring = lane.rings[static_cast<int>(cls)];
     uint32_t count = 0;
@@ -255,7 +270,7 @@ class Shm final : public ShmDriver {
       out[count++] = {message.data, message.bytes, message.source, 0, cls};
     }
     if (count != 0) {
-      lane.messages_received += count;
+      add(lane.messages_received, count);
       lane.sent_at_recv.store(lane.messages_sent.load(std::memory_order_relaxed),
                               std::memory_order_relaxed);
     }

@@ -19,6 +19,8 @@ class ShmDriver : public Driver {
   virtual Status reach_peer_process(Rank peer) = 0;
   /// Shared with all peers of this host; own rank included.
   virtual shm::BarrierLine& barrier_line(Rank rank) noexcept = 0;
+  /// That this process sleeps over their lines at times: once this returns they look whom to wake.
+  virtual void tell_notifiers() noexcept = 0;
 };
 
 /// `ring_slots` bounds each ring, whatever the network depth asks for (GASNET_SHM_RING_SLOTS).

@@ -10,7 +10,7 @@
 namespace pinwire::model {
 namespace {
 
-constexpr uint64_t kPhases = 3;
+constexpr uint64_t kPhases = 3, kSleepyPhases = 2;
 shm::BasicBarrierLine<ModelMemory> lines[kThreadsMax];
 uint64_t before_barrier[kThreadsMax];  // plain memory that each rank writes before it notifies
 
@@ -35,18 +35,57 @@ void run_rank(uint32_t rank, uint32_t ranks) {
   }
 }
 
-Report explore_ranks(uint32_t ranks, const Mutation& mutation = {}) {
-  const auto prepare = [] {
+Atomic<uint64_t> messages[kThreadsMax];  // that woke each rank
+bool reads_once_more = true;             // after await()
+
+void sleep_until_notified(uint32_t rank, shm::BasicBarrierLine<ModelMemory>& line, uint64_t phase,
+                          uint64_t& value) {
+  for (;;) {
+    const uint64_t seen = messages[rank].load(std::memory_order_acquire);
+    if (line.read(phase, value)) return;
+    // Each time: the message may have been for a bit of the phase before.
+    line.await(uint64_t{1} << rank);
+    if (reads_once_more && line.read(phase, value)) return;
+    retry([&] { return messages[rank].load(std::memory_order_acquire) != seen; });
+  }
+}
+
+/// As extended/barrier.cc: who waits sleeps at once, and who notifies sends it a message.
+void run_sleepy_rank(uint32_t rank, uint32_t ranks) {
+  for (uint64_t phase = 1; phase <= kSleepyPhases; ++phase) {
+    const uint64_t asleep = lines[rank].notify(phase, value_of(rank, phase));
+    for (uint32_t other = 0; other < ranks; ++other) {
+      if ((asleep >> other & 1) != 0) messages[other].fetch_add(1, std::memory_order_release);
+    }
+    settle(2 * phase);
+    for (uint32_t other = 0; other < ranks; ++other) {
+      if (other == rank) continue;
+      uint64_t value = 0;
+      sleep_until_notified(rank, lines[other], phase, value);
+      expect(value == value_of(other, phase), "the value is that of the phase");
+    }
+    settle(2 * phase + 1);
+  }
+}
+
+Report explore_ranks(uint32_t ranks, const Mutation& mutation = {}, bool sleep = false) {
+  const auto prepare = [sleep] {
     for (uint32_t i = 0; i < kThreadsMax; ++i) {
       name_cell(&lines[i].phase, "phase");
       name_cell(&lines[i].values[0], "value");
       name_cell(&lines[i].values[1], "value");
+      name_cell(&lines[i].sleepers, "sleepers");
+      name_cell(&lines[i].sleeps, "sleeps");
+      name_cell(&messages[i], "messages");
+      if (sleep) lines[i].sleeps.store(1, std::memory_order_relaxed);
     }
   };
-  return explore({.threads = ranks,
-                  .prepare = prepare,
-                  .run = [ranks](uint32_t rank) { run_rank(rank, ranks); },
-                  .mutation = mutation});
+  return explore(
+      {.threads = ranks,
+       .prepare = prepare,
+       .run = [ranks, sleep](
+                  uint32_t rank) { sleep ? run_sleepy_rank(rank, ranks) : run_rank(rank, ranks); },
+       .mutation = mutation});
 }
 
 TEST(BarrierLine, KeepsItsPromisesInEveryExecution) {
@@ -73,6 +112,31 @@ TEST(BarrierLine, ItsMutantsAreCaught) {
     access.is_dropped = cell == "value" && access.action == Action::kStore;
   }};
   EXPECT_NE(explore_ranks(2, one_value).failure, "");
+}
+
+TEST(BarrierLine, WhoSleepsIsWoken) {
+  const Report report = explore_ranks(2, {}, true);
+  std::printf("2 sleepy ranks: %llu executions, %llu states, %llu steps\n",
+              static_cast<unsigned long long>(report.executions),
+              static_cast<unsigned long long>(report.states),
+              static_cast<unsigned long long>(report.steps));
+  EXPECT_EQ(report.failure, "") << report.trace;
+  EXPECT_GT(report.executions, 0u);
+}
+
+TEST(BarrierLine, MutantsThatSleepAreCaught) {
+  const auto change_sleepers = [](void (*change)(Access&)) {
+    return Mutation{[change](Access& access, const std::string& cell) {
+      if (cell == "sleepers" && access.action == Action::kModify) change(access);
+    }};
+  };
+  const auto relax = [](Access& access) { access.order = std::memory_order_relaxed; };
+  const auto tear = [](Access& access) { access.is_torn = true; };
+  EXPECT_NE(explore_ranks(2, change_sleepers(relax), true).failure, "");
+  EXPECT_NE(explore_ranks(2, change_sleepers(tear), true).failure, "");
+  reads_once_more = false;
+  EXPECT_NE(explore_ranks(2, {}, true).failure, "");
+  reads_once_more = true;
 }
 
 }  // namespace

@@ -1,0 +1,178 @@
+#include "am/sleep.h"
+
+#include <linux/membarrier.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+
+#include "am/doorbell.h"
+#include "am/progress.h"
+#include "core/engine/engine.h"
+#include "core/interrupts/client_threads.h"
+
+namespace pinwire {
+namespace {
+
+constexpr uint32_t kSleepUs = 100'000;
+constexpr uint32_t kNapMinUs = 50, kNapMaxUs = 1000;
+
+using Doorbell = BasicDoorbell<ThreadMemory>;
+constinit Doorbell bell;
+/// An eventfd for each seat, less 1; made by the first thread that takes it.
+constinit std::atomic<int> bell_fds[Doorbell::kSeats] = {};
+
+struct Counters {
+  std::atomic<uint64_t> sleeps{0}, naps{0}, rings{0}, overslept{0};
+};
+constinit Counters counters;
+void count(std::atomic<uint64_t>& counter) noexcept {
+  counter.fetch_add(1, std::memory_order_relaxed);
+}
+
+void ring(uint32_t seats) noexcept {
+  for (; seats != 0; seats &= seats - 1) {
+    const uint64_t one = 1;
+    const int fd = bell_fds[std::countr_zero(seats)].load(std::memory_order_relaxed) - 1;
+    while (write(fd, &one, sizeof one) < 0 && errno == EINTR) {
+    }
+    count(counters.rings);
+  }
+}
+
+/// -1: none, or no fd for it.
+int open_bell(uint32_t seat) noexcept {
+  if (seat == Doorbell::kNoSeat) return -1;
+  std::atomic<int>& place = bell_fds[seat];
+  if (place.load(std::memory_order_relaxed) == 0) {
+    place.store(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) + 1, std::memory_order_relaxed);
+  }
+  return place.load(std::memory_order_relaxed) - 1;
+}
+
+/// What a thread sleeps over: its doorbell and all lanes.
+class Bed {
+ public:
+  Bed(int bell_fd, bool is_announced, uint32_t& nap_us) noexcept
+      : bell_fd_(bell_fd), is_nap_(!is_announced || bell_fd < 0), nap_us_(nap_us) {
+    nap_us_ = std::max(nap_us_, kNapMinUs);
+    if (bell_fd >= 0) fds_[count_++] = {bell_fd, POLLIN, 0};
+  }
+
+  bool arm() noexcept {
+    for (uint32_t d = 0; d < engine.driver_count && !only_dispatcher_polls; ++d) {
+      DriverSlot& slot = engine.drivers[d];
+      for (uint32_t lane = 0; lane < slot.lane_count; ++lane) {
+        if (!slot.caps.event_fd || !slot.lanes[lane].try_lock()) {
+          is_nap_ = true;
+          continue;
+        }
+        const Armed armed = slot.driver->arm(lane);
+        slot.lanes[lane].unlock();
+        if (armed == Armed::kBusy) return false;
+        is_nap_ = is_nap_ || armed == Armed::kTimed;
+        fds_[count_++] = {slot.driver->event_fd(lane), POLLIN, 0};
+      }
+    }
+    return true;
+  }
+
+  void sleep() noexcept {
+    count(is_nap_ ? counters.naps : counters.sleeps);
+    const bool is_over = !wait(is_nap_ ? nap_us_ : kSleepUs);
+    if (is_nap_ && is_over) {
+      nap_us_ = std::min(2 * nap_us_, kNapMaxUs);
+      return;
+    }
+    nap_us_ = kNapMinUs;
+    // What comes after the sleep wakes, too: it is one that did not if no fd tells of it.
+    const bool finds = is_over && !only_dispatcher_polls && poll_everything() != 0;
+    if (finds && !wait(0)) count(counters.overslept);
+  }
+
+  void poll() noexcept {
+    if (poll_everything() != 0) return;
+    // Others were faster, or the driver needs turns; and what arrives now may wake nobody.
+    count_ = std::min(count_, bell_fd_ >= 0 ? 1u : 0u);
+    is_nap_ = true;
+    sleep();
+  }
+
+  void ring(uint32_t seats) noexcept { pinwire::ring(seats); }
+
+ private:
+  static constexpr uint32_t kFdsMax = kDriversMax * kLanesMax + 1;
+
+  /// False: the time is over.
+  bool wait(uint32_t limit_us) noexcept {
+    const timespec limit{.tv_sec = limit_us / 1'000'000, .tv_nsec = limit_us % 1'000'000 * 1000l};
+    const int ready = ppoll(fds_, count_, &limit, nullptr);  // < 0: a signal came
+    if (ready > 0 && bell_fd_ >= 0 && fds_[0].revents != 0) {
+      uint64_t rings;
+      while (read(bell_fd_, &rings, sizeof rings) < 0 && errno == EINTR) {
+      }
+    }
+    return ready != 0;
+  }
+
+  const int bell_fd_;
+  bool is_nap_;
+  uint32_t& nap_us_;
+  uint32_t count_ = 0;
+  pollfd fds_[kFdsMax];
+};
+
+}  // namespace
+
+void let_waits_sleep(bool sleep) noexcept {
+  if (sleep && !waits_may_sleep.load(std::memory_order_relaxed)) {
+    waits_may_sleep.store(true, std::memory_order_relaxed);
+    // Handlers that other threads run meanwhile: who reads false after them, in poll(), did so
+    // before this, and what they wrote is seen from here on. Where the kernel has none of it such a
+    // handler may be noticed late, at the end of a sleep.
+    syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+  }
+  waits_sleep.store(sleep, std::memory_order_relaxed);
+}
+
+void ring_sleepers() noexcept { ring(bell.happened()); }
+
+void call_sleepers() noexcept {
+  if (waits_may_sleep.load(std::memory_order_relaxed)) ring(bell.call());
+}
+
+void rest(bool is_announced) noexcept {
+  ThreadState& state = this_thread;
+  if (!bell.look(state.seen)) return;
+  const uint32_t seat = bell.take_seat();
+  const int fd = open_bell(seat);
+  Bed bed(fd, is_announced, state.nap_us);
+  if (fd >= 0) {
+    lie_down_and_sleep(bell, seat, state.seen, bed);
+  } else if (bed.arm()) {
+    bed.sleep();
+  } else {
+    bed.ring(bell.call());
+    bed.poll();
+  }
+  if (seat != Doorbell::kNoSeat) bell.leave_seat(seat);
+}
+
+void report_waits(StatSink& sink) noexcept {
+  const auto tell = [&](const char* name, const std::atomic<uint64_t>& counter) {
+    sink.stat(name, counter.load(std::memory_order_relaxed));
+  };
+  tell("sleeps", counters.sleeps);
+  tell("naps", counters.naps);
+  tell("rings", counters.rings);
+  tell("overslept", counters.overslept);
+}
+
+}  // namespace pinwire

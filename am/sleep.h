@@ -1,0 +1,51 @@
+// Waits that sleep in the kernel (gasnet_set_waitmode: BLOCK at once, SPINBLOCK after a while):
+// what arrives on a lane wakes them, and so does another thread that has found something
+// (doorbell.h).
+//
+// Any number of threads may arm and sleep over the same lanes, the dispatcher's beside them
+// (dispatcher.h), in whatever dispatch mode. Whoever arms a lane may take the event that was to
+// wake another: if it finds something there it rings the others, else there is nothing to wake for.
+// In nicproc, where no client thread polls, a client sleeps over its doorbell alone.
+//
+// A sleep lasts for no more than kSleepUs, for the drivers' health. Where nothing would wake it
+// it is a nap, from kNapMinUs on and each time twice as long, up to kNapMaxUs: a driver has no
+// event fd (memif, af_packet), its timers run (dpdk, until all is acknowledged; events do wake it),
+// somebody else uses a lane, or room is waited for that a peer frees without a word.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "driver/driver.h"
+
+namespace pinwire {
+
+/// Some thread sleeps, or has: what happens is counted. It stays set.
+inline constinit std::atomic<bool> waits_may_sleep{false};
+/// As the wait mode is now.
+inline constinit std::atomic<bool> waits_sleep{false};
+
+/// For set_wait_mode().
+void let_waits_sleep(bool sleep) noexcept;
+
+/// Wakes who sleeps until something happens.
+[[gnu::cold]] void ring_sleepers() noexcept;
+/// After handlers ran, or completions or resources were given back, that a wait of another thread
+/// may be for. In signal context too.
+inline void note_progress() noexcept {
+  if (waits_may_sleep.load(std::memory_order_relaxed)) [[unlikely]]
+    ring_sleepers();
+}
+
+/// Something waits on a lane that the caller has armed, or will not poll: they look for themselves.
+void call_sleepers() noexcept;
+
+/// One turn of a wait of a client thread outside handlers that polled and found nothing. The first
+/// after a change only looks: what is waited for must be tested between that and the sleep.
+/// `is_announced`: who ends the wait makes an event or runs a handler.
+void rest(bool is_announced) noexcept;
+
+/// Of waits, by name.
+void report_waits(StatSink& sink) noexcept;
+
+}  // namespace pinwire
