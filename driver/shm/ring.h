@@ -12,7 +12,8 @@
 // comes back. Those of lines do: with other producers beside it, it looks anew for room.
 //
 // A consumer that will sleep marks the word of the slot that it waits for; from the first time on
-// its producers exchange words rather than store them, and find the mark.
+// its producers exchange words rather than store them, and find the mark. Before the first mark the
+// consumer says so in `sleeps` and has its producers pass a barrier (membarrier(2)).
 //
 // Memory order: word.store(release) in publish()       -> word.load(acquire) in next()
 //               head.store(release) in free_next()     -> head.load(acquire) in look_at_head()
@@ -176,9 +177,13 @@ class BasicRingProducer {
   bool publish(Extent place, uint32_t source, uint32_t bytes) noexcept {
     const uint64_t word = Word::make(place.slots >> lap_shift_, source, bytes);
     auto& at = ring_.at(place.slots).word;
-    if (ring_.control->sleeps.load(std::memory_order_relaxed) == 0) [[likely]] {
+    auto& sleeps = ring_.control->sleeps;
+    if (sleeps.load(std::memory_order_relaxed) == 0) [[likely]] {
       at.store(word, std::memory_order_release);
-      return false;
+      // The first mark of all may have come in between, and is overwritten then. Either this sees
+      // that the consumer sleeps, or the consumer saw the word: it set `sleeps`, had this process
+      // pass a barrier, and looked.
+      return sleeps.load(std::memory_order_relaxed) != 0;
     }
     return (at.exchange(word, std::memory_order_release) & Word::kAwaited) != 0;
   }
@@ -281,7 +286,7 @@ class BasicRingConsumer {
   }
 
   /// True: whoever publishes the next message is told to wake this consumer. False: it is there.
-  /// Only after `sleeps` was set, and every producer sees it.
+  /// Only after `sleeps` was set, and every producer has passed a barrier since.
   bool await() noexcept {
     const uint64_t slot = cursor_.load(std::memory_order_relaxed);
     auto& word = ring_.at(slot).word;

@@ -102,7 +102,7 @@ class Explorer {
       program_.mutation.change(access, cell_name(access.at));
     }
     if (access.is_dropped) return record({0, true});
-    if (access.action == Action::kWait) leave(access);
+    if (access.action == Action::kWait || access.action == Action::kPassBarrier) leave(access);
     AtomicCell& cell = atomic_at(access.at);
     const uint32_t id = atomic_id(access.at);
     if (thread_ == kSetup) {
@@ -240,9 +240,10 @@ class Explorer {
       path_.pop_back();
     }
   }
-  static bool is_load(const Step& step) {
+  bool is_load(const Step& step) const {
     const Access& access = step.access;
     if (access.action == Action::kWait) return true;
+    if (program_.barriers.loaded.contains(access.at)) return false;  // when it happens matters
     const bool stores = access.action == Action::kStore || access.action == Action::kModify ||
                         (access.action == Action::kCompareExchange && step.result.succeeded);
     const auto order = stores || step.result.succeeded ? access.order : access.order_on_failure;
@@ -332,6 +333,10 @@ class Explorer {
       }
       return count;
     }
+    if (access.action == Action::kPassBarrier) {
+      offer(0, 0);
+      return count;
+    }
     const uint32_t id = atomic_id(access.at);
     const AtomicCell& cell = state.atomics[id];
     uint32_t from = thread.view.floor[id];
@@ -343,9 +348,22 @@ class Explorer {
       const bool exchanges = access.action == Action::kCompareExchange &&
                              message_at(state, id, place).value == access.expected;
       if (exchanges && place != last && !access.is_torn) continue;
+      // Whoever takes over no view may as well have read the oldest of equal values: what can be
+      // read afterwards includes all else.
+      const bool takes_nothing = access.action == Action::kLoad && !acquires(access.order);
+      if (takes_nothing && is_repeated(state, id, from, place)) continue;
       offer(id, place);
     }
     return count;
+  }
+
+  /// Whether a place from `from` on and before `place` has the same value.
+  bool is_repeated(const State& state, uint32_t id, uint32_t from, uint32_t place) const {
+    const uint64_t value = message_at(state, id, place).value;
+    for (uint32_t other = from; other < place; ++other) {
+      if (message_at(state, id, other).value == value) return true;
+    }
+    return false;
   }
 
   /// Does the pick-th of the choices.
@@ -361,6 +379,8 @@ class Explorer {
       thread.view.floor[id] = std::max<uint8_t>(thread.view.floor[id], static_cast<uint8_t>(place));
       thread.history_hash = thread.hash_before_attempt;  // of the failed attempt nothing is left
       thread.waited = true;
+    } else if (access.action == Action::kPassBarrier) {
+      pass_barrier(thread, state.threads[access.operand]);
     } else {
       result = access_shared(state, thread, access, id, place);
     }
@@ -369,6 +389,17 @@ class Explorer {
     record(result);
     thread_ = kSetup;
     return {t, access, result, place};
+  }
+
+  /// Not of their clocks: it orders no plain memory.
+  void pass_barrier(Thread& caller, Thread& other) {
+    caller.history_hash = mix(caller.history_hash, 1);
+    check(!program_.barriers.cells.empty(), "a barrier for nothing");
+    for (const void* at : program_.barriers.cells) {
+      const uint32_t id = atomic_id(at);
+      const uint8_t floor = std::max(caller.view.floor[id], other.view.floor[id]);
+      caller.view.floor[id] = other.view.floor[id] = floor;
+    }
   }
 
   Result access_shared(State& state, Thread& thread, const Access& access, uint32_t id,
@@ -526,7 +557,8 @@ class Explorer {
     return found == names_.end() ? "?" : found->second;
   }
   std::string trace() const {
-    static constexpr const char* kWords[] = {"load", "store", "modify", "compare_exchange", "wait"};
+    static constexpr const char* kWords[] = {"load", "store",       "modify", "compare_exchange",
+                                             "wait", "pass_barrier"};
     std::string out = "\n";
     for (const Step& step : path_) {
       char line[200];
@@ -594,6 +626,9 @@ uint64_t read_word(const void* at) { return explorer->read_word(at); }
 void write_word(void* at, uint64_t value) { explorer->write_word(at, value); }
 void settle(uint64_t digest) { explorer->settle(digest); }
 void begin_attempt() { explorer->begin_attempt(); }
+bool pass_barrier(const void* at, uint32_t thread) {
+  return explorer->perform({.action = Action::kPassBarrier, .at = at, .operand = thread}).succeeded;
+}
 void wait_for_news() { explorer->perform({.action = Action::kWait}); }
 
 }  // namespace pinwire::model

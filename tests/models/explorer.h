@@ -32,12 +32,22 @@ struct Mutation {
   bool copies_after_store = false;  ///< plain copies happen after the store that publishes them
 };
 
+/// Of a program that uses pass_barrier(), after which a load may no longer read what it could
+/// before.
+struct Barriers {
+  /// What a barrier is sure to make seen; in truth it is all memory.
+  std::set<const void*> cells;
+  /// Those of them that a thread loads which others have pass barriers, but does not write alone.
+  std::set<const void*> loaded;
+};
+
 struct Program {
   uint32_t threads = 0;
   /// Names cells (for messages) and gives them their first values.
   std::function<void()> prepare;
   std::function<void(uint32_t thread)> run;
   Mutation mutation;
+  Barriers barriers = {};
 };
 
 using Outcome = std::vector<uint64_t>;
@@ -61,6 +71,8 @@ void observe(uint32_t slot, uint64_t value);
 /// A promise; the first that is broken ends the exploration.
 void expect(bool holds, const char* promise);
 uint64_t perform(Access access, bool* succeeded = nullptr);
+/// Has that thread pass a barrier (kPassBarrier). `at` names it for mutations. False: it did not.
+bool pass_barrier(const void* at, uint32_t thread);
 /// Plain memory in words of 8 bytes.
 uint64_t read_word(const void* at);
 void write_word(void* at, uint64_t value);

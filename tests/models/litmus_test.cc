@@ -66,6 +66,44 @@ TEST(Litmus, OnlySequentialConsistencyForbidsStoreBuffering) {
   EXPECT_EQ(right.outcomes.size(), 3u);
 }
 
+Report with_barrier(std::function<void(uint32_t)> body) {
+  return explore({.threads = 2,
+                  .prepare =
+                      [] {
+                        name_cell(&at.x, "x");
+                        name_cell(&at.y, "y");
+                      },
+                  .run = std::move(body),
+                  .mutation = {},
+                  .barriers = {.cells = {&at.x, &at.y}, .loaded = {&at.x, &at.y}}});
+}
+TEST(Litmus, ABarrierOfOneThreadForbidsStoreBufferingOfBoth) {
+  const Report report = with_barrier([](uint32_t thread) {
+    Atomic<uint64_t>& mine = thread == 0 ? at.x : at.y;
+    Atomic<uint64_t>& other = thread == 0 ? at.y : at.x;
+    mine.store(1, kRelaxed);
+    if (thread == 1) expect(pass_barrier(&at.x, 0), "a barrier");
+    observe(thread, other.load(kRelaxed));
+  });
+  EXPECT_EQ(report.failure, "");
+  EXPECT_FALSE(allows(report, {0, 0}));
+  EXPECT_EQ(report.outcomes.size(), 3u);
+}
+TEST(Litmus, ABarrierComesBetweenALoadAndAStoreToo) {
+  const Report report = with_barrier([](uint32_t thread) {
+    if (thread == 0) {
+      observe(0, at.y.load(kRelaxed));
+      at.x.store(1, kRelaxed);
+    } else {
+      at.y.store(1, kRelaxed);
+      pass_barrier(&at.x, 0);
+      observe(1, at.x.load(kRelaxed));
+    }
+  });
+  EXPECT_TRUE(allows(report, {0, 0}));
+  EXPECT_EQ(report.outcomes.size(), 4u);
+}
+
 TEST(Litmus, AThreadNeverReadsBackwards) {
   const Report report = run(2, [](uint32_t thread) {
     if (thread == 0) {

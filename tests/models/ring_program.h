@@ -20,6 +20,7 @@ struct RingShape {
   bool one_producer = false;  ///< the senders are threads of one process
   uint32_t held_max = 1;      ///< messages that the receiver holds before it gives them back
   bool sleeps = false;        ///< the receiver, until it is woken, rather than look again
+  bool tells_late = false;    ///< that it sleeps: when it first does, rather than from the start on
   bool asks_first = true;     ///< has_message() before next(), as the engine does
   bool frees_early = false;   ///< a mutant: a message is given back before it is read
 };
@@ -29,10 +30,16 @@ class RingProgram {
   explicit RingProgram(const RingShape& shape) : shape_(shape) {}
 
   Report explore(const Mutation& mutation = {}) {
-    return model::explore({.threads = static_cast<uint32_t>(shape_.senders.size()) + 1,
-                           .prepare = [this] { prepare(); },
-                           .run = [this](uint32_t thread) { run(thread); },
-                           .mutation = mutation});
+    Program program{.threads = static_cast<uint32_t>(shape_.senders.size()) + 1,
+                    .prepare = [this] { prepare(); },
+                    .run = [this](uint32_t thread) { run(thread); },
+                    .mutation = mutation};
+    if (shape_.tells_late) {
+      program.barriers.cells = {&control_.sleeps};
+      for (uint32_t i = 0; i < shape_.slots; ++i) program.barriers.cells.insert(&slots_[i].word);
+      program.barriers.loaded = program.barriers.cells;
+    }
+    return model::explore(program);
   }
 
  private:
@@ -46,7 +53,7 @@ class RingProgram {
     name_cell(&control_.head, "head");
     name_cell(&control_.sleeps, "sleeps");
     name_cell(&wakes_, "wakes");
-    control_.sleeps.store(shape_.sleeps ? 1 : 0, std::memory_order_relaxed);
+    control_.sleeps.store(shape_.sleeps && !shape_.tells_late ? 1 : 0, std::memory_order_relaxed);
     for (uint32_t i = 0; i < shape_.slots; ++i) {
       name_cell(&slots_[i].word, "word " + std::to_string(i));
       slots_[i].word.store(0, std::memory_order_relaxed);
@@ -95,11 +102,11 @@ class RingProgram {
     for (const auto& messages : shape_.senders) total += messages.size();
     uint32_t next[kThreadsMax] = {};
     uint32_t held = 0;
-    uint64_t wakes_seen = 0;
+    Sleeper sleeper;
     for (size_t taken = 0; taken < total; ++taken) {
       Consumer::Message message{};
       if (shape_.sleeps) {
-        message = sleep_until_next(wakes_seen);
+        message = sleep_until_next(sleeper);
       } else {
         retry([&] {
           if (shape_.asks_first && !consumer.has_message()) return false;
@@ -122,20 +129,34 @@ class RingProgram {
       }
       uint64_t digest = taken + 1;
       for (const uint32_t count : next) digest = digest << 8 | count;
-      settle((digest << 8 | held) << 8 | wakes_seen);
+      settle((digest << 8 | held) << 8 | sleeper.wakes_seen << 1 | sleeper.has_told);
     }
     expect(consumer.next().data == nullptr, "nothing arrives twice");
   }
 
-  Consumer::Message sleep_until_next(uint64_t& wakes_seen) {
+  struct Sleeper {
+    uint64_t wakes_seen = 0;
+    bool has_told = false;
+  };
+  Consumer::Message sleep_until_next(Sleeper& sleeper) {
     for (;;) {
       const Consumer::Message message = consumer_->next();
       if (message.data != nullptr) return message;
+      if (shape_.tells_late && !sleeper.has_told) tell_senders(sleeper);
       if (!consumer_->await()) continue;
       uint64_t wakes = 0;
-      retry([&] { return (wakes = wakes_.load(std::memory_order_acquire)) != wakes_seen; });
-      wakes_seen = wakes;
+      retry([&] { return (wakes = wakes_.load(std::memory_order_acquire)) != sleeper.wakes_seen; });
+      sleeper.wakes_seen = wakes;
     }
+  }
+
+  /// As shm.cc does.
+  void tell_senders(Sleeper& sleeper) {
+    control_.sleeps.store(1, std::memory_order_relaxed);
+    for (uint32_t sender = 0; sender < shape_.senders.size(); ++sender) {
+      pass_barrier(&control_.sleeps, sender);
+    }
+    sleeper.has_told = true;
   }
 
   /// Looks like a word of the ring wherever it may be mistaken for one: of the next lap, at that.

@@ -33,6 +33,10 @@ const Case kCases[] = {
     {"TwoSendersWakeForLong", {.slots = 4, .senders = {{8, 0}, {8}}, .sleeps = true}},
     {"HeldMessagesAndSleep",
      {.slots = 2, .senders = {{0, 0, 0, 0}}, .is_shared = false, .held_max = 2, .sleeps = true}},
+    {"OneWriterIsToldLate",
+     {.slots = 2, .senders = {{0, 0, 0}}, .is_shared = false, .sleeps = true, .tells_late = true}},
+    {"TwoSendersAreToldLate",
+     {.slots = 2, .senders = {{0, 0}, {0}}, .sleeps = true, .tells_late = true}},
     {"NextWithoutAsking", {.slots = 2, .senders = {{0, 0}, {0, 0}}, .asks_first = false}},
 };
 
@@ -71,6 +75,8 @@ const RingShape kRoom{.slots = 4, .senders = {{8, 8}, {8}}};
 const RingShape kOwnRoom{.slots = 4, .senders = {{0, 8, 8, 8}}, .is_shared = false};
 const RingShape kThreads{.slots = 2, .senders = {{0, 0}, {0}}, .one_producer = true};
 const RingShape kSleeps{.slots = 2, .senders = {{0, 0, 0}}, .is_shared = false, .sleeps = true};
+const RingShape kTold{
+    .slots = 2, .senders = {{0, 0, 0}}, .is_shared = false, .sleeps = true, .tells_late = true};
 const RingShape kEarly{.slots = 2, .senders = {{0, 0}, {0, 0}}, .frees_early = true};
 const RingShape kEarlyLong{.slots = 4, .senders = {{8, 8}, {8}}, .frees_early = true};
 /// What a lie about head adds to it.
@@ -124,6 +130,12 @@ const Mutant kMutants[] = {
      }}},
     {"SleepsWithoutALook", "waits for ever", kSleeps, {[](Access& a, const std::string& cell) {
        a.is_dropped = is_word(cell) && a.action == Action::kCompareExchange;
+     }}},
+    {"TellsWithoutABarrier", "waits for ever", kTold, {[](Access& a, const std::string&) {
+       a.is_dropped = a.action == Action::kPassBarrier;
+     }}},
+    {"TellsNobody", "waits for ever", kTold, {[](Access& a, const std::string& cell) {
+       a.is_dropped = cell == "sleeps" && a.action == Action::kStore;
      }}},
     {"MarkedInTwoHalves", "", kSleeps, {[](Access& a, const std::string& cell) {
        a.is_torn = is_word(cell) && a.action == Action::kCompareExchange;

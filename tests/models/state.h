@@ -16,7 +16,9 @@
 
 namespace pinwire::model {
 
-enum class Action : uint8_t { kLoad, kStore, kModify, kCompareExchange, kWait };
+/// kPassBarrier: membarrier(2), of one thread: it stands still while thread `operand` passes a full
+/// barrier. What each of them stored before (into Barriers::cells), the other sees after it.
+enum class Action : uint8_t { kLoad, kStore, kModify, kCompareExchange, kWait, kPassBarrier };
 using Modify = uint64_t (*)(uint64_t old, uint64_t operand);
 
 /// An access to an atomic cell, before it happens.
