@@ -43,6 +43,7 @@ struct alignas(kCacheLineBytes) BasicBarrierLine {
     // release pairs with the acquire in read(): the value first, and all puts before the barrier
     phase.store(now, std::memory_order_release);
     // After that: who sets it then has this process pass a barrier (ShmDriver::tell_notifiers)
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     if (sleeps.load(std::memory_order_relaxed) == 0) [[likely]]
       return 0;
     return sleepers.exchange(0, std::memory_order_acq_rel);  // pairs with await()

@@ -183,6 +183,7 @@ class BasicRingProducer {
       // The first mark of all may have come in between, and is overwritten then. Either this sees
       // that the consumer sleeps, or the consumer saw the word: it set `sleeps`, had this process
       // pass a barrier, and looked.
+      std::atomic_signal_fence(std::memory_order_seq_cst);  // the compiler's order, too
       return sleeps.load(std::memory_order_relaxed) != 0;
     }
     return (at.exchange(word, std::memory_order_release) & Word::kAwaited) != 0;
