@@ -206,8 +206,12 @@ void AmWorld::send_reply(pinwire_token& token, const ActiveMessage& asked) {
   reply.bytes = asked.reply_bytes;
   reply.content = reply.argc == 0 ? kNamelessContent : random_.next();
   if (reply.category == Category::kLong) {
-    if (!reserve(reply.from, reply.to, reply.bytes, reply.range, reply.content)) return;
-    reply.put_id = shadow_.begin_put(reply.to, reply.range);
+    if (reserve(reply.from, reply.to, reply.bytes, reply.range, reply.content)) {
+      reply.put_id = shadow_.begin_put(reply.to, reply.range);
+    } else {  // the sender of a LongAsync needs some reply (C1-146)
+      reply.category = Category::kShort;
+      reply.bytes = 0;
+    }
   }
   const uint32_t number = ledger_.enter(reply);
   verdict_.trace("rank %u: reply %u to %u", reply.from, number, reply.to);
