@@ -87,11 +87,16 @@ void check_alone(const char* call) noexcept {
 }  // namespace
 
 OnlyEntry::OnlyEntry(const char* call) noexcept {
-  pid_t nobody = 0;
-  if (!thread_inside.compare_exchange_strong(nobody, gettid())) enters_beside(call, nobody);
-  call_inside.store(call);
+  pid_t inside = 0;
+  is_first_ = thread_inside.compare_exchange_strong(inside, gettid());
+  if (is_first_) {
+    call_inside.store(call);
+  } else if (inside != gettid()) {  // else in a handler, which check_client_call() tells
+    enters_beside(call, inside);
+  }
 }
 OnlyEntry::~OnlyEntry() {
+  if (!is_first_) return;
   call_inside.store(nullptr);
   thread_inside.store(0);
 }

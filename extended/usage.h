@@ -25,6 +25,9 @@ class OnlyEntry {
   explicit OnlyEntry(const char* call) noexcept;
   ~OnlyEntry();
   OnlyEntry(const OnlyEntry&) = delete;
+
+ private:
+  bool is_first_;
 };
 struct AnyEntry {
   explicit AnyEntry(const char*) noexcept {}
