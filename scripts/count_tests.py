@@ -12,7 +12,7 @@ import sys
 CASE = re.compile(r"^\[  (     OK|SKIPPED|FAILED ) ?\] ([\w/.-]+)(?:, where .*)? \((\d+) ms\)", re.M)
 TAP_PLAN = re.compile(r"^1\.\.\d+$", re.M)
 TAP_CASE = re.compile(r"^(not )?ok \d+ - ([^#\n]+?)(?: # (?:SKIP|skip) (.*))?$", re.M)
-LAST_LINES = 12
+LAST_LINES = 60
 REASON = re.compile(r"^.*: Skipped\n(.*)$", re.M)
 
 

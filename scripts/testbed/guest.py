@@ -13,12 +13,17 @@ import time
 from testbed.machine import qemu_words
 
 TIMED_OUT, DIED = 124, 125
-LOGS = ("command", "settings", "status", "dmesg", "console", "qemu")
+LOGS = ("command", "settings", "began", "status", "dmesg", "console", "qemu")
 COMMANDS = pathlib.Path(__file__).resolve().parents[2] / "tests/guest/bin"
 CONSOLE_TAIL_LINES = 60
+# From QEMU's start to the command's: 8 s where nothing else runs. QEMU's threads or the kernel in them stop for good now and then.
+BOOT_LIMIT_S = 120
+# Of the time-out, after which the guest says what runs there: a test that hangs is known by what it waits for.
+REPORT_AFTER = 0.85
 PR_SET_PDEATHSIG = 1
 
 SETTINGS = """\
+echo >/logs/began
 export HOME=/root TERM=dumb LANG=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/guest/bin:{commands}
 export GUEST_LOGS=/logs GUEST_INDEX={index} GUEST_COUNT={count}
 ulimit -l unlimited; ulimit -c 0
@@ -27,6 +32,7 @@ echo {huge_pages} >/proc/sys/vm/nr_hugepages
 mount -t hugetlbfs -o pagesize=2M hugetlbfs /dev/hugepages
 {environment}
 cd {folder} || exit
+read -r uptime_s _ </proc/uptime; (sleep $(({report_s} > ${{uptime_s%.*}} ? {report_s} - ${{uptime_s%.*}} : 0)); what-runs) &
 bash /logs/command
 echo $? >/logs/status
 """
@@ -43,7 +49,8 @@ class Guest:
             (log_dir / name).unlink(missing_ok=True)
         environment = "\n".join(f"export {name}={shlex.quote(value)}" for name, value in options.env)
         (log_dir / "settings").write_text(SETTINGS.format(
-            commands=shlex.quote(str(COMMANDS)), index=index, count=2 if link else 1, huge_pages=options.huge_pages, environment=environment, folder=shlex.quote(os.getcwd())))
+            commands=shlex.quote(str(COMMANDS)), index=index, count=2 if link else 1, huge_pages=options.huge_pages, environment=environment,
+            folder=shlex.quote(os.getcwd()), report_s=int(REPORT_AFTER * options.timeout)))
         words = options.command
         (log_dir / "command").write_text((words[0] if len(words) == 1 else shlex.join(words)) + "\n")
         self.output, theirs = os.pipe()
@@ -71,6 +78,9 @@ class Guest:
             view = view[os.write(sys.stdout.fileno(), view):]
         return bool(data)
 
+    def has_begun(self):
+        return (self.log_dir / "began").exists()
+
     def end(self):
         """Ends QEMU if it still runs; the command's status, or None if the guest never told it."""
         self._qemu.kill()
@@ -85,15 +95,26 @@ class Guest:
         return "\n".join((self.log_dir / "qemu").read_text(errors="replace").splitlines() + console)
 
 
+class NeverBegan(Exception):
+    """A guest did not come to its command: nothing was run, so it may be tried again."""
+
+
 def run(guests, timeout_s):
     """The status of the first guest that fails, or 0; the others end with it."""
-    deadline = time.monotonic() + timeout_s
+    begin = time.monotonic()
+    limit_s = min(BOOT_LIMIT_S, timeout_s)
     with selectors.DefaultSelector() as selector:
         for guest in guests:
             selector.register(guest.output, selectors.EVENT_READ, guest)
         while selector.get_map():
-            ready = selector.select(max(0, deadline - time.monotonic()))
+            ready = selector.select(max(0, begin + limit_s - time.monotonic()))
             if not ready:
+                silent = [guest for guest in guests if not guest.has_begun()]
+                if silent:
+                    raise NeverBegan(f"no boot within {limit_s} s; the console's last lines:\n{silent[0].last_words()}")
+                if limit_s < timeout_s:
+                    limit_s = timeout_s
+                    continue
                 print(f"guest: no end after {timeout_s} s (--timeout); the console's last lines:\n{guests[0].last_words()}",
                       file=sys.stderr)
                 return TIMED_OUT

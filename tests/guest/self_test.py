@@ -78,9 +78,17 @@ class Command(GuestCase):
         self.assertEqual([line.split()[-1] for line in out.splitlines()], ["3", "20", "lo"])
 
     def test_time_out(self):
-        code, out, err = self.guest("--timeout", "20", "--", f"echo {BOOTED}; sleep 1000")
+        """What hangs is told before."""
+        code, out, err = self.guest("--timeout", "40", "--", f"echo {BOOTED}; sleep 1000")
         self.assertEqual(code, 124, out)
         self.assertIn("--timeout", err)
+        self.assertRegex(out, "process [0-9]+: sleep 1000\n  thread .*nanosleep")
+
+    def test_no_boot(self):
+        """In which no guest can: tried again, and no process of any try stays."""
+        code, out, err = self.guest("--timeout", "1", "--", f"echo {BOOTED}")
+        self.assertEqual((code, out), (124, ""))
+        self.assertEqual(err.count("no boot within 1 s"), 3)
 
     def test_death(self):
         code, out, err = self.guest("--", f"echo {BOOTED}; echo c >/proc/sysrq-trigger; sleep 1000")

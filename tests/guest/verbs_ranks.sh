@@ -3,6 +3,7 @@
 # verbs_ranks.sh LAUNCHER 'RANKS:PROGRAM [ARGUMENT...]'...
 launcher=$1
 shift
+export GASNET_BACKTRACE_SIGNAL=SIGUSR2 GASNET_BACKTRACE_TYPE=EXECINFO
 export GASNET_DRIVER=verbs GASNET_STATSFILE=$GUEST_LOGS/stats-%
 # An emulated CPU under load answers late. rxe of Linux 6.1 reads from a wrong address when it repeats a read twice, so it
 # must have no reason to.
