@@ -79,7 +79,9 @@ void dispatch(uint32_t lane, const Recv& message) noexcept {
   if (!well_formed(message, header)) malformed(message, header);
   const HandlerFunction handler = handler_at(header.handler, message.peer);
   note_event(Event::kHandler, message.peer, header.payload_bytes, header.handler);
-  pinwire_token token{message.peer, lane, message.cls == MessageClass::kRequest, false};
+  pinwire_token token{message.peer,   lane,
+                      message.cls == MessageClass::kRequest, false,
+                      header.handler, header.category >= Category::kLong};
   const HandlerScope scope(this_thread, header.handler, token, header.reserved == kMarkMustReply);
   std::byte* body = message.data + sizeof header;
   switch (header.category) {
@@ -104,13 +106,13 @@ void dispatch(uint32_t lane, const Recv& message) noexcept {
   }
 }
 
-void dispatch_loopback(uint8_t index, bool is_request, bool is_short, void* payload, size_t bytes,
-                       uint32_t argc, const int32_t* args) noexcept {
+void dispatch_loopback(uint8_t index, bool is_request, Category category, void* payload,
+                       size_t bytes, uint32_t argc, const int32_t* args) noexcept {
   const HandlerFunction handler = handler_at(index, engine.rank);
   note_event(Event::kHandler, engine.rank, bytes, index);
-  pinwire_token token{engine.rank, 0, is_request, false};
+  pinwire_token token{engine.rank, 0, is_request, false, index, category == Category::kLong};
   const HandlerScope scope(this_thread, index, token, next_must_reply());
-  if (is_short) {
+  if (category == Category::kShort) {
     call_short(handler, &token, argc, args);
   } else {
     call_payload(handler, &token, payload, bytes, argc, args);

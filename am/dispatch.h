@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "am/message.h"
 #include "am/token.h"
 #include "am/tracked.h"
 #include "core/engine/engine.h"
@@ -40,7 +41,7 @@ struct DispatchSink {
 };
 
 /// Runs `handler` on this thread, now, for a message of this process to itself.
-void dispatch_loopback(uint8_t handler, bool is_request, bool is_short, void* payload, size_t bytes,
-                       uint32_t argc, const int32_t* args) noexcept;
+void dispatch_loopback(uint8_t handler, bool is_request, Category category, void* payload,
+                       size_t bytes, uint32_t argc, const int32_t* args) noexcept;
 
 }  // namespace pinwire

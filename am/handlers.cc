@@ -65,7 +65,8 @@ void register_function(uint8_t index, HandlerFunction function) noexcept {
 }
 
 Status register_client(HandlerEntry* table, size_t count) {
-  bool taken[kHandlerCount] = {};
+  bool taken[kHandlerCount];
+  for (uint32_t i = 0; i < kHandlerCount; ++i) taken[i] = handler_table[i] != nullptr;
   for (size_t i = 0; i < count; ++i) {
     const uint8_t index = table[i].index;
     if (table[i].function == nullptr) return error("handler %zu of the table is NULL", i);
@@ -73,7 +74,7 @@ Status register_client(HandlerEntry* table, size_t count) {
     if (index < kClientHandlersFirst) {
       return error("handler index %u is reserved; clients use 128 to 255, or 0 for any", index);
     }
-    if (taken[index]) return error("handler index %u appears twice in the table", index);
+    if (taken[index]) return error("handler index %u is registered twice", index);
     taken[index] = true;
   }
   // Free indices are handed out from the top, as clients of GASNet-EX are used to (GX-090).
@@ -83,7 +84,7 @@ Status register_client(HandlerEntry* table, size_t count) {
     do {
       --next;
     } while (next >= kClientHandlersFirst && taken[next]);
-    if (next < kClientHandlersFirst) return error("more than 128 handlers in the table");
+    if (next < kClientHandlersFirst) return error("more than 128 handlers are registered");
     table[i].index = static_cast<uint8_t>(next);
   }
   for (size_t i = 0; i < count; ++i) handler_table[table[i].index] = table[i].function;

@@ -43,7 +43,7 @@ void register_internal(InternalHandler index, Function* function) noexcept {
 }
 
 /// Registers the client's table; entries with index 0 get a free one, the same on every node that
-/// passes the same table (C1-077). Nothing is registered unless everything is.
+/// passes the same tables (C1-077, GX-088). Nothing is registered unless everything is.
 struct HandlerEntry {
   uint8_t index;
   HandlerFunction function;

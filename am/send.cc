@@ -25,7 +25,7 @@ void claim_reply(pinwire_token& token) noexcept {
                                               const AmCall& call) noexcept {
   const Route& route = engine.routes[to];
   if (route.driver == nullptr) {
-    dispatch_loopback(call.handler, token == nullptr, true, nullptr, 0, call.argc, call.args);
+    dispatch_loopback(call.handler, token == nullptr, Category::kShort, nullptr, 0, call.argc, call.args);
     return;
   }
   AmHead head;
@@ -40,7 +40,7 @@ void send_medium(const pinwire_token* token, Rank to, const AmCall& call, const 
   if (route.driver == nullptr) {
     alignas(16) std::byte copy[kMediumBytesMax];
     if (bytes != 0) std::memcpy(copy, source, bytes);
-    dispatch_loopback(call.handler, token == nullptr, false, copy, bytes, call.argc, call.args);
+    dispatch_loopback(call.handler, token == nullptr, Category::kMedium, copy, bytes, call.argc, call.args);
     return;
   }
   AmHead head;
@@ -97,7 +97,7 @@ void send_long(const pinwire_token* token, Rank to, const AmCall& call, const vo
   if (route.driver == nullptr) {
     if (bytes != 0) std::memmove(dest, source, bytes);
     mark_async_to_self(is_async);
-    dispatch_loopback(call.handler, token == nullptr, false, dest, bytes, call.argc, call.args);
+    dispatch_loopback(call.handler, token == nullptr, Category::kLong, dest, bytes, call.argc, call.args);
     return;
   }
   if (route.reach != Reach::kWhole) [[unlikely]] {
@@ -182,7 +182,7 @@ void reply_long(pinwire_token& token, const AmCall& call, const void* source, si
   send_long(&token, token.source, call, source, bytes, dest, false);
 }
 
-AmLimits am_limits() noexcept {
+AmLimits am_limits(bool is_final) noexcept {
   AmLimits limits{kMediumBytesMax, kLongBytesMax, kLongBytesMax};
   for (uint32_t d = 0; d < engine.driver_count; ++d) {
     const Caps& caps = engine.drivers[d].caps;
@@ -192,7 +192,7 @@ AmLimits am_limits() noexcept {
   limits.long_reply_bytes_max = limits.long_bytes_max;
   for (Rank rank = 0; engine.routes != nullptr && rank < engine.rank_count; ++rank) {
     const Route& route = engine.routes[rank];
-    if (route.driver == nullptr || route.reach == Reach::kWhole) continue;
+    if (route.driver == nullptr || (is_final && route.reach == Reach::kWhole)) continue;
     const Caps& caps = engine.drivers[route.driver_index].caps;
     if (!caps.bounded_replies) continue;
     limits.long_reply_bytes_max = std::min(limits.long_reply_bytes_max, carried_bytes_max(caps));

@@ -33,6 +33,7 @@ struct AmLimits {
   size_t long_bytes_max;
   size_t long_reply_bytes_max;  ///< less where a reply may take one message only
 };
-AmLimits am_limits() noexcept;
+/// `is_final`: it is known how each peer's memory is reached; else, the least that may come of it.
+AmLimits am_limits(bool is_final) noexcept;
 
 }  // namespace pinwire

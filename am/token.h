@@ -11,4 +11,6 @@ struct pinwire_token {
                   ///< is held
   bool is_request;
   bool replied;
+  uint8_t handler;
+  bool is_long;
 };

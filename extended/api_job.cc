@@ -10,8 +10,7 @@
 #include "extended/exit.h"
 #include "extended/identity.h"
 #include "extended/job.h"
-
-using namespace pinwire;
+#include "extended/objects.h"
 
 gasnet_node_t pinwire_mynode = 0;
 int pinwire_has_interrupts = 0;
@@ -20,6 +19,26 @@ size_t pinwire_max_medium = 512;
 size_t pinwire_max_long = 512;
 size_t pinwire_max_long_reply = 512;
 struct pinwire_reach* pinwire_reach = nullptr;
+
+namespace pinwire {
+
+void publish_ranks() {
+  pinwire_mynode = engine.rank;
+  pinwire_nodes = engine.rank_count;
+  // Nothing is reachable before attach: inlined puts and gets go to where that is said.
+  ::pinwire_reach = new struct pinwire_reach[engine.rank_count + 1]();
+}
+
+void set_limits(bool is_final) noexcept {
+  const AmLimits limits = am_limits(is_final);
+  pinwire_max_medium = limits.medium_bytes_max;
+  pinwire_max_long = limits.long_bytes_max;
+  pinwire_max_long_reply = limits.long_reply_bytes_max;
+}
+
+}  // namespace pinwire
+
+using namespace pinwire;
 
 extern "C" {
 
@@ -35,10 +54,8 @@ int PINWIRE_INIT_SYMBOL(int*, char***, int segment_kind, const char* config) {
     log_warning("gasnet_init failed: %s", status.sentence().c_str());
     return GASNET_ERR_RESOURCE;
   }
-  pinwire_mynode = engine.rank;
-  pinwire_nodes = engine.rank_count;
-  // Nothing is reachable before attach: inlined puts and gets go to where that is said.
-  pinwire_reach = new struct pinwire_reach[engine.rank_count + 1]();
+  publish_ranks();
+  make_objects("LEGACY", GEX_FLAG_USES_GASNET1);
   return GASNET_OK;
 }
 
@@ -73,10 +90,8 @@ int gasnet_attach(gasnet_handlerentry_t* table, int numentries, uintptr_t segsiz
     table[i].index = entries[static_cast<size_t>(i)].index;
     trace_line('O', "handler %u registered", table[i].index);
   }
-  const AmLimits limits = am_limits();
-  pinwire_max_medium = limits.medium_bytes_max;
-  pinwire_max_long = limits.long_bytes_max;
-  pinwire_max_long_reply = limits.long_reply_bytes_max;
+  set_limits(true);
+  if (job()->segment_bytes != 0) make_segment_object(job()->segment.base, job()->segment_bytes);
   if (const Status begun = job_begin(); !begun) return failed(begun);
   return GASNET_OK;
 }

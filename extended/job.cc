@@ -26,6 +26,7 @@
 #include "extended/connect.h"
 #include "extended/debugging.h"
 #include "extended/exit.h"
+#include "extended/gather.h"
 #include "extended/nearest_port.h"
 #include "extended/ops.h"
 #include "extended/reach.h"
@@ -171,6 +172,24 @@ Status create_segment(Job& job, uint64_t segment_bytes) {
   return success();
 }
 
+Status bring_up(Job& job) {
+  register_transfer_handlers();
+  has_dispatcher = job.settings.dispatch != DispatchMode::kPoll;
+  only_dispatcher_polls = job.settings.dispatch == DispatchMode::kNicproc;
+  if (auto opened = open_drivers(job); !opened) return opened;
+  if (job.settings.verbose_env) report_place(job);
+  if (auto chosen = choose_barrier(job); !chosen) return chosen;
+  thread_ops();  // of this thread: nothing is allocated from here on
+  return success();
+}
+
+Status add_segments(Job& job, uint64_t segment_bytes, const Gather& gather) {
+  if (auto created = create_segment(job, segment_bytes); !created) return created;
+  if (auto published = publish_segments(job, gather); !published) return published;
+  job.has_segments = true;
+  return success();
+}
+
 /// Of this thread, too, which must not be interrupted before it is done.
 Status start_dispatching(const Job& job) {
   const Settings& settings = job.settings;
@@ -231,15 +250,27 @@ Status job_init(SegmentKind kind, const char* config) {
 
 Status job_attach(uint64_t segment_bytes) {
   Job& job = *the_job;
-  register_transfer_handlers();
-  has_dispatcher = job.settings.dispatch != DispatchMode::kPoll;
-  only_dispatcher_polls = job.settings.dispatch == DispatchMode::kNicproc;
-  if (auto opened = open_drivers(job); !opened) return opened;
-  if (job.settings.verbose_env) report_place(job);
-  if (auto created = create_segment(job, segment_bytes); !created) return created;
-  if (auto published = publish_segments(job); !published) return published;
-  if (auto chosen = choose_barrier(job); !chosen) return chosen;
-  thread_ops();  // of this thread: nothing is allocated from here on
+  if (auto up = bring_up(job); !up) return up;
+  const auto gather = [&job](std::span<const std::byte> mine) {
+    return job.bootstrap->all_gather(mine);
+  };
+  return add_segments(job, segment_bytes, gather);
+}
+
+Status job_connect() {
+  if (the_job->kind == SegmentKind::kEverything) return job_attach(0);
+  return bring_up(*the_job);
+}
+
+Status job_attach_later(uint64_t segment_bytes) {
+  Job& job = *the_job;
+  const auto gather = [&job](std::span<const std::byte> mine) {
+    return gather_serving(*job.bootstrap, mine);
+  };
+  if (!job.has_segments) {
+    if (auto added = add_segments(job, segment_bytes, gather); !added) return added;
+  }
+  if (auto met = gather({}); !met) return met.error();
   return success();
 }
 

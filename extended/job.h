@@ -60,15 +60,20 @@ struct Job {
   uint32_t shm_index = 0;    ///< of the engine's drivers
   SegmentMemory segment;
   uint64_t segment_bytes = 0;
-  bool attached = false;
+  bool attached = false;      ///< messages may be sent
+  bool has_segments = false;  ///< and puts and gets to what is told of them
 };
 
 /// nullptr before job_init succeeded.
 Job* job() noexcept;
 
 Status job_init(SegmentKind kind, const char* config);
-/// Everything but what job_begin() does.
+/// Everything but what job_begin() does: gasnet_attach.
 Status job_attach(uint64_t segment_bytes);
+/// The same for gex_Client_Init: without segments, but of EVERYTHING.
+Status job_connect();
+/// The segments, while the job runs: gex_Segment_Attach. A barrier, in which messages are served.
+Status job_attach_later(uint64_t segment_bytes);
 /// From now on messages come, and handlers may run: all that they read is set. A barrier.
 Status job_begin();
 

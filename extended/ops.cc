@@ -24,11 +24,16 @@ std::byte* reserve(size_t bytes) noexcept {
   return static_cast<std::byte*>(memory);
 }
 
+/// What lies before and after stays reserved, and is never touched.
+OpArena& reserve_arena() noexcept {
+  const auto base = reinterpret_cast<uintptr_t>(reserve(2 * kOpArenaBytes));
+  const uintptr_t aligned = (base + kOpArenaBytes - 1) & ~(kOpArenaBytes - 1);
+  return *reinterpret_cast<OpArena*>(aligned);
+}
+
 template <typename T>
-void fill(OpPool<T>& pool) noexcept {
-  std::byte* items = reserve(kOpsPerThread * sizeof(T));
-  std::byte* slots = reserve(kOpsPerThread * sizeof(T*));
-  pool.adopt(reinterpret_cast<T*>(items), reinterpret_cast<T**>(slots), kOpsPerThread);
+void fill(OpPool<T>& pool, T* items) noexcept {
+  pool.adopt(items, reinterpret_cast<T**>(reserve(kOpsPerThread * sizeof(T*))), kOpsPerThread);
 }
 
 }  // namespace
@@ -36,8 +41,9 @@ void fill(OpPool<T>& pool) noexcept {
 ThreadOps& thread_ops() noexcept {
   ThreadOps& mine = ops;
   if (!mine.ready) [[unlikely]] {
-    fill(mine.explicit_ops);
-    fill(mine.value_ops);
+    fill(mine.explicit_ops, reserve_arena().ops);
+    fill(mine.value_ops,
+         reinterpret_cast<pinwire_value_op*>(reserve(kOpsPerThread * sizeof(pinwire_value_op))));
     mine.ready = true;
   }
   return mine;

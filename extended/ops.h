@@ -1,17 +1,22 @@
 // Operations in flight of one thread: explicit handles, the implicit set, access regions.
 //
 // A handle points to an Op that counts completions: finished when `done` has reached `started`.
-// Whoever polls adds to `done`; only the owning thread touches the rest.
+// Whoever polls adds to `done`; only the owning thread touches the rest, until another
+// synchronises it, as GASNet-EX allows (GX-040).
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "am/dispatch.h"
 
-/// A gasnet_handle_t points to one of these.
+/// A gasnet_handle_t, or a root gex_Event_t, points to one of these.
 struct pinwire_op {
   pinwire::DoneCount done;
   uint32_t started;
+  std::atomic<uint32_t> life;  ///< counts its uses: what was a leaf of an earlier one is complete
+  pinwire_op* next;            ///< of those that other threads gave back
 
   // acquire pairs with the release in count_done(): the data of the operation is visible
   bool finished() const noexcept { return done.load(std::memory_order_acquire) == started; }
@@ -24,6 +29,21 @@ struct pinwire_value_op {
 };
 
 namespace pinwire {
+
+/// What other threads synchronised, for the owner to use again. They push, it takes all.
+struct ReturnedOps {
+  std::atomic<pinwire_op*> first{nullptr};
+
+  // release pairs with the acquire of take_all(): they have read the last of it
+  void push(pinwire_op* op) noexcept {
+    pinwire_op* head = first.load(std::memory_order_relaxed);
+    do {
+      op->next = head;
+    } while (!first.compare_exchange_weak(head, op, std::memory_order_release,
+                                          std::memory_order_relaxed));
+  }
+  pinwire_op* take_all() noexcept { return first.exchange(nullptr, std::memory_order_acquire); }
+};
 
 /// Fixed-size objects of one thread, from memory reserved once and touched as it is used.
 template <typename T>
@@ -38,6 +58,7 @@ class OpPool {
   void give(T* item) noexcept { slots_[free_count_++] = item; }
   /// In flight.
   uint32_t taken() const noexcept { return fresh_ - free_count_; }
+  T* any() const noexcept { return items_; }
   bool owns(const T* item) const noexcept { return item >= items_ && item < items_ + fresh_; }
 
   void adopt(T* items, T** slots, uint32_t capacity) noexcept {
@@ -56,6 +77,18 @@ class OpPool {
 
 /// C1-224 asks for 65,535 per thread; an access region and a few more ride along.
 inline constexpr uint32_t kOpsPerThread = 66'000;
+
+/// The memory of a thread's explicit operations, so aligned that each of them tells where it
+/// begins.
+inline constexpr size_t kOpArenaBytes = size_t{1} << 21;
+struct OpArena {
+  alignas(64) ReturnedOps returned;
+  alignas(64) pinwire_op ops[kOpsPerThread];
+};
+static_assert(sizeof(OpArena) <= kOpArenaBytes);
+inline OpArena& arena_of(const pinwire_op* op) noexcept {
+  return *reinterpret_cast<OpArena*>(reinterpret_cast<uintptr_t>(op) & ~(kOpArenaBytes - 1));
+}
 
 struct ThreadOps {
   bool ready = false;

@@ -192,11 +192,11 @@ Status take_grants(uint32_t index, const std::vector<SegmentFacts>& facts) {
 
 }  // namespace
 
-Status publish_segments(Job& job) {
+Status publish_segments(Job& job, const Gather& gather) {
   auto mine = publish_own(job);
   if (!mine) return mine.error();
   const auto* bytes = reinterpret_cast<const std::byte*>(&*mine);
-  auto all = job.bootstrap->all_gather({bytes, sizeof(SegmentFacts)});
+  auto all = gather({bytes, sizeof(SegmentFacts)});
   if (!all) return all.error();
   std::vector<SegmentFacts> facts(engine.rank_count);
   for (Rank peer = 0; peer < engine.rank_count; ++peer) {

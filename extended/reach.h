@@ -2,11 +2,12 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "extended/gather.h"
 #include "extended/job.h"
 
 namespace pinwire {
 
-/// Collective. Fills the routes and the table that the inlined puts and gets use.
-Status publish_segments(Job& job);
+/// Collective, by `gather`. Fills the routes and the table that the inlined puts and gets use.
+Status publish_segments(Job& job, const Gather& gather);
 
 }  // namespace pinwire

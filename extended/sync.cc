@@ -9,11 +9,33 @@ namespace {
 
 void free_op(pinwire_op* op) noexcept {
   if constexpr (kUsageChecks) op->started = kFreed;
-  thread_ops().explicit_ops.give(op);
+  op->life.store(op->life.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  auto& mine = thread_ops().explicit_ops;
+  if (mine.owns(op)) [[likely]] {
+    mine.give(op);
+  } else {
+    arena_of(op).returned.push(op);
+  }
 }
 
 void check_handle(const pinwire_op* op) noexcept {
-  if constexpr (kUsageChecks) check_once_and_here(thread_ops().explicit_ops.owns(op), *op);
+  if constexpr (kUsageChecks)
+    check_once_and_here(events_move || thread_ops().explicit_ops.owns(op), *op);
+}
+
+constexpr uintptr_t kLeafBit = 1;
+constexpr unsigned kLifeShift = 48;
+
+bool is_leaf(const pinwire_op* event) noexcept {
+  return (reinterpret_cast<uintptr_t>(event) & kLeafBit) != 0;
+}
+bool leaf_finished(const pinwire_op* leaf) noexcept {
+  const auto bits = reinterpret_cast<uintptr_t>(leaf);
+  const auto* op = reinterpret_cast<const pinwire_op*>(
+      bits & ((uintptr_t{1} << kLifeShift) - 1) & ~kLeafBit);
+  // In this order: an Op that has begun another life meanwhile is seen at the second look.
+  return op->finished() ||
+         (op->life.load(std::memory_order_relaxed) & 0xffff) != bits >> kLifeShift;
 }
 
 /// `what` may not be inside an access region.
@@ -37,6 +59,16 @@ size_t next_valid(pinwire_op* const* ops, size_t at, size_t count) noexcept {
   return at;
 }
 
+/// Frees what has finished; a leaf is its root's.
+bool finish(pinwire_op* op) noexcept {
+  if (is_leaf(op)) [[unlikely]]
+    return leaf_finished(op);
+  check_handle(op);
+  if (!op->finished()) return false;
+  free_op(op);
+  return true;
+}
+
 struct Sweep {
   size_t valid = 0;     ///< entries that named an operation
   size_t finished = 0;  ///< of them, now overwritten
@@ -46,10 +78,8 @@ Sweep sweep(pinwire_op** ops, size_t count) noexcept {
   Sweep result;
   for (size_t i = 0; i < count; ++i) {
     if (ops[i] == nullptr) continue;
-    check_handle(ops[i]);
     ++result.valid;
-    if (!ops[i]->finished()) continue;
-    free_op(ops[i]);
+    if (!finish(ops[i])) continue;
     ops[i] = nullptr;
     ++result.finished;
   }
@@ -67,10 +97,25 @@ bool implicit_finished(unsigned sets) noexcept {
   return (!(sets & kPuts) || mine.puts.finished()) && (!(sets & kGets) || mine.gets.finished());
 }
 
+/// What other threads have given back. Its pool gave away every Op before.
+void take_returned(OpPool<pinwire_op>& mine) noexcept {
+  pinwire_op* op = arena_of(mine.any()).returned.take_all();
+  while (op != nullptr) {
+    pinwire_op* next = op->next;
+    mine.give(op);
+    op = next;
+  }
+}
+
 }  // namespace
 
 pinwire_op* take_op() noexcept {
-  pinwire_op* op = thread_ops().explicit_ops.take();
+  auto& mine = thread_ops().explicit_ops;
+  pinwire_op* op = mine.take();
+  if (op == nullptr) [[unlikely]] {
+    take_returned(mine);
+    op = mine.take();
+  }
   if (op != nullptr) {
     op->done.store(0, std::memory_order_relaxed);
     op->started = 0;
@@ -90,19 +135,23 @@ void check_once_and_here(bool is_mine, const pinwire_op& op) noexcept {
     breach("C1-297", "a handle is synchronised that was synchronised before");
 }
 
+pinwire_op* leaf_of(pinwire_op* root) noexcept {
+  const uintptr_t life = root->life.load(std::memory_order_relaxed);
+  return reinterpret_cast<pinwire_op*>(reinterpret_cast<uintptr_t>(root) | kLeafBit |
+                                       life << kLifeShift);
+}
+
 void wait_op(pinwire_op* op) noexcept {
-  check_handle(op);
-  wait_until([op] { return op->finished(); });
-  free_op(op);
+  wait_until([op] { return finish(op); });
 }
 
 bool try_op(pinwire_op* op) noexcept {
-  check_handle(op);
-  if (!op->finished()) poll();
-  if (!op->finished()) return false;
-  free_op(op);
-  return true;
+  if (finish(op)) return true;
+  poll();
+  return finish(op);
 }
+
+bool test_op(pinwire_op* op) noexcept { return finish(op); }
 
 void wait_all(pinwire_op** ops, size_t count) noexcept {
   for (size_t i = next_valid(ops, 0, count); i < count; i = next_valid(ops, i + 1, count)) {
@@ -127,6 +176,9 @@ bool try_some(pinwire_op** ops, size_t count) noexcept {
   return some_finished(sweep(ops, count));
 }
 
+bool test_all(pinwire_op** ops, size_t count) noexcept { return all_finished(sweep(ops, count)); }
+bool test_some(pinwire_op** ops, size_t count) noexcept { return some_finished(sweep(ops, count)); }
+
 void wait_implicit(unsigned sets) noexcept {
   wait_until([=] { return implicit_finished(sets); });
 }
@@ -136,6 +188,8 @@ bool try_implicit(unsigned sets) noexcept {
   poll();
   return implicit_finished(sets);
 }
+
+bool test_implicit(unsigned sets) noexcept { return implicit_finished(sets); }
 
 pinwire_op& implicit_puts() noexcept {
   ThreadOps& mine = thread_ops();

@@ -1,5 +1,9 @@
 // Synchronisation of explicit handles, the implicit set and access regions (3.3.3, 3.3.5, 3.3.6),
-// over whatever handle types the APIs show.
+// over whatever handle types the APIs show; of GASNet-EX's events (GX-030 to GX-040).
+//
+// A leaf event names its root's Op: the address, the lowest bit set, and sixteen bits of the Op's
+// life on top, which no address of a process uses. Once the root is synchronised the Op's life is
+// another, so that a leaf beside it in an array, or later, is complete (GX-035).
 #pragma once
 
 #include <cstddef>
@@ -20,6 +24,14 @@ pinwire_op* handle_of(pinwire_op* op) noexcept;
 void wait_op(pinwire_op* op) noexcept;
 /// Polls once; frees a finished one.
 bool try_op(pinwire_op* op) noexcept;
+/// Does not poll.
+bool test_op(pinwire_op* op) noexcept;
+
+/// Of a root that is not synchronised. Complete with it.
+pinwire_op* leaf_of(pinwire_op* root) noexcept;
+
+/// GASNet-EX: any thread synchronises an event.
+inline constinit bool events_move = false;
 
 /// `started` of a handle that was synchronised, in debug builds.
 inline constexpr uint32_t kFreed = ~0u;
@@ -39,10 +51,14 @@ void wait_all(pinwire_op** ops, size_t count) noexcept;
 bool try_all(pinwire_op** ops, size_t count) noexcept;
 void wait_some(pinwire_op** ops, size_t count) noexcept;
 bool try_some(pinwire_op** ops, size_t count) noexcept;
+/// These poll never.
+bool test_all(pinwire_op** ops, size_t count) noexcept;
+bool test_some(pinwire_op** ops, size_t count) noexcept;
 
 enum ImplicitSet : unsigned { kPuts = 1, kGets = 2 };
 void wait_implicit(unsigned sets) noexcept;
 bool try_implicit(unsigned sets) noexcept;
+bool test_implicit(unsigned sets) noexcept;
 
 /// The Op that an implicit put or get counts on: the open access region's, or the thread's.
 pinwire_op& implicit_puts() noexcept;

@@ -24,6 +24,8 @@ def variants():
     """Source and defines; each is compiled in each standard."""
     for mode in MODES:
         yield "use_gasnet.c", [f"-DGASNET_{mode}"]
+        yield "use_gasnetex.c", [f"-DGASNET_{mode}"]
+        yield "use_gasnetex.c", [f"-DGASNET_{mode}", "-include", "gasnet.h"]
         yield "use_tools.c", [f"-DGASNET_{mode}", "-include", "gasnet.h"]
     for segment in ("FAST", "LARGE", "EVERYTHING"):
         yield "use_gasnet.c", ["-DGASNET_PAR", f"-DGASNET_SEGMENT_{segment}"]

@@ -178,7 +178,8 @@ class Paging : public testing::Test {
     job.segment_bytes = kind_ == SegmentKind::kEverything ? 0 : sizeof everywhere;
     job.ranks.resize(2);
     job.may_pin = {pin_bytes_, kUnlimited};
-    const Status published = publish_segments(job);
+    const Status published = publish_segments(
+        job, [&job](std::span<const std::byte> mine) { return job.bootstrap->all_gather(mine); });
     EXPECT_EQ(published.ok(), is_last) << rank;
     return mine;
   }

@@ -1,0 +1,160 @@
+/* gasnetex.h: the GASNet-EX API, specification 0.19, as Pinwire supplies it.
+ *
+ * Modes and segment kinds are chosen as for gasnet.h, whose calls that have no successor are here, too: gasnet_exit,
+ * gasnet_AMPoll, GASNET_BLOCKUNTIL, barriers, segment queries, gasnet_set_waitmode, ... (GX-015). A process
+ * starts by gex_Client_Init or by gasnet_init and gasnet_attach, never by both (GX-006).
+ *
+ * Ranks are of the team that is passed; "jobrank" says those of the job. Unless a comment says otherwise a call
+ * is legal from client threads only, after gex_Client_Init, outside handlers and held locks. "Anywhere": in
+ * handlers and with locks held, too (GX-016). Objects belong to the library; their data (CData) is the client's.
+ * Calls that return an int return GASNET_OK, or an error after a sentence on stderr that
+ * gex_System_SetVerboseErrors can silence. */
+#ifndef _INCLUDED_GASNETEX_H
+#define _INCLUDED_GASNETEX_H
+
+#include "gasnet_fwd.h"
+#include "pinwire_core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- What both APIs call differently (GX-009, GX-010) ------------------------------------------------ */
+
+typedef gasnet_token_t gex_Token_t;
+typedef gasnet_handler_t gex_AM_Index_t;
+typedef gasnet_handlerarg_t gex_AM_Arg_t;
+typedef gasnet_register_value_t gex_RMA_Value_t;
+#define SIZEOF_GEX_RMA_VALUE_T SIZEOF_GASNET_REGISTER_VALUE_T
+typedef gasnet_hsl_t gex_HSL_t;
+#define GEX_HSL_INITIALIZER GASNET_HSL_INITIALIZER
+
+typedef struct {
+  void *gex_addr;
+  size_t gex_len;
+} gex_Memvec_t;
+
+/* ---- Objects (GX-052): opaque, zero is none ---------------------------------------------------------- */
+
+typedef struct pinwire_client *gex_Client_t;
+typedef struct pinwire_ep *gex_EP_t;
+typedef struct pinwire_segment *gex_Segment_t;
+typedef struct pinwire_tm *gex_TM_t;
+#define GEX_CLIENT_INVALID ((gex_Client_t)0)
+#define GEX_EP_INVALID ((gex_EP_t)0)
+#define GEX_SEGMENT_INVALID ((gex_Segment_t)0)
+#define GEX_TM_INVALID ((gex_TM_t)0)
+
+/* One pointer for each object, NULL at first (GX-054). Anywhere. */
+void gex_Client_SetCData(gex_Client_t client, const void *val);
+void *gex_Client_QueryCData(gex_Client_t client);
+void gex_EP_SetCData(gex_EP_t ep, const void *val);
+void *gex_EP_QueryCData(gex_EP_t ep);
+void gex_Segment_SetCData(gex_Segment_t segment, const void *val);
+void *gex_Segment_QueryCData(gex_Segment_t segment);
+void gex_TM_SetCData(gex_TM_t tm, const void *val);
+void *gex_TM_QueryCData(gex_TM_t tm);
+
+/* ---- Client (GX-057 to GX-061) ------------------------------------------------------------------------ */
+
+int pinwire_client_init(gex_Client_t *client_p, gex_EP_t *ep_p, gex_TM_t *tm_p, const char *name, gex_Flags_t flags, int segment_kind,
+                        const char *config);
+
+/* Starts the job; collective, once. The client's endpoint has index 0, and the team has that of every process.
+ * `name`: capital letters, digits and underscores, the same everywhere. argc, argv: both or neither; Pinwire
+ * changes neither. GASNET_ERR_BAD_ARG, GASNET_ERR_NOT_INIT when called again, GASNET_ERR_RESOURCE. */
+static inline int gex_Client_Init(gex_Client_t *client_p, gex_EP_t *ep_p, gex_TM_t *tm_p, const char *name, int *argc, char ***argv,
+                                  gex_Flags_t flags) {
+  (void)argc, (void)argv;
+  return pinwire_client_init(client_p, ep_p, tm_p, name, flags, PINWIRE_SEGMENT, GASNET_CONFIG_STRING);
+}
+/* Anywhere; the name is the library's copy. */
+gex_Flags_t gex_Client_QueryFlags(gex_Client_t client);
+const char *gex_Client_QueryName(gex_Client_t client);
+
+/* What gex_Client_Init or gasnet_init and gasnet_attach made; any pointer may be NULL; the segment is written only
+ * if there is one (GX-008). Anywhere. */
+void gasnet_QueryGexObjects(gex_Client_t *client_p, gex_EP_t *endpoint_p, gex_TM_t *tm_p, gex_Segment_t *segment_p);
+
+/* ---- Endpoints and segments (GX-062 to GX-066, GX-074 to GX-079) ---------------------------------------- */
+
+/* Anywhere. */
+gex_Client_t gex_EP_QueryClient(gex_EP_t ep);
+gex_Flags_t gex_EP_QueryFlags(gex_EP_t ep);
+gex_Segment_t gex_EP_QuerySegment(gex_EP_t ep);
+gex_EP_Index_t gex_EP_QueryIndex(gex_EP_t ep);
+gex_Client_t gex_Segment_QueryClient(gex_Segment_t segment);
+gex_Flags_t gex_Segment_QueryFlags(gex_Segment_t segment);
+void *gex_Segment_QueryAddr(gex_Segment_t segment);
+uintptr_t gex_Segment_QuerySize(gex_Segment_t segment);
+
+/* Allocates this process's segment and binds it to the endpoint of `tm`, the team of gex_Client_Init; collective,
+ * once, a barrier. `size`: a multiple of GASNET_PAGESIZE, not 0, at most gasnet_getMaxLocalSegmentSize(); else
+ * GASNET_ERR_BAD_ARG. EVERYTHING ignores it and gives GEX_SEGMENT_INVALID, as all memory is one (GX-065). */
+int gex_Segment_Attach(gex_Segment_t *segment_p, gex_TM_t tm, uintptr_t size);
+
+/* The segment of another endpoint: its address there, where this process has it mapped (else NULL), and its bytes;
+ * 0 of them if there is none. Any pointer may be NULL. Always complete at once. Anywhere, with
+ * GEX_FLAG_IMMEDIATE (GX-018). */
+gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void **owneraddr_p, void **localaddr_p, uintptr_t *size_p,
+                                       gex_Flags_t flags);
+/* Its old form: non-zero, and nothing written, if there is none. */
+int gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void **owneraddr_p, void **localaddr_p, uintptr_t *size_p);
+
+/* ---- Teams (GX-068, GX-073): these are legal anywhere ----------------------------------------------------- */
+
+gex_Client_t gex_TM_QueryClient(gex_TM_t tm);
+gex_EP_t gex_TM_QueryEP(gex_TM_t tm);
+gex_Flags_t gex_TM_QueryFlags(gex_TM_t tm);
+gex_Rank_t gex_TM_QueryRank(gex_TM_t tm);
+gex_Rank_t gex_TM_QuerySize(gex_TM_t tm);
+/* Of ranks that exist. GEX_RANK_INVALID: that process is not in the team. */
+gex_Rank_t gex_TM_TranslateRankToJobrank(gex_TM_t tm, gex_Rank_t rank);
+gex_Rank_t gex_TM_TranslateJobrankToRank(gex_TM_t tm, gex_Rank_t jobrank);
+typedef struct {
+  gex_Rank_t gex_rank; /* of the job */
+  gex_EP_Index_t gex_ep_index;
+} gex_EP_Location_t;
+gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags);
+
+/* ---- The system (GX-024 to GX-028, GX-164 to GX-167, GX-080 to GX-084): anywhere ------------------------------ */
+
+static inline gex_Rank_t gex_System_QueryJobRank(void) { return pinwire_mynode; }
+static inline gex_Rank_t gex_System_QueryJobSize(void) { return pinwire_nodes; }
+
+typedef const struct {
+  gex_Rank_t gex_jobrank;
+} gex_RankInfo_t;
+/* Who shares memory with this process, and who its host; by jobrank. Any pointer may be NULL. */
+void gex_System_QueryNbrhdInfo(gex_RankInfo_t **info_p, gex_Rank_t *info_count_p, gex_Rank_t *my_info_index_p);
+void gex_System_QueryHostInfo(gex_RankInfo_t **info_p, gex_Rank_t *info_count_p, gex_Rank_t *my_info_index_p);
+/* How many such sets the job has, and which one this process is in. */
+void gex_System_QueryMyPosition(gex_Rank_t *nbrhd_set_size_p, gex_Rank_t *nbrhd_set_rank_p, gex_Rank_t *host_set_size_p,
+                                gex_Rank_t *host_set_rank_p);
+
+/* Whether calls that return an error say why on stderr: 1 at first. */
+int gex_System_GetVerboseErrors(void);
+void gex_System_SetVerboseErrors(int enable);
+/* Client threads that may live at once (GASNET_MAX_THREADS). */
+uint64_t gex_System_QueryMaxThreads(void);
+
+/* A library thread, or a signal, may run handlers: in every mode of GASNET_DISPATCH but poll. */
+#define GASNET_HIDDEN_AM_CONCURRENCY_LEVEL 1
+int gex_System_QueryHiddenAMConcurrencyLevel(void);
+
+/* ---- Handler-safe locks (GX-168, GX-169): gasnet_hsl_t's -------------------------------------------------- */
+
+#define gex_HSL_Init(hsl) gasnet_hsl_init(hsl)
+#define gex_HSL_Destroy(hsl) gasnet_hsl_destroy(hsl)
+#define gex_HSL_Lock(hsl) gasnet_hsl_lock(hsl)
+#define gex_HSL_Trylock(hsl) gasnet_hsl_trylock(hsl)
+#define gex_HSL_Unlock(hsl) gasnet_hsl_unlock(hsl)
+
+#ifdef __cplusplus
+}
+#endif
+
+#include "pinwire_ex_am.h"  /* active messages */
+#include "pinwire_ex_rma.h" /* puts, gets, events */
+
+#endif

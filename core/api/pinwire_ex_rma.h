@@ -1,0 +1,125 @@
+/* pinwire_ex_rma.h: puts, gets and events of the GASNet-EX API (GX-030 to GX-040, GX-123 to GX-130). Included by
+ * gasnetex.h only. What this process has mapped is reached by a copy here, as in pinwire_rma.h. */
+#ifndef PINWIRE_EX_RMA_H
+#define PINWIRE_EX_RMA_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Events (GX-031 to GX-040) ------------------------------------------------------------------------ */
+
+/* test: 0 if complete, else GASNET_ERR_NOT_READY; never polls. wait: polls. Both end a complete event's life, in
+ * whatever thread; a root's ends those of its leaves. The arrays' complete entries become GEX_EVENT_INVALID, which is
+ * passed over. flags: 0. */
+int pinwire_ex_test(gex_Event_t event);
+static inline int gex_Event_Test(gex_Event_t event) { return event == GEX_EVENT_INVALID ? GASNET_OK : pinwire_ex_test(event); }
+static inline void gex_Event_Wait(gex_Event_t event) { gasnet_wait_syncnb(event); }
+int gex_Event_TestSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags);
+int gex_Event_TestAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags);
+void gex_Event_WaitSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags);
+void gex_Event_WaitAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags);
+/* Of a root that has not been synchronised; one category. */
+gex_Event_t gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t event_category);
+
+/* The calling thread's implicit operations of these categories. */
+int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t flags);
+void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags);
+static inline void gex_NBI_BeginAccessRegion(gex_Flags_t flags) {
+  (void)flags;
+  gasnet_begin_nbi_accessregion();
+}
+static inline gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags) {
+  (void)flags;
+  return gasnet_end_nbi_accessregion();
+}
+
+/* ---- Puts and gets (GX-123 to GX-130) ------------------------------------------------------------------ */
+
+/* First of every team: the jobranks of its members, or NULL where these are their ranks. */
+struct pinwire_members {
+  const gex_Rank_t *jobranks;
+};
+static inline gex_Rank_t pinwire_jobrank(gex_TM_t tm, gex_Rank_t rank) {
+  const gex_Rank_t *jobranks = ((const struct pinwire_members *)(const void *)tm)->jobranks;
+  return jobranks ? jobranks[rank] : rank;
+}
+
+gex_Event_t pinwire_ex_put_nb(gex_Rank_t jobrank, void *dest, const void *src, size_t nbytes, gex_Event_t *lc_opt);
+void pinwire_ex_put_nbi(gex_Rank_t jobrank, void *dest, const void *src, size_t nbytes, gex_Event_t *lc_opt);
+/* What is done is locally complete. */
+static inline void pinwire_ex_put_is_done(gex_Event_t *lc_opt) {
+  if (lc_opt != GEX_EVENT_NOW && lc_opt != GEX_EVENT_DEFER && lc_opt != GEX_EVENT_GROUP) *lc_opt = GEX_EVENT_INVALID;
+}
+
+/* The remote range lies in the segment of the rank's endpoint; any alignment, any number of bytes. NB forms return
+ * an event, GEX_EVENT_INVALID if all is done; the others 0. lc_opt: GEX_EVENT_NOW, GEX_EVENT_DEFER, of NBI
+ * GEX_EVENT_GROUP, of NB the address of an event. GEX_FLAG_IMMEDIATE is allowed: they may wait all the same. What is
+ * wrong with a call is fatal, with a sentence. */
+static inline int gex_RMA_PutBlocking(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes, gex_Flags_t flags) {
+  (void)flags;
+  gasnet_put(pinwire_jobrank(tm, rank), dest, (void *)(uintptr_t)src, nbytes);
+  return 0;
+}
+static inline int gex_RMA_GetBlocking(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes, gex_Flags_t flags) {
+  (void)flags;
+  gasnet_get(dest, pinwire_jobrank(tm, rank), src, nbytes);
+  return 0;
+}
+static inline gex_Event_t gex_RMA_PutNB(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes, gex_Event_t *lc_opt,
+                                        gex_Flags_t flags) {
+  const gex_Rank_t jobrank = pinwire_jobrank(tm, rank);
+  void *to = pinwire_direct(jobrank, dest, src, nbytes);
+  (void)flags;
+  if (!to) return pinwire_ex_put_nb(jobrank, dest, src, nbytes, lc_opt);
+  pinwire_put_direct(to, src, nbytes);
+  pinwire_ex_put_is_done(lc_opt);
+  return GEX_EVENT_INVALID;
+}
+static inline int gex_RMA_PutNBI(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes, gex_Event_t *lc_opt,
+                                 gex_Flags_t flags) {
+  const gex_Rank_t jobrank = pinwire_jobrank(tm, rank);
+  void *to = pinwire_direct(jobrank, dest, src, nbytes);
+  (void)flags;
+  if (to)
+    pinwire_put_direct(to, src, nbytes);
+  else
+    pinwire_ex_put_nbi(jobrank, dest, src, nbytes, lc_opt);
+  return 0;
+}
+static inline gex_Event_t gex_RMA_GetNB(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes, gex_Flags_t flags) {
+  (void)flags;
+  return gasnet_get_nb(dest, pinwire_jobrank(tm, rank), src, nbytes);
+}
+static inline int gex_RMA_GetNBI(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes, gex_Flags_t flags) {
+  (void)flags;
+  gasnet_get_nbi(dest, pinwire_jobrank(tm, rank), src, nbytes);
+  return 0;
+}
+
+/* Of 1 to 8 bytes; a get is zero-extended. GetBlockingVal never returns without its value (GX-130). */
+static inline gex_RMA_Value_t gex_RMA_GetBlockingVal(gex_TM_t tm, gex_Rank_t rank, void *src, size_t nbytes, gex_Flags_t flags) {
+  (void)flags;
+  return gasnet_get_val(pinwire_jobrank(tm, rank), src, nbytes);
+}
+static inline int gex_RMA_PutBlockingVal(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags) {
+  (void)flags;
+  gasnet_put_val(pinwire_jobrank(tm, rank), dest, value, nbytes);
+  return 0;
+}
+static inline int gex_RMA_PutNBIVal(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags) {
+  (void)flags;
+  gasnet_put_nbi_val(pinwire_jobrank(tm, rank), dest, value, nbytes);
+  return 0;
+}
+static inline gex_Event_t gex_RMA_PutNBVal(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value, size_t nbytes,
+                                           gex_Flags_t flags) {
+  (void)flags;
+  return gasnet_put_nb_val(pinwire_jobrank(tm, rank), dest, value, nbytes);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

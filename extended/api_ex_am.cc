@@ -1,0 +1,153 @@
+// gasnetex.h: the C entry points of active messages (GX-085 to GX-110).
+#include <vector>
+
+#include "am/handlers.h"
+#include "am/send.h"
+#include "core/base/log.h"
+#include "core/engine/engine.h"
+#include "core/trace/trace.h"
+#include "extended/objects.h"
+#include "extended/usage.h"
+
+using namespace pinwire;
+
+namespace {
+
+/// One category and one kind of message, both known (GX-086).
+bool are_handler_flags(gex_Flags_t flags) noexcept {
+  const gex_Flags_t category = flags & (GEX_FLAG_AM_SHORT | GEX_FLAG_AM_MEDLONG);
+  const gex_Flags_t kind = flags & GEX_FLAG_AM_REQREP;
+  const bool is_one = category == GEX_FLAG_AM_SHORT || category == GEX_FLAG_AM_MEDIUM ||
+                      category == GEX_FLAG_AM_LONG || category == GEX_FLAG_AM_MEDLONG;
+  return is_one && kind != 0 && (flags & ~(category | kind)) == 0;
+}
+
+/// The rank of the job, of one that the team has.
+Rank target(const char* call, gex_TM_t tm, gex_Rank_t rank, size_t nbytes,
+            size_t bytes_max) noexcept {
+  if (rank >= tm->size) {
+    fatal("%s to rank %u of a team of %u (GX-108)", call, rank, tm->size);
+  }
+  if (nbytes > bytes_max) {
+    fatal("%s of %zu bytes; gex_AM_Max... allows %zu (GX-092)", call, nbytes, bytes_max);
+  }
+  return pinwire_jobrank(tm, rank);
+}
+
+/// Messages are complete here when the call returns, so an event for that has nothing to wait for.
+void complete_here(const char* call, gex_Event_t* lc_opt, bool is_reply) noexcept {
+  if (lc_opt == GEX_EVENT_NOW) return;
+  if (lc_opt == nullptr || lc_opt == GEX_EVENT_DEFER || (is_reply && lc_opt == GEX_EVENT_GROUP)) {
+    fatal("%s takes GEX_EVENT_NOW, %sor the address of an event for its local completion (GX-104)",
+          call, is_reply ? "" : "GEX_EVENT_GROUP ");
+  }
+  if (lc_opt != GEX_EVENT_GROUP) *lc_opt = GEX_EVENT_INVALID;
+}
+
+AmCall call_of(gex_AM_Index_t handler, int argc, const gex_AM_Arg_t* args) noexcept {
+  return {handler, static_cast<uint32_t>(argc), args};
+}
+
+}  // namespace
+
+extern "C" {
+
+int gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t* table, size_t numentries) {
+  std::vector<HandlerEntry> entries;
+  for (size_t i = 0; i < numentries; ++i) {
+    if (!are_handler_flags(table[i].gex_flags) || table[i].gex_nargs > gex_AM_MaxArgs()) {
+      return api_error(GASNET_ERR_BAD_ARG,
+                       "gex_EP_RegisterHandlers: entry %zu has flags 0x%x and %u arguments; it "
+                       "takes one of GEX_FLAG_AM_{SHORT,MEDIUM,LONG,MEDLONG}, one of "
+                       "GEX_FLAG_AM_{REQUEST,REPLY,REQREP} and at most %u arguments (GX-086)",
+                       i, table[i].gex_flags, table[i].gex_nargs, gex_AM_MaxArgs());
+    }
+    entries.push_back(
+        {table[i].gex_index, reinterpret_cast<HandlerFunction>(table[i].gex_fnptr)});
+  }
+  if (const Status registered = register_client(entries.data(), entries.size()); !registered) {
+    return api_error(GASNET_ERR_BAD_ARG, "gex_EP_RegisterHandlers: %s",
+                     registered.sentence().c_str());
+  }
+  for (size_t i = 0; i < numentries; ++i) {
+    table[i].gex_index = entries[i].index;
+    ep->handlers[entries[i].index] = table[i];
+    trace_line('O', "handler %u registered", table[i].gex_index);
+  }
+  return GASNET_OK;
+}
+
+gex_TI_t gex_Token_Info(gex_Token_t token, gex_Token_Info_t* info, gex_TI_t) {
+  info->gex_srcrank = token->source;
+  info->gex_ep = objects.endpoint;
+  info->gex_entry = &objects.endpoint->handlers[token->handler];
+  info->gex_is_req = token->is_request;
+  info->gex_is_long = token->is_long;
+  return GEX_TI_ALL;
+}
+
+int pinwire_ex_request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_Flags_t,
+                             int argc, const gex_AM_Arg_t* args) {
+  const ClientCall inside("gex_AM_RequestShort", handler);
+  const Rank dest = target("gex_AM_RequestShort", tm, rank, 0, 0);
+  note_event(Event::kRequestShort, dest, 0, handler);
+  request_short(dest, call_of(handler, argc, args));
+  return 0;
+}
+
+int pinwire_ex_request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
+                              const void* source, size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t,
+                              int argc, const gex_AM_Arg_t* args) {
+  const ClientCall inside("gex_AM_RequestMedium", handler);
+  const Rank dest = target("gex_AM_RequestMedium", tm, rank, nbytes, pinwire_max_medium);
+  note_event(Event::kRequestMedium, dest, nbytes, handler, source);
+  request_medium(dest, call_of(handler, argc, args), source, nbytes);
+  complete_here("gex_AM_RequestMedium", lc_opt, false);
+  return 0;
+}
+
+int pinwire_ex_request_long(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
+                            const void* source, size_t nbytes, void* dest_addr,
+                            gex_Event_t* lc_opt, gex_Flags_t, int argc,
+                            const gex_AM_Arg_t* args) {
+  const ClientCall inside("gex_AM_RequestLong", handler);
+  const Rank dest = target("gex_AM_RequestLong", tm, rank, nbytes, pinwire_max_long);
+  if constexpr (kUsageChecks) check_range("gex_AM_RequestLong", dest, dest_addr, nbytes);
+  note_event(Event::kRequestLong, dest, nbytes, handler, source);
+  request_long(dest, call_of(handler, argc, args), source, nbytes, dest_addr, false);
+  complete_here("gex_AM_RequestLong", lc_opt, false);
+  return 0;
+}
+
+int pinwire_ex_reply_short(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t, int argc,
+                           const gex_AM_Arg_t* args) {
+  reply_call("gex_AM_ReplyShort", token, handler);
+  note_event(Event::kReplyShort, token->source, 0, handler);
+  reply_short(*token, call_of(handler, argc, args));
+  return 0;
+}
+
+int pinwire_ex_reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void* source,
+                            size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t, int argc,
+                            const gex_AM_Arg_t* args) {
+  reply_call("gex_AM_ReplyMedium", token, handler);
+  target("gex_AM_ReplyMedium", objects.team, token->source, nbytes, pinwire_max_medium);
+  note_event(Event::kReplyMedium, token->source, nbytes, handler, source);
+  reply_medium(*token, call_of(handler, argc, args), source, nbytes);
+  complete_here("gex_AM_ReplyMedium", lc_opt, true);
+  return 0;
+}
+
+int pinwire_ex_reply_long(gex_Token_t token, gex_AM_Index_t handler, const void* source,
+                          size_t nbytes, void* dest_addr, gex_Event_t* lc_opt, gex_Flags_t,
+                          int argc, const gex_AM_Arg_t* args) {
+  reply_call("gex_AM_ReplyLong", token, handler);
+  target("gex_AM_ReplyLong", objects.team, token->source, nbytes, pinwire_max_long_reply);
+  if constexpr (kUsageChecks) check_range("gex_AM_ReplyLong", token->source, dest_addr, nbytes);
+  note_event(Event::kReplyLong, token->source, nbytes, handler, source);
+  reply_long(*token, call_of(handler, argc, args), source, nbytes, dest_addr);
+  complete_here("gex_AM_ReplyLong", lc_opt, true);
+  return 0;
+}
+
+}  // extern "C"

@@ -1,0 +1,85 @@
+// gasnetex.h: what the API tells of the job's ranks, hosts and threads (GX-024 to GX-028, GX-080,
+// GX-164 to GX-167).
+#include <algorithm>
+#include <type_traits>
+#include <vector>
+
+#include "core/engine/engine.h"
+#include "core/mode.h"
+#include "extended/job.h"
+#include "extended/objects.h"
+
+using namespace pinwire;
+
+namespace {
+
+/// In EVERYTHING no process maps another's memory: each is alone (GX-167).
+uint32_t neighbourhood_of(Rank rank) noexcept {
+  return job()->kind == SegmentKind::kEverything ? rank : job()->places[rank].supernode;
+}
+uint32_t host_of(Rank rank) noexcept { return job()->places[rank].host; }
+
+using InfoList = std::vector<std::remove_const_t<gex_RankInfo_t>>;
+
+/// The ranks whose `set_of` is this rank's; made once, when somebody asks first.
+template <uint32_t (*SetOf)(Rank)>
+const InfoList& members() {
+  static const InfoList list = [] {
+    InfoList made;
+    for (Rank rank = 0; rank < engine.rank_count; ++rank) {
+      if (SetOf(rank) == SetOf(engine.rank)) made.push_back({rank});
+    }
+    return made;
+  }();
+  return list;
+}
+
+void tell(const InfoList& list, gex_RankInfo_t** info_p, gex_Rank_t* count_p, gex_Rank_t* index_p) {
+  if (info_p != nullptr) *info_p = list.data();
+  if (count_p != nullptr) *count_p = static_cast<gex_Rank_t>(list.size());
+  if (index_p == nullptr) return;
+  const auto mine = std::find_if(list.begin(), list.end(), [](const auto& info) {
+    return info.gex_jobrank == engine.rank;
+  });
+  *index_p = static_cast<gex_Rank_t>(mine - list.begin());
+}
+
+/// Sets count from 0, by their lowest rank.
+template <uint32_t (*SetOf)(Rank)>
+gex_Rank_t count_sets() noexcept {
+  uint32_t highest = 0;
+  for (Rank rank = 0; rank < engine.rank_count; ++rank) highest = std::max(highest, SetOf(rank));
+  return highest + 1;
+}
+
+}  // namespace
+
+extern "C" {
+
+void gex_System_QueryNbrhdInfo(gex_RankInfo_t** info_p, gex_Rank_t* info_count_p,
+                               gex_Rank_t* my_info_index_p) {
+  tell(members<neighbourhood_of>(), info_p, info_count_p, my_info_index_p);
+}
+void gex_System_QueryHostInfo(gex_RankInfo_t** info_p, gex_Rank_t* info_count_p,
+                              gex_Rank_t* my_info_index_p) {
+  tell(members<host_of>(), info_p, info_count_p, my_info_index_p);
+}
+void gex_System_QueryMyPosition(gex_Rank_t* nbrhd_set_size_p, gex_Rank_t* nbrhd_set_rank_p,
+                                gex_Rank_t* host_set_size_p, gex_Rank_t* host_set_rank_p) {
+  if (nbrhd_set_size_p != nullptr) *nbrhd_set_size_p = count_sets<neighbourhood_of>();
+  if (nbrhd_set_rank_p != nullptr) *nbrhd_set_rank_p = neighbourhood_of(engine.rank);
+  if (host_set_size_p != nullptr) *host_set_size_p = count_sets<host_of>();
+  if (host_set_rank_p != nullptr) *host_set_rank_p = host_of(engine.rank);
+}
+
+int gex_System_GetVerboseErrors() { return tells_errors ? 1 : 0; }
+void gex_System_SetVerboseErrors(int enable) { tells_errors = enable != 0; }
+
+uint64_t gex_System_QueryMaxThreads() {
+  if constexpr (kThreadMode == ThreadMode::kSeq) return 1;
+  return engine.threads_max != 0 ? engine.threads_max : UINT64_MAX;  // as many as there is memory for
+}
+
+int gex_System_QueryHiddenAMConcurrencyLevel() { return has_dispatcher ? 1 : 0; }
+
+}  // extern "C"
