@@ -79,9 +79,8 @@ void dispatch(uint32_t lane, const Recv& message) noexcept {
   if (!well_formed(message, header)) malformed(message, header);
   const HandlerFunction handler = handler_at(header.handler, message.peer);
   note_event(Event::kHandler, message.peer, header.payload_bytes, header.handler);
-  pinwire_token token{message.peer,   lane,
-                      message.cls == MessageClass::kRequest, false,
-                      header.handler, header.category >= Category::kLong};
+  pinwire_token token{message.peer, lane,           message.cls == MessageClass::kRequest,
+                      false,        header.handler, header.category >= Category::kLong};
   const HandlerScope scope(this_thread, header.handler, token, header.reserved == kMarkMustReply);
   std::byte* body = message.data + sizeof header;
   switch (header.category) {

@@ -25,7 +25,8 @@ void claim_reply(pinwire_token& token) noexcept {
                                               const AmCall& call) noexcept {
   const Route& route = engine.routes[to];
   if (route.driver == nullptr) {
-    dispatch_loopback(call.handler, token == nullptr, Category::kShort, nullptr, 0, call.argc, call.args);
+    dispatch_loopback(call.handler, token == nullptr, Category::kShort, nullptr, 0, call.argc,
+                      call.args);
     return;
   }
   AmHead head;
@@ -40,7 +41,8 @@ void send_medium(const pinwire_token* token, Rank to, const AmCall& call, const 
   if (route.driver == nullptr) {
     alignas(16) std::byte copy[kMediumBytesMax];
     if (bytes != 0) std::memcpy(copy, source, bytes);
-    dispatch_loopback(call.handler, token == nullptr, Category::kMedium, copy, bytes, call.argc, call.args);
+    dispatch_loopback(call.handler, token == nullptr, Category::kMedium, copy, bytes, call.argc,
+                      call.args);
     return;
   }
   AmHead head;
@@ -97,7 +99,8 @@ void send_long(const pinwire_token* token, Rank to, const AmCall& call, const vo
   if (route.driver == nullptr) {
     if (bytes != 0) std::memmove(dest, source, bytes);
     mark_async_to_self(is_async);
-    dispatch_loopback(call.handler, token == nullptr, Category::kLong, dest, bytes, call.argc, call.args);
+    dispatch_loopback(call.handler, token == nullptr, Category::kLong, dest, bytes, call.argc,
+                      call.args);
     return;
   }
   if (route.reach != Reach::kWhole) [[unlikely]] {

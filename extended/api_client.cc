@@ -54,9 +54,10 @@ int pinwire_client_init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p, 
                         gex_Flags_t flags, int segment_kind, const char* config) {
   keep_idents();
   if (job() != nullptr) {
-    return api_error(GASNET_ERR_NOT_INIT,
-                     "gex_Client_Init was called again, or after gasnet_init; a process starts once "
-                     "(GX-006)");
+    return api_error(
+        GASNET_ERR_NOT_INIT,
+        "gex_Client_Init was called again, or after gasnet_init; a process starts once "
+        "(GX-006)");
   }
   if (const int bad = bad_arguments(client_p, ep_p, tm_p, name, flags)) return bad;
   Status status = check_units(config);

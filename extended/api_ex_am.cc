@@ -62,8 +62,7 @@ int gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t* table, size_t numentrie
                        "GEX_FLAG_AM_{REQUEST,REPLY,REQREP} and at most %u arguments (GX-086)",
                        i, table[i].gex_flags, table[i].gex_nargs, gex_AM_MaxArgs());
     }
-    entries.push_back(
-        {table[i].gex_index, reinterpret_cast<HandlerFunction>(table[i].gex_fnptr)});
+    entries.push_back({table[i].gex_index, reinterpret_cast<HandlerFunction>(table[i].gex_fnptr)});
   }
   if (const Status registered = register_client(entries.data(), entries.size()); !registered) {
     return api_error(GASNET_ERR_BAD_ARG, "gex_EP_RegisterHandlers: %s",
@@ -107,9 +106,8 @@ int pinwire_ex_request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handl
 }
 
 int pinwire_ex_request_long(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
-                            const void* source, size_t nbytes, void* dest_addr,
-                            gex_Event_t* lc_opt, gex_Flags_t, int argc,
-                            const gex_AM_Arg_t* args) {
+                            const void* source, size_t nbytes, void* dest_addr, gex_Event_t* lc_opt,
+                            gex_Flags_t, int argc, const gex_AM_Arg_t* args) {
   const ClientCall inside("gex_AM_RequestLong", handler);
   const Rank dest = target("gex_AM_RequestLong", tm, rank, nbytes, pinwire_max_long);
   if constexpr (kUsageChecks) check_range("gex_AM_RequestLong", dest, dest_addr, nbytes);

@@ -38,9 +38,8 @@ void tell(const InfoList& list, gex_RankInfo_t** info_p, gex_Rank_t* count_p, ge
   if (info_p != nullptr) *info_p = list.data();
   if (count_p != nullptr) *count_p = static_cast<gex_Rank_t>(list.size());
   if (index_p == nullptr) return;
-  const auto mine = std::find_if(list.begin(), list.end(), [](const auto& info) {
-    return info.gex_jobrank == engine.rank;
-  });
+  const auto mine = std::find_if(list.begin(), list.end(),
+                                 [](const auto& info) { return info.gex_jobrank == engine.rank; });
   *index_p = static_cast<gex_Rank_t>(mine - list.begin());
 }
 
@@ -77,7 +76,8 @@ void gex_System_SetVerboseErrors(int enable) { tells_errors = enable != 0; }
 
 uint64_t gex_System_QueryMaxThreads() {
   if constexpr (kThreadMode == ThreadMode::kSeq) return 1;
-  return engine.threads_max != 0 ? engine.threads_max : UINT64_MAX;  // as many as there is memory for
+  return engine.threads_max != 0 ? engine.threads_max
+                                 : UINT64_MAX;  // as many as there is memory for
 }
 
 int gex_System_QueryHiddenAMConcurrencyLevel() { return has_dispatcher ? 1 : 0; }

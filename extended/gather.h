@@ -14,8 +14,8 @@ namespace pinwire {
 using Gathered = Result<std::vector<std::vector<std::byte>>>;
 using Gather = std::function<Gathered(std::span<const std::byte> mine)>;
 
-/// bootstrap.all_gather() in a thread of its own, while this one serves messages: who is late may wait
-/// for an answer of this rank first. Client context.
+/// bootstrap.all_gather() in a thread of its own, while this one serves messages: who is late may
+/// wait for an answer of this rank first. Client context.
 Gathered gather_serving(Bootstrap& bootstrap, std::span<const std::byte> mine);
 
 }  // namespace pinwire

@@ -31,8 +31,8 @@ bool is_leaf(const pinwire_op* event) noexcept {
 }
 bool leaf_finished(const pinwire_op* leaf) noexcept {
   const auto bits = reinterpret_cast<uintptr_t>(leaf);
-  const auto* op = reinterpret_cast<const pinwire_op*>(
-      bits & ((uintptr_t{1} << kLifeShift) - 1) & ~kLeafBit);
+  const auto* op =
+      reinterpret_cast<const pinwire_op*>(bits & ((uintptr_t{1} << kLifeShift) - 1) & ~kLeafBit);
   // In this order: an Op that has begun another life meanwhile is seen at the second look.
   return op->finished() ||
          (op->life.load(std::memory_order_relaxed) & 0xffff) != bits >> kLifeShift;

@@ -94,7 +94,7 @@ bool AmWorld::reserve(Rank writer, Rank target, uint64_t bytes, PutRange& range,
 void AmWorld::send_one(Rank rank) {
   Node& node = *nodes_[rank];
   const uint64_t medium_max =
-      std::min<uint64_t>(am_limits().medium_bytes_max, scenario_.message_bytes_max);
+      std::min<uint64_t>(am_limits(true).medium_bytes_max, scenario_.message_bytes_max);
   const uint64_t long_max = std::min<uint64_t>(scenario_.window_bytes, 64 * 1024);
   const auto draw_size = [&](Category category) {
     if (category == Category::kShort) return uint64_t{0};
