@@ -12,6 +12,7 @@
 #include "am/interrupts.h"
 #include "am/progress.h"
 #include "am/sleep.h"
+#include "core/base/counter.h"
 #include "core/base/cpus.h"
 #include "core/base/library_thread.h"
 #include "core/engine/engine.h"
@@ -32,17 +33,7 @@ constexpr uint32_t kTurnUs = 100;
 /// new ones come.
 constexpr uint32_t kAskAgainUs = 10'000;
 
-/// Written by the dispatcher alone, read by any thread.
-class Counter {
- public:
-  void add(uint64_t more) noexcept {
-    value_.store(value_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
-  }
-  uint64_t value() const noexcept { return value_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<uint64_t> value_{0};
-};
+/// By the dispatcher alone.
 struct Counters {
   Counter asks, asks_again, signals, threads_held_off;
   Counter sleeps, wakes;  ///< of them by an event, not by time
@@ -94,12 +85,12 @@ class Dispatcher {
   }
 
   void report(StatSink& sink) const noexcept {
-    sink.stat("asks", counters_.asks.value());
-    sink.stat("asks_again", counters_.asks_again.value());
-    sink.stat("signals", counters_.signals.value());
-    sink.stat("threads_held_off", counters_.threads_held_off.value());
-    sink.stat("sleeps", counters_.sleeps.value());
-    sink.stat("wakes", counters_.wakes.value());
+    sink.stat("asks", counters_.asks);
+    sink.stat("asks_again", counters_.asks_again);
+    sink.stat("signals", counters_.signals);
+    sink.stat("threads_held_off", counters_.threads_held_off);
+    sink.stat("sleeps", counters_.sleeps);
+    sink.stat("wakes", counters_.wakes);
   }
 
  private:
@@ -199,17 +190,17 @@ class Dispatcher {
 
   /// To run the handlers; another one than before if that was in vain.
   void ask_client() noexcept {
-    counters_.asks.add(1);
-    if (asks_another_) counters_.asks_again.add(1);
+    ++counters_.asks;
+    if (asks_another_) ++counters_.asks_again;
     const Asked asked = notify_client(asks_another_, send_interrupt);
-    counters_.signals.add(asked.is_signalled);
-    counters_.threads_held_off.add(asked.held_off);
+    counters_.signals += asked.is_signalled;
+    counters_.threads_held_off += asked.held_off;
     asks_another_ = !sleep(own_fd_, kAskAgainUs);
   }
 
   /// Since the last look.
   bool somebody_polls() noexcept {
-    const uint32_t polls = count_polls();
+    const uint64_t polls = count_polls();
     const bool is_more = polls != polls_seen_;
     polls_seen_ = polls;
     return is_more;
@@ -265,8 +256,8 @@ class Dispatcher {
   bool sleep(int epoll_fd, uint32_t timeout_us) noexcept {
     if (is_stopping()) return true;
     const int ready = wait_for_event(epoll_fd, timeout_us);
-    counters_.sleeps.add(1);
-    counters_.wakes.add(ready > 0);
+    ++counters_.sleeps;
+    counters_.wakes += ready > 0;
     uint64_t wakes;
     while (read(wake_fd_, &wakes, sizeof wakes) < 0 && errno == EINTR) {
     }
@@ -293,7 +284,7 @@ class Dispatcher {
   int wake_fd_ = -1;
   int all_fds_ = -1;  // the lanes' and wake_fd_
   int own_fd_ = -1;   // wake_fd_ alone
-  uint32_t polls_seen_ = 0;
+  uint64_t polls_seen_ = 0;
   uint32_t grace_us_ = kGraceMinUs;
   bool has_waited_ = false;    // for the watchdog's time, and nobody polled
   bool asks_another_ = false;  // who was asked last has done nothing
@@ -316,13 +307,10 @@ void stop_dispatcher() noexcept {
 void report_dispatch(StatSink& sink) noexcept {
   if (!has_dispatcher) return;
   dispatcher.report(sink);
-  const auto tell = [&sink](const char* name, const std::atomic<uint64_t>& counter) {
-    sink.stat(name, counter.load(std::memory_order_relaxed));
-  };
-  tell("signals_handled", interrupt_counters.signals_handled);
-  tell("found_in_signals", interrupt_counters.found_in_signals);
-  tell("found_after_sections", interrupt_counters.found_after_sections);
-  tell("found_after_calls", interrupt_counters.found_after_calls);
+  sink.stat("signals_handled", interrupt_counters.signals_handled);
+  sink.stat("found_in_signals", interrupt_counters.found_in_signals);
+  sink.stat("found_after_sections", interrupt_counters.found_after_sections);
+  sink.stat("found_after_calls", interrupt_counters.found_after_calls);
 }
 void wake_dispatcher() noexcept { dispatcher.wake(); }
 

@@ -16,10 +16,8 @@ namespace {
 
 int signal_number = 0;
 
-void drain(std::atomic<uint64_t>& counter) noexcept {
-  while (const uint32_t found = poll_everything()) {
-    counter.fetch_add(found, std::memory_order_relaxed);
-  }
+void drain(SharedCounter& counter) noexcept {
+  while (const uint32_t found = poll_everything()) counter += found;
   wake_dispatcher();
 }
 void drain_in_signal() noexcept { drain(interrupt_counters.found_in_signals); }
@@ -27,7 +25,7 @@ void drain_in_signal() noexcept { drain(interrupt_counters.found_in_signals); }
 // The kernel keeps the floating-point state, and the mask of signals, of what it interrupts.
 void on_interrupt(int) {
   const int errno_before = errno;
-  interrupt_counters.signals_handled.fetch_add(1, std::memory_order_relaxed);
+  ++interrupt_counters.signals_handled;
   this_client.handshake.on_signal(drain_in_signal);
   errno = errno_before;
 }

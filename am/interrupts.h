@@ -3,9 +3,9 @@
 // one test of a flag.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
+#include "core/base/counter.h"
 #include "core/base/result.h"
 #include "core/interrupts/client_threads.h"
 
@@ -23,10 +23,10 @@ void refuse_interrupts() noexcept;
 
 /// What client threads did about what had arrived; `found`: messages and completions.
 struct InterruptCounters {
-  std::atomic<uint64_t> signals_handled{0};
-  std::atomic<uint64_t> found_in_signals{0};
-  std::atomic<uint64_t> found_after_sections{0};  ///< and locks
-  std::atomic<uint64_t> found_after_calls{0};
+  SharedCounter signals_handled;
+  SharedCounter found_in_signals;
+  SharedCounter found_after_sections;  ///< and locks
+  SharedCounter found_after_calls;
 };
 inline constinit InterruptCounters interrupt_counters;
 

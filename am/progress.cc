@@ -59,7 +59,7 @@ uint32_t poll() noexcept {
   state.sends_since_poll = 0;
   if (has_dispatcher) [[unlikely]] {
     if (only_dispatcher_polls) return 0;
-    this_client.count_poll();
+    ++this_client.polls;
   }
   if constexpr (kConcurrent) {
     state.turn = state.turn + 1 >= engine.lane_count ? 0 : state.turn + 1;

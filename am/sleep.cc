@@ -14,6 +14,7 @@
 
 #include "am/doorbell.h"
 #include "am/progress.h"
+#include "core/base/counter.h"
 #include "core/engine/engine.h"
 #include "core/interrupts/client_threads.h"
 
@@ -29,12 +30,9 @@ constinit Doorbell bell;
 constinit std::atomic<int> bell_fds[Doorbell::kSeats] = {};
 
 struct Counters {
-  std::atomic<uint64_t> sleeps{0}, naps{0}, rings{0}, overslept{0};
+  SharedCounter sleeps, naps, rings, overslept;
 };
 constinit Counters counters;
-void count(std::atomic<uint64_t>& counter) noexcept {
-  counter.fetch_add(1, std::memory_order_relaxed);
-}
 
 void ring(uint32_t seats) noexcept {
   for (; seats != 0; seats &= seats - 1) {
@@ -42,7 +40,7 @@ void ring(uint32_t seats) noexcept {
     const int fd = bell_fds[std::countr_zero(seats)].load(std::memory_order_relaxed) - 1;
     while (write(fd, &one, sizeof one) < 0 && errno == EINTR) {
     }
-    count(counters.rings);
+    ++counters.rings;
   }
 }
 
@@ -84,7 +82,7 @@ class Bed {
   }
 
   void sleep() noexcept {
-    count(is_nap_ ? counters.naps : counters.sleeps);
+    ++(is_nap_ ? counters.naps : counters.sleeps);
     const bool is_over = !wait(is_nap_ ? nap_us_ : kSleepUs);
     if (is_nap_ && is_over) {
       nap_us_ = std::min(2 * nap_us_, kNapMaxUs);
@@ -93,7 +91,7 @@ class Bed {
     nap_us_ = kNapMinUs;
     // What comes after the sleep wakes, too: it is one that did not if no fd tells of it.
     const bool finds = is_over && !only_dispatcher_polls && poll_everything() != 0;
-    if (finds && !wait(0)) count(counters.overslept);
+    if (finds && !wait(0)) ++counters.overslept;
   }
 
   void poll() noexcept {
@@ -166,13 +164,10 @@ void rest(bool is_announced) noexcept {
 }
 
 void report_waits(StatSink& sink) noexcept {
-  const auto tell = [&](const char* name, const std::atomic<uint64_t>& counter) {
-    sink.stat(name, counter.load(std::memory_order_relaxed));
-  };
-  tell("sleeps", counters.sleeps);
-  tell("naps", counters.naps);
-  tell("rings", counters.rings);
-  tell("overslept", counters.overslept);
+  sink.stat("sleeps", counters.sleeps);
+  sink.stat("naps", counters.naps);
+  sink.stat("rings", counters.rings);
+  sink.stat("overslept", counters.overslept);
 }
 
 }  // namespace pinwire

@@ -1,9 +1,10 @@
-// What one lane counted, by name.
+// What one lane counted, by name: by the thread that has the lane.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "core/base/counter.h"
 #include "nicfw/wire.h"
 
 namespace pinwire {
@@ -31,8 +32,8 @@ enum class Count : uint8_t {
 };
 
 struct Counters {
-  uint64_t counts[static_cast<size_t>(Count::kCount)] = {};
-  uint64_t drops[static_cast<size_t>(Reject::kCount)] = {};
+  Counter counts[static_cast<size_t>(Count::kCount)];
+  Counter drops[static_cast<size_t>(Reject::kCount)];
 
   void add(Count what, uint64_t amount = 1) noexcept {
     counts[static_cast<size_t>(what)] += amount;

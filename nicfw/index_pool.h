@@ -2,7 +2,7 @@
 // allocated by make(); taking and giving are a push and a pop.
 #pragma once
 
-#include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 
@@ -20,7 +20,8 @@ class IndexPool {
     check(count > 0 && count < kNoIndex, "pool size out of range", count);
     items_ = std::make_unique<T[]>(count);
     free_ = std::make_unique<Index[]>(count);
-    count_ = free_count_ = least_free_ = count;
+    count_ = free_count_ = count;
+    least_free_.store(count, std::memory_order_relaxed);
     for (uint32_t i = 0; i < count; ++i) free_[i] = static_cast<Index>(count - 1 - i);
   }
 
@@ -31,12 +32,17 @@ class IndexPool {
   const T& operator[](Index index) const noexcept { return items_[index]; }
   uint32_t size() const noexcept { return count_; }
   uint32_t available() const noexcept { return free_count_; }
-  uint32_t used_high_water() const noexcept { return count_ - least_free_; }
+  /// From any thread.
+  uint32_t used_high_water() const noexcept {
+    return count_ - least_free_.load(std::memory_order_relaxed);
+  }
 
   /// kNoIndex when `reserve` or fewer are left.
   Index take(uint32_t reserve = 0) noexcept {
     if (free_count_ <= reserve) return kNoIndex;
-    least_free_ = std::min(least_free_, --free_count_);
+    if (--free_count_ < least_free_.load(std::memory_order_relaxed)) {
+      least_free_.store(free_count_, std::memory_order_relaxed);
+    }
     return free_[free_count_];
   }
   void give(Index index) noexcept {
@@ -49,7 +55,7 @@ class IndexPool {
   std::unique_ptr<Index[]> free_;
   uint32_t count_ = 0;
   uint32_t free_count_ = 0;
-  uint32_t least_free_ = 0;
+  std::atomic<uint32_t> least_free_ = 0;  // relaxed: a figure that orders nothing
 };
 
 struct IndexList {

@@ -30,20 +30,24 @@ uint32_t Lane::receive_burst() noexcept {
   RxFrame frames[kBurst];
   const uint32_t count = nic_.port.rx(index_, std::span(frames));
   rx_more_ = count == kBurst;
+  uint64_t bytes = 0;
   for (uint32_t i = 0; i < count; ++i) {
+    bytes += frames[i].bytes;
     if (i + 1 < count) __builtin_prefetch(frames[i + 1].data + kEncapsulationBytes);
     if (receive_frame(frames[i])) continue;
     releases_[release_count_++] = frames[i];
     if (release_count_ == kBurst) flush_releases();
   }
   flush_releases();
+  if (count != 0) {
+    counters_.add(Count::kFramesReceived, count);
+    counters_.add(Count::kBytesReceived, bytes);
+  }
   return count;
 }
 
 /// True: the frame is held. Anything wrong with it is counted, and changes nothing.
 bool Lane::receive_frame(const RxFrame& frame) noexcept {
-  counters_.add(Count::kFramesReceived);
-  counters_.add(Count::kBytesReceived, frame.bytes);
   FrameHeader header;
   if (const Reject bad = parse_frame(frame, key_, job_tag_, nic_.info.rank, udp_port_, header);
       bad != Reject::kNone) {

@@ -23,7 +23,7 @@ struct Clients {
 
   ClientThread* first = nullptr;
   /// Of threads that have ended.
-  uint32_t polls = 0;
+  uint64_t polls = 0;
 };
 constinit Clients clients;
 constinit std::mutex lock;  // never taken in a signal handler
@@ -44,7 +44,7 @@ void forget_client_thread() noexcept {
   for (ClientThread** at = &clients.first; *at != nullptr; at = &(*at)->next) {
     if (*at != &this_client) continue;
     *at = this_client.next;
-    clients.polls += this_client.polls.load(std::memory_order_relaxed);
+    clients.polls += this_client.polls;
     return;
   }
 }
@@ -54,10 +54,10 @@ Asked notify_client(bool asks_another, void (*signal)(const ClientThread& thread
   return notify_one(clients, asks_another, signal);
 }
 
-uint32_t count_polls() noexcept {
+uint64_t count_polls() noexcept {
   const std::lock_guard guard(lock);
-  uint32_t sum = clients.polls;
-  for (const ClientThread& thread : clients) sum += thread.polls.load(std::memory_order_relaxed);
+  uint64_t sum = clients.polls;
+  for (const ClientThread& thread : clients) sum += thread.polls;
   return sum;
 }
 

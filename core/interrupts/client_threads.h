@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "core/base/counter.h"
 #include "core/interrupts/handshake.h"
 
 namespace pinwire {
@@ -19,15 +20,11 @@ struct ThreadMemory {
 struct ClientThread {
   BasicHandshake<ThreadMemory> handshake;
   /// Its polls in library calls, but those that a signal or the end of a section made it do.
-  /// Written by itself alone.
-  std::atomic<uint32_t> polls{0};
+  /// By itself alone.
+  Counter polls;
   pid_t thread_id = 0;
   bool is_slow = false;  ///< notify_one(); under the lock of the list, as the next
   ClientThread* next = nullptr;
-
-  void count_poll() noexcept {
-    polls.store(polls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  }
 };
 inline constinit thread_local ClientThread this_client;
 
@@ -40,6 +37,6 @@ void forget_client_thread() noexcept;
 /// wait.
 Asked notify_client(bool asks_another, void (*signal)(const ClientThread& thread)) noexcept;
 /// Of all of them, so that two looks tell whether one polls.
-uint32_t count_polls() noexcept;
+uint64_t count_polls() noexcept;
 
 }  // namespace pinwire

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "core/base/counter.h"
 #include "nicfw/port.h"
 
 namespace pinwire {
@@ -31,18 +32,18 @@ struct DpdkPortOptions {
 uint64_t dpdk_port_memory_bytes(const DpdkPortOptions& options);
 
 struct DpdkPortCounters {
-  uint64_t tx_frames = 0;
-  uint64_t tx_bytes = 0;
-  uint64_t tx_attached_frames = 0;  ///< body sent from where it lies
-  uint64_t tx_attached_bytes = 0;
-  uint64_t tx_copied_body_bytes = 0;
-  uint64_t tx_refused_calls = 0;  ///< back-pressure: took less than offered
-  uint64_t rx_frames = 0;
-  uint64_t rx_bytes = 0;
-  uint64_t rx_realigned_frames = 0;  ///< moved so that data % 16 == 0
-  uint64_t rx_joined_frames = 0;     ///< chained by the device, joined by a copy
-  uint64_t rx_dropped_frames = 0;    ///< chained and too long to join
-  uint64_t wakeups_armed = 0;
+  Counter tx_frames;
+  Counter tx_bytes;
+  Counter tx_attached_frames;  ///< body sent from where it lies
+  Counter tx_attached_bytes;
+  Counter tx_copied_body_bytes;
+  Counter tx_refused_calls;  ///< back-pressure: took less than offered
+  Counter rx_frames;
+  Counter rx_bytes;
+  Counter rx_realigned_frames;  ///< moved so that data % 16 == 0
+  Counter rx_joined_frames;     ///< chained by the device, joined by a copy
+  Counter rx_dropped_frames;    ///< chained and too long to join
+  Counter wakeups_armed;
 };
 
 class DpdkPort : public Port {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/bits.h"
+#include "core/base/counter.h"
 #include "driver/atomics.h"
 #include "driver/failure_note.h"
 #include "driver/shm/far_memory.h"
@@ -49,8 +50,7 @@ struct alignas(kCacheLineBytes) Lane {
   Done done[kDoneMax];
   std::atomic<uint64_t> messages_sent{0};
   std::atomic<uint64_t> sent_at_recv{0};  // messages_sent when recv() last found something; a hint
-  std::atomic<uint64_t> messages_received{0};  // this and the next: by who holds the lane
-  std::atomic<uint64_t> wakeups_armed{0};
+  Counter messages_received, wakeups_armed;  // by who holds the lane
   WakePipe wake;
 };
 
@@ -231,7 +231,7 @@ class Shm final : public ShmDriver {
     const bool is_busy = l.done_count.load(std::memory_order_relaxed) != 0 || !l.rings[0].await() ||
                          !l.rings[1].await();
     if (is_busy) return Armed::kBusy;
-    add(l.wakeups_armed, 1);
+    ++l.wakeups_armed;
     return Armed::kArmed;
   }
   const Failure* failure() const noexcept override { return failure_.get(); }
@@ -240,8 +240,8 @@ class Shm final : public ShmDriver {
     uint64_t sent = 0, received = 0, armed = 0;
     for (const Lane& lane : lanes_) {
       sent += lane.messages_sent.load(std::memory_order_relaxed);
-      received += lane.messages_received.load(std::memory_order_relaxed);
-      armed += lane.wakeups_armed.load(std::memory_order_relaxed);
+      received += lane.messages_received;
+      armed += lane.wakeups_armed;
     }
     sink.stat("messages_sent", sent);
     sink.stat("messages_received", received);
@@ -257,10 +257,6 @@ class Shm final : public ShmDriver {
     return info_.concurrent && cls == MessageClass::kRequest && lane >= info_.owned_lanes;
   }
 
-  static void add(std::atomic<uint64_t>& counter, uint64_t count) noexcept {
-    counter.store(counter.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
-  }
-
   static uint32_t drain(Lane& lane, MessageClass cls, std::span<Recv> out) noexcept {
     RingConsumer& ring = lane.rings[static_cast<int>(cls)];
     uint32_t count = 0;
@@ -270,7 +266,7 @@ class Shm final : public ShmDriver {
       out[count++] = {message.data, message.bytes, message.source, 0, cls};
     }
     if (count != 0) {
-      add(lane.messages_received, count);
+      lane.messages_received += count;
       lane.sent_at_recv.store(lane.messages_sent.load(std::memory_order_relaxed),
                               std::memory_order_relaxed);
     }

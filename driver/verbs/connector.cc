@@ -81,7 +81,7 @@ Status Connector::join_all(Rank rank, std::span<const Ends> ends) {
     Peer* peer = lane->known(rank);
     // The other end listens before attach is over, and nobody sends earlier.
     peer->is_met.store(true, std::memory_order_release);
-    counters_.met.fetch_add(1, std::memory_order_relaxed);
+    ++counters_.met;
   }
   return success();
 }
@@ -133,10 +133,10 @@ void Connector::take(const Datagrams::Arrival& arrival, uint64_t) noexcept {
   if (!greeting || greeting->to != info.rank || greeting->from == info.rank ||
       greeting->from >= info.rank_count || greeting->lane >= lanes_.size() ||
       queue_of(greeting->from) != arrival.from_queue) {
-    counters_.greetings_ignored.fetch_add(1, std::memory_order_relaxed);
+    ++counters_.greetings_ignored;
     return;
   }
-  counters_.greetings_received.fetch_add(1, std::memory_order_relaxed);
+  ++counters_.greetings_received;
   Lane& lane = *lanes_[greeting->lane];
   if (Peer* peer = peer_of(lane, greeting->from)) hear(lane, *peer, *greeting);
 }
@@ -152,12 +152,12 @@ void Connector::hear(Lane& lane, Peer& peer, const Greeting& greeting) noexcept 
     meeting.theirs = greeting.ends;
     meeting.has_theirs = true;
   } else if (!(meeting.theirs == greeting.ends)) {
-    counters_.greetings_ignored.fetch_add(1, std::memory_order_relaxed);
+    ++counters_.greetings_ignored;
     return;
   }
   if (greeting.kind != Greeting::Kind::kHello && !peer.is_met.load(std::memory_order_relaxed)) {
     peer.is_met.store(true, std::memory_order_release);  // pairs with Lane::open_peer
-    counters_.met.fetch_add(1, std::memory_order_relaxed);
+    ++counters_.met;
     if (meeting.is_wanted) lane.answer_invitation();
   }
   if (greeting.kind == Greeting::Kind::kHello) say(Greeting::Kind::kAnswer, lane, peer);
@@ -201,7 +201,7 @@ void Connector::say(Greeting::Kind kind, Lane& lane, const Peer& peer) noexcept 
   const Greeting greeting{kind, shared_.info.rank, peer.rank, lane.index(), peer.mine};
   // What does not leave is as good as lost.
   if (datagrams_.send(shared_.places[peer.rank], encode(greeting, shared_.info.job_key))) {
-    counters_.greetings_sent.fetch_add(1, std::memory_order_relaxed);
+    ++counters_.greetings_sent;
   }
 }
 

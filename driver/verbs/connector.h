@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/counter.h"
 #include "core/base/random.h"
 #include "driver/verbs/connection_manager.h"
 #include "driver/verbs/datagrams.h"
@@ -23,11 +24,12 @@
 
 namespace pinwire::verbs {
 
+/// By who makes connections, one thread at a time.
 struct ConnectorCounters {
-  std::atomic<uint64_t> greetings_sent{0};
-  std::atomic<uint64_t> greetings_received{0};
-  std::atomic<uint64_t> greetings_ignored{0};  ///< of no rank of the job, or senseless
-  std::atomic<uint64_t> met{0};                ///< connections of a peer and a lane
+  Counter greetings_sent;
+  Counter greetings_received;
+  Counter greetings_ignored;  ///< of no rank of the job, or senseless
+  Counter met;                ///< connections of a peer and a lane
 };
 
 class Connector {

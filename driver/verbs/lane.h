@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/counter.h"
 #include "driver/driver.h"
 #include "driver/failure_note.h"
 #include "driver/verbs/chain.h"
@@ -44,16 +45,16 @@ struct Shared {
 };
 
 struct LaneCounters {
-  uint64_t messages_sent = 0;
-  uint64_t messages_received = 0;
-  uint64_t doorbells = 0;
-  uint64_t requests_posted = 0;
-  uint64_t signalled = 0;
-  uint64_t bytes_inline = 0;
-  uint64_t bytes_copied = 0;    ///< through a buffer, either way
-  uint64_t bytes_in_place = 0;  ///< by the device, straight from or to the client's memory
-  uint64_t credit_reports = 0;
-  uint64_t wakeups_armed = 0;
+  Counter messages_sent;
+  Counter messages_received;
+  Counter doorbells;
+  Counter requests_posted;
+  Counter signalled;
+  Counter bytes_inline;
+  Counter bytes_copied;    ///< through a buffer, either way
+  Counter bytes_in_place;  ///< by the device, straight from or to the client's memory
+  Counter credit_reports;
+  Counter wakeups_armed;
 };
 
 inline constexpr uint32_t kMediumBytes = 4096;

@@ -45,6 +45,7 @@ Result<Region> Regions::pin(const Device& device, void* base, uint64_t bytes) {
   check(made->lkey != kNoRegion && made->rkey != kNoRegion, "a device's key is 0", made->lkey);
   const Region region{reinterpret_cast<uint64_t>(base), bytes, made->lkey, made->rkey};
   regions_.push_back(std::move(made));
+  count_.store(regions_.size(), std::memory_order_relaxed);
   return region;
 }
 
@@ -65,6 +66,7 @@ Result<Region> Regions::expose_all(const Device& device) {
     check(one->lkey != kNoRegion && one->rkey != kNoRegion, "a device's key is 0", one->lkey);
     regions_.push_back(std::move(one));
   }
+  count_.store(regions_.size(), std::memory_order_relaxed);
   return region;
 }
 
@@ -75,6 +77,7 @@ Status Regions::unpin(const Region& region) {
     const auto base = reinterpret_cast<uint64_t>(held->addr);
     return is_named && inside(region.base, region.bytes, base, held->length);
   });
+  count_.store(regions_.size(), std::memory_order_relaxed);
   if (erased == 0) {
     return error("cannot unpin %llu bytes at 0x%llx: no region has the key 0x%x",
                  static_cast<unsigned long long>(region.bytes),

@@ -211,10 +211,10 @@ void Verbs::stats(StatSink& sink) const noexcept {
   sink.stat("regions_pinned", regions_.count());
   if (!connector_) return;
   const ConnectorCounters& meetings = connector_->counters();
-  sink.stat("connections_made", meetings.met.load(std::memory_order_relaxed) * kLinksPerPeer);
-  sink.stat("greetings_sent", meetings.greetings_sent.load(std::memory_order_relaxed));
-  sink.stat("greetings_received", meetings.greetings_received.load(std::memory_order_relaxed));
-  sink.stat("greetings_ignored", meetings.greetings_ignored.load(std::memory_order_relaxed));
+  sink.stat("connections_made", meetings.met * kLinksPerPeer);
+  sink.stat("greetings_sent", meetings.greetings_sent);
+  sink.stat("greetings_received", meetings.greetings_received);
+  sink.stat("greetings_ignored", meetings.greetings_ignored);
   sink.stat("unmet_peer_bytes", sizeof(Place) + lanes_.size() * sizeof(Peer*));
   sink.stat("met_peer_bytes", sizeof(Peer) + sizeof(uint64_t));
 }
