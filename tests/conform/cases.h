@@ -44,6 +44,11 @@ void add_case(struct conform_case *entry);
 #define CASE(name, ids) CONFORM_CASE(name, ids, 0, kNetwork, 0, "")
 #define JOB(name, ids, scope, code, says) CONFORM_CASE(name, ids, 1, scope, code, says)
 
+/* Handlers may run in a thread of the library. So what a case sets and its handlers use, it sets before it
+ * sets an _Atomic counter back, and they look at that counter first; they count when they are done. The
+ * messages in between order all that, too, but by way of another process, which ThreadSanitizer does not see. */
+#define EXPECT_FIRST(counter) EXPECT_EQ(counter, 0)
+
 /* A handler of the shared job; `fn_index` is what gasnet_attach gave it ("don't care", C1-077). */
 void add_handler(void (*function)(), gasnet_handler_t *index);
 #define HANDLER(fn)                                                                                 \

@@ -16,6 +16,7 @@ static void on_sixteen(gasnet_token_t token, gasnet_handlerarg_t a0, gasnet_hand
   const gasnet_handlerarg_t all[16] = {a0, a1, a2,  a3,  a4,  a5,  a6,  a7,
                                        a8, a9, a10, a11, a12, a13, a14, a15};
   (void)token;
+  EXPECT_FIRST(seen);
   memcpy(values, all, sizeof all);
   ++seen;
 }
@@ -31,8 +32,8 @@ CASE(signed_values_in_order, "C1-033 C1-047 C1-127") {
   static const gasnet_handlerarg_t sent[16] = {
       INT_MIN, INT_MAX, 0, -1, 1, -2, 1 << 30, ~(1 << 30), 65536, -65536, -3, 12, -13, 14, -15, 16};
   for (gasnet_node_t k = 0; k < nodes; ++k) {
-    seen = 0;
     memset(values, 0, sizeof values);
+    seen = 0;
     barrier();
     send_sixteen((me + k) % nodes, sent);
     GASNET_BLOCKUNTIL(seen == 1);

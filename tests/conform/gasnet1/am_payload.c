@@ -51,31 +51,34 @@ static void check_long(gasnet_token_t token, void *buf, size_t nbytes, int is_re
 
 static void on_reply_medium(gasnet_token_t token, void *buf, size_t nbytes) {
   (void)token;
+  EXPECT_FIRST(replies);
   check_medium(buf, nbytes);
   ++replies;
 }
 HANDLER(on_reply_medium);
 static void on_reply_long(gasnet_token_t token, void *buf, size_t nbytes) {
+  EXPECT_FIRST(replies);
   check_long(token, buf, nbytes, 1);
   ++replies;
 }
 HANDLER(on_reply_long);
 static void on_medium(gasnet_token_t token, void *buf, size_t nbytes) {
   static unsigned char source[kPayloadMax + 64];
+  EXPECT_FIRST(requests);
   check_medium(buf, nbytes);
-  ++requests;
   fill(source + reply.source_offset, reply.bytes, expected.seed);
   EXPECT_EQ(gasnet_AMReplyMedium0(token, on_reply_medium_index,
                                   reply.bytes ? source + reply.source_offset : NULL, reply.bytes),
             GASNET_OK);
   memset(source, 0xee, reply.bytes + 64); /* free on return */
+  ++requests;
 }
 HANDLER(on_medium);
 static void on_long(gasnet_token_t token, void *buf, size_t nbytes) {
   static unsigned char source[kPayloadMax + 64];
   gasnet_node_t to = 0;
+  EXPECT_FIRST(requests);
   check_long(token, buf, nbytes, 0);
-  ++requests;
   gasnet_AMGetMsgSource(token, &to);
   fill(source + reply.source_offset, reply.bytes, expected.seed);
   EXPECT_EQ(gasnet_AMReplyLong0(token, on_reply_long_index,
@@ -83,15 +86,16 @@ static void on_long(gasnet_token_t token, void *buf, size_t nbytes) {
                                 place(to, 1)),
             GASNET_OK);
   memset(source, 0xee, reply.bytes + 64);
+  ++requests;
 }
 HANDLER(on_long);
 
 static void round_trip(gasnet_node_t to, int is_long, size_t bytes, int offset, unsigned seed) {
   barrier();
-  requests = replies = 0;
   expected.bytes = reply.bytes = bytes;
   expected.seed = seed;
   reply.source_offset = offset;
+  requests = replies = 0;
   fill(local + offset, bytes, seed);
   barrier();
   if (is_long)
@@ -125,11 +129,11 @@ CASE(long_sizes, "C1-119 C1-121 C1-125 C1-142 C1-144 C1-152 C1-303") {
 CASE(long_from_the_segment, "C1-144 C1-145 C1-152") {
   const gasnet_node_t to = (me + 1) % nodes;
   unsigned char *const source = part(me) + part_bytes() / 4;
-  requests = replies = 0;
   expected.bytes = long_max() / 2;
   expected.seed = 77;
   reply.bytes = expected.bytes;
   reply.source_offset = 0;
+  requests = replies = 0;
   fill(source, expected.bytes, expected.seed);
   barrier();
   EXPECT_EQ(gasnet_AMRequestLong0(to, on_long_index, source, expected.bytes, place(to, 0)),
@@ -158,7 +162,7 @@ CASE(every_message_comes_once, "C1-116 C1-122 C1-137 C1-159") {
   for (gasnet_node_t k = 0; k < nodes; ++k) {
     const gasnet_node_t to = (me + k) % nodes;
     echoes = 0;
-    memset((void *)came, 0, sizeof came);
+    for (int i = 0; i < kFlood; ++i) came[i] = 0;
     for (int i = 0; i < kFlood; ++i) {
       const size_t bytes = (size_t)(i * 3) % 500;
       fill(source, bytes, (unsigned)i);
@@ -180,6 +184,7 @@ static size_t async_bytes;
 static _Atomic int async_replies;
 static void on_async_reply(gasnet_token_t token) {
   (void)token;
+  EXPECT_FIRST(async_replies);
   memset(async_source, 0xbb, async_bytes);
   ++async_replies;
 }
@@ -197,9 +202,9 @@ CASE(async_source_is_free_when_the_reply_begins, "C1-146 C1-147") {
     for (int in_segment = 0; in_segment < 2; ++in_segment) {
       async_source = in_segment ? part(me) + part_bytes() / 2 : async_heap;
       for (int s = 0; s < 5; ++s) {
-        async_replies = 0;
         async_bytes = sizes[s];
         fill(async_source, sizes[s], 40u + (unsigned)s);
+        async_replies = 0;
         EXPECT_EQ(gasnet_AMRequestLongAsync1(to, on_async_index, async_source, sizes[s],
                                              part(to) + 32, 40 + s),
                   GASNET_OK);
@@ -225,9 +230,9 @@ HANDLER(on_too_long);
 
 CASE(too_long_replies_are_refused, "C1-136 C1-152") {
   for (gasnet_node_t k = 0; k < nodes; ++k) {
-    async_replies = 0;
     async_source = local;
     async_bytes = 0;
+    async_replies = 0;
     gasnet_AMRequestShort0((me + k) % nodes, on_too_long_index);
     GASNET_BLOCKUNTIL(async_replies == 1);
     barrier();

@@ -4,15 +4,14 @@
 
 #include "../cases.h"
 
-static int arrived,
-    arrived_here; /* the latter on the main thread: others may run handlers (C1-177) */
+/* The latter on the main thread: others may run handlers (C1-177). */
+static _Atomic int arrived, arrived_here;
 static pthread_t main_thread;
-static int read_now(const int *counter) { return __atomic_load_n(counter, __ATOMIC_ACQUIRE); }
 static void on_arrival(gasnet_token_t token) {
   (void)token;
-  if (pthread_equal(pthread_self(), main_thread))
-    __atomic_fetch_add(&arrived_here, 1, __ATOMIC_RELEASE);
-  __atomic_fetch_add(&arrived, 1, __ATOMIC_RELEASE);
+  EXPECT_FIRST(arrived);
+  if (pthread_equal(pthread_self(), main_thread)) ++arrived_here;
+  ++arrived;
 }
 HANDLER(on_arrival);
 
@@ -29,12 +28,12 @@ static void let_time_pass(void) {
     barrier();                                                  \
     begin;                                                      \
     gasnet_node_t to_ = (gasnet_mynode() + 1) % gasnet_nodes(); \
-    const int before_ = read_now(&arrived_here);                \
+    const int before_ = arrived_here;                           \
     let_time_pass();                                            \
-    EXPECT_EQ(read_now(&arrived_here), before_);                \
+    EXPECT_EQ(arrived_here, before_);                           \
     end;                                                        \
     gasnet_AMRequestShort0(to_, on_arrival_index);              \
-    GASNET_BLOCKUNTIL(read_now(&arrived) == 1);                 \
+    GASNET_BLOCKUNTIL(arrived == 1);                            \
     barrier();                                                  \
   } while (0)
 
@@ -100,7 +99,9 @@ HANDLER(on_add);
 CASE(locks_protect_what_handlers_share, "C1-191 C1-196 C1-197") {
   enum { kCount = 500 };
   arrived = 0;
+  gasnet_hsl_lock(&fixed);
   shared_sum = 0;
+  gasnet_hsl_unlock(&fixed);
   barrier();
   for (int i = 0; i < kCount; ++i) {
     gasnet_AMRequestShort1((me + 1) % nodes, on_add_index, 2);

@@ -23,13 +23,11 @@ static void run_threads(int count, void *(*body)(void *)) {
     if (pthread_create(&threads[t], NULL, body, (void *)(intptr_t)t) != 0) abort();
   for (int t = 0; t < count; ++t) pthread_join(threads[t], NULL);
 }
-static int load(const int *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
-static void add(int *word) { __atomic_fetch_add(word, 1, __ATOMIC_ACQ_REL); }
 
-static int seen[kThreads];
+static _Atomic int seen[kThreads];
 static void on_seen(gasnet_token_t token, int thread) {
   (void)token;
-  add(&seen[thread]);
+  ++seen[thread];
 }
 HANDLER(on_seen);
 static void on_ask(gasnet_token_t token, int thread) {
@@ -45,7 +43,7 @@ static unsigned char *place(gasnet_node_t owner, int thread) {
 static void *communicate(void *argument) {
   const int thread = (int)(intptr_t)argument;
   unsigned char bytes[300], back[300];
-  const int before = load(&seen[thread]);
+  const int before = seen[thread];
   for (int i = 0; i < 50; ++i) {
     const gasnet_node_t to = (me + (gasnet_node_t)i) % nodes;
     fill(bytes, sizeof bytes, (unsigned)i);
@@ -55,7 +53,7 @@ static void *communicate(void *argument) {
     gasnet_wait_syncnb(gasnet_get_nb(back, to, place(to, thread), sizeof back));
     EXPECT(memcmp(bytes, back, sizeof back) == 0);
   }
-  GASNET_BLOCKUNTIL(load(&seen[thread]) == before + 50);
+  GASNET_BLOCKUNTIL(seen[thread] == before + 50);
   return NULL;
 }
 
@@ -113,13 +111,13 @@ CASE(each_thread_has_as_many_as_promised, "C1-224 C1-244") {
   run_threads(2, many_in_flight);
 }
 
-static int has_begun, may_sync;
+static _Atomic int has_begun, may_sync;
 static void *begin_and_sync_later(void *argument) {
   static uint32_t source = 5;
   gasnet_put_nbi(1, part(1), &source, 4);
   gasnet_get_nbi(&source, 1, part(1) + 64, 4);
-  add(&has_begun);
-  while (!load(&may_sync)) sched_yield();
+  ++has_begun;
+  while (!may_sync) sched_yield();
   gasnet_wait_syncnbi_all();
   return argument;
 }
@@ -132,11 +130,11 @@ CASE(implicit_sets_are_of_threads, "C1-244") {
   if (freeze_rank_1()) {
     pthread_t other;
     if (pthread_create(&other, NULL, begin_and_sync_later, NULL) != 0) abort();
-    while (!load(&has_begun)) sched_yield();
+    while (!has_begun) sched_yield();
     gasnet_wait_syncnbi_all();
     EXPECT_EQ(gasnet_try_syncnbi_all(), GASNET_OK);
     thaw_rank_1();
-    add(&may_sync);
+    ++may_sync;
     pthread_join(other, NULL);
   }
 }
@@ -144,23 +142,23 @@ CASE(implicit_sets_are_of_threads, "C1-244") {
 /* ---- BLOCKUNTIL
  * ------------------------------------------------------------------------------------ */
 
-static int released;
+static _Atomic int released;
 static void on_release(gasnet_token_t token) {
   (void)token;
-  add(&released);
+  ++released;
 }
 HANDLER(on_release);
 
 static void *block_until_released(void *argument) {
   (void)argument;
-  GASNET_BLOCKUNTIL(load(&released) == 1);
-  add(&seen[1]);
+  GASNET_BLOCKUNTIL(released == 1);
+  ++seen[1];
   return NULL;
 }
 static void *poll_until_released(void *argument) {
   (void)argument;
-  while (load(&released) == 0) gasnet_AMPoll();
-  add(&seen[2]);
+  while (released == 0) gasnet_AMPoll();
+  ++seen[2];
   return NULL;
 }
 static void *block_or_poll(void *argument) {
@@ -237,14 +235,16 @@ static void *add_and_ask(void *argument) {
     unprotected_sum = was + 1;
     gasnet_hsl_unlock(&lock);
   }
-  GASNET_BLOCKUNTIL(load(&seen[thread]) == 200);
+  GASNET_BLOCKUNTIL(seen[thread] == 200);
   return NULL;
 }
 
 CASE(locks_exclude_handlers, "C1-173 C1-191 C1-196 C1-197") {
   AT_ONCE();
+  for (int t = 0; t < kThreads; ++t) seen[t] = 0;
+  gasnet_hsl_lock(&lock);
   unprotected_sum = 0;
-  memset(seen, 0, sizeof seen);
+  gasnet_hsl_unlock(&lock);
   barrier();
   run_threads(kThreads, add_and_ask);
   barrier();
@@ -253,11 +253,11 @@ CASE(locks_exclude_handlers, "C1-173 C1-191 C1-196 C1-197") {
   gasnet_hsl_unlock(&lock);
 }
 
-static int is_held, may_release;
+static _Atomic int is_held, may_release;
 static void *hold_lock(void *argument) {
   gasnet_hsl_lock(&lock);
-  add(&is_held);
-  while (!load(&may_release)) sched_yield();
+  ++is_held;
+  while (!may_release) sched_yield();
   gasnet_hsl_unlock(&lock);
   return argument;
 }
@@ -268,9 +268,9 @@ CASE(trylock_does_not_wait, "C1-192") {
   AT_ONCE();
   is_held = may_release = 0;
   if (pthread_create(&holder, NULL, hold_lock, NULL) != 0) abort();
-  while (!load(&is_held)) sched_yield();
+  while (!is_held) sched_yield();
   for (int i = 0; i < 100; ++i) EXPECT_EQ(gasnet_hsl_trylock(&lock), GASNET_ERR_NOT_READY);
-  add(&may_release);
+  ++may_release;
   pthread_join(holder, NULL);
   EXPECT_EQ(gasnet_hsl_trylock(&lock), GASNET_OK);
   gasnet_hsl_unlock(&lock);
