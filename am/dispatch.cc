@@ -81,6 +81,7 @@ void dispatch(uint32_t lane, const Recv& message) noexcept {
   note_event(Event::kHandler, message.peer, header.payload_bytes, header.handler);
   pinwire_token token{message.peer, lane,           message.cls == MessageClass::kRequest,
                       false,        header.handler, header.category >= Category::kLong};
+  if constexpr (kUsageChecks) check_shape(header.handler, token, header.category, header.argc);
   const HandlerScope scope(this_thread, header.handler, token, header.reserved == kMarkMustReply);
   std::byte* body = message.data + sizeof header;
   switch (header.category) {
@@ -110,6 +111,7 @@ void dispatch_loopback(uint8_t index, bool is_request, Category category, void* 
   const HandlerFunction handler = handler_at(index, engine.rank);
   note_event(Event::kHandler, engine.rank, bytes, index);
   pinwire_token token{engine.rank, 0, is_request, false, index, category == Category::kLong};
+  if constexpr (kUsageChecks) check_shape(index, token, category, argc);
   const HandlerScope scope(this_thread, index, token, next_must_reply());
   if (category == Category::kShort) {
     call_short(handler, &token, argc, args);

@@ -22,6 +22,28 @@ void warn_if_long(const RunningHandler& handler) noexcept {
 
 }  // namespace
 
+void check_shape(uint8_t index, const pinwire_token& token, Category category,
+                 uint32_t argc) noexcept {
+  const HandlerShape& shape = handler_shapes[index];
+  if (!shape.is_known) return;
+  const bool takes_category = category == Category::kShort    ? shape.takes_short
+                              : category == Category::kMedium ? shape.takes_medium
+                                                              : shape.takes_long;
+  const bool takes_kind = token.is_request ? shape.takes_requests : shape.takes_replies;
+  if (takes_category && takes_kind && argc == shape.argc) return;
+  breach(
+      "GX-086",
+      "rank %u sent a %s %s with %u arguments to handler %u, which gex_EP_RegisterHandlers knows "
+      "for%s%s%s%s%s with %u",
+      token.source,
+      category == Category::kShort    ? "Short"
+      : category == Category::kMedium ? "Medium"
+                                      : "Long",
+      token.is_request ? "request" : "reply", argc, index, shape.takes_short ? " Short" : "",
+      shape.takes_medium ? " Medium" : "", shape.takes_long ? " Long" : "",
+      shape.takes_requests ? " requests" : "", shape.takes_replies ? " replies" : "", shape.argc);
+}
+
 HandlerText::HandlerText(const RunningHandler& handler) noexcept {
   std::snprintf(text_, sizeof text_, "handler %u, of a %s from rank %u,", handler.index,
                 handler.is_request ? "request" : "reply", handler.source);

@@ -26,6 +26,10 @@ inline void mark_async_to_self(bool is_async) noexcept {
   if constexpr (kUsageChecks) client_usage.next_must_reply = is_async;
 }
 
+/// In debug builds a handler runs for the messages alone that it was registered for (GX-086).
+void check_shape(uint8_t index, const pinwire_token& token, Category category,
+                 uint32_t argc) noexcept;
+
 class WatchedHandler {
  public:
   WatchedHandler(uint8_t index, const pinwire_token& token, bool must_reply) noexcept;

@@ -35,6 +35,15 @@ enum InternalHandler : uint8_t {
 
 inline constinit HandlerFunction handler_table[kHandlerCount] = {};
 
+/// What messages a client said it is for, in GASNet-EX (GX-086); of GASNet-1's nothing is known.
+struct HandlerShape {
+  bool is_known = false;
+  bool takes_short = false, takes_medium = false, takes_long = false;
+  bool takes_requests = false, takes_replies = false;
+  uint8_t argc = 0;
+};
+inline constinit HandlerShape handler_shapes[kHandlerCount] = {};
+
 void register_function(uint8_t index, HandlerFunction function) noexcept;
 /// A function of the library, of whatever shape its messages have.
 template <typename Function>

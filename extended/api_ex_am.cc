@@ -22,6 +22,19 @@ bool are_handler_flags(gex_Flags_t flags) noexcept {
   return is_one && kind != 0 && (flags & ~(category | kind)) == 0;
 }
 
+HandlerShape shape_of(const gex_AM_Entry_t& entry) noexcept {
+  const gex_Flags_t flags = entry.gex_flags;
+  HandlerShape shape{};
+  shape.is_known = true;
+  shape.takes_short = (flags & GEX_FLAG_AM_SHORT) != 0;
+  shape.takes_medium = (flags & GEX_FLAG_AM_MEDIUM) != 0;
+  shape.takes_long = (flags & GEX_FLAG_AM_LONG) != 0;
+  shape.takes_requests = (flags & GEX_FLAG_AM_REQUEST) != 0;
+  shape.takes_replies = (flags & GEX_FLAG_AM_REPLY) != 0;
+  shape.argc = static_cast<uint8_t>(entry.gex_nargs);
+  return shape;
+}
+
 /// The rank of the job, of one that the team has.
 Rank target(const char* call, gex_TM_t tm, gex_Rank_t rank, size_t nbytes,
             size_t bytes_max) noexcept {
@@ -71,6 +84,7 @@ int gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t* table, size_t numentrie
   for (size_t i = 0; i < numentries; ++i) {
     table[i].gex_index = entries[i].index;
     ep->handlers[entries[i].index] = table[i];
+    handler_shapes[entries[i].index] = shape_of(table[i]);
     trace_line('O', "handler %u registered", table[i].gex_index);
   }
   return GASNET_OK;
