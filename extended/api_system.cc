@@ -82,4 +82,21 @@ uint64_t gex_System_QueryMaxThreads() {
 
 int gex_System_QueryHiddenAMConcurrencyLevel() { return has_dispatcher ? 1 : 0; }
 
+int gex_System_QueryProgressThreads(gex_Client_t client, unsigned int* count_p,
+                                    const gex_ProgressThreadInfo_t** info_p, gex_Flags_t flags) {
+  if (client == GEX_CLIENT_INVALID || count_p == nullptr || info_p == nullptr || flags != 0) {
+    return api_error(GASNET_ERR_BAD_ARG,
+                     "gex_System_QueryProgressThreads wants a client, two pointers to write to and "
+                     "no flags (GX-083)");
+  }
+  if ((client->flags & GEX_FLAG_DEFER_THREADS) == 0) {
+    return api_error(GASNET_ERR_RESOURCE,
+                     "gex_System_QueryProgressThreads: only gex_Client_Init with "
+                     "GEX_FLAG_DEFER_THREADS leaves threads to the client (GX-083)");
+  }
+  *count_p = 0;
+  *info_p = nullptr;
+  return GASNET_OK;
+}
+
 }  // extern "C"

@@ -142,6 +142,19 @@ uint64_t gex_System_QueryMaxThreads(void);
 #define GASNET_HIDDEN_AM_CONCURRENCY_LEVEL 1
 int gex_System_QueryHiddenAMConcurrencyLevel(void);
 
+/* Threads that a client with GEX_FLAG_DEFER_THREADS is to start: none, as Pinwire's start by themselves. Not
+ * anywhere. GASNET_ERR_RESOURCE without that flag, GASNET_ERR_BAD_ARG for a NULL or flags. */
+typedef struct {
+  const char *gex_device_list;
+  unsigned int gex_thread_roles;
+  void *(*gex_progress_fn)(void *);
+  void *gex_progress_arg;
+} gex_ProgressThreadInfo_t;
+#define GEX_THREAD_ROLE_RCV 1u
+#define GEX_THREAD_ROLE_SND 2u
+int gex_System_QueryProgressThreads(gex_Client_t client, unsigned int *count_p, const gex_ProgressThreadInfo_t **info_p,
+                                    gex_Flags_t flags);
+
 /* ---- Handler-safe locks (GX-168, GX-169): gasnet_hsl_t's -------------------------------------------------- */
 
 #define gex_HSL_Init(hsl) gasnet_hsl_init(hsl)

@@ -92,7 +92,7 @@ static void check_objects(void) {
   EXPECT(gex_EP_QuerySegment(endpoint) == GEX_SEGMENT_INVALID);
   EXPECT_EQ(gex_EP_QueryIndex(endpoint), 0);
   EXPECT_EQ(strcmp(gex_Client_QueryName(client), "EX_JOB"), 0);
-  EXPECT_EQ(gex_Client_QueryFlags(client), 0);
+  EXPECT_EQ(gex_Client_QueryFlags(client), GEX_FLAG_DEFER_THREADS);
   EXPECT(gex_Client_QueryCData(client) == NULL && gex_EP_QueryCData(endpoint) == NULL && gex_TM_QueryCData(team) == NULL);
   gex_Client_SetCData(client, &client);
   gex_EP_SetCData(endpoint, &endpoint);
@@ -116,6 +116,14 @@ static void check_objects(void) {
   gex_System_QueryNbrhdInfo(NULL, NULL, NULL);
   gex_System_QueryMyPosition(NULL, NULL, NULL, NULL);
   EXPECT(gex_System_QueryMaxThreads() >= 1);
+  unsigned int threads = 99;
+  const gex_ProgressThreadInfo_t *info = (const gex_ProgressThreadInfo_t *)&threads;
+  EXPECT_EQ(gex_System_QueryProgressThreads(client, &threads, &info, 0), GASNET_OK);
+  EXPECT(threads == 0 || info != NULL);
+  gex_System_SetVerboseErrors(0);
+  EXPECT_EQ(gex_System_QueryProgressThreads(client, &threads, NULL, 0), GASNET_ERR_BAD_ARG);
+  EXPECT_EQ(gex_System_QueryProgressThreads(client, &threads, &info, 1), GASNET_ERR_BAD_ARG);
+  gex_System_SetVerboseErrors(1);
 }
 
 /* GX-091...110; messages need no segment, but Longs with a payload do. */
@@ -268,7 +276,7 @@ int main(int argc, char **argv) {
   EXPECT_EQ(gex_System_GetVerboseErrors(), 1);
   gex_System_SetVerboseErrors(0);
   EXPECT_EQ(gex_Client_Init(&client, &endpoint, &team, "lower", &argc, &argv, 0), GASNET_ERR_BAD_ARG);
-  if (gex_Client_Init(&client, &endpoint, &team, "EX_JOB", &argc, &argv, 0) != GASNET_OK) return 3;
+  if (gex_Client_Init(&client, &endpoint, &team, "EX_JOB", &argc, &argv, GEX_FLAG_DEFER_THREADS) != GASNET_OK) return 3;
   EXPECT_EQ(gex_Client_Init(&client, &endpoint, &team, "EX_JOB", &argc, &argv, 0), GASNET_ERR_NOT_INIT);
   gex_System_SetVerboseErrors(1);
   me = gex_TM_QueryRank(team);

@@ -99,6 +99,10 @@ void use_system(void) {
   gex_RankInfo_t *info;
   gex_Rank_t count, index, sets, set;
   const gex_Memvec_t vector = {NULL, 0};
+  const gex_ProgressThreadInfo_t *threads;
+  unsigned int roles = GEX_THREAD_ROLE_RCV | GEX_THREAD_ROLE_SND;
+  if (gex_System_QueryProgressThreads(GEX_CLIENT_INVALID, &roles, &threads, 0) == GASNET_OK && roles != 0)
+    roles = threads->gex_thread_roles + (threads->gex_progress_fn(threads->gex_progress_arg) == (const void *)threads->gex_device_list);
   gex_System_QueryNbrhdInfo(&info, &count, &index);
   gex_System_QueryHostInfo(&info, &count, &index);
   gex_System_QueryMyPosition(&sets, &set, NULL, NULL);
