@@ -3,11 +3,13 @@
 #include <setjmp.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "core/base/check.h"
 
@@ -16,7 +18,11 @@ namespace {
 
 constexpr uint64_t kStatesMax = 40'000'000;
 constexpr uint32_t kHistoryMax = 4096;
-constexpr int kAtAccess = 1, kBroken = 2, kNewlyShared = 3;
+/// What begins a hash, or tells what is mixed in: no small number, as values are.
+constexpr uint64_t kBegun = 0xb5ad4eceda1ce2a9, kSettled = 0x9216d5d98979fb1b,
+                   kStored = 0xd1310ba698dfb5ac, kPassed = 0x2ffd72dbd01adfb7,
+                   kFinished = 0xb8e1afed6a267e96, kRecalled = 0xba7c9045f12c7f99;
+constexpr int kAtAccess = 1, kBroken = 2, kLearnt = 3;
 
 uint64_t mix(uint64_t hash, uint64_t more) noexcept {
   hash = (hash ^ more) * 0x9e3779b97f4a7c15;
@@ -79,18 +85,19 @@ class Explorer {
 
   Report run() {
     do {
-      newly_shared_ = false;
+      learnt_ = false;
       report_ = {};
       visited_.clear();
       path_.clear();
       State& first = node(0);
       first = State{};
+      for (Thread& thread : first.threads) thread.history_hash = kBegun;
       state_ = &first;
       thread_ = kSetup;
       program_.prepare();
       for (uint32_t t = 0; t < program_.threads && !stopped(); ++t) advance(first, t);
       if (!stopped()) explore(0);
-    } while (newly_shared_);
+    } while (learnt_);
     return std::move(report_);
   }
 
@@ -109,12 +116,12 @@ class Explorer {
       append(cell, id, access.operand, View{});
       return {0, true};
     }
-    if (!shared_[id]) {
-      if (owner_[id] == kSetup) owner_[id] = thread_;
-      if (owner_[id] == thread_) return record(perform_privately(access, cell));
-      shared_[id] = newly_shared_ = true;  // begin again, knowing it
-      longjmp(back_, kNewlyShared);
+    if ((users_[id] & user_bit(thread_)) == 0) {
+      const bool is_first = users_[id] == 0;
+      users_[id] |= user_bit(thread_);
+      if (!is_first) begin_again();
     }
+    if (!is_shared(id)) return record(perform_privately(access, cell));
     leave(access);
   }
 
@@ -127,14 +134,30 @@ class Explorer {
     if (!thread.waited) thread.hash_before_attempt = thread.history_hash;
     thread.waited = false;
     std::fill_n(thread.attempt, kAtomicsMax, uint8_t{0});
+    thread.attempts = true;
     record({0, true});
   }
-  void settle(uint64_t digest) {
+  void end_attempt() {
     if (replaying()) {
       replayed();
       return;
     }
-    me().history_hash = mix(0, digest);
+    me().attempts = false;
+    record({0, true});
+  }
+  /// A past that the thread can go back to.
+  uint64_t remember() {
+    if (replaying()) return replayed().value;
+    return record({me().history_hash, true}).value;
+  }
+  void settle(uint64_t digest) { set_past(mix(kSettled, digest)); }
+  void recall(uint64_t past) { set_past(mix(past, kRecalled)); }
+  void set_past(uint64_t past) {
+    if (replaying()) {
+      replayed();
+      return;
+    }
+    me().history_hash = past;
     record({0, true});
   }
 
@@ -170,7 +193,14 @@ class Explorer {
   void name_cell(const void* at, const std::string& name) { names_[at] = name; }
 
  private:
-  bool stopped() const { return newly_shared_ || !report_.failure.empty(); }
+  bool stopped() const { return learnt_ || !report_.failure.empty(); }
+  /// The exploration, knowing more about the cells.
+  [[noreturn]] void begin_again() {
+    learnt_ = true;
+    longjmp(back_, kLearnt);
+  }
+  static uint32_t user_bit(uint32_t thread) { return 1u << thread; }
+  bool is_shared(uint32_t id) const { return !std::has_single_bit(users_[id]) && users_[id] != 0; }
   Thread& me() { return state_->threads[thread_]; }
   State& node(size_t depth) {
     while (nodes_.size() <= depth) nodes_.push_back(std::make_unique<State>());
@@ -183,7 +213,7 @@ class Explorer {
 
   void explore(size_t depth) {
     State& here = node(depth);
-    if (!visited_.insert(key_of(here)).second) return;
+    if (program_.merges_states && !visited_.insert(key_of(here)).second) return;
     ++report_.states;
     check(report_.states < kStatesMax, "the program is too large to be explored", report_.states);
     bool all_may_end = true;
@@ -322,10 +352,11 @@ class Explorer {
     };
     if (access.action == Action::kWait) {
       for (uint32_t id = 0; id < kAtomicsMax; ++id) {
-        if (thread.attempt[id] == 0 || !shared_[id]) continue;
+        if (thread.attempt[id] == 0 || !is_shared(id)) continue;
         const uint32_t seen = thread.attempt[id] - 1u;
         const uint64_t value = message_at(state, id, seen).value;
-        for (uint32_t place = seen + 1; place < state.atomics[id].count; ++place) {
+        const uint32_t from = std::max<uint32_t>(seen + 1, thread.view.floor[id]);
+        for (uint32_t place = from; place < state.atomics[id].count; ++place) {
           if (message_at(state, id, place).value == value) continue;
           offer(id, place);
           break;
@@ -393,7 +424,7 @@ class Explorer {
 
   /// Not of their clocks: it orders no plain memory.
   void pass_barrier(Thread& caller, Thread& other) {
-    caller.history_hash = mix(caller.history_hash, 1);
+    caller.history_hash = mix(caller.history_hash, kPassed);
     check(!program_.barriers.cells.empty(), "a barrier for nothing");
     for (const void* at : program_.barriers.cells) {
       const uint32_t id = atomic_id(at);
@@ -428,7 +459,7 @@ class Explorer {
       const uint64_t value = access.action == Action::kModify
                                  ? access.modify(result.value, access.operand)
                                  : access.operand;
-      thread.history_hash = mix(thread.history_hash, 1);
+      thread.history_hash = mix(thread.history_hash, kStored);
       thread.view.floor[id] = cell.count;
       if (thread.attempt[id] != 0) thread.attempt[id] = static_cast<uint8_t>(cell.count + 1);
       if (releases(order)) {
@@ -462,6 +493,7 @@ class Explorer {
     if (thread_ == kSetup) {
       return plain_at(at).value = value;
     }
+    if (!std::exchange(has_plains_, true)) begin_again();
     if (const auto found = atomic_ids_.find(at); found != atomic_ids_.end()) {
       AtomicCell& cell = atomic_at(at);
       note_access(cell.accesses, writes, at);
@@ -507,7 +539,6 @@ class Explorer {
     if (cell.first == kNoMessage) cell.first = index;
     cell.last = index;
     ++cell.count;
-    cell.order_hash = mix(mix_in(cell.order_hash, view), value);
   }
   static const Message& message_at(const State& state, uint32_t id, uint32_t place) {
     uint16_t index = state.atomics[id].first;
@@ -515,23 +546,59 @@ class Explorer {
     return state.messages[index];
   }
 
-  /// All that decides what can happen from here on.
+  /// All that decides what can happen from here on. What lies before the floors of all who access
+  /// a cell nobody can read any more: it is left out, places count from there, and so do the floors
+  /// that anybody may hand on. Clocks are for plain memory.
   uint64_t key_of(const State& state) const {
-    uint64_t key = 0;
+    View base;
+    for (uint32_t id = 0; id < atomic_ids_.size(); ++id) base.floor[id] = base_of(state, id);
+    uint64_t key = kBegun;
     for (uint32_t t = 0; t < program_.threads; ++t) {
       const Thread& thread = state.threads[t];
-      key = mix_in(mix(key, thread.history_hash + thread.finished), thread.view);
+      key = mix(mix(key, thread.history_hash), thread.finished ? kFinished : 0);
+      key = mix_in(key, above(thread.view, base));
+      for (uint32_t id = 0; id < atomic_ids_.size(); ++id) {
+        const uint32_t place = thread.attempt[id];
+        if (place == 0 || !thread.attempts) continue;
+        key = mix(mix(key, id), message_at(state, id, place - 1).value);
+        key = mix(key, place < base.floor[id] ? 0 : place - base.floor[id]);
+      }
     }
     for (uint32_t id = 0; id < atomic_ids_.size(); ++id) {
       const AtomicCell& cell = state.atomics[id];
       if (cell.count == 0) continue;
-      const uint64_t content = shared_[id] ? cell.order_hash : state.messages[cell.last].value;
-      key = mix_in(mix(key, content + cell.sc_floor), cell.accesses);
+      const uint32_t from = is_shared(id) ? base.floor[id] : cell.count - 1u;
+      key = mix(mix(key, cell.count - from), std::max<uint32_t>(cell.sc_floor, from) - from);
+      uint32_t place = 0;
+      for (uint16_t at = cell.first; at != kNoMessage; at = state.messages[at].next) {
+        if (place++ < from) continue;
+        key = mix_in(mix(key, state.messages[at].value), above(state.messages[at].view, base));
+      }
+      if (has_plains_) key = mix_in(key, cell.accesses);
     }
     for (uint32_t id = 0; id < plain_ids_.size(); ++id) {
       key = mix_in(mix(key, state.plains[id].value), state.plains[id].accesses);
     }
     return key;
+  }
+  /// The first place that somebody can still read.
+  uint8_t base_of(const State& state, uint32_t id) const {
+    uint8_t least = 255;
+    for (uint32_t t = 0; t < program_.threads; ++t) {
+      const bool is_user = (users_[id] & user_bit(t)) != 0;
+      if (is_user && !state.threads[t].finished) {
+        least = std::min(least, state.threads[t].view.floor[id]);
+      }
+    }
+    return least == 255 ? 0 : least;
+  }
+  View above(const View& view, const View& base) const {
+    View rest = view;
+    for (uint32_t id = 0; id < kAtomicsMax; ++id) {
+      rest.floor[id] -= std::min(rest.floor[id], base.floor[id]);
+    }
+    if (!has_plains_) std::fill_n(rest.clock, kThreadsMax, uint16_t{0});
+    return rest;
   }
 
   uint32_t atomic_id(const void* at) {
@@ -582,11 +649,9 @@ class Explorer {
   std::unordered_map<const void*, uint32_t> atomic_ids_;
   std::unordered_map<const void*, uint32_t> plain_ids_;
   std::unordered_map<const void*, std::string> names_;
-  bool shared_[kAtomicsMax] = {};
-  uint32_t owner_[kAtomicsMax] = {kSetup, kSetup, kSetup, kSetup, kSetup, kSetup, kSetup, kSetup,
-                                  kSetup, kSetup, kSetup, kSetup, kSetup, kSetup, kSetup, kSetup,
-                                  kSetup, kSetup, kSetup, kSetup, kSetup, kSetup, kSetup, kSetup};
-  bool newly_shared_ = false;
+  uint32_t users_[kAtomicsMax] = {};  ///< the threads that access the cell
+  bool has_plains_ = false;           ///< memory that is accessed plainly
+  bool learnt_ = false;               ///< something about the cells
   // The thread that is being run.
   State* state_ = nullptr;
   uint32_t thread_ = kSetup;
@@ -625,7 +690,10 @@ uint64_t perform(Access access, bool* succeeded) {
 uint64_t read_word(const void* at) { return explorer->read_word(at); }
 void write_word(void* at, uint64_t value) { explorer->write_word(at, value); }
 void settle(uint64_t digest) { explorer->settle(digest); }
+uint64_t remember() { return explorer->remember(); }
+void recall(uint64_t past) { explorer->recall(past); }
 void begin_attempt() { explorer->begin_attempt(); }
+void end_attempt() { explorer->end_attempt(); }
 bool pass_barrier(const void* at, uint32_t thread) {
   return explorer->perform({.action = Action::kPassBarrier, .at = at, .operand = thread}).succeeded;
 }

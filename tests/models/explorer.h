@@ -48,6 +48,7 @@ struct Program {
   std::function<void(uint32_t thread)> run;
   Mutation mutation;
   Barriers barriers = {};
+  bool merges_states = true;  ///< false: also explores again what it has explored, to be compared
 };
 
 using Outcome = std::vector<uint64_t>;
@@ -80,8 +81,13 @@ void write_word(void* at, uint64_t value);
 /// From here on, what the thread does depends on its past by no more than this: states that differ
 /// in the rest are the same. (Cells that the thread alone uses, atomic ones, count as memory.)
 void settle(uint64_t digest);
+/// recall(remember()): what the thread did in between has left nothing in its variables; however it
+/// went, the thread goes on alike.
+uint64_t remember();
+void recall(uint64_t past);
 
 void begin_attempt();
+void end_attempt();
 void wait_for_news();
 /// Repeats `attempt` until it returns true. One that fails leaves nothing in the thread's
 /// variables.
@@ -89,7 +95,7 @@ template <typename Attempt>
 void retry(Attempt&& attempt) {
   for (;;) {
     begin_attempt();
-    if (attempt()) return;
+    if (attempt()) return end_attempt();
     wait_for_news();
   }
 }

@@ -78,7 +78,6 @@ struct AtomicCell {
   uint8_t count = 0;
   uint8_t sc_floor = 0;  ///< what a sequentially consistent access sees at least
   Accesses accesses;
-  uint64_t order_hash = 0;  ///< of what was stored, in modification order
 };
 
 struct PlainCell {
@@ -91,6 +90,7 @@ struct Thread {
   uint64_t history_hash = 0;  ///< of all that it has read since it settled
   uint64_t hash_before_attempt = 0;
   uint16_t history_count = 0;
+  bool attempts = false;  ///< in retry()
   bool waited = false;
   bool finished = false;
   Access pending;                     ///< what it does next
