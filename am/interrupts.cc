@@ -53,6 +53,7 @@ Status prepare_interrupts() {
   mine.sa_flags = SA_RESTART;
   sigemptyset(&mine.sa_mask);
   sigaction(signal_number, &mine, nullptr);
+  prepare_barriers();
   interrupts_clients = true;
   return success();
 }

@@ -1,10 +1,8 @@
 #include "am/sleep.h"
 
-#include <linux/membarrier.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/eventfd.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -134,8 +132,8 @@ void let_waits_sleep(bool sleep) noexcept {
     // Handlers that other threads run meanwhile: who reads false after them, in poll(), did so
     // before this, and what they wrote is seen from here on. Where the kernel has none of it such a
     // handler may be noticed late, at the end of a sleep.
-    syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
-    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    prepare_barriers();
+    ThreadMemory::pass_barrier(nullptr);
   }
   waits_sleep.store(sleep, std::memory_order_relaxed);
 }

@@ -15,7 +15,11 @@ namespace pinwire {
 struct ThreadMemory {
   template <typename T>
   using Atomic = std::atomic<T>;
+  /// Every thread of this process passes a full barrier. False where the kernel cannot.
+  static bool pass_barrier(const void*) noexcept;
 };
+/// Before the first pass_barrier().
+void prepare_barriers() noexcept;
 
 struct ClientThread {
   BasicHandshake<ThreadMemory> handshake;

@@ -2,16 +2,25 @@
 // agree on when their handlers run: von Eicken's, as the GASNet paper extends it to threads (3.2,
 // PA-023 to PA-036).
 //
-// One word for each client thread. It says why the thread must not be interrupted: it is inside the
-// library (and so, too, while it runs a handler), holds handler-safe locks, or asked for it. None
-// of them: a signal runs the handlers there and then. Any: `arrived` stays behind, and the thread
-// drains when its last reason ends. All are bits of one word, so that "no reason is left" and
-// "nothing has arrived" are seen at one moment: that is why no arrival is lost (PA-031, PA-032).
+// Two words for each client thread. One says why the thread must not be interrupted: it is inside
+// the library (and so, too, while it runs a handler), holds handler-safe locks, or asked for it.
+// None of them: a signal runs the handlers there and then. Any: `arrived`, the other word, stays
+// behind, and the thread drains when its last reason ends.
 //
-// Only the thread itself, its signal handler included, changes its reasons; any thread sets
-// `arrived`. A template over its memory: tests/models tries every interleaving.
+// Only the thread itself, its signal handler included, changes its reasons: by plain loads and
+// stores. Any thread sets `arrived`, and who is the first to do so pays for both: before it
+// believes that there is a reason it has the thread pass a barrier (membarrier(2)). Either it then
+// sees that the last reason has ended, or the thread, which ends it first and looks for `arrived`
+// then, sees that: no arrival is lost (PA-031, PA-032). Where the kernel passes no barriers the
+// thread is signalled in any case: its signal handler sees its reasons as they are, and comes after
+// `arrived` was set, so that the thread sees that in the end.
 //
-// Memory order: fetch_or(release) in arrive() -> fetch_and(acquire) in enable(): the message first.
+// Who finds `arrived` set already need do no more. It has not been cleared since, so the thread is
+// still to look, or to get its signal, and takes what has been published by then.
+//
+// A template over its memory: tests/models tries every interleaving.
+//
+// Memory order: exchange(release) in arrive() -> exchange(acquire) in enable(): the message first.
 #pragma once
 
 #include <atomic>
@@ -30,39 +39,40 @@ enum class Arrival : uint8_t {
   kSignal,     ///< the thread may be interrupted: signal it
   kSignalled,  ///< somebody is about to, or has, and it has not drained yet
   kLater,      ///< it drains when its last reason ends
+  kUnsure,     ///< kLater or kSignal: signal it, and ask another
 };
 
 template <typename Memory>
 class BasicHandshake {
  public:
-  /// One atomic operation on a cached word (PA-024).
-  void disable(Reason reason) noexcept {
-    word_.fetch_add(static_cast<uint32_t>(reason), std::memory_order_acquire);
-  }
+  /// Three plain instructions on a cached word (PA-024). A signal handler between them leaves the
+  /// reasons as it found them.
+  void disable(Reason reason) noexcept { set_reasons(reasons() + static_cast<uint32_t>(reason)); }
 
   /// Ends one reason. If it is the last one and something has arrived: `drain()` first, which takes
   /// all that was there when it began; while it runs, the reason holds.
   template <typename Drain>
   void enable(Reason reason, Drain&& drain) noexcept {
-    const auto one = static_cast<uint32_t>(reason);
-    uint32_t word = word_.load(std::memory_order_relaxed);
-    for (;;) {
-      if (word == (one | kArrived)) [[unlikely]] {
+    const uint32_t before = reasons();
+    const uint32_t left = before - static_cast<uint32_t>(reason);
+    set_reasons(left);
+    // In this order: pairs with the barrier in arrive().
+    while (left == 0 && arrived_.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+        set_reasons(before);
         // Before the drain: what arrives while it runs is for the next turn.
-        word_.fetch_and(~kArrived, std::memory_order_acquire);
+        arrived_.exchange(0, std::memory_order_acquire);
         drain();
-        word = one;
-      } else if (word_.compare_exchange_weak(word, word - one, std::memory_order_release)) {
-        return;
+        set_reasons(left);
       }
-    }
   }
 
-  /// After a message has been published; by any thread.
+  /// After a message has been published; by any thread, but one at a time.
   Arrival arrive() noexcept {
-    const uint32_t before = word_.fetch_or(kArrived, std::memory_order_release);
-    if ((before & ~kArrived) != 0) return Arrival::kLater;
-    return before == 0 ? Arrival::kSignal : Arrival::kSignalled;
+    const bool was_there = arrived_.exchange(1, std::memory_order_release) != 0;
+    if (reasons() == 0) return was_there ? Arrival::kSignalled : Arrival::kSignal;
+    if (was_there) return Arrival::kLater;
+    if (!Memory::pass_barrier(&reasons_)) return Arrival::kUnsure;
+    return reasons() == 0 ? Arrival::kSignal : Arrival::kLater;
   }
 
   /// In the thread's signal handler, while the signal is blocked. Where there is another reason
@@ -74,15 +84,21 @@ class BasicHandshake {
   }
 
   /// Of the own thread: exact. Of another: a moment ago.
-  bool holds_locks() const noexcept {
-    return (word_.load(std::memory_order_relaxed) & kLocks) != 0;
-  }
+  bool holds_locks() const noexcept { return (reasons() & kLocks) != 0; }
 
  private:
-  static constexpr uint32_t kArrived = 1;
   static constexpr uint32_t kLocks = 0xff * static_cast<uint32_t>(Reason::kLock);
 
-  typename Memory::template Atomic<uint32_t> word_{};
+  uint32_t reasons() const noexcept { return reasons_.load(std::memory_order_relaxed); }
+  /// What stands before it and after it stays there, for the eyes of the own signal handler.
+  void set_reasons(uint32_t reasons) noexcept {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    reasons_.store(reasons, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+
+  typename Memory::template Atomic<uint32_t> reasons_{};
+  typename Memory::template Atomic<uint32_t> arrived_{};
 };
 
 struct Asked {
@@ -110,6 +126,10 @@ Asked notify_one(Threads&& threads, bool asks_another, Signal&& signal) noexcept
         thread.is_slow = thread.is_slow || asks_another;
         if (!thread.is_slow) return asked;
         break;
+      case Arrival::kUnsure:
+        signal(thread);
+        asked.is_signalled = true;
+        [[fallthrough]];
       case Arrival::kLater:
         ++asked.held_off;
         break;
