@@ -2,10 +2,12 @@
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
 
+#include "am/interrupts.h"
 #include "core/base/bits.h"
 #include "core/base/check.h"
 #include "core/base/log.h"
@@ -17,9 +19,13 @@ namespace pinwire {
 namespace {
 
 constexpr int kSpinsBeforeSleep = 100;
+constexpr int kPausesBeforeSleep = 20;  // a store takes less
+constexpr uint32_t kFree = 0, kHeld = 1, kSleptFor = 2;
 
+/// For a millisecond at most (hsl_unlock).
 void sleep_while(uint32_t& word, uint32_t value) noexcept {
-  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
+  constexpr timespec kLimit{.tv_sec = 0, .tv_nsec = 1'000'000};
+  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, &kLimit, nullptr, 0);
 }
 void wake_one(uint32_t& word) noexcept {
   syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
@@ -67,29 +73,35 @@ void note_unlocked(const uint32_t& word) noexcept {
   }
 }
 
+/// Another thread may want a lock that this one holds. In SEQ that is one of the library that runs
+/// handlers; who only has the client's thread interrupted runs none.
+bool is_contended() noexcept {
+  if constexpr (kThreadMode == ThreadMode::kSeq) return has_dispatcher && !interrupts_clients;
+  return is_concurrent();
+}
+
 // acquire pairs with the release in hsl_unlock()
 bool take(uint32_t& word) noexcept {
-  if (!is_concurrent()) {
-    if (word != 0) return false;
-    word = 1;
+  if (!is_contended()) {
+    if (word != kFree) return false;
+    word = kHeld;
     return true;
   }
-  uint32_t free = 0;
-  return std::atomic_ref(word).compare_exchange_strong(free, 1, std::memory_order_acquire,
+  uint32_t free = kFree;
+  return std::atomic_ref(word).compare_exchange_strong(free, kHeld, std::memory_order_acquire,
                                                        std::memory_order_relaxed);
 }
 
-void wait_and_take(uint32_t& word) noexcept {
-  if (!is_concurrent()) {
-    check(word == 0, "gasnet_hsl_lock of an HSL that this thread already holds (C1-202)");
-    word = 1;
-    return;
-  }
+[[gnu::noinline]] void wait_and_take(uint32_t& word) noexcept {
+  check(is_contended(), "gasnet_hsl_lock of an HSL that this thread already holds (C1-202)");
   for (int spin = 0; spin < kSpinsBeforeSleep; ++spin) {
-    if (take(word)) return;
     cpu_relax();
+    if (take(word)) return;
   }
-  while (std::atomic_ref(word).exchange(2, std::memory_order_acquire) != 0) sleep_while(word, 2);
+  while (std::atomic_ref(word).exchange(kSleptFor, std::memory_order_acquire) != kFree) {
+    for (int i = 0; i < kPausesBeforeSleep; ++i) cpu_relax();
+    sleep_while(word, kSleptFor);
+  }
 }
 
 }  // namespace
@@ -103,19 +115,22 @@ bool hsl_try_lock(uint32_t& word) noexcept {
 
 void hsl_lock(uint32_t& word) noexcept {
   check_not_held(word, "gasnet_hsl_lock");
-  wait_and_take(word);
+  if (!take(word)) [[unlikely]]
+    wait_and_take(word);
   note_locked(word);
 }
 
+// No locked operation: who says between the look and the store that it sleeps is overwritten. It
+// finds the lock free before it does sleep, unless this thread loses its core just there; then
+// nobody wakes it but the end of its sleep.
 void hsl_unlock(uint32_t& word) noexcept {
   note_unlocked(word);
-  check(std::atomic_ref(word).load(std::memory_order_relaxed) != 0,
-        "gasnet_hsl_unlock of an HSL that is not locked (C1-194)");
-  if (!is_concurrent()) {
-    word = 0;
-    return;
-  }
-  if (std::atomic_ref(word).exchange(0, std::memory_order_release) == 2) wake_one(word);
+  const std::atomic_ref shared(word);
+  const uint32_t before = shared.load(std::memory_order_relaxed);
+  check(before != kFree, "gasnet_hsl_unlock of an HSL that is not locked (C1-194)");
+  shared.store(kFree, std::memory_order_release);
+  if (before == kSleptFor) [[unlikely]]
+    wake_one(word);
 }
 
 }  // namespace pinwire

@@ -1,6 +1,7 @@
 // Handler-safe locks (2.4.4). Handlers run inside GASNet calls, so in SEQ and PARSYNC nobody else
-// can want a lock that this thread holds; in PAR other threads run handlers, so it is a real one: a
-// futex (Drepper, "Futexes are tricky", mutex 2): 0 free, 1 held, 2 held and someone sleeps.
+// can want a lock that this thread holds; in PAR, and beside a thread of the library, other threads
+// run handlers, so it is a real one: a futex, taken by one locked operation and given back by a
+// plain store. 0: free, 1: held, 2: held and someone sleeps, perhaps.
 #pragma once
 
 #include <cstdint>
