@@ -1,7 +1,6 @@
 #include "am/dispatcher.h"
 
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include "am/sleep.h"
 #include "core/base/counter.h"
 #include "core/base/cpus.h"
+#include "core/base/event_fd.h"
 #include "core/base/library_thread.h"
 #include "core/engine/engine.h"
 
@@ -78,11 +78,7 @@ class Dispatcher {
     }
   }
 
-  void wake() noexcept {
-    const uint64_t one = 1;
-    while (write(wake_fd_, &one, sizeof one) < 0 && errno == EINTR) {
-    }
-  }
+  void wake() noexcept { ring_event_fd(wake_fd_); }
 
   void report(StatSink& sink) const noexcept {
     sink.stat("asks", counters_.asks);
@@ -95,7 +91,7 @@ class Dispatcher {
 
  private:
   Status open_fds() {
-    wake_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    wake_fd_ = open_event_fd();
     all_fds_ = epoll_create1(EPOLL_CLOEXEC);
     own_fd_ = epoll_create1(EPOLL_CLOEXEC);
     const bool are_open = wake_fd_ >= 0 && all_fds_ >= 0 && own_fd_ >= 0 &&
@@ -258,9 +254,7 @@ class Dispatcher {
     const int ready = wait_for_event(epoll_fd, timeout_us);
     ++counters_.sleeps;
     counters_.wakes += ready > 0;
-    uint64_t wakes;
-    while (read(wake_fd_, &wakes, sizeof wakes) < 0 && errno == EINTR) {
-    }
+    drain_event_fd(wake_fd_);
     return ready != 0;
   }
 
@@ -268,8 +262,7 @@ class Dispatcher {
   int wait_for_event(int epoll_fd, uint32_t timeout_us) noexcept {
     epoll_event event;
     if (!counts_in_ms_) {
-      const timespec limit{.tv_sec = timeout_us / 1'000'000,
-                           .tv_nsec = timeout_us % 1'000'000 * 1000l};
+      const timespec limit = timespec_of_us(timeout_us);
       const int ready = epoll_pwait2(epoll_fd, &event, 1, &limit, nullptr);
       if (ready >= 0 || errno != ENOSYS) return ready;
       counts_in_ms_ = true;

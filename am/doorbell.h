@@ -61,10 +61,9 @@ class BasicDoorbell {
     }
     return false;
   }
-  /// True: it has been rung, or will be: once too often, perhaps.
-  bool get_up(uint32_t seat) noexcept {
-    const uint64_t bit = uint64_t{1} << seat;
-    return (word_.fetch_and(~bit, std::memory_order_relaxed) & bit) == 0;
+  /// It may have been rung, or will be, once too often.
+  void get_up(uint32_t seat) noexcept {
+    word_.fetch_and(~(uint64_t{1} << seat), std::memory_order_relaxed);
   }
 
   /// Something has happened that a wait may be for. Returns the seats that the caller must ring.

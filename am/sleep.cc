@@ -2,17 +2,15 @@
 
 #include <poll.h>
 #include <sched.h>
-#include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 
 #include "am/doorbell.h"
 #include "am/progress.h"
 #include "core/base/counter.h"
+#include "core/base/event_fd.h"
 #include "core/engine/engine.h"
 #include "core/interrupts/client_threads.h"
 
@@ -34,10 +32,7 @@ constinit Counters counters;
 
 void ring(uint32_t seats) noexcept {
   for (; seats != 0; seats &= seats - 1) {
-    const uint64_t one = 1;
-    const int fd = bell_fds[std::countr_zero(seats)].load(std::memory_order_relaxed) - 1;
-    while (write(fd, &one, sizeof one) < 0 && errno == EINTR) {
-    }
+    ring_event_fd(bell_fds[std::countr_zero(seats)].load(std::memory_order_relaxed) - 1);
     ++counters.rings;
   }
 }
@@ -47,7 +42,7 @@ int open_bell(uint32_t seat) noexcept {
   if (seat == Doorbell::kNoSeat) return -1;
   std::atomic<int>& place = bell_fds[seat];
   if (place.load(std::memory_order_relaxed) == 0) {
-    place.store(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) + 1, std::memory_order_relaxed);
+    place.store(open_event_fd() + 1, std::memory_order_relaxed);
   }
   return place.load(std::memory_order_relaxed) - 1;
 }
@@ -107,13 +102,9 @@ class Bed {
 
   /// False: the time is over.
   bool wait(uint32_t limit_us) noexcept {
-    const timespec limit{.tv_sec = limit_us / 1'000'000, .tv_nsec = limit_us % 1'000'000 * 1000l};
+    const timespec limit = timespec_of_us(limit_us);
     const int ready = ppoll(fds_, count_, &limit, nullptr);  // < 0: a signal came
-    if (ready > 0 && bell_fd_ >= 0 && fds_[0].revents != 0) {
-      uint64_t rings;
-      while (read(bell_fd_, &rings, sizeof rings) < 0 && errno == EINTR) {
-      }
-    }
+    if (ready > 0 && bell_fd_ >= 0 && fds_[0].revents != 0) drain_event_fd(bell_fd_);
     return ready != 0;
   }
 

@@ -24,6 +24,7 @@
 #include "driver/verbs/link.h"
 #include "driver/verbs/needs.h"
 #include "driver/verbs/receive_queue.h"
+#include "driver/verbs/short_read.h"
 #include "driver/verbs/tickets.h"
 
 namespace pinwire::verbs {
@@ -113,7 +114,7 @@ class Lane {
   bool append_put(Link& link, const Work& work, bool is_last) noexcept;
   void append_message(Link& link, const Work& work, uint64_t payload_bytes) noexcept;
   bool append_get(Link& link, const Work& work) noexcept;
-  bool append_short_get(Link& link, const Work& work) noexcept;
+  bool append_copied_get(Link& link, const Work& work, const WideRead& read) noexcept;
   bool append_atomic(Link& link, const Work& work) noexcept;
   BufferPool* pool_for(uint64_t bytes) noexcept;
   uint32_t ticket_for(const Work& work, bool owes_done, BufferPool* pool, uint32_t buffer) noexcept;

@@ -120,47 +120,37 @@ bool Lane::append_put(Link& link, const Work& work, bool is_last) noexcept {
 }
 
 bool Lane::append_get(Link& link, const Work& work) noexcept {
-  if (work.bytes < shared_.device.read_bytes_min) [[unlikely]]
-    return append_short_get(link, work);
-  const bool is_in_place = work.local_key != kNoRegion;
-  BufferPool* pool = is_in_place ? nullptr : pool_for(work.bytes);
-  if (!is_in_place && pool == nullptr) return false;
+  if (work.bytes < shared_.device.read_bytes_min) [[unlikely]] {
+    const auto bytes = static_cast<uint32_t>(work.bytes);
+    return append_copied_get(link, work, widen(work.remote, bytes, shared_.device.read_bytes_min));
+  }
+  if (work.local_key == kNoRegion) {
+    return append_copied_get(link, work, {work.remote, static_cast<uint32_t>(work.bytes), 0});
+  }
   ibv_send_wr& request = chain_.add(IBV_WR_RDMA_READ);
   request.wr.rdma.remote_addr = work.remote;
   request.wr.rdma.rkey = work.remote_key;
-  uint32_t buffer = BufferPool::kNone;
-  if (is_in_place) {
-    Chain::add_piece(request, work.local, work.bytes, work.local_key);
-    counters_.bytes_in_place += work.bytes;
-  } else {
-    buffer = pool->take();
-    Chain::add_piece(request, pool->at(buffer), work.bytes, pool->local_key());
-    counters_.bytes_copied += work.bytes;
-  }
-  const uint32_t index = ticket_for(work, !is_silent(work), pool, buffer);
-  if (buffer != BufferPool::kNone) {
-    tickets_.at(index).copy_to = static_cast<std::byte*>(work.local);
-    tickets_.at(index).copy_bytes = static_cast<uint32_t>(work.bytes);
-  }
-  finish(link, request, index);
+  Chain::add_piece(request, work.local, work.bytes, work.local_key);
+  counters_.bytes_in_place += work.bytes;
+  finish(link, request, ticket_for(work, !is_silent(work), nullptr, BufferPool::kNone));
   return true;
 }
 
-/// Longer, and what is wanted is copied out of the buffer.
-bool Lane::append_short_get(Link& link, const Work& work) noexcept {
-  const auto bytes = static_cast<uint32_t>(work.bytes);
-  const WideRead wide = widen(work.remote, bytes, shared_.device.read_bytes_min);
+/// Into a buffer, out of which what is wanted is copied.
+bool Lane::append_copied_get(Link& link, const Work& work, const WideRead& read) noexcept {
+  BufferPool* pool = pool_for(work.bytes);
+  if (pool == nullptr) return false;
   ibv_send_wr& request = chain_.add(IBV_WR_RDMA_READ);
-  request.wr.rdma.remote_addr = wide.remote;
+  request.wr.rdma.remote_addr = read.remote;
   request.wr.rdma.rkey = work.remote_key;
-  const uint32_t buffer = small_.take();
-  Chain::add_piece(request, small_.at(buffer), wide.bytes, small_.local_key());
-  counters_.bytes_copied += bytes;
-  const uint32_t index = ticket_for(work, !is_silent(work), &small_, buffer);
+  const uint32_t buffer = pool->take();
+  Chain::add_piece(request, pool->at(buffer), read.bytes, pool->local_key());
+  counters_.bytes_copied += work.bytes;
+  const uint32_t index = ticket_for(work, !is_silent(work), pool, buffer);
   Ticket& ticket = tickets_.at(index);
   ticket.copy_to = static_cast<std::byte*>(work.local);
-  ticket.copy_from = wide.skipped;
-  ticket.copy_bytes = bytes;
+  ticket.copy_from = read.skipped;
+  ticket.copy_bytes = static_cast<uint32_t>(work.bytes);
   finish(link, request, index);
   return true;
 }
