@@ -60,10 +60,11 @@ class Sleeper {
   uint64_t sleeps() const { return sleeps_; }
   uint64_t busy() const { return busy_; }
 
-  /// Until this many messages have come in all, asleep whenever nothing is there.
+  /// Until this many messages have come in all, asleep whenever nothing is there and the peer has
+  /// acknowledged what was sent to it: before that, arm() says kTimed at best.
   void await(uint64_t wanted) {
     while (received < wanted) {
-      if (poll_everything() != 0) continue;
+      if (poll_everything() != 0 || !is_drained()) continue;
       const bool is_armed = for_each_lane(
           [](Driver& driver, uint32_t lane) { return driver.arm(lane) == Armed::kArmed; });
       if (is_armed) {
@@ -76,6 +77,10 @@ class Sleeper {
 
  private:
   static constexpr uint32_t kFdsMax = 64;
+
+  static bool is_drained() {
+    return for_each_lane([](Driver& driver, uint32_t lane) { return driver.drained(lane); });
+  }
 
   template <typename Visit>
   static bool for_each_lane(Visit&& visit) {
@@ -161,8 +166,8 @@ int main(int argc, char** argv) {
     }
   }
   awake.await(turn - 1);
-  std::printf("rank %u: %lu sleeps, %lu times too busy for that, %lu messages\n", me,
-              sleeper.sleeps(), sleeper.busy(), received);
+  std::printf("rank %u: woken from each of %lu sleeps, %lu times too busy for one, %lu messages\n",
+              me, sleeper.sleeps(), sleeper.busy(), received);
   std::fflush(stdout);
   gasnet_barrier(0, GASNET_BARRIERFLAG_ANONYMOUS);
   gasnet_exit(0);
