@@ -61,11 +61,11 @@ void idle_cost(double seconds) {
 }
 
 /* The floor of an interrupt: eventfd, a thread that sleeps in epoll_wait, tgkill, a handler. */
-static double handled_at_us;
+static double handled_us[kCountMax];
 static int was_handled;
 static void on_signal(int number) {
   (void)number;
-  handled_at_us = now_us();
+  handled_us[was_handled] = now_us();
   add_one(&was_handled);
 }
 typedef struct {
@@ -121,12 +121,10 @@ void raw_wakes(int count) {
   pthread_t threads[2];
   if (pthread_create(&threads[0], NULL, wake, &waker) != 0 || pthread_create(&threads[1], NULL, send_wakes, NULL) != 0) fail("threads");
   pthread_sigmask(SIG_SETMASK, &before, NULL);
-  for (int i = 0; i < count; ++i) { /* computes */
-    while (read_now(&was_handled) != i + 1) {
-    }
-    samples[i] = handled_at_us - sender.sent_us[i];
+  while (read_now(&was_handled) < count) { /* computes */
   }
   pthread_join(threads[1], NULL);
+  for (int i = 0; i < count; ++i) samples[i] = handled_us[i] - sender.sent_us[i];
   __atomic_store_n(&waker.is_over, 1, __ATOMIC_RELEASE);
   const uint64_t one = 1;
   if (write(waker.event_fd, &one, sizeof one) < 0) fail("eventfd");
