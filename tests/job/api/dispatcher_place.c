@@ -1,5 +1,7 @@
 /* gasnetrun_pinwire --bind: the dispatcher runs on CPUs that no rank is bound to, while there are any. With one rank. */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include <dirent.h>
 #include <sched.h>
 

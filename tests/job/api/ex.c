@@ -13,7 +13,7 @@ static gex_Rank_t ranks;
 static gex_AM_Index_t on_short_index, on_payload_index, on_reply_index;
 static volatile int requests, replies;
 static int requests_due, replies_due; /* all-to-all: as many come as go */
-static unsigned char *my_base, *local;
+static unsigned char *local;
 static gex_AM_Entry_t table[4];
 
 static gex_Rank_t check_token(gex_Token_t token, int is_req, int is_long, gex_AM_Index_t index) {
@@ -159,6 +159,7 @@ static void exchange_messages(int has_segments) {
 #ifndef GASNET_SEGMENT_EVERYTHING
 /* GX-062...066, GX-076...079 */
 static void attach(void) {
+  unsigned char *my_base;
   gex_Segment_t segment = GEX_SEGMENT_INVALID;
   uintptr_t size = 0;
   EXPECT(gex_Segment_QueryBound(team, me, NULL, NULL, &size) != 0);
