@@ -16,7 +16,7 @@ TIMED_OUT, DIED = 124, 125
 LOGS = ("command", "settings", "began", "status", "dmesg", "console", "qemu")
 COMMANDS = pathlib.Path(__file__).resolve().parents[2] / "tests/guest/bin"
 CONSOLE_TAIL_LINES = 60
-# From QEMU's start to the command's: 8 s where nothing else runs. QEMU's threads or the kernel in them stop for good now and then.
+# From QEMU's start to the command's: 8 s where nothing else runs.
 BOOT_LIMIT_S = 120
 # Of the time-out, after which the guest says what runs there: a test that hangs is known by what it waits for.
 REPORT_AFTER = 0.85
