@@ -15,6 +15,10 @@ struct AmCall {
   uint32_t argc;
   const int32_t* args;
 };
+/// As the C entry points have it.
+inline AmCall call_of(uint8_t handler, int argc, const int32_t* args) noexcept {
+  return {handler, static_cast<uint32_t>(argc), args};
+}
 
 void request_short(Rank to, const AmCall& call) noexcept;
 void request_medium(Rank to, const AmCall& call, const void* source, size_t bytes) noexcept;

@@ -58,10 +58,6 @@ void end_life(Hsl* hsl) noexcept {
   }
 }
 
-AmCall call_of(gasnet_handler_t handler, int argc, const gasnet_handlerarg_t* args) noexcept {
-  return {handler, static_cast<uint32_t>(argc), args};
-}
-
 }  // namespace
 
 extern "C" {

@@ -57,10 +57,6 @@ void complete_here(const char* call, gex_Event_t* lc_opt, bool is_reply) noexcep
   if (lc_opt != GEX_EVENT_GROUP) *lc_opt = GEX_EVENT_INVALID;
 }
 
-AmCall call_of(gex_AM_Index_t handler, int argc, const gex_AM_Arg_t* args) noexcept {
-  return {handler, static_cast<uint32_t>(argc), args};
-}
-
 }  // namespace
 
 extern "C" {
