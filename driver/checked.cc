@@ -37,6 +37,32 @@ class LaneLedger {
           "give_back: not the oldest of its class that is held", recv.data);
   }
 
+  /// Memory that is out. Any thread, where post() is any thread's.
+  void lend(const Lent& lent) noexcept {
+    for (Out& out : out_) {
+      uint64_t nothing = 0;
+      if (!out.payload.compare_exchange_strong(nothing, 1, std::memory_order_acquire)) continue;
+      out.bytes = lent.bytes;
+      out.name = lent.name;
+      // release pairs with the acquire of take_lent(), in whatever thread
+      out.payload.store(reinterpret_cast<uint64_t>(lent.payload), std::memory_order_release);
+      return;
+    }
+    check(false, "lend: more is out than this checker remembers");
+  }
+  /// A payload nullptr: it is not out, or by another name.
+  Lent take_lent(const void* payload, uint64_t name) noexcept {
+    const auto wanted = reinterpret_cast<uint64_t>(payload);
+    for (Out& out : out_) {
+      if (out.payload.load(std::memory_order_acquire) != wanted) continue;
+      const Lent lent{static_cast<std::byte*>(const_cast<void*>(payload)), out.bytes, out.name};
+      if (lent.name != name) break;
+      out.payload.store(0, std::memory_order_release);  // pairs with the exchange in lend()
+      return lent;
+    }
+    return {};
+  }
+
   /// One call at a time, for the calls of a lane that the caller serialises.
   void enter() noexcept {
     check(!busy_.exchange(true, std::memory_order_acquire), "two calls for one lane at once");
@@ -46,6 +72,12 @@ class LaneLedger {
  private:
   static constexpr uint32_t kBuckets = 1 << 14;
   static constexpr uint32_t kHeldMax = 1 << 12;
+  static constexpr uint32_t kOutMax = 256;
+  struct Out {
+    std::atomic<uint64_t> payload{0};  ///< 0: free; 1: being written
+    uint64_t bytes = 0;
+    uint64_t name = 0;
+  };
   static uint64_t bucket(uint64_t cookie) noexcept {
     return (cookie * 0x9e3779b97f4a7c15) >> 32 & (kBuckets - 1);
   }
@@ -58,6 +90,7 @@ class LaneLedger {
   std::atomic<bool> busy_{false};
   std::atomic<uint32_t> owed_[kBuckets] = {};
   Held held_[2];
+  Out out_[kOutMax];
 };
 
 class LaneUse {
@@ -148,6 +181,11 @@ class Checked final : public ForwardingDriver {
       check_work(item);
       // Before it is taken: another thread may poll its completion while post() runs.
       if (is_signalled(item)) ledger.owe_done(item.cookie);
+      if (is_lent(item)) {
+        const Lent lent = ledger.take_lent(item.local, item.lent);
+        check(lent.payload != nullptr, "post: memory that is not lent", item.local);
+        check(item.bytes <= lent.bytes, "post: more than was lent", item.bytes, lent.bytes);
+      }
     }
     if (!caps_.concurrent_post) ledger.enter();
     const uint32_t taken = inner().post(lane, work);
@@ -155,8 +193,35 @@ class Checked final : public ForwardingDriver {
     check(taken <= work.size(), "post: took more than there was", taken, work.size());
     for (const Work& item : work.subspan(taken)) {
       if (is_signalled(item)) ledger.forgive_done(item.cookie);
+      if (is_lent(item)) {
+        ledger.lend({static_cast<std::byte*>(item.local), item.bytes, item.lent});
+      }
     }
     return taken;
+  }
+
+  Lent lend(uint32_t lane, Rank peer, uint64_t bytes) noexcept override {
+    check_open();
+    LaneLedger& ledger = at(lane);
+    check(peer < info_.rank_count && connected_[peer], "lend: no such rank", peer);
+    check(bytes <= caps_.lent_bytes_max, "lend: more than lent_bytes_max", bytes,
+          caps_.lent_bytes_max);
+    if (!caps_.concurrent_post) ledger.enter();
+    const Lent lent = inner().lend(lane, peer, bytes);
+    if (!caps_.concurrent_post) ledger.leave();
+    if (lent.payload == nullptr) return lent;
+    check(lent.bytes >= bytes, "lend: less than was asked for", lent.bytes, bytes);
+    check(reinterpret_cast<uintptr_t>(lent.payload) % 16 == 0, "lend: not aligned", lent.payload);
+    ledger.lend(lent);
+    return lent;
+  }
+  void take_back(uint32_t lane, const Lent& lent) noexcept override {
+    LaneLedger& ledger = at(lane);
+    const Lent out = ledger.take_lent(lent.payload, lent.name);
+    check(out.payload != nullptr, "take_back: memory that is not lent", lent.payload);
+    if (!caps_.concurrent_post) ledger.enter();
+    inner().take_back(lane, lent);
+    if (!caps_.concurrent_post) ledger.leave();
   }
 
   uint32_t done(uint32_t lane, std::span<Done> out) noexcept override {
@@ -230,6 +295,7 @@ class Checked final : public ForwardingDriver {
 
  private:
   static bool is_signalled(const Work& work) noexcept { return (work.flags & kWorkSilent) == 0; }
+  static bool is_lent(const Work& work) noexcept { return (work.flags & kWorkLent) != 0; }
   void check_open() const noexcept { check(is_open_, "a call before open or after close"); }
   LaneLedger& at(uint32_t lane) const noexcept {
     check(lane < info_.lanes && lanes_ != nullptr, "no such lane", lane, info_.lanes);
@@ -249,13 +315,19 @@ class Checked final : public ForwardingDriver {
     check(caps_.copied_bytes_max <= caps_.put_bytes_max,
           "caps: copied_bytes_max above put_bytes_max", caps_.copied_bytes_max,
           caps_.put_bytes_max);
+    check(caps_.lent_bytes_max + kHeadBytesMax <= caps_.send_bytes_max,
+          "caps: lent_bytes_max above what a message carries", caps_.lent_bytes_max,
+          caps_.send_bytes_max);
   }
 
   void check_work(const Work& work) const noexcept {
     check(work.op <= Op::kCompareSwap, "post: no such operation", static_cast<int>(work.op));
     check(work.cls <= MessageClass::kReply, "post: no such class", static_cast<int>(work.cls));
-    check((work.flags & ~(kWorkCopied | kWorkSilent | kWorkFenced)) == 0, "post: unknown flags",
-          work.flags);
+    check((work.flags & ~(kWorkCopied | kWorkSilent | kWorkFenced | kWorkLent)) == 0,
+          "post: unknown flags", work.flags);
+    check(!is_lent(work) || (work.op == Op::kSend && work.head_bytes % 16 == 8),
+          "post: lent memory in another message than it is for", static_cast<int>(work.op),
+          work.head_bytes);
     check((work.flags & kWorkFenced) == 0 || work.op == Op::kSend, "post: a fence of no kSend",
           static_cast<int>(work.op));
     check(work.peer < info_.rank_count, "post: no such rank", work.peer, info_.rank_count);

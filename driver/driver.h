@@ -27,13 +27,15 @@ struct Caps {
   /// The most payload of one kPut or kPutSend with kWorkCopied: what the driver can hold at once. A
   /// kSend is copied whole. copied_bytes_max <= put_bytes_max.
   uint64_t copied_bytes_max = 0;
-  uint32_t mtu_bytes = 0;  ///< 0: not packetised
-  bool hw_rdma = false;    ///< one-sided work needs no CPU at the target
+  uint64_t lent_bytes_max = 0;    ///< the most payload that lend() has memory for; 0: none at all
+  uint32_t mtu_bytes = 0;         ///< 0: not packetised
+  bool hw_rdma = false;           ///< one-sided work needs no CPU at the target
   bool ordered_put_send = false;  ///< by the device; kPutSend keeps its order on every driver
-  uint32_t atomic64 = 0;  ///< 64-bit atomics: an atomic_bit() for each that the device has
+  uint32_t atomic64 = 0;          ///< 64-bit atomics: an atomic_bit() for each that the device has
   bool on_demand_paging = false;  ///< expose() makes the device follow the process's page tables
   bool exposes = false;           ///< expose() works
-  bool bounded_replies = false;  ///< a receiver has room for one reply to each request, not for more
+  bool bounded_replies =
+      false;  ///< a receiver has room for one reply to each request, not for more
   bool needs_local_key = false;  ///< work of more than copied_bytes_max must name a region
   bool zero_copy_tx = false;
   bool in_place_rx = false;
@@ -114,6 +116,18 @@ class Driver {
   /// Takes a prefix of `work`, which is not empty. A short count is back-pressure: poll (recv,
   /// done) and try again.
   virtual uint32_t post(uint32_t lane, std::span<const Work> work) noexcept = 0;
+  /// Lends memory for the payload of one kSend to `peer` on this lane, of at most
+  /// caps().lent_bytes_max; the kSend says kWorkLent, and has a head of 8 modulo 16 bytes, so that
+  /// the payload stays as aligned. It is memory alone, and no place among what is sent: whoever
+  /// borrowed it may compute for a second before it posts, so no ring's slot, sequence number or
+  /// credit is taken for it, behind which others would wait. And a lane lends only a part of what
+  /// it has: however much is out, everything else still goes. Called as post() is of silent work.
+  virtual Lent lend(uint32_t lane, Rank peer, uint64_t bytes) noexcept {
+    (void)lane, (void)peer, (void)bytes;
+    return {};
+  }
+  /// Takes back what was lent and will not be posted. Called as lend() is.
+  virtual void take_back(uint32_t lane, const Lent& lent) noexcept { (void)lane, (void)lent; }
   /// Every accepted Work that is not kWorkSilent yields exactly one Done, also on failure.
   virtual uint32_t done(uint32_t lane, std::span<Done> out) noexcept = 0;
   /// Drives the device (receive, acknowledge, retransmit, one-sided work of peers) and hands out

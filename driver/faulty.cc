@@ -67,6 +67,10 @@ class Faulty final : public ForwardingDriver {
     fail(work.front().peer);
     return swallow(lanes_[lane].failed, work);
   }
+  Lent lend(uint32_t lane, Rank peer, uint64_t bytes) noexcept override {
+    if (caps().lent_bytes_max == 0 || strikes(lane, plan_.refuse)) return {};
+    return inner().lend(lane, peer, bytes);
+  }
   uint32_t done(uint32_t lane, std::span<Done> out) noexcept override {
     if (strikes(lane, plan_.delay)) return 0;
     FailedWork& failed = lanes_[lane].failed;
@@ -147,6 +151,7 @@ constexpr Deniable kDeniable[] = {
     {"zero_copy_tx", [](Caps& caps) { caps.zero_copy_tx = false; }},
     {"in_place_rx", [](Caps& caps) { caps.in_place_rx = false; }},
     {"event_fd", [](Caps& caps) { caps.event_fd = false; }},
+    {"lends", [](Caps& caps) { caps.lent_bytes_max = 0; }},
     {"concurrent_post", [](Caps& caps) { caps.concurrent_post = false; }},
     {"concurrent_idle", [](Caps& caps) { caps.concurrent_idle = false; }},
     {"tells_service", [](Caps& caps) { caps.tells_service = false; }},
@@ -162,6 +167,7 @@ constexpr Deniable kDeniable[] = {
     {"large_messages",
      [](Caps& caps) {
        caps.send_bytes_max = std::min<uint64_t>(caps.send_bytes_max, 512 + kHeadBytesMax);
+       caps.lent_bytes_max = std::min<uint64_t>(caps.lent_bytes_max, 512);
      }},
 };
 constexpr auto kDeniableNames = [] {

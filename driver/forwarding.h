@@ -25,6 +25,12 @@ class ForwardingDriver : public Driver {
   uint32_t post(uint32_t lane, std::span<const Work> work) noexcept override {
     return inner_->post(lane, work);
   }
+  Lent lend(uint32_t lane, Rank peer, uint64_t bytes) noexcept override {
+    return inner_->lend(lane, peer, bytes);
+  }
+  void take_back(uint32_t lane, const Lent& lent) noexcept override {
+    inner_->take_back(lane, lent);
+  }
   uint32_t done(uint32_t lane, std::span<Done> out) noexcept override {
     return inner_->done(lane, out);
   }

@@ -31,6 +31,8 @@ enum WorkFlags : uint8_t {
                     ///< is pinned: it may be read again until close()
   kWorkFenced = 4,  ///< of a kSend: it is handed out after every plain kSend of its class that the
                     ///< lane took for this peer before it. Others may overtake each other
+  kWorkLent = 8,    ///< of a kSend: `local` is memory that this lane lent for it (Lent), and goes
+                    ///< back to the driver when the work is taken
 };
 
 enum class AtomicCode : uint8_t { kAdd, kAnd, kOr, kXor, kMin, kMax, kSwap, kCompareSwap, kGet };
@@ -64,12 +66,19 @@ struct alignas(64) Work {
   uint64_t remote;    ///< virtual address at the peer
   uint32_t remote_key;
   uint32_t local_key;  ///< region of `local`, or kNoRegion: the driver copies
-  uint64_t reserved;
+  uint64_t lent;  ///< of kWorkLent: Lent::name
 };
 static_assert(sizeof(Work) == 64 && std::is_trivially_copyable_v<Work>);
 
 inline constexpr uint32_t kNoRegion = 0;
 inline constexpr uint32_t kHeadBytesMax = 96;  ///< AM header 8 + Long fields 16 + 16 arguments + padding
+
+/// Memory of a driver's for the payload of one kSend: what is written there leaves from there.
+struct Lent {
+  std::byte* payload = nullptr;  ///< nullptr: none is free now. 16-byte aligned
+  uint64_t bytes = 0;            ///< at least as many as were asked for
+  uint64_t name = 0;
+};
 
 enum class WorkStatus : uint8_t {
   kOk,

@@ -33,8 +33,8 @@ Lane::Lane(NicShared& nic, uint32_t index)
   slots_.make(slots);
   small_frames_ = std::make_unique<std::byte[]>(size_t{slots} * kSmallFrameBytes);
   buffers_.make(window);
-  buffer_stride_ = round_up<uint32_t>(nic.facts.frame_bytes_max, 64);
-  buffer_bytes_ = std::make_unique_for_overwrite<std::byte[]>(size_t{window} * buffer_stride_);
+  buffer_stride_ = nic.frames.stride;
+  buffer_bytes_ = nic.frames.bytes.get() + size_t{index} * window * buffer_stride_;
   const uint32_t windows = std::clamp(kFlows * ranks, 12u, 192u);
   windows_.make(windows);
   active_windows_ = std::make_unique<Index[]>(windows);
@@ -80,6 +80,15 @@ uint32_t Lane::post(std::span<const Work> work) noexcept {
   if (!done_.empty()) note_idle();
   return accepted;
 }
+
+/// A buffer of those for large frames: three quarters always stay for frames and copied puts.
+Lent Lane::lend() noexcept {
+  const Index index = buffers_.take(buffers_.size() / 4 * 3);
+  if (index == kNoIndex) return {};
+  return {buffer_bytes_ + size_t{index} * buffer_stride_, buffer_stride_, index};
+}
+
+void Lane::take_back(const Lent& lent) noexcept { buffers_.give(static_cast<Index>(lent.name)); }
 
 uint32_t Lane::done(std::span<Done> out) noexcept {
   uint32_t count = 0;

@@ -31,6 +31,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdlib>
 #include <memory>
 #include <span>
 
@@ -45,6 +46,17 @@
 
 namespace pinwire {
 
+/// Memory for large frames, attached to the port, so that a payload that was written there leaves
+/// from there.
+struct FrameMemory {
+  struct Free {
+    void operator()(std::byte* memory) const noexcept { std::free(memory); }
+  };
+  std::unique_ptr<std::byte[], Free> bytes;
+  uint32_t stride = 0;
+  uint32_t port_key = 0;
+};
+
 /// What the lanes of one NIC share.
 struct NicShared {
   Port& port;
@@ -55,6 +67,7 @@ struct NicShared {
   Regions regions{};
   Endpoint self{};
   FailureNote failure{};
+  FrameMemory frames{};  ///< the lanes' large buffers
 };
 
 /// Payloads up to this are copied into the frame even if they may stay: cheaper than a second part.
@@ -85,6 +98,8 @@ class Lane {
 
   void connect(Rank rank, const Endpoint& endpoint) noexcept;
   uint32_t post(std::span<const Work> work) noexcept;
+  Lent lend() noexcept;
+  void take_back(const Lent& lent) noexcept;
   uint32_t done(std::span<Done> out) noexcept;
   uint32_t recv(RecvFilter filter, std::span<Recv> out) noexcept;
   void give_back(std::span<const Recv> buffers) noexcept;
@@ -268,7 +283,7 @@ class Lane {
   std::unique_ptr<std::byte[]> small_frames_;
   struct Buffer {};
   IndexPool<Buffer> buffers_;
-  std::unique_ptr<std::byte[]> buffer_bytes_;
+  std::byte* buffer_bytes_ = nullptr;
   uint32_t buffer_stride_ = 0;
   IndexPool<SendWindow> windows_;
   std::unique_ptr<Index[]> active_windows_;

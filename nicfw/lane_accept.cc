@@ -20,7 +20,11 @@ bool Lane::accept(const Work& work) noexcept {
   check(peer.connected, "post: the rank is not connected", work.peer);
   check(work.head_bytes <= kHeadBytesMax && work.head_bytes % 8 == 0, "post: bad head_bytes",
         work.head_bytes);
-  if (peer.dead) return accept_dead(work);
+  if (peer.dead) {
+    const bool taken = accept_dead(work);
+    if (taken && (work.flags & kWorkLent)) buffers_.give(static_cast<Index>(work.lent));
+    return taken;
+  }
   switch (work.op) {
     case Op::kSend:
       return accept_send(peer, work);
@@ -43,9 +47,10 @@ bool Lane::accept_send(Peer& peer, const Work& work) noexcept {
   const uint64_t total = work.head_bytes + work.bytes;
   check(total <= peer.frame_bytes_max - kRecordsOffset - kMessageHeaderBytes,
         "post: message larger than send_bytes_max", total);
-  const bool copied = work.flags & kWorkCopied || work.bytes <= kCopyBytes;
-  uint32_t body_key = 0;
-  if (!copied && !local_key(work, body_key)) return true;
+  const bool lent = work.flags & kWorkLent;
+  const bool copied = work.bytes <= kCopyBytes || (work.flags & kWorkCopied && !lent);
+  uint32_t body_key = lent ? nic_.frames.port_key : 0;
+  if (!copied && !lent && !local_key(work, body_key)) return true;
   const Index op = work.flags & kWorkSilent ? kNoIndex : take_op(work);
   if (op == kNoIndex && !(work.flags & kWorkSilent)) return false;
 
@@ -67,6 +72,7 @@ bool Lane::accept_send(Peer& peer, const Work& work) noexcept {
     slot->body = static_cast<const std::byte*>(work.local);
     slot->body_bytes = static_cast<uint32_t>(work.bytes);
     slot->body_key = body_key;
+    if (lent) slot->buffer = static_cast<Index>(work.lent);  // until it is acknowledged
     slot->has_message = true;
     if (flow == Flow::kRequest) ++peer.requests_built;
   }
@@ -87,6 +93,7 @@ bool Lane::accept_send(Peer& peer, const Work& work) noexcept {
     std::memcpy(at + work.head_bytes, work.local, work.bytes);
     counters_.add(Count::kTxCopiedBytes, work.bytes);
   }
+  if (lent && copied) buffers_.give(static_cast<Index>(work.lent));
   if (op != kNoIndex) chain_op(*slot, op);
   counters_.add(Count::kMessagesSent);
   built(peer, flow);

@@ -51,7 +51,7 @@ SendSlot* Lane::start_frame(Peer& peer, Flow flow, bool large) noexcept {
       slots_.give(index);
       return nullptr;
     }
-    slot.head = buffer_bytes_.get() + size_t{slot.buffer} * buffer_stride_;
+    slot.head = buffer_bytes_ + size_t{slot.buffer} * buffer_stride_;
   }
   std::memcpy(slot.head, peer.encapsulation, kEncapsulationBytes);
   slot.head_bytes = kRecordsOffset;

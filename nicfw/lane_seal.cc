@@ -91,7 +91,7 @@ void Lane::snapshot_body(SendSlot& slot) noexcept {
     seal(slot);
     return;
   }
-  std::byte* copy = buffer_bytes_.get() + size_t{buffer} * buffer_stride_;
+  std::byte* copy = buffer_bytes_ + size_t{buffer} * buffer_stride_;
   std::memcpy(copy, slot.head, slot.head_bytes);
   std::memcpy(copy + slot.head_bytes, slot.body, slot.body_bytes);
   slot.head = copy;

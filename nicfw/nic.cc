@@ -42,6 +42,10 @@ class Nic final : public Driver {
   uint32_t post(uint32_t lane, std::span<const Work> work) noexcept override {
     return lanes_[lane]->post(work);
   }
+  Lent lend(uint32_t lane, Rank, uint64_t) noexcept override { return lanes_[lane]->lend(); }
+  void take_back(uint32_t lane, const Lent& lent) noexcept override {
+    lanes_[lane]->take_back(lent);
+  }
   uint32_t done(uint32_t lane, std::span<Done> out) noexcept override {
     return lanes_[lane]->done(out);
   }
@@ -59,6 +63,8 @@ class Nic final : public Driver {
   void stats(StatSink& sink) const noexcept override;
 
  private:
+  Status make_frames(uint32_t lanes);
+
   NicShared shared_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   uint32_t smallest_frame_ = 0;  ///< of this port and those of the peers that are connected
@@ -74,6 +80,7 @@ Caps Nic::caps() const noexcept {
   caps.eager_bytes_max = copied_frame_bytes(smallest_frame_);
   caps.copied_bytes_max =
       copied_put_bytes(shared_.config.window_frames, put_fragment_bytes(smallest_frame_));
+  caps.lent_bytes_max = caps.send_bytes_max - kHeadBytesMax;
   caps.mtu_bytes = shared_.facts.frame_bytes_max;
   caps.atomic64 = kAllAtomics;
   caps.exposes = true;
@@ -115,10 +122,25 @@ Status Nic::open(const OpenInfo& info) {
   shared_.self.frame_bytes_max = static_cast<uint16_t>(facts.frame_bytes_max);
   shared_.self.rx_buffers = static_cast<uint16_t>(std::min(facts.rx_buffers, 0xffffu));
   shared_.regions.make(config.seed ^ info.job_key ^ info.rank);
+  if (auto made = make_frames(info.lanes); !made) return made;
   for (uint32_t lane = 0; lane < info.lanes; ++lane) {
     lanes_.push_back(std::make_unique<Lane>(shared_, lane));
   }
   open_ = true;
+  return success();
+}
+
+Status Nic::make_frames(uint32_t lanes) {
+  constexpr size_t kPageBytes = 4096;
+  FrameMemory& frames = shared_.frames;
+  frames.stride = round_up<uint32_t>(shared_.facts.frame_bytes_max, 64);
+  const size_t bytes =
+      round_up(size_t{lanes} * shared_.config.window_frames * frames.stride, kPageBytes);
+  frames.bytes.reset(static_cast<std::byte*>(std::aligned_alloc(kPageBytes, bytes)));
+  if (!frames.bytes) return error("nicfw: no memory for %zu bytes of frames", bytes);
+  auto attached = shared_.port.attach(frames.bytes.get(), bytes);
+  if (!attached) return attached.error();
+  frames.port_key = *attached;
   return success();
 }
 
@@ -167,6 +189,7 @@ void Nic::close() {
   open_ = false;
   for (auto& lane : lanes_) lane->close();
   shared_.regions.unpin_all(shared_.port);
+  if (shared_.frames.port_key != 0) shared_.port.detach(shared_.frames.port_key);
 }
 
 void Nic::stats(StatSink& sink) const noexcept {

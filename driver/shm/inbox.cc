@@ -15,9 +15,14 @@ namespace {
 constexpr uint64_t ring_bytes(uint32_t slot_count) {
   return sizeof(RingControl) + 2 * uint64_t{slot_count} * kSlotBytes;  // the slots and the room
 }
-constexpr uint64_t inbox_bytes(uint32_t lanes, uint32_t slot_count) {
-  return align_up<uint64_t>(sizeof(InboxHeader) + 2 * lanes * ring_bytes(slot_count), 4096);
+constexpr uint64_t outbox_at(uint32_t lanes, uint32_t slot_count) {
+  return sizeof(InboxHeader) + 2 * lanes * ring_bytes(slot_count);
 }
+constexpr uint64_t inbox_bytes(uint32_t lanes, uint32_t slot_count) {
+  const uint64_t outbox_bytes = uint64_t{kLentBuffers} * kLentStride;
+  return align_up<uint64_t>(outbox_at(lanes, slot_count) + outbox_bytes, 4096);
+}
+static_assert(sizeof(InboxHeader) % kCacheLineBytes == 0);
 
 }  // namespace
 
@@ -110,6 +115,10 @@ RingView Inbox::ring(uint32_t lane, MessageClass cls) const noexcept {
   std::byte* slots = place + sizeof(RingControl);
   return {reinterpret_cast<RingControl*>(place), reinterpret_cast<Slot*>(slots),
           slots + uint64_t{slot_count_} * kSlotBytes, slot_count_};
+}
+
+OutboxView Inbox::outbox() const noexcept {
+  return {&header().lent, base_ + outbox_at(lanes_, slot_count_)};
 }
 
 }  // namespace pinwire::shm

@@ -1,11 +1,12 @@
-// A process's inbox: one memfd with a request and a reply ring for each lane, and a line that its
-// peers read (barriers). Peers of the same host map it through /proc/<pid>/fd; when the last of
-// them is gone, so is the memory: nothing to clean up.
+// A process's inbox: one memfd with a request and a reply ring for each lane, a line that its peers
+// read (barriers), and its outbox (outbox.h). Peers of the same host map it through /proc/<pid>/fd;
+// when the last of them is gone, so is the memory: nothing to clean up.
 #pragma once
 
 #include <cstdint>
 
 #include "core/base/result.h"
+#include "driver/shm/outbox.h"
 #include "driver/shm/ring.h"
 #include "driver/work.h"
 
@@ -22,7 +23,7 @@ struct InboxAddress {
   uint64_t base;        ///< in its owner's memory
 };
 inline constexpr uint32_t kInboxLanesMax = 16;
-inline constexpr uint32_t kInboxMagic = 0x70770004;
+inline constexpr uint32_t kInboxMagic = 0x70770005;
 
 /// Written by the owner, read by its host's peers. An owner is never more than one phase ahead of a
 /// reader, which notifies its own next phase after it has read.
@@ -65,6 +66,7 @@ struct InboxHeader {
   // For peers to try whether they reach its owner's memory by the kernel (far_memory.h).
   alignas(kCacheLineBytes) uint64_t probe_to_read;
   uint64_t probe_to_write;
+  LentBoard lent;
 };
 
 class Inbox {
@@ -81,6 +83,7 @@ class Inbox {
   InboxAddress address() const noexcept;
   InboxHeader& header() const noexcept { return *reinterpret_cast<InboxHeader*>(base_); }
   RingView ring(uint32_t lane, MessageClass cls) const noexcept;
+  OutboxView outbox() const noexcept;
   uint32_t lanes() const noexcept { return lanes_; }
 
  private:

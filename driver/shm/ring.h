@@ -103,20 +103,23 @@ struct BasicRingView {
 };
 using RingView = BasicRingView<HostMemory>;
 
-/// bytes:32 | source:16 | is a message:4 | lap:12
+/// has its payload elsewhere:1 | bytes:31 | source:16 | is a message:4 | lap:12
 struct Word {
   static constexpr uint64_t kMessage = 1;
+  static constexpr uint64_t kElsewhere = uint64_t{1} << 63;  ///< the bytes say where (outbox.h)
   static constexpr uint64_t kAwaited = 2 << 12;  ///< in the word that a message will replace
 
-  static constexpr uint64_t make(uint64_t lap, uint32_t source, uint32_t bytes) noexcept {
-    return uint64_t{bytes} << 32 | uint64_t{source & 0xffff} << 16 | kMessage << 12 | (lap & 0xfff);
+  static constexpr uint64_t make(uint64_t lap, uint32_t source, uint32_t bytes,
+                                 bool is_elsewhere = false) noexcept {
+    return (is_elsewhere ? kElsewhere : 0) | uint64_t{bytes} << 32 |
+           uint64_t{source & 0xffff} << 16 | kMessage << 12 | (lap & 0xfff);
   }
   static constexpr bool holds(uint64_t word, uint64_t lap) noexcept {
     return (word & 0xffff) == (kMessage << 12 | (lap & 0xfff));
   }
   static constexpr uint32_t source(uint64_t word) noexcept { return word >> 16 & 0xffff; }
   static constexpr uint32_t bytes(uint64_t word) noexcept {
-    return static_cast<uint32_t>(word >> 32);
+    return static_cast<uint32_t>(word >> 32) & 0x7fff'ffff;
   }
 };
 
@@ -174,8 +177,8 @@ class BasicRingProducer {
   }
   std::byte* body(Extent place, uint32_t bytes) const noexcept { return ring_.body(place, bytes); }
   /// True: the consumer sleeps, and must be woken.
-  bool publish(Extent place, uint32_t source, uint32_t bytes) noexcept {
-    const uint64_t word = Word::make(place.slots >> lap_shift_, source, bytes);
+  bool publish(Extent place, uint32_t source, uint32_t bytes, bool is_elsewhere = false) noexcept {
+    const uint64_t word = Word::make(place.slots >> lap_shift_, source, bytes, is_elsewhere);
     auto& at = ring_.at(place.slots).word;
     auto& sleeps = ring_.control->sleeps;
     if (sleeps.load(std::memory_order_relaxed) == 0) [[likely]] {
@@ -305,13 +308,14 @@ class BasicRingConsumer {
     std::byte* data;  ///< nullptr: none
     uint32_t bytes;
     uint32_t source;
+    bool is_elsewhere;
   };
 
   /// The next message in place; it stays until free_next().
   Message next() noexcept {
     const uint64_t slot = cursor_.load(std::memory_order_relaxed);
     const uint64_t word = ring_.at(slot).word.load(std::memory_order_acquire);
-    if (!Word::holds(word, slot >> lap_shift_)) return {nullptr, 0, 0};
+    if (!Word::holds(word, slot >> lap_shift_)) return {nullptr, 0, 0, false};
     const uint32_t bytes = Word::bytes(word);
     cursor_.store(slot + 1, std::memory_order_relaxed);
     Extent place{slot, lines_};
@@ -320,7 +324,7 @@ class BasicRingConsumer {
       place = place_after(place, bytes, ring_.slot_count);
       lines_ = end_of(place, bytes).lines;
     }
-    return {ring_.body(place, bytes), bytes, Word::source(word)};
+    return {ring_.body(place, bytes), bytes, Word::source(word), (word & Word::kElsewhere) != 0};
   }
 
   /// Frees the oldest message that next() handed out.

@@ -28,12 +28,14 @@ using shm::WakePipe;
 constexpr uint32_t kSlotsPerDepth = 16;
 constexpr uint32_t kSlotsMin = 32;
 constexpr uint32_t kDoneMax = 256;
+constexpr uint64_t kInRing = 0;  // Recv::buffer; else 1 + that of its sender's outbox
 /// So many messages sent since something was received make a stream.
 constexpr uint64_t kStreamMessages = 4;
 
 /// A rank of this host; made by connect(), so that ranks elsewhere cost two pointers.
 struct Peer {
   Inbox inbox;
+  shm::OutboxView outbox;           // its own
   std::vector<RingProducer> rings;  // 2 * lane + class
   std::vector<WakePipe> wakes;      // of each lane
   uint64_t region_base = 0;
@@ -50,6 +52,8 @@ struct alignas(kCacheLineBytes) Lane {
   Done done[kDoneMax];
   std::atomic<uint64_t> messages_sent{0};
   std::atomic<uint64_t> sent_at_recv{0};  // messages_sent when recv() last found something; a hint
+  std::atomic<uint64_t> bytes_copied{0};  // of payload, into rings
+  std::atomic<uint64_t> bytes_lent{0};    // sent where they were written
   Counter messages_received, wakeups_armed;  // by who holds the lane
   WakePipe wake;
 };
@@ -70,6 +74,8 @@ class Shm final : public ShmDriver {
             .inline_bytes_max = ~uint64_t{0},
             .eager_bytes_max = ~uint64_t{0},
             .copied_bytes_max = ~uint64_t{0},
+            .lent_bytes_max = std::min<uint64_t>(
+                shm::kLentBytes, shm::message_bytes_max(slot_count_) - kHeadBytesMax),
             .hw_rdma = true,
             .ordered_put_send = true,
             .atomic64 = has_exposed_all_ ? 0 : kAllAtomics,  // the kernel copies, no more
@@ -87,6 +93,7 @@ class Shm final : public ShmDriver {
     auto inbox = Inbox::create(info.lanes, slot_count_);
     if (!inbox) return inbox.error();
     own_ = std::move(*inbox);
+    outbox_ = own_.outbox();
     lanes_ = std::vector<Lane>(info.lanes);
     peers_ = std::vector<std::unique_ptr<Peer>>(info.rank_count);
     rings_ = std::vector<RingProducer*>(info.rank_count);
@@ -124,6 +131,7 @@ class Shm final : public ShmDriver {
     peers_[peer] = std::make_unique<Peer>();
     Peer& to = *peers_[peer];
     to.inbox = std::move(*inbox);
+    to.outbox = to.inbox.outbox();
     to.far = shm::FarPeer(theirs.pid, theirs.base);
     to.rings.reserve(2 * info_.lanes);
     for (uint32_t lane = 0; lane < info_.lanes; ++lane) {
@@ -178,7 +186,8 @@ class Shm final : public ShmDriver {
 
   uint32_t post(uint32_t lane, std::span<const Work> work) noexcept override {
     const Work& only = work.front();
-    if (work.size() == 1 && only.op == Op::kSend && (only.flags & kWorkSilent)) [[likely]] {
+    const bool is_plain = (only.flags & (kWorkSilent | kWorkLent)) == kWorkSilent;
+    if (work.size() == 1 && only.op == Op::kSend && is_plain) [[likely]] {
       return send(lane, only, only.bytes) ? 1 : 0;
     }
     uint32_t taken = 0;
@@ -187,6 +196,15 @@ class Shm final : public ShmDriver {
       ++taken;
     }
     return taken;
+  }
+
+  Lent lend(uint32_t, Rank, uint64_t) noexcept override {
+    const uint32_t buffer = outbox_.board->take();
+    if (buffer == shm::kLentBuffers) return {};
+    return {outbox_.payload(buffer), caps().lent_bytes_max, buffer};
+  }
+  void take_back(uint32_t, const Lent& lent) noexcept override {
+    outbox_.board->give(static_cast<uint32_t>(lent.name));
   }
 
   uint32_t done(uint32_t lane, std::span<Done> out) noexcept override {
@@ -214,7 +232,11 @@ class Shm final : public ShmDriver {
   }
 
   void give_back(uint32_t lane, std::span<const Recv> buffers) noexcept override {
-    for (const Recv& buffer : buffers) lanes_[lane].rings[static_cast<int>(buffer.cls)].free_next();
+    for (const Recv& recv : buffers) {
+      if (recv.buffer != kInRing) [[unlikely]]
+        peers_[recv.peer]->outbox.board->give(static_cast<uint32_t>(recv.buffer - 1));
+      lanes_[lane].rings[static_cast<int>(recv.cls)].free_next();
+    }
   }
 
   bool idle(uint32_t lane) const noexcept override {
@@ -237,14 +259,18 @@ class Shm final : public ShmDriver {
   const Failure* failure() const noexcept override { return failure_.get(); }
 
   void stats(StatSink& sink) const noexcept override {
-    uint64_t sent = 0, received = 0, armed = 0;
+    uint64_t sent = 0, received = 0, armed = 0, copied = 0, lent = 0;
     for (const Lane& lane : lanes_) {
       sent += lane.messages_sent.load(std::memory_order_relaxed);
       received += lane.messages_received;
       armed += lane.wakeups_armed;
+      copied += lane.bytes_copied.load(std::memory_order_relaxed);
+      lent += lane.bytes_lent.load(std::memory_order_relaxed);
     }
     sink.stat("messages_sent", sent);
     sink.stat("messages_received", received);
+    sink.stat("message_copied_bytes", copied);
+    sink.stat("message_lent_bytes", lent);
     sink.stat("ring_slots", slot_count_);
     sink.stat("wakeups_armed", armed);
   }
@@ -257,13 +283,16 @@ class Shm final : public ShmDriver {
     return info_.concurrent && cls == MessageClass::kRequest && lane >= info_.owned_lanes;
   }
 
-  static uint32_t drain(Lane& lane, MessageClass cls, std::span<Recv> out) noexcept {
+  uint32_t drain(Lane& lane, MessageClass cls, std::span<Recv> out) noexcept {
     RingConsumer& ring = lane.rings[static_cast<int>(cls)];
     uint32_t count = 0;
     while (count < out.size()) {
       const RingConsumer::Message message = ring.next();
       if (message.data == nullptr) break;
-      out[count++] = {message.data, message.bytes, message.source, 0, cls};
+      out[count] = {message.data, message.bytes, message.source, kInRing, cls};
+      if (message.is_elsewhere) [[unlikely]]
+        find_elsewhere(out[count]);
+      ++count;
     }
     if (count != 0) {
       lane.messages_received += count;
@@ -271,6 +300,40 @@ class Shm final : public ShmDriver {
                               std::memory_order_relaxed);
     }
     return count;
+  }
+
+  /// The message lies in its sender's outbox.
+  void find_elsewhere(Recv& recv) noexcept {
+    shm::Elsewhere place;
+    check(recv.bytes == sizeof place && peers_[recv.peer] != nullptr, "a message that says nothing",
+          recv.bytes, recv.peer);
+    std::memcpy(&place, recv.data, sizeof place);
+    check(place.head_bytes <= kHeadBytesMax && place.payload_bytes <= shm::kLentBytes,
+          "a message of absurd length", place.head_bytes, place.payload_bytes);
+    recv.data = peers_[recv.peer]->outbox.payload(place.buffer) - place.head_bytes;
+    recv.bytes = place.head_bytes + place.payload_bytes;
+    recv.buffer = uint64_t{place.buffer} + 1;
+  }
+
+  /// Of a payload in lent memory: the ring says where. One that fits a slot beside its head is
+  /// copied there, as both go in one line.
+  bool send_lent(uint32_t lane, const Work& item) noexcept {
+    const auto buffer = static_cast<uint32_t>(item.lent);
+    std::byte* payload = outbox_.payload(buffer);
+    dcheck(item.local == payload && item.bytes <= shm::kLentBytes, "not what was lent", item.bytes);
+    if (item.head_bytes + item.bytes <= shm::kBodyBytes) {
+      if (!send(lane, item, item.bytes)) return false;
+      outbox_.board->give(buffer);
+      return true;
+    }
+    const shm::Elsewhere place{buffer, item.head_bytes, static_cast<uint32_t>(item.bytes)};
+    std::memcpy(payload - item.head_bytes, item.head, item.head_bytes);
+    Work where = item;
+    where.head = &place;
+    where.head_bytes = sizeof place;
+    if (!send<true>(lane, where, 0)) return false;
+    count(lanes_[lane].bytes_lent, item.bytes);
+    return true;
   }
 
   bool post_one(uint32_t lane, const Work& item) noexcept {
@@ -281,7 +344,9 @@ class Shm final : public ShmDriver {
     WorkStatus status = WorkStatus::kOk;
     switch (item.op) {
       case Op::kSend:
-        if (!send(lane, item, item.bytes)) return false;
+        if ((item.flags & kWorkLent) ? !send_lent(lane, item) : !send(lane, item, item.bytes)) {
+          return false;
+        }
         break;
       case Op::kPutSend:
         // The copy comes first; release order of the word makes it visible before the message.
@@ -294,6 +359,12 @@ class Shm final : public ShmDriver {
     return true;
   }
 
+  /// From any thread that shares the lane: they may lose a count, which is harmless.
+  static void count(std::atomic<uint64_t>& counter, uint64_t bytes) noexcept {
+    counter.store(counter.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
+  }
+
+  template <bool is_elsewhere = false>
   [[gnu::always_inline]] bool send(uint32_t lane, const Work& item,
                                    uint64_t payload_bytes) noexcept {
     const auto bytes = static_cast<uint32_t>(item.head_bytes + payload_bytes);
@@ -310,9 +381,12 @@ class Shm final : public ShmDriver {
     const auto* head = static_cast<const std::byte*>(item.head);
     for (uint32_t at = 0; at < item.head_bytes; at += 8) std::memcpy(body + at, head + at, 8);
     if (payload_bytes != 0) std::memcpy(body + item.head_bytes, item.local, payload_bytes);
-    if (ring.publish(place, info_.rank, bytes)) [[unlikely]]
+    if (ring.publish(place, info_.rank, bytes, is_elsewhere)) [[unlikely]]
       wake(item.peer, lane);
-    if (bytes > shm::kBodyBytes && !is_streaming) ring.own_next_lines(place, bytes);
+    if (bytes > shm::kBodyBytes) {
+      if (!is_streaming) ring.own_next_lines(place, bytes);
+      count(l.bytes_copied, payload_bytes);
+    }
     l.messages_sent.store(sent + 1,
                           std::memory_order_relaxed);  // threads may lose a count: harmless
     return true;
@@ -390,6 +464,7 @@ class Shm final : public ShmDriver {
   const uint32_t ring_slots_max_;
   uint32_t slot_count_ = kSlotsMin;
   Inbox own_;
+  shm::OutboxView outbox_;
   std::vector<Lane> lanes_;
   std::vector<std::unique_ptr<Peer>> peers_;
   std::vector<RingProducer*> rings_;  // of each peer: 2 * lane + class

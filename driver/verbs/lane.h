@@ -59,6 +59,7 @@ struct LaneCounters {
 };
 
 inline constexpr uint32_t kMediumBytes = 4096;
+inline constexpr uint32_t kSmallBuffers = 256;
 inline constexpr uint32_t kMessageBytesMax = kMediumBytes + kHeadBytesMax;
 /// Unpinned memory goes through buffers of this size.
 inline constexpr uint32_t kLargeBufferBytes = 64 * 1024;
@@ -79,6 +80,8 @@ class Lane {
   ibv_qp* queue_of(Rank rank, uint32_t link) noexcept;
 
   uint32_t post(std::span<const Work> work) noexcept;
+  Lent lend() noexcept;
+  void take_back(const Lent& lent) noexcept { small_.give(static_cast<uint32_t>(lent.name)); }
   uint32_t done(std::span<Done> out) noexcept;
   uint32_t recv(RecvFilter filter, std::span<Recv> out) noexcept;
   void give_back(std::span<const Recv> buffers) noexcept;

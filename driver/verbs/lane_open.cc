@@ -17,7 +17,6 @@ namespace {
 constexpr uint32_t kDepthMax = 1024;
 constexpr uint32_t kCompletionsMax = 8192;
 constexpr uint32_t kSlack = 2 * ReceiveQueue::kSpare;  // buffers given back that are not posted yet
-constexpr uint32_t kSmallBuffers = 256;
 constexpr uint32_t kLargeBuffers = 16;
 constexpr uint32_t kInlineWanted = 256;
 /// Inlining is by the CPU, word by word: beyond this, copying into a buffer is as cheap.

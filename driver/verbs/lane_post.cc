@@ -64,13 +64,26 @@ bool Lane::append(const Work& work) noexcept {
   return true;
 }
 
+/// A buffer as messages leave from, the head's room first. Half of them stay for all else.
+Lent Lane::lend() noexcept {
+  if (small_.free_count() <= kSmallBuffers / 2) return {};
+  const uint32_t buffer = small_.take();
+  return {small_.at(buffer) + kHeadBytesMax, kMediumBytes, buffer};
+}
+
 void Lane::append_message(Link& link, const Work& work, uint64_t payload_bytes) noexcept {
   const uint64_t bytes = work.head_bytes + payload_bytes;
   dcheck(bytes <= kMessageBytesMax, "message too long", bytes);
   ibv_send_wr& request = chain_.add(shared_.send_opcode);
   request.imm_data = shared_.info.rank;
   uint32_t buffer = BufferPool::kNone;
-  if (bytes <= shared_.inline_bytes) {
+  if ((work.flags & kWorkLent) != 0) {  // the payload lies in the buffer; its head goes before it
+    buffer = static_cast<uint32_t>(work.lent);
+    std::byte* at = static_cast<std::byte*>(work.local) - work.head_bytes;
+    std::memcpy(at, work.head, work.head_bytes);
+    Chain::add_piece(request, at, bytes, small_.local_key());
+    counters_.bytes_in_place += payload_bytes;
+  } else if (bytes <= shared_.inline_bytes) {
     request.send_flags = IBV_SEND_INLINE;
     Chain::add_piece(request, work.head, work.head_bytes, 0);
     Chain::add_piece(request, work.local, payload_bytes, 0);

@@ -41,6 +41,10 @@ class Verbs final : public Driver {
   uint32_t post(uint32_t lane, std::span<const Work> work) noexcept override {
     return lanes_[lane]->post(work);
   }
+  Lent lend(uint32_t lane, Rank, uint64_t) noexcept override { return lanes_[lane]->lend(); }
+  void take_back(uint32_t lane, const Lent& lent) noexcept override {
+    lanes_[lane]->take_back(lent);
+  }
   uint32_t done(uint32_t lane, std::span<Done> out) noexcept override {
     return lanes_[lane]->done(out);
   }
@@ -79,6 +83,7 @@ Caps Verbs::caps() const noexcept {
   caps.inline_bytes_max = shared_.inline_bytes;
   caps.eager_bytes_max = std::max<uint64_t>(kEagerBytes, caps.inline_bytes_max);
   caps.copied_bytes_max = kLargeBufferBytes;
+  caps.lent_bytes_max = kMediumBytes;
   caps.mtu_bytes = shared_.device.mtu_bytes();
   caps.hw_rdma = true;
   const Paging& paging = shared_.device.paging;

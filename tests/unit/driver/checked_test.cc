@@ -23,6 +23,7 @@ class Puppet final : public test::IdleDriver {
             .inline_bytes_max = 64,
             .eager_bytes_max = 500,
             .copied_bytes_max = 2000,
+            .lent_bytes_max = 500,
             .atomic64 = kAllAtomics};
   uint32_t takes = 1;
   std::vector<Done> dones;
@@ -32,6 +33,7 @@ class Puppet final : public test::IdleDriver {
   Armed armed = Armed::kBusy;
   const Failure* failed = nullptr;
   Region pinned_as{};
+  Lent lent{};
   std::function<void()> inside_recv;
 
   Caps caps() const noexcept override { return told; }
@@ -39,6 +41,7 @@ class Puppet final : public test::IdleDriver {
     return pinned_as.bytes != 0 ? pinned_as : Region{reinterpret_cast<uint64_t>(base), bytes, 1, 1};
   }
   uint32_t post(uint32_t, std::span<const Work>) noexcept override { return takes; }
+  Lent lend(uint32_t, Rank, uint64_t) noexcept override { return lent; }
   uint32_t done(uint32_t, std::span<Done> out) noexcept override { return give(dones, out); }
   uint32_t recv(uint32_t, RecvFilter, std::span<Recv> out) noexcept override {
     if (inside_recv) inside_recv();
@@ -138,7 +141,7 @@ TEST_F(CheckedDeath, TheCallersWork) {
   work.cls = static_cast<MessageClass>(2);
   dies(work, "no such class");
   work = send();
-  work.flags = 8;
+  work.flags = 16;
   dies(work, "unknown flags");
   dies(put(64, kWorkFenced), "a fence of no kSend");
   work = send();
@@ -173,6 +176,41 @@ TEST_F(CheckedDeath, TheCallersWork) {
   dies(work, "malformed atomic");
   EXPECT_DEATH(driver_->post(0, {}), "no work");
   EXPECT_DEATH(driver_->post(2, {&work, 1}), "no such lane");
+}
+
+TEST_F(CheckedDeath, WhatIsLent) {
+  EXPECT_DEATH(driver_->lend(0, 3, 8), "lend: no such rank");
+  EXPECT_DEATH(driver_->lend(0, 1, 501), "lend: more than lent_bytes_max");
+  puppet_->lent = {line, 8, 5};
+  EXPECT_DEATH(driver_->lend(0, 1, 9), "lend: less than was asked for");
+  puppet_->lent.payload = line + 8;
+  EXPECT_DEATH(driver_->lend(0, 1, 8), "lend: not aligned");
+  puppet_->lent.payload = line;
+  Work work = send();
+  work.flags = kWorkLent;
+  work.local = line;
+  work.bytes = 8;
+  work.lent = 5;
+  EXPECT_DEATH(post(work), "post: memory that is not lent");
+  EXPECT_DEATH(driver_->take_back(0, puppet_->lent), "take_back: memory that is not lent");
+  EXPECT_EQ(driver_->lend(0, 1, 8).payload, line);
+  work.lent = 6;
+  EXPECT_DEATH(post(work), "post: memory that is not lent");
+  work.lent = 5;
+  work.bytes = 9;
+  EXPECT_DEATH(post(work), "post: more than was lent");
+  work.bytes = 8;
+  work.head_bytes = 16;
+  EXPECT_DEATH(post(work), "in another message than it is for");
+  work.head_bytes = 8;
+  puppet_->takes = 0;
+  post(work);  // refused: still out
+  puppet_->takes = 1;
+  post(work);
+  EXPECT_DEATH(post(work), "post: memory that is not lent");
+  EXPECT_EQ(driver_->lend(0, 1, 8).payload, line);
+  driver_->take_back(0, puppet_->lent);
+  EXPECT_DEATH(driver_->take_back(0, puppet_->lent), "take_back: memory that is not lent");
 }
 
 TEST_F(CheckedDeath, AnAtomicWithoutTheCapability) {
@@ -284,6 +322,7 @@ TEST_F(CheckedDeath, CapsThatContradictThemselves) {
   dies([](Caps& caps) { caps.inline_bytes_max = 3000; }, "inline_bytes_max above");
   dies([](Caps& caps) { caps.eager_bytes_max = 3000; }, "eager_bytes_max above");
   dies([](Caps& caps) { caps.copied_bytes_max = 5000; }, "copied_bytes_max above");
+  dies([](Caps& caps) { caps.lent_bytes_max = 905; }, "lent_bytes_max above");
 }
 
 }  // namespace

@@ -134,6 +134,138 @@ TEST_P(Contract, MessagesArriveOnceAndWhole) {
   expect_all_done_once();
 }
 
+uint64_t stat_of(const Driver& driver, const std::string& wanted) {
+  struct Sink : StatSink {
+    explicit Sink(std::string name) : wanted(std::move(name)) {}
+    void stat(const char* name, uint64_t value) noexcept override {
+      if (wanted == name) found += value;
+    }
+    std::string wanted;
+    uint64_t found = 0;
+  } sink(wanted);
+  driver.stats(sink);
+  return sink.found;
+}
+/// The drivers' names for payload of messages that they copied, and that left where it was written.
+struct Counted {
+  const char* copied;
+  const char* in_place;
+};
+Counted counted(Kind kind) {
+  if (kind == Kind::kShm) return {"message_copied_bytes", "message_lent_bytes"};
+  if (kind == Kind::kNicfw) return {"tx_copied_bytes", "tx_zero_copy_bytes"};
+  return {"copied_bytes", "in_place_bytes"};
+}
+
+// Some are posted long after they were lent, while others are sent past them; some never (GX-118).
+TEST_P(Contract, WhatIsWrittenIntoLentMemoryIsSentFromThere) {
+  constexpr uint64_t kMessages = 300;
+  constexpr size_t kHeldMax = 4;
+  const Caps caps = ranks_.at(0).caps();
+  if (caps.lent_bytes_max == 0) {
+    EXPECT_EQ(GetParam().faults, "without=lends");
+    EXPECT_EQ(ranks_.at(0).lend(0, 1, 0).payload, nullptr);
+    return;
+  }
+  struct Held {
+    Work work;
+    uint64_t heads[3];
+  };
+  std::vector<std::unique_ptr<Held>> held;
+  uint64_t number = 0, taken_back = 0, bytes_lent = 0;
+  const auto turn = [&] {
+    ranks_.turn(
+        0, [](const Recv&) { FAIL() << "nobody sends to rank 0"; }, done_);
+    ranks_.turn(
+        1,
+        [&](const Recv& recv) {
+          see(recv);
+          EXPECT_EQ(reinterpret_cast<uintptr_t>(recv.data) % 16, 8u);
+        },
+        none_);
+  };
+  for (uint32_t turns = 0; number < kMessages || !held.empty() || seen_ + taken_back < kMessages;
+       ++turns) {
+    ASSERT_LT(turns, kTurnsMax) << number << " lent, " << seen_ << " seen";
+    const uint64_t bytes = std::min<uint64_t>(number * 61 % 1300, caps.lent_bytes_max);
+    const Lent lent =
+        number < kMessages && held.size() < kHeldMax ? ranks_.at(0).lend(0, 1, bytes) : Lent{};
+    if (lent.payload != nullptr) {
+      std::memset(lent.payload, static_cast<int>(number), bytes);
+      if (number % 10 == 7) {
+        ranks_.at(0).take_back(0, lent);
+        ++taken_back;
+      } else {
+        auto next = std::make_unique<Held>();
+        Work& work = next->work = {};
+        std::memset(next->heads, static_cast<int>(number), sizeof next->heads);
+        next->heads[0] = number;
+        work.op = Op::kSend;
+        work.cls = number % 3 == 0 ? MessageClass::kReply : MessageClass::kRequest;
+        work.flags =
+            static_cast<uint8_t>(kWorkCopied | kWorkLent | (number % 2 == 0 ? kWorkSilent : 0));
+        work.head_bytes = number % 4 == 0 ? 24 : 8;
+        work.peer = 1;
+        work.cookie = number;
+        work.head = next->heads;
+        work.local = lent.payload;
+        work.bytes = bytes;
+        work.lent = lent.name;
+        held.insert(number % 5 == 0 ? held.begin() : held.end(), std::move(next));
+      }
+      ++number;
+    }
+    // The newest, so that the first waits until nothing new is lent.
+    if ((held.size() == kHeldMax || number == kMessages) && !held.empty() &&
+        ranks_.at(0).post(0, {&held.back()->work, 1}) == 1) {
+      bytes_lent += held.back()->work.bytes;
+      held.pop_back();
+    }
+    turn();
+  }
+  for (uint64_t i = 0; i < kMessages; ++i) EXPECT_EQ(times_[i], i % 10 == 7 ? 0 : 1) << i;
+  expect_all_done_once();
+  // What goes beside its head into one line, one frame with others or one request, is copied.
+  constexpr uint64_t kCopiedMax = 300 * kMessages / 4;
+  const Counted names = counted(GetParam().kind);
+  if (GetParam().faults.empty()) {
+    EXPECT_LE(stat_of(ranks_.at(0), names.copied), kCopiedMax);
+    EXPECT_GE(stat_of(ranks_.at(0), names.in_place) + kCopiedMax, bytes_lent);
+  }
+}
+
+// Lent memory that is out, all that there is, holds up nobody.
+TEST_P(Contract, WhatIsLentHoldsUpNobody) {
+  if (ranks_.at(0).caps().lent_bytes_max == 0) return;
+  std::vector<Lent> out;
+  for (uint32_t tries = 0; tries < 300; ++tries) {
+    const Lent lent = ranks_.at(0).lend(0, 1, 64);
+    if (lent.payload != nullptr) out.push_back(lent);
+  }
+  EXPECT_GE(out.size(), 4u);
+  EXPECT_LT(out.size(), 256u);
+  std::vector<uint64_t> heads(200);
+  std::vector<std::byte> payload(512);
+  std::vector<Work> works;
+  for (uint64_t i = 0; i < heads.size(); ++i) {
+    heads[i] = i;
+    std::memset(payload.data(), 0, payload.size());
+    Work work{};
+    work.op = Op::kSend;
+    work.cls = i % 3 == 0 ? MessageClass::kReply : MessageClass::kRequest;
+    work.flags = kWorkCopied | kWorkSilent;
+    work.head_bytes = 8;
+    work.peer = 1;
+    work.head = &heads[i];
+    works.push_back(work);
+  }
+  carry_out(works, works.size());
+  const auto source = pattern(
+      std::min<uint64_t>(TwoRanks::kMemoryBytes / 2, ranks_.at(0).caps().copied_bytes_max), 3);
+  if (!source.empty()) carry_out({put(source.data(), source.size(), 0, kWorkCopied)}, works.size());
+  for (const Lent& lent : out) ranks_.at(0).take_back(0, lent);
+}
+
 TEST_P(Contract, AFencedMessageComesAfterAllThatWasSentBefore) {
   constexpr uint64_t kMessages = 300;
   std::vector<uint64_t> heads(kMessages);
