@@ -31,6 +31,13 @@ enum InternalHandler : uint8_t {
   kHandlerVisitAnswer = 12,
   kHandlerVisitEnd = 13,
   kHandlerBarrierWake = 14,
+  kHandlerCollLetter = 20,  ///< extended/coll/mail.h, as all below
+  kHandlerCollSignal = 21,
+  kHandlerCollOffer = 22,
+  kHandlerCollPull = 23,
+  kHandlerCollPiece = 24,
+  kHandlerCollTaken = 25,
+  kHandlerCollEpoch = 26,
 };
 
 inline constinit HandlerFunction handler_table[kHandlerCount] = {};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "am/deferred.h"
 #include "am/sleep.h"
 #include "core/base/log.h"
 #include "core/interrupts/client_threads.h"
@@ -48,6 +49,15 @@ void check_drivers() noexcept {
   }
 }
 
+/// One thread at a time is at what was deferred.
+constinit std::atomic<bool> runs_deferred{false};
+
+uint32_t serve_deferred() noexcept {
+  if (deferred_first.load(std::memory_order_relaxed) == nullptr) [[likely]]
+    return 0;
+  return run_deferred();
+}
+
 constexpr uint32_t kSpinsBeforeBlock = 1000;
 constexpr uint32_t kSpinsBeforeYield = 20'000;
 
@@ -58,7 +68,7 @@ uint32_t poll() noexcept {
   check(!state.in_handler, "a handler may not poll or send requests (C1-172)");
   state.sends_since_poll = 0;
   if (has_dispatcher) [[unlikely]] {
-    if (only_dispatcher_polls) return 0;
+    if (only_dispatcher_polls) return serve_deferred();
     ++this_client.polls;
   }
   if constexpr (kConcurrent) {
@@ -78,7 +88,28 @@ uint32_t poll() noexcept {
   if constexpr (kConcurrent) {  // else no other client thread waits
     if (found != 0) note_progress();
   }
+  found += serve_deferred();
   return found != 0 ? found : has_served;
+}
+
+uint32_t run_deferred() noexcept {
+  if (runs_deferred.load(std::memory_order_relaxed) ||
+      runs_deferred.exchange(true, std::memory_order_acquire)) {
+    return 0;
+  }
+  uint32_t count = 0;
+  // acquire: the links. What is listed meanwhile is for the next poll.
+  Deferred* work = deferred_first.exchange(nullptr, std::memory_order_acquire);
+  while (work != nullptr) {
+    Deferred* next = work->next;
+    // pairs with defer(); from here on it may be listed again, and `next` be another
+    work->is_listed.exchange(false, std::memory_order_acq_rel);
+    count += work->run(*work);
+    work = next;
+  }
+  runs_deferred.store(false, std::memory_order_release);
+  if (count != 0) note_progress();
+  return count;
 }
 
 uint32_t poll_everything() noexcept {

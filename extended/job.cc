@@ -23,6 +23,7 @@
 #include "core/topo/numa.h"
 #include "core/trace/trace.h"
 #include "extended/barrier.h"
+#include "extended/coll/mail.h"
 #include "extended/connect.h"
 #include "extended/debugging.h"
 #include "extended/exit.h"
@@ -174,6 +175,7 @@ Status create_segment(Job& job, uint64_t segment_bytes) {
 
 Status bring_up(Job& job) {
   register_transfer_handlers();
+  register_mail();
   has_dispatcher = job.settings.dispatch != DispatchMode::kPoll;
   only_dispatcher_polls = job.settings.dispatch == DispatchMode::kNicproc;
   if (auto opened = open_drivers(job); !opened) return opened;

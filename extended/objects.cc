@@ -5,6 +5,7 @@
 
 #include "core/base/log.h"
 #include "core/engine/engine.h"
+#include "extended/coll/member.h"
 
 namespace pinwire {
 
@@ -15,7 +16,9 @@ void make_objects(const char* client_name, gex_Flags_t flags) {
   objects.client = new pinwire_client{client_name, flags, nullptr};
   objects.endpoint = new pinwire_ep;
   objects.endpoint->client = objects.client;
-  objects.team = new pinwire_tm{{}, objects.endpoint, engine.rank, engine.rank_count, nullptr};
+  objects.team = new pinwire_tm{{}, objects.endpoint, engine.rank, engine.rank_count};
+  objects.team->member = &take_seat();
+  open_seat(*objects.team->member, objects.team, nullptr);
 }
 
 void make_segment_object(void* base, uint64_t bytes) {

@@ -29,12 +29,17 @@ struct pinwire_ep {
   gex_AM_Entry_t handlers[256] = {};  ///< as registered; the functions are in am/handlers.h
 };
 
+namespace pinwire {
+struct Member;
+}
+
 struct pinwire_tm {
   pinwire_members members{};       ///< first: the headers' inlined calls read it
   pinwire_ep* endpoint = nullptr;  ///< of this process
   gex_Rank_t rank = 0;
   gex_Rank_t size = 0;
   const void* client_data = nullptr;
+  pinwire::Member* member = nullptr;  ///< its collectives (extended/coll)
 };
 static_assert(offsetof(pinwire_tm, members) == 0);
 

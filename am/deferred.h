@@ -1,0 +1,39 @@
+// What handlers leave to client threads, as they may neither send requests nor wait themselves: a
+// list that any context adds to, and that polls of client threads work off, one at a time.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace pinwire {
+
+/// Something with work to do, now and then. It lives as long as the process: who has put it on the
+/// list may still hold it when its work is long done.
+struct Deferred {
+  /// Client context; sends, and so polls, but is not called again meanwhile. Returns how much was
+  /// done.
+  uint32_t (*run)(Deferred& work) noexcept = nullptr;
+  std::atomic<bool> is_listed{false};
+  Deferred* next = nullptr;  ///< while listed
+};
+
+/// One load in each poll. Handlers that run in signals or in several threads add to it.
+inline constinit std::atomic<Deferred*> deferred_first{nullptr};
+
+/// `work.run` is called after this, at least once. Any context.
+inline void defer(Deferred& work) noexcept {
+  // release pairs with the acquire in run_deferred(), also where it is on the list already: what
+  // was recorded before is seen by the run.
+  if (work.is_listed.exchange(true, std::memory_order_acq_rel)) return;
+  Deferred* first = deferred_first.load(std::memory_order_relaxed);
+  do {
+    work.next = first;
+  } while (!deferred_first.compare_exchange_weak(first, &work, std::memory_order_release,
+                                                 std::memory_order_relaxed));
+}
+
+/// Client context. Nothing while another thread, or a caller of this one, is at it. Returns how
+/// much was done.
+uint32_t run_deferred() noexcept;
+
+}  // namespace pinwire

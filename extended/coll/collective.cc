@@ -1,0 +1,96 @@
+#include "extended/coll/collective.h"
+
+#include <mutex>
+
+#include "am/deferred.h"
+#include "am/progress.h"
+#include "core/base/check.h"
+#include "extended/coll/pool.h"
+#include "extended/objects.h"
+#include "extended/sync.h"
+#include "pin/lock.h"
+
+namespace pinwire {
+namespace {
+
+struct Pool {
+  PinLock lock;
+  Collective* first = nullptr;
+};
+Pool pool;
+
+Collective& take() noexcept {
+  {
+    const std::lock_guard<PinLock> guard(pool.lock);
+    if (Collective* c = pool.first) {
+      pool.first = c->next;
+      return *c;
+    }
+  }
+  return *new Collective;
+}
+
+void submit(Collective& c, DoneCount& done) noexcept {
+  Member& member = *c.member;
+  c.done = &done;
+  c.number = member.called++;
+  Collective* newest = member.submitted.load(std::memory_order_relaxed);
+  do {
+    c.next = newest;
+    // release pairs with the acquire of who admits it
+  } while (!member.submitted.compare_exchange_weak(newest, &c, std::memory_order_release,
+                                                   std::memory_order_relaxed));
+  defer(member);
+  run_deferred();
+}
+
+}  // namespace
+
+void recycle(Collective& c) noexcept {
+  c.scratch.release_large();
+  const std::lock_guard<PinLock> guard(pool.lock);
+  c.next = pool.first;
+  pool.first = &c;
+}
+
+Collective& new_collective(gex_TM_t tm, Collective::Script script) noexcept {
+  Collective& c = take();
+  c.member = tm->member;
+  c.script = script;
+  c.next = nullptr;
+  c.stage = Collective::Stage::kBefore;
+  c.syncs_before = c.syncs_after = c.is_live = false;
+  c.phase = c.round = 0;
+  c.root = 0;
+  c.dst = nullptr;
+  c.src = nullptr;
+  c.bytes = 0;
+  c.sizes = nullptr;
+  c.reduction = {};
+  for (uint32_t i = 0; i < c.sends; ++i) c.outbound[i].bytes = 0;
+  c.sends = 0;
+  for (uint32_t i = 0; i < c.member->data_boxes(); ++i) {
+    c.inbound[i].is_begun = c.inbound[i].is_done = false;
+    c.inbound[i].bytes = 0;
+  }
+  return c;
+}
+
+gex_Event_t start_collective(Collective& c) noexcept {
+  pinwire_op* op = take_op();
+  if (op == nullptr) [[unlikely]] {  // as all that start something: it is complete then
+    run_collective(c);
+    return GEX_EVENT_INVALID;
+  }
+  op->started = 1;
+  submit(c, op->done);
+  return handle_of(op);
+}
+
+void run_collective(Collective& c) noexcept {
+  DoneCount done{0};
+  submit(c, done);
+  wait_until([&done] { return done.load(std::memory_order_acquire) != 0; });
+}
+
+}  // namespace pinwire

@@ -1,0 +1,26 @@
+// Messages between the members of a team, for an operation: small data comes with them, larger data
+// is offered, and pulled by its receiver once that is there: by a get where it can, else by pieces
+// that the offerer's handler sends. Client context, in an operation's script.
+#pragma once
+
+#include "extended/coll/collective.h"
+
+namespace pinwire {
+
+/// `from` may not change until all_taken(). `letter`: which of the receiver's boxes.
+void send_data(Collective& c, Rank to, uint32_t letter, const void* from, size_t bytes) noexcept;
+/// No data.
+void send_signal(Collective& c, Rank to, uint32_t letter) noexcept;
+/// The round of an epoch's barrier.
+void send_epoch(const Member& member, Rank to, uint32_t round) noexcept;
+
+bool has_arrived(Collective& c, uint32_t letter) noexcept;
+/// True once the letter's data is in place; to be called until then. Who sends other than `bytes`
+/// was called with other arguments than this member: fatal.
+bool receive_data(Collective& c, Rank from, uint32_t letter, void* to, size_t bytes) noexcept;
+/// All that was offered is pulled.
+bool all_taken(const Collective& c) noexcept;
+
+void register_mail() noexcept;
+
+}  // namespace pinwire

@@ -1,0 +1,105 @@
+#include "extended/coll/member.h"
+
+#include <bit>
+#include <mutex>
+
+#include "am/progress.h"
+#include "core/base/check.h"
+#include "core/base/log.h"
+#include "extended/coll/collective.h"
+#include "extended/coll/mail.h"
+#include "extended/coll/run.h"
+#include "extended/objects.h"
+#include "pin/lock.h"
+
+namespace pinwire {
+namespace {
+
+/// Handlers look a seat up without a lock. release where it is filled pairs with their acquire.
+constinit std::atomic<Member*> seats[kSeatsMax] = {};
+
+struct FreeSeats {
+  PinLock lock;
+  uint32_t used = 0;        ///< seats that have a Member
+  Member* first = nullptr;  ///< of those that have no team, by `next_free`
+};
+FreeSeats free_seats;
+
+/// So that a Member that is listed as deferred may be free.
+struct Seat : Member {
+  Seat* next_free = nullptr;
+};
+
+}  // namespace
+
+uint64_t Member::finished_below() const noexcept {
+  return first != nullptr ? first->number : admitted;
+}
+
+Rank Member::jobrank_of(Rank member) const noexcept { return pinwire_jobrank(tm, member); }
+
+Member& take_seat() noexcept {
+  const std::lock_guard<PinLock> guard(free_seats.lock);
+  if (free_seats.first != nullptr) {
+    auto* seat = static_cast<Seat*>(free_seats.first);
+    free_seats.first = seat->next_free;
+    return *seat;
+  }
+  if (free_seats.used == kSeatsMax) {
+    fatal(
+        "a process is in at most %u teams at once; destroy those that are done with "
+        "(gex_TM_Destroy)",
+        kSeatsMax);
+  }
+  auto* seat = new Seat;
+  seat->run = run_member;
+  seat->seat = free_seats.used;
+  seats[free_seats.used++].store(seat, std::memory_order_release);
+  return *seat;
+}
+
+void open_seat(Member& member, gex_TM_t tm, const uint32_t* seats_of_all) noexcept {
+  member.tm = tm;
+  member.rank = tm->rank;
+  member.size = tm->size;
+  member.rounds = static_cast<uint32_t>(std::bit_width(tm->size - 1));
+  check(member.rounds <= kRoundsMax, "a team of too many members", tm->size);
+  member.seats = seats_of_all;
+  member.called = member.admitted = member.epochs = 0;
+  member.epoch_round = 0;
+  member.epochs_over.store(0, std::memory_order_relaxed);
+  for (auto& arrivals : member.epoch_arrivals) arrivals.store(0, std::memory_order_relaxed);
+  if (tm->size > 1) {
+    member.boxes = std::make_unique<LetterBox[]>(kWindowOps * member.boxes_each());
+    // Touched as it is used: as a rule, little of it.
+    member.payloads = std::make_unique_for_overwrite<std::byte[]>(
+        size_t{kWindowOps} * member.data_boxes() * kEagerBytesMax);
+  }
+  member.is_open.store(true, std::memory_order_release);
+}
+
+void close_seat(Member& member) noexcept {
+  // All members have called as many operations, and their last epoch is over here when every
+  // message of it has arrived.
+  const uint64_t epochs = member.called / kEpochOps;
+  wait_until([&member, epochs] {
+    if (member.epochs_over.load(std::memory_order_acquire) == epochs) return true;
+    defer(member);
+    return false;
+  });
+  member.is_open.store(false, std::memory_order_relaxed);
+  member.boxes.reset();
+  member.payloads.reset();
+  auto& seat = static_cast<Seat&>(member);
+  const std::lock_guard<PinLock> guard(free_seats.lock);
+  seat.next_free = static_cast<Seat*>(free_seats.first);
+  free_seats.first = &seat;
+}
+
+Member* find_seat(uint32_t seat) noexcept {
+  if (seat >= kSeatsMax) return nullptr;
+  Member* member = seats[seat].load(std::memory_order_acquire);
+  return member != nullptr && member->is_open.load(std::memory_order_acquire) ? member : nullptr;
+}
+
+}  // namespace pinwire
