@@ -74,20 +74,22 @@ void reply_pieces(const pinwire_token& token, uint64_t dest, const std::byte* so
 
 }  // namespace
 
-uint32_t put_by_message(Rank to, uint64_t dest, const void* source, size_t bytes,
+uint32_t put_by_message(Target to, uint64_t dest, const void* source, size_t bytes,
                         DoneCount& done) noexcept {
-  const size_t piece_max = carried_bytes_max(engine.drivers[engine.routes[to].driver_index].caps);
+  const Rank peer = rank_of(to);
+  const size_t piece_max = carried_bytes_max(engine.drivers[engine.routes[peer].driver_index].caps);
   const auto* from = static_cast<const std::byte*>(source);
   uint32_t count = 0;
   for (size_t at = 0; at < bytes; at += piece_max, ++count) {
-    request_put(to, dest + at, from + at, std::min(bytes - at, piece_max), done);
+    request_put(peer, dest + at, from + at, std::min(bytes - at, piece_max), done);
   }
   return count;
 }
 
-uint32_t get_by_message(Rank from, uint64_t source, void* dest, size_t bytes,
+uint32_t get_by_message(Target from, uint64_t source, void* dest, size_t bytes,
                         DoneCount& done) noexcept {
-  const size_t piece_max = carried_bytes_max(engine.drivers[engine.routes[from].driver_index].caps);
+  const Rank peer = rank_of(from);
+  const size_t piece_max = carried_bytes_max(engine.drivers[engine.routes[peer].driver_index].caps);
   const auto to = reinterpret_cast<uint64_t>(dest);
   const uint64_t cookie = cookie_of(done);
   uint32_t count = 0;
@@ -96,14 +98,14 @@ uint32_t get_by_message(Rank from, uint64_t source, void* dest, size_t bytes,
     const int32_t args[] = {low_half(source + at), high_half(source + at), piece,
                             low_half(to + at),     high_half(to + at),     low_half(cookie),
                             high_half(cookie)};
-    request_short(from, {kHandlerGet, 7, args});
+    request_short(peer, {kHandlerGet, 7, args});
   }
   return count;
 }
 
-void long_by_message(const pinwire_token* token, Rank to, const AmCall& call, const void* source,
+void long_by_message(const pinwire_token* token, Target to, const AmCall& call, const void* source,
                      size_t bytes, void* dest, bool is_async) noexcept {
-  const Route& route = engine.routes[to];
+  const Route& route = engine.routes[rank_of(to)];
   const size_t piece_max = carried_bytes_max(engine.drivers[route.driver_index].caps);
   const size_t ahead = bytes == 0 ? 0 : (bytes - 1) / piece_max * piece_max;
   const auto address = reinterpret_cast<uint64_t>(dest);
@@ -116,8 +118,9 @@ void long_by_message(const pinwire_token* token, Rank to, const AmCall& call, co
     reply_pieces(*token, address, from, ahead, piece_max);
   }
   AmHead head;
-  const uint32_t head_bytes = build_head(head, Category::kCarriedLong, call.handler, call.argc,
-                                         call.args, static_cast<uint32_t>(bytes), address);
+  const uint32_t head_bytes =
+      build_head(head, Category::kCarriedLong, call.handler, call.argc, call.args,
+                 static_cast<uint32_t>(bytes), address, endpoints_of(token, to, call));
   mark_async(head, is_async);
   Work work = send_work(token, to, head, head_bytes);
   if (ahead != 0 && token != nullptr) work.flags |= kWorkFenced;
@@ -127,8 +130,10 @@ void long_by_message(const pinwire_token* token, Rank to, const AmCall& call, co
 }
 
 void* own_memory(Rank source, const char* what, uint64_t address, uint64_t bytes) noexcept {
-  if (!inside(address, bytes, engine.own_base, engine.own_bytes)) [[unlikely]] {
-    fatal("rank %u asked for a %s of %llu bytes at 0x%llx, outside this segment", source, what,
+  const bool is_own = inside(address, bytes, engine.own_base, engine.own_bytes) ||
+                      engine.bound.find(address, bytes) != nullptr;
+  if (!is_own) [[unlikely]] {
+    fatal("rank %u asked for a %s of %llu bytes at 0x%llx, outside the segments here", source, what,
           static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(address));
   }
   return reinterpret_cast<void*>(address);

@@ -19,14 +19,14 @@ namespace pinwire {
 
 /// Start a put or get with another rank; each returns how often `done` will be counted up. The
 /// source of a put is free on return. Client context; waits for room.
-uint32_t put_by_message(Rank to, uint64_t dest, const void* source, size_t bytes,
+uint32_t put_by_message(Target to, uint64_t dest, const void* source, size_t bytes,
                         DoneCount& done) noexcept;
-uint32_t get_by_message(Rank from, uint64_t source, void* dest, size_t bytes,
+uint32_t get_by_message(Target from, uint64_t source, void* dest, size_t bytes,
                         DoneCount& done) noexcept;
 
 /// A Long to another rank; its source is free on return, also that of a LongAsync. `token`: it is
 /// the reply to this request.
-void long_by_message(const pinwire_token* token, Rank to, const AmCall& call, const void* source,
+void long_by_message(const pinwire_token* token, Target to, const AmCall& call, const void* source,
                      size_t bytes, void* dest, bool is_async = false) noexcept;
 
 /// This process's memory that rank `source` names, or the end of the job: it may not be trusted to

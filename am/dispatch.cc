@@ -13,13 +13,14 @@
 namespace pinwire {
 namespace {
 
-HandlerFunction handler_at(uint8_t index, Rank source) noexcept {
-  const HandlerFunction handler = handler_table[index];
+HandlerFunction handler_at(uint32_t function, Rank source) noexcept {
+  const HandlerFunction handler = handler_table[function];
   if (handler == nullptr) [[unlikely]] {
     fatal(
-        "an active message from rank %u names handler %u, which is not registered here; pass it "
-        "in the table of gasnet_attach on every rank that receives it (C1-123)",
-        source, index);
+        "an active message from rank %u names handler %u of endpoint %u, which is not registered "
+        "here; pass it in the table of gasnet_attach or gex_EP_RegisterHandlers on every rank that "
+        "receives it (C1-123)",
+        source, function % kHandlerCount, function / kHandlerCount);
   }
   return handler;
 }
@@ -27,22 +28,22 @@ HandlerFunction handler_at(uint8_t index, Rank source) noexcept {
 /// The bytes were authenticated by the driver; a wrong shape means a peer with another build.
 [[noreturn, gnu::cold]] void malformed(const Recv& message, const AmHeader& header) noexcept {
   fatal(
-      "an active message from rank %u has an impossible shape (handler %u, %u arguments, category "
-      "%u, %u payload bytes in %u); run the same build on every rank",
-      message.peer, header.handler, header.argc, static_cast<unsigned>(header.category),
-      header.payload_bytes, message.bytes);
+      "an active message from rank %u has an impossible shape (handler %u, endpoint %u, %u "
+      "arguments, category %u, %u payload bytes in %u); run the same build on every rank",
+      message.peer, header.handler, header.endpoint, header.argc(),
+      static_cast<unsigned>(header.category()), header.payload_bytes, message.bytes);
 }
 
 bool well_formed(const Recv& message, const AmHeader& header) noexcept {
-  if (header.argc > kAmArgsMax || header.category > Category::kCarriedLong) return false;
-  const uint64_t head_bytes = am_head_bytes(header.category, header.argc);
-  const uint64_t carried = header.category == Category::kMedium ? header.payload_bytes : 0;
+  if (header.argc() > kAmArgsMax || header.endpoint >= kEndpointsMax) return false;
+  const uint64_t head_bytes = am_head_bytes(header.category(), header.argc());
+  const uint64_t carried = header.category() == Category::kMedium ? header.payload_bytes : 0;
   return head_bytes + carried <= message.bytes;
 }
 
 /// What a carried Long brought with it is put in its place first.
 void place_rest(const Recv& message, const AmHeader& header, uint64_t address) noexcept {
-  const uint32_t head_bytes = am_head_bytes(Category::kCarriedLong, header.argc);
+  const uint32_t head_bytes = am_head_bytes(Category::kCarriedLong, header.argc());
   const uint32_t carried = message.bytes - head_bytes;
   if (carried > header.payload_bytes) malformed(message, header);
   place_carried(message.peer, address, header.payload_bytes, message.data + head_bytes, carried);
@@ -77,20 +78,29 @@ void dispatch(uint32_t lane, const Recv& message) noexcept {
   if (message.bytes < sizeof header) malformed(message, AmHeader{});
   std::memcpy(&header, message.data, sizeof header);
   if (!well_formed(message, header)) malformed(message, header);
-  const HandlerFunction handler = handler_at(header.handler, message.peer);
+  const HandlerFunction handler = handler_at(header.function(), message.peer);
+  const Category category = header.category();
+  const uint32_t argc = header.argc();
   note_event(Event::kHandler, message.peer, header.payload_bytes, header.handler);
-  pinwire_token token{message.peer, lane,           message.cls == MessageClass::kRequest,
-                      false,        header.handler, header.category >= Category::kLong};
-  if constexpr (kUsageChecks) check_shape(header.handler, token, header.category, header.argc);
-  const HandlerScope scope(this_thread, header.handler, token, header.reserved == kMarkMustReply);
+  pinwire_token token{message.peer,
+                      lane,
+                      message.cls == MessageClass::kRequest,
+                      false,
+                      header.handler,
+                      category >= Category::kLong,
+                      header.endpoint,
+                      header.from_endpoint};
+  if constexpr (kUsageChecks) check_shape(token, category, argc);
+  const HandlerScope scope(this_thread, header.handler, token,
+                           (header.shape & kMarkMustReply) != 0);
   std::byte* body = message.data + sizeof header;
-  switch (header.category) {
+  switch (category) {
     case Category::kShort:
-      call_short(handler, &token, header.argc, reinterpret_cast<const int32_t*>(body));
+      call_short(handler, &token, argc, reinterpret_cast<const int32_t*>(body));
       break;
     case Category::kMedium: {
-      std::byte* payload = message.data + am_head_bytes(Category::kMedium, header.argc);
-      call_payload(handler, &token, payload, header.payload_bytes, header.argc,
+      std::byte* payload = message.data + am_head_bytes(Category::kMedium, argc);
+      call_payload(handler, &token, payload, header.payload_bytes, argc,
                    reinterpret_cast<const int32_t*>(body));
       break;
     }
@@ -98,20 +108,22 @@ void dispatch(uint32_t lane, const Recv& message) noexcept {
     case Category::kCarriedLong: {
       uint64_t address;
       std::memcpy(&address, body, sizeof address);
-      if (header.category == Category::kCarriedLong) place_rest(message, header, address);
-      call_payload(handler, &token, reinterpret_cast<void*>(address), header.payload_bytes,
-                   header.argc, reinterpret_cast<const int32_t*>(body + sizeof address));
+      if (category == Category::kCarriedLong) place_rest(message, header, address);
+      call_payload(handler, &token, reinterpret_cast<void*>(address), header.payload_bytes, argc,
+                   reinterpret_cast<const int32_t*>(body + sizeof address));
       break;
     }
   }
 }
 
-void dispatch_loopback(uint8_t index, bool is_request, Category category, void* payload,
-                       size_t bytes, uint32_t argc, const int32_t* args) noexcept {
-  const HandlerFunction handler = handler_at(index, engine.rank);
+void dispatch_loopback(uint8_t index, AmEndpoints endpoints, bool is_request, Category category,
+                       void* payload, size_t bytes, uint32_t argc, const int32_t* args) noexcept {
+  const HandlerFunction handler = handler_at(function_index(endpoints.to, index), engine.rank);
   note_event(Event::kHandler, engine.rank, bytes, index);
-  pinwire_token token{engine.rank, 0, is_request, false, index, category == Category::kLong};
-  if constexpr (kUsageChecks) check_shape(index, token, category, argc);
+  pinwire_token token{
+      engine.rank,   0, is_request, false, index, category == Category::kLong, endpoints.to,
+      endpoints.from};
+  if constexpr (kUsageChecks) check_shape(token, category, argc);
   const HandlerScope scope(this_thread, index, token, next_must_reply());
   if (category == Category::kShort) {
     call_short(handler, &token, argc, args);

@@ -41,7 +41,7 @@ struct DispatchSink {
 };
 
 /// Runs `handler` on this thread, now, for a message of this process to itself.
-void dispatch_loopback(uint8_t handler, bool is_request, Category category, void* payload,
-                       size_t bytes, uint32_t argc, const int32_t* args) noexcept;
+void dispatch_loopback(uint8_t handler, AmEndpoints endpoints, bool is_request, Category category,
+                       void* payload, size_t bytes, uint32_t argc, const int32_t* args) noexcept;
 
 }  // namespace pinwire

@@ -22,9 +22,8 @@ void warn_if_long(const RunningHandler& handler) noexcept {
 
 }  // namespace
 
-void check_shape(uint8_t index, const pinwire_token& token, Category category,
-                 uint32_t argc) noexcept {
-  const HandlerShape& shape = handler_shapes[index];
+void check_shape(const pinwire_token& token, Category category, uint32_t argc) noexcept {
+  const HandlerShape& shape = handler_shapes[function_index(token.endpoint, token.handler)];
   if (!shape.is_known) return;
   const bool takes_category = category == Category::kShort    ? shape.takes_short
                               : category == Category::kMedium ? shape.takes_medium
@@ -39,9 +38,10 @@ void check_shape(uint8_t index, const pinwire_token& token, Category category,
       category == Category::kShort    ? "Short"
       : category == Category::kMedium ? "Medium"
                                       : "Long",
-      token.is_request ? "request" : "reply", argc, index, shape.takes_short ? " Short" : "",
-      shape.takes_medium ? " Medium" : "", shape.takes_long ? " Long" : "",
-      shape.takes_requests ? " requests" : "", shape.takes_replies ? " replies" : "", shape.argc);
+      token.is_request ? "request" : "reply", argc, token.handler,
+      shape.takes_short ? " Short" : "", shape.takes_medium ? " Medium" : "",
+      shape.takes_long ? " Long" : "", shape.takes_requests ? " requests" : "",
+      shape.takes_replies ? " replies" : "", shape.argc);
 }
 
 HandlerText::HandlerText(const RunningHandler& handler) noexcept {

@@ -13,12 +13,9 @@
 
 namespace pinwire {
 
-/// In AmHeader::reserved: the handler must reply (C1-146). Debug builds alone set and read it; they
-/// are never in one job with others.
-inline constexpr uint8_t kMarkMustReply = 1;
 inline void mark_async(AmHead& head, bool is_async) noexcept {
   if constexpr (kUsageChecks) {
-    if (is_async) head.words[0] |= uint64_t{kMarkMustReply} << (8 * offsetof(AmHeader, reserved));
+    if (is_async) head.words[0] |= uint64_t{kMarkMustReply} << (8 * offsetof(AmHeader, shape));
   }
 }
 /// Of a message to oneself, which has no header.
@@ -27,8 +24,7 @@ inline void mark_async_to_self(bool is_async) noexcept {
 }
 
 /// In debug builds a handler runs for the messages alone that it was registered for (GX-086).
-void check_shape(uint8_t index, const pinwire_token& token, Category category,
-                 uint32_t argc) noexcept;
+void check_shape(const pinwire_token& token, Category category, uint32_t argc) noexcept;
 
 class WatchedHandler {
  public:

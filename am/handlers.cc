@@ -64,9 +64,10 @@ void register_function(uint8_t index, HandlerFunction function) noexcept {
   handler_table[index] = function;
 }
 
-Status register_client(HandlerEntry* table, size_t count) {
+Status register_client(uint32_t endpoint, HandlerEntry* table, size_t count) {
+  HandlerFunction* functions = handler_table + function_index(endpoint, 0);
   bool taken[kHandlerCount];
-  for (uint32_t i = 0; i < kHandlerCount; ++i) taken[i] = handler_table[i] != nullptr;
+  for (uint32_t i = 0; i < kHandlerCount; ++i) taken[i] = functions[i] != nullptr;
   for (size_t i = 0; i < count; ++i) {
     const uint8_t index = table[i].index;
     if (table[i].function == nullptr) return error("handler %zu of the table is NULL", i);
@@ -87,7 +88,7 @@ Status register_client(HandlerEntry* table, size_t count) {
     if (next < kClientHandlersFirst) return error("more than 128 handlers are registered");
     table[i].index = static_cast<uint8_t>(next);
   }
-  for (size_t i = 0; i < count; ++i) handler_table[table[i].index] = table[i].function;
+  for (size_t i = 0; i < count; ++i) functions[table[i].index] = table[i].function;
   return success();
 }
 

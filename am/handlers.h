@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "core/base/result.h"
+#include "core/engine/target.h"
 
 struct pinwire_token;
 
@@ -31,6 +32,8 @@ enum InternalHandler : uint8_t {
   kHandlerVisitAnswer = 12,
   kHandlerVisitEnd = 13,
   kHandlerBarrierWake = 14,
+  kHandlerSegmentQuestion = 15,  ///< extended/segments.h, likewise
+  kHandlerSegmentAnswer = 16,
   kHandlerCollLetter = 20,  ///< extended/coll/mail.h, as all below
   kHandlerCollSignal = 21,
   kHandlerCollOffer = 22,
@@ -40,7 +43,11 @@ enum InternalHandler : uint8_t {
   kHandlerCollEpoch = 26,
 };
 
-inline constinit HandlerFunction handler_table[kHandlerCount] = {};
+/// Of every endpoint; the library's own have endpoint 0 only.
+constexpr uint32_t function_index(uint32_t endpoint, uint8_t handler) noexcept {
+  return endpoint * kHandlerCount + handler;
+}
+inline constinit HandlerFunction handler_table[kEndpointsMax * kHandlerCount] = {};
 
 /// What messages a client said it is for, in GASNet-EX (GX-086); of GASNet-1's nothing is known.
 struct HandlerShape {
@@ -49,7 +56,7 @@ struct HandlerShape {
   bool takes_requests = false, takes_replies = false;
   uint8_t argc = 0;
 };
-inline constinit HandlerShape handler_shapes[kHandlerCount] = {};
+inline constinit HandlerShape handler_shapes[kEndpointsMax * kHandlerCount] = {};
 
 void register_function(uint8_t index, HandlerFunction function) noexcept;
 /// A function of the library, of whatever shape its messages have.
@@ -58,13 +65,14 @@ void register_internal(InternalHandler index, Function* function) noexcept {
   register_function(index, reinterpret_cast<HandlerFunction>(reinterpret_cast<void*>(function)));
 }
 
-/// Registers the client's table; entries with index 0 get a free one, the same on every node that
-/// passes the same tables (C1-077, GX-088). Nothing is registered unless everything is.
+/// Registers the client's table for an endpoint; entries with index 0 get a free one, the same on
+/// every node that passes the same tables (C1-077, GX-088). Nothing is registered unless everything
+/// is.
 struct HandlerEntry {
   uint8_t index;
   HandlerFunction function;
 };
-Status register_client(HandlerEntry* table, size_t count);
+Status register_client(uint32_t endpoint, HandlerEntry* table, size_t count);
 
 void call_short(HandlerFunction handler, pinwire_token* token, uint32_t argc,
                 const int32_t* args) noexcept;

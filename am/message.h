@@ -18,20 +18,33 @@ enum class Category : uint8_t { kShort, kMedium, kLong, kCarriedLong };
 
 struct AmHeader {
   uint8_t handler;
-  uint8_t argc;
-  Category category;
-  uint8_t reserved;
+  uint8_t endpoint;        ///< of the receiver; handler and endpoint make the index of its function
+  uint8_t shape;           ///< argc, category and kMarkMustReply: below
+  uint8_t from_endpoint;   ///< of the sender: where a reply goes
   uint32_t payload_bytes;  ///< of a Long: all of it
+
+  uint32_t argc() const noexcept { return shape & 31; }
+  Category category() const noexcept { return static_cast<Category>(shape >> 5 & 3); }
+  uint32_t function() const noexcept { return handler | uint32_t{endpoint} << 8; }
 };
 static_assert(sizeof(AmHeader) == 8);
+/// In AmHeader::shape: the handler must reply (C1-146). Debug builds alone set and read it; they
+/// are never in one job with others.
+inline constexpr uint8_t kMarkMustReply = 128;
+/// Both endpoints of a message.
+struct AmEndpoints {
+  uint8_t to = 0;
+  uint8_t from = 0;
+};
 
 /// AmHeader as one word. A head is written and read in words of eight bytes only: a driver that
 /// loads a word that was stored in pieces waits until the pieces have left the store buffer, behind
 /// every cache line that the sender is still fetching.
 constexpr uint64_t header_word(Category category, uint8_t handler, uint32_t argc,
-                               uint32_t payload_bytes) noexcept {
+                               uint32_t payload_bytes, AmEndpoints endpoints) noexcept {
   static_assert(std::endian::native == std::endian::little);
-  return handler | uint64_t{argc} << 8 | uint64_t{static_cast<uint8_t>(category)} << 16 |
+  return handler | uint64_t{endpoints.to} << 8 | uint64_t{argc} << 16 |
+         uint64_t{static_cast<uint8_t>(category)} << 21 | uint64_t{endpoints.from} << 24 |
          uint64_t{payload_bytes} << 32;
 }
 
@@ -59,10 +72,10 @@ static_assert(am_head_bytes(Category::kLong, kAmArgsMax) <= kHeadBytesMax);
 
 /// Fills `head`; returns its size.
 inline uint32_t build_head(AmHead& head, Category category, uint8_t handler, uint32_t argc,
-                           const int32_t* args, uint32_t payload_bytes,
-                           uint64_t long_dest) noexcept {
+                           const int32_t* args, uint32_t payload_bytes, uint64_t long_dest,
+                           AmEndpoints endpoints = {}) noexcept {
   uint64_t* at = head.words;
-  *at++ = header_word(category, handler, argc, payload_bytes);
+  *at++ = header_word(category, handler, argc, payload_bytes, endpoints);
   if (category >= Category::kLong) *at++ = long_dest;
   for (uint32_t i = 0; i + 1 < argc; i += 2) {
     *at++ = static_cast<uint32_t>(args[i]) | uint64_t{static_cast<uint32_t>(args[i + 1])} << 32;

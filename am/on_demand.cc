@@ -15,7 +15,7 @@ namespace {
 
 struct Transfer {
   Op op;
-  Rank peer;
+  Target to;  ///< or from
   std::byte* local;
   uint64_t remote;
   uint64_t bytes;
@@ -96,19 +96,19 @@ AlonePin* pin_alone(const Route& route, const Transfer& all) noexcept {
 
 uint32_t by_message(const Transfer& all, uint64_t at, uint64_t bytes) noexcept {
   return all.op == Op::kPut
-             ? put_by_message(all.peer, all.remote + at, all.local + at, bytes, all.done)
-             : get_by_message(all.peer, all.remote + at, all.local + at, bytes, all.done);
+             ? put_by_message(all.to, all.remote + at, all.local + at, bytes, all.done)
+             : get_by_message(all.to, all.remote + at, all.local + at, bytes, all.done);
 }
 
 /// `key`: of all the peer's memory of the transfer, unless it is reached by buckets.
 RemoteBucket remote_of(const Route& route, const Transfer& all, uint64_t at,
                        uint32_t key) noexcept {
-  if (route.reach == Reach::kBuckets) return reach_bucket(all.peer, all.remote + at);
+  if (route.reach == Reach::kBuckets) return reach_bucket(rank_of(all.to), all.remote + at);
   return {RemoteCache::kNone, key, all.remote + all.bytes};
 }
 
 uint32_t start_under(const Transfer& all, uint32_t key) noexcept {
-  const Route& route = engine.routes[all.peer];
+  const Route& route = engine.routes[all.to];
   const Caps& caps = engine.drivers[route.driver_index].caps;
   AlonePin* alone = pin_alone(route, all);
   uint32_t count = 0;
@@ -127,7 +127,7 @@ uint32_t start_under(const Transfer& all, uint32_t key) noexcept {
     work.op = all.op;
     work.cls = MessageClass::kRequest;
     work.flags = all.is_copied ? kWorkCopied : 0;
-    work.peer = all.peer;
+    work.peer = rank_of(all.to);
     work.cookie = cookie_of(all.done);
     work.local = all.local + at;
     work.bytes = piece;
@@ -146,30 +146,30 @@ uint32_t start_under(const Transfer& all, uint32_t key) noexcept {
 /// With memory that the peer pins for this transfer alone; done when it returns, as the peer must
 /// be told of the end.
 uint32_t visit(const Transfer& all) noexcept {
-  const Visit visit = begin_visit(all.peer, all.remote, all.bytes);
+  const Visit visit = begin_visit(rank_of(all.to), all.remote, all.bytes);
   if (visit.key == kNoRegion) return by_message(all, 0, all.bytes);
   DoneCount here{0};
-  const Transfer inner{all.op, all.peer, all.local, all.remote, all.bytes, all.is_copied, here};
+  const Transfer inner{all.op, all.to, all.local, all.remote, all.bytes, all.is_copied, here};
   const uint32_t count = start_under(inner, visit.key);
   wait_until([&] { return here.load(std::memory_order_acquire) == count; });
-  end_visit(all.peer, visit);
+  end_visit(rank_of(all.to), visit);
   return 0;
 }
 
 uint32_t start(const Transfer& all) noexcept {
-  const Route& route = engine.routes[all.peer];
+  const Route& route = engine.routes[all.to];
   if (route.reach == Reach::kMessages) return visit(all);
   const bool is_get = all.op == Op::kGet;
-  return start_under(all, is_get ? engine.read_key(all.peer, route) : route.region_key);
+  return start_under(all, is_get ? engine.read_key(rank_of(all.to), route) : route.region_key);
 }
 
 /// In one piece, its message with it. False: not to be had so.
 bool put_send(const pinwire_token* token, const AmHead& head, uint32_t head_bytes,
               const Transfer& all, bool is_async) noexcept {
-  const Route& route = engine.routes[all.peer];
+  const Route& route = engine.routes[all.to];
   Demand& demand = *demands[route.driver_index];
-  const RemoteBucket remote =
-      token == nullptr ? reach_bucket(all.peer, all.remote) : known_bucket(all.peer, all.remote);
+  const RemoteBucket remote = token == nullptr ? reach_bucket(rank_of(all.to), all.remote)
+                                               : known_bucket(rank_of(all.to), all.remote);
   if (remote.key == kNoRegion) return false;
   const bool fits = all.bytes <= remote.end - all.remote &&
                     all.bytes <= engine.drivers[route.driver_index].caps.put_bytes_max;
@@ -183,7 +183,7 @@ bool put_send(const pinwire_token* token, const AmHead& head, uint32_t head_byte
   }
   // Only a pinned source may be read as late as the device likes (C1-146).
   const bool waits = !all.is_copied && (!is_async || local.key == kNoRegion);
-  Work work = send_work(token, all.peer, head, head_bytes);
+  Work work = send_work(token, all.to, head, head_bytes);
   work.op = Op::kPutSend;
   work.flags = all.is_copied ? kWorkCopied : 0;
   work.local = all.local;
@@ -200,24 +200,24 @@ bool put_send(const pinwire_token* token, const AmHead& head, uint32_t head_byte
 
 }  // namespace
 
-uint32_t put_on_demand(Rank to, uint64_t dest, const void* source, size_t bytes, bool is_copied,
+uint32_t put_on_demand(Target to, uint64_t dest, const void* source, size_t bytes, bool is_copied,
                        DoneCount& done) noexcept {
   return start(
       {Op::kPut, to, static_cast<std::byte*>(unconst(source)), dest, bytes, is_copied, done});
 }
 
-uint32_t get_on_demand(Rank from, uint64_t source, void* dest, size_t bytes,
+uint32_t get_on_demand(Target from, uint64_t source, void* dest, size_t bytes,
                        DoneCount& done) noexcept {
   return start({Op::kGet, from, static_cast<std::byte*>(dest), source, bytes, false, done});
 }
 
-void long_on_demand(const pinwire_token* token, Rank to, const AmCall& call, const void* source,
+void long_on_demand(const pinwire_token* token, Target to, const AmCall& call, const void* source,
                     size_t bytes, void* dest, bool is_async) noexcept {
   const Route& route = engine.routes[to];
   AmHead head;
-  const uint32_t head_bytes =
-      build_head(head, Category::kLong, call.handler, call.argc, call.args,
-                 static_cast<uint32_t>(bytes), reinterpret_cast<uint64_t>(dest));
+  const uint32_t head_bytes = build_head(
+      head, Category::kLong, call.handler, call.argc, call.args, static_cast<uint32_t>(bytes),
+      reinterpret_cast<uint64_t>(dest), endpoints_of(token, to, call));
   mark_async(head, is_async);
   if (bytes != 0) {
     const bool is_copied = engine.drivers[route.driver_index].caps.copies(bytes, !is_async);

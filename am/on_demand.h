@@ -23,13 +23,13 @@ inline bool pays_to_pin(const Route& route, uint64_t bytes) noexcept {
 
 /// Start a put or get; each returns how often `done` will be counted up. `is_copied`: the source is
 /// free on return, and small enough for that (Caps::copies). Client context; waits for room.
-uint32_t put_on_demand(Rank to, uint64_t dest, const void* source, size_t bytes, bool is_copied,
+uint32_t put_on_demand(Target to, uint64_t dest, const void* source, size_t bytes, bool is_copied,
                        DoneCount& done) noexcept;
-uint32_t get_on_demand(Rank from, uint64_t source, void* dest, size_t bytes,
+uint32_t get_on_demand(Target from, uint64_t source, void* dest, size_t bytes,
                        DoneCount& done) noexcept;
 
 /// A Long to memory that no one key covers, as request_long() and reply_long().
-void long_on_demand(const pinwire_token* token, Rank to, const AmCall& call, const void* source,
+void long_on_demand(const pinwire_token* token, Target to, const AmCall& call, const void* source,
                     size_t bytes, void* dest, bool is_async) noexcept;
 
 }  // namespace pinwire

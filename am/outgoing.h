@@ -8,6 +8,7 @@
 
 #include "am/message.h"
 #include "am/progress.h"
+#include "am/send.h"
 #include "am/token.h"
 #include "driver/work.h"
 
@@ -34,18 +35,25 @@ inline size_t carried_bytes_max(const Caps& caps) noexcept {
   }
 }
 
+/// Replies are between the endpoints that the request was between.
+inline AmEndpoints endpoints_of(const pinwire_token* token, Target to,
+                                const AmCall& call) noexcept {
+  if (token != nullptr) return {token->source_endpoint, token->endpoint};
+  return {static_cast<uint8_t>(endpoint_of(to)), call.from_endpoint};
+}
+
 inline MessageClass class_of(const pinwire_token* token) noexcept {
   return token != nullptr ? MessageClass::kReply : MessageClass::kRequest;
 }
 
-[[gnu::always_inline]] inline Work send_work(const pinwire_token* token, Rank to,
+[[gnu::always_inline]] inline Work send_work(const pinwire_token* token, Target to,
                                              const AmHead& head, uint32_t head_bytes) noexcept {
   Work work{};
   work.op = Op::kSend;
   work.cls = class_of(token);
   work.flags = kWorkCopied | kWorkSilent;
   work.head_bytes = static_cast<uint8_t>(head_bytes);
-  work.peer = to;
+  work.peer = rank_of(to);
   work.head = &head;
   return work;
 }

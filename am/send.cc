@@ -21,40 +21,47 @@ void claim_reply(pinwire_token& token) noexcept {
   token.replied = true;
 }
 
-[[gnu::always_inline]] inline void send_short(const pinwire_token* token, Rank to,
+/// Where a reply goes.
+Target origin(const pinwire_token& token) noexcept {
+  return target_of(token.source, token.source_endpoint);
+}
+
+[[gnu::always_inline]] inline void send_short(const pinwire_token* token, Target to,
                                               const AmCall& call) noexcept {
-  const Route& route = engine.routes[to];
+  const Route& route = engine.routes[rank_of(to)];
+  const AmEndpoints endpoints = endpoints_of(token, to, call);
   if (route.driver == nullptr) {
-    dispatch_loopback(call.handler, token == nullptr, Category::kShort, nullptr, 0, call.argc,
-                      call.args);
+    dispatch_loopback(call.handler, endpoints, token == nullptr, Category::kShort, nullptr, 0,
+                      call.argc, call.args);
     return;
   }
   AmHead head;
   const uint32_t head_bytes =
-      build_head(head, Category::kShort, call.handler, call.argc, call.args, 0, 0);
+      build_head(head, Category::kShort, call.handler, call.argc, call.args, 0, 0, endpoints);
   post(token, route, send_work(token, to, head, head_bytes));
 }
 
-void send_medium(const pinwire_token* token, Rank to, const AmCall& call, const void* source,
+void send_medium(const pinwire_token* token, Target to, const AmCall& call, const void* source,
                  size_t bytes) noexcept {
-  const Route& route = engine.routes[to];
+  const Route& route = engine.routes[rank_of(to)];
+  const AmEndpoints endpoints = endpoints_of(token, to, call);
   if (route.driver == nullptr) {
     alignas(16) std::byte copy[kMediumBytesMax];
     if (bytes != 0) std::memcpy(copy, source, bytes);
-    dispatch_loopback(call.handler, token == nullptr, Category::kMedium, copy, bytes, call.argc,
-                      call.args);
+    dispatch_loopback(call.handler, endpoints, token == nullptr, Category::kMedium, copy, bytes,
+                      call.argc, call.args);
     return;
   }
   AmHead head;
   const uint32_t head_bytes = build_head(head, Category::kMedium, call.handler, call.argc,
-                                         call.args, static_cast<uint32_t>(bytes), 0);
+                                         call.args, static_cast<uint32_t>(bytes), 0, endpoints);
   Work work = send_work(token, to, head, head_bytes);
   work.local = unconst(source);
   work.bytes = bytes;
   post(token, route, work);
 }
 
-void check_long_bounds(Rank to, const void* dest, size_t bytes) noexcept {
+void check_long_bounds(Target to, const void* dest, size_t bytes) noexcept {
   const Route& route = engine.routes[to];
   if (bytes == 0 ||
       inside(reinterpret_cast<uint64_t>(dest), bytes, route.segment_base, route.segment_bytes)) {
@@ -62,8 +69,9 @@ void check_long_bounds(Rank to, const void* dest, size_t bytes) noexcept {
   }
   fatal(
       "a Long active message from rank %u to rank %u would write %zu bytes at %p, outside the "
-      "target's segment of %llu bytes at 0x%llx (C1-143)",
-      engine.rank, to, bytes, dest, static_cast<unsigned long long>(route.segment_bytes),
+      "segment of its endpoint %u, %llu bytes at 0x%llx (C1-143)",
+      engine.rank, rank_of(to), bytes, dest, endpoint_of(to),
+      static_cast<unsigned long long>(route.segment_bytes),
       static_cast<unsigned long long>(route.segment_base));
 }
 
@@ -92,15 +100,16 @@ size_t put_front(const pinwire_token* token, const Route& route, Work work, size
 /// until the target has it; or, LongAsync, in place without waiting. That only from a segment that
 /// stays: the reply after which the client may free its source can overtake acknowledgements, and a
 /// repetition reads the source once more (C1-146, C1-147).
-void send_long(const pinwire_token* token, Rank to, const AmCall& call, const void* source,
+void send_long(const pinwire_token* token, Target to, const AmCall& call, const void* source,
                size_t bytes, void* dest, bool is_async) noexcept {
   check_long_bounds(to, dest, bytes);
-  const Route& route = engine.routes[to];
+  const Route& route = engine.routes[bytes != 0 ? to : rank_of(to)];  // of its memory, if wanted
+  const AmEndpoints endpoints = endpoints_of(token, to, call);
   if (route.driver == nullptr) {
     if (bytes != 0) std::memmove(dest, source, bytes);
     mark_async_to_self(is_async);
-    dispatch_loopback(call.handler, token == nullptr, Category::kLong, dest, bytes, call.argc,
-                      call.args);
+    dispatch_loopback(call.handler, endpoints, token == nullptr, Category::kLong, dest, bytes,
+                      call.argc, call.args);
     return;
   }
   if (route.reach != Reach::kWhole) [[unlikely]] {
@@ -115,7 +124,7 @@ void send_long(const pinwire_token* token, Rank to, const AmCall& call, const vo
   AmHead head;
   const uint32_t head_bytes =
       build_head(head, Category::kLong, call.handler, call.argc, call.args,
-                 static_cast<uint32_t>(bytes), reinterpret_cast<uint64_t>(dest));
+                 static_cast<uint32_t>(bytes), reinterpret_cast<uint64_t>(dest), endpoints);
   mark_async(head, is_async);
   Work work = send_work(token, to, head, head_bytes);
   if (bytes == 0) {
@@ -125,7 +134,7 @@ void send_long(const pinwire_token* token, Rank to, const AmCall& call, const vo
   const uint32_t local_key = engine.source_key(route.driver_index, source, bytes);
   // Not in a handler, which holds a lane of one rail: waiting for those of others could deadlock.
   if (token == nullptr && engine.stripes(route, local_key, bytes)) [[unlikely]] {
-    put_striped(to, route, source, reinterpret_cast<uint64_t>(dest), bytes);
+    put_striped(rank_of(to), route, source, reinterpret_cast<uint64_t>(dest), bytes);
     post(token, route, work);
     return;
   }
@@ -142,7 +151,8 @@ void send_long(const pinwire_token* token, Rank to, const AmCall& call, const vo
     work.remote += ahead;
     work.bytes = bytes -= ahead;
   }
-  const bool waits = !is_async || local_key == kNoRegion || !slot.own_stays;
+  const bool stays = slot.own_stays && local_key == slot.own_read_key && local_key != kNoRegion;
+  const bool waits = !is_async || !stays;
   if (caps.copies(bytes, waits)) {
     post(token, route, work);
     return;
@@ -157,32 +167,32 @@ void send_long(const pinwire_token* token, Rank to, const AmCall& call, const vo
 
 }  // namespace
 
-void request_short(Rank to, const AmCall& call) noexcept { send_short(nullptr, to, call); }
+void request_short(Target to, const AmCall& call) noexcept { send_short(nullptr, to, call); }
 
-void request_medium(Rank to, const AmCall& call, const void* source, size_t bytes) noexcept {
+void request_medium(Target to, const AmCall& call, const void* source, size_t bytes) noexcept {
   send_medium(nullptr, to, call, source, bytes);
 }
 
-void request_long(Rank to, const AmCall& call, const void* source, size_t bytes, void* dest,
+void request_long(Target to, const AmCall& call, const void* source, size_t bytes, void* dest,
                   bool is_async) noexcept {
   send_long(nullptr, to, call, source, bytes, dest, is_async);
 }
 
 void reply_short(pinwire_token& token, const AmCall& call) noexcept {
   claim_reply(token);
-  send_short(&token, token.source, call);
+  send_short(&token, origin(token), call);
 }
 
 void reply_medium(pinwire_token& token, const AmCall& call, const void* source,
                   size_t bytes) noexcept {
   claim_reply(token);
-  send_medium(&token, token.source, call, source, bytes);
+  send_medium(&token, origin(token), call, source, bytes);
 }
 
 void reply_long(pinwire_token& token, const AmCall& call, const void* source, size_t bytes,
                 void* dest) noexcept {
   claim_reply(token);
-  send_long(&token, token.source, call, source, bytes, dest, false);
+  send_long(&token, origin(token), call, source, bytes, dest, false);
 }
 
 AmLimits am_limits(bool is_final) noexcept {

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "am/token.h"
+#include "core/engine/target.h"
 #include "driver/work.h"
 
 namespace pinwire {
@@ -14,15 +15,18 @@ struct AmCall {
   uint8_t handler;
   uint32_t argc;
   const int32_t* args;
+  uint8_t from_endpoint = 0;  ///< of a request: of this process's endpoints, who gets the reply
 };
 /// As the C entry points have it.
-inline AmCall call_of(uint8_t handler, int argc, const int32_t* args) noexcept {
-  return {handler, static_cast<uint32_t>(argc), args};
+inline AmCall call_of(uint8_t handler, int argc, const int32_t* args,
+                      uint32_t from_endpoint = 0) noexcept {
+  return {handler, static_cast<uint32_t>(argc), args, static_cast<uint8_t>(from_endpoint)};
 }
 
-void request_short(Rank to, const AmCall& call) noexcept;
-void request_medium(Rank to, const AmCall& call, const void* source, size_t bytes) noexcept;
-void request_long(Rank to, const AmCall& call, const void* source, size_t bytes, void* dest,
+void request_short(Target to, const AmCall& call) noexcept;
+void request_medium(Target to, const AmCall& call, const void* source, size_t bytes) noexcept;
+/// To a segment that this process knows of.
+void request_long(Target to, const AmCall& call, const void* source, size_t bytes, void* dest,
                   bool is_async) noexcept;
 
 void reply_short(pinwire_token& token, const AmCall& call) noexcept;

@@ -13,4 +13,6 @@ struct pinwire_token {
   bool replied;
   uint8_t handler;
   bool is_long;
+  uint8_t endpoint;         ///< that it came to
+  uint8_t source_endpoint;  ///< that it came from
 };

@@ -1,4 +1,4 @@
-// gasnetex.h: the C entry points of client, endpoint, segment and team (GX-052 to GX-079).
+// gasnetex.h: the C entry points of client and team (GX-052 to GX-073).
 #include <cstring>
 
 #include "core/base/log.h"
@@ -76,33 +76,6 @@ int pinwire_client_init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p, 
   return GASNET_OK;
 }
 
-int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintptr_t size) {
-  if (objects.team == nullptr || tm != objects.team || segment_p == nullptr) {
-    return api_error(GASNET_ERR_BAD_ARG,
-                     "gex_Segment_Attach wants the team of gex_Client_Init, and where to write the "
-                     "segment (GX-063)");
-  }
-  const bool is_all = job()->kind == SegmentKind::kEverything;
-  if (job()->has_segments && !is_all) {
-    return api_error(GASNET_ERR_BAD_ARG, "gex_Segment_Attach is called once in a process (GX-063)");
-  }
-  if (!is_all && (size == 0 || size % GASNET_PAGESIZE != 0 || size > job()->segment_limit_local)) {
-    return api_error(GASNET_ERR_BAD_ARG,
-                     "gex_Segment_Attach: %llu bytes are no multiple of %d from there to %llu, "
-                     "which gasnet_getMaxLocalSegmentSize() tells (GX-063)",
-                     static_cast<unsigned long long>(size), GASNET_PAGESIZE,
-                     static_cast<unsigned long long>(job()->segment_limit_local));
-  }
-  *segment_p = GEX_SEGMENT_INVALID;
-  if (const Status status = job_attach_later(size); !status) {
-    return failed("gex_Segment_Attach", status);
-  }
-  if (is_all) return GASNET_OK;
-  make_segment_object(job()->segment.base, job()->segment_bytes);
-  *segment_p = objects.segment;
-  return GASNET_OK;
-}
-
 void gasnet_QueryGexObjects(gex_Client_t* client_p, gex_EP_t* endpoint_p, gex_TM_t* tm_p,
                             gex_Segment_t* segment_p) {
   if (client_p != nullptr) *client_p = objects.client;
@@ -113,52 +86,11 @@ void gasnet_QueryGexObjects(gex_Client_t* client_p, gex_EP_t* endpoint_p, gex_TM
 
 void gex_Client_SetCData(gex_Client_t client, const void* val) { client->client_data = val; }
 void* gex_Client_QueryCData(gex_Client_t client) { return const_cast<void*>(client->client_data); }
-void gex_EP_SetCData(gex_EP_t ep, const void* val) { ep->client_data = val; }
-void* gex_EP_QueryCData(gex_EP_t ep) { return const_cast<void*>(ep->client_data); }
-void gex_Segment_SetCData(gex_Segment_t segment, const void* val) { segment->client_data = val; }
-void* gex_Segment_QueryCData(gex_Segment_t segment) {
-  return const_cast<void*>(segment->client_data);
-}
 void gex_TM_SetCData(gex_TM_t tm, const void* val) { tm->client_data = val; }
 void* gex_TM_QueryCData(gex_TM_t tm) { return const_cast<void*>(tm->client_data); }
 
 gex_Flags_t gex_Client_QueryFlags(gex_Client_t client) { return client->flags; }
 const char* gex_Client_QueryName(gex_Client_t client) { return client->name.c_str(); }
-
-gex_Client_t gex_EP_QueryClient(gex_EP_t ep) { return ep->client; }
-gex_Flags_t gex_EP_QueryFlags(gex_EP_t) { return 0; }
-gex_Segment_t gex_EP_QuerySegment(gex_EP_t ep) { return ep->segment; }
-gex_EP_Index_t gex_EP_QueryIndex(gex_EP_t ep) { return ep->index; }
-
-gex_Client_t gex_Segment_QueryClient(gex_Segment_t segment) { return segment->client; }
-gex_Flags_t gex_Segment_QueryFlags(gex_Segment_t) { return 0; }
-void* gex_Segment_QueryAddr(gex_Segment_t segment) { return segment->base; }
-uintptr_t gex_Segment_QuerySize(gex_Segment_t segment) { return segment->bytes; }
-
-gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void** owneraddr_p,
-                                       void** localaddr_p, uintptr_t* size_p, gex_Flags_t) {
-  check(exists(tm, rank), "gex_EP_QueryBoundSegmentNB of a rank that the team has not", rank);
-  const gex_Rank_t jobrank = pinwire_jobrank(tm, rank);
-  const Route& route = engine.routes[jobrank];
-  if (size_p != nullptr) *size_p = route.segment_bytes;
-  if (route.segment_bytes == 0) return GEX_EVENT_INVALID;
-  auto* owner = reinterpret_cast<void*>(route.segment_base);
-  if (owneraddr_p != nullptr) *owneraddr_p = owner;
-  if (localaddr_p != nullptr) {
-    const struct pinwire_reach& reach = ::pinwire_reach[jobrank];
-    *localaddr_p = route.driver == nullptr ? owner
-                   : reach.size != 0 ? reinterpret_cast<void*>(route.segment_base + reach.delta)
-                                     : nullptr;
-  }
-  return GEX_EVENT_INVALID;
-}
-
-int gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void** owneraddr_p, void** localaddr_p,
-                           uintptr_t* size_p) {
-  if (!exists(tm, rank) || engine.routes[pinwire_jobrank(tm, rank)].segment_bytes == 0) return 1;
-  gex_EP_QueryBoundSegmentNB(tm, rank, owneraddr_p, localaddr_p, size_p, 0);
-  return GASNET_OK;
-}
 
 gex_Client_t gex_TM_QueryClient(gex_TM_t tm) { return tm->endpoint->client; }
 gex_EP_t gex_TM_QueryEP(gex_TM_t tm) { return tm->endpoint; }
@@ -167,14 +99,15 @@ gex_Rank_t gex_TM_QueryRank(gex_TM_t tm) { return tm->rank; }
 gex_Rank_t gex_TM_QuerySize(gex_TM_t tm) { return tm->size; }
 
 gex_Rank_t gex_TM_TranslateRankToJobrank(gex_TM_t tm, gex_Rank_t rank) {
-  check(exists(tm, rank), "gex_TM_TranslateRankToJobrank of a rank that the team has not", rank);
-  return pinwire_jobrank(tm, rank);
+  return gex_TM_TranslateRankToEP(tm, rank, 0).gex_rank;
 }
 gex_Rank_t gex_TM_TranslateJobrankToRank(gex_TM_t tm, gex_Rank_t jobrank) {
   return exists(tm, jobrank) ? jobrank : GEX_RANK_INVALID;
 }
 gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t rank, gex_Flags_t) {
-  return {gex_TM_TranslateRankToJobrank(tm, rank), 0};
+  check(exists(tm, rank), "a rank that the team has not is translated", rank);
+  const Target target = pinwire_target(tm, rank);
+  return {rank_of(target), endpoint_of(target)};
 }
 
 }  // extern "C"

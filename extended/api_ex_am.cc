@@ -7,6 +7,7 @@
 #include "core/engine/engine.h"
 #include "core/trace/trace.h"
 #include "extended/objects.h"
+#include "extended/segments.h"
 #include "extended/usage.h"
 
 using namespace pinwire;
@@ -35,16 +36,26 @@ HandlerShape shape_of(const gex_AM_Entry_t& entry) noexcept {
   return shape;
 }
 
-/// The rank of the job, of one that the team has.
-Rank target(const char* call, gex_TM_t tm, gex_Rank_t rank, size_t nbytes,
-            size_t bytes_max) noexcept {
-  if (rank >= tm->size) {
-    fatal("%s to rank %u of a team of %u (GX-108)", call, rank, tm->size);
-  }
+void check_size(const char* call, size_t nbytes, size_t bytes_max) noexcept {
   if (nbytes > bytes_max) {
     fatal("%s of %zu bytes; gex_AM_Max... allows %zu (GX-092)", call, nbytes, bytes_max);
   }
-  return pinwire_jobrank(tm, rank);
+}
+
+/// The endpoint that is meant, of a rank that there is.
+Target target(const char* call, gex_TM_t tm, gex_Rank_t rank) noexcept {
+  if (rank >= ranks_in(tm)) fatal("%s to rank %u of %u (GX-108)", call, rank, ranks_in(tm));
+  if constexpr (kUsageChecks) {
+    if ((endpoint_in(tm).capabilities & GEX_EP_CAPABILITY_AM) == 0) {
+      breach("EX-022", "%s by endpoint %u, which was created without GEX_EP_CAPABILITY_AM", call,
+             endpoint_in(tm).index);
+    }
+  }
+  return pinwire_target(tm, rank);
+}
+
+AmCall call_by(gex_TM_t tm, gex_AM_Index_t handler, int argc, const gex_AM_Arg_t* args) noexcept {
+  return call_of(handler, argc, args, endpoint_in(tm).index);
 }
 
 /// Messages are complete here when the call returns, so an event for that has nothing to wait for.
@@ -73,14 +84,15 @@ int gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t* table, size_t numentrie
     }
     entries.push_back({table[i].gex_index, reinterpret_cast<HandlerFunction>(table[i].gex_fnptr)});
   }
-  if (const Status registered = register_client(entries.data(), entries.size()); !registered) {
+  if (const Status registered = register_client(ep->index, entries.data(), entries.size());
+      !registered) {
     return api_error(GASNET_ERR_BAD_ARG, "gex_EP_RegisterHandlers: %s",
                      registered.sentence().c_str());
   }
   for (size_t i = 0; i < numentries; ++i) {
     table[i].gex_index = entries[i].index;
     ep->handlers[entries[i].index] = table[i];
-    handler_shapes[entries[i].index] = shape_of(table[i]);
+    handler_shapes[function_index(ep->index, entries[i].index)] = shape_of(table[i]);
     trace_line('O', "handler %u registered", table[i].gex_index);
   }
   return GASNET_OK;
@@ -88,8 +100,8 @@ int gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t* table, size_t numentrie
 
 gex_TI_t gex_Token_Info(gex_Token_t token, gex_Token_Info_t* info, gex_TI_t) {
   info->gex_srcrank = token->source;
-  info->gex_ep = objects.endpoint;
-  info->gex_entry = &objects.endpoint->handlers[token->handler];
+  info->gex_ep = objects.endpoints[token->endpoint];
+  info->gex_entry = &info->gex_ep->handlers[token->handler];
   info->gex_is_req = token->is_request;
   info->gex_is_long = token->is_long;
   return GEX_TI_ALL;
@@ -98,9 +110,9 @@ gex_TI_t gex_Token_Info(gex_Token_t token, gex_Token_Info_t* info, gex_TI_t) {
 int pinwire_ex_request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_Flags_t,
                              int argc, const gex_AM_Arg_t* args) {
   const ClientCall inside("gex_AM_RequestShort", handler);
-  const Rank dest = target("gex_AM_RequestShort", tm, rank, 0, 0);
-  note_event(Event::kRequestShort, dest, 0, handler);
-  request_short(dest, call_of(handler, argc, args));
+  const Target dest = target("gex_AM_RequestShort", tm, rank);
+  note_event(Event::kRequestShort, rank_of(dest), 0, handler);
+  request_short(dest, call_by(tm, handler, argc, args));
   return 0;
 }
 
@@ -108,9 +120,10 @@ int pinwire_ex_request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handl
                               const void* source, size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t,
                               int argc, const gex_AM_Arg_t* args) {
   const ClientCall inside("gex_AM_RequestMedium", handler);
-  const Rank dest = target("gex_AM_RequestMedium", tm, rank, nbytes, pinwire_max_medium);
-  note_event(Event::kRequestMedium, dest, nbytes, handler, source);
-  request_medium(dest, call_of(handler, argc, args), source, nbytes);
+  const Target dest = target("gex_AM_RequestMedium", tm, rank);
+  check_size("gex_AM_RequestMedium", nbytes, pinwire_max_medium);
+  note_event(Event::kRequestMedium, rank_of(dest), nbytes, handler, source);
+  request_medium(dest, call_by(tm, handler, argc, args), source, nbytes);
   complete_here("gex_AM_RequestMedium", lc_opt, false);
   return 0;
 }
@@ -119,10 +132,12 @@ int pinwire_ex_request_long(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler
                             const void* source, size_t nbytes, void* dest_addr, gex_Event_t* lc_opt,
                             gex_Flags_t, int argc, const gex_AM_Arg_t* args) {
   const ClientCall inside("gex_AM_RequestLong", handler);
-  const Rank dest = target("gex_AM_RequestLong", tm, rank, nbytes, pinwire_max_long);
+  const Target dest = target("gex_AM_RequestLong", tm, rank);
+  check_size("gex_AM_RequestLong", nbytes, pinwire_max_long);
+  if (nbytes != 0 && engine.routes[dest].segment_bytes == 0) learn_segment(dest);
   if constexpr (kUsageChecks) check_range("gex_AM_RequestLong", dest, dest_addr, nbytes);
-  note_event(Event::kRequestLong, dest, nbytes, handler, source);
-  request_long(dest, call_of(handler, argc, args), source, nbytes, dest_addr, false);
+  note_event(Event::kRequestLong, rank_of(dest), nbytes, handler, source);
+  request_long(dest, call_by(tm, handler, argc, args), source, nbytes, dest_addr, false);
   complete_here("gex_AM_RequestLong", lc_opt, false);
   return 0;
 }
@@ -139,7 +154,7 @@ int pinwire_ex_reply_medium(gex_Token_t token, gex_AM_Index_t handler, const voi
                             size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t, int argc,
                             const gex_AM_Arg_t* args) {
   reply_call("gex_AM_ReplyMedium", token, handler);
-  target("gex_AM_ReplyMedium", objects.team, token->source, nbytes, pinwire_max_medium);
+  check_size("gex_AM_ReplyMedium", nbytes, pinwire_max_medium);
   note_event(Event::kReplyMedium, token->source, nbytes, handler, source);
   reply_medium(*token, call_of(handler, argc, args), source, nbytes);
   complete_here("gex_AM_ReplyMedium", lc_opt, true);
@@ -150,8 +165,11 @@ int pinwire_ex_reply_long(gex_Token_t token, gex_AM_Index_t handler, const void*
                           size_t nbytes, void* dest_addr, gex_Event_t* lc_opt, gex_Flags_t,
                           int argc, const gex_AM_Arg_t* args) {
   reply_call("gex_AM_ReplyLong", token, handler);
-  target("gex_AM_ReplyLong", objects.team, token->source, nbytes, pinwire_max_long_reply);
-  if constexpr (kUsageChecks) check_range("gex_AM_ReplyLong", token->source, dest_addr, nbytes);
+  check_size("gex_AM_ReplyLong", nbytes, pinwire_max_long_reply);
+  if constexpr (kUsageChecks) {
+    check_range("gex_AM_ReplyLong", target_of(token->source, token->source_endpoint), dest_addr,
+                nbytes);
+  }
   note_event(Event::kReplyLong, token->source, nbytes, handler, source);
   reply_long(*token, call_of(handler, argc, args), source, nbytes, dest_addr);
   complete_here("gex_AM_ReplyLong", lc_opt, true);

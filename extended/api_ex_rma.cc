@@ -23,10 +23,10 @@ unsigned sets_of(gex_EC_t mask) noexcept {
   return sets;
 }
 
-void check_put(const char* call, gex_Rank_t jobrank, const gex_Event_t* lc_opt,
+void check_put(const char* call, Target target, const gex_Event_t* lc_opt,
                bool is_implicit) noexcept {
-  if (jobrank >= engine.target_count) {
-    fatal("%s to jobrank %u of a job of %u", call, jobrank, engine.rank_count);
+  if (rank_of(target) >= engine.target_count) {
+    fatal("%s to jobrank %u of a job of %u", call, rank_of(target), engine.rank_count);
   }
   const bool is_event = lc_opt != GEX_EVENT_NOW && lc_opt != GEX_EVENT_DEFER &&
                         lc_opt != GEX_EVENT_GROUP && lc_opt != nullptr;
@@ -37,8 +37,8 @@ void check_put(const char* call, gex_Rank_t jobrank, const gex_Event_t* lc_opt,
 }
 
 /// A put that the driver copies is locally complete at once.
-bool copies(gex_Rank_t jobrank, size_t nbytes) noexcept {
-  const Route& route = engine.routes[jobrank];
+bool copies(Target target, size_t nbytes) noexcept {
+  const Route& route = engine.routes[rank_of(target)];
   return route.driver == nullptr || engine.drivers[route.driver_index].caps.copies(nbytes, true);
 }
 
@@ -46,23 +46,23 @@ bool copies(gex_Rank_t jobrank, size_t nbytes) noexcept {
 
 extern "C" {
 
-gex_Event_t pinwire_ex_put_nb(gex_Rank_t jobrank, void* dest, const void* src, size_t nbytes,
+gex_Event_t pinwire_ex_put_nb(gasnet_node_t target, void* dest, const void* src, size_t nbytes,
                               gex_Event_t* lc_opt) {
-  check_put("gex_RMA_PutNB", jobrank, lc_opt, false);
+  check_put("gex_RMA_PutNB", target, lc_opt, false);
   const bool wants_event = lc_opt != GEX_EVENT_NOW && lc_opt != GEX_EVENT_DEFER;
-  const bool at_once = lc_opt == GEX_EVENT_NOW || (wants_event && copies(jobrank, nbytes));
+  const bool at_once = lc_opt == GEX_EVENT_NOW || (wants_event && copies(target, nbytes));
   const gex_Event_t root =
-      pinwire_put_nb(jobrank, dest, const_cast<void*>(src), nbytes, at_once ? 0 : 1);
+      pinwire_put_nb(target, dest, const_cast<void*>(src), nbytes, at_once ? 0 : 1);
   if (wants_event) {
     *lc_opt = at_once || root == GEX_EVENT_INVALID ? GEX_EVENT_INVALID : leaf_of(root);
   }
   return root;
 }
 
-void pinwire_ex_put_nbi(gex_Rank_t jobrank, void* dest, const void* src, size_t nbytes,
+void pinwire_ex_put_nbi(gasnet_node_t target, void* dest, const void* src, size_t nbytes,
                         gex_Event_t* lc_opt) {
-  check_put("gex_RMA_PutNBI", jobrank, lc_opt, true);
-  pinwire_put_nbi(jobrank, dest, const_cast<void*>(src), nbytes, lc_opt == GEX_EVENT_NOW ? 0 : 1);
+  check_put("gex_RMA_PutNBI", target, lc_opt, true);
+  pinwire_put_nbi(target, dest, const_cast<void*>(src), nbytes, lc_opt == GEX_EVENT_NOW ? 0 : 1);
 }
 
 int pinwire_ex_test(gex_Event_t event) {

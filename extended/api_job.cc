@@ -5,6 +5,7 @@
 #include "am/send.h"
 #include "core/api_types.h"
 #include "core/base/log.h"
+#include "core/base/reserve.h"
 #include "core/engine/engine.h"
 #include "core/trace/trace.h"
 #include "extended/exit.h"
@@ -26,7 +27,8 @@ void publish_ranks() {
   pinwire_mynode = engine.rank;
   pinwire_nodes = engine.rank_count;
   // Nothing is reachable before attach: inlined puts and gets go to where that is said.
-  ::pinwire_reach = new struct pinwire_reach[engine.rank_count + 1]();
+  ::pinwire_reach =
+      reserve_table<struct pinwire_reach>(kTargetsMax, "the segments of all endpoints");
 }
 
 void set_limits(bool is_final) noexcept {
@@ -77,7 +79,7 @@ int gasnet_attach(gasnet_handlerentry_t* table, int numentries, uintptr_t segsiz
   for (int i = 0; i < numentries; ++i) {
     entries.push_back({table[i].index, reinterpret_cast<HandlerFunction>(table[i].fnptr)});
   }
-  if (const Status table_ok = register_client(entries.data(), entries.size()); !table_ok) {
+  if (const Status table_ok = register_client(0, entries.data(), entries.size()); !table_ok) {
     log_warning("gasnet_attach: %s", table_ok.sentence().c_str());
     return GASNET_ERR_BAD_ARG;
   }

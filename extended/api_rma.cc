@@ -14,10 +14,11 @@ using namespace pinwire;
 
 namespace {
 
-void check_node(gasnet_node_t node) noexcept {
-  if (node >= engine.target_count) {
+/// Of GASNet-1 a node; of GASNet-EX any endpoint.
+void check_node(Target target) noexcept {
+  if (rank_of(target) >= engine.target_count || target >= kTargetsMax) {
     if (engine.target_count == 0) fatal("a put, get or memset before gasnet_attach (C1-056)");
-    fatal("node %u does not exist; this job has nodes 0 to %u", node, engine.rank_count - 1);
+    fatal("node %u does not exist; this job has nodes 0 to %u", target, engine.rank_count - 1);
   }
 }
 
@@ -72,7 +73,7 @@ void* pinwire_checked_direct(const char* call, gasnet_node_t node, const void* r
   void* here = inside(address, nbytes, reach.base, reach.size)
                    ? reinterpret_cast<void*>(address + reach.delta)
                    : nullptr;
-  check_overlap(call, node == engine.rank ? remote : here, local, nbytes);
+  check_overlap(call, rank_of(node) == engine.rank ? remote : here, local, nbytes);
   return here;
 }
 #endif
@@ -80,7 +81,7 @@ void* pinwire_checked_direct(const char* call, gasnet_node_t node, const void* r
 void pinwire_put(gasnet_node_t node, void* dest, void* src, size_t nbytes) {
   check_node(node);
   const ClientCall inside("gasnet_put");
-  note_event(Event::kPut, node, nbytes, 0, src);
+  note_event(Event::kPut, rank_of(node), nbytes, 0, src);
   pinwire_op op{};
   start_put(node, dest, src, nbytes, SourceUntil::kDone, op);
   wait_here(op);
@@ -89,7 +90,7 @@ void pinwire_put(gasnet_node_t node, void* dest, void* src, size_t nbytes) {
 void pinwire_get(void* dest, gasnet_node_t node, void* src, size_t nbytes) {
   check_node(node);
   const ClientCall inside("gasnet_get");
-  note_event(Event::kGet, node, nbytes);
+  note_event(Event::kGet, rank_of(node), nbytes);
   pinwire_op op{};
   start_get(node, src, dest, nbytes, op);
   wait_here(op);
@@ -99,7 +100,7 @@ gasnet_handle_t pinwire_put_nb(gasnet_node_t node, void* dest, void* src, size_t
                                int is_bulk) {
   check_node(node);
   const ClientCall inside("gasnet_put_nb");
-  note_event(Event::kPutNb, node, nbytes, 0, src);
+  note_event(Event::kPutNb, rank_of(node), nbytes, 0, src);
   return start_explicit(
       [=](pinwire_op& op) { start_put(node, dest, src, nbytes, until(is_bulk), op); });
 }
@@ -107,21 +108,21 @@ gasnet_handle_t pinwire_put_nb(gasnet_node_t node, void* dest, void* src, size_t
 gasnet_handle_t pinwire_get_nb(void* dest, gasnet_node_t node, void* src, size_t nbytes) {
   check_node(node);
   const ClientCall inside("gasnet_get_nb");
-  note_event(Event::kGetNb, node, nbytes);
+  note_event(Event::kGetNb, rank_of(node), nbytes);
   return start_explicit([=](pinwire_op& op) { start_get(node, src, dest, nbytes, op); });
 }
 
 void pinwire_put_nbi(gasnet_node_t node, void* dest, void* src, size_t nbytes, int is_bulk) {
   check_node(node);
   const ClientCall inside("gasnet_put_nbi");
-  note_event(Event::kPutNbi, node, nbytes, 0, src);
+  note_event(Event::kPutNbi, rank_of(node), nbytes, 0, src);
   start_put(node, dest, src, nbytes, until(is_bulk), implicit_puts());
 }
 
 void pinwire_get_nbi(void* dest, gasnet_node_t node, void* src, size_t nbytes) {
   check_node(node);
   const ClientCall inside("gasnet_get_nbi");
-  note_event(Event::kGetNbi, node, nbytes);
+  note_event(Event::kGetNbi, rank_of(node), nbytes);
   start_get(node, src, dest, nbytes, implicit_gets());
 }
 
@@ -129,7 +130,7 @@ void gasnet_memset(gasnet_node_t node, void* dest, int val, size_t nbytes) {
   pinwire_op op{};
   check_node(node);
   const ClientCall inside("gasnet_memset");
-  note_event(Event::kMemset, node, nbytes);
+  note_event(Event::kMemset, rank_of(node), nbytes);
   if (void* to = pinwire_direct(node, dest, nullptr, nbytes)) {
     memset(to, val, nbytes);
     return;
@@ -141,7 +142,7 @@ void gasnet_memset(gasnet_node_t node, void* dest, int val, size_t nbytes) {
 gasnet_handle_t gasnet_memset_nb(gasnet_node_t node, void* dest, int val, size_t nbytes) {
   check_node(node);
   const ClientCall inside("gasnet_memset_nb");
-  note_event(Event::kMemsetNb, node, nbytes);
+  note_event(Event::kMemsetNb, rank_of(node), nbytes);
   if (void* to = pinwire_direct(node, dest, nullptr, nbytes)) {
     memset(to, val, nbytes);
     return GASNET_INVALID_HANDLE;
@@ -152,7 +153,7 @@ gasnet_handle_t gasnet_memset_nb(gasnet_node_t node, void* dest, int val, size_t
 void gasnet_memset_nbi(gasnet_node_t node, void* dest, int val, size_t nbytes) {
   check_node(node);
   const ClientCall inside("gasnet_memset_nbi");
-  note_event(Event::kMemsetNbi, node, nbytes);
+  note_event(Event::kMemsetNbi, rank_of(node), nbytes);
   if (void* to = pinwire_direct(node, dest, nullptr, nbytes)) {
     memset(to, val, nbytes);
     return;
@@ -240,7 +241,7 @@ gasnet_handle_t gasnet_end_nbi_accessregion() {
 gasnet_valget_handle_t gasnet_get_nb_val(gasnet_node_t node, void* src, size_t nbytes) {
   check_node(node);
   const ClientCall inside("gasnet_get_nb_val");
-  note_event(Event::kGetNb, node, nbytes);
+  note_event(Event::kGetNb, rank_of(node), nbytes);
   pinwire_value_op* op = thread_ops().value_ops.take();
   check(op != nullptr, "66,000 value gets are in flight; synchronise some");
   op->op.done.store(0, std::memory_order_relaxed);

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/base/log.h"
+#include "core/base/reserve.h"
 #include "core/engine/engine.h"
 #include "core/mode.h"
 #include "core/trace/trace.h"
@@ -129,7 +130,10 @@ Status open_network(Job& job, const std::vector<Way>& ways) {
 }  // namespace
 
 Status open_drivers(Job& job) {
-  engine.routes = new Route[engine.rank_count];
+  if (engine.rank_count > kRanksMax) {
+    return error("a job has at most %u ranks, not %u", kRanksMax, engine.rank_count);
+  }
+  engine.routes = reserve_table<Route>(kTargetsMax, "the routes to all endpoints");
   std::vector<Way> ways;
   for (Rank peer = 0; peer < engine.rank_count; ++peer) {
     auto way = way_to(job, peer);

@@ -32,6 +32,7 @@
 #include "extended/ops.h"
 #include "extended/reach.h"
 #include "extended/segment_limits.h"
+#include "extended/segments.h"
 #include "extended/transfer.h"
 
 namespace pinwire {
@@ -176,6 +177,7 @@ Status create_segment(Job& job, uint64_t segment_bytes) {
 Status bring_up(Job& job) {
   register_transfer_handlers();
   register_mail();
+  register_segment_questions();
   has_dispatcher = job.settings.dispatch != DispatchMode::kPoll;
   only_dispatcher_polls = job.settings.dispatch == DispatchMode::kNicproc;
   if (auto opened = open_drivers(job); !opened) return opened;

@@ -14,16 +14,29 @@ bool tells_errors = true;
 
 void make_objects(const char* client_name, gex_Flags_t flags) {
   objects.client = new pinwire_client{client_name, flags, nullptr};
-  objects.endpoint = new pinwire_ep;
-  objects.endpoint->client = objects.client;
+  objects.endpoint = make_endpoint(GEX_EP_CAPABILITY_ALL, 0);
   objects.team = new pinwire_tm{{}, objects.endpoint, engine.rank, engine.rank_count};
   objects.team->member = &take_seat();
   open_seat(*objects.team->member, objects.team, nullptr);
 }
 
 void make_segment_object(void* base, uint64_t bytes) {
-  objects.segment = new pinwire_segment{objects.client, base, bytes, nullptr};
+  objects.segment = new pinwire_segment{objects.client, base, bytes, nullptr, {}, nullptr};
   objects.endpoint->segment = objects.segment;
+}
+
+pinwire_ep* make_endpoint(gex_EP_Capabilities_t capabilities, gex_Flags_t flags) {
+  uint32_t index = objects.endpoint_count.load(std::memory_order_relaxed);
+  do {
+    if (index == kEndpointsMax) return nullptr;
+  } while (!objects.endpoint_count.compare_exchange_weak(index, index + 1));
+  auto* endpoint = new pinwire_ep;
+  endpoint->client = objects.client;
+  endpoint->index = index;
+  endpoint->capabilities = capabilities;
+  endpoint->flags = flags;
+  objects.endpoints[index] = endpoint;
+  return endpoint;
 }
 
 int api_error(int code, const char* format, ...) noexcept {

@@ -2,11 +2,14 @@
 // such endpoints, a segment. GASNet-1 has the same ones, without names for them.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
 #include "core/api_types.h"
+#include "core/engine/engine.h"
+#include "segment/memory.h"
 
 struct pinwire_client {
   std::string name;
@@ -14,17 +17,25 @@ struct pinwire_client {
   const void* client_data = nullptr;
 };
 
+namespace pinwire {
+struct Registration;
+}
+
 struct pinwire_segment {
   pinwire_client* client = nullptr;
   void* base = nullptr;
   uint64_t bytes = 0;
   const void* client_data = nullptr;
+  pinwire::SegmentMemory memory;  ///< of gex_Segment_Create: fd -1 where it is the client's
+  const pinwire::Registration* registration = nullptr;  ///< once an endpoint was bound to it
 };
 
 struct pinwire_ep {
   pinwire_client* client = nullptr;
   pinwire_segment* segment = nullptr;  ///< bound to it
   gex_EP_Index_t index = 0;
+  gex_EP_Capabilities_t capabilities = GEX_EP_CAPABILITY_ALL;
+  gex_Flags_t flags = 0;
   const void* client_data = nullptr;
   gex_AM_Entry_t handlers[256] = {};  ///< as registered; the functions are in am/handlers.h
 };
@@ -48,7 +59,9 @@ namespace pinwire {
 /// nullptr before the job has begun. Not destroyed.
 struct Objects {
   pinwire_client* client = nullptr;
-  pinwire_ep* endpoint = nullptr;
+  pinwire_ep* endpoint = nullptr;             ///< the first
+  pinwire_ep* endpoints[kEndpointsMax] = {};  ///< by index
+  std::atomic<uint32_t> endpoint_count{0};
   pinwire_tm* team = nullptr;
   pinwire_segment* segment = nullptr;
 };
@@ -58,6 +71,22 @@ extern Objects objects;
 void make_objects(const char* client_name, gex_Flags_t flags);
 /// Binds the process's segment, once it is attached.
 void make_segment_object(void* base, uint64_t bytes);
+
+/// nullptr: there are GASNET_MAXEPS already. Any thread.
+pinwire_ep* make_endpoint(gex_EP_Capabilities_t capabilities, gex_Flags_t flags);
+
+// Teams, or TM-pairs: a local endpoint and the index of the remote ones, in the word itself.
+
+inline bool is_pair(gex_TM_t tm) noexcept { return (reinterpret_cast<uintptr_t>(tm) & 1) != 0; }
+inline pinwire_ep& endpoint_in(gex_TM_t tm) noexcept {
+  constexpr uintptr_t kAddress = (uintptr_t{1} << PINWIRE_PAIR_SHIFT) - 2;
+  if (!is_pair(tm)) return *tm->endpoint;
+  return *reinterpret_cast<pinwire_ep*>(reinterpret_cast<uintptr_t>(tm) & kAddress);
+}
+/// How many ranks may be named by it: of the team, or of the job.
+inline gex_Rank_t ranks_in(gex_TM_t tm) noexcept {
+  return is_pair(tm) ? engine.rank_count : tm->size;
+}
 
 /// What the headers' inlined calls read: ranks, after job_init(); the limits of messages, after the
 /// drivers are connected. `is_final`: as for am_limits().

@@ -1,27 +1,16 @@
 #include "extended/ops.h"
 
-#include <sys/mman.h>
-
-#include <cerrno>
-#include <cstring>
-
-#include "core/base/log.h"
+#include "core/base/reserve.h"
 
 namespace pinwire {
 namespace {
 
 constinit thread_local ThreadOps ops;
 
-/// Reserved, not touched: a thread that keeps few operations in flight uses few pages. Lives as
-/// long as the process, because a handle may be finished by another thread after its owner ended.
-std::byte* reserve(size_t bytes) noexcept {
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) {
-    fatal("no address space for the operations of a new thread (%zu bytes): %s", bytes,
-          std::strerror(errno));
-  }
-  return static_cast<std::byte*>(memory);
+/// A thread that keeps few operations in flight uses few pages. Lives as long as the process,
+/// because a handle may be finished by another thread after its owner ended.
+void* reserve(size_t bytes) noexcept {
+  return reserve_memory(bytes, "the operations of a new thread");
 }
 
 /// What lies before and after stays reserved, and is never touched.

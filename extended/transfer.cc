@@ -14,43 +14,48 @@
 #include "am/visit.h"
 #include "core/base/bits.h"
 #include "core/base/log.h"
+#include "extended/segments.h"
 
 namespace pinwire {
 namespace {
 
 /// C1-209. The target checks too: this is the sentence for an honest mistake.
-void check_bounds(const char* what, Rank peer, const void* address, size_t bytes) noexcept {
-  const Route& route = engine.routes[peer];
-  if (inside(reinterpret_cast<uint64_t>(address), bytes, route.segment_base, route.segment_bytes)) {
+void check_bounds(const char* what, Target to, const void* address, size_t bytes) noexcept {
+  const Route& route = engine.routes[to];
+  const auto is_inside = [&] {
+    return inside(reinterpret_cast<uint64_t>(address), bytes, route.segment_base,
+                  route.segment_bytes);
+  };
+  if (is_inside()) [[likely]]
     return;
-  }
+  if (learn_segment(to) && is_inside()) return;
   fatal(
-      "a %s by rank %u of %zu bytes at %p is outside the segment of rank %u, %llu bytes at 0x%llx "
-      "(C1-209)",
-      what, engine.rank, bytes, address, peer, static_cast<unsigned long long>(route.segment_bytes),
+      "a %s by rank %u of %zu bytes at %p is outside the segment of rank %u's endpoint %u, %llu "
+      "bytes at 0x%llx (C1-209)",
+      what, engine.rank, bytes, address, rank_of(to), endpoint_of(to),
+      static_cast<unsigned long long>(route.segment_bytes),
       static_cast<unsigned long long>(route.segment_base));
 }
 
-Work one_sided(Op kind, Rank peer, const Route& route, pinwire_op& op) noexcept {
+Work one_sided(Op kind, Target to, const Route& route, pinwire_op& op) noexcept {
   Work work{};
   work.op = kind;
   work.cls = MessageClass::kRequest;
-  work.peer = peer;
-  work.remote_key = kind == Op::kGet ? engine.read_key(peer, route) : route.region_key;
+  work.peer = rank_of(to);
+  work.remote_key = kind == Op::kGet ? engine.read_key(work.peer, route) : route.region_key;
   work.cookie = cookie_of(op.done);
   return work;
 }
 
 /// Splits by what the driver takes at once.
-void post_pieces(const Work& whole, const Route& route, std::byte* local, uint64_t remote,
-                 size_t bytes, pinwire_op& op) noexcept {
+void post_pieces(const Work& whole, Target to, const Route& route, std::byte* local,
+                 uint64_t remote, size_t bytes, pinwire_op& op) noexcept {
   const Caps& caps = engine.drivers[route.driver_index].caps;
   uint64_t piece_max = caps.put_bytes_max;
   if (!caps.reaches(whole.local_key)) {
     if (pays_to_pin(route, bytes)) {
-      op.started += whole.op == Op::kPut
-                        ? put_on_demand(whole.peer, remote, local, bytes, false, op.done)
-                        : get_on_demand(whole.peer, remote, local, bytes, op.done);
+      op.started += whole.op == Op::kPut ? put_on_demand(to, remote, local, bytes, false, op.done)
+                                         : get_on_demand(to, remote, local, bytes, op.done);
       return;
     }
     piece_max = caps.copied_bytes_max;
@@ -68,8 +73,9 @@ void post_pieces(const Work& whole, const Route& route, std::byte* local, uint64
 }
 
 /// To memory that no one key covers.
-[[gnu::noinline]] void start_put_in_parts(Rank to, uint64_t dest, const void* source, size_t bytes,
-                                          SourceUntil until, pinwire_op& op) noexcept {
+[[gnu::noinline]] void start_put_in_parts(Target to, uint64_t dest, const void* source,
+                                          size_t bytes, SourceUntil until,
+                                          pinwire_op& op) noexcept {
   const Route& route = engine.routes[to];
   if (route.reach == Reach::kMessages) {  // the source is free on return
     op.started += pays_to_pin(route, bytes) ? put_on_demand(to, dest, source, bytes, false, op.done)
@@ -98,7 +104,7 @@ void on_memset(pinwire_token* token, int32_t address_low, int32_t address_high, 
 
 }  // namespace
 
-void start_put(Rank to, void* dest, const void* source, size_t bytes, SourceUntil until,
+void start_put(Target to, void* dest, const void* source, size_t bytes, SourceUntil until,
                pinwire_op& op) noexcept {
   if (bytes == 0) return;
   check_bounds("put", to, dest, bytes);
@@ -128,12 +134,12 @@ void start_put(Rank to, void* dest, const void* source, size_t bytes, SourceUnti
   if (engine.stripes(route, work.local_key, bytes)) [[unlikely]] {
     counted.started += post_striped(work, route, local, remote, bytes);
   } else {
-    post_pieces(work, route, local, remote, bytes, counted);
+    post_pieces(work, to, route, local, remote, bytes, counted);
   }
   if (must_wait) wait_until([&] { return here.finished(); });
 }
 
-void start_get(Rank from, const void* source, void* dest, size_t bytes, pinwire_op& op) noexcept {
+void start_get(Target from, const void* source, void* dest, size_t bytes, pinwire_op& op) noexcept {
   if (bytes == 0) return;
   check_bounds("get", from, source, bytes);
   const Route& route = engine.routes[from];
@@ -154,10 +160,10 @@ void start_get(Rank from, const void* source, void* dest, size_t bytes, pinwire_
     op.started += post_striped(work, route, dest, remote, bytes);
     return;
   }
-  post_pieces(work, route, static_cast<std::byte*>(dest), remote, bytes, op);
+  post_pieces(work, from, route, static_cast<std::byte*>(dest), remote, bytes, op);
 }
 
-void start_memset(Rank to, void* dest, int value, size_t bytes, pinwire_op& op) noexcept {
+void start_memset(Target to, void* dest, int value, size_t bytes, pinwire_op& op) noexcept {
   if (bytes == 0) return;
   check_bounds("memset", to, dest, bytes);
   const Route& route = engine.routes[to];
@@ -171,7 +177,7 @@ void start_memset(Rank to, void* dest, int value, size_t bytes, pinwire_op& op) 
       low_half(address), high_half(address), low_half(bytes), high_half(bytes), value,
       low_half(cookie),  high_half(cookie)};
   ++op.started;
-  request_short(to, {kHandlerMemset, 7, args});
+  request_short(rank_of(to), {kHandlerMemset, 7, args});
 }
 
 void register_transfer_handlers() noexcept {

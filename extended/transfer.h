@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "driver/work.h"
+#include "core/engine/target.h"
 #include "extended/ops.h"
 
 namespace pinwire {
@@ -15,10 +15,10 @@ enum class SourceUntil : uint8_t { kReturn, kDone };
 /// Start a transfer; `op.started` grows by the completions that it will bring. Client context;
 /// waits for room. A put that must return with its source free waits for completion unless it is
 /// small enough for the driver to copy. Zero bytes and one's own memory finish at once.
-void start_put(Rank to, void* dest, const void* source, size_t bytes, SourceUntil until,
+void start_put(Target to, void* dest, const void* source, size_t bytes, SourceUntil until,
                pinwire_op& op) noexcept;
-void start_get(Rank from, const void* source, void* dest, size_t bytes, pinwire_op& op) noexcept;
-void start_memset(Rank to, void* dest, int value, size_t bytes, pinwire_op& op) noexcept;
+void start_get(Target from, const void* source, void* dest, size_t bytes, pinwire_op& op) noexcept;
+void start_memset(Target to, void* dest, int value, size_t bytes, pinwire_op& op) noexcept;
 
 /// Registers the handlers of memset.
 void register_transfer_handlers() noexcept;

@@ -149,19 +149,21 @@ void check_reply(const char* call, const pinwire_token* token, unsigned handler)
   check_handler_index(call, handler);
 }
 
-void check_remote(const char* call, uint32_t node, const void* address, size_t bytes) noexcept {
+void check_remote(const char* call, Target node, const void* address, size_t bytes) noexcept {
   check_client_call(call);
   check_alone(call);
   check_range(call, node, address, bytes);
 }
 
-void check_range(const char* call, uint32_t node, const void* address, size_t bytes) noexcept {
-  if (node >= engine.rank_count) {
-    breach("C1-295", "%s: node %u does not exist; this job has nodes 0 to %u", call, node,
+void check_range(const char* call, Target to, const void* address, size_t bytes) noexcept {
+  const Rank node = rank_of(to);
+  if (node >= engine.rank_count || endpoint_of(to) >= kEndpointsMax) {
+    breach("C1-295", "%s: node %u does not exist; this job has nodes 0 to %u", call, to,
            engine.rank_count - 1);
   }
-  const Route& route = engine.routes[node];
-  if (bytes == 0) return;  // addresses may be anything
+  const Route& route = engine.routes[to];
+  if (bytes == 0) return;                                        // addresses may be anything
+  if (route.segment_bytes == 0 && endpoint_of(to) != 0) return;  // not known yet: the call will ask
   if (inside(reinterpret_cast<uint64_t>(address), bytes, route.segment_base, route.segment_bytes))
     return;
   breach("C1-295", "%s: %zu bytes at %p are not in the segment of node %u, %llu bytes at 0x%llx",

@@ -9,6 +9,7 @@
 #include "am/token.h"
 #include "core/base/breach.h"
 #include "core/base/check.h"
+#include "core/engine/target.h"
 #include "core/mode.h"
 
 namespace pinwire {
@@ -63,7 +64,7 @@ inline void reply_call(const char* call, const pinwire_token* token, unsigned ha
 }
 
 /// A put, get or memset: also, check_range().
-void check_remote(const char* call, uint32_t node, const void* address, size_t bytes) noexcept;
+void check_remote(const char* call, Target node, const void* address, size_t bytes) noexcept;
 /// [address, address + bytes) is in the segment of `node`.
 void check_range(const char* call, uint32_t node, const void* address, size_t bytes) noexcept;
 /// `here`, where this process has a transfer's other end, and its own end `local` are not two

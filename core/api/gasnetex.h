@@ -45,6 +45,13 @@ typedef struct pinwire_tm *gex_TM_t;
 #define GEX_SEGMENT_INVALID ((gex_Segment_t)0)
 #define GEX_TM_INVALID ((gex_TM_t)0)
 
+/* Kinds of memory (EX-043 to EX-052): the host's. */
+typedef struct pinwire_mk *gex_MK_t;
+typedef gex_MK_t gex_MemKind_t; /* its name in the proposal, and that of the next but one */
+#define GEX_MK_INVALID ((gex_MK_t)0)
+#define GEX_MK_HOST ((gex_MK_t)(uintptr_t)1)
+#define GEX_MEMKIND_HOST GEX_MK_HOST
+
 /* One pointer for each object, NULL at first (GX-054). Anywhere. */
 void gex_Client_SetCData(gex_Client_t client, const void *val);
 void *gex_Client_QueryCData(gex_Client_t client);
@@ -76,7 +83,15 @@ const char *gex_Client_QueryName(gex_Client_t client);
  * if there is one (GX-008). Anywhere. */
 void gasnet_QueryGexObjects(gex_Client_t *client_p, gex_EP_t *endpoint_p, gex_TM_t *tm_p, gex_Segment_t *segment_p);
 
-/* ---- Endpoints and segments (GX-062 to GX-066, GX-074 to GX-079) ---------------------------------------- */
+/* ---- Endpoints and segments (GX-062 to GX-067, GX-074 to GX-079, EX-001 to EX-086) ------------------------ */
+
+/* Endpoints of a process, that of gex_Client_Init included. */
+#define GASNET_MAXEPS 64
+/* A further endpoint of this process, in no team, without a segment: its index is one more than the last one's, so
+ * that peers that create them in the same order know it (EX-012). capabilities: GEX_EP_CAPABILITY_..., one or more.
+ * flags: GEX_FLAG_HINT_ACCEL_..., kept for gex_EP_QueryFlags. Endpoints live as long as the job. GASNET_ERR_BAD_ARG;
+ * GASNET_ERR_RESOURCE when there are GASNET_MAXEPS. */
+int gex_EP_Create(gex_EP_t *ep_p, gex_Client_t client, gex_EP_Capabilities_t capabilities, gex_Flags_t flags);
 
 /* Anywhere. */
 gex_Client_t gex_EP_QueryClient(gex_EP_t ep);
@@ -93,13 +108,37 @@ uintptr_t gex_Segment_QuerySize(gex_Segment_t segment);
  * GASNET_ERR_BAD_ARG. EVERYTHING ignores it and gives GEX_SEGMENT_INVALID, as all memory is one (GX-065). */
 int gex_Segment_Attach(gex_Segment_t *segment_p, gex_TM_t tm, uintptr_t size);
 
+/* A segment of `length` bytes at `address`, of any alignment, which is the client's, mapped, readable and writable
+ * until after gex_Segment_Destroy; address NULL: the library allocates it, whole pages, at most
+ * gasnet_getMaxLocalSegmentSize(). kind: GEX_MK_HOST. flags: 0. Local. Segments may overlap (EX-062).
+ * GASNET_ERR_BAD_ARG, GASNET_ERR_RESOURCE; then *segment_p is left alone. */
+int gex_Segment_Create(gex_Segment_t *segment_p, gex_Client_t client, gex_Addr_t address, uintptr_t length, gex_MK_t kind,
+                       gex_Flags_t flags);
+/* Of a segment that gex_Segment_Create made; what touches it is complete (EX-085). Its endpoints stay bound to what
+ * is gone (EX-086). flags: 0. */
+void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags);
+/* Binds an endpoint that has none to a segment of gex_Segment_Create; several endpoints may share one. Registers it
+ * with the network. flags: 0. GASNET_ERR_BAD_ARG, GASNET_ERR_RESOURCE. The second is the proposal's form of it, for
+ * which errors are fatal. */
+int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags);
+void gex_Segment_EP_Bind(gex_Segment_t segment, gex_EP_t ep, gex_Flags_t flags);
+/* Collective over `tm`: afterwards every caller may reach the segments of the endpoints that any of them passed. One
+ * that nobody told of is asked for when it is wanted first, but not for a Long reply (EX-081). flags: 0.
+ * GASNET_ERR_BAD_ARG, GASNET_ERR_RESOURCE. */
+int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t *eps, size_t num_eps, gex_Flags_t flags);
+
 /* The segment of another endpoint: its address there, where this process has it mapped (else NULL), and its bytes;
- * 0 of them if there is none. Any pointer may be NULL. Always complete at once. Anywhere, with
- * GEX_FLAG_IMMEDIATE (GX-018). */
+ * 0 of them if there is none. Any pointer may be NULL. tm may be a TM-pair. Complete when it returns, though it may
+ * have asked that process. Anywhere, with GEX_FLAG_IMMEDIATE (GX-018): GEX_EVENT_NO_OP if it would have to ask. */
 gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void **owneraddr_p, void **localaddr_p, uintptr_t *size_p,
                                        gex_Flags_t flags);
 /* Its old form: non-zero, and nothing written, if there is none. */
 int gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void **owneraddr_p, void **localaddr_p, uintptr_t *size_p);
+
+/* Names `local_ep` and, by jobrank, the endpoints of that index, where a team is wanted for a put, get, message, for
+ * limits of messages, or a segment; for nothing else (EX-126 to EX-133). A value, free to copy and drop. Anywhere. */
+gex_TM_t gex_TM_Pair(gex_EP_t local_ep, gex_EP_Index_t remote_ep_index);
+#define gex_TM_pair gex_TM_Pair
 
 /* ---- Teams (GX-068, GX-073): these are legal anywhere ----------------------------------------------------- */
 

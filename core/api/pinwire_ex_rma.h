@@ -36,17 +36,24 @@ static inline gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags) {
 
 /* ---- Puts and gets (GX-123 to GX-130) ------------------------------------------------------------------ */
 
-/* First of every team: the jobranks of its members, or NULL where these are their ranks. */
+/* An endpoint of the job: the jobrank of its process, and its index there from bit 16 on. */
+#define PINWIRE_TARGET(jobrank, index) ((jobrank) | (uint32_t)(index) << 16)
+/* First of every team: its members, or NULL where that is their ranks. */
 struct pinwire_members {
-  const gex_Rank_t *jobranks;
+  const uint32_t *targets;
 };
-static inline gex_Rank_t pinwire_jobrank(gex_TM_t tm, gex_Rank_t rank) {
-  const gex_Rank_t *jobranks = ((const struct pinwire_members *)(const void *)tm)->jobranks;
-  return jobranks ? jobranks[rank] : rank;
+/* A TM-pair (EX-126 to EX-133) is odd: the address of the local endpoint, and the remote index on top. */
+#define PINWIRE_PAIR_SHIFT 48
+static inline gasnet_node_t pinwire_target(gex_TM_t tm, gex_Rank_t rank) {
+  const uintptr_t word = (uintptr_t)tm;
+  const uint32_t *targets;
+  if (word & 1) return PINWIRE_TARGET(rank, word >> PINWIRE_PAIR_SHIFT);
+  targets = ((const struct pinwire_members *)word)->targets;
+  return targets ? targets[rank] : rank;
 }
 
-gex_Event_t pinwire_ex_put_nb(gex_Rank_t jobrank, void *dest, const void *src, size_t nbytes, gex_Event_t *lc_opt);
-void pinwire_ex_put_nbi(gex_Rank_t jobrank, void *dest, const void *src, size_t nbytes, gex_Event_t *lc_opt);
+gex_Event_t pinwire_ex_put_nb(gasnet_node_t target, void *dest, const void *src, size_t nbytes, gex_Event_t *lc_opt);
+void pinwire_ex_put_nbi(gasnet_node_t target, void *dest, const void *src, size_t nbytes, gex_Event_t *lc_opt);
 /* What is done is locally complete. */
 static inline void pinwire_ex_put_is_done(gex_Event_t *lc_opt) {
   if (lc_opt != GEX_EVENT_NOW && lc_opt != GEX_EVENT_DEFER && lc_opt != GEX_EVENT_GROUP) *lc_opt = GEX_EVENT_INVALID;
@@ -58,64 +65,64 @@ static inline void pinwire_ex_put_is_done(gex_Event_t *lc_opt) {
  * wrong with a call is fatal, with a sentence. */
 static inline int gex_RMA_PutBlocking(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes, gex_Flags_t flags) {
   (void)flags;
-  gasnet_put(pinwire_jobrank(tm, rank), dest, (void *)(uintptr_t)src, nbytes);
+  gasnet_put(pinwire_target(tm, rank), dest, (void *)(uintptr_t)src, nbytes);
   return 0;
 }
 static inline int gex_RMA_GetBlocking(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes, gex_Flags_t flags) {
   (void)flags;
-  gasnet_get(dest, pinwire_jobrank(tm, rank), src, nbytes);
+  gasnet_get(dest, pinwire_target(tm, rank), src, nbytes);
   return 0;
 }
 static inline gex_Event_t gex_RMA_PutNB(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes, gex_Event_t *lc_opt,
                                         gex_Flags_t flags) {
-  const gex_Rank_t jobrank = pinwire_jobrank(tm, rank);
-  void *to = pinwire_direct(jobrank, dest, src, nbytes);
+  const gasnet_node_t target = pinwire_target(tm, rank);
+  void *to = pinwire_direct(target, dest, src, nbytes);
   (void)flags;
-  if (!to) return pinwire_ex_put_nb(jobrank, dest, src, nbytes, lc_opt);
+  if (!to) return pinwire_ex_put_nb(target, dest, src, nbytes, lc_opt);
   pinwire_put_direct(to, src, nbytes);
   pinwire_ex_put_is_done(lc_opt);
   return GEX_EVENT_INVALID;
 }
 static inline int gex_RMA_PutNBI(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes, gex_Event_t *lc_opt,
                                  gex_Flags_t flags) {
-  const gex_Rank_t jobrank = pinwire_jobrank(tm, rank);
-  void *to = pinwire_direct(jobrank, dest, src, nbytes);
+  const gasnet_node_t target = pinwire_target(tm, rank);
+  void *to = pinwire_direct(target, dest, src, nbytes);
   (void)flags;
   if (to)
     pinwire_put_direct(to, src, nbytes);
   else
-    pinwire_ex_put_nbi(jobrank, dest, src, nbytes, lc_opt);
+    pinwire_ex_put_nbi(target, dest, src, nbytes, lc_opt);
   return 0;
 }
 static inline gex_Event_t gex_RMA_GetNB(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes, gex_Flags_t flags) {
   (void)flags;
-  return gasnet_get_nb(dest, pinwire_jobrank(tm, rank), src, nbytes);
+  return gasnet_get_nb(dest, pinwire_target(tm, rank), src, nbytes);
 }
 static inline int gex_RMA_GetNBI(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes, gex_Flags_t flags) {
   (void)flags;
-  gasnet_get_nbi(dest, pinwire_jobrank(tm, rank), src, nbytes);
+  gasnet_get_nbi(dest, pinwire_target(tm, rank), src, nbytes);
   return 0;
 }
 
 /* Of 1 to 8 bytes; a get is zero-extended. GetBlockingVal never returns without its value (GX-130). */
 static inline gex_RMA_Value_t gex_RMA_GetBlockingVal(gex_TM_t tm, gex_Rank_t rank, void *src, size_t nbytes, gex_Flags_t flags) {
   (void)flags;
-  return gasnet_get_val(pinwire_jobrank(tm, rank), src, nbytes);
+  return gasnet_get_val(pinwire_target(tm, rank), src, nbytes);
 }
 static inline int gex_RMA_PutBlockingVal(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags) {
   (void)flags;
-  gasnet_put_val(pinwire_jobrank(tm, rank), dest, value, nbytes);
+  gasnet_put_val(pinwire_target(tm, rank), dest, value, nbytes);
   return 0;
 }
 static inline int gex_RMA_PutNBIVal(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags) {
   (void)flags;
-  gasnet_put_nbi_val(pinwire_jobrank(tm, rank), dest, value, nbytes);
+  gasnet_put_nbi_val(pinwire_target(tm, rank), dest, value, nbytes);
   return 0;
 }
 static inline gex_Event_t gex_RMA_PutNBVal(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value, size_t nbytes,
                                            gex_Flags_t flags) {
   (void)flags;
-  return gasnet_put_nb_val(pinwire_jobrank(tm, rank), dest, value, nbytes);
+  return gasnet_put_nb_val(pinwire_target(tm, rank), dest, value, nbytes);
 }
 
 #ifdef __cplusplus

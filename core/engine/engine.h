@@ -9,7 +9,9 @@
 #include <memory>
 #include <span>
 
+#include "core/engine/bound_ranges.h"
 #include "core/engine/lane.h"
+#include "core/engine/target.h"
 #include "driver/driver.h"
 
 namespace pinwire {
@@ -21,11 +23,12 @@ enum class Reach : uint8_t {
   kMessages,  ///< by messages that its CPU carries out (am/by_message.h)
 };
 
-/// How to reach one peer, and its segment.
+/// How to reach one endpoint of a peer, and its segment.
 struct Route {
   Driver* driver = nullptr;  ///< nullptr: this process itself
   uint8_t driver_index = 0;
   Reach reach = Reach::kWhole;
+  bool is_bound = false;  ///< by gex_EP_BindSegment: its keys are here alone
   uint32_t region_key = kNoRegion;
   uint64_t segment_base = 0;  ///< of GASNET_SEGMENT_EVERYTHING: 0, and ~0 bytes
   uint64_t segment_bytes = 0;
@@ -68,10 +71,13 @@ struct Engine {
   uint64_t stripe_bytes_min = ~uint64_t{0};  ///< of a large transfer; ~0 with one rail
   uint32_t* rail_keys = nullptr;  ///< [peer][rail]: of its segment; nullptr with one rail
   uint32_t* read_keys = nullptr;  ///< [peer][rail]: to get from it; nullptr: as to put to it
-  Route* routes = nullptr;        ///< rank_count of them
+  /// By Target. All that is known of a peer's further endpoints is how their segments are reached,
+  /// once it is known: messages to them take the route to the rank.
+  Route* routes = nullptr;
   uint64_t own_base = 0;
   uint64_t own_bytes = 0;
-  std::atomic<uint32_t> threads{0};       ///< that have called, dead ones included
+  BoundRanges bound;                 ///< this process's memory that gex_EP_BindSegment made known
+  std::atomic<uint32_t> threads{0};  ///< that have called, dead ones included
   std::atomic<uint32_t> threads_live{0};  ///< that have called and live
   uint32_t threads_max = 0;               ///< of them; 0: any number
 
@@ -101,15 +107,17 @@ struct Engine {
   /// is only read has source_key().
   uint32_t local_key(uint32_t driver, const void* address, uint64_t bytes) const noexcept {
     const auto at = reinterpret_cast<uint64_t>(address);
-    return inside(at, bytes, own_base, own_bytes) ? drivers[driver].own_key : kNoRegion;
+    if (inside(at, bytes, own_base, own_bytes)) return drivers[driver].own_key;
+    return bound.key(driver, at, bytes);
   }
   uint32_t source_key(uint32_t driver, const void* address, uint64_t bytes) const noexcept {
     const auto at = reinterpret_cast<uint64_t>(address);
-    return inside(at, bytes, own_base, own_bytes) ? drivers[driver].own_read_key : kNoRegion;
+    if (inside(at, bytes, own_base, own_bytes)) return drivers[driver].own_read_key;
+    return bound.key(driver, at, bytes);
   }
   /// The key to get from a peer's segment with, which this route reaches whole.
   uint32_t read_key(Rank peer, const Route& route) const noexcept {
-    if (read_keys == nullptr || route.driver_index < rail_first) [[likely]]
+    if (read_keys == nullptr || route.driver_index < rail_first || route.is_bound) [[likely]]
       return route.region_key;
     return read_keys[uint64_t{peer} * rail_count + (route.driver_index - rail_first)];
   }
@@ -119,7 +127,8 @@ struct Engine {
   /// Whether a transfer by this route, which reaches all of the peer's segment, goes by all rails:
   /// all of them know the local memory, if one does.
   bool stripes(const Route& route, uint32_t local_key, uint64_t bytes) const noexcept {
-    return bytes >= stripe_bytes_min && local_key != kNoRegion && route.driver_index >= rail_first;
+    return bytes >= stripe_bytes_min && local_key != kNoRegion &&
+           route.driver_index >= rail_first && !route.is_bound;
   }
 
   /// Offers one piece of work on a driver's lane, whose lock the caller holds unless the driver

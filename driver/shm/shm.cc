@@ -32,15 +32,28 @@ constexpr uint64_t kInRing = 0;  // Recv::buffer; else 1 + that of its sender's 
 /// So many messages sent since something was received make a stream.
 constexpr uint64_t kStreamMessages = 4;
 
+/// Memory of a peer that is mapped here.
+struct MappedRegion {
+  uint64_t base = 0;
+  uint64_t bytes = 0;
+  std::byte* mapped = nullptr;
+
+  std::byte* at(const Work& item) const noexcept {
+    return inside(item.remote, item.bytes, base, bytes) ? mapped + (item.remote - base) : nullptr;
+  }
+};
+
+/// Keys of map_bound_region().
+constexpr uint32_t kBoundKeyFirst = 2;
+
 /// A rank of this host; made by connect(), so that ranks elsewhere cost two pointers.
 struct Peer {
   Inbox inbox;
   shm::OutboxView outbox;           // its own
   std::vector<RingProducer> rings;  // 2 * lane + class
   std::vector<WakePipe> wakes;      // of each lane
-  uint64_t region_base = 0;
-  uint64_t region_bytes = 0;
-  std::byte* region_mapped = nullptr;
+  MappedRegion region;
+  std::unique_ptr<MappedRegion[]> bound;  // by index; made when the first is mapped
   shm::FarPeer far;
 };
 
@@ -163,11 +176,17 @@ class Shm final : public ShmDriver {
 
   void map_peer_region(Rank peer, uint64_t base, uint64_t bytes, std::byte* mapped) override {
     check(peers_[peer] != nullptr, "a region of a peer that is not connected", peer);
-    Peer& to = *peers_[peer];
-    to.region_base = base;
-    to.region_bytes = bytes;
-    to.region_mapped = mapped;
+    peers_[peer]->region = {base, bytes, mapped};
   }
+  uint32_t map_bound_region(Rank peer, uint32_t index, uint64_t base, uint64_t bytes,
+                            std::byte* mapped) override {
+    check(peers_[peer] != nullptr && index < kBoundRegionsMax, "no such region", peer, index);
+    Peer& to = *peers_[peer];
+    if (to.bound == nullptr) to.bound = std::make_unique<MappedRegion[]>(kBoundRegionsMax);
+    to.bound[index] = {base, bytes, mapped};
+    return kBoundKeyFirst + index;
+  }
+  void allow_peer_processes() noexcept override { shm::allow_far_access(); }
   Status reach_peer_process(Rank peer) override {
     check(peers_[peer] != nullptr, "memory of a peer that is not connected", peer);
     return peers_[peer]->far.reach(peer, peers_[peer]->inbox.header());
@@ -437,8 +456,10 @@ class Shm final : public ShmDriver {
   std::byte* reach(const Work& item) const noexcept {
     if (peers_[item.peer] == nullptr) return nullptr;
     const Peer& to = *peers_[item.peer];
-    if (!inside(item.remote, item.bytes, to.region_base, to.region_bytes)) return nullptr;
-    return to.region_mapped + (item.remote - to.region_base);
+    if (item.remote_key < kBoundKeyFirst) [[likely]]
+      return to.region.at(item);
+    if (item.remote_key == kFarKey || to.bound == nullptr) return nullptr;
+    return to.bound[(item.remote_key - kBoundKeyFirst) % kBoundRegionsMax].at(item);
   }
 
   // acquire on lock pairs with release on unlock

@@ -36,7 +36,7 @@ uint64_t Member::finished_below() const noexcept {
   return first != nullptr ? first->number : admitted;
 }
 
-Rank Member::jobrank_of(Rank member) const noexcept { return pinwire_jobrank(tm, member); }
+Rank Member::jobrank_of(Rank member) const noexcept { return rank_of(pinwire_target(tm, member)); }
 
 Member& take_seat() noexcept {
   const std::lock_guard<PinLock> guard(free_seats.lock);

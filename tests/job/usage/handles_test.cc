@@ -72,19 +72,19 @@ TEST(HandlerShapes, OtherMessagesAreBreaches_GX_086) {
   const int32_t args[2] = {1, 2};
   handler_table[200] = reinterpret_cast<HandlerFunction>(do_nothing);
   handler_table[201] = reinterpret_cast<HandlerFunction>(take_payload);
-  dispatch_loopback(200, true, Category::kShort, nullptr, 0, 1, args);  // nothing is known of it
+  dispatch_loopback(200, {}, true, Category::kShort, nullptr, 0, 1, args);  // nothing is known of it
   handler_shapes[200] = {true, true, false, false, true, false, 1};
   handler_shapes[201] = {true, false, true, true, false, true, 1};
-  dispatch_loopback(200, true, Category::kShort, nullptr, 0, 1, args);
-  dispatch_loopback(201, false, Category::kMedium, nullptr, 0, 1, args);
-  dispatch_loopback(201, false, Category::kLong, nullptr, 0, 1, args);
-  EXPECT_DEATH(dispatch_loopback(200, true, Category::kShort, nullptr, 0, 2, args),
+  dispatch_loopback(200, {}, true, Category::kShort, nullptr, 0, 1, args);
+  dispatch_loopback(201, {}, false, Category::kMedium, nullptr, 0, 1, args);
+  dispatch_loopback(201, {}, false, Category::kLong, nullptr, 0, 1, args);
+  EXPECT_DEATH(dispatch_loopback(200, {}, true, Category::kShort, nullptr, 0, 2, args),
                "a Short request with 2 arguments to handler 200.*for Short requests with 1");
-  EXPECT_DEATH(dispatch_loopback(200, false, Category::kShort, nullptr, 0, 1, args), "GX-086");
-  EXPECT_DEATH(dispatch_loopback(200, true, Category::kMedium, nullptr, 0, 1, args), "GX-086");
-  EXPECT_DEATH(dispatch_loopback(201, true, Category::kMedium, nullptr, 0, 1, args),
+  EXPECT_DEATH(dispatch_loopback(200, {}, false, Category::kShort, nullptr, 0, 1, args), "GX-086");
+  EXPECT_DEATH(dispatch_loopback(200, {}, true, Category::kMedium, nullptr, 0, 1, args), "GX-086");
+  EXPECT_DEATH(dispatch_loopback(201, {}, true, Category::kMedium, nullptr, 0, 1, args),
                "Medium request .*for Medium Long replies with 1");
-  EXPECT_DEATH(dispatch_loopback(201, false, Category::kShort, nullptr, 0, 1, args), "GX-086");
+  EXPECT_DEATH(dispatch_loopback(201, {}, false, Category::kShort, nullptr, 0, 1, args), "GX-086");
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ class ByMessage : public testing::Test {
     engine.driver_count = 1;
     engine.rank_count = 2;
     engine.routes = routes;
-    routes[kPeer] = {&driver, 0, Reach::kMessages, kNoRegion, 0, ~uint64_t{0}};
+    routes[kPeer] = {&driver, 0, Reach::kMessages, false, kNoRegion, 0, ~uint64_t{0}};
     engine.own_base = 0;
     engine.own_bytes = ~uint64_t{0};
     for (size_t i = 0; i < sizeof source; ++i) source[i] = static_cast<std::byte>(i * 7 + 1);
@@ -164,7 +164,7 @@ TEST_F(ByMessageDeath, APeerThatNamesOtherMemoryThanTheSegmentEndsTheJob) {
   engine.own_base = reinterpret_cast<uint64_t>(target);
   engine.own_bytes = 100;
   put_by_message(kPeer, reinterpret_cast<uint64_t>(target) + 99, source, 2, done);
-  EXPECT_DEATH(arrive(), "a put of 2 bytes at 0x[0-9a-f]+, outside this segment");
+  EXPECT_DEATH(arrive(), "a put of 2 bytes at 0x[0-9a-f]+, outside the segments here");
   driver.sent.clear();
   const int32_t number = 77;
   long_by_message(nullptr, kPeer, {kOnLong, 1, &number}, source, 101, target);

@@ -35,21 +35,31 @@ TEST(Handlers, ArgumentsArriveInOrder_C1_127) {
 
 TEST(Handlers, DontCareIndicesAreDistinctAndDeterministic_C1_077) {
   HandlerEntry table[] = {{0, nothing}, {255, nothing}, {0, nothing}, {253, nothing}, {0, nothing}};
-  ASSERT_TRUE(register_client(table, 5).ok());
+  ASSERT_TRUE(register_client(0, table, 5).ok());
   EXPECT_EQ(table[0].index, 254);
   EXPECT_EQ(table[2].index, 252);
   EXPECT_EQ(table[4].index, 251);
 }
 
+TEST(Handlers, EachEndpointHasItsOwn_GX_085) {
+  HandlerEntry table[] = {{0, nothing}, {200, nothing}};
+  ASSERT_TRUE(register_client(7, table, 2).ok());
+  EXPECT_EQ(table[0].index, 255);
+  EXPECT_EQ(handler_table[function_index(7, 200)], nothing);
+  EXPECT_EQ(handler_table[function_index(6, 200)], nullptr);
+  EXPECT_FALSE(register_client(7, table, 2).ok());  // taken
+  ASSERT_TRUE(register_client(6, table, 2).ok());
+}
+
 TEST(Handlers, BadTablesAreRefusedWithASentence) {
   HandlerEntry reserved[] = {{127, nothing}};
-  EXPECT_NE(register_client(reserved, 1).sentence().find("127 is reserved"), std::string::npos);
+  EXPECT_NE(register_client(0, reserved, 1).sentence().find("127 is reserved"), std::string::npos);
   HandlerEntry twice[] = {{200, nothing}, {200, nothing}};
-  EXPECT_NE(register_client(twice, 2).sentence().find("twice"), std::string::npos);
+  EXPECT_NE(register_client(0, twice, 2).sentence().find("twice"), std::string::npos);
   HandlerEntry null[] = {{200, nullptr}};
-  EXPECT_FALSE(register_client(null, 1).ok());
+  EXPECT_FALSE(register_client(0, null, 1).ok());
   std::vector<HandlerEntry> many(129, HandlerEntry{0, nothing});
-  EXPECT_FALSE(register_client(many.data(), many.size()).ok());
+  EXPECT_FALSE(register_client(0, many.data(), many.size()).ok());
 }
 
 }  // namespace

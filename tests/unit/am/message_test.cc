@@ -1,4 +1,5 @@
 #include "am/message.h"
+#include "am/handlers.h"
 
 #include <gtest/gtest.h>
 
@@ -32,11 +33,26 @@ TEST(Message, ArgumentsLieInOrder) {
     build_head(head, Category::kLong, 200, argc, args, 77, 0xabcdef);
     const auto header = std::bit_cast<AmHeader>(head.words[0]);
     EXPECT_EQ(header.handler, 200);
-    EXPECT_EQ(header.argc, argc);
-    EXPECT_EQ(header.category, Category::kLong);
+    EXPECT_EQ(header.argc(), argc);
+    EXPECT_EQ(header.category(), Category::kLong);
     EXPECT_EQ(header.payload_bytes, 77u);
     EXPECT_EQ(head.words[1], 0xabcdefu);
     EXPECT_EQ(std::memcmp(&head.words[2], args, argc * 4), 0) << argc;
+  }
+}
+
+TEST(Message, BothEndpointsAreNamed) {
+  AmHead head;
+  for (const auto category : {Category::kShort, Category::kMedium, Category::kLong, Category::kCarriedLong}) {
+    build_head(head, category, 255, 0, nullptr, ~0u, 0, {kEndpointsMax - 1, 17});
+    head.words[0] |= uint64_t{kMarkMustReply} << 16;
+    const auto header = std::bit_cast<AmHeader>(head.words[0]);
+    EXPECT_EQ(header.endpoint, kEndpointsMax - 1);
+    EXPECT_EQ(header.from_endpoint, 17);
+    EXPECT_EQ(header.category(), category);
+    EXPECT_EQ(header.argc(), 0u);
+    EXPECT_EQ(header.payload_bytes, ~0u);
+    EXPECT_EQ(header.function(), function_index(kEndpointsMax - 1, 255));
   }
 }
 
@@ -46,7 +62,7 @@ TEST(Message, ACarriedLongIsShapedLikeAnyLong) {
   const uint32_t bytes = build_head(plain, Category::kLong, 200, 3, args, 77, 0xabcdef);
   ASSERT_EQ(build_head(carried, Category::kCarriedLong, 200, 3, args, 77, 0xabcdef), bytes);
   EXPECT_EQ(std::memcmp(&plain.words[1], &carried.words[1], bytes - 8), 0);
-  EXPECT_EQ(std::bit_cast<AmHeader>(carried.words[0]).category, Category::kCarriedLong);
+  EXPECT_EQ(std::bit_cast<AmHeader>(carried.words[0]).category(), Category::kCarriedLong);
 }
 
 TEST(Message, AWordSurvivesItsHalves) {

@@ -1,0 +1,160 @@
+#include "extended/segments.h"
+
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+#include "am/handlers.h"
+#include "am/message.h"
+#include "am/progress.h"
+#include "am/send.h"
+#include "core/api_types.h"
+#include "core/base/log.h"
+#include "core/trace/trace.h"
+#include "extended/job.h"
+#include "extended/team/gather_over.h"
+#include "segment/memory.h"
+
+namespace pinwire {
+namespace {
+
+static_assert(kEndpointsMax <= ShmDriver::kBoundRegionsMax && kEndpointsMax == GASNET_MAXEPS);
+
+/// Two threads may want the same segment first.
+std::mutex learning;
+
+/// Puts and gets that are traced or counted must come to the library.
+bool withholds_reach() noexcept { return watches('G') || watches('P') || watches('D'); }
+
+void let_headers_reach(Target to, const BoundFacts& facts, uint64_t delta) noexcept {
+  if (withholds_reach()) return;
+  struct pinwire_reach& reach = ::pinwire_reach[to];
+  reach.size = 0;
+  reach.base = facts.base;
+  reach.delta = delta;
+  reach.size = facts.bytes;
+}
+
+/// A key for the shared-memory driver, or leave to send messages.
+Status reach_by_shm(Rank peer, const BoundFacts& facts, Route& route) {
+  ShmDriver& shm = *job()->shm;
+  if (facts.fd >= 0) {
+    auto mapped = map_peer_memory(facts.pid, facts.fd, facts.bytes);
+    if (!mapped) return error("rank %u: %s", peer, mapped.sentence().c_str());
+    route.region_key =
+        shm.map_bound_region(peer, facts.endpoint, facts.base, facts.bytes, mapped->base);
+    let_headers_reach(target_of(peer, facts.endpoint), facts,
+                      reinterpret_cast<uint64_t>(mapped->base) - facts.base);
+    return success();
+  }
+  if (shm.reach_peer_process(peer)) {
+    route.region_key = ShmDriver::kFarKey;
+  } else {
+    route.reach = Reach::kMessages;
+  }
+  return success();
+}
+
+bool is_sane(const BoundFacts& facts) noexcept {
+  if (facts.endpoint >= kEndpointsMax || facts.bytes > ~facts.base) return false;
+  for (uint32_t d = 0; d < engine.driver_count; ++d) {
+    if (facts.reach[d] != Reach::kWhole && facts.reach[d] != Reach::kMessages) return false;
+  }
+  return true;
+}
+
+/// What an asker waits for; on its stack.
+struct Answer {
+  std::atomic<bool> is_there{false};
+  BoundFacts facts{};
+};
+
+void on_question(pinwire_token* token, int32_t endpoint, int32_t answer_low, int32_t answer_high) {
+  const BoundFacts facts = own_bound_facts(static_cast<uint32_t>(endpoint));
+  const int32_t args[] = {answer_low, answer_high};
+  reply_medium(*token, {kHandlerSegmentAnswer, 2, args}, &facts, sizeof facts);
+}
+
+void on_answer(pinwire_token* token, void* payload, size_t bytes, int32_t answer_low,
+               int32_t answer_high) {
+  auto* answer = reinterpret_cast<Answer*>(join_halves(answer_low, answer_high));
+  if (bytes != sizeof answer->facts) {
+    fatal("rank %u tells malformed facts of a segment; run the same build on every rank",
+          token->source);
+  }
+  std::memcpy(&answer->facts, payload, sizeof answer->facts);
+  answer->is_there.store(true, std::memory_order_release);  // pairs with ask()
+}
+
+BoundFacts ask(Target to) noexcept {
+  Answer answer;
+  const auto at = reinterpret_cast<uint64_t>(&answer);
+  const int32_t args[] = {static_cast<int32_t>(endpoint_of(to)), low_half(at), high_half(at)};
+  request_short(rank_of(to), {kHandlerSegmentQuestion, 3, args});
+  wait_until([&] { return answer.is_there.load(std::memory_order_acquire); });
+  return answer.facts;
+}
+
+}  // namespace
+
+Status reach_bound(Rank peer, const BoundFacts& facts) {
+  if (facts.bytes == 0) return success();
+  if (!is_sane(facts)) return error("rank %u tells malformed facts of a segment", peer);
+  const Target to = target_of(peer, facts.endpoint);
+  Route route = engine.routes[peer];
+  route.is_bound = true;
+  route.segment_base = facts.base;
+  route.segment_bytes = facts.bytes;
+  route.region_key = facts.keys[route.driver_index];
+  route.reach = facts.reach[route.driver_index];
+  if (route.driver == nullptr) {
+    route.reach = Reach::kWhole;
+    let_headers_reach(to, facts, 0);
+  } else if (job()->shm != nullptr && route.driver_index == job()->shm_index) {
+    if (auto reached = reach_by_shm(peer, facts, route); !reached) return reached;
+  }
+  engine.routes[to] = route;
+  trace_line('O', "segment of endpoint %u of rank %u is known", facts.endpoint, peer);
+  return success();
+}
+
+bool learn_segment(Target to) noexcept {
+  const Rank peer = rank_of(to);
+  if (peer >= engine.target_count || endpoint_of(to) >= kEndpointsMax) return false;
+  if (engine.routes[to].segment_bytes != 0 || this_thread.in_handler) return false;
+  const BoundFacts facts = peer == engine.rank ? own_bound_facts(endpoint_of(to)) : ask(to);
+  const std::lock_guard guard(learning);
+  if (engine.routes[to].segment_bytes != 0) return true;  // another thread was first
+  if (const Status reached = reach_bound(peer, facts); !reached) {
+    fatal("%s", reached.sentence().c_str());
+  }
+  return facts.bytes != 0;
+}
+
+Status publish_bound(gex_TM_t tm, pinwire_ep** endpoints, size_t count) {
+  std::vector<BoundFacts> mine;
+  for (size_t i = 0; i < count; ++i) mine.push_back(own_bound_facts(endpoints[i]->index));
+  const auto all = gather_over(tm, std::as_bytes(std::span(mine)));
+  const std::lock_guard guard(learning);
+  for (gex_Rank_t member = 0; member < tm->size; ++member) {
+    const auto& told = all[member];
+    const Rank peer = rank_of(pinwire_target(tm, member));
+    if (told.size() % sizeof(BoundFacts) != 0) {
+      return error("rank %u tells malformed facts of a segment", peer);
+    }
+    for (size_t at = 0; at < told.size(); at += sizeof(BoundFacts)) {
+      BoundFacts facts;
+      std::memcpy(&facts, told.data() + at, sizeof facts);
+      if (auto reached = reach_bound(peer, facts); !reached) return reached;
+    }
+  }
+  return success();
+}
+
+void register_segment_questions() noexcept {
+  register_internal(kHandlerSegmentQuestion, on_question);
+  register_internal(kHandlerSegmentAnswer, on_answer);
+}
+
+}  // namespace pinwire

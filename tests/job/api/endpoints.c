@@ -1,0 +1,258 @@
+/* Several endpoints a process, each with handlers and a segment of its own, before and after gex_Segment_Attach
+ * (EX-001...086, EX-126...141). */
+#include <gasnetex.h>
+
+#include "job_test.h"
+
+enum { kEndpoints = 4, kOwnBytes = 100001, kClientBytes = 300007, kHandler = 200, kReply = 201, kPlaces = 5 }; /* four ranks at most, and one for replies */
+
+static gex_Client_t client;
+static gex_TM_t team;
+static gex_EP_t endpoints[kEndpoints];
+static gex_Segment_t library_segment, client_segment;
+static gex_Rank_t ranks;
+static unsigned char client_memory[kClientBytes + 64];
+static unsigned char *local;
+static volatile int came[kEndpoints], replied[kEndpoints];
+
+/* ---- Handlers: one function for each endpoint, under one index (GX-085, EX-018) ----------------------------- */
+
+static void check_token(gex_Token_t token, int index, int is_request) {
+  gex_Token_Info_t info;
+  EXPECT_EQ(gex_Token_Info(token, &info, GEX_TI_ALL), GEX_TI_ALL);
+  EXPECT(info.gex_ep == endpoints[index] && info.gex_srcrank < ranks && !info.gex_is_req == !is_request);
+  EXPECT(info.gex_entry->gex_cdata == &endpoints[index]);
+}
+static void answer(gex_Token_t token, int index, void *buf, size_t nbytes, gex_AM_Arg_t seed, uintptr_t dest) {
+  check_token(token, index, 1);
+  EXPECT(holds(buf, nbytes, (unsigned)seed));
+  ++came[index];
+  if (dest != 0) {
+    gex_AM_ReplyLong1(token, kReply, buf, nbytes, (void *)dest, GEX_EVENT_NOW, 0, seed);
+  } else {
+    gex_AM_ReplyMedium1(token, kReply, buf, nbytes < 512 ? nbytes : 512, GEX_EVENT_NOW, 0, seed);
+  }
+}
+static void take_answer(gex_Token_t token, int index, void *buf, size_t nbytes, gex_AM_Arg_t seed) {
+  check_token(token, index, 0);
+  EXPECT(holds(buf, nbytes, (unsigned)seed));
+  ++replied[index];
+}
+#define HANDLERS(index)                                                                                              \
+  static void on_request_##index(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t seed, gex_AM_Arg_t high,  \
+                                 gex_AM_Arg_t low) {                                                                 \
+    answer(token, index, buf, nbytes, seed, (uintptr_t)(uint32_t)high << 32 | (uint32_t)low);                        \
+  }                                                                                                                  \
+  static void on_reply_##index(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t seed) {                     \
+    take_answer(token, index, buf, nbytes, seed);                                                                    \
+  }
+HANDLERS(0) HANDLERS(1) HANDLERS(2) HANDLERS(3)
+
+static void register_handlers(void) {
+  static const gex_AM_Fn_t functions[kEndpoints][2] = {{(gex_AM_Fn_t)on_request_0, (gex_AM_Fn_t)on_reply_0},
+                                                       {(gex_AM_Fn_t)on_request_1, (gex_AM_Fn_t)on_reply_1},
+                                                       {(gex_AM_Fn_t)on_request_2, (gex_AM_Fn_t)on_reply_2},
+                                                       {(gex_AM_Fn_t)on_request_3, (gex_AM_Fn_t)on_reply_3}};
+  for (int i = 0; i < kEndpoints; ++i) {
+    gex_AM_Entry_t table[] = {{kHandler, functions[i][0], GEX_FLAG_AM_MEDLONG | GEX_FLAG_AM_REQUEST, 3, &endpoints[i], "request"},
+                              {kReply, functions[i][1], GEX_FLAG_AM_MEDLONG | GEX_FLAG_AM_REPLY, 1, &endpoints[i], "reply"},
+                              {0, functions[i][1], GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 1, NULL, NULL}};
+    EXPECT_EQ(gex_EP_RegisterHandlers(endpoints[i], table, 3), GASNET_OK);
+    EXPECT_EQ(table[2].gex_index, 255);
+  }
+}
+
+/* ---- Objects -------------------------------------------------------------------------------------------------- */
+
+/* EX-002...013, EX-034, EX-035 */
+static void create_endpoints(void) {
+  gex_EP_t none = GEX_EP_INVALID;
+  gex_System_SetVerboseErrors(0);
+  EXPECT_EQ(gex_EP_Create(&none, client, 0, 0), GASNET_ERR_BAD_ARG);
+  EXPECT_EQ(gex_EP_Create(&none, client, GEX_EP_CAPABILITY_ALL + 1, 0), GASNET_ERR_BAD_ARG);
+  EXPECT(none == GEX_EP_INVALID);
+  gex_System_SetVerboseErrors(1);
+  for (int i = 1; i < kEndpoints; ++i) {
+    const gex_Flags_t hints = i == 2 ? GEX_FLAG_HINT_ACCEL_ALL : i == 3 ? GEX_FLAG_HINT_ACCEL_AD : 0;
+    const gex_EP_Capabilities_t wanted = i == 1 ? GEX_EP_CAPABILITY_RMA | GEX_EP_CAPABILITY_AM : GEX_EP_CAPABILITY_ALL;
+    EXPECT_EQ(gex_EP_Create(&endpoints[i], client, wanted, hints), GASNET_OK);
+    EXPECT_EQ(gex_EP_QueryIndex(endpoints[i]), i);
+    EXPECT_EQ(gex_EP_QueryFlags(endpoints[i]), hints);
+    EXPECT(gex_EP_QueryClient(endpoints[i]) == client && gex_EP_QuerySegment(endpoints[i]) == GEX_SEGMENT_INVALID);
+    EXPECT(gex_EP_QueryCData(endpoints[i]) == NULL);
+    gex_EP_SetCData(endpoints[i], &endpoints[i]);
+    EXPECT(gex_EP_QueryCData(endpoints[i]) == &endpoints[i]);
+  }
+}
+
+/* EX-053...064 */
+static void create_segments(void) {
+  const uintptr_t most = gasnet_getMaxLocalSegmentSize();
+  gex_System_SetVerboseErrors(0);
+  EXPECT_EQ(gex_Segment_Create(&library_segment, client, NULL, 0, GEX_MK_HOST, 0), GASNET_ERR_BAD_ARG);
+  EXPECT_EQ(gex_Segment_Create(&library_segment, client, client_memory, 0, GEX_MK_HOST, 0), GASNET_ERR_BAD_ARG);
+  EXPECT_EQ(gex_Segment_Create(&library_segment, client, client_memory, 8, GEX_MK_INVALID, 0), GASNET_ERR_BAD_ARG);
+  EXPECT_EQ(gex_Segment_Create(&library_segment, client, client_memory, 8, GEX_MK_HOST, 1), GASNET_ERR_BAD_ARG);
+  if (most < (uintptr_t)-GASNET_PAGESIZE)
+    EXPECT_EQ(gex_Segment_Create(&library_segment, client, NULL, most + GASNET_PAGESIZE, GEX_MK_HOST, 0), GASNET_ERR_BAD_ARG);
+  EXPECT(library_segment == GEX_SEGMENT_INVALID);
+  gex_System_SetVerboseErrors(1);
+  EXPECT_EQ(gex_Segment_Create(&library_segment, client, NULL, kOwnBytes, GEX_MK_HOST, 0), GASNET_OK);
+  EXPECT(gex_Segment_QuerySize(library_segment) >= kOwnBytes && gex_Segment_QueryAddr(library_segment) != NULL);
+  EXPECT_EQ(gex_Segment_Create(&client_segment, client, client_memory + 5, kClientBytes, GEX_MEMKIND_HOST, 0), GASNET_OK);
+  EXPECT(gex_Segment_QuerySize(client_segment) == kClientBytes && gex_Segment_QueryAddr(client_segment) == client_memory + 5);
+  EXPECT(gex_Segment_QueryClient(client_segment) == client && gex_Segment_QueryFlags(client_segment) == 0);
+}
+
+/* EX-065...081: endpoint 1 has memory of the library's, 2 of the client's, 3 shares that of 1, and only 1 and 3 are told of. */
+static void bind_and_publish(void) {
+  EXPECT_EQ(gex_EP_BindSegment(endpoints[1], library_segment, 0), GASNET_OK);
+  gex_Segment_EP_Bind(client_segment, endpoints[2], 0);
+  EXPECT_EQ(gex_EP_BindSegment(endpoints[3], library_segment, 0), GASNET_OK);
+  EXPECT(gex_EP_QuerySegment(endpoints[1]) == library_segment && gex_EP_QuerySegment(endpoints[3]) == library_segment);
+  gex_System_SetVerboseErrors(0);
+  EXPECT_EQ(gex_EP_BindSegment(endpoints[1], client_segment, 0), GASNET_ERR_BAD_ARG);
+  EXPECT_EQ(gex_EP_BindSegment(endpoints[0], GEX_SEGMENT_INVALID, 0), GASNET_ERR_BAD_ARG);
+  gex_System_SetVerboseErrors(1);
+  gex_EP_t told[] = {endpoints[3], endpoints[0], endpoints[1]};
+  EXPECT_EQ(gex_EP_PublishBoundSegment(team, told, me % 2 ? 3 : 1, 0), GASNET_OK);
+  EXPECT_EQ(gex_EP_PublishBoundSegment(team, told + 2, me % 2 ? 0 : 1, 0), GASNET_OK);
+}
+
+/* EX-126...133 */
+static void check_pairs(void) {
+  const gex_TM_t pair = gex_TM_Pair(endpoints[1], 2);
+  EXPECT(pair == gex_TM_pair(endpoints[1], 2) && pair != gex_TM_Pair(endpoints[1], 3) && pair != gex_TM_Pair(endpoints[2], 2));
+  EXPECT(pair != GEX_TM_INVALID && pair != team && gex_TM_Pair(endpoints[0], 0) != team);
+  EXPECT_EQ(gex_AM_MaxRequestMedium(pair, 0, GEX_EVENT_NOW, 0, 1), gex_AM_MaxRequestMedium(team, 0, GEX_EVENT_NOW, 0, 1));
+}
+
+/* Where endpoint `index` of a rank has its memory, as its owner sees it. GX-076, GX-077 */
+static unsigned char *memory_of(gex_Rank_t rank, int index, uintptr_t least) {
+  void *owner = NULL, *here = NULL;
+  uintptr_t bytes = 0;
+  const gex_TM_t pair = gex_TM_Pair(endpoints[0], (gex_EP_Index_t)index);
+  const gex_Event_t now = gex_EP_QueryBoundSegmentNB(pair, rank, &owner, &here, &bytes, GEX_FLAG_IMMEDIATE);
+  EXPECT(now == GEX_EVENT_INVALID || (now == GEX_EVENT_NO_OP && index == 2 && rank != me));
+  if (now != GEX_EVENT_INVALID) gex_Event_Wait(gex_EP_QueryBoundSegmentNB(pair, rank, &owner, &here, &bytes, 0));
+  EXPECT(bytes >= least && owner != NULL);
+  if (rank == me) EXPECT(here == owner);
+  EXPECT_EQ(gex_Segment_QueryBound(pair, rank, &owner, NULL, NULL), GASNET_OK);
+  return owner;
+}
+
+/* ---- Traffic --------------------------------------------------------------------------------------------------- */
+
+static void put_and_get(gex_TM_t pair, gex_Rank_t to, unsigned char *there, size_t nbytes, unsigned seed) {
+  gex_Event_t done;
+  fill(local, nbytes, seed);
+  EXPECT_EQ(gex_RMA_PutBlocking(pair, to, there, local, nbytes, 0), 0);
+  memset(local, 0, nbytes);
+  EXPECT_EQ(gex_RMA_GetBlocking(pair, local, to, there, nbytes, 0), 0);
+  EXPECT(holds(local, nbytes, seed));
+  fill(local, nbytes, seed + 1);
+  done = gex_RMA_PutNB(pair, to, there, local, nbytes, GEX_EVENT_DEFER, 0);
+  gex_Event_Wait(done);
+  memset(local, 0, nbytes);
+  gex_RMA_GetNBI(pair, local, to, there, nbytes, 0);
+  gex_NBI_Wait(GEX_EC_GET, 0);
+  EXPECT(holds(local, nbytes, seed + 1));
+  gex_RMA_PutNBI(pair, to, there, local, nbytes, GEX_EVENT_NOW, 0);
+  gex_RMA_PutBlockingVal(pair, to, there, 0x5a, 1, 0);
+  EXPECT_EQ(gex_RMA_GetBlockingVal(pair, to, there, 1, 0), 0x5a);
+  gex_NBI_Wait(GEX_EC_PUT, 0);
+}
+
+/* Each rank has a fifth of its peers' memory for itself. EX-138...141 */
+static void transfers(void) {
+  for (gex_Rank_t step = 0; step < ranks; ++step) {
+    const gex_Rank_t to = (me + step) % ranks;
+    for (int from = 0; from < kEndpoints; ++from) {
+      for (int index = 1; index < 3; ++index) {
+        const size_t bytes = index == 1 ? kOwnBytes : kClientBytes, share = bytes / kPlaces;
+        unsigned char *there = memory_of(to, index, bytes) + me * share;
+        const size_t sizes[] = {1, 13, 4096, share};
+        for (int i = 0; i < 4; ++i)
+          put_and_get(gex_TM_Pair(endpoints[from], (gex_EP_Index_t)index), to, there, sizes[i], 3 * me + (unsigned)from);
+      }
+    }
+  }
+  barrier();
+}
+
+/* From every endpoint to every other, the replies to who asked: Mediums, and Longs into the memory of 1 and 2.
+ * GX-106, GX-108 */
+static void messages(void) {
+  const gex_AM_Arg_t seed = 40 + (gex_AM_Arg_t)me;
+  for (gex_Rank_t step = 0; step < ranks; ++step) {
+    const gex_Rank_t to = (me + step) % ranks;
+    for (int from = 0; from < kEndpoints; ++from) {
+      const int due = replied[from] + 2 * kEndpoints + 4;
+      for (int index = 0; index < kEndpoints; ++index) {
+        const gex_TM_t pair = gex_TM_Pair(endpoints[from], (gex_EP_Index_t)index);
+        fill(local, 400, (unsigned)seed);
+        EXPECT_EQ(gex_AM_RequestMedium3(pair, to, kHandler, local, 400, GEX_EVENT_NOW, 0, seed, 0, 0), 0);
+        EXPECT_EQ(gex_AM_RequestLong3(pair, to, kHandler, NULL, 0, NULL, GEX_EVENT_NOW, 0, seed, 0, 0), 0);
+      }
+      for (int index = 1; index < 3; ++index) {
+        const size_t bytes = index == 1 ? kOwnBytes : kClientBytes, share = bytes / kPlaces / 2;
+        unsigned char *there = memory_of(to, index, bytes) + me * 2 * share;
+        const gex_TM_t pair = gex_TM_Pair(endpoints[from], (gex_EP_Index_t)index);
+        /* Endpoint 0 may have no segment that a reply could go to; 1 and 3 were told of. */
+        unsigned char *back = from % 2 ? memory_of(me, from, kOwnBytes) + 4 * (kOwnBytes / kPlaces) : NULL;
+        const uintptr_t dest = (uintptr_t)back;
+        fill(local, share, (unsigned)seed);
+        EXPECT_EQ(gex_AM_RequestLong3(pair, to, kHandler, local, 333, there, GEX_EVENT_NOW, 0, seed, (gex_AM_Arg_t)(dest >> 32),
+                                      (gex_AM_Arg_t)dest), 0);
+        EXPECT_EQ(gex_AM_RequestLong3(pair, to, kHandler, local, share, there + share, GEX_EVENT_NOW, 0, seed, 0, 0), 0);
+      }
+      GASNET_BLOCKUNTIL(replied[from] == due);
+    }
+  }
+  barrier();
+  for (int index = 0; index < kEndpoints; ++index) EXPECT(came[index] != 0 && replied[index] != 0);
+}
+
+/* EX-004, EX-011 */
+static void exhaust_endpoints(void) {
+  gex_EP_t more = GEX_EP_INVALID;
+  for (int i = kEndpoints; i < GASNET_MAXEPS; ++i) EXPECT_EQ(gex_EP_Create(&more, client, GEX_EP_CAPABILITY_ALL, 0), GASNET_OK);
+  EXPECT_EQ(gex_EP_QueryIndex(more), GASNET_MAXEPS - 1);
+  gex_System_SetVerboseErrors(0);
+  EXPECT_EQ(gex_EP_Create(&more, client, GEX_EP_CAPABILITY_ALL, 0), GASNET_ERR_RESOURCE);
+  gex_System_SetVerboseErrors(1);
+  EXPECT_EQ(gex_EP_QueryIndex(more), GASNET_MAXEPS - 1);
+}
+
+/* EX-082...086: what does not touch memory goes on. */
+static void destroy_segments(void) {
+  barrier();
+  gex_Segment_Destroy(library_segment, 0);
+  gex_Segment_Destroy(client_segment, 0);
+  const int due = replied[3] + (int)ranks;
+  for (gex_Rank_t to = 0; to < ranks; ++to)
+    gex_AM_RequestMedium3(gex_TM_Pair(endpoints[3], 1), to, kHandler, NULL, 0, GEX_EVENT_NOW, 0, 0, 0, 0);
+  GASNET_BLOCKUNTIL(replied[3] == due);
+}
+
+int main(int argc, char **argv) {
+  if (gex_Client_Init(&client, &endpoints[0], &team, "ENDPOINTS", &argc, &argv, 0) != GASNET_OK) return 3;
+  me = gex_TM_QueryRank(team);
+  nodes = ranks = gex_TM_QuerySize(team);
+  local = malloc(kClientBytes);
+  create_endpoints();
+  create_segments();
+  register_handlers();
+  check_pairs();
+  bind_and_publish();
+  barrier();
+  transfers();
+  messages();
+  gex_Segment_t attached;
+  EXPECT_EQ(gex_Segment_Attach(&attached, team, GASNET_PAGESIZE * 16), GASNET_OK);
+  transfers();
+  messages();
+  exhaust_endpoints();
+  destroy_segments();
+  end_job("endpoints");
+}
