@@ -3,6 +3,7 @@
 
 #include "core/base/log.h"
 #include "core/engine/engine.h"
+#include "extended/barrier.h"
 #include "extended/identity.h"
 #include "extended/job.h"
 #include "extended/objects.h"
@@ -66,6 +67,7 @@ int pinwire_client_init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p, 
   publish_ranks();
   make_objects(name, flags);
   events_move = true;
+  barriers_of_ex = true;
   if (status = job_connect(); !status) return failed("gex_Client_Init", status);
   // Limits stay as they are for the whole job (GX-093), and FAST reaches segments whole, or not.
   set_limits(job()->has_segments || job()->kind == SegmentKind::kFast);

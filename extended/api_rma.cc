@@ -290,5 +290,9 @@ int gasnet_barrier(int id, int flags) {
   const TimedEvent timed(Event::kBarrierWait, static_cast<uint32_t>(id));
   return barrier_code(barrier_wait(id, flags));
 }
+int gasnet_barrier_result(int* id) {
+  check(id != nullptr, "gasnet_barrier_result writes a name: its pointer is not NULL");
+  return barrier_name(*id) ? GASNET_OK : 1;
+}
 
 }  // extern "C"

@@ -25,8 +25,7 @@ struct Arrival {
 struct BarrierState {
   uint64_t phase = 0;  ///< notifies so far
   bool notified = false;
-  int id = 0;
-  int flags = 0;
+  BarrierArguments said{};  ///< by notify
   BarrierValue merged{};
   ShmDriver* shm = nullptr;
   std::vector<shm::BarrierLine*> lines;  ///< of all ranks; empty: dissemination
@@ -114,9 +113,10 @@ void check_notified(const char* call) noexcept {
 
 BarrierResult finish(int id, int flags) noexcept {
   state.notified = false;
-  if (flags != state.flags || (flags == 0 && id != state.id)) return BarrierResult::kMismatch;
-  return state.merged.kind == BarrierValue::kMismatch ? BarrierResult::kMismatch
-                                                      : BarrierResult::kOk;
+  const bool fits = barriers_of_ex ? names_what_is_agreed(state.said, {id, flags}, state.merged)
+                                   : repeats_notify(state.said, {id, flags});
+  return fits && state.merged.kind != BarrierValue::kMismatch ? BarrierResult::kOk
+                                                              : BarrierResult::kMismatch;
 }
 
 }  // namespace
@@ -132,6 +132,17 @@ BarrierValue BarrierValue::merge(BarrierValue a, BarrierValue b) noexcept {
   if (a.kind == kAnonymous) return b;
   if (b.kind == kAnonymous || a.id == b.id) return a;
   return {kMismatch, 0};
+}
+
+bool repeats_notify(BarrierArguments notify, BarrierArguments wait) noexcept {
+  return wait.flags == notify.flags && (wait.flags != 0 || wait.id == notify.id);
+}
+
+bool names_what_is_agreed(BarrierArguments notify, BarrierArguments wait,
+                          BarrierValue agreed) noexcept {
+  const auto said = BarrierValue::of(notify.id, notify.flags);
+  const auto all = BarrierValue::merge(agreed, BarrierValue::of(wait.id, wait.flags));
+  return BarrierValue::merge(all, said).kind != BarrierValue::kMismatch;
 }
 
 void open_barrier(ShmDriver* shm) noexcept {
@@ -150,8 +161,7 @@ void barrier_notify(int id, int flags) noexcept {
   if (state.notified)
     breach("C1-298", "gasnet_barrier_notify twice without a wait between (C1-265)");
   state.notified = true;
-  state.id = id;
-  state.flags = flags;
+  state.said = {id, flags};
   ++state.phase;
   state.merged = BarrierValue::of(id, flags);
   state.next_line = 0;
@@ -186,6 +196,12 @@ BarrierResult barrier_try(int id, int flags) noexcept {
     if (!everyone_notified()) return BarrierResult::kNotReady;
   }
   return finish(id, flags);
+}
+
+bool barrier_name(int& id) noexcept {
+  if (state.merged.kind != BarrierValue::kNamed) return false;
+  id = state.merged.id;
+  return true;
 }
 
 }  // namespace pinwire

@@ -25,6 +25,19 @@ struct BarrierValue {
   }
 };
 
+/// What a call passed.
+struct BarrierArguments {
+  int id;
+  int flags;
+};
+/// GASNet-1 compares a wait with its notify, flags and all (C1-268).
+bool repeats_notify(BarrierArguments notify, BarrierArguments wait) noexcept;
+/// Clients of GASNet-EX expect the rule of GASNet 1.20: flags may differ, and a name must be the
+/// one that all agreed on.
+bool names_what_is_agreed(BarrierArguments notify, BarrierArguments wait,
+                          BarrierValue agreed) noexcept;
+inline constinit bool barriers_of_ex = false;  ///< which rule
+
 enum class BarrierResult : uint8_t { kOk, kMismatch, kNotReady };
 
 /// `shm`, which reaches every rank of the job, for lines; nullptr for active messages.
@@ -34,5 +47,7 @@ void open_barrier(ShmDriver* shm) noexcept;
 void barrier_notify(int id, int flags) noexcept;
 BarrierResult barrier_wait(int id, int flags) noexcept;
 BarrierResult barrier_try(int id, int flags) noexcept;
+/// The name that the last barrier agreed on; false: it was anonymous.
+bool barrier_name(int& id) noexcept;
 
 }  // namespace pinwire

@@ -89,6 +89,7 @@
 
 #define GASNET_BARRIERFLAG_ANONYMOUS 1
 #define GASNET_BARRIERFLAG_MISMATCH 2
+#define GASNET_BARRIERFLAG_UNNAMED (GASNET_BARRIERFLAG_ANONYMOUS | 8) /* of GASNet-EX's clients: so do all nodes */
 
 #define GASNET_WAIT_SPIN 0
 #define GASNET_WAIT_BLOCK 1
@@ -126,6 +127,11 @@ typedef struct {
   void *addr;
   uintptr_t size;
 } gasnet_seginfo_t;
+
+typedef struct {
+  void *addr;
+  size_t len;
+} gasnet_memvec_t; /* a piece of memory, for transfers of many (gasnet_vis.h) */
 
 typedef struct {
   gasnet_node_t host;      /* equal for nodes of one host */

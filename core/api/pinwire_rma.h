@@ -217,6 +217,10 @@ int gasnet_barrier_wait(int id, int flags);
 int gasnet_barrier_try(int id, int flags);
 /* notify and wait in one; not in the specification, but expected (C1-311). */
 int gasnet_barrier(int id, int flags);
+/* Likewise: the name of the last barrier, which was not a mismatch, to *id; non-zero, and nothing written, if it was
+ * anonymous. In a process that began with gex_Client_Init the flags of notify and wait may differ, as clients of
+ * GASNet-EX expect: a wait that names must name what all notifies agreed on. */
+int gasnet_barrier_result(int *id);
 
 /* ---- 3.6.1 Thread information: optional, without effect ------------------------------------------- */
 

@@ -1,5 +1,6 @@
 /* Several endpoints a process, each with handlers and a segment of its own, before and after gex_Segment_Attach
  * (EX-001...086, EX-126...141). */
+#include <gasnet_mk.h>
 #include <gasnetex.h>
 
 #include "job_test.h"
@@ -83,6 +84,27 @@ static void create_endpoints(void) {
     gex_EP_SetCData(endpoints[i], &endpoints[i]);
     EXPECT(gex_EP_QueryCData(endpoints[i]) == &endpoints[i]);
   }
+}
+
+/* EX-045...048, EX-052 */
+static void create_kinds(void) {
+  gex_MK_Create_args_t args;
+  gex_MK_t kind = GEX_MK_INVALID;
+  memset(&args, 0, sizeof args);
+  gex_System_SetVerboseErrors(0);
+  args.gex_class = GEX_MK_CLASS_CUDA_UVA;
+  EXPECT_EQ(gex_MK_Create(&kind, client, &args, 0), GASNET_ERR_BAD_ARG);
+  args.gex_class = GEX_MK_CLASS_HIP;
+  EXPECT_EQ(gex_MK_Create(&kind, client, &args, 0), GASNET_ERR_BAD_ARG);
+  args.gex_class = GEX_MK_CLASS_ZE;
+  EXPECT_EQ(gex_MK_Create(&kind, client, &args, 0), GASNET_ERR_BAD_ARG);
+  args.gex_class = GEX_MK_CLASS_HOST;
+  EXPECT_EQ(gex_MK_Create(&kind, client, &args, 1), GASNET_ERR_BAD_ARG);
+  EXPECT(kind == GEX_MK_INVALID);
+  gex_System_SetVerboseErrors(1);
+  EXPECT_EQ(gex_MK_Create(&kind, client, &args, 0), GASNET_OK);
+  EXPECT(kind == GEX_MK_HOST && GEX_MEMKIND_HOST == GEX_MK_HOST);
+  gex_MK_Destroy(kind, 0);
 }
 
 /* EX-053...064 */
@@ -241,6 +263,7 @@ int main(int argc, char **argv) {
   nodes = ranks = gex_TM_QuerySize(team);
   local = malloc(kClientBytes);
   create_endpoints();
+  create_kinds();
   create_segments();
   register_handlers();
   check_pairs();

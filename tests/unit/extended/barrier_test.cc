@@ -4,6 +4,8 @@
 
 #include <climits>
 
+#include "core/api_types.h"
+
 namespace pinwire {
 namespace {
 
@@ -20,6 +22,30 @@ TEST(BarrierValue, AnonymousMatchesEverything_C1_270) {
   EXPECT_EQ(merged({five, any, six}).kind, BarrierValue::kMismatch);
   EXPECT_EQ(merged({any, any}).kind, BarrierValue::kAnonymous);
   EXPECT_EQ(merged({five, BarrierValue::of(5, 2)}).kind, BarrierValue::kMismatch);
+}
+
+constexpr int kNone = 0, kAnonymous = GASNET_BARRIERFLAG_ANONYMOUS,
+              kMismatch = GASNET_BARRIERFLAG_MISMATCH;
+
+TEST(BarrierWait, OfGasnet1RepeatsItsNotify_C1_268) {
+  EXPECT_TRUE(repeats_notify({5, kNone}, {5, kNone}));
+  EXPECT_FALSE(repeats_notify({5, kNone}, {6, kNone}));
+  EXPECT_TRUE(repeats_notify({5, kAnonymous}, {6, kAnonymous}));
+  EXPECT_FALSE(repeats_notify({5, kAnonymous}, {5, kNone}));
+  EXPECT_FALSE(repeats_notify({5, kNone}, {5, kAnonymous}));
+}
+
+TEST(BarrierWait, OfGasnetExNamesWhatIsAgreed) {
+  const auto any = BarrierValue::of(0, kAnonymous), five = BarrierValue::of(5, kNone);
+  EXPECT_TRUE(names_what_is_agreed({5, kNone}, {5, kNone}, five));
+  EXPECT_FALSE(names_what_is_agreed({5, kNone}, {6, kNone}, five));
+  EXPECT_TRUE(names_what_is_agreed({7, kAnonymous}, {5, kNone}, five));
+  EXPECT_FALSE(names_what_is_agreed({7, kAnonymous}, {7, kNone}, five));
+  EXPECT_TRUE(names_what_is_agreed({5, kNone}, {7, kAnonymous}, five));
+  EXPECT_TRUE(names_what_is_agreed({7, kAnonymous}, {8, kNone}, any));
+  EXPECT_TRUE(
+      names_what_is_agreed({7, GASNET_BARRIERFLAG_UNNAMED}, {8, GASNET_BARRIERFLAG_UNNAMED}, any));
+  EXPECT_FALSE(names_what_is_agreed({5, kNone}, {5, kMismatch}, five));
 }
 
 TEST(BarrierValue, EveryIdIsValid_C1_273) {
