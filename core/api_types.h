@@ -8,6 +8,7 @@
 #define PINWIRE_LIBRARY 1  // not one of its clients
 #define GASNET_PAR 1
 #include "core/api/gasnet.h"
+#include "core/api/gasnet_coll.h"
 #include "core/api/gasnet_mk.h"
 #include "core/api/gasnetex.h"
 #include "core/api/pinwire.h"

@@ -1,4 +1,4 @@
-// gasnetex.h: the C entry points of client and team (GX-052 to GX-073).
+// gasnetex.h: the C entry points of the client (GX-052 to GX-061).
 #include <cstring>
 
 #include "core/base/log.h"
@@ -45,8 +45,6 @@ int failed(const char* call, const Status& status) noexcept {
   return api_error(GASNET_ERR_RESOURCE, "%s failed: %s", call, status.sentence().c_str());
 }
 
-bool exists(gex_TM_t tm, gex_Rank_t rank) noexcept { return rank < tm->size; }
-
 }  // namespace
 
 extern "C" {
@@ -88,28 +86,8 @@ void gasnet_QueryGexObjects(gex_Client_t* client_p, gex_EP_t* endpoint_p, gex_TM
 
 void gex_Client_SetCData(gex_Client_t client, const void* val) { client->client_data = val; }
 void* gex_Client_QueryCData(gex_Client_t client) { return const_cast<void*>(client->client_data); }
-void gex_TM_SetCData(gex_TM_t tm, const void* val) { tm->client_data = val; }
-void* gex_TM_QueryCData(gex_TM_t tm) { return const_cast<void*>(tm->client_data); }
 
 gex_Flags_t gex_Client_QueryFlags(gex_Client_t client) { return client->flags; }
 const char* gex_Client_QueryName(gex_Client_t client) { return client->name.c_str(); }
-
-gex_Client_t gex_TM_QueryClient(gex_TM_t tm) { return tm->endpoint->client; }
-gex_EP_t gex_TM_QueryEP(gex_TM_t tm) { return tm->endpoint; }
-gex_Flags_t gex_TM_QueryFlags(gex_TM_t) { return 0; }
-gex_Rank_t gex_TM_QueryRank(gex_TM_t tm) { return tm->rank; }
-gex_Rank_t gex_TM_QuerySize(gex_TM_t tm) { return tm->size; }
-
-gex_Rank_t gex_TM_TranslateRankToJobrank(gex_TM_t tm, gex_Rank_t rank) {
-  return gex_TM_TranslateRankToEP(tm, rank, 0).gex_rank;
-}
-gex_Rank_t gex_TM_TranslateJobrankToRank(gex_TM_t tm, gex_Rank_t jobrank) {
-  return exists(tm, jobrank) ? jobrank : GEX_RANK_INVALID;
-}
-gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t rank, gex_Flags_t) {
-  check(exists(tm, rank), "a rank that the team has not is translated", rank);
-  const Target target = pinwire_target(tm, rank);
-  return {rank_of(target), endpoint_of(target)};
-}
 
 }  // extern "C"

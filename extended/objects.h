@@ -5,10 +5,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "core/api_types.h"
 #include "core/engine/engine.h"
+#include "extended/team/tables.h"
 #include "segment/memory.h"
 
 struct pinwire_client {
@@ -42,7 +44,8 @@ struct pinwire_ep {
 
 namespace pinwire {
 struct Member;
-}
+struct TeamTables;
+}  // namespace pinwire
 
 struct pinwire_tm {
   pinwire_members members{};       ///< first: the headers' inlined calls read it
@@ -51,6 +54,9 @@ struct pinwire_tm {
   gex_Rank_t size = 0;
   const void* client_data = nullptr;
   pinwire::Member* member = nullptr;  ///< its collectives (extended/coll)
+  gex_Flags_t flags = 0;              ///< as it was made with
+  gex_Memvec_t scratch{};             ///< of the client, which gets it back; unused
+  std::unique_ptr<pinwire::TeamTables> tables;  ///< nullptr: of gex_Client_Init
 };
 static_assert(offsetof(pinwire_tm, members) == 0);
 

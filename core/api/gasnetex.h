@@ -140,22 +140,6 @@ int gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void **owneraddr_p, voi
 gex_TM_t gex_TM_Pair(gex_EP_t local_ep, gex_EP_Index_t remote_ep_index);
 #define gex_TM_pair gex_TM_Pair
 
-/* ---- Teams (GX-068, GX-073): these are legal anywhere ----------------------------------------------------- */
-
-gex_Client_t gex_TM_QueryClient(gex_TM_t tm);
-gex_EP_t gex_TM_QueryEP(gex_TM_t tm);
-gex_Flags_t gex_TM_QueryFlags(gex_TM_t tm);
-gex_Rank_t gex_TM_QueryRank(gex_TM_t tm);
-gex_Rank_t gex_TM_QuerySize(gex_TM_t tm);
-/* Of ranks that exist. GEX_RANK_INVALID: that process is not in the team. */
-gex_Rank_t gex_TM_TranslateRankToJobrank(gex_TM_t tm, gex_Rank_t rank);
-gex_Rank_t gex_TM_TranslateJobrankToRank(gex_TM_t tm, gex_Rank_t jobrank);
-typedef struct {
-  gex_Rank_t gex_rank; /* of the job */
-  gex_EP_Index_t gex_ep_index;
-} gex_EP_Location_t;
-gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags);
-
 /* ---- The system (GX-024 to GX-028, GX-164 to GX-167, GX-080 to GX-084): anywhere ------------------------------ */
 
 static inline gex_Rank_t gex_System_QueryJobRank(void) { return pinwire_mynode; }
@@ -208,5 +192,6 @@ int gex_System_QueryProgressThreads(gex_Client_t client, unsigned int *count_p, 
 
 #include "pinwire_ex_am.h"  /* active messages */
 #include "pinwire_ex_rma.h" /* puts, gets, events */
+#include "pinwire_ex_team.h" /* teams, the barrier */
 
 #endif

@@ -71,6 +71,7 @@ struct Collective {
   bool is_live = false;       ///< in the window
   uint32_t phase = 0;
   uint32_t round = 0;
+  uint32_t half = 0;  ///< of the scratch: of two vectors
 
   // What the client said.
   Rank root = 0;

@@ -68,6 +68,8 @@ void open_seat(Member& member, gex_TM_t tm, const uint32_t* seats_of_all) noexce
   member.called = member.admitted = member.epochs = 0;
   member.epoch_round = 0;
   member.epochs_over.store(0, std::memory_order_relaxed);
+  member.finished.store(0, std::memory_order_relaxed);
+  member.barrier = {};
   for (auto& arrivals : member.epoch_arrivals) arrivals.store(0, std::memory_order_relaxed);
   if (tm->size > 1) {
     member.boxes = std::make_unique<LetterBox[]>(kWindowOps * member.boxes_each());
@@ -76,6 +78,10 @@ void open_seat(Member& member, gex_TM_t tm, const uint32_t* seats_of_all) noexce
         size_t{kWindowOps} * member.data_boxes() * kEagerBytesMax);
   }
   member.is_open.store(true, std::memory_order_release);
+}
+
+bool is_quiet(const Member& member) noexcept {
+  return member.finished.load(std::memory_order_acquire) == member.called;
 }
 
 void close_seat(Member& member) noexcept {

@@ -18,6 +18,7 @@
 #include "am/deferred.h"
 #include "core/api_types.h"
 #include "driver/work.h"
+#include "extended/coll/named_barrier.h"
 
 namespace pinwire {
 
@@ -63,8 +64,12 @@ struct Member : Deferred {
   uint32_t epoch_round = 0;  ///< of the next: rounds sent
   uint32_t gets = 0;         ///< in progress, whose ends are not announced
 
+  NamedBarrier barrier;
+
   /// `epochs`, for close_seat(). release there pairs with its acquire.
   std::atomic<uint64_t> epochs_over{0};
+
+  std::atomic<uint64_t> finished{0};  ///< operations. release pairs with the acquire of is_quiet()
 
   // Of handlers.
   std::atomic<uint32_t> epoch_arrivals[kRoundsMax] = {};
@@ -91,6 +96,8 @@ Member& take_seat() noexcept;
 /// From now on messages for it may come. `seats`: of all members, the client of the seat keeps
 /// them; nullptr: they are all alike.
 void open_seat(Member& member, gex_TM_t tm, const uint32_t* seats) noexcept;
+/// Nothing that was called is in progress.
+bool is_quiet(const Member& member) noexcept;
 /// Waits until no more messages will come. All members call it, with their operations finished.
 void close_seat(Member& member) noexcept;
 /// The one that a peer names; nullptr: there is none.

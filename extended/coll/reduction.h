@@ -3,17 +3,24 @@
 
 #include <cstddef>
 
+#include "core/api_types.h"
+
 namespace pinwire {
 
+/// b_and_out[i] = a[i] (+) b_and_out[i].
+using ReduceFunction = void (*)(const void* a, void* b_and_out, size_t count, const void* data);
+
 struct Reduction {
-  /// out[i] = a[i] (+) b[i]; out may be a or b.
-  using Kernel = void (*)(const void* a, const void* b, void* out, size_t count) noexcept;
   size_t element_bytes = 0;
   size_t count = 0;
-  Kernel kernel = nullptr;  ///< nullptr: the client's function
-  void (*function)(const void* a, void* b_and_out, size_t count, const void* client_data) = nullptr;
+  ReduceFunction function = nullptr;
   const void* client_data = nullptr;
-  bool is_ordered = false;  ///< does not commute
+  bool is_ordered = false;  ///< it does not commute
 };
+
+/// 0: not a type that is built in.
+size_t built_in_bytes(gex_DT_t type) noexcept;
+/// nullptr: `op` is none that this type has in reductions.
+ReduceFunction built_in_function(gex_DT_t type, gex_OP_t op) noexcept;
 
 }  // namespace pinwire

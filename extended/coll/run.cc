@@ -63,6 +63,8 @@ void finish(Member& member, Collective& c) noexcept {
   member.live[c.number % kWindowOps].store(nullptr, std::memory_order_relaxed);
   DoneCount& done = *c.done;
   recycle(c);
+  member.finished.store(member.finished.load(std::memory_order_relaxed) + 1,
+                        std::memory_order_release);
   count_done(done);
 }
 

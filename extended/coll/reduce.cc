@@ -1,0 +1,169 @@
+#include "extended/coll/reduce.h"
+
+#include <bit>
+#include <cstring>
+
+#include "extended/coll/mail.h"
+#include "extended/coll/tree.h"
+
+namespace pinwire {
+namespace {
+
+/// Two vectors in the scratch: what there is so far, and what comes next. The result is always in
+/// the latter's place, as user functions want it, so they take turns.
+class Vectors {
+ public:
+  explicit Vectors(Collective& c) noexcept : c_(c) {}
+
+  size_t bytes() const noexcept { return c_.reduction.element_bytes * c_.reduction.count; }
+  void begin() noexcept {
+    std::memcpy(c_.scratch.reserve(2 * bytes()), c_.src, bytes());
+    c_.half = 0;
+  }
+  std::byte* so_far() const noexcept { return c_.scratch.at(c_.half * bytes()); }
+  std::byte* next() const noexcept { return c_.scratch.at((1 - c_.half) * bytes()); }
+  /// `next` is of higher ranks.
+  void add_higher() noexcept {
+    combine(so_far(), next());
+    c_.half = 1 - c_.half;
+  }
+  void add_lower() noexcept { combine(next(), so_far()); }
+  void deliver() const noexcept { std::memcpy(c_.dst, so_far(), bytes()); }
+
+ private:
+  void combine(const std::byte* lower, std::byte* higher_and_out) const noexcept {
+    const Reduction& r = c_.reduction;
+    r.function(lower, higher_and_out, r.count, r.client_data);
+  }
+
+  Collective& c_;
+};
+
+// Phases.
+enum : uint32_t { kBegin = 0, kFold, kCombine, kReceive, kAwait, kSent };
+
+/// To place 0. False: a child's has not arrived.
+bool reduce_upwards(Collective& c, const Tree& tree, Vectors& vectors) noexcept {
+  for (const uint32_t branches = tree.branches(); c.round < branches; ++c.round) {
+    if (!receive_data(c, tree.child(c.round), c.round, vectors.next(), vectors.bytes())) {
+      return false;
+    }
+    vectors.add_higher();
+  }
+  return true;
+}
+
+}  // namespace
+
+bool reduce_to_one(Collective& c) noexcept {
+  const Member& member = *c.member;
+  Vectors vectors(c);
+  // What does not commute goes in the order of ranks, and to the root at last.
+  const Rank top = c.reduction.is_ordered ? 0 : c.root;
+  const Tree tree(member.size, top, member.rank);
+  const uint32_t last_letter = member.rounds;
+  if (c.phase == kBegin) {
+    vectors.begin();
+    c.phase = kCombine;
+  }
+  if (c.phase == kCombine) {
+    if (!reduce_upwards(c, tree, vectors)) return false;
+    if (!tree.is_root()) {
+      send_data(c, tree.parent(), tree.branch(), vectors.so_far(), vectors.bytes());
+    } else if (c.root != top) {
+      send_data(c, c.root, last_letter, vectors.so_far(), vectors.bytes());
+    } else {
+      vectors.deliver();
+    }
+    c.phase = member.rank == c.root && c.root != top ? kAwait : kSent;
+  }
+  if (c.phase == kAwait) {
+    if (!receive_data(c, top, last_letter, c.dst, vectors.bytes())) return false;
+    c.phase = kSent;
+  }
+  return true;
+}
+
+namespace {
+
+/// Members of the power of two, and those beyond it, who are the odd ones of the first pairs.
+class Doubling {
+ public:
+  Doubling(Rank size, Rank rank) noexcept
+      : inner_(std::bit_floor(size)), pairs_(size - inner_), rank_(rank) {}
+
+  uint32_t rounds() const noexcept { return static_cast<uint32_t>(std::countr_zero(inner_)); }
+  bool is_paired() const noexcept { return rank_ < 2 * pairs_; }
+  bool is_beyond() const noexcept { return is_paired() && rank_ % 2 != 0; }
+  Rank mate() const noexcept { return rank_ ^ 1; }
+  Rank peer(uint32_t round) const noexcept {
+    const Rank place = is_paired() ? rank_ / 2 : rank_ - pairs_;
+    const Rank other = place ^ (1u << round);
+    return other < pairs_ ? 2 * other : other + pairs_;
+  }
+
+ private:
+  Rank inner_;
+  Rank pairs_;
+  Rank rank_;
+};
+
+/// Vectors of two halves of the members, in each round.
+bool double_up(Collective& c, const Doubling& doubling, Vectors& vectors) noexcept {
+  for (; c.round < doubling.rounds(); ++c.round, c.phase = kCombine) {
+    const Rank peer = doubling.peer(c.round);
+    if (c.phase == kCombine) {
+      if (!all_taken(c)) return false;  // the place of the next may still be read by the last peer
+      send_data(c, peer, c.round, vectors.so_far(), vectors.bytes());
+      c.phase = kReceive;
+    }
+    if (!receive_data(c, peer, c.round, vectors.next(), vectors.bytes())) return false;
+    if (peer > c.member->rank) {
+      vectors.add_higher();
+    } else {
+      if (!all_taken(c)) return false;  // the result takes the place of what was sent
+      vectors.add_lower();
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+bool reduce_to_all(Collective& c) noexcept {
+  const Doubling doubling(c.member->size, c.member->rank);
+  Vectors vectors(c);
+  const uint32_t first_letter = c.member->rounds;
+  const uint32_t last_letter = first_letter + 1;
+  if (c.phase == kBegin) {
+    vectors.begin();
+    if (doubling.is_beyond()) {
+      send_data(c, doubling.mate(), first_letter, vectors.so_far(), vectors.bytes());
+      c.phase = kAwait;
+    } else {
+      c.phase = doubling.is_paired() ? kFold : kCombine;
+    }
+  }
+  if (c.phase == kFold) {
+    if (!receive_data(c, doubling.mate(), first_letter, vectors.next(), vectors.bytes())) {
+      return false;
+    }
+    vectors.add_higher();
+    c.phase = kCombine;
+  }
+  if (c.phase == kCombine || c.phase == kReceive) {
+    if (!double_up(c, doubling, vectors)) return false;
+    if (doubling.is_paired()) {
+      send_data(c, doubling.mate(), last_letter, vectors.so_far(), vectors.bytes());
+    }
+    vectors.deliver();
+    c.phase = kSent;
+  }
+  if (c.phase == kAwait) {
+    if (!receive_data(c, doubling.mate(), last_letter, c.dst, vectors.bytes())) return false;
+    c.phase = kSent;
+  }
+  return true;
+}
+
+}  // namespace pinwire

@@ -1,0 +1,92 @@
+#include <algorithm>
+#include <cstring>
+
+#include "core/base/hash.h"
+#include "core/base/log.h"
+#include "extended/team/gather_over.h"
+#include "extended/team/team.h"
+
+namespace pinwire {
+namespace {
+
+/// What each caller tells the others of each of its members of the new team.
+struct Told {
+  uint64_t team;  ///< a hash of its members and flags, which are the same for all of them
+  Target target;
+  uint32_t seat;
+};
+
+uint64_t hash_of(const TeamWanted& wanted, gex_Flags_t flags) noexcept {
+  const uint64_t hash = hash_more(kHashStart, &flags, sizeof flags);
+  return hash_more(hash, wanted.targets.data(), wanted.targets.size() * sizeof(Target));
+}
+
+std::vector<Told> gather_told(gex_TM_t parent, const std::vector<Told>& mine) {
+  const auto* bytes = reinterpret_cast<const std::byte*>(mine.data());
+  const auto blobs = gather_over(parent, {bytes, mine.size() * sizeof(Told)});
+  std::vector<Told> all;
+  for (const auto& blob : blobs) {
+    const size_t count = blob.size() / sizeof(Told);
+    all.resize(all.size() + count);
+    if (count != 0) std::memcpy(&all[all.size() - count], blob.data(), count * sizeof(Told));
+  }
+  return all;
+}
+
+bool is_before(const Told& a, const Told& b) noexcept { return a.target < b.target; }
+
+/// By target; each is told of once, whatever teams are made (EX-114).
+void sort_and_check(std::vector<Told>& told) noexcept {
+  std::sort(told.begin(), told.end(), is_before);
+  const auto twice = std::adjacent_find(
+      told.begin(), told.end(), [](const Told& a, const Told& b) { return a.target == b.target; });
+  if (twice == told.end()) return;
+  fatal(
+      "gex_TM_Create: endpoint %u of jobrank %u is in two teams of one call, or two callers of its "
+      "process name it (EX-114)",
+      endpoint_of(twice->target), rank_of(twice->target));
+}
+
+std::vector<uint32_t> seats_of(const std::vector<Told>& told, const TeamWanted& wanted,
+                               uint64_t team) {
+  std::vector<uint32_t> seats;
+  for (const Target target : wanted.targets) {
+    const auto at = std::lower_bound(told.begin(), told.end(), Told{0, target, 0}, is_before);
+    if (at == told.end() || at->target != target || at->team != team) {
+      fatal(
+          "gex_TM_Create: endpoint %u of jobrank %u is a member of the new team, but nobody in its "
+          "process passes the same members and flags (EX-108, EX-113)",
+          endpoint_of(target), rank_of(target));
+    }
+    seats.push_back(at->seat);
+  }
+  return seats;
+}
+
+}  // namespace
+
+void create_team(gex_TM_t* new_tms, gex_TM_t parent, const TeamWanted& wanted, gex_Flags_t flags) {
+  const uint64_t team = hash_of(wanted, flags);
+  std::vector<Told> mine;
+  std::vector<Newcomer> newcomers;
+  for (Rank rank = 0; rank < wanted.targets.size(); ++rank) {
+    const Target target = wanted.targets[rank];
+    if (rank_of(target) != engine.rank) continue;
+    const gex_Memvec_t scratch =
+        wanted.scratch.empty() ? gex_Memvec_t{} : wanted.scratch[mine.size()];
+    newcomers.push_back(
+        {objects.endpoints[endpoint_of(target)], rank, &take_seat(), flags, scratch});
+    mine.push_back({team, target, newcomers.back().seat->seat});
+  }
+  std::vector<Told> told = gather_told(parent, mine);
+  sort_and_check(told);
+  if (!newcomers.empty()) {
+    const std::vector<uint32_t> seats = seats_of(told, wanted, team);
+    for (const Newcomer& newcomer : newcomers) {
+      *new_tms++ = make_team(newcomer, wanted.targets, seats);
+    }
+  }
+  meet(parent);  // messages for the new teams come to nobody before
+}
+
+}  // namespace pinwire

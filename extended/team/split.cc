@@ -1,0 +1,62 @@
+#include <algorithm>
+
+#include "core/base/log.h"
+#include "extended/team/gather_over.h"
+#include "extended/team/team.h"
+
+namespace pinwire {
+namespace {
+
+/// What each caller tells the others.
+struct Told {
+  Choice choice;
+  uint32_t seat;
+  Target target;
+  uint64_t scratch_bytes;
+  gex_Flags_t flags;
+};
+
+/// GX-070, EX-135: single-valued in each colour.
+void check_alike(const std::vector<Told>& told, const std::vector<Rank>& members) noexcept {
+  const Told& first = told[members[0]];
+  for (const Rank rank : members) {
+    const Told& other = told[rank];
+    if (other.scratch_bytes != first.scratch_bytes || other.flags != first.flags) {
+      fatal(
+          "gex_TM_Split: ranks %u and %u of one colour pass %llu and %llu bytes of scratch, flags "
+          "0x%x and 0x%x; pass the same (GX-070)",
+          members[0], rank, static_cast<unsigned long long>(first.scratch_bytes),
+          static_cast<unsigned long long>(other.scratch_bytes), first.flags, other.flags);
+    }
+  }
+}
+
+}  // namespace
+
+void split_team(gex_TM_t* new_tm_p, gex_TM_t parent, const Choice& choice,
+                const gex_Memvec_t& scratch, gex_Flags_t flags) {
+  const bool joins = new_tm_p != nullptr;
+  Member* seat = joins ? &take_seat() : nullptr;
+  const Told mine{joins ? choice : Choice{-1, 0}, joins ? seat->seat : 0,
+                  pinwire_target(parent, parent->rank), scratch.gex_len, flags};
+  const std::vector<Told> told = gather_values(parent, mine);
+  if (joins) {
+    std::vector<Choice> choices;
+    for (const Told& other : told) choices.push_back(other.choice);
+    const std::vector<Rank> members = members_of(choices, choice.color);
+    check_alike(told, members);
+    std::vector<Target> targets;
+    std::vector<uint32_t> seats;
+    for (const Rank rank : members) {
+      targets.push_back(told[rank].target);
+      seats.push_back(told[rank].seat);
+    }
+    const auto own = std::find(members.begin(), members.end(), parent->rank);
+    const Newcomer newcomer{parent->endpoint, static_cast<Rank>(own - members.begin()), seat, flags,
+                            scratch};
+    *new_tm_p = make_team(newcomer, std::move(targets), std::move(seats));
+  }
+  meet(parent);  // messages for the new teams come to nobody before
+}
+
+}  // namespace pinwire

@@ -1,0 +1,34 @@
+#include "extended/team/team.h"
+
+#include <algorithm>
+
+#include "core/base/check.h"
+
+namespace pinwire {
+
+gex_TM_t make_team(const Newcomer& newcomer, std::vector<Target> targets,
+                   std::vector<uint32_t> seats) {
+  auto* tm = new pinwire_tm;
+  tm->endpoint = newcomer.endpoint;
+  tm->rank = newcomer.rank;
+  tm->size = static_cast<Rank>(targets.size());
+  tm->flags = newcomer.flags;
+  tm->scratch = newcomer.scratch;
+  tm->tables = std::make_unique<TeamTables>();
+  tm->tables->targets = std::move(targets);
+  tm->tables->seats = std::move(seats);
+  tm->tables->sort();
+  tm->members.targets = tm->tables->targets.data();
+  tm->member = newcomer.seat;
+  open_seat(*newcomer.seat, tm, tm->tables->seats.data());
+  return tm;
+}
+
+void destroy_team(gex_TM_t tm) {
+  close_seat(*tm->member);
+  tm->member = nullptr;
+  // Debug builds know it when it is used again.
+  if constexpr (!kUsageChecks) delete tm;
+}
+
+}  // namespace pinwire

@@ -1,0 +1,40 @@
+// Making teams and ending them (GX-069 to GX-072, EX-087 to EX-125). What is collective is
+// blocking, in client context; the callers' arguments are checked by api_team.cc.
+#pragma once
+
+#include <vector>
+
+#include "extended/coll/member.h"
+#include "extended/objects.h"
+
+namespace pinwire {
+
+/// What a member of a team to be brings along.
+struct Newcomer {
+  pinwire_ep* endpoint;
+  Rank rank;
+  Member* seat;  ///< taken, not open
+  gex_Flags_t flags;
+  gex_Memvec_t scratch;  ///< nothing: no bytes
+};
+
+/// A member of this process; messages for its collectives may come from now on.
+gex_TM_t make_team(const Newcomer& newcomer, std::vector<Target> targets,
+                   std::vector<uint32_t> seats);
+
+/// `new_tm_p`: nullptr for who is in none.
+void split_team(gex_TM_t* new_tm_p, gex_TM_t parent, const struct Choice& choice,
+                const gex_Memvec_t& scratch, gex_Flags_t flags);
+
+/// One of the teams that a call makes: its members, in their order, and the scratch of those that
+/// are of this process. No members: the caller is in none.
+struct TeamWanted {
+  std::vector<Target> targets;
+  std::vector<gex_Memvec_t> scratch;  ///< of the local ones; or empty
+};
+void create_team(gex_TM_t* new_tms, gex_TM_t parent, const TeamWanted& wanted, gex_Flags_t flags);
+
+/// Its handle names nothing afterwards.
+void destroy_team(gex_TM_t tm);
+
+}  // namespace pinwire

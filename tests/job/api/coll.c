@@ -1,0 +1,349 @@
+/* Collectives over several teams at once, in random order and of random sizes, against what one process computes
+ * (GX-140...GX-153); GASNet's prototypes among them; barriers that order puts. */
+#include <gasnetex.h>
+#include <gasnet_coll.h>
+
+#include "job_test.h"
+
+enum { kTeams = 4, kBatchMax = 40, kBytesMax = 70000, kSegmentBytes = 1 << 22, kHalf = kSegmentBytes / 2 };
+enum { kBarrier, kBroadcast, kReduceOne, kReduceAll, kScatter, kGather, kGatherAll, kExchange, kKinds };
+
+static gex_TM_t teams[kTeams];
+static unsigned char *segment_base;
+
+/* The same everywhere. */
+static uint64_t shared_state = 12345;
+static uint64_t next_of(uint64_t *state) {
+  *state = *state * 6364136223846793005u + 1442695040888963407u;
+  return *state >> 33;
+}
+static size_t pick(size_t count) { return next_of(&shared_state) % count; }
+
+typedef struct {
+  int kind;
+  gex_TM_t tm;
+  gex_Rank_t root;
+  size_t bytes; /* of one contribution, or block */
+  unsigned seed;
+  int type, op; /* of a reduction: which */
+  int sync;     /* of a prototype */
+  int in_place;
+  unsigned char *src, *dst;
+  gex_Event_t event;
+} Operation;
+
+/* ---- Memory: in the segment or outside ------------------------------------------------------------------ */
+
+static size_t segment_used;
+static unsigned char *take(size_t bytes, int in_segment) {
+  bytes = (bytes + 15) & ~(size_t)15;
+  if (in_segment && segment_used + bytes <= kHalf) {
+    segment_used += bytes;
+    return segment_base + segment_used - bytes;
+  }
+  return malloc(bytes + 1);
+}
+static void give(unsigned char *memory) {
+  if (memory < segment_base || memory >= segment_base + kSegmentBytes) free(memory);
+}
+
+/* ---- Reductions ------------------------------------------------------------------------------------------- */
+
+typedef struct {
+  uint32_t factor, offset; /* x -> factor * x + offset: composition does not commute */
+} Line;
+static int user_calls;
+static void compose(const void *a, void *b_and_out, size_t count, const void *cdata) {
+  const Line *first = a;
+  Line *second = b_and_out;
+  EXPECT(count >= 1 && cdata == &user_calls);
+  ++user_calls;
+  for (size_t i = 0; i < count; ++i) {
+    const Line result = {first[i].factor * second[i].factor, first[i].offset * second[i].factor + second[i].offset};
+    second[i] = result;
+  }
+}
+
+enum { kTypes = 7 };
+static const gex_DT_t types[kTypes] = {GEX_DT_I32, GEX_DT_U32, GEX_DT_I64, GEX_DT_U64, GEX_DT_FLT, GEX_DT_DBL, GEX_DT_USER};
+static const size_t type_bytes[kTypes] = {4, 4, 8, 8, 4, 8, sizeof(Line)};
+enum { kOps = 7 };
+static const gex_OP_t ops[kOps] = {GEX_OP_ADD, GEX_OP_MULT, GEX_OP_MIN, GEX_OP_MAX, GEX_OP_AND, GEX_OP_OR, GEX_OP_XOR};
+
+/* Small, so that sums and products of floats are exact in any order. */
+static int value_at(unsigned seed, gex_Rank_t rank, size_t i) { return (int)((seed * 7 + rank * 3 + i * 5) % 5) - 1; }
+
+static void write_value(void *to, int type, int value) {
+  switch (type) {
+    case 0: *(int32_t *)to = value; break;
+    case 1: *(uint32_t *)to = (uint32_t)value; break;
+    case 2: *(int64_t *)to = value; break;
+    case 3: *(uint64_t *)to = (uint64_t)(int64_t)value; break;
+    case 4: *(float *)to = (float)value; break;
+    case 5: *(double *)to = value; break;
+    default: {
+      const Line line = {(uint32_t)value * 2 + 3, (uint32_t)value + 11};
+      *(Line *)to = line;
+    }
+  }
+}
+#define COMBINE(T, integer)                                             \
+  {                                                                     \
+    T a = *(T *)so_far;                                                 \
+    const T b = *(const T *)next;                                       \
+    switch (op) {                                                       \
+      case 0: a = a + b; break;                                         \
+      case 1: a = a * b; break;                                         \
+      case 2: a = a < b ? a : b; break;                                 \
+      case 3: a = a > b ? a : b; break;                                 \
+      case 4: a = (T)((integer)a & (integer)b); break;                  \
+      case 5: a = (T)((integer)a | (integer)b); break;                  \
+      default: a = (T)((integer)a ^ (integer)b);                        \
+    }                                                                   \
+    *(T *)so_far = a;                                                   \
+  }
+static void combine(void *so_far, const void *next, int type, int op) {
+  switch (type) {
+    case 0: COMBINE(int32_t, int32_t) break;
+    case 1: COMBINE(uint32_t, uint32_t) break;
+    case 2: COMBINE(int64_t, int64_t) break;
+    case 3: COMBINE(uint64_t, uint64_t) break;
+    case 4: COMBINE(float, int) break;
+    case 5: COMBINE(double, int) break;
+    default: {
+      Line second = *(const Line *)next;
+      const Line *first = so_far;
+      const Line result = {first->factor * second.factor, first->offset * second.factor + second.offset};
+      *(Line *)so_far = result;
+    }
+  }
+}
+
+static gex_Event_t start_reduction(Operation *o) {
+  const size_t bytes = type_bytes[o->type], count = o->bytes / bytes;
+  const gex_Rank_t rank = gex_TM_QueryRank(o->tm);
+  const int is_user = o->type == kTypes - 1;
+  for (size_t i = 0; i < count; ++i) write_value(o->src + i * bytes, o->type, value_at(o->seed, rank, i));
+  if (o->in_place) {
+    memcpy(o->dst, o->src, o->bytes);
+  }
+  const void *src = o->in_place ? o->dst : o->src;
+  const gex_OP_t op = is_user ? GEX_OP_USER_NC : ops[o->op];
+  if (o->kind == kReduceAll) {
+    return gex_Coll_ReduceToAllNB(o->tm, o->dst, src, types[o->type], bytes, count, op, is_user ? compose : NULL, &user_calls, 0);
+  }
+  void *dst = rank == o->root ? o->dst : NULL;
+  return gex_Coll_ReduceToOneNB(o->tm, o->root, dst, src, types[o->type], bytes, count, op, is_user ? compose : NULL, &user_calls, 0);
+}
+static void check_reduction(const Operation *o) {
+  const size_t bytes = type_bytes[o->type], count = o->bytes / bytes;
+  if (o->kind == kReduceOne && gex_TM_QueryRank(o->tm) != o->root) return;
+  for (size_t i = 0; i < count; ++i) {
+    uint64_t expected[2] = {0, 0}, next[2] = {0, 0};
+    write_value(expected, o->type, value_at(o->seed, 0, i));
+    for (gex_Rank_t rank = 1; rank < gex_TM_QuerySize(o->tm); ++rank) {
+      write_value(next, o->type, value_at(o->seed, rank, i));
+      combine(expected, next, o->type, o->op);
+    }
+    if (memcmp(expected, o->dst + i * bytes, bytes) != 0)
+      fail_at(__FILE__, __LINE__, "reduction %d, type %d, operation %d: element %zu of %zu, member %u of %u", o->kind, o->type, o->op, i,
+              count, gex_TM_QueryRank(o->tm), gex_TM_QuerySize(o->tm));
+  }
+}
+
+/* ---- Data that moves ---------------------------------------------------------------------------------------- */
+
+static unsigned block_seed(unsigned seed, gex_Rank_t from, gex_Rank_t to) { return seed * 97 + from * 13 + to * 5 + 1; }
+
+static gex_Event_t start_move(Operation *o) {
+  static const int ins[] = {GASNET_COLL_IN_NOSYNC, GASNET_COLL_IN_MYSYNC, GASNET_COLL_IN_ALLSYNC};
+  static const int outs[] = {GASNET_COLL_OUT_NOSYNC, GASNET_COLL_OUT_MYSYNC, GASNET_COLL_OUT_ALLSYNC};
+  const gex_Rank_t rank = gex_TM_QueryRank(o->tm), size = gex_TM_QuerySize(o->tm);
+  const int flags = ins[o->sync % 3] | outs[o->sync / 3] | GASNET_COLL_LOCAL;
+  const int is_root = rank == o->root;
+  if (o->kind == kBroadcast) {
+    if (is_root) fill(o->in_place ? o->dst : o->src, o->bytes, block_seed(o->seed, rank, 0));
+    const void *src = is_root ? (o->in_place ? o->dst : o->src) : NULL;
+    if (o->op % 2 == 0) return gex_Coll_BroadcastNB(o->tm, o->root, o->dst, src, o->bytes, 0);
+    return gasnet_coll_broadcast_nb(o->tm, o->dst, o->root, src, o->bytes, flags);
+  }
+  const int sends_many = o->kind == kExchange || (o->kind == kScatter && is_root);
+  for (gex_Rank_t to = 0; to < (sends_many ? size : 1); ++to) fill(o->src + to * o->bytes, o->bytes, block_seed(o->seed, rank, to));
+  switch (o->kind) {
+    case kScatter: return gasnet_coll_scatter_nb(o->tm, o->dst, o->root, is_root ? o->src : NULL, o->bytes, flags);
+    case kGather: return gasnet_coll_gather_nb(o->tm, o->root, is_root ? o->dst : NULL, o->src, o->bytes, flags);
+    case kGatherAll: return gasnet_coll_gather_all_nb(o->tm, o->dst, o->src, o->bytes, flags);
+    default: return gasnet_coll_exchange_nb(o->tm, o->dst, o->src, o->bytes, flags);
+  }
+}
+static void check_block(const Operation *o, const unsigned char *at, gex_Rank_t from, gex_Rank_t to) {
+  if (!holds(at, o->bytes, block_seed(o->seed, from, to)))
+    fail_at(__FILE__, __LINE__, "operation %d of %zu bytes: what member %u has from %u of %u, root %u", o->kind, o->bytes,
+            gex_TM_QueryRank(o->tm), from, gex_TM_QuerySize(o->tm), o->root);
+}
+static void check_move(const Operation *o) {
+  const gex_Rank_t rank = gex_TM_QueryRank(o->tm), size = gex_TM_QuerySize(o->tm);
+  if (o->kind == kBroadcast) check_block(o, o->dst, o->root, 0);
+  if (o->kind == kScatter) check_block(o, o->dst, o->root, rank);
+  if (o->kind == kGatherAll || (o->kind == kGather && rank == o->root)) {
+    for (gex_Rank_t from = 0; from < size; ++from) check_block(o, o->dst + from * o->bytes, from, 0);
+  }
+  if (o->kind == kExchange) {
+    for (gex_Rank_t from = 0; from < size; ++from) check_block(o, o->dst + from * o->bytes, from, rank);
+  }
+}
+
+/* ---- Many at once --------------------------------------------------------------------------------------------- */
+
+static size_t random_bytes(void) {
+  static const size_t sizes[] = {0, 1, 8, 100, 1024, 1025, 5000, kBytesMax};
+  return sizes[pick(pick(3) == 0 ? 8 : 6)];
+}
+
+static void start(Operation *o) {
+  memset(o, 0, sizeof *o);
+  o->kind = (int)pick(kKinds);
+  o->tm = teams[pick(kTeams)];
+  const gex_Rank_t size = gex_TM_QuerySize(o->tm);
+  o->root = (gex_Rank_t)pick(840) % size;
+  o->seed = (unsigned)pick(1000);
+  o->type = (int)pick(kTypes);
+  o->op = (int)pick(o->type == 4 || o->type == 5 ? 4 : kOps);
+  o->sync = (int)pick(9);
+  o->in_place = pick(4) == 0;
+  o->bytes = random_bytes();
+  const int src_in_segment = pick(2) == 0, dst_in_segment = pick(2) == 0;
+  if (o->kind == kReduceOne || o->kind == kReduceAll) {
+    o->bytes = o->bytes / type_bytes[o->type] * type_bytes[o->type];
+    if (o->bytes == 0) o->bytes = type_bytes[o->type];
+  }
+  const size_t blocks = o->kind >= kScatter ? size : 1;
+  o->src = take(o->bytes * blocks, src_in_segment);
+  o->dst = take(o->bytes * blocks, dst_in_segment);
+  memset(o->dst, 0xee, o->bytes * blocks);
+  o->event = o->kind == kBarrier                              ? gex_Coll_BarrierNB(o->tm, 0)
+             : o->kind == kReduceOne || o->kind == kReduceAll ? start_reduction(o)
+                                                              : start_move(o);
+}
+
+static void finish(Operation *o) {
+  if (o->kind == kReduceOne || o->kind == kReduceAll)
+    check_reduction(o);
+  else if (o->kind != kBarrier)
+    check_move(o);
+  give(o->src);
+  give(o->dst);
+}
+
+static void run_batch(unsigned batch) {
+  static Operation all[kBatchMax];
+  uint64_t own = batch * 77 + me; /* each rank waits in another way */
+  const size_t count = 1 + pick(kBatchMax);
+  segment_used = 0;
+  for (size_t i = 0; i < count; ++i) {
+    start(&all[i]);
+    if (next_of(&own) % 16 == 0) gasnet_AMPoll();
+  }
+  if (next_of(&own) % 3 == 0) {
+    gex_Event_t events[kBatchMax];
+    for (size_t i = 0; i < count; ++i) events[i] = all[i].event;
+    gex_Event_WaitAll(events, count, 0);
+  } else {
+    const uint64_t first = own;
+    for (size_t i = 0; i < count; ++i) {
+      Operation *o = &all[(i * 7 + first % count) % count];
+      if (count % 7 == 0) o = &all[i];
+      if (o->event == GEX_EVENT_INVALID) continue;
+      if (next_of(&own) % 2 == 0) {
+        gex_Event_Wait(o->event);
+      } else {
+        while (gex_Event_Test(o->event) != GASNET_OK) gasnet_AMPoll();
+      }
+      o->event = GEX_EVENT_INVALID;
+    }
+  }
+  for (size_t i = 0; i < count; ++i) finish(&all[i]);
+}
+
+/* ---- What barriers order, and that nobody is far ahead ---------------------------------------------------------- */
+
+static void barriers_order(gex_TM_t tm, unsigned phases) {
+  const gex_Rank_t rank = gex_TM_QueryRank(tm), size = gex_TM_QuerySize(tm);
+  volatile uint32_t *seen = (volatile uint32_t *)(segment_base + kHalf);
+  for (uint32_t phase = 1; phase <= phases; ++phase) {
+    for (gex_Rank_t to = 0; to < size; ++to) {
+      void *base;
+      gex_Event_Wait(gex_EP_QueryBoundSegmentNB(tm, to, &base, NULL, NULL, 0));
+      gex_RMA_PutBlocking(tm, to, (unsigned char *)base + kHalf + rank * sizeof phase, &phase, sizeof phase, 0);
+    }
+    if (phase % 2 == 0)
+      gex_Coll_BarrierBlocking(tm, 0);
+    else
+      gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
+    for (gex_Rank_t from = 0; from < size; ++from) EXPECT(seen[from] == phase || seen[from] == phase + 1);
+    gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
+  }
+}
+
+/* A root that broadcasts on and on, to members that come late. */
+static void far_ahead(gex_TM_t tm) {
+  enum { kMany = 300 };
+  static uint32_t values[kMany];
+  static gex_Event_t events[kMany];
+  if (gex_TM_QueryRank(tm) % 2 == 1) gasnett_nsleep(20000000);
+  for (uint32_t i = 0; i < kMany; ++i) {
+    values[i] = gex_TM_QueryRank(tm) == 0 ? i * 3 + 1 : 0;
+    events[i] = gex_Coll_BroadcastNB(tm, 0, &values[i], &values[i], sizeof values[i], 0);
+  }
+  gex_Event_WaitAll(events, kMany, 0);
+  for (uint32_t i = 0; i < kMany; ++i) EXPECT_EQ(values[i], i * 3 + 1);
+}
+
+/* The prototype's split-phase barrier, with names. */
+static void named_barriers(gex_TM_t tm) {
+  const int odd = gex_TM_QueryRank(tm) % 2, is_alone = gex_TM_QuerySize(tm) == 1;
+  for (int i = 0; i < 20; ++i) {
+    gasnet_coll_barrier_notify(tm, i, 0);
+    EXPECT_EQ(gasnet_coll_barrier_wait(tm, i, 0), GASNET_OK);
+    gasnet_coll_barrier_notify(tm, i + odd, 0);
+    int result;
+    while ((result = gasnet_coll_barrier_try(tm, i + odd, 0)) == GASNET_ERR_NOT_READY) continue;
+    EXPECT_EQ(result, is_alone ? GASNET_OK : GASNET_ERR_BARRIER_MISMATCH);
+    EXPECT_EQ(gasnet_coll_barrier(tm, 0, GASNET_BARRIERFLAG_ANONYMOUS), GASNET_OK);
+  }
+}
+
+int main(int argc, char **argv) {
+  gex_Client_t client;
+  gex_EP_t endpoint;
+  gex_Segment_t segment;
+  if (gex_Client_Init(&client, &endpoint, &teams[0], "COLL_JOB", &argc, &argv, 0) != GASNET_OK) return 1;
+  me = gex_System_QueryJobRank();
+  nodes = gex_System_QueryJobSize();
+  if (gex_Segment_Attach(&segment, teams[0], kSegmentBytes) != GASNET_OK) gasnet_exit(1);
+  segment_base = gex_Segment_QueryAddr(segment);
+  gex_TM_Split(&teams[1], teams[0], (int)me % 2, 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+  gex_TM_Split(&teams[2], teams[0], 0, -(int)me, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+  gex_TM_Dup(&teams[3], teams[0], NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+  EXPECT_EQ(gex_TM_QueryRank(teams[2]), nodes - 1 - me);
+  const unsigned batches = argc > 1 ? (unsigned)atoi(argv[1]) : 40;
+  for (unsigned batch = 0; batch < batches; ++batch) run_batch(batch);
+  for (int t = 0; t < kTeams; ++t) {
+    barriers_order(teams[t], 10);
+    gex_Coll_BarrierBlocking(teams[0], 0);
+    if (t != 0) far_ahead(teams[t]);
+    named_barriers(teams[t]);
+  }
+  int id = 0;
+  EXPECT_EQ(gasnet_barrier(77, me % 2 == 0 ? 0 : GASNET_BARRIERFLAG_ANONYMOUS), GASNET_OK);
+  EXPECT(gasnet_barrier_result(&id) == 0 && id == 77);
+  EXPECT_EQ(gasnet_barrier(0, GASNET_BARRIERFLAG_UNNAMED), GASNET_OK);
+  EXPECT(gasnet_barrier_result(&id) != 0 && id == 77);
+  EXPECT(nodes == 1 || me != 0 || user_calls != 0);
+  for (int t = 1; t < kTeams; ++t) EXPECT_EQ(gex_TM_Destroy(teams[t], NULL, t == 2 ? GEX_FLAG_GLOBALLY_QUIESCED : 0), 0);
+  gex_Coll_BarrierBlocking(teams[0], 0);
+  if (me == 0) printf("coll: ok with %u ranks\n", (unsigned)nodes);
+  fflush(stdout);
+  gasnet_exit(0);
+  return 0;
+}
