@@ -103,7 +103,7 @@ uint32_t get_by_message(Target from, uint64_t source, void* dest, size_t bytes,
   return count;
 }
 
-void long_by_message(const pinwire_token* token, Target to, const AmCall& call, const void* source,
+bool long_by_message(const pinwire_token* token, Target to, const AmCall& call, const void* source,
                      size_t bytes, void* dest, bool is_async) noexcept {
   const Route& route = engine.routes[rank_of(to)];
   const size_t piece_max = carried_bytes_max(engine.drivers[route.driver_index].caps);
@@ -126,7 +126,7 @@ void long_by_message(const pinwire_token* token, Target to, const AmCall& call, 
   if (ahead != 0 && token != nullptr) work.flags |= kWorkFenced;
   work.local = unconst(from + ahead);
   work.bytes = bytes - ahead;
-  post(token, route, work);
+  return post(token, route, work, ahead == 0 ? call.patience : Patience::kWaits);
 }
 
 void* own_memory(Rank source, const char* what, uint64_t address, uint64_t bytes) noexcept {

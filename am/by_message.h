@@ -25,8 +25,8 @@ uint32_t get_by_message(Target from, uint64_t source, void* dest, size_t bytes,
                         DoneCount& done) noexcept;
 
 /// A Long to another rank; its source is free on return, also that of a LongAsync. `token`: it is
-/// the reply to this request.
-void long_by_message(const pinwire_token* token, Target to, const AmCall& call, const void* source,
+/// the reply to this request. False: one message, which was a no-op.
+bool long_by_message(const pinwire_token* token, Target to, const AmCall& call, const void* source,
                      size_t bytes, void* dest, bool is_async = false) noexcept;
 
 /// This process's memory that rank `source` names, or the end of the job: it may not be trusted to

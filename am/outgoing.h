@@ -26,13 +26,15 @@ inline size_t carried_bytes_max(const Caps& caps) noexcept {
 
 // `token`: of the request whose handler sends; nullptr: a client's call does.
 
-[[gnu::always_inline]] inline void post(const pinwire_token* token, const Route& route,
-                                        const Work& work) noexcept {
-  if (token != nullptr) {
-    post_in_handler(token->lane, route, work);
-  } else {
-    post_waiting(route, work);
-  }
+/// False: not posted, as it was to be done at once or not at all.
+[[gnu::always_inline]] inline bool post(const pinwire_token* token, const Route& route,
+                                        const Work& work,
+                                        Patience patience = Patience::kWaits) noexcept {
+  if (token == nullptr) return post_from_client(route, work, patience);
+  if (patience == Patience::kTries) [[unlikely]]
+    return engine.offer(route.driver_index, token->lane, work);
+  post_in_handler(token->lane, route, work);
+  return true;
 }
 
 /// Replies are between the endpoints that the request was between.

@@ -64,15 +64,23 @@ inline void wait_until(Ready&& ready) noexcept {
   }
 }
 
+/// What a call does while the driver has no room: GEX_FLAG_IMMEDIATE's does nothing at all, neither
+/// polls nor waits, and says so (GX-043).
+enum class Patience : uint8_t { kWaits, kTries };
+
 /// Offers work from client context, under the lane's lock where the driver wants it.
-inline bool offer_from_client(const ThreadState& state, const Route& route,
-                              const Work& work) noexcept {
+inline bool offer_from_client(const ThreadState& state, const Route& route, const Work& work,
+                              Patience patience = Patience::kWaits) noexcept {
   DriverSlot& slot = engine.drivers[route.driver_index];
   const uint32_t lane = slot.lane_of(state.lane);
   if (slot.caps.concurrent_post && (work.flags & kWorkSilent)) [[likely]] {
     return engine.offer(route.driver_index, lane, work);
   }
-  slot.lanes[lane].lock(engine.spins_now);
+  if (patience == Patience::kWaits) {
+    slot.lanes[lane].lock(engine.spins_now);
+  } else if (!slot.lanes[lane].try_lock_briefly()) {
+    return false;
+  }
   const bool taken = engine.offer(route.driver_index, lane, work);
   slot.lanes[lane].unlock();
   return taken;
@@ -92,6 +100,23 @@ inline void post_waiting(const Route& route, const Work& work) noexcept {
   state.has_sent = true;
   if (++state.sends_since_poll >= kPollBatch) [[unlikely]]
     poll();
+}
+
+/// Posts from client context if there is room at once. Who sends so polls for itself (GX-171).
+inline bool post_at_once(const Route& route, const Work& work) noexcept {
+  ThreadState& state = engine.thread();
+  check(!state.in_handler, "a handler may not send requests, put or get (C1-172)");
+  if (!offer_from_client(state, route, work, Patience::kTries)) return false;
+  state.has_sent = true;
+  ++state.sends_since_poll;
+  return true;
+}
+/// Either, as the caller has patience. False: not posted.
+inline bool post_from_client(const Route& route, const Work& work, Patience patience) noexcept {
+  if (patience == Patience::kTries) [[unlikely]]
+    return post_at_once(route, work);
+  post_waiting(route, work);
+  return true;
 }
 
 /// Posts from inside a handler, on the driver's lane whose lock this thread holds.

@@ -20,28 +20,33 @@ void claim_reply(pinwire_token& token) noexcept {
   check(!token.replied, "a request handler replies at most once (C1-150)");
   token.replied = true;
 }
+/// A reply that was a no-op is still owed.
+bool claimed(pinwire_token& token, bool sent) noexcept {
+  token.replied = sent;
+  return sent;
+}
 
 /// Where a reply goes.
 Target origin(const pinwire_token& token) noexcept {
   return target_of(token.source, token.source_endpoint);
 }
 
-[[gnu::always_inline]] inline void send_short(const pinwire_token* token, Target to,
+[[gnu::always_inline]] inline bool send_short(const pinwire_token* token, Target to,
                                               const AmCall& call) noexcept {
   const Route& route = engine.routes[rank_of(to)];
   const AmEndpoints endpoints = endpoints_of(token, to, call);
   if (route.driver == nullptr) {
     dispatch_loopback(call.handler, endpoints, token == nullptr, Category::kShort, nullptr, 0,
                       call.argc, call.args);
-    return;
+    return true;
   }
   AmHead head;
   const uint32_t head_bytes =
       build_head(head, Category::kShort, call.handler, call.argc, call.args, 0, 0, endpoints);
-  post(token, route, send_work(token, to, head, head_bytes));
+  return post(token, route, send_work(token, to, head, head_bytes), call.patience);
 }
 
-void send_medium(const pinwire_token* token, Target to, const AmCall& call, const void* source,
+bool send_medium(const pinwire_token* token, Target to, const AmCall& call, const void* source,
                  size_t bytes) noexcept {
   const Route& route = engine.routes[rank_of(to)];
   const AmEndpoints endpoints = endpoints_of(token, to, call);
@@ -50,7 +55,7 @@ void send_medium(const pinwire_token* token, Target to, const AmCall& call, cons
     if (bytes != 0) std::memcpy(copy, source, bytes);
     dispatch_loopback(call.handler, endpoints, token == nullptr, Category::kMedium, copy, bytes,
                       call.argc, call.args);
-    return;
+    return true;
   }
   AmHead head;
   const uint32_t head_bytes = build_head(head, Category::kMedium, call.handler, call.argc,
@@ -58,7 +63,7 @@ void send_medium(const pinwire_token* token, Target to, const AmCall& call, cons
   Work work = send_work(token, to, head, head_bytes);
   work.local = unconst(source);
   work.bytes = bytes;
-  post(token, route, work);
+  return post(token, route, work, call.patience);
 }
 
 void check_long_bounds(Target to, const void* dest, size_t bytes) noexcept {
@@ -76,8 +81,9 @@ void check_long_bounds(Target to, const void* dest, size_t bytes) noexcept {
 }
 
 /// Of a payload that the driver can only copy, all but what it copies at once goes ahead as puts.
-/// Returns how much.
-size_t put_front(const pinwire_token* token, const Route& route, Work work, size_t bytes) noexcept {
+/// Returns how much: 0 if the first of them was a no-op.
+size_t put_front(const pinwire_token* token, const Route& route, Work work, size_t bytes,
+                 Patience patience) noexcept {
   const uint64_t piece_max = engine.drivers[route.driver_index].caps.copied_bytes_max;
   DoneCount done{0};
   uint32_t count = 0;
@@ -88,7 +94,7 @@ size_t put_front(const pinwire_token* token, const Route& route, Work work, size
   work.bytes = piece_max;
   work.cookie = cookie_of(done);
   for (; bytes - at > piece_max; at += piece_max, ++count) {
-    post(token, route, work);
+    if (!post(token, route, work, count == 0 ? patience : Patience::kWaits)) return 0;
     work.local = static_cast<std::byte*>(work.local) + piece_max;
     work.remote += piece_max;
   }
@@ -96,12 +102,14 @@ size_t put_front(const pinwire_token* token, const Route& route, Work work, size
   return at;
 }
 
+Sent sent_whole(bool is_sent) noexcept { return is_sent ? Sent::kAll : Sent::kNothing; }
+
 /// How the payload of a Long leaves, by its size and place: copied by the driver; in place, waiting
-/// until the target has it; or, LongAsync, in place without waiting. That only from a segment that
-/// stays: the reply after which the client may free its source can overtake acknowledgements, and a
-/// repetition reads the source once more (C1-146, C1-147).
-void send_long(const pinwire_token* token, Target to, const AmCall& call, const void* source,
-               size_t bytes, void* dest, bool is_async) noexcept {
+/// until the target has it, or having that counted; or, LongAsync, in place without waiting. The
+/// last only from a segment that stays: the reply after which the client may free its source can
+/// overtake acknowledgements, and a repetition reads the source once more (C1-146, C1-147).
+Sent send_long(const pinwire_token* token, Target to, const AmCall& call, const void* source,
+               size_t bytes, void* dest, bool is_async, DoneCount* local) noexcept {
   check_long_bounds(to, dest, bytes);
   const Route& route = engine.routes[bytes != 0 ? to : rank_of(to)];  // of its memory, if wanted
   const AmEndpoints endpoints = endpoints_of(token, to, call);
@@ -110,16 +118,15 @@ void send_long(const pinwire_token* token, Target to, const AmCall& call, const 
     mark_async_to_self(is_async);
     dispatch_loopback(call.handler, endpoints, token == nullptr, Category::kLong, dest, bytes,
                       call.argc, call.args);
-    return;
+    return Sent::kAll;
   }
   if (route.reach != Reach::kWhole) [[unlikely]] {
     const bool is_visited = token == nullptr && pays_to_pin(route, bytes);
     if (route.reach == Reach::kBuckets || is_visited) {
       long_on_demand(token, to, call, source, bytes, dest, is_async);
-    } else {
-      long_by_message(token, to, call, source, bytes, dest, is_async);
+      return Sent::kAll;
     }
-    return;
+    return sent_whole(long_by_message(token, to, call, source, bytes, dest, is_async));
   }
   AmHead head;
   const uint32_t head_bytes =
@@ -127,16 +134,15 @@ void send_long(const pinwire_token* token, Target to, const AmCall& call, const 
                  static_cast<uint32_t>(bytes), reinterpret_cast<uint64_t>(dest), endpoints);
   mark_async(head, is_async);
   Work work = send_work(token, to, head, head_bytes);
-  if (bytes == 0) {
-    post(token, route, work);
-    return;
-  }
+  Patience patience = call.patience;
+  if (bytes == 0) return sent_whole(post(token, route, work, patience));
   const uint32_t local_key = engine.source_key(route.driver_index, source, bytes);
   // Not in a handler, which holds a lane of one rail: waiting for those of others could deadlock.
-  if (token == nullptr && engine.stripes(route, local_key, bytes)) [[unlikely]] {
+  const bool may_stripe = token == nullptr && patience == Patience::kWaits;
+  if (may_stripe && engine.stripes(route, local_key, bytes)) [[unlikely]] {
     put_striped(rank_of(to), route, source, reinterpret_cast<uint64_t>(dest), bytes);
     post(token, route, work);
-    return;
+    return Sent::kAll;
   }
   work.op = Op::kPutSend;
   work.local = unconst(source);
@@ -146,53 +152,58 @@ void send_long(const pinwire_token* token, Target to, const AmCall& call, const 
   const DriverSlot& slot = engine.drivers[route.driver_index];
   const Caps& caps = slot.caps;
   if (!caps.reaches(local_key) && bytes > caps.copied_bytes_max) {
-    const size_t ahead = put_front(token, route, work, bytes);
+    const size_t ahead = put_front(token, route, work, bytes, patience);
+    if (ahead == 0) return Sent::kNothing;
+    patience = Patience::kWaits;  // it has begun
     work.local = static_cast<std::byte*>(work.local) + ahead;
     work.remote += ahead;
     work.bytes = bytes -= ahead;
   }
   const bool stays = slot.own_stays && local_key == slot.own_read_key && local_key != kNoRegion;
   const bool waits = !is_async || !stays;
-  if (caps.copies(bytes, waits)) {
-    post(token, route, work);
-    return;
+  const bool is_counted = waits && local != nullptr;
+  if (caps.copies(bytes, waits && !is_counted)) {
+    return sent_whole(post(token, route, work, patience));
   }
   work.local_key = local_key;
   work.flags = waits ? 0 : kWorkSilent;
   DoneCount done{0};
-  work.cookie = cookie_of(done);
-  post(token, route, work);
+  work.cookie = cookie_of(is_counted ? *local : done);
+  if (!post(token, route, work, patience)) return Sent::kNothing;
+  if (is_counted) return Sent::kPending;
   if (waits) wait_for(token, route, done, 1);
+  return Sent::kAll;
 }
 
 }  // namespace
 
-void request_short(Target to, const AmCall& call) noexcept { send_short(nullptr, to, call); }
+bool request_short(Target to, const AmCall& call) noexcept { return send_short(nullptr, to, call); }
 
-void request_medium(Target to, const AmCall& call, const void* source, size_t bytes) noexcept {
-  send_medium(nullptr, to, call, source, bytes);
+bool request_medium(Target to, const AmCall& call, const void* source, size_t bytes) noexcept {
+  return send_medium(nullptr, to, call, source, bytes);
 }
 
-void request_long(Target to, const AmCall& call, const void* source, size_t bytes, void* dest,
-                  bool is_async) noexcept {
-  send_long(nullptr, to, call, source, bytes, dest, is_async);
+Sent request_long(Target to, const AmCall& call, const void* source, size_t bytes, void* dest,
+                  bool is_async, DoneCount* local) noexcept {
+  return send_long(nullptr, to, call, source, bytes, dest, is_async, local);
 }
 
-void reply_short(pinwire_token& token, const AmCall& call) noexcept {
+bool reply_short(pinwire_token& token, const AmCall& call) noexcept {
   claim_reply(token);
-  send_short(&token, origin(token), call);
+  return claimed(token, send_short(&token, origin(token), call));
 }
 
-void reply_medium(pinwire_token& token, const AmCall& call, const void* source,
+bool reply_medium(pinwire_token& token, const AmCall& call, const void* source,
                   size_t bytes) noexcept {
   claim_reply(token);
-  send_medium(&token, origin(token), call, source, bytes);
+  return claimed(token, send_medium(&token, origin(token), call, source, bytes));
 }
 
-void reply_long(pinwire_token& token, const AmCall& call, const void* source, size_t bytes,
+bool reply_long(pinwire_token& token, const AmCall& call, const void* source, size_t bytes,
                 void* dest) noexcept {
   claim_reply(token);
-  send_long(&token, origin(token), call, source, bytes, dest, false);
+  const Sent sent = send_long(&token, origin(token), call, source, bytes, dest, false, nullptr);
+  return claimed(token, sent != Sent::kNothing);
 }
 
 AmLimits am_limits(bool is_final) noexcept {

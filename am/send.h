@@ -1,10 +1,15 @@
 // Requests and replies of the three categories (2.3.3, 2.3.4). All return once the source may be
-// reused, but LongAsync.
+// reused, but LongAsync, and a Long whose end is counted.
+//
+// With Patience::kTries a call is a no-op when its first message or piece finds no room; what has
+// begun is completed, and waits if need be. Longs to memory that is pinned on demand ask the peer
+// first, and so always wait.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "am/progress.h"
 #include "am/token.h"
 #include "core/engine/target.h"
 #include "driver/work.h"
@@ -16,6 +21,7 @@ struct AmCall {
   uint32_t argc;
   const int32_t* args;
   uint8_t from_endpoint = 0;  ///< of a request: of this process's endpoints, who gets the reply
+  Patience patience = Patience::kWaits;
 };
 /// As the C entry points have it.
 inline AmCall call_of(uint8_t handler, int argc, const int32_t* args,
@@ -23,16 +29,23 @@ inline AmCall call_of(uint8_t handler, int argc, const int32_t* args,
   return {handler, static_cast<uint32_t>(argc), args, static_cast<uint8_t>(from_endpoint)};
 }
 
-void request_short(Target to, const AmCall& call) noexcept;
-void request_medium(Target to, const AmCall& call, const void* source, size_t bytes) noexcept;
-/// To a segment that this process knows of.
-void request_long(Target to, const AmCall& call, const void* source, size_t bytes, void* dest,
-                  bool is_async) noexcept;
+enum class Sent : uint8_t {
+  kNothing,  ///< a no-op: only with Patience::kTries
+  kAll,      ///< its source may be reused
+  kPending,  ///< the source is read until the count that was given has gone up by one
+};
 
-void reply_short(pinwire_token& token, const AmCall& call) noexcept;
-void reply_medium(pinwire_token& token, const AmCall& call, const void* source,
+bool request_short(Target to, const AmCall& call) noexcept;
+bool request_medium(Target to, const AmCall& call, const void* source, size_t bytes) noexcept;
+/// To a segment that this process knows of. `is_async`: its source is read until the reply.
+/// `local`, if any, may count its end.
+Sent request_long(Target to, const AmCall& call, const void* source, size_t bytes, void* dest,
+                  bool is_async, DoneCount* local = nullptr) noexcept;
+
+bool reply_short(pinwire_token& token, const AmCall& call) noexcept;
+bool reply_medium(pinwire_token& token, const AmCall& call, const void* source,
                   size_t bytes) noexcept;
-void reply_long(pinwire_token& token, const AmCall& call, const void* source, size_t bytes,
+bool reply_long(pinwire_token& token, const AmCall& call, const void* source, size_t bytes,
                 void* dest) noexcept;
 
 /// Fixed at attach: the least of the drivers in use.

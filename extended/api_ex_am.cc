@@ -6,6 +6,8 @@
 #include "core/base/log.h"
 #include "core/engine/engine.h"
 #include "core/trace/trace.h"
+#include "extended/ex_message.h"
+#include "extended/local_completion.h"
 #include "extended/objects.h"
 #include "extended/segments.h"
 #include "extended/usage.h"
@@ -34,38 +36,6 @@ HandlerShape shape_of(const gex_AM_Entry_t& entry) noexcept {
   shape.takes_replies = (flags & GEX_FLAG_AM_REPLY) != 0;
   shape.argc = static_cast<uint8_t>(entry.gex_nargs);
   return shape;
-}
-
-void check_size(const char* call, size_t nbytes, size_t bytes_max) noexcept {
-  if (nbytes > bytes_max) {
-    fatal("%s of %zu bytes; gex_AM_Max... allows %zu (GX-092)", call, nbytes, bytes_max);
-  }
-}
-
-/// The endpoint that is meant, of a rank that there is.
-Target target(const char* call, gex_TM_t tm, gex_Rank_t rank) noexcept {
-  if (rank >= ranks_in(tm)) fatal("%s to rank %u of %u (GX-108)", call, rank, ranks_in(tm));
-  if constexpr (kUsageChecks) {
-    if ((endpoint_in(tm).capabilities & GEX_EP_CAPABILITY_AM) == 0) {
-      breach("EX-022", "%s by endpoint %u, which was created without GEX_EP_CAPABILITY_AM", call,
-             endpoint_in(tm).index);
-    }
-  }
-  return pinwire_target(tm, rank);
-}
-
-AmCall call_by(gex_TM_t tm, gex_AM_Index_t handler, int argc, const gex_AM_Arg_t* args) noexcept {
-  return call_of(handler, argc, args, endpoint_in(tm).index);
-}
-
-/// Messages are complete here when the call returns, so an event for that has nothing to wait for.
-void complete_here(const char* call, gex_Event_t* lc_opt, bool is_reply) noexcept {
-  if (lc_opt == GEX_EVENT_NOW) return;
-  if (lc_opt == nullptr || lc_opt == GEX_EVENT_DEFER || (is_reply && lc_opt == GEX_EVENT_GROUP)) {
-    fatal("%s takes GEX_EVENT_NOW, %sor the address of an event for its local completion (GX-104)",
-          call, is_reply ? "" : "GEX_EVENT_GROUP ");
-  }
-  if (lc_opt != GEX_EVENT_GROUP) *lc_opt = GEX_EVENT_INVALID;
 }
 
 }  // namespace
@@ -107,62 +77,63 @@ gex_TI_t gex_Token_Info(gex_Token_t token, gex_Token_Info_t* info, gex_TI_t) {
   return GEX_TI_ALL;
 }
 
-int pinwire_ex_request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_Flags_t,
-                             int argc, const gex_AM_Arg_t* args) {
+int pinwire_ex_request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
+                             gex_Flags_t flags, int argc, const gex_AM_Arg_t* args) {
   const ClientCall inside("gex_AM_RequestShort", handler);
-  const Target dest = target("gex_AM_RequestShort", tm, rank);
-  note_event(Event::kRequestShort, rank_of(dest), 0, handler);
-  request_short(dest, call_by(tm, handler, argc, args));
-  return 0;
+  const Target dest = target_in("gex_AM_RequestShort", tm, rank);
+  return sent(flags, Event::kRequestShort, rank_of(dest), 0, handler, nullptr,
+              [&] { return request_short(dest, call_by(tm, flags, handler, argc, args)); });
 }
 
 int pinwire_ex_request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
-                              const void* source, size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t,
-                              int argc, const gex_AM_Arg_t* args) {
+                              const void* source, size_t nbytes, gex_Event_t* lc_opt,
+                              gex_Flags_t flags, int argc, const gex_AM_Arg_t* args) {
   const ClientCall inside("gex_AM_RequestMedium", handler);
-  const Target dest = target("gex_AM_RequestMedium", tm, rank);
+  const Target dest = target_in("gex_AM_RequestMedium", tm, rank);
   check_size("gex_AM_RequestMedium", nbytes, pinwire_max_medium);
-  note_event(Event::kRequestMedium, rank_of(dest), nbytes, handler, source);
-  request_medium(dest, call_by(tm, handler, argc, args), source, nbytes);
-  complete_here("gex_AM_RequestMedium", lc_opt, false);
-  return 0;
+  LocalCompletion local("gex_AM_RequestMedium", lc_opt, Within::kRequest);
+  return sent(flags, Event::kRequestMedium, rank_of(dest), nbytes, handler, source, [&] {
+    const AmCall call = call_by(tm, flags, handler, argc, args);
+    return local.settle(request_medium(dest, call, source, nbytes));
+  });
 }
 
 int pinwire_ex_request_long(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
                             const void* source, size_t nbytes, void* dest_addr, gex_Event_t* lc_opt,
-                            gex_Flags_t, int argc, const gex_AM_Arg_t* args) {
+                            gex_Flags_t flags, int argc, const gex_AM_Arg_t* args) {
   const ClientCall inside("gex_AM_RequestLong", handler);
-  const Target dest = target("gex_AM_RequestLong", tm, rank);
+  const Target dest = target_in("gex_AM_RequestLong", tm, rank);
   check_size("gex_AM_RequestLong", nbytes, pinwire_max_long);
   if (nbytes != 0 && engine.routes[dest].segment_bytes == 0) learn_segment(dest);
   if constexpr (kUsageChecks) check_range("gex_AM_RequestLong", dest, dest_addr, nbytes);
-  note_event(Event::kRequestLong, rank_of(dest), nbytes, handler, source);
-  request_long(dest, call_by(tm, handler, argc, args), source, nbytes, dest_addr, false);
-  complete_here("gex_AM_RequestLong", lc_opt, false);
-  return 0;
+  LocalCompletion local("gex_AM_RequestLong", lc_opt, Within::kRequest);
+  return sent(flags, Event::kRequestLong, rank_of(dest), nbytes, handler, source, [&] {
+    const AmCall call = call_by(tm, flags, handler, argc, args);
+    return local.settle(request_long(dest, call, source, nbytes, dest_addr, false, local.count()));
+  });
 }
 
-int pinwire_ex_reply_short(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t, int argc,
+int pinwire_ex_reply_short(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags, int argc,
                            const gex_AM_Arg_t* args) {
   reply_call("gex_AM_ReplyShort", token, handler);
-  note_event(Event::kReplyShort, token->source, 0, handler);
-  reply_short(*token, call_of(handler, argc, args));
-  return 0;
+  return sent(flags, Event::kReplyShort, token->source, 0, handler, nullptr,
+              [&] { return reply_short(*token, with(flags, call_of(handler, argc, args))); });
 }
 
 int pinwire_ex_reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void* source,
-                            size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t, int argc,
+                            size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags, int argc,
                             const gex_AM_Arg_t* args) {
   reply_call("gex_AM_ReplyMedium", token, handler);
   check_size("gex_AM_ReplyMedium", nbytes, pinwire_max_medium);
-  note_event(Event::kReplyMedium, token->source, nbytes, handler, source);
-  reply_medium(*token, call_of(handler, argc, args), source, nbytes);
-  complete_here("gex_AM_ReplyMedium", lc_opt, true);
-  return 0;
+  LocalCompletion local("gex_AM_ReplyMedium", lc_opt, Within::kReply);
+  return sent(flags, Event::kReplyMedium, token->source, nbytes, handler, source, [&] {
+    const AmCall call = with(flags, call_of(handler, argc, args));
+    return local.settle(reply_medium(*token, call, source, nbytes));
+  });
 }
 
 int pinwire_ex_reply_long(gex_Token_t token, gex_AM_Index_t handler, const void* source,
-                          size_t nbytes, void* dest_addr, gex_Event_t* lc_opt, gex_Flags_t,
+                          size_t nbytes, void* dest_addr, gex_Event_t* lc_opt, gex_Flags_t flags,
                           int argc, const gex_AM_Arg_t* args) {
   reply_call("gex_AM_ReplyLong", token, handler);
   check_size("gex_AM_ReplyLong", nbytes, pinwire_max_long_reply);
@@ -170,10 +141,11 @@ int pinwire_ex_reply_long(gex_Token_t token, gex_AM_Index_t handler, const void*
     check_range("gex_AM_ReplyLong", target_of(token->source, token->source_endpoint), dest_addr,
                 nbytes);
   }
-  note_event(Event::kReplyLong, token->source, nbytes, handler, source);
-  reply_long(*token, call_of(handler, argc, args), source, nbytes, dest_addr);
-  complete_here("gex_AM_ReplyLong", lc_opt, true);
-  return 0;
+  LocalCompletion local("gex_AM_ReplyLong", lc_opt, Within::kReply);
+  return sent(flags, Event::kReplyLong, token->source, nbytes, handler, source, [&] {
+    const AmCall call = with(flags, call_of(handler, argc, args));
+    return local.settle(reply_long(*token, call, source, nbytes, dest_addr));
+  });
 }
 
 }  // extern "C"

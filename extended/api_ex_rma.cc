@@ -15,19 +15,46 @@ namespace {
 
 int ready(bool done) noexcept { return done ? GASNET_OK : GASNET_ERR_NOT_READY; }
 
-/// The local completion of a put comes with it, but where the driver takes a copy.
+/// The local completion of a put comes with it, but where the driver takes a copy: then at once.
 unsigned sets_of(gex_EC_t mask) noexcept {
   unsigned sets = 0;
   if (mask & GEX_EC_GET) sets |= kGets;
-  if (mask & (GEX_EC_PUT | GEX_EC_LC)) sets |= kPuts;
+  if (mask & GEX_EC_PUT) sets |= kPuts;
+  if (mask & GEX_EC_LC) sets |= kLocals;
+  if (mask & GEX_EC_AM) sets |= kAms;
   return sets;
+}
+
+Patience patience_of(gex_Flags_t flags) noexcept {
+  return flags & GEX_FLAG_IMMEDIATE ? Patience::kTries : Patience::kWaits;
+}
+
+/// Starts with `start(op)` on a fresh operation. Without one left it completes at once instead, or
+/// does nothing, as `patience` has it.
+template <typename Start>
+gex_Event_t start_explicit(Patience patience, Start&& start) noexcept {
+  pinwire_op* op = take_op();
+  if (op == nullptr) {
+    if (patience == Patience::kTries) return GEX_EVENT_NO_OP;
+    pinwire_op here{};
+    start(here);
+    wait_until([&] { return here.finished(); });
+    return GEX_EVENT_INVALID;
+  }
+  const bool has_started = start(*op);
+  const gex_Event_t event = handle_of(op);
+  return has_started ? event : GEX_EVENT_NO_OP;
+}
+
+void check_rank(const char* call, Target target) noexcept {
+  if (rank_of(target) >= engine.target_count) {
+    fatal("%s with jobrank %u of a job of %u", call, rank_of(target), engine.rank_count);
+  }
 }
 
 void check_put(const char* call, Target target, const gex_Event_t* lc_opt,
                bool is_implicit) noexcept {
-  if (rank_of(target) >= engine.target_count) {
-    fatal("%s to jobrank %u of a job of %u", call, rank_of(target), engine.rank_count);
-  }
+  check_rank(call, target);
   const bool is_event = lc_opt != GEX_EVENT_NOW && lc_opt != GEX_EVENT_DEFER &&
                         lc_opt != GEX_EVENT_GROUP && lc_opt != nullptr;
   if (lc_opt == nullptr || (is_implicit ? is_event : lc_opt == GEX_EVENT_GROUP)) {
@@ -47,22 +74,56 @@ bool copies(Target target, size_t nbytes) noexcept {
 extern "C" {
 
 gex_Event_t pinwire_ex_put_nb(gasnet_node_t target, void* dest, const void* src, size_t nbytes,
-                              gex_Event_t* lc_opt) {
+                              gex_Event_t* lc_opt, gex_Flags_t flags) {
   check_put("gex_RMA_PutNB", target, lc_opt, false);
+  const ClientCall inside("gex_RMA_PutNB");
   const bool wants_event = lc_opt != GEX_EVENT_NOW && lc_opt != GEX_EVENT_DEFER;
   const bool at_once = lc_opt == GEX_EVENT_NOW || (wants_event && copies(target, nbytes));
-  const gex_Event_t root =
-      pinwire_put_nb(target, dest, const_cast<void*>(src), nbytes, at_once ? 0 : 1);
+  const SourceUntil until = at_once ? SourceUntil::kReturn : SourceUntil::kDone;
+  const Patience patience = patience_of(flags);
+  const gex_Event_t root = start_explicit(patience, [=](pinwire_op& op) {
+    return start_put(target, dest, src, nbytes, until, op, patience);
+  });
+  if (root == GEX_EVENT_NO_OP) return root;
+  note_event(Event::kPutNb, rank_of(target), nbytes, 0, src);
   if (wants_event) {
     *lc_opt = at_once || root == GEX_EVENT_INVALID ? GEX_EVENT_INVALID : leaf_of(root);
   }
   return root;
 }
 
-void pinwire_ex_put_nbi(gasnet_node_t target, void* dest, const void* src, size_t nbytes,
-                        gex_Event_t* lc_opt) {
+gex_Event_t pinwire_ex_get_nb(void* dest, gasnet_node_t target, const void* src, size_t nbytes,
+                              gex_Flags_t flags) {
+  check_rank("gex_RMA_GetNB", target);
+  const ClientCall inside("gex_RMA_GetNB");
+  const Patience patience = patience_of(flags);
+  const gex_Event_t root = start_explicit(
+      patience, [=](pinwire_op& op) { return start_get(target, src, dest, nbytes, op, patience); });
+  if (root != GEX_EVENT_NO_OP) note_event(Event::kGetNb, rank_of(target), nbytes);
+  return root;
+}
+
+int pinwire_ex_put_nbi(gasnet_node_t target, void* dest, const void* src, size_t nbytes,
+                       gex_Event_t* lc_opt, gex_Flags_t flags) {
   check_put("gex_RMA_PutNBI", target, lc_opt, true);
-  pinwire_put_nbi(target, dest, const_cast<void*>(src), nbytes, lc_opt == GEX_EVENT_NOW ? 0 : 1);
+  const ClientCall inside("gex_RMA_PutNBI");
+  // Of a copy the source is free at once, whatever becomes of the put.
+  const bool is_local = lc_opt == GEX_EVENT_GROUP && !copies(target, nbytes);
+  const bool at_once = lc_opt == GEX_EVENT_NOW || (lc_opt == GEX_EVENT_GROUP && !is_local);
+  const SourceUntil until = at_once ? SourceUntil::kReturn : SourceUntil::kDone;
+  pinwire_op& op = is_local ? implicit_locals() : implicit_puts();
+  if (!start_put(target, dest, src, nbytes, until, op, patience_of(flags))) return 1;
+  note_event(Event::kPutNbi, rank_of(target), nbytes, 0, src);
+  return 0;
+}
+
+int pinwire_ex_get_nbi(void* dest, gasnet_node_t target, const void* src, size_t nbytes,
+                       gex_Flags_t flags) {
+  check_rank("gex_RMA_GetNBI", target);
+  const ClientCall inside("gex_RMA_GetNBI");
+  if (!start_get(target, src, dest, nbytes, implicit_gets(), patience_of(flags))) return 1;
+  note_event(Event::kGetNbi, rank_of(target), nbytes);
+  return 0;
 }
 
 int pinwire_ex_test(gex_Event_t event) {

@@ -94,6 +94,8 @@ struct ThreadOps {
   bool ready = false;
   pinwire_op puts{};  ///< the implicit set; `started` wraps with `done`
   pinwire_op gets{};
+  pinwire_op locals{};  ///< puts, too
+  pinwire_op ams{};
   pinwire_op* region = nullptr;  ///< open access region
   OpPool<pinwire_op> explicit_ops;
   OpPool<pinwire_value_op> value_ops;

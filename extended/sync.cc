@@ -94,7 +94,14 @@ bool implicit_finished(unsigned sets) noexcept {
   ThreadOps& mine = thread_ops();
   check_no_region(mine, "implicit synchronisation inside an access region");
   check(mine.region == nullptr, "implicit synchronisation inside an access region (C1-252)");
-  return (!(sets & kPuts) || mine.puts.finished()) && (!(sets & kGets) || mine.gets.finished());
+  return (!(sets & kPuts) || mine.puts.finished()) && (!(sets & kGets) || mine.gets.finished()) &&
+         (!(sets & (kPuts | kLocals)) || mine.locals.finished()) &&
+         (!(sets & kAms) || mine.ams.finished());
+}
+
+pinwire_op& region_or(pinwire_op ThreadOps::*set) noexcept {
+  ThreadOps& mine = thread_ops();
+  return mine.region != nullptr ? *mine.region : mine.*set;
 }
 
 /// What other threads have given back. Its pool gave away every Op before.
@@ -191,15 +198,10 @@ bool try_implicit(unsigned sets) noexcept {
 
 bool test_implicit(unsigned sets) noexcept { return implicit_finished(sets); }
 
-pinwire_op& implicit_puts() noexcept {
-  ThreadOps& mine = thread_ops();
-  return mine.region != nullptr ? *mine.region : mine.puts;
-}
-
-pinwire_op& implicit_gets() noexcept {
-  ThreadOps& mine = thread_ops();
-  return mine.region != nullptr ? *mine.region : mine.gets;
-}
+pinwire_op& implicit_puts() noexcept { return region_or(&ThreadOps::puts); }
+pinwire_op& implicit_gets() noexcept { return region_or(&ThreadOps::gets); }
+pinwire_op& implicit_locals() noexcept { return region_or(&ThreadOps::locals); }
+pinwire_op& implicit_ams() noexcept { return region_or(&ThreadOps::ams); }
 
 void begin_region() noexcept {
   ThreadOps& mine = thread_ops();

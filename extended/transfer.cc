@@ -47,16 +47,16 @@ Work one_sided(Op kind, Target to, const Route& route, pinwire_op& op) noexcept 
   return work;
 }
 
-/// Splits by what the driver takes at once.
-void post_pieces(const Work& whole, Target to, const Route& route, std::byte* local,
-                 uint64_t remote, size_t bytes, pinwire_op& op) noexcept {
+/// Splits by what the driver takes at once. False: not even the first piece was posted.
+bool post_pieces(const Work& whole, Target to, const Route& route, std::byte* local,
+                 uint64_t remote, size_t bytes, pinwire_op& op, Patience patience) noexcept {
   const Caps& caps = engine.drivers[route.driver_index].caps;
   uint64_t piece_max = caps.put_bytes_max;
   if (!caps.reaches(whole.local_key)) {
     if (pays_to_pin(route, bytes)) {
       op.started += whole.op == Op::kPut ? put_on_demand(to, remote, local, bytes, false, op.done)
                                          : get_on_demand(to, remote, local, bytes, op.done);
-      return;
+      return true;
     }
     piece_max = caps.copied_bytes_max;
   }
@@ -66,10 +66,11 @@ void post_pieces(const Work& whole, Target to, const Route& route, std::byte* lo
     work.local = local + at;
     work.remote = remote + at;
     work.bytes = piece;
-    ++op.started;
-    post_waiting(route, work);
+    if (!post_from_client(route, work, at == 0 ? patience : Patience::kWaits)) return false;
+    ++op.started;  // of this thread alone, which looks at `done` later
     at += piece;
   }
+  return true;
 }
 
 /// To memory that no one key covers.
@@ -104,19 +105,19 @@ void on_memset(pinwire_token* token, int32_t address_low, int32_t address_high, 
 
 }  // namespace
 
-void start_put(Target to, void* dest, const void* source, size_t bytes, SourceUntil until,
-               pinwire_op& op) noexcept {
-  if (bytes == 0) return;
+bool start_put(Target to, void* dest, const void* source, size_t bytes, SourceUntil until,
+               pinwire_op& op, Patience patience) noexcept {
+  if (bytes == 0) return true;
   check_bounds("put", to, dest, bytes);
   const Route& route = engine.routes[to];
   if (route.driver == nullptr) {
     std::memmove(dest, source, bytes);
-    return;
+    return true;
   }
   const auto remote = reinterpret_cast<uint64_t>(dest);
   if (route.reach != Reach::kWhole) [[unlikely]] {
     start_put_in_parts(to, remote, source, bytes, until, op);
-    return;
+    return true;
   }
   const bool is_copied =
       engine.drivers[route.driver_index].caps.copies(bytes, until == SourceUntil::kReturn);
@@ -131,36 +132,38 @@ void start_put(Target to, void* dest, const void* source, size_t bytes, SourceUn
     work.local_key = engine.source_key(route.driver_index, source, bytes);
   }
   std::byte* local = static_cast<std::byte*>(const_cast<void*>(source));
-  if (engine.stripes(route, work.local_key, bytes)) [[unlikely]] {
+  if (patience == Patience::kWaits && engine.stripes(route, work.local_key, bytes)) [[unlikely]] {
     counted.started += post_striped(work, route, local, remote, bytes);
-  } else {
-    post_pieces(work, to, route, local, remote, bytes, counted);
+  } else if (!post_pieces(work, to, route, local, remote, bytes, counted, patience)) {
+    return false;
   }
   if (must_wait) wait_until([&] { return here.finished(); });
+  return true;
 }
 
-void start_get(Target from, const void* source, void* dest, size_t bytes, pinwire_op& op) noexcept {
-  if (bytes == 0) return;
+bool start_get(Target from, const void* source, void* dest, size_t bytes, pinwire_op& op,
+               Patience patience) noexcept {
+  if (bytes == 0) return true;
   check_bounds("get", from, source, bytes);
   const Route& route = engine.routes[from];
   if (route.driver == nullptr) {
     std::memmove(dest, source, bytes);
-    return;
+    return true;
   }
   const auto remote = reinterpret_cast<uint64_t>(source);
   if (route.reach != Reach::kWhole) [[unlikely]] {
     op.started += route.reach == Reach::kMessages && !pays_to_pin(route, bytes)
                       ? get_by_message(from, remote, dest, bytes, op.done)
                       : get_on_demand(from, remote, dest, bytes, op.done);
-    return;
+    return true;
   }
   Work work = one_sided(Op::kGet, from, route, op);
   work.local_key = engine.local_key(route.driver_index, dest, bytes);
-  if (engine.stripes(route, work.local_key, bytes)) [[unlikely]] {
+  if (patience == Patience::kWaits && engine.stripes(route, work.local_key, bytes)) [[unlikely]] {
     op.started += post_striped(work, route, dest, remote, bytes);
-    return;
+    return true;
   }
-  post_pieces(work, from, route, static_cast<std::byte*>(dest), remote, bytes, op);
+  return post_pieces(work, from, route, static_cast<std::byte*>(dest), remote, bytes, op, patience);
 }
 
 void start_memset(Target to, void* dest, int value, size_t bytes, pinwire_op& op) noexcept {

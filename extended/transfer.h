@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "am/progress.h"
 #include "core/engine/target.h"
 #include "extended/ops.h"
 
@@ -15,9 +16,14 @@ enum class SourceUntil : uint8_t { kReturn, kDone };
 /// Start a transfer; `op.started` grows by the completions that it will bring. Client context;
 /// waits for room. A put that must return with its source free waits for completion unless it is
 /// small enough for the driver to copy. Zero bytes and one's own memory finish at once.
-void start_put(Target to, void* dest, const void* source, size_t bytes, SourceUntil until,
-               pinwire_op& op) noexcept;
-void start_get(Target from, const void* source, void* dest, size_t bytes, pinwire_op& op) noexcept;
+///
+/// With Patience::kTries nothing is started, and false returned, when the first piece finds no room
+/// at once; what has begun is started whole. It goes by one rail; memory that is pinned on demand,
+/// or reached by messages, takes answers of the peer before anything moves, and is waited for.
+bool start_put(Target to, void* dest, const void* source, size_t bytes, SourceUntil until,
+               pinwire_op& op, Patience patience = Patience::kWaits) noexcept;
+bool start_get(Target from, const void* source, void* dest, size_t bytes, pinwire_op& op,
+               Patience patience = Patience::kWaits) noexcept;
 void start_memset(Target to, void* dest, int value, size_t bytes, pinwire_op& op) noexcept;
 
 /// Registers the handlers of memset.

@@ -52,8 +52,10 @@ static inline gasnet_node_t pinwire_target(gex_TM_t tm, gex_Rank_t rank) {
   return targets ? targets[rank] : rank;
 }
 
-gex_Event_t pinwire_ex_put_nb(gasnet_node_t target, void *dest, const void *src, size_t nbytes, gex_Event_t *lc_opt);
-void pinwire_ex_put_nbi(gasnet_node_t target, void *dest, const void *src, size_t nbytes, gex_Event_t *lc_opt);
+gex_Event_t pinwire_ex_put_nb(gasnet_node_t target, void *dest, const void *src, size_t nbytes, gex_Event_t *lc_opt, gex_Flags_t flags);
+int pinwire_ex_put_nbi(gasnet_node_t target, void *dest, const void *src, size_t nbytes, gex_Event_t *lc_opt, gex_Flags_t flags);
+gex_Event_t pinwire_ex_get_nb(void *dest, gasnet_node_t target, const void *src, size_t nbytes, gex_Flags_t flags);
+int pinwire_ex_get_nbi(void *dest, gasnet_node_t target, const void *src, size_t nbytes, gex_Flags_t flags);
 /* What is done is locally complete. */
 static inline void pinwire_ex_put_is_done(gex_Event_t *lc_opt) {
   if (lc_opt != GEX_EVENT_NOW && lc_opt != GEX_EVENT_DEFER && lc_opt != GEX_EVENT_GROUP) *lc_opt = GEX_EVENT_INVALID;
@@ -61,46 +63,54 @@ static inline void pinwire_ex_put_is_done(gex_Event_t *lc_opt) {
 
 /* The remote range lies in the segment of the rank's endpoint; any alignment, any number of bytes. NB forms return
  * an event, GEX_EVENT_INVALID if all is done; the others 0. lc_opt: GEX_EVENT_NOW, GEX_EVENT_DEFER, of NBI
- * GEX_EVENT_GROUP, of NB the address of an event. GEX_FLAG_IMMEDIATE is allowed: they may wait all the same. What is
- * wrong with a call is fatal, with a sentence. */
-static inline int gex_RMA_PutBlocking(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes, gex_Flags_t flags) {
-  (void)flags;
-  gasnet_put(pinwire_target(tm, rank), dest, (void *)(uintptr_t)src, nbytes);
-  return 0;
-}
-static inline int gex_RMA_GetBlocking(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes, gex_Flags_t flags) {
-  (void)flags;
-  gasnet_get(dest, pinwire_target(tm, rank), src, nbytes);
-  return 0;
-}
+ * GEX_EVENT_GROUP, of NB the address of an event. With GEX_FLAG_IMMEDIATE, when there is no room at once, they do
+ * nothing and return GEX_EVENT_NO_OP, or non-zero; poll before the next try. What is wrong with a call is
+ * fatal, with a sentence. */
 static inline gex_Event_t gex_RMA_PutNB(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes, gex_Event_t *lc_opt,
                                         gex_Flags_t flags) {
   const gasnet_node_t target = pinwire_target(tm, rank);
   void *to = pinwire_direct(target, dest, src, nbytes);
-  (void)flags;
-  if (!to) return pinwire_ex_put_nb(target, dest, src, nbytes, lc_opt);
+  if (!to) return pinwire_ex_put_nb(target, dest, src, nbytes, lc_opt, flags);
   pinwire_put_direct(to, src, nbytes);
   pinwire_ex_put_is_done(lc_opt);
+  return GEX_EVENT_INVALID;
+}
+static inline gex_Event_t gex_RMA_GetNB(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes, gex_Flags_t flags) {
+  const gasnet_node_t target = pinwire_target(tm, rank);
+  const void *from = pinwire_direct(target, src, dest, nbytes);
+  if (!from) return pinwire_ex_get_nb(dest, target, src, nbytes, flags);
+  pinwire_get_direct(dest, from, nbytes);
   return GEX_EVENT_INVALID;
 }
 static inline int gex_RMA_PutNBI(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes, gex_Event_t *lc_opt,
                                  gex_Flags_t flags) {
   const gasnet_node_t target = pinwire_target(tm, rank);
   void *to = pinwire_direct(target, dest, src, nbytes);
-  (void)flags;
-  if (to)
-    pinwire_put_direct(to, src, nbytes);
-  else
-    pinwire_ex_put_nbi(target, dest, src, nbytes, lc_opt);
+  if (!to) return pinwire_ex_put_nbi(target, dest, src, nbytes, lc_opt, flags);
+  pinwire_put_direct(to, src, nbytes);
   return 0;
 }
-static inline gex_Event_t gex_RMA_GetNB(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes, gex_Flags_t flags) {
-  (void)flags;
-  return gasnet_get_nb(dest, pinwire_target(tm, rank), src, nbytes);
-}
 static inline int gex_RMA_GetNBI(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes, gex_Flags_t flags) {
-  (void)flags;
-  gasnet_get_nbi(dest, pinwire_target(tm, rank), src, nbytes);
+  const gasnet_node_t target = pinwire_target(tm, rank);
+  const void *from = pinwire_direct(target, src, dest, nbytes);
+  if (!from) return pinwire_ex_get_nbi(dest, target, src, nbytes, flags);
+  pinwire_get_direct(dest, from, nbytes);
+  return 0;
+}
+/* What was started at once, to its end. */
+static inline int pinwire_ex_started(gex_Event_t event) {
+  if (event == GEX_EVENT_NO_OP) return 1;
+  gex_Event_Wait(event);
+  return 0;
+}
+static inline int gex_RMA_PutBlocking(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes, gex_Flags_t flags) {
+  if (flags & GEX_FLAG_IMMEDIATE) return pinwire_ex_started(gex_RMA_PutNB(tm, rank, dest, src, nbytes, GEX_EVENT_DEFER, flags));
+  gasnet_put(pinwire_target(tm, rank), dest, (void *)(uintptr_t)src, nbytes);
+  return 0;
+}
+static inline int gex_RMA_GetBlocking(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes, gex_Flags_t flags) {
+  if (flags & GEX_FLAG_IMMEDIATE) return pinwire_ex_started(gex_RMA_GetNB(tm, dest, rank, src, nbytes, flags));
+  gasnet_get(dest, pinwire_target(tm, rank), src, nbytes);
   return 0;
 }
 
@@ -110,19 +120,14 @@ static inline gex_RMA_Value_t gex_RMA_GetBlockingVal(gex_TM_t tm, gex_Rank_t ran
   return gasnet_get_val(pinwire_target(tm, rank), src, nbytes);
 }
 static inline int gex_RMA_PutBlockingVal(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags) {
-  (void)flags;
-  gasnet_put_val(pinwire_target(tm, rank), dest, value, nbytes);
-  return 0;
+  return gex_RMA_PutBlocking(tm, rank, dest, pinwire_low_bytes(&value, nbytes), nbytes, flags);
 }
 static inline int gex_RMA_PutNBIVal(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags) {
-  (void)flags;
-  gasnet_put_nbi_val(pinwire_target(tm, rank), dest, value, nbytes);
-  return 0;
+  return gex_RMA_PutNBI(tm, rank, dest, pinwire_low_bytes(&value, nbytes), nbytes, GEX_EVENT_NOW, flags);
 }
 static inline gex_Event_t gex_RMA_PutNBVal(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value, size_t nbytes,
                                            gex_Flags_t flags) {
-  (void)flags;
-  return gasnet_put_nb_val(pinwire_target(tm, rank), dest, value, nbytes);
+  return gex_RMA_PutNB(tm, rank, dest, pinwire_low_bytes(&value, nbytes), nbytes, GEX_EVENT_NOW, flags);
 }
 
 #ifdef __cplusplus

@@ -34,6 +34,15 @@ struct alignas(kCacheLineBytes) DriverLane {
     if (!try_lock()) [[unlikely]]
       wait_for_lock(spins_before_yield.load(std::memory_order_relaxed));
   }
+  /// For who does not wait for whoever polls here: true unless it is held longer than a post takes.
+  bool try_lock_briefly() noexcept {
+    constexpr uint32_t kTries = 64;
+    for (uint32_t tries = 0; tries < kTries; ++tries) {
+      if (try_lock()) return true;
+      cpu_relax();
+    }
+    return false;
+  }
   void unlock() noexcept { locked.store(false, std::memory_order_release); }
 
  private:
