@@ -116,6 +116,16 @@ void dispatch(uint32_t lane, const Recv& message) noexcept {
   }
 }
 
+void run_as_reply(const pinwire_token& request, uint8_t index, uint8_t endpoint, void* payload,
+                  size_t bytes) noexcept {
+  const HandlerFunction handler = handler_at(function_index(endpoint, index), request.source);
+  note_event(Event::kHandler, request.source, bytes, index);
+  pinwire_token token{request.source, request.lane, false, false, index, false, endpoint, 0};
+  if constexpr (kUsageChecks) check_shape(token, Category::kMedium, 0);
+  const HandlerScope scope(this_thread, index, token, false);
+  call_payload(handler, &token, payload, bytes, 0, nullptr);
+}
+
 void dispatch_loopback(uint8_t index, AmEndpoints endpoints, bool is_request, Category category,
                        void* payload, size_t bytes, uint32_t argc, const int32_t* args) noexcept {
   const HandlerFunction handler = handler_at(function_index(endpoints.to, index), engine.rank);

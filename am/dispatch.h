@@ -40,6 +40,11 @@ struct DispatchSink {
   }
 };
 
+/// Inside the handler of `request`: runs a client's handler for its source, as that of a Medium
+/// reply without arguments is run.
+void run_as_reply(const pinwire_token& request, uint8_t handler, uint8_t endpoint, void* payload,
+                  size_t bytes) noexcept;
+
 /// Runs `handler` on this thread, now, for a message of this process to itself.
 void dispatch_loopback(uint8_t handler, AmEndpoints endpoints, bool is_request, Category category,
                        void* payload, size_t bytes, uint32_t argc, const int32_t* args) noexcept;

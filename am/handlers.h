@@ -34,6 +34,7 @@ enum InternalHandler : uint8_t {
   kHandlerBarrierWake = 14,
   kHandlerSegmentQuestion = 15,  ///< extended/segments.h, likewise
   kHandlerSegmentAnswer = 16,
+  kHandlerVisComplete = 17,  ///< extended/vis/peer_completion.h
   kHandlerCollLetter = 20,  ///< extended/coll/mail.h, as all below
   kHandlerCollSignal = 21,
   kHandlerCollOffer = 22,

@@ -6,6 +6,7 @@
 #include "core/engine/engine.h"
 #include "core/trace/trace.h"
 #include "extended/barrier.h"
+#include "extended/explicit.h"
 #include "extended/sync.h"
 #include "extended/transfer.h"
 #include "extended/usage.h"
@@ -24,25 +25,6 @@ void check_node(Target target) noexcept {
 
 SourceUntil until(int is_bulk) noexcept {
   return is_bulk ? SourceUntil::kDone : SourceUntil::kReturn;
-}
-
-void wait_here(pinwire_op& op) noexcept {
-  wait_until([&op] { return op.finished(); });
-}
-
-/// Starts with `start(op)` on a fresh handle; with all handles in flight, completes at once
-/// instead.
-template <typename Start>
-gasnet_handle_t start_explicit(Start&& start) noexcept {
-  pinwire_op* op = take_op();
-  if (op == nullptr) {
-    pinwire_op here{};
-    start(here);
-    wait_here(here);
-    return GASNET_INVALID_HANDLE;
-  }
-  start(*op);
-  return handle_of(op);
 }
 
 int ready(bool done) noexcept { return done ? GASNET_OK : GASNET_ERR_NOT_READY; }

@@ -34,6 +34,7 @@
 #include "extended/segment_limits.h"
 #include "extended/segments.h"
 #include "extended/transfer.h"
+#include "extended/vis/peer_completion.h"
 
 namespace pinwire {
 namespace {
@@ -178,6 +179,7 @@ Status bring_up(Job& job) {
   register_transfer_handlers();
   register_mail();
   register_segment_questions();
+  vis::register_peer_completion();
   has_dispatcher = job.settings.dispatch != DispatchMode::kPoll;
   only_dispatcher_polls = job.settings.dispatch == DispatchMode::kNicproc;
   if (auto opened = open_drivers(job); !opened) return opened;

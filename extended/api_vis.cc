@@ -1,0 +1,161 @@
+// gasnet_vis.h: the C entry points of transfers of many pieces (GX-131 to GX-139).
+#include <vector>
+
+#include "core/base/log.h"
+#include "core/engine/engine.h"
+#include "core/trace/trace.h"
+#include "extended/explicit.h"
+#include "extended/objects.h"
+#include "extended/usage.h"
+#include "extended/vis/peer_completion.h"
+#include "extended/vis/transfer.h"
+
+using namespace pinwire;
+using namespace pinwire::vis;
+
+namespace {
+
+using Vector = VectorPieces<gex_Memvec_t, &gex_Memvec_t::gex_addr, &gex_Memvec_t::gex_len>;
+using Strided = StridedPieces<ptrdiff_t>;
+
+void check_target(const char* call, Target target) noexcept {
+  if (rank_of(target) < engine.target_count && target < kTargetsMax) return;
+  fatal("%s with jobrank %u of a job of %u", call, rank_of(target), engine.rank_count);
+}
+
+/// start(op) begins it all; `how` it is synchronised.
+template <typename Start>
+gex_Event_t start_as(int how, pinwire_op& (*implicit)() noexcept, Start&& start) noexcept {
+  if (how == PINWIRE_VIS_NB) return start_explicit(start);
+  if (how == PINWIRE_VIS_NBI) {
+    start(implicit());
+    return GEX_EVENT_INVALID;
+  }
+  pinwire_op here{};
+  start(here);
+  wait_here(here);
+  return GEX_EVENT_INVALID;
+}
+
+template <typename Start>
+gex_Event_t put_as(const char* call, Target to, int how, Start&& start) noexcept {
+  check_target(call, to);
+  const ClientCall inside(call);
+  note_event(Event::kPutNb, rank_of(to));
+  const PeerCompletion completion = take_peer_completion();
+  if (completion.handler == 0) return start_as(how, implicit_puts, start);
+  start_as(PINWIRE_VIS_BLOCKING, implicit_puts, start);
+  tell_peer(to, completion);
+  return GEX_EVENT_INVALID;
+}
+
+template <typename Start>
+gex_Event_t get_as(const char* call, Target from, int how, Start&& start) noexcept {
+  check_target(call, from);
+  const ClientCall inside(call);
+  note_event(Event::kGetNb, rank_of(from));
+  return start_as(how, implicit_gets, start);
+}
+
+/// Whether there is anything in the box; else addresses may be anything (GX-137).
+bool is_empty(size_t element_bytes, const size_t* count, size_t levels) noexcept {
+  if (element_bytes == 0) return true;
+  for (size_t level = 0; level < levels; ++level) {
+    if (count[level] == 0) return true;
+  }
+  return false;
+}
+
+/// Where both walks through a box are; of many dimensions, on the heap.
+class Places {
+ public:
+  explicit Places(size_t levels) {
+    if (levels > kFew) many_.resize(2 * levels);
+    first = levels > kFew ? many_.data() : few_;
+    second = first + levels;
+  }
+  Places(const Places&) = delete;
+  size_t* first;
+  size_t* second;
+
+ private:
+  static constexpr size_t kFew = 16;
+  size_t few_[2 * kFew];
+  std::vector<size_t> many_;
+};
+
+}  // namespace
+
+extern "C" {
+
+gex_Event_t pinwire_vis_put_vector(gasnet_node_t target, int how, size_t dstcount,
+                                   gex_Memvec_t const dstlist[], size_t srccount,
+                                   gex_Memvec_t const srclist[]) {
+  constexpr const char* kCall = "gex_VIS_VectorPut";
+  return put_as(kCall, target, how, [&](pinwire_op& op) {
+    start_put_of(kCall, target, Vector(srclist, srccount), Vector(dstlist, dstcount), op);
+  });
+}
+gex_Event_t pinwire_vis_get_vector(gasnet_node_t target, int how, size_t dstcount,
+                                   gex_Memvec_t const dstlist[], size_t srccount,
+                                   gex_Memvec_t const srclist[]) {
+  constexpr const char* kCall = "gex_VIS_VectorGet";
+  return get_as(kCall, target, how, [&](pinwire_op& op) {
+    start_get_of(kCall, target, Vector(dstlist, dstcount), Vector(srclist, srccount), op);
+  });
+}
+
+gex_Event_t pinwire_vis_put_indexed(gasnet_node_t target, int how, size_t dstcount,
+                                    void* const dstlist[], size_t dstlen, size_t srccount,
+                                    void* const srclist[], size_t srclen) {
+  constexpr const char* kCall = "gex_VIS_IndexedPut";
+  return put_as(kCall, target, how, [&](pinwire_op& op) {
+    start_put_of(kCall, target, IndexedPieces(srclist, srccount, srclen),
+                 IndexedPieces(dstlist, dstcount, dstlen), op);
+  });
+}
+gex_Event_t pinwire_vis_get_indexed(gasnet_node_t target, int how, size_t dstcount,
+                                    void* const dstlist[], size_t dstlen, size_t srccount,
+                                    void* const srclist[], size_t srclen) {
+  constexpr const char* kCall = "gex_VIS_IndexedGet";
+  return get_as(kCall, target, how, [&](pinwire_op& op) {
+    start_get_of(kCall, target, IndexedPieces(dstlist, dstcount, dstlen),
+                 IndexedPieces(srclist, srccount, srclen), op);
+  });
+}
+
+gex_Event_t pinwire_vis_put_strided(gasnet_node_t target, int how, void* dstaddr,
+                                    const ptrdiff_t dststrides[], void* srcaddr,
+                                    const ptrdiff_t srcstrides[], size_t elemsz,
+                                    const size_t count[], size_t stridelevels) {
+  constexpr const char* kCall = "gex_VIS_StridedPut";
+  if (is_empty(elemsz, count, stridelevels)) return GEX_EVENT_INVALID;
+  return put_as(kCall, target, how, [&](pinwire_op& op) {
+    const Places places(stridelevels);
+    start_put_of(kCall, target,
+                 Strided(srcaddr, srcstrides, elemsz, count, stridelevels, places.first),
+                 Strided(dstaddr, dststrides, elemsz, count, stridelevels, places.second), op);
+  });
+}
+gex_Event_t pinwire_vis_get_strided(gasnet_node_t target, int how, void* dstaddr,
+                                    const ptrdiff_t dststrides[], void* srcaddr,
+                                    const ptrdiff_t srcstrides[], size_t elemsz,
+                                    const size_t count[], size_t stridelevels) {
+  constexpr const char* kCall = "gex_VIS_StridedGet";
+  if (is_empty(elemsz, count, stridelevels)) return GEX_EVENT_INVALID;
+  return get_as(kCall, target, how, [&](pinwire_op& op) {
+    const Places places(stridelevels);
+    start_get_of(kCall, target,
+                 Strided(dstaddr, dststrides, elemsz, count, stridelevels, places.first),
+                 Strided(srcaddr, srcstrides, elemsz, count, stridelevels, places.second), op);
+  });
+}
+
+void gex_VIS_SetPeerCompletionHandler(gex_AM_Index_t handler, const void* source_addr,
+                                      size_t nbytes, gex_Flags_t) {
+  check(nbytes <= kPeerCompletionBytesMax, "more than GEX_VIS_MAX_PEERCOMPLETION bytes (GX-138)",
+        nbytes);
+  arm_peer_completion({handler, source_addr, nbytes});
+}
+
+}  // extern "C"

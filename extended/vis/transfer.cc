@@ -1,0 +1,31 @@
+#include "extended/vis/transfer.h"
+
+#include "core/base/log.h"
+
+namespace pinwire::vis {
+
+void put_piece(Target to, std::byte* source, std::byte* dest, size_t bytes,
+               pinwire_op& op) noexcept {
+  if (void* direct = pinwire_direct(to, dest, source, bytes)) {
+    pinwire_put_direct(direct, source, bytes);
+  } else {
+    start_put(to, dest, source, bytes, SourceUntil::kDone, op);
+  }
+}
+
+void get_piece(Target from, std::byte* dest, std::byte* source, size_t bytes,
+               pinwire_op& op) noexcept {
+  if (const void* direct = pinwire_direct(from, source, dest, bytes)) {
+    pinwire_get_direct(dest, direct, bytes);
+  } else {
+    start_get(from, source, dest, bytes, op);
+  }
+}
+
+void check_sizes(const char* call, size_t bytes_left) noexcept {
+  if (bytes_left == 0) return;
+  fatal("%s: one side has %zu bytes more than the other; both sides hold as many (VIS-008)", call,
+        bytes_left);
+}
+
+}  // namespace pinwire::vis

@@ -1,0 +1,36 @@
+// Transfers of many pieces as puts and gets of those that are contiguous on both sides, all of them
+// counted on one Op. What is mapped here is copied at once.
+#pragma once
+
+#include "core/api_types.h"
+#include "core/engine/target.h"
+#include "extended/transfer.h"
+#include "extended/vis/pieces.h"
+
+namespace pinwire::vis {
+
+/// One piece of a put or get. Client context; as start_put() and start_get().
+void put_piece(Target to, std::byte* source, std::byte* dest, size_t bytes,
+               pinwire_op& op) noexcept;
+void get_piece(Target from, std::byte* dest, std::byte* source, size_t bytes,
+               pinwire_op& op) noexcept;
+
+/// The job ends with a sentence if the two sides are not of the same size (VIS-008).
+void check_sizes(const char* call, size_t bytes_left) noexcept;
+
+template <typename Local, typename Remote>
+void start_put_of(const char* call, Target to, Local local, Remote remote,
+                  pinwire_op& op) noexcept {
+  check_sizes(call, for_each_pair(local, remote, [&](std::byte* here, std::byte* there, size_t n) {
+                put_piece(to, here, there, n, op);
+              }));
+}
+template <typename Local, typename Remote>
+void start_get_of(const char* call, Target from, Local local, Remote remote,
+                  pinwire_op& op) noexcept {
+  check_sizes(call, for_each_pair(local, remote, [&](std::byte* here, std::byte* there, size_t n) {
+                get_piece(from, here, there, n, op);
+              }));
+}
+
+}  // namespace pinwire::vis
