@@ -27,6 +27,7 @@ def variants():
         yield "use_gasnetex.c", [f"-DGASNET_{mode}"]
         yield "use_gasnetex.c", [f"-DGASNET_{mode}", "-include", "gasnet.h"]
         yield "use_gasnet_coll.c", [f"-DGASNET_{mode}"]
+        yield "use_gasnet_vis.c", [f"-DGASNET_{mode}"]
         yield "use_tools.c", [f"-DGASNET_{mode}", "-include", "gasnet.h"]
     for segment in ("FAST", "LARGE", "EVERYTHING"):
         yield "use_gasnet.c", ["-DGASNET_PAR", f"-DGASNET_SEGMENT_{segment}"]
