@@ -313,6 +313,46 @@ static void named_barriers(gex_TM_t tm) {
   }
 }
 
+#if GASNET_PAR
+#include <pthread.h>
+
+/* Threads with a team each, all at once; events are waited for by whichever thread comes first. */
+enum { kThreadRounds = 150 };
+static gex_Event_t handed_over;
+static pthread_mutex_t handing_over = PTHREAD_MUTEX_INITIALIZER;
+static gex_Event_t hand_over(gex_Event_t event) {
+  pthread_mutex_lock(&handing_over);
+  const gex_Event_t other = handed_over;
+  handed_over = event;
+  pthread_mutex_unlock(&handing_over);
+  return other;
+}
+static void *work_at_team(void *number) {
+  const gex_TM_t tm = teams[(uintptr_t)number];
+  const gex_Rank_t rank = gex_TM_QueryRank(tm), size = gex_TM_QuerySize(tm);
+  for (uint64_t i = 0; i < kThreadRounds; ++i) {
+    uint64_t sum = 0, mine = rank + i, told = rank == i % size ? i * 7 : 0;
+    const gex_Event_t reduced = gex_Coll_ReduceToAllNB(tm, &sum, &mine, GEX_DT_U64, 8, 1, GEX_OP_ADD, NULL, NULL, 0);
+    const gex_Event_t broadcasted = gex_Coll_BroadcastNB(tm, (gex_Rank_t)(i % size), &told, &told, 8, 0);
+    const gex_Event_t other = hand_over(gex_Coll_BarrierNB(tm, 0));
+    gex_Event_Wait(broadcasted);
+    gex_Event_Wait(reduced);
+    gex_Event_Wait(other);
+    EXPECT_EQ(sum, (uint64_t)size * (size - 1) / 2 + size * i);
+    EXPECT_EQ(told, i * 7);
+  }
+  return NULL;
+}
+static void threads(void) {
+  pthread_t all[kTeams];
+  for (uintptr_t i = 0; i < kTeams; ++i) EXPECT_EQ(pthread_create(&all[i], NULL, work_at_team, (void *)i), 0);
+  for (int i = 0; i < kTeams; ++i) pthread_join(all[i], NULL);
+  gex_Event_Wait(hand_over(GEX_EVENT_INVALID));
+}
+#else
+static void threads(void) {}
+#endif
+
 int main(int argc, char **argv) {
   gex_Client_t client;
   gex_EP_t endpoint;
@@ -334,6 +374,7 @@ int main(int argc, char **argv) {
     if (t != 0) far_ahead(teams[t]);
     named_barriers(teams[t]);
   }
+  threads();
   int id = 0;
   EXPECT_EQ(gasnet_barrier(77, me % 2 == 0 ? 0 : GASNET_BARRIERFLAG_ANONYMOUS), GASNET_OK);
   EXPECT(gasnet_barrier_result(&id) == 0 && id == 77);
