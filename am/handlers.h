@@ -42,6 +42,9 @@ enum InternalHandler : uint8_t {
   kHandlerCollPiece = 24,
   kHandlerCollTaken = 25,
   kHandlerCollEpoch = 26,
+  kHandlerAtomic = 40,  ///< extended/atomic.h, as all below
+  kHandlerAtomicDone = 41,
+  kHandlerAtomicValue = 42,
 };
 
 /// Of every endpoint; the library's own have endpoint 0 only.

@@ -41,7 +41,11 @@ constinit Pool<AlonePin, 256> alone_pool;
 
 }  // namespace
 
-Tracked* take_tracked() noexcept { return tracked_pool.take(); }
+Tracked* take_tracked() noexcept {
+  Tracked* tracked = tracked_pool.take();
+  if (tracked != nullptr) *tracked = {};
+  return tracked;
+}
 AlonePin* take_alone_pin() noexcept { return alone_pool.take(); }
 
 void drop_piece(AlonePin* pin) noexcept {
@@ -53,10 +57,11 @@ void drop_piece(AlonePin* pin) noexcept {
 
 uint64_t finish_tracked(uint64_t cookie) noexcept {
   auto* tracked = reinterpret_cast<Tracked*>(cookie & ~kTrackedBit);
-  Demand& demand = *demands[tracked->driver];
-  if (tracked->remote != RemoteCache::kNone) demand.put_back(tracked->remote);
-  if (tracked->local != Buckets::kNone) demand.own.done(tracked->local);
+  Demand* const demand = demands[tracked->driver];
+  if (tracked->remote != RemoteCache::kNone) demand->put_back(tracked->remote);
+  if (tracked->local != Buckets::kNone) demand->own.done(tracked->local);
   if (tracked->alone != nullptr) drop_piece(tracked->alone);
+  if (tracked->counted != nullptr) tracked->counted->fetch_sub(1, std::memory_order_relaxed);
   const uint64_t told = tracked->cookie;
   tracked_pool.give(tracked);
   return told;

@@ -1,4 +1,5 @@
-// Work that uses memory pinned on demand: what its completion gives back. Its cookie has the lowest
+// Work that uses memory pinned on demand, or is counted by debug builds: what its completion gives
+// back. Its cookie has the lowest
 // bit set, which no other's has, as all of them are addresses.
 #pragma once
 
@@ -24,6 +25,7 @@ struct Tracked {
   uint32_t remote = ~0u;  ///< of the driver's cache, or ~0
   uint32_t local = ~0u;   ///< own bucket, or ~0
   AlonePin* alone = nullptr;
+  std::atomic<uint32_t>* counted = nullptr;  ///< what is under way there is one less
   Tracked* next = nullptr;
 };
 inline constexpr uint64_t kTrackedBit = 1;

@@ -10,6 +10,7 @@
 #include "core/api/gasnet.h"
 #include "core/api/gasnet_coll.h"
 #include "core/api/gasnet_mk.h"
+#include "core/api/gasnet_ratomic.h"
 #include "core/api/gasnet_vis.h"
 #include "core/api/gasnetex.h"
 #include "core/api/pinwire.h"

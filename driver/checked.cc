@@ -334,7 +334,9 @@ class Checked final : public ForwardingDriver {
     check(connected_[work.peer], "post: the rank is not connected", work.peer);
     check(work.head_bytes <= kHeadBytesMax && work.head_bytes % 8 == 0, "post: bad head_bytes",
           work.head_bytes);
-    check(work.bytes == 0 || work.local != nullptr, "post: bytes without memory", work.bytes);
+    const bool is_atomic = work.op == Op::kFetchOp || work.op == Op::kCompareSwap;
+    check(work.bytes == 0 || work.local != nullptr || is_atomic, "post: bytes without memory",
+          work.bytes);
     const bool is_copied = (work.flags & kWorkCopied) != 0;
     switch (work.op) {
       case Op::kSend:

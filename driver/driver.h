@@ -31,7 +31,8 @@ struct Caps {
   uint32_t mtu_bytes = 0;         ///< 0: not packetised
   bool hw_rdma = false;           ///< one-sided work needs no CPU at the target
   bool ordered_put_send = false;  ///< by the device; kPutSend keeps its order on every driver
-  uint32_t atomic64 = 0;          ///< 64-bit atomics: an atomic_bit() for each that the device has
+  uint32_t atomic64 = 0;  ///< 64-bit atomics: an atomic_bit() for each that the device has
+  bool atomics_meet_cpu = false;  ///< and each is one to the atomics of the target's CPU, too
   bool on_demand_paging = false;  ///< expose() makes the device follow the process's page tables
   bool exposes = false;           ///< expose() works
   bool bounded_replies =

@@ -15,7 +15,8 @@ enum class Op : uint8_t {
   kPut,          ///< `bytes` from `local` to `remote` under `remote_key`
   kPutSend,      ///< kPut, then kSend of `head` alone; the message is never seen before the data
   kGet,          ///< `bytes` from `remote` under `remote_key` into `local`
-  kFetchOp,      ///< 64-bit atomic at `remote`; `head` points to AtomicOperands, old value to `local`
+  kFetchOp,      ///< 64-bit atomic at `remote`; `head` points to AtomicOperands, old value to `local`,
+                 ///< or nowhere if that is nullptr
   kCompareSwap,  ///< likewise
 };
 

@@ -22,6 +22,7 @@ unsigned sets_of(gex_EC_t mask) noexcept {
   if (mask & GEX_EC_PUT) sets |= kPuts;
   if (mask & GEX_EC_LC) sets |= kLocals;
   if (mask & GEX_EC_AM) sets |= kAms;
+  if (mask & GEX_EC_RMW) sets |= kRmws;
   return sets;
 }
 

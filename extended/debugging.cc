@@ -45,12 +45,11 @@ Status prepare_trace(const Settings& settings) {
   if (settings.stats_nodes.holds(engine.rank)) request.stats_file = settings.stats_file;
   request.trace_letters = settings.trace_mask;
   request.stats_letters = settings.stats_mask;
-  constexpr TraceLetters kNothing = letter_bit('R') | letter_bit('W');
+  constexpr TraceLetters kNothing = letter_bit('W');
   for (const auto& [name, letters] : {std::pair{"GASNET_TRACEMASK", request.trace_letters},
                                       std::pair{"GASNET_STATSMASK", request.stats_letters}}) {
     if (letters != 0 && (letters & ~kNothing) == 0 && engine.rank == 0 && !settings.quiet)
-      log_warning("%s: R and W record nothing, as there are no remote atomics and collectives yet",
-                  name);
+      log_warning("%s: W records nothing, as there are no collectives yet", name);
   }
   request.flush = settings.trace_flush;
   request.local = settings.trace_local;
@@ -59,8 +58,7 @@ Status prepare_trace(const Settings& settings) {
 
 void report_settings(const Lookup& lookup) {
   if (!watches('I')) return;
-  trace_line('I',
-             "letters R and W record nothing: there are no remote atomics and collectives yet");
+  trace_line('I', "letter W records nothing: there are no collectives yet");
   const std::string text = describe_environment(lookup);
   for (size_t at = 0; at < text.size();) {
     const size_t end = text.find('\n', at);

@@ -96,6 +96,7 @@ struct ThreadOps {
   pinwire_op gets{};
   pinwire_op locals{};  ///< puts, too
   pinwire_op ams{};
+  pinwire_op rmws{};  ///< remote atomics but GET and SET (GX-159)
   pinwire_op* region = nullptr;  ///< open access region
   OpPool<pinwire_op> explicit_ops;
   OpPool<pinwire_value_op> value_ops;

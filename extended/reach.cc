@@ -112,7 +112,7 @@ Result<SegmentFacts> publish_own(const Job& job) {
 }
 
 /// Puts and gets that are traced or counted must come to the library: an empty table inlines none.
-bool withholds_reach() noexcept { return watches('G') || watches('P') || watches('D'); }
+bool withholds_reach() noexcept { return watches('G') || watches('P') || watches('R') || watches('D'); }
 
 Status map_peer(Job& job, Rank peer, const SegmentFacts& facts) {
   auto mapped = map_peer_memory(facts.pid, facts.fd, facts.bytes);

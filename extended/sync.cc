@@ -96,7 +96,7 @@ bool implicit_finished(unsigned sets) noexcept {
   check(mine.region == nullptr, "implicit synchronisation inside an access region (C1-252)");
   return (!(sets & kPuts) || mine.puts.finished()) && (!(sets & kGets) || mine.gets.finished()) &&
          (!(sets & (kPuts | kLocals)) || mine.locals.finished()) &&
-         (!(sets & kAms) || mine.ams.finished());
+         (!(sets & kAms) || mine.ams.finished()) && (!(sets & kRmws) || mine.rmws.finished());
 }
 
 pinwire_op& region_or(pinwire_op ThreadOps::*set) noexcept {
@@ -202,6 +202,7 @@ pinwire_op& implicit_puts() noexcept { return region_or(&ThreadOps::puts); }
 pinwire_op& implicit_gets() noexcept { return region_or(&ThreadOps::gets); }
 pinwire_op& implicit_locals() noexcept { return region_or(&ThreadOps::locals); }
 pinwire_op& implicit_ams() noexcept { return region_or(&ThreadOps::ams); }
+pinwire_op& implicit_rmws() noexcept { return region_or(&ThreadOps::rmws); }
 
 void begin_region() noexcept {
   ThreadOps& mine = thread_ops();

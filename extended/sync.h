@@ -56,17 +56,18 @@ bool test_all(pinwire_op** ops, size_t count) noexcept;
 bool test_some(pinwire_op** ops, size_t count) noexcept;
 
 /// kLocals: of kPuts, those whose local completion was asked for and comes with them (GX-036);
-/// kAms: the local completion of active messages.
-enum ImplicitSet : unsigned { kPuts = 1, kGets = 2, kLocals = 4, kAms = 8 };
+/// kAms: the local completion of active messages; kRmws: atomics but GET and SET (GX-159).
+enum ImplicitSet : unsigned { kPuts = 1, kGets = 2, kLocals = 4, kAms = 8, kRmws = 16 };
 void wait_implicit(unsigned sets) noexcept;
 bool try_implicit(unsigned sets) noexcept;
 bool test_implicit(unsigned sets) noexcept;
 
-/// The Op that an implicit put or get counts on: the open access region's, or the thread's.
+/// The Op that an implicit put, get or atomic counts on: the open access region's, or the thread's.
 pinwire_op& implicit_puts() noexcept;
 pinwire_op& implicit_gets() noexcept;
 pinwire_op& implicit_locals() noexcept;
 pinwire_op& implicit_ams() noexcept;
+pinwire_op& implicit_rmws() noexcept;
 void begin_region() noexcept;
 /// Debug builds: where the client began the one that is open.
 void note_region_place(const Place& place) noexcept;

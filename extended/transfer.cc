@@ -14,6 +14,7 @@
 #include "am/visit.h"
 #include "core/base/bits.h"
 #include "core/base/log.h"
+#include "extended/atomic.h"
 #include "extended/segments.h"
 
 namespace pinwire {
@@ -21,14 +22,9 @@ namespace {
 
 /// C1-209. The target checks too: this is the sentence for an honest mistake.
 void check_bounds(const char* what, Target to, const void* address, size_t bytes) noexcept {
-  const Route& route = engine.routes[to];
-  const auto is_inside = [&] {
-    return inside(reinterpret_cast<uint64_t>(address), bytes, route.segment_base,
-                  route.segment_bytes);
-  };
-  if (is_inside()) [[likely]]
+  if (in_segment_of(to, address, bytes)) [[likely]]
     return;
-  if (learn_segment(to) && is_inside()) return;
+  const Route& route = engine.routes[to];
   fatal(
       "a %s by rank %u of %zu bytes at %p is outside the segment of rank %u's endpoint %u, %llu "
       "bytes at 0x%llx (C1-209)",
@@ -104,6 +100,17 @@ void on_memset(pinwire_token* token, int32_t address_low, int32_t address_high, 
 }
 
 }  // namespace
+
+bool in_segment_of(Target to, const void* address, size_t bytes) noexcept {
+  const Route& route = engine.routes[to];
+  const auto is_inside = [&] {
+    return inside(reinterpret_cast<uint64_t>(address), bytes, route.segment_base,
+                  route.segment_bytes);
+  };
+  if (is_inside()) [[likely]]
+    return true;
+  return learn_segment(to) && is_inside();
+}
 
 bool start_put(Target to, void* dest, const void* source, size_t bytes, SourceUntil until,
                pinwire_op& op, Patience patience) noexcept {
@@ -185,6 +192,7 @@ void start_memset(Target to, void* dest, int value, size_t bytes, pinwire_op& op
 
 void register_transfer_handlers() noexcept {
   register_internal(kHandlerMemset, on_memset);
+  register_atomic_handlers();
   register_message_carriers();
   register_exchange();
   register_visits();

@@ -13,6 +13,9 @@ namespace pinwire {
 /// When the source of a put may be changed by the caller.
 enum class SourceUntil : uint8_t { kReturn, kDone };
 
+/// Asks for the segment of an endpoint that was bound to it after attach, so client context.
+bool in_segment_of(Target to, const void* address, size_t bytes) noexcept;
+
 /// Start a transfer; `op.started` grows by the completions that it will bring. Client context;
 /// waits for room. A put that must return with its source free waits for completion unless it is
 /// small enough for the driver to copy. Zero bytes and one's own memory finish at once.

@@ -83,6 +83,7 @@ Caps Nic::caps() const noexcept {
   caps.lent_bytes_max = caps.send_bytes_max - kHeadBytesMax;
   caps.mtu_bytes = shared_.facts.frame_bytes_max;
   caps.atomic64 = kAllAtomics;
+  caps.atomics_meet_cpu = true;  // which executes them
   caps.exposes = true;
   caps.zero_copy_tx = shared_.facts.zero_copy_tx;
   caps.in_place_rx = true;

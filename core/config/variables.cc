@@ -208,10 +208,10 @@ constexpr Variable kVariables[] = {
    "write a line for each call of the API here: a file, in whose name % stands for the rank, or stdout, stderr, -",
    [](S& s, const V& v) { s.trace_file = v.text; }},
   {"GASNET_TRACEMASK", Kind::kLetters, "", 0, 0, "GPRSWBLAXIOCDNHU", false,
-   "what is traced: Gets, Puts, Synchronisation, Barriers, Locks, Active messages, X polls, Information, C drivers, "
+   "what is traced: Gets, Puts, Remote atomics, Synchronisation, Barriers, Locks, Active messages, X polls, Information, C drivers, "
    "Objects (segment, drivers, handlers, locks), Data of puts and messages (the first 32 bytes), N the client's source "
    "line before what its thread does, High-level lines of the client; U, lines that it forces, need no letter; ^ for all "
-   "but. R and W record nothing: there are no remote atomics and collectives yet",
+   "but. W records nothing: there are no collectives yet",
    [](S& s, const V& v) { s.trace_mask = v.letters; }},
   {"GASNET_TRACENODES", Kind::kRanks, "*", 0, 0, "", false,
    "the ranks that write a trace",

@@ -30,6 +30,7 @@ constexpr EventKind kKinds[] = {
     {'P', Shape::kTransfer, "memset"},
     {'P', Shape::kTransfer, "memset_nb"},
     {'P', Shape::kTransfer, "memset_nbi"},
+    {'R', Shape::kTransfer, "atomic"},
     {'S', Shape::kWait, "sync_wait"},
     {'S', Shape::kWait, "sync_try"},
     {'B', Shape::kNamedWait, "barrier_notify"},

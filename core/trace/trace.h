@@ -5,11 +5,11 @@
 //   G gets   P puts and memsets   S synchronisation   B barriers   L handler-safe locks
 //   A active messages and runs of their handlers   X polls   I the job's settings   C drivers'
 //   counters   O segments, handlers, drivers   D the bytes that are sent   H, U lines of the client
-//   N the client's source line before each of its thread's   (R, W: no remote atomics, no
+//   N the client's source line before each of its thread's   R remote atomics   (W: no
 //   collectives yet)
 //
 // Off, an event costs one predictable branch. Puts and gets that the headers inline pass by here:
-// while G, P or D is watched, the table that they read stays empty (extended/reach.cc).
+// while G, P, R or D is watched, the table that they read stays empty (extended/reach.cc).
 #pragma once
 
 #include <atomic>
@@ -35,6 +35,7 @@ enum class Event : uint8_t {
   kMemset,
   kMemsetNb,
   kMemsetNbi,
+  kAtomic,
   kSyncWait,
   kSyncTry,
   kBarrierNotify,

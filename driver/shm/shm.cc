@@ -92,6 +92,7 @@ class Shm final : public ShmDriver {
             .hw_rdma = true,
             .ordered_put_send = true,
             .atomic64 = has_exposed_all_ ? 0 : kAllAtomics,  // the kernel copies, no more
+            .atomics_meet_cpu = true,
             .exposes = true,
             .in_place_rx = true,
             .event_fd = true,
@@ -448,7 +449,7 @@ class Shm final : public ShmDriver {
       AtomicOperands operands;
       std::memcpy(&operands, item.head, sizeof operands);
       const uint64_t old = apply_atomic(reinterpret_cast<uint64_t*>(far), operands);
-      std::memcpy(item.local, &old, sizeof old);
+      if (item.local != nullptr) std::memcpy(item.local, &old, sizeof old);
     }
     return WorkStatus::kOk;
   }

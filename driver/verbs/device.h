@@ -45,6 +45,8 @@ struct Device {
   Paging paging;
 
   bool has_atomics() const noexcept { return limits.atomic_cap != IBV_ATOMIC_NONE; }
+  /// Most are atomic among themselves alone (IBA 9.4.5).
+  bool atomics_meet_cpu() const noexcept { return limits.atomic_cap == IBV_ATOMIC_GLOB; }
   /// Bytes of one packet's payload.
   uint32_t mtu_bytes() const noexcept { return 128u << port_facts.active_mtu; }
   /// "mlx5_0 port 1, RoCE v2 10.0.0.1 (GID 3), MTU 4096"

@@ -89,6 +89,7 @@ Caps Verbs::caps() const noexcept {
   const Paging& paging = shared_.device.paging;
   const bool has_atomics = shared_.device.has_atomics() && (!has_exposed_ || paging.has_atomics);
   caps.atomic64 = has_atomics ? kRdmaAtomics : 0;
+  caps.atomics_meet_cpu = shared_.device.atomics_meet_cpu();
   caps.on_demand_paging = caps.exposes = paging.is_used;
   caps.ordered_put_send = !shared_.options.fences_puts;
   caps.bounded_replies = shared_.device.is_iwarp;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "../api/job_test.h"
+#include "gasnet_ratomic.h"
 #include "pinwire.h"
 
 static volatile int never, seen_quit;
@@ -68,6 +69,15 @@ static void on_tell(gasnet_token_t token) {
 }
 
 /* One of each kind of event; three puts. */
+static void add_remotely(gasnet_node_t node, void *there) {
+  gex_TM_t tm;
+  gex_AD_t ad;
+  gasnet_QueryGexObjects(NULL, NULL, &tm, NULL);
+  gex_AD_Create(&ad, tm, GEX_DT_I64, GEX_OP_ADD, 0);
+  gex_Event_Wait(gex_AD_OpNB_I64(ad, NULL, node, there, GEX_OP_ADD, 1, 0, 0));
+  gex_AD_Destroy(ad);
+}
+
 static void make_traffic(void) {
   static gasnet_hsl_t lock = GASNET_HSL_INITIALIZER;
   static long long local;
@@ -81,6 +91,7 @@ static void make_traffic(void) {
   gasnet_put_nbi(next, there, &local, 2);
   gasnet_wait_syncnbi_all();
   gasnet_wait_syncnb(gasnet_get_nb_bulk(&local, next, there, 1));
+  add_remotely(next, (char *)there + 64);
   gasnet_AMRequestMedium0(next, 201, &local, sizeof local);
   GASNET_BLOCKUNTIL(told && asked);
   gasnet_hsl_lock(&lock);

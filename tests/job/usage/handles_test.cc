@@ -6,6 +6,9 @@
 
 #include "am/dispatch.h"
 #include "am/handlers.h"
+#include "am/tracked.h"
+#include "extended/domain.h"
+#include "extended/objects.h"
 #include "extended/sync.h"
 #include "extended/usage.h"
 
@@ -64,6 +67,23 @@ TEST(Handle, ThatIsLeftIsToldOf_C1_297) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
+TEST(Domain, IsNotEndedWhileOperationsAreUnderWay_GX_156) {
+  pinwire_tm team;
+  gex_AD_t ad = GEX_AD_INVALID;
+  gex_AD_Create(&ad, &team, GEX_DT_U64, GEX_OP_FADD, 0);
+  Tracked* tracked = take_tracked();
+  pinwire_op* op = take_op();
+  op->started = 1;
+  ad->under_way = 1;  // as start_atomic() counts
+  tracked->cookie = cookie_of(op->done);
+  tracked->counted = &ad->under_way;
+  EXPECT_DEATH(gex_AD_Destroy(ad),
+               "while 1 operation.s. of this process are under way.*GX-156, thread ");
+  DispatchSink{}.done(cookie_of(*tracked));
+  wait_op(op);
+  gex_AD_Destroy(ad);
+}
+
 // GX-086: a handler of GASNet-EX runs for what it was registered for.
 void do_nothing(pinwire_token*, int32_t) {}
 void take_payload(pinwire_token*, void*, size_t, int32_t) {}
@@ -72,7 +92,8 @@ TEST(HandlerShapes, OtherMessagesAreBreaches_GX_086) {
   const int32_t args[2] = {1, 2};
   handler_table[200] = reinterpret_cast<HandlerFunction>(do_nothing);
   handler_table[201] = reinterpret_cast<HandlerFunction>(take_payload);
-  dispatch_loopback(200, {}, true, Category::kShort, nullptr, 0, 1, args);  // nothing is known of it
+  dispatch_loopback(200, {}, true, Category::kShort, nullptr, 0, 1,
+                    args);  // nothing is known of it
   handler_shapes[200] = {true, true, false, false, true, false, 1};
   handler_shapes[201] = {true, false, true, true, false, true, 1};
   dispatch_loopback(200, {}, true, Category::kShort, nullptr, 0, 1, args);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "gasnet.h"
+#include "gasnet_ratomic.h"
 
 /* The test wants to read of the place. */
 #define OPENS(call) (fprintf(stderr, "opens %s:%d\n", __FILE__, __LINE__), call)
@@ -131,6 +132,26 @@ static void break_transfers(void) {
   put();
 }
 
+/* GX-046, GX-154, GX-158: to this node, which does everything at once. */
+static void break_atomics(void) {
+  char *at = segment.addr;
+  uint64_t old = 0;
+  gex_TM_t tm;
+  gex_AD_t ad;
+  gasnet_QueryGexObjects(NULL, NULL, &tm, NULL);
+  gex_AD_Create(&ad, tm, GEX_DT_U64, GEX_OP_ADD | GEX_OP_FADD | GEX_OP_SET, 0);
+  if (is("atomic_of_other_type")) gex_AD_OpNB_I64(ad, NULL, 0, at, GEX_OP_ADD, 1, 0, 0);
+  if (is("atomic_of_two_operations")) gex_AD_OpNB_U64(ad, NULL, 0, at, GEX_OP_ADD | GEX_OP_SET, 1, 0, 0);
+  if (is("atomic_of_none_told")) gex_AD_OpNBI_U64(ad, NULL, 0, at, GEX_OP_INC, 1, 0, 0);
+  if (is("atomic_without_result")) gex_AD_OpNBI_U64(ad, NULL, 0, at, GEX_OP_FADD, 1, 0, 0);
+  if (is("atomic_unaligned")) gex_AD_OpNBI_U64(ad, &old, 0, at + 4, GEX_OP_FADD, 1, 0, 0);
+  if (is("atomic_outside")) gex_AD_OpNB_U64(ad, &old, 0, at + segment.size, GEX_OP_FADD, 1, 0, 0);
+  if (is("atomic_in_two_places")) gex_AD_OpNB_U64(ad, &old, 0, at, GEX_OP_FADD, 1, 0, GEX_FLAG_AD_MY_RANK | GEX_FLAG_AD_MY_NBRHD);
+  if (is("atomic_in_section")) OPENS(gasnet_hold_interrupts()), gex_AD_OpNBI_U64(ad, &old, 0, at, GEX_OP_FADD, 1, 0, 0);
+  gex_Event_Wait(gex_AD_OpNB_U64(ad, &old, 0, at + 8, GEX_OP_FADD, 1, 0, GEX_FLAG_AD_MY_RANK));
+  gex_AD_Destroy(ad);
+}
+
 static void break_barriers(void) {
   if (is("wait_unnotified")) gasnet_barrier_wait(0, 0);
   if (is("try_unnotified")) gasnet_barrier_try(0, 0);
@@ -159,6 +180,7 @@ int main(int argc, char **argv) {
   break_locks();
   break_interrupts();
   break_transfers();
+  break_atomics();
   break_barriers();
   if (is("poll_beside_call") || is("put_beside_call")) in_thread(poll_beside);
   gasnet_AMRequestShort0(0, 200);

@@ -25,6 +25,7 @@ def variants():
     for mode in MODES:
         yield "use_gasnet.c", [f"-DGASNET_{mode}"]
         yield "use_gasnetex.c", [f"-DGASNET_{mode}"]
+        yield "use_ratomic.c", [f"-DGASNET_{mode}"]
         yield "use_gasnetex.c", [f"-DGASNET_{mode}", "-include", "gasnet.h"]
         yield "use_gasnet_coll.c", [f"-DGASNET_{mode}"]
         yield "use_gasnet_vis.c", [f"-DGASNET_{mode}"]
