@@ -31,6 +31,9 @@ Member& member_at(const pinwire_token& token, int32_t seat, const char* what) no
 LetterBox& box_at(const pinwire_token& token, Member& member, int32_t number, int32_t letter,
                   uint32_t letters, const char* what) noexcept {
   if (static_cast<uint32_t>(letter) >= letters) malformed(token.source, what);
+  // Whoever emptied it for an operation of the window before has said so to all, and the sender
+  // knows. acquire pairs with the release in finish(): here, too, the reads come before.
+  static_cast<void>(member.finished.load(std::memory_order_acquire));
   LetterBox& box = member.box(static_cast<uint32_t>(number), static_cast<uint32_t>(letter));
   if (box.arrived.load(std::memory_order_relaxed) == static_cast<uint32_t>(number) + 1) {
     malformed(token.source, what);
@@ -106,8 +109,9 @@ void on_pull(pinwire_token* token, int32_t sender_seat, int32_t number, int32_t 
   Outbound& outbound = outbound_at(*token, member, number, send, "a pull");
   const uint64_t offset = join_halves(offset_low, offset_high);
   const auto count = static_cast<uint32_t>(bytes);
-  if (count == 0 || count > pinwire_max_medium || offset > outbound.bytes ||
-      count > outbound.bytes - offset || count > outbound.left.load(std::memory_order_relaxed)) {
+  // acquire pairs with the release in send_data(): `from`, `bytes`
+  if (count == 0 || count > outbound.left.load(std::memory_order_acquire) ||
+      count > pinwire_max_medium || offset > outbound.bytes || count > outbound.bytes - offset) {
     malformed(token->source, "a pull");
   }
   const int32_t args[] = {puller_seat, number, letter, offset_low, offset_high};
@@ -122,8 +126,9 @@ void on_piece(pinwire_token* token, void* payload, size_t bytes, int32_t seat, i
   if (static_cast<uint32_t>(letter) >= kDataMax) malformed(token->source, "a piece");
   Inbound& inbound = c.inbound[letter];
   const uint64_t offset = join_halves(offset_low, offset_high);
-  if (offset > inbound.bytes || bytes > inbound.bytes - offset ||
-      bytes > inbound.left.load(std::memory_order_relaxed)) {
+  // acquire pairs with the release in begin_inbound(): `to`, `bytes`
+  if (bytes > inbound.left.load(std::memory_order_acquire) || offset > inbound.bytes ||
+      bytes > inbound.bytes - offset) {
     malformed(token->source, "a piece");
   }
   std::memcpy(inbound.to + offset, payload, bytes);
@@ -134,7 +139,7 @@ void on_piece(pinwire_token* token, void* payload, size_t bytes, int32_t seat, i
 void on_taken(pinwire_token* token, int32_t sender_seat, int32_t number, int32_t send) {
   Member& member = member_at(*token, sender_seat, "an answer");
   Outbound& outbound = outbound_at(*token, member, number, send, "an answer");
-  if (outbound.left.load(std::memory_order_relaxed) != outbound.bytes) {
+  if (outbound.left.load(std::memory_order_acquire) != outbound.bytes) {
     malformed(token->source, "an answer");
   }
   take_from(member, outbound, outbound.bytes);
@@ -197,7 +202,7 @@ void begin_inbound(Collective& c, Rank from, uint32_t letter, const LetterBox& b
     ++c.member->gets;
     start_get(from, reinterpret_cast<const void*>(box.source), to, box.bytes, inbound.get);
   } else {
-    inbound.left.store(box.bytes, std::memory_order_relaxed);
+    inbound.left.store(box.bytes, std::memory_order_release);
     begin_pull(c, from, letter, box);
   }
 }

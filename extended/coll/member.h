@@ -69,7 +69,8 @@ struct Member : Deferred {
   /// `epochs`, for close_seat(). release there pairs with its acquire.
   std::atomic<uint64_t> epochs_over{0};
 
-  std::atomic<uint64_t> finished{0};  ///< operations. release pairs with the acquire of is_quiet()
+  /// Operations. release in finish() pairs with the acquires of is_quiet() and of handlers.
+  std::atomic<uint64_t> finished{0};
 
   // Of handlers.
   std::atomic<uint32_t> epoch_arrivals[kRoundsMax] = {};
