@@ -70,6 +70,10 @@ WatchedHandler::~WatchedHandler() {
            HandlerText(running_).text(),
            PlaceText(client_usage.last_lock(held).opened.place).text());
   }
+  if (const char* open = client_usage.prepared[1]) {
+    breach("GX-119", "%s returned before the Commit or Cancel of its %s",
+           HandlerText(running_).text(), open);
+  }
   if (running_.must_reply && !running_.token->replied) {
     breach("C1-292",
            "%s returned without a reply to a gasnet_AMRequestLongAsync, whose sender may not use "

@@ -60,6 +60,23 @@ inline MessageClass class_of(const pinwire_token* token) noexcept {
   return work;
 }
 
+/// Before a reply is sent.
+inline void claim_reply(pinwire_token& token) noexcept {
+  check(token.is_request, "a reply handler may not reply (C1-117)");
+  check(!token.replied, "a request handler replies at most once (C1-150)");
+  token.replied = true;
+}
+/// A reply that was a no-op is still owed.
+inline bool claimed(pinwire_token& token, bool sent) noexcept {
+  token.replied = sent;
+  return sent;
+}
+
+/// Where a reply goes.
+inline Target origin(const pinwire_token& token) noexcept {
+  return target_of(token.source, token.source_endpoint);
+}
+
 /// Waits for completions, in a handler or out of it.
 inline void wait_for(const pinwire_token* token, const Route& route, const DoneCount& done,
                      uint32_t count) noexcept {

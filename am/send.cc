@@ -15,22 +15,6 @@ namespace {
 
 constexpr size_t kLongBytesMax = size_t{1} << 31;
 
-void claim_reply(pinwire_token& token) noexcept {
-  check(token.is_request, "a reply handler may not reply (C1-117)");
-  check(!token.replied, "a request handler replies at most once (C1-150)");
-  token.replied = true;
-}
-/// A reply that was a no-op is still owed.
-bool claimed(pinwire_token& token, bool sent) noexcept {
-  token.replied = sent;
-  return sent;
-}
-
-/// Where a reply goes.
-Target origin(const pinwire_token& token) noexcept {
-  return target_of(token.source, token.source_endpoint);
-}
-
 [[gnu::always_inline]] inline bool send_short(const pinwire_token* token, Target to,
                                               const AmCall& call) noexcept {
   const Route& route = engine.routes[rank_of(to)];

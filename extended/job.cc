@@ -24,6 +24,7 @@
 #include "core/trace/trace.h"
 #include "extended/barrier.h"
 #include "extended/coll/mail.h"
+#include "extended/canary.h"
 #include "extended/connect.h"
 #include "extended/debugging.h"
 #include "extended/exit.h"
@@ -245,8 +246,11 @@ Status job_init(SegmentKind kind, const char* config) {
   start_trace();  // by now no rank will empty a file that another writes to
   choose_lanes(*job);
   engine.threads_max = job->settings.max_threads;
-  if constexpr (kUsageChecks)
+  if constexpr (kUsageChecks) {
     hold_limit_ns = static_cast<int64_t>(1e9 * job->settings.hold_limit_s);
+    canary = {job->settings.fills_payloads, job->settings.payload_canary,
+              job->settings.payload_canary_bytes};
+  }
   the_job = job.release();
   report_settings(look_up);
   tools_join_job(look_up, engine.rank == 0);

@@ -40,6 +40,13 @@ void check_handler_index(const char* call, unsigned handler) noexcept {
   }
 }
 
+/// Between a Prepare and its Commit or Cancel a thread is bound as a reply handler is.
+void check_nothing_prepared(const char* call, bool is_reply) noexcept {
+  if (const char* open = client_usage.prepared[is_reply]) {
+    breach("GX-119", "%s before the Commit or Cancel of this thread's %s", call, open);
+  }
+}
+
 PlaceText last_lock_place() noexcept {
   return PlaceText(client_usage.last_lock(this_thread.hsls_held).opened.place);
 }
@@ -108,6 +115,7 @@ void check_client_call(const char* call) noexcept {
     breach("C1-291", "%s inside %s which may use handler-safe locks and, for a request, reply once",
            call, HandlerText(*client_usage.handler).text());
   }
+  check_nothing_prepared(call, false);
   if (state.hsls_held != 0) {
     breach("C1-291",
            "%s while this thread holds %u handler-safe lock(s), the last locked at %s: it may wait "
@@ -138,6 +146,7 @@ void check_reply(const char* call, const pinwire_token* token, unsigned handler)
     breach("C1-289", "%s while %s holds %u handler-safe lock(s), the last locked at %s", call,
            HandlerText(running).text(), state.hsls_held, last_lock_place().text());
   }
+  check_nothing_prepared(call, true);
   if (!token->is_request) {
     breach("C1-292", "%s in a reply handler, %s where only requests are replied to", call,
            HandlerText(running).text());

@@ -191,6 +191,7 @@ int gex_System_QueryProgressThreads(gex_Client_t client, unsigned int *count_p, 
 #endif
 
 #include "pinwire_ex_am.h"  /* active messages */
+#include "pinwire_ex_np.h"  /* and those with negotiated payloads */
 #include "pinwire_ex_rma.h" /* puts, gets, events */
 #include "pinwire_ex_team.h" /* teams, the barrier */
 

@@ -64,24 +64,30 @@ static inline size_t gex_AM_LUBRequestMedium(void) { return pinwire_max_medium; 
 static inline size_t gex_AM_LUBReplyMedium(void) { return pinwire_max_medium; }
 static inline size_t gex_AM_LUBRequestLong(void) { return pinwire_max_long; }
 static inline size_t gex_AM_LUBReplyLong(void) { return pinwire_max_long_reply; }
-/* `other_rank` may be GEX_RANK_INVALID: the least over all. */
-#define PINWIRE_EX_MAX(call)                                                                                              \
+/* The library's buffer for a negotiated Long. */
+#define PINWIRE_NP_LONG_BYTES ((size_t)65536)
+static inline size_t pinwire_ex_long_max(size_t max_long, gex_Flags_t flags) {
+  return (flags & GEX_FLAG_AM_PREPARE_LEAST_ALLOC) && max_long > PINWIRE_NP_LONG_BYTES ? PINWIRE_NP_LONG_BYTES : max_long;
+}
+/* Of a payload, or with GEX_FLAG_AM_PREPARE_LEAST_CLIENT or _ALLOC of least_payload (GX-092). `other_rank` may be
+ * GEX_RANK_INVALID: the least over all. */
+#define PINWIRE_EX_MAX(call, bytes)                                                                                       \
   static inline size_t gex_AM_Max##call(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t *lc_opt, gex_Flags_t flags, \
                                         unsigned int numargs) {                                                          \
     (void)tm, (void)other_rank, (void)lc_opt, (void)flags, (void)numargs;                                                \
-    return gex_AM_LUB##call();                                                                                           \
+    return bytes;                                                                                                        \
   }
-PINWIRE_EX_MAX(RequestMedium)
-PINWIRE_EX_MAX(ReplyMedium)
-PINWIRE_EX_MAX(RequestLong)
-PINWIRE_EX_MAX(ReplyLong)
+PINWIRE_EX_MAX(RequestMedium, gex_AM_LUBRequestMedium())
+PINWIRE_EX_MAX(ReplyMedium, gex_AM_LUBReplyMedium())
+PINWIRE_EX_MAX(RequestLong, pinwire_ex_long_max(gex_AM_LUBRequestLong(), flags))
+PINWIRE_EX_MAX(ReplyLong, pinwire_ex_long_max(gex_AM_LUBReplyLong(), flags))
 static inline size_t gex_Token_MaxReplyMedium(gex_Token_t token, const gex_Event_t *lc_opt, gex_Flags_t flags, unsigned int numargs) {
   (void)token, (void)lc_opt, (void)flags, (void)numargs;
   return gex_AM_LUBReplyMedium();
 }
 static inline size_t gex_Token_MaxReplyLong(gex_Token_t token, const gex_Event_t *lc_opt, gex_Flags_t flags, unsigned int numargs) {
-  (void)token, (void)lc_opt, (void)flags, (void)numargs;
-  return gex_AM_LUBReplyLong();
+  (void)token, (void)lc_opt, (void)numargs;
+  return pinwire_ex_long_max(gex_AM_LUBReplyLong(), flags);
 }
 
 /* ---- Requests and replies (GX-102 to GX-110) ---------------------------------------------------------- */

@@ -35,6 +35,9 @@ struct Settings {
   DispatchMode dispatch = DispatchMode::kPoll;
   uint32_t watchdog_us = 0;
   double hold_limit_s = 0;  ///< debug builds; 0: none
+  bool fills_payloads = true;  ///< debug builds, with the two below: extended/canary.h
+  uint64_t payload_canary = 0;
+  uint64_t payload_canary_bytes = 0;
   uint32_t max_threads = 0;        ///< 0: as many as there are
   uint32_t supernode_maxsize = 0;  ///< 0: all ranks of a host
   HostDetect host_detect = HostDetect::kConduit;

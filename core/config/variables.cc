@@ -1,6 +1,7 @@
 #include "core/config/variables.h"
 
 #include <cstdio>
+#include <cstdlib>
 
 namespace pinwire {
 namespace {
@@ -12,6 +13,14 @@ using V = VariableValue;
 // Ranks of a job that all leave within this many seconds leave together; upstream's minimum is 2 s,
 // but here a job whose ranks do not all leave is to be gone within two seconds.
 constexpr const char* kExitTimeoutMin = "1.0";
+
+/// A NaN that no computation yields, unless the text is a number.
+uint64_t canary_word(const std::string& text) {
+  constexpr uint64_t kNan = 0x7ff7'fff5'fff7'fff3;
+  char* end = nullptr;
+  const uint64_t word = std::strtoull(text.c_str(), &end, 0);
+  return !text.empty() && *end == 0 ? word : kNan;
+}
 
 // clang-format off
 constexpr Variable kVariables[] = {
@@ -45,6 +54,15 @@ constexpr Variable kVariables[] = {
    "debug builds: seconds that a No-Interrupt Section, a held handler-safe lock or a handler may last before a warning at "
    "its end; 0: any number",
    [](S& s, const V& v) { s.hold_limit_s = v.real; }},
+  {"GASNET_SD_INIT", Kind::kYesNo, "yes", 0, 0, "", false,
+   "debug builds: buffers of gex_AM_Prepare... hold a canary, and a commit of nothing else ends the program",
+   [](S& s, const V& v) { s.fills_payloads = v.yes; }},
+  {"GASNET_SD_INITVAL", Kind::kText, "NaN", 0, 0, "", false,
+   "the canary of GASNET_SD_INIT: a number of 64 bits, in C's notation; anything else is a NaN",
+   [](S& s, const V& v) { s.payload_canary = canary_word(v.text); }},
+  {"GASNET_SD_INITLEN", Kind::kBytes, "128", 8, 65536, "", false,
+   "bytes of a buffer that GASNET_SD_INIT fills",
+   [](S& s, const V& v) { s.payload_canary_bytes = v.bytes; }},
   {"GASNET_MAX_THREADS", Kind::kWhole, "0", 0, 1 << 20, "", false,
    "client threads of one process that may have called the library and live at once; 0: any number",
    [](S& s, const V& v) { s.max_threads = static_cast<uint32_t>(v.whole); }},
@@ -273,7 +291,6 @@ constexpr ElsewhereVariable kElsewhere[] = {
   {"GASNET_PHYSMEM_*", "no probing of pinnable memory: a segment that cannot be pinned is refused with a sentence"},
   {"GASNET_PSHM_*", "of another shared-memory engine; see GASNET_SHM_RING_SLOTS and GASNET_BARRIER"},
   {"GASNET_ROUTE_OUTPUT", "output is always routed through the launcher"},
-  {"GASNET_SD_*", "no negotiated payloads yet"},
   {"GASNET_SMP_SPAWNER", "see GASNET_SPAWNER"},
   {"GASNET_SPAWNFN", "see GASNET_SPAWNER"},
   {"GASNET_SPAWN_*", "see the options of gasnetrun_pinwire"},

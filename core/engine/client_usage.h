@@ -48,6 +48,7 @@ struct ClientUsage {
   Opened region;
   HeldLock locks[kLocksMax] = {};
   const RunningHandler* handler = nullptr;  ///< the innermost
+  const char* prepared[2] = {};  ///< gex_AM_Prepare..., open: a request's, a handler's reply
   bool next_must_reply = false;             ///< a LongAsync to oneself is about to be handled
 
   const HeldLock& last_lock(uint32_t count) const noexcept { return locks[count - 1]; }

@@ -30,6 +30,36 @@ static void on_short(gex_Token_t token, gex_AM_Arg_t a0) {
   (void)gex_AM_ReplyLong0(token, 201, &info, info.gex_entry->gex_nargs, NULL, GEX_EVENT_NOW, GEX_FLAG_IMMEDIATE);
 }
 
+#if GASNET_SUPPORTS_AM_COMMIT_V2 != 20240906L || GASNET_SUPPORTS_AM_CANCEL != 20240418L || !GASNET_NATIVE_NP_ALLOC_REQ_MEDIUM || \
+    !GASNET_NATIVE_NP_ALLOC_REP_MEDIUM
+#error "names that the preprocessor is to know"
+#endif
+static void reply_negotiated(gex_Token_t token, void *dest) {
+  gex_AM_SrcDesc_t sd = gex_AM_PrepareReplyMedium(token, NULL, 1, 512, NULL, GEX_FLAG_IMMEDIATE, 0);
+  if (sd == GEX_AM_SRCDESC_NO_OP || gex_AM_CommitReplyMedium_v2(sd, 201, 1, GEX_FLAG_IMMEDIATE)) (void)gex_AM_CancelReplyMedium(sd, 0);
+  gex_AM_CommitReplyMedium(sd, 201, 1, 1, 2);
+  gex_AM_CommitReplyMedium0(sd, 201, 1);
+  (void)gex_AM_CommitReplyMedium16_v2(sd, 201, 1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
+  sd = gex_AM_PrepareReplyLong(token, dest, 1, 2, dest, GEX_EVENT_NOW, 0, 3);
+  gex_AM_CommitReplyLong(sd, 201, 1, dest, 1, 2, 3);
+  (void)gex_AM_CommitReplyLong_v2(sd, 201, 1, dest, 0, 1, 2, 3);
+  (void)gex_AM_CancelReplyLong(sd, 0);
+}
+void use_negotiated(gex_TM_t tm, gex_Token_t token, void *dest);
+void use_negotiated(gex_TM_t tm, gex_Token_t token, void *dest) {
+  gex_AM_SrcDesc_t sd = gex_AM_PrepareRequestMedium(tm, 0, NULL, 1, gex_AM_MaxRequestMedium(tm, 0, NULL, GEX_FLAG_AM_PREPARE_LEAST_ALLOC, 1), NULL, 0, 1);
+  *(char *)gex_AM_SrcDescAddr(sd) = (char)gex_AM_SrcDescSize(sd);
+  gex_AM_CommitRequestMedium(sd, 201, 1, 7);
+  (void)gex_AM_CommitRequestMedium_v2(sd, 201, 1, 0, 7);
+  (void)gex_AM_CommitRequestMedium1_v2(sd, 201, 1, 0, 7);
+  (void)gex_AM_CancelRequestMedium(sd, 0);
+  sd = gex_AM_PrepareRequestLong(tm, 0, dest, 1, 2, NULL, GEX_EVENT_GROUP, GEX_FLAG_IMMEDIATE, 0);
+  gex_AM_CommitRequestLong(sd, 201, 1, dest);
+  (void)gex_AM_CommitRequestLong_v2(sd, 201, 1, dest, GEX_FLAG_IMMEDIATE);
+  (void)gex_AM_CancelRequestLong(sd, 0);
+  reply_negotiated(token, dest);
+}
+
 void use_objects(int argc, char **argv) {
   gex_Client_t client;
   gex_EP_t ep;

@@ -1,0 +1,264 @@
+// gasnetex.h: the C entry points of active messages with negotiated payloads (GX-111 to GX-122).
+#include <algorithm>
+#include <cstring>
+
+#include "am/handlers.h"
+#include "am/negotiated.h"
+#include "core/base/log.h"
+#include "core/base/reserve.h"
+#include "core/engine/client_usage.h"
+#include "extended/canary.h"
+#include "extended/ex_message.h"
+#include "extended/local_completion.h"
+#include "extended/segments.h"
+#include "extended/usage.h"
+
+using namespace pinwire;
+
+namespace {
+
+struct Kind {
+  bool is_reply, is_long;
+  const char* prepare;
+  const char* commit;
+  Event event;
+};
+constexpr Kind kKinds[] = {
+    {false, false, "gex_AM_PrepareRequestMedium", "gex_AM_CommitRequestMedium",
+     Event::kRequestMedium},
+    {true, false, "gex_AM_PrepareReplyMedium", "gex_AM_CommitReplyMedium", Event::kReplyMedium},
+    {false, true, "gex_AM_PrepareRequestLong", "gex_AM_CommitRequestLong", Event::kRequestLong},
+    {true, true, "gex_AM_PrepareReplyLong", "gex_AM_CommitReplyLong", Event::kReplyLong},
+};
+
+struct Descriptor : pinwire_srcdesc {
+  const Kind* kind = nullptr;  ///< nullptr: nothing is prepared
+  Target to = 0;
+  uint32_t from_endpoint = 0;
+  gex_Token_t token = nullptr;
+  uint32_t argc = 0;
+  void* dest = nullptr;
+  gex_Event_t* lc_opt = nullptr;
+  bool is_clients = false;  ///< the memory
+  Room room;
+  std::byte* own = nullptr;  ///< PINWIRE_NP_LONG_BYTES, from the first time on
+};
+
+/// Of a thread: a request's, and a reply's of a handler that runs meanwhile.
+constinit thread_local Descriptor descriptors[2]{};
+
+size_t bytes_max(const Kind& kind, bool is_clients) noexcept {
+  if (!kind.is_long) return pinwire_max_medium;
+  const size_t bytes = kind.is_reply ? pinwire_max_long_reply : pinwire_max_long;
+  return is_clients ? bytes : std::min(bytes, PINWIRE_NP_LONG_BYTES);
+}
+
+void note_prepared(const Kind& kind, const char* call) noexcept {
+  if constexpr (kUsageChecks) client_usage.prepared[kind.is_reply] = call;
+}
+
+struct Wish {
+  const void* client_buf;
+  size_t least, most;
+  void* dest;
+  gex_Event_t* lc_opt;
+  gex_Flags_t flags;
+  unsigned numargs;
+};
+
+void check_wish(const Kind& kind, const Wish& wish) noexcept {
+  const size_t limit = bytes_max(kind, wish.client_buf != nullptr);
+  if (wish.least > limit || wish.most < wish.least) {
+    fatal("%s of %zu to %zu bytes; at least may be asked for up to %zu (GX-113)", kind.prepare,
+          wish.least, wish.most, limit);
+  }
+  if (wish.numargs > gex_AM_MaxArgs()) {
+    fatal("%s for %u arguments; there are at most %u", kind.prepare, wish.numargs,
+          gex_AM_MaxArgs());
+  }
+  if ((wish.client_buf == nullptr) != (wish.lc_opt == nullptr)) {
+    fatal("%s wants an lc_opt where client_buf is not NULL, and else NULL (GX-114)", kind.prepare);
+  }
+}
+
+gex_AM_SrcDesc_t prepare(const Kind& kind, Target to, uint32_t from_endpoint, gex_Token_t token,
+                         const Wish& wish) noexcept {
+  Descriptor& d = descriptors[kind.is_reply];
+  if (d.kind != nullptr) {
+    fatal("%s before the Commit or Cancel of this thread's %s: they do not nest (GX-119)",
+          kind.prepare, d.kind->prepare);
+  }
+  check_wish(kind, wish);
+  d.is_clients = wish.client_buf != nullptr;
+  const size_t bytes = std::min(wish.most, bytes_max(kind, d.is_clients));
+  if (d.is_clients) {
+    d.room = {static_cast<std::byte*>(const_cast<void*>(wish.client_buf)), bytes, {}, 0};
+  } else {
+    if (d.own == nullptr) {
+      d.own = reserve_table<std::byte>(PINWIRE_NP_LONG_BYTES, "payloads of a new thread");
+    }
+    const bool tries = (wish.flags & GEX_FLAG_IMMEDIATE) != 0;
+    const Patience patience = tries ? Patience::kTries : Patience::kWaits;
+    d.room = kind.is_long ? Room{d.own, bytes, {}, 0}
+                          : room_for_medium(token, to, bytes, d.own, patience);
+    if (d.room.address == nullptr) return GEX_AM_SRCDESC_NO_OP;
+    if constexpr (kUsageChecks) fill_canary(d.room.address, bytes);
+  }
+  d.addr = d.room.address;
+  d.size = bytes;
+  d.kind = &kind;
+  d.to = to;
+  d.from_endpoint = from_endpoint;
+  d.token = token;
+  d.argc = wish.numargs;
+  d.dest = wish.dest;
+  d.lc_opt = wish.lc_opt;
+  note_prepared(kind, kind.prepare);
+  return &d;
+}
+
+gex_AM_SrcDesc_t prepare_request(const Kind& kind, gex_TM_t tm, gex_Rank_t rank,
+                                 const Wish& wish) noexcept {
+  const ClientCall inside(kind.prepare);
+  const Target to = target_in(kind.prepare, tm, rank);
+  return prepare(kind, to, call_by(tm, 0, 0, 0, nullptr).from_endpoint, nullptr, wish);
+}
+
+gex_AM_SrcDesc_t prepare_reply(const Kind& kind, gex_Token_t token, const Wish& wish) noexcept {
+  reply_call(kind.prepare, token, kClientHandlersFirst);
+  return prepare(kind, target_of(token->source, token->source_endpoint), 0, token, wish);
+}
+
+/// The calling thread's, which was prepared for this.
+Descriptor& prepared(const char* call, const Kind& kind, gex_AM_SrcDesc_t sd) noexcept {
+  Descriptor& d = descriptors[kind.is_reply];
+  if (sd != &d) {
+    fatal(
+        "%s of what another thread prepared, of the other kind of message, or of nothing (GX-119)",
+        call);
+  }
+  if (d.kind == nullptr) fatal("%s of what was consumed before (GX-119)", call);
+  if (d.kind != &kind) fatal("%s of what %s prepared (GX-117)", call, d.kind->prepare);
+  return d;
+}
+
+void check_commit(const Kind& kind, const Descriptor& d, unsigned handler, size_t nbytes,
+                  void* dest_addr, gex_Flags_t flags, int argc) noexcept {
+  if (static_cast<uint32_t>(argc) != d.argc) {
+    fatal("%s with %d arguments of what was prepared for %u (GX-117)", kind.commit, argc, d.argc);
+  }
+  if (nbytes > d.size) {
+    fatal("%s of %zu bytes where %zu were granted (GX-117)", kind.commit, nbytes, d.size);
+  }
+  if (kind.is_long && d.dest != nullptr && dest_addr != d.dest) {
+    fatal("%s to %p, prepared for %p (GX-115)", kind.commit, dest_addr, d.dest);
+  }
+  if ((flags & ~gex_Flags_t{GEX_FLAG_IMMEDIATE}) != 0) {
+    fatal("%s with flags 0x%x; it takes GEX_FLAG_IMMEDIATE alone (GX-117)", kind.commit, flags);
+  }
+  if constexpr (kUsageChecks) {
+    if (handler < kClientHandlersFirst) {
+      breach("C1-295", "%s names handler %u; handlers of clients are 128 to 255", kind.commit,
+             handler);
+    }
+    if (kind.is_long) check_range(kind.commit, d.to, dest_addr, nbytes);
+    if (!d.is_clients) check_canary(kind.commit, d.room.address, nbytes);
+  }
+}
+
+/// Whether it was sent, as `d` has it, which may be another's from here on: handlers run.
+Sent send(const Descriptor& d, const AmCall& call, size_t nbytes, void* dest_addr,
+          DoneCount* local) noexcept {
+  const bool is_reply = d.kind->is_reply;
+  const void* from = d.room.address;
+  const auto whole = [](bool is_sent) { return is_sent ? Sent::kAll : Sent::kNothing; };
+  if (d.kind->is_long && is_reply)
+    return whole(reply_long(*d.token, call, from, nbytes, dest_addr));
+  if (d.kind->is_long) return request_long(d.to, call, from, nbytes, dest_addr, false, local);
+  if (d.is_clients) {
+    return whole(is_reply ? reply_medium(*d.token, call, from, nbytes)
+                          : request_medium(d.to, call, from, nbytes));
+  }
+  return whole(is_reply ? reply_medium_in(*d.token, call, d.room, nbytes)
+                        : request_medium_in(d.to, call, d.room, nbytes));
+}
+
+int commit(const Kind& kind, Descriptor& d, const AmCall& call, size_t nbytes, void* dest_addr,
+           gex_Flags_t flags) noexcept {
+  gex_Event_t* const lc_opt = d.is_clients ? d.lc_opt : GEX_EVENT_NOW;
+  LocalCompletion local(kind.commit, lc_opt, kind.is_reply ? Within::kReply : Within::kRequest);
+  const Descriptor consumed = d;
+  d.kind = nullptr;
+  note_prepared(kind, nullptr);
+  const int refused =
+      sent(flags, kind.event, rank_of(d.to), nbytes, call.handler, consumed.room.address,
+           [&] { return local.settle(send(consumed, call, nbytes, dest_addr, local.count())); });
+  if (refused != 0) {
+    d = consumed;
+    note_prepared(kind, kind.prepare);
+  }
+  return refused;
+}
+
+}  // namespace
+
+extern "C" {
+
+gex_AM_SrcDesc_t gex_AM_PrepareRequestMedium(gex_TM_t tm, gex_Rank_t rank, const void* client_buf,
+                                             size_t least_payload, size_t most_payload,
+                                             gex_Event_t* lc_opt, gex_Flags_t flags,
+                                             unsigned int numargs) {
+  return prepare_request(
+      kKinds[PINWIRE_NP_REQUEST_MEDIUM], tm, rank,
+      {client_buf, least_payload, most_payload, nullptr, lc_opt, flags, numargs});
+}
+gex_AM_SrcDesc_t gex_AM_PrepareReplyMedium(gex_Token_t token, const void* client_buf,
+                                           size_t least_payload, size_t most_payload,
+                                           gex_Event_t* lc_opt, gex_Flags_t flags,
+                                           unsigned int numargs) {
+  return prepare_reply(kKinds[PINWIRE_NP_REPLY_MEDIUM], token,
+                       {client_buf, least_payload, most_payload, nullptr, lc_opt, flags, numargs});
+}
+gex_AM_SrcDesc_t gex_AM_PrepareRequestLong(gex_TM_t tm, gex_Rank_t rank, const void* client_buf,
+                                           size_t least_payload, size_t most_payload,
+                                           void* dest_addr, gex_Event_t* lc_opt, gex_Flags_t flags,
+                                           unsigned int numargs) {
+  return prepare_request(
+      kKinds[PINWIRE_NP_REQUEST_LONG], tm, rank,
+      {client_buf, least_payload, most_payload, dest_addr, lc_opt, flags, numargs});
+}
+gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const void* client_buf,
+                                         size_t least_payload, size_t most_payload, void* dest_addr,
+                                         gex_Event_t* lc_opt, gex_Flags_t flags,
+                                         unsigned int numargs) {
+  return prepare_reply(
+      kKinds[PINWIRE_NP_REPLY_LONG], token,
+      {client_buf, least_payload, most_payload, dest_addr, lc_opt, flags, numargs});
+}
+
+int pinwire_ex_commit(int kind_index, gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
+                      void* dest_addr, gex_Flags_t commit_flags, int argc,
+                      const gex_AM_Arg_t* args) {
+  const LibraryCall inside;
+  const Kind& kind = kKinds[kind_index];
+  Descriptor& d = prepared(kind.commit, kind, sd);
+  if (kind.is_long && !kind.is_reply && nbytes != 0 && engine.routes[d.to].segment_bytes == 0) {
+    learn_segment(d.to);
+  }
+  check_commit(kind, d, handler, nbytes, dest_addr, commit_flags, argc);
+  const AmCall call = with(commit_flags, call_of(handler, argc, args, d.from_endpoint));
+  return commit(kind, d, call, nbytes, dest_addr, commit_flags);
+}
+
+int pinwire_ex_cancel(int kind_index, gex_AM_SrcDesc_t sd, gex_Flags_t flags) {
+  const LibraryCall inside;
+  const Kind& kind = kKinds[kind_index];
+  Descriptor& d = prepared("gex_AM_Cancel...", kind, sd);
+  if (flags != 0) fatal("gex_AM_Cancel... with flags 0x%x; it takes none (GX-118)", flags);
+  leave_room(d.token, d.to, d.room);
+  d.kind = nullptr;
+  note_prepared(kind, nullptr);
+  return 0;
+}
+
+}  // extern "C"
