@@ -129,8 +129,10 @@ gex_Event_t pinwire_vis_put_strided(gasnet_node_t target, int how, void* dstaddr
                                     const ptrdiff_t srcstrides[], size_t elemsz,
                                     const size_t count[], size_t stridelevels) {
   constexpr const char* kCall = "gex_VIS_StridedPut";
-  if (is_empty(elemsz, count, stridelevels)) return GEX_EVENT_INVALID;
+  const bool is_nothing = is_empty(elemsz, count, stridelevels);
+  if (is_nothing && !has_peer_completion()) return GEX_EVENT_INVALID;
   return put_as(kCall, target, how, [&](pinwire_op& op) {
+    if (is_nothing) return;  // its peer is told all the same
     const Places places(stridelevels);
     start_put_of(kCall, target,
                  Strided(srcaddr, srcstrides, elemsz, count, stridelevels, places.first),

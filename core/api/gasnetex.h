@@ -68,8 +68,8 @@ int pinwire_client_init(gex_Client_t *client_p, gex_EP_t *ep_p, gex_TM_t *tm_p, 
                         const char *config);
 
 /* Starts the job; collective, once. The client's endpoint has index 0, and the team has that of every process.
- * `name`: capital letters, digits and underscores, the same everywhere. argc, argv: both or neither; Pinwire
- * changes neither. GASNET_ERR_BAD_ARG, GASNET_ERR_NOT_INIT when called again, GASNET_ERR_RESOURCE. */
+ * `name`: not empty, the same everywhere; capital letters, digits and underscores by the specification, which Pinwire
+ * does not insist on. argc, argv: both or neither; Pinwire changes neither. GASNET_ERR_BAD_ARG, GASNET_ERR_NOT_INIT when called again, GASNET_ERR_RESOURCE. */
 static inline int gex_Client_Init(gex_Client_t *client_p, gex_EP_t *ep_p, gex_TM_t *tm_p, const char *name, int *argc, char ***argv,
                                   gex_Flags_t flags) {
   (void)argc, (void)argv;
@@ -194,5 +194,6 @@ int gex_System_QueryProgressThreads(gex_Client_t client, unsigned int *count_p, 
 #include "pinwire_ex_np.h"  /* and those with negotiated payloads */
 #include "pinwire_ex_rma.h" /* puts, gets, events */
 #include "pinwire_ex_team.h" /* teams, the barrier */
+#include "pinwire_ex_format.h" /* as text */
 
 #endif

@@ -21,6 +21,7 @@ void on_complete(pinwire_token* token, void* payload, size_t bytes, int32_t hand
 }  // namespace
 
 void arm_peer_completion(const PeerCompletion& completion) noexcept { armed = completion; }
+bool has_peer_completion() noexcept { return armed.handler != 0; }
 PeerCompletion take_peer_completion() noexcept { return std::exchange(armed, PeerCompletion{}); }
 
 void tell_peer(Target to, const PeerCompletion& completion) noexcept {

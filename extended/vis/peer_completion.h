@@ -17,6 +17,7 @@ struct PeerCompletion {
 inline constexpr size_t kPeerCompletionBytesMax = 256;
 
 void arm_peer_completion(const PeerCompletion& completion) noexcept;
+bool has_peer_completion() noexcept;
 /// The calling thread's, which is disarmed.
 PeerCompletion take_peer_completion() noexcept;
 /// The put is complete at `to`. Client context.

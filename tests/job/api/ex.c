@@ -276,7 +276,7 @@ static void put_and_get(void) {
 int main(int argc, char **argv) {
   EXPECT_EQ(gex_System_GetVerboseErrors(), 1);
   gex_System_SetVerboseErrors(0);
-  EXPECT_EQ(gex_Client_Init(&client, &endpoint, &team, "lower", &argc, &argv, 0), GASNET_ERR_BAD_ARG);
+  EXPECT_EQ(gex_Client_Init(&client, &endpoint, &team, "", &argc, &argv, 0), GASNET_ERR_BAD_ARG);
   if (gex_Client_Init(&client, &endpoint, &team, "EX_JOB", &argc, &argv, GEX_FLAG_DEFER_THREADS) != GASNET_OK) return 3;
   EXPECT_EQ(gex_Client_Init(&client, &endpoint, &team, "EX_JOB", &argc, &argv, 0), GASNET_ERR_NOT_INIT);
   gex_System_SetVerboseErrors(1);

@@ -276,6 +276,10 @@ static void peer_completion(void) {
   GASNET_BLOCKUNTIL(completions == 1);
   barrier();
   EXPECT_EQ(completions, 1);
+  const size_t none[] = {0};
+  gex_VIS_SetPeerCompletionHandler(kOnComplete, note, sizeof note, 0);
+  gex_VIS_StridedPutBlocking(team, to, NULL, strides, NULL, strides, 5, none, 1, 0);
+  GASNET_BLOCKUNTIL(completions == 2);
 }
 
 int main(int argc, char **argv) {
