@@ -270,12 +270,11 @@ static void run_batch(unsigned batch) {
 static void barriers_order(gex_TM_t tm, unsigned phases) {
   const gex_Rank_t rank = gex_TM_QueryRank(tm), size = gex_TM_QuerySize(tm);
   volatile uint32_t *seen = (volatile uint32_t *)(segment_base + kHalf);
+  unsigned char *bases[64];
+  gasnet_coll_gather_all(tm, bases, &segment_base, sizeof segment_base, GASNET_COLL_IN_MYSYNC | GASNET_COLL_OUT_MYSYNC);
   for (uint32_t phase = 1; phase <= phases; ++phase) {
-    for (gex_Rank_t to = 0; to < size; ++to) {
-      void *base;
-      gex_Event_Wait(gex_EP_QueryBoundSegmentNB(tm, to, &base, NULL, NULL, 0));
-      gex_RMA_PutBlocking(tm, to, (unsigned char *)base + kHalf + rank * sizeof phase, &phase, sizeof phase, 0);
-    }
+    for (gex_Rank_t to = 0; to < size; ++to)
+      gex_RMA_PutBlocking(tm, to, bases[to] + kHalf + rank * sizeof phase, &phase, sizeof phase, 0);
     if (phase % 2 == 0)
       gex_Coll_BarrierBlocking(tm, 0);
     else
@@ -361,7 +360,11 @@ int main(int argc, char **argv) {
   me = gex_System_QueryJobRank();
   nodes = gex_System_QueryJobSize();
   if (gex_Segment_Attach(&segment, teams[0], kSegmentBytes) != GASNET_OK) gasnet_exit(1);
+#ifdef GASNET_SEGMENT_EVERYTHING
+  segment_base = malloc(kSegmentBytes);
+#else
   segment_base = gex_Segment_QueryAddr(segment);
+#endif
   gex_TM_Split(&teams[1], teams[0], (int)me % 2, 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
   gex_TM_Split(&teams[2], teams[0], 0, -(int)me, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
   gex_TM_Dup(&teams[3], teams[0], NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
