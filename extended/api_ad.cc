@@ -132,7 +132,8 @@ void check_place(const char* call, const Request& request, gex_Rank_t jobrank) n
   fatal("%s at %p, outside the segment of %s (GX-158)", call, address, segment);
 }
 
-void start(const char* call, const Request& request, uint64_t a, uint64_t b,
+/// False: GEX_FLAG_IMMEDIATE, and there is no room.
+bool start(const char* call, const Request& request, uint64_t a, uint64_t b,
            pinwire_op& op) noexcept {
   if constexpr (kUsageChecks) check_operation(call, request);
   const Target to = pinwire_target(request.ad->team.tm, rank_in_team(call, request));
@@ -144,9 +145,12 @@ void start(const char* call, const Request& request, uint64_t a, uint64_t b,
   note_event(Event::kAtomic, rank_of(to), bytes, request.code);
   pinwire_atomic_before(request.code, request.flags);
   void* result = atomic_fetches(request.code) ? request.result : nullptr;
-  start_atomic(to, request.address, what, result, op,
-               kUsageChecks ? &request.ad->under_way : nullptr);
+  const Patience patience =
+      request.flags & GEX_FLAG_IMMEDIATE ? Patience::kTries : Patience::kWaits;
+  const bool is_started = start_atomic(to, request.address, what, result, op,
+                                       kUsageChecks ? &request.ad->under_way : nullptr, patience);
   pinwire_atomic_after(request.code, request.flags);
+  return is_started;
 }
 
 /// GX-159.
@@ -192,9 +196,11 @@ gex_Event_t pinwire_ad_nb(gex_AD_t ad, gex_DT_t dt, void* result_p, gex_Rank_t r
   const ClientCall inside(kCall);
   const Request request{ad, dt, result_p, rank, addr, op, flags};
   if (pinwire_op* counted = take_op()) [[likely]] {
-    start(kCall, request, a, b, *counted);
-    return handle_of(counted);
+    if (start(kCall, request, a, b, *counted)) return handle_of(counted);
+    handle_of(counted);  // given back, as nothing counts on it
+    return GEX_EVENT_NO_OP;
   }
+  if (flags & GEX_FLAG_IMMEDIATE) return GEX_EVENT_NO_OP;
   pinwire_op here{};  // all events are in flight: done at once
   start(kCall, request, a, b, here);
   wait_until([&] { return here.finished(); });
@@ -205,8 +211,8 @@ int pinwire_ad_nbi(gex_AD_t ad, gex_DT_t dt, void* result_p, gex_Rank_t rank, vo
                    gex_OP_t op, uint64_t a, uint64_t b, gex_Flags_t flags) {
   constexpr const char* kCall = "gex_AD_OpNBI";
   const ClientCall inside(kCall);
-  start(kCall, {ad, dt, result_p, rank, addr, op, flags}, a, b, implicit_set_of(op));
-  return 0;
+  const Request request{ad, dt, result_p, rank, addr, op, flags};
+  return start(kCall, request, a, b, implicit_set_of(op)) ? 0 : 1;
 }
 
 }  // extern "C"

@@ -34,8 +34,8 @@ bool driver_has(const Route& route, const AtomicOperands& operands) noexcept {
          route.reach == Reach::kWhole;
 }
 
-void post_atomic(Target to, const Route& route, const void* address, const AtomicOperands& operands,
-                 void* result, uint64_t cookie) noexcept {
+bool post_atomic(Target to, const Route& route, const void* address, const AtomicOperands& operands,
+                 void* result, uint64_t cookie, Patience patience) noexcept {
   Work work{};
   work.op = operands.code == AtomicCode::kCompareSwap ? Op::kCompareSwap : Op::kFetchOp;
   work.cls = MessageClass::kRequest;
@@ -46,7 +46,7 @@ void post_atomic(Target to, const Route& route, const void* address, const Atomi
   work.bytes = sizeof(uint64_t);
   work.remote = reinterpret_cast<uint64_t>(address);
   work.remote_key = route.region_key;
-  post_waiting(route, work);
+  return post_from_client(route, work, patience);
 }
 
 // ---- By message ---------------------------------------------------------------------------------
@@ -69,13 +69,13 @@ AtomicCall unpacked(Rank source, int32_t kind, uint64_t a, uint64_t b) noexcept 
   return {type, code, a, b};
 }
 
-void request_atomic(Rank to, const void* address, const AtomicCall& call, const void* result,
-                    uint64_t cookie) noexcept {
+bool request_atomic(Rank to, const void* address, const AtomicCall& call, const void* result,
+                    uint64_t cookie, Patience patience) noexcept {
   const auto at = reinterpret_cast<uint64_t>(address), into = reinterpret_cast<uint64_t>(result);
   const int32_t args[] = {packed(call),      low_half(at),     high_half(at),    low_half(cookie),
                           high_half(cookie), low_half(into),   high_half(into),  low_half(call.a),
                           high_half(call.a), low_half(call.b), high_half(call.b)};
-  request_short(to, {kHandlerAtomic, 11, args});
+  return request_short(to, {kHandlerAtomic, 11, args, 0, patience});
 }
 
 void on_atomic(pinwire_token* token, int32_t kind, int32_t at_low, int32_t at_high,
@@ -124,22 +124,26 @@ void on_value(pinwire_token* token, int32_t cookie_low, int32_t cookie_high, int
 
 }  // namespace
 
-void start_atomic(Target to, void* address, const AtomicCall& call, void* result, pinwire_op& op,
-                  std::atomic<uint32_t>* under_way) noexcept {
+bool start_atomic(Target to, void* address, const AtomicCall& call, void* result, pinwire_op& op,
+                  std::atomic<uint32_t>* under_way, Patience patience) noexcept {
   const Route& route = engine.routes[to];
   if (route.driver == nullptr) {
     const uint64_t old = apply(call, address);
     if (result != nullptr) std::memcpy(result, &old, atomic_bytes(call.type));
-    return;
+    return true;
   }
-  ++op.started;
   const uint64_t cookie = counted_cookie(op, under_way);
+  ++op.started;
   AtomicOperands operands;
-  if (as_driver_atomic(call, operands) && driver_has(route, operands)) {
-    post_atomic(to, route, address, operands, result, cookie);
-  } else {
-    request_atomic(rank_of(to), address, call, result, cookie);
-  }
+  const bool is_started =
+      as_driver_atomic(call, operands) && driver_has(route, operands)
+          ? post_atomic(to, route, address, operands, result, cookie, patience)
+          : request_atomic(rank_of(to), address, call, result, cookie, patience);
+  if (is_started) [[likely]]
+    return true;
+  --op.started;
+  if ((cookie & kTrackedBit) != 0) finish_tracked(cookie);
+  return false;
 }
 
 void register_atomic_handlers() noexcept {

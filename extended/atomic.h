@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "am/progress.h"
 #include "core/engine/target.h"
 #include "extended/atomic_call.h"
 #include "extended/ops.h"
@@ -18,9 +19,10 @@ namespace pinwire {
 
 /// Starts an operation; `op.started` grows by one unless it is done when this returns. `result`:
 /// where the old value goes, nullptr of an operation that returns none. `under_way` counts it while
-/// it is, nullptr: nobody does. Client context; waits for room.
-void start_atomic(Target to, void* address, const AtomicCall& call, void* result, pinwire_op& op,
-                  std::atomic<uint32_t>* under_way) noexcept;
+/// it is, nullptr: nobody does. Client context. False: there was no room, and `patience` does not
+/// wait.
+bool start_atomic(Target to, void* address, const AtomicCall& call, void* result, pinwire_op& op,
+                  std::atomic<uint32_t>* under_way, Patience patience) noexcept;
 
 void register_atomic_handlers() noexcept;
 

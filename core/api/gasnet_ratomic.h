@@ -77,7 +77,8 @@ static inline void *pinwire_ad_mapped(gex_AD_t ad, gex_Rank_t rank, void *addr, 
  * GEX_EC_GET for GET, else as GEX_EC_RMW (GX-159).
  * flags: GEX_FLAG_AD_REL, no access of this thread before it, nor effect of what it synchronised, comes after it;
  * GEX_FLAG_AD_ACQ, no access of the thread that synchronises comes before it; GEX_FLAG_AD_MY_RANK or _MY_NBRHD, it is
- * there; GEX_FLAG_RANK_IS_JOBRANK; GEX_FLAG_IMMEDIATE, which may wait all the same. */
+ * there; GEX_FLAG_RANK_IS_JOBRANK; GEX_FLAG_IMMEDIATE, which does nothing where there is no room, and returns
+ * GEX_EVENT_NO_OP or 1. */
 #define PINWIRE_AD_OPERATIONS(name, type)                                                                                   \
   static inline uint64_t pinwire_bits_##name(type value) {                                                                  \
     uint64_t bits = 0;                                                                                                      \

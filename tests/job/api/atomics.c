@@ -224,6 +224,42 @@ static void immediate(void) {
   gex_AD_Destroy(ad);
 }
 
+/* GX-161: what is refused has done nothing, what is not is done once. Nobody polls between them; where the test's
+ * environment says that there is little room, there are refusals. */
+static void refusals(void) {
+  enum { kTries = 4000 };
+  const gex_Rank_t to = (me + 1) % ranks;
+  int refused[2] = {0, 0};
+  int64_t done = 0, done32 = 0;
+  gex_AD_t ad, ad32;
+  gex_AD_Create(&ad, team, GEX_DT_I64, GEX_OP_SET | GEX_OP_ADD | GEX_OP_GET, 0);
+  gex_AD_Create(&ad32, team, GEX_DT_I32, GEX_OP_SET | GEX_OP_FINC | GEX_OP_GET, 0);
+  barrier();
+  gex_Event_Wait(gex_AD_OpNB_I64(ad, NULL, to, cell(to, 2), GEX_OP_SET, 0, 0, 0));
+  gex_Event_Wait(gex_AD_OpNB_I32(ad32, NULL, to, cell(to, 3), GEX_OP_SET, 0, 0, 0));
+  for (int i = 0; i < kTries; ++i) {
+    static int32_t old;
+    const int is_refused = gex_AD_OpNBI_I64(ad, NULL, to, cell(to, 2), GEX_OP_ADD, 1, 0, GEX_FLAG_IMMEDIATE) != 0;
+    refused[0] += is_refused, done += !is_refused;
+    if (event_count == kCells) continue;
+    const gex_Event_t event = gex_AD_OpNB_I32(ad32, &old, to, cell(to, 3), GEX_OP_FINC, 0, 0, GEX_FLAG_IMMEDIATE);
+    refused[1] += event == GEX_EVENT_NO_OP, done32 += event != GEX_EVENT_NO_OP;
+    if (event != GEX_EVENT_NO_OP) events[event_count++] = event;
+  }
+  FINISH();
+  int64_t sum = -1;
+  int32_t sum32 = -1;
+  gex_Event_Wait(gex_AD_OpNB_I64(ad, &sum, to, cell(to, 2), GEX_OP_GET, 0, 0, 0));
+  gex_Event_Wait(gex_AD_OpNB_I32(ad32, &sum32, to, cell(to, 3), GEX_OP_GET, 0, 0, 0));
+  EXPECT_EQ(sum, done);
+  EXPECT_EQ(sum32, done32);
+  const char *due = getenv("REFUSALS");
+  if (due != NULL) EXPECT(refused[0] + refused[1] > 0);
+  barrier();
+  gex_AD_Destroy(ad);
+  gex_AD_Destroy(ad32);
+}
+
 /* GX-154; several at once */
 static void check_domains(void) {
   gex_AD_t first = GEX_AD_INVALID, second = GEX_AD_INVALID;
@@ -292,6 +328,7 @@ int main(int argc, char **argv) {
   many_at_once();
   signals();
   immediate();
+  refusals();
   in_teams();
   end_job("atomics");
 }
