@@ -42,6 +42,7 @@ bool post_atomic(Target to, const Route& route, const void* address, const Atomi
   work.peer = rank_of(to);
   work.cookie = cookie;
   work.head = &operands;
+  work.head_bytes = sizeof operands;
   work.local = result;
   work.bytes = sizeof(uint64_t);
   work.remote = reinterpret_cast<uint64_t>(address);

@@ -179,6 +179,7 @@ TEST_F(PagingOnDemand, IsTakenBack) {
 TEST_F(PagingOnDemand, AtomicsAreTheDevicesWhereItPagesForThem) {
   connect_exposed();
   EXPECT_EQ(at(0).caps().atomic64, kRdmaAtomics);
+  EXPECT_FALSE(at(0).caps().atomics_meet_cpu) << "of IBV_ATOMIC_HCA";
   uint64_t word = 40, old = 0;
   AtomicOperands add{AtomicCode::kAdd, 2, 0};
   Work work = put_to(&word, &old, sizeof old);
