@@ -276,6 +276,7 @@ static void peer_completion(void) {
   GASNET_BLOCKUNTIL(completions == 1);
   barrier();
   EXPECT_EQ(completions, 1);
+  barrier(); /* nobody goes on before everyone has looked */
   const size_t none[] = {0};
   gex_VIS_SetPeerCompletionHandler(kOnComplete, note, sizeof note, 0);
   gex_VIS_StridedPutBlocking(team, to, NULL, strides, NULL, strides, 5, none, 1, 0);
