@@ -31,7 +31,7 @@ struct Caps {
   uint32_t mtu_bytes = 0;         ///< 0: not packetised
   bool hw_rdma = false;           ///< one-sided work needs no CPU at the target
   bool ordered_put_send = false;  ///< by the device; kPutSend keeps its order on every driver
-  uint32_t atomic64 = 0;  ///< 64-bit atomics: an atomic_bit() for each that the device has
+  uint32_t atomic64 = 0;          ///< 64-bit atomics: an atomic_bit() for each that the device has
   bool atomics_meet_cpu = false;  ///< and each is one to the atomics of the target's CPU, too
   bool on_demand_paging = false;  ///< expose() makes the device follow the process's page tables
   bool exposes = false;           ///< expose() works
@@ -51,6 +51,7 @@ struct Caps {
   bool reaches(uint32_t local_key) const noexcept {
     return !needs_local_key || local_key != kNoRegion;
   }
+  bool operator==(const Caps&) const = default;
   /// Is a put of so much better copied? `reusable`: its source must be free when the call returns.
   bool copies(uint64_t bytes, bool reusable) const noexcept {
     return bytes <= (reusable ? eager_bytes_max : inline_bytes_max);

@@ -87,10 +87,12 @@ Status publish_by(const Job& job, uint32_t index, SegmentFacts& facts) {
   return success();
 }
 
-/// What a driver can do may depend on how it is used.
+/// What a driver can do may depend on how it is used. It does where all memory is a segment, which
+/// is before anyone polls; where it does not, a dispatcher may be reading this.
 void learn_caps() noexcept {
   for (uint32_t d = 0; d < engine.driver_count; ++d) {
-    engine.drivers[d].caps = engine.drivers[d].driver->caps();
+    const Caps caps = engine.drivers[d].driver->caps();
+    if (caps != engine.drivers[d].caps) engine.drivers[d].caps = caps;
   }
 }
 
@@ -112,7 +114,9 @@ Result<SegmentFacts> publish_own(const Job& job) {
 }
 
 /// Puts and gets that are traced or counted must come to the library: an empty table inlines none.
-bool withholds_reach() noexcept { return watches('G') || watches('P') || watches('R') || watches('D'); }
+bool withholds_reach() noexcept {
+  return watches('G') || watches('P') || watches('R') || watches('D');
+}
 
 Status map_peer(Job& job, Rank peer, const SegmentFacts& facts) {
   auto mapped = map_peer_memory(facts.pid, facts.fd, facts.bytes);
