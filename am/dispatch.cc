@@ -17,7 +17,7 @@ HandlerFunction handler_at(uint32_t function, Rank source) noexcept {
   const HandlerFunction handler = handler_table[function];
   if (handler == nullptr) [[unlikely]] {
     fatal(
-        "an active message from rank %u names handler %u of endpoint %u, which is not registered "
+        "an active message from rank %u names handler %u, which is not registered for endpoint %u "
         "here; pass it in the table of gasnet_attach or gex_EP_RegisterHandlers on every rank that "
         "receives it (C1-123)",
         source, function % kHandlerCount, function / kHandlerCount);

@@ -49,7 +49,7 @@ Status prepare_trace(const Settings& settings) {
   for (const auto& [name, letters] : {std::pair{"GASNET_TRACEMASK", request.trace_letters},
                                       std::pair{"GASNET_STATSMASK", request.stats_letters}}) {
     if (letters != 0 && (letters & ~kNothing) == 0 && engine.rank == 0 && !settings.quiet)
-      log_warning("%s: W records nothing, as there are no collectives yet", name);
+      log_warning("%s: W records nothing: collectives are not traced", name);
   }
   request.flush = settings.trace_flush;
   request.local = settings.trace_local;
@@ -58,7 +58,7 @@ Status prepare_trace(const Settings& settings) {
 
 void report_settings(const Lookup& lookup) {
   if (!watches('I')) return;
-  trace_line('I', "letter W records nothing: there are no collectives yet");
+  trace_line('I', "letter W records nothing: collectives are not traced");
   const std::string text = describe_environment(lookup);
   for (size_t at = 0; at < text.size();) {
     const size_t end = text.find('\n', at);

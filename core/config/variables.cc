@@ -229,7 +229,7 @@ constexpr Variable kVariables[] = {
    "what is traced: Gets, Puts, Remote atomics, Synchronisation, Barriers, Locks, Active messages, X polls, Information, C drivers, "
    "Objects (segment, drivers, handlers, locks), Data of puts and messages (the first 32 bytes), N the client's source "
    "line before what its thread does, High-level lines of the client; U, lines that it forces, need no letter; ^ for all "
-   "but. W records nothing: there are no collectives yet",
+   "but. W records nothing: collectives are not traced",
    [](S& s, const V& v) { s.trace_mask = v.letters; }},
   {"GASNET_TRACENODES", Kind::kRanks, "*", 0, 0, "", false,
    "the ranks that write a trace",
@@ -272,7 +272,7 @@ constexpr Variable kVariables[] = {
 constexpr ElsewhereVariable kElsewhere[] = {
   {"GASNET_AMPSHM_MEMORY_REPORT", "a report on memory of another conduit's shared-memory queues"},
   {"GASNET_CATCH_EXIT", "the launcher ends a job whatever rank ends, so exit() is always caught"},
-  {"GASNET_COLL_*", "no collectives yet"},
+  {"GASNET_COLL_*", "collectives have nothing to tune"},
   {"GASNET_CSPAWN_CMD", "of the udp conduit's spawner"},
   {"GASNET_DISABLE_ARGDECODE", "arguments reach programs as they are"},
   {"GASNET_DISABLE_ENVDECODE", "the environment reaches programs as it is"},

@@ -3,6 +3,8 @@
 #include <gasnet_mk.h>
 #include <gasnetex.h>
 
+#include <pthread.h>
+
 #include "job_test.h"
 
 enum { kEndpoints = 4, kOwnBytes = 100001, kClientBytes = 300007, kHandler = 200, kReply = 201, kPlaces = 5 }; /* four ranks at most, and one for replies */
@@ -14,7 +16,7 @@ static gex_Segment_t library_segment, client_segment;
 static gex_Rank_t ranks;
 static unsigned char client_memory[kClientBytes + 64];
 static unsigned char *local;
-static volatile int came[kEndpoints], replied[kEndpoints];
+static volatile int came[kEndpoints], replied[kEndpoints]; /* threads add at once */
 
 /* ---- Handlers: one function for each endpoint, under one index (GX-085, EX-018) ----------------------------- */
 
@@ -24,10 +26,28 @@ static void check_token(gex_Token_t token, int index, int is_request) {
   EXPECT(info.gex_ep == endpoints[index] && info.gex_srcrank < ranks && !info.gex_is_req == !is_request);
   EXPECT(info.gex_entry->gex_cdata == &endpoints[index]);
 }
+/* GX-016, GX-018, EX-132: in handlers, and with a lock held. */
+static void use_what_is_legal(gex_Token_t token, int index) {
+  static gex_HSL_t lock = GEX_HSL_INITIALIZER;
+  uintptr_t bytes = 0;
+  gex_HSL_Lock(&lock);
+  const gex_TM_t pair = gex_TM_Pair(endpoints[index], 1);
+  EXPECT(pair == gex_TM_Pair(endpoints[index], 1) && pair != team);
+  EXPECT(gex_AM_MaxRequestMedium(pair, 0, GEX_EVENT_NOW, 0, 2) >= gex_AM_LUBRequestMedium());
+  EXPECT(gex_EP_QueryCData(endpoints[index]) == NULL || gex_EP_QueryCData(endpoints[index]) == &endpoints[index]);
+  EXPECT(gex_EP_QueryIndex(endpoints[index]) == (gex_EP_Index_t)index && gex_TM_QuerySize(team) == ranks);
+  EXPECT(gex_System_QueryJobRank() == me && gex_System_QueryMaxThreads() >= 1 && gex_System_GetVerboseErrors() == 1);
+  EXPECT(gex_EP_QueryBoundSegmentNB(gex_TM_Pair(endpoints[0], 1), me, NULL, NULL, &bytes, GEX_FLAG_IMMEDIATE) == GEX_EVENT_INVALID);
+  EXPECT(bytes >= kOwnBytes);
+  gex_System_QueryHiddenAMConcurrencyLevel();
+  gex_HSL_Unlock(&lock);
+  EXPECT(gex_Token_MaxReplyMedium(token, GEX_EVENT_NOW, 0, 1) >= 512);
+}
 static void answer(gex_Token_t token, int index, void *buf, size_t nbytes, gex_AM_Arg_t seed, uintptr_t dest) {
   check_token(token, index, 1);
   EXPECT(holds(buf, nbytes, (unsigned)seed));
-  ++came[index];
+  __sync_fetch_and_add(&came[index], 1);
+  use_what_is_legal(token, index);
   if (dest != 0) {
     gex_AM_ReplyLong1(token, kReply, buf, nbytes, (void *)dest, GEX_EVENT_NOW, 0, seed);
   } else {
@@ -37,7 +57,7 @@ static void answer(gex_Token_t token, int index, void *buf, size_t nbytes, gex_A
 static void take_answer(gex_Token_t token, int index, void *buf, size_t nbytes, gex_AM_Arg_t seed) {
   check_token(token, index, 0);
   EXPECT(holds(buf, nbytes, (unsigned)seed));
-  ++replied[index];
+  __sync_fetch_and_add(&replied[index], 1);
 }
 #define HANDLERS(index)                                                                                              \
   static void on_request_##index(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t seed, gex_AM_Arg_t high,  \
@@ -235,6 +255,40 @@ static void messages(void) {
   for (int index = 0; index < kEndpoints; ++index) EXPECT(came[index] != 0 && replied[index] != 0);
 }
 
+#ifdef GASNET_PAR
+/* EX-140: threads with an endpoint each, at once; each has a part of the places of its rank. */
+static void *use_endpoint(void *argument) {
+  const int index = (int)(intptr_t)argument;
+  const gex_Rank_t to = (me + 1) % ranks;
+  const gex_TM_t pair = gex_TM_Pair(endpoints[index], 2);
+  const size_t share = kClientBytes / kPlaces, part = share / kEndpoints;
+  unsigned char *there = memory_of(to, 2, kClientBytes) + me * share + (size_t)index * part;
+  unsigned char *own = malloc(part);
+  for (unsigned round = 0; round < 50; ++round) {
+    const size_t bytes = 1 + (round * 97 + (unsigned)index * 31) % part;
+    fill(own, bytes, round);
+    gex_Event_Wait(gex_RMA_PutNB(pair, to, there, own, bytes, GEX_EVENT_DEFER, 0));
+    EXPECT_EQ(gex_AM_RequestMedium3(pair, to, kHandler, own, bytes < 400 ? bytes : 400, GEX_EVENT_NOW, 0, (gex_AM_Arg_t)round, 0, 0), 0);
+    memset(own, 0, bytes);
+    gex_RMA_GetBlocking(pair, own, to, there, bytes, 0);
+    EXPECT(holds(own, bytes, round));
+  }
+  free(own);
+  return NULL;
+}
+static void endpoint_of_each_thread(void) {
+  pthread_t threads[kEndpoints];
+  int due = 0;
+  for (int i = 0; i < kEndpoints; ++i) due += replied[i] + 50;
+  barrier();
+  for (int i = 1; i < kEndpoints; ++i) EXPECT_EQ(pthread_create(&threads[i], NULL, use_endpoint, (void *)(intptr_t)i), 0);
+  use_endpoint(NULL);
+  for (int i = 1; i < kEndpoints; ++i) pthread_join(threads[i], NULL);
+  GASNET_BLOCKUNTIL(replied[0] + replied[1] + replied[2] + replied[3] == due);
+  barrier();
+}
+#endif
+
 /* EX-004, EX-011 */
 static void exhaust_endpoints(void) {
   gex_EP_t more = GEX_EP_INVALID;
@@ -275,6 +329,9 @@ int main(int argc, char **argv) {
   EXPECT_EQ(gex_Segment_Attach(&attached, team, GASNET_PAGESIZE * 16), GASNET_OK);
   transfers();
   messages();
+#ifdef GASNET_PAR
+  endpoint_of_each_thread();
+#endif
   exhaust_endpoints();
   destroy_segments();
   end_job("endpoints");

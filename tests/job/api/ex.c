@@ -256,7 +256,7 @@ static void put_and_get(void) {
   EXPECT_EQ(gex_NBI_Test(GEX_EC_ALL, 0), GASNET_OK);
   gex_Event_Wait(leaf);
   gex_Event_Wait(root);
-  gex_RMA_PutNBI(team, to, theirs, local, kPieceBytes, GEX_EVENT_NOW, 0);
+  gex_RMA_PutNBI(team, to, theirs, local, kPieceBytes, GEX_EVENT_NOW, to != me ? GEX_FLAG_PEER_NEVER_SELF : 0); /* GX-045 */
   while (gex_NBI_Test(GEX_EC_PUT | GEX_EC_LC, 0) != GASNET_OK) gasnet_AMPoll();
   gex_RMA_GetBlocking(team, local + kLargeBytes, to, theirs + (kPieces - 1) * kPieceBytes, kPieceBytes, 0);
   EXPECT(holds(local + kLargeBytes, kPieceBytes, 200));
