@@ -13,15 +13,24 @@
 namespace pinwire {
 namespace {
 
+/// Of an endpoint that has none under this index, the first endpoint's: clients that let further
+/// endpoints take messages, and register for the first alone, are met in the field.
+[[gnu::cold]] HandlerFunction handler_of_first(uint32_t function, Rank source) noexcept {
+  const HandlerFunction handler =
+      handler_table[function % kHandlerCount].load(std::memory_order_acquire);
+  if (handler != nullptr && function % kHandlerCount >= kClientHandlersFirst) return handler;
+  fatal(
+      "an active message from rank %u names handler %u, which is not registered for endpoint %u "
+      "here; pass it in the table of gasnet_attach or gex_EP_RegisterHandlers on every rank that "
+      "receives it (C1-123)",
+      source, function % kHandlerCount, function / kHandlerCount);
+}
+
 HandlerFunction handler_at(uint32_t function, Rank source) noexcept {
-  const HandlerFunction handler = handler_table[function];
-  if (handler == nullptr) [[unlikely]] {
-    fatal(
-        "an active message from rank %u names handler %u, which is not registered for endpoint %u "
-        "here; pass it in the table of gasnet_attach or gex_EP_RegisterHandlers on every rank that "
-        "receives it (C1-123)",
-        source, function % kHandlerCount, function / kHandlerCount);
-  }
+  // acquire pairs with install_client()
+  const HandlerFunction handler = handler_table[function].load(std::memory_order_acquire);
+  if (handler == nullptr) [[unlikely]]
+    return handler_of_first(function, source);
   return handler;
 }
 

@@ -64,10 +64,12 @@ void register_function(uint8_t index, HandlerFunction function) noexcept {
   handler_table[index] = function;
 }
 
-Status register_client(uint32_t endpoint, HandlerEntry* table, size_t count) {
-  HandlerFunction* functions = handler_table + function_index(endpoint, 0);
+Status choose_indices(uint32_t endpoint, HandlerEntry* table, size_t count) {
+  const auto* functions = handler_table + function_index(endpoint, 0);
   bool taken[kHandlerCount];
-  for (uint32_t i = 0; i < kHandlerCount; ++i) taken[i] = functions[i] != nullptr;
+  for (uint32_t i = 0; i < kHandlerCount; ++i) {
+    taken[i] = functions[i].load(std::memory_order_relaxed) != nullptr;
+  }
   for (size_t i = 0; i < count; ++i) {
     const uint8_t index = table[i].index;
     if (table[i].function == nullptr) return error("handler %zu of the table is NULL", i);
@@ -88,8 +90,20 @@ Status register_client(uint32_t endpoint, HandlerEntry* table, size_t count) {
     if (next < kClientHandlersFirst) return error("more than 128 handlers are registered");
     table[i].index = static_cast<uint8_t>(next);
   }
-  for (size_t i = 0; i < count; ++i) functions[table[i].index] = table[i].function;
   return success();
+}
+
+void install_client(uint32_t endpoint, const HandlerEntry* table, size_t count) noexcept {
+  for (size_t i = 0; i < count; ++i) {
+    handler_table[function_index(endpoint, table[i].index)].store(table[i].function,
+                                                                  std::memory_order_release);
+  }
+}
+
+Status register_client(uint32_t endpoint, HandlerEntry* table, size_t count) {
+  const Status chosen = choose_indices(endpoint, table, count);
+  if (chosen) install_client(endpoint, table, count);
+  return chosen;
 }
 
 void call_short(HandlerFunction handler, pinwire_token* token, uint32_t argc,

@@ -1,6 +1,7 @@
 // The handler table and the call of a handler with 0…16 arguments (C1-124, C1-301).
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -35,7 +36,7 @@ enum InternalHandler : uint8_t {
   kHandlerSegmentQuestion = 15,  ///< extended/segments.h, likewise
   kHandlerSegmentAnswer = 16,
   kHandlerVisComplete = 17,  ///< extended/vis/peer_completion.h
-  kHandlerCollLetter = 20,  ///< extended/coll/mail.h, as all below
+  kHandlerCollLetter = 20,   ///< extended/coll/mail.h, as all below
   kHandlerCollSignal = 21,
   kHandlerCollOffer = 22,
   kHandlerCollPull = 23,
@@ -51,7 +52,9 @@ enum InternalHandler : uint8_t {
 constexpr uint32_t function_index(uint32_t endpoint, uint8_t handler) noexcept {
   return endpoint * kHandlerCount + handler;
 }
-inline constinit HandlerFunction handler_table[kEndpointsMax * kHandlerCount] = {};
+/// Filled while handlers of others run: release there pairs with the acquire of who runs one, and
+/// so covers what was said of it before.
+inline constinit std::atomic<HandlerFunction> handler_table[kEndpointsMax * kHandlerCount] = {};
 
 /// What messages a client said it is for, in GASNet-EX (GX-086); of GASNet-1's nothing is known.
 struct HandlerShape {
@@ -77,6 +80,9 @@ struct HandlerEntry {
   HandlerFunction function;
 };
 Status register_client(uint32_t endpoint, HandlerEntry* table, size_t count);
+/// Its two steps: indices are chosen, and from then on messages run the functions.
+Status choose_indices(uint32_t endpoint, HandlerEntry* table, size_t count);
+void install_client(uint32_t endpoint, const HandlerEntry* table, size_t count) noexcept;
 
 void call_short(HandlerFunction handler, pinwire_token* token, uint32_t argc,
                 const int32_t* args) noexcept;

@@ -58,10 +58,9 @@ void check_long_bounds(Target to, const void* dest, size_t bytes) noexcept {
   }
   fatal(
       "a Long active message from rank %u to rank %u would write %zu bytes at %p, outside the "
-      "segment of its endpoint %u, %llu bytes at 0x%llx (C1-143)",
-      engine.rank, rank_of(to), bytes, dest, endpoint_of(to),
-      static_cast<unsigned long long>(route.segment_bytes),
-      static_cast<unsigned long long>(route.segment_base));
+      "target's segment of %llu bytes at 0x%llx, endpoint %u (C1-143)",
+      engine.rank, rank_of(to), bytes, dest, static_cast<unsigned long long>(route.segment_bytes),
+      static_cast<unsigned long long>(route.segment_base), endpoint_of(to));
 }
 
 /// Of a payload that the driver can only copy, all but what it copies at once goes ahead as puts.

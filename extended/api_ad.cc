@@ -24,6 +24,11 @@ namespace {
 
 constexpr gex_Flags_t kFavors =
     GEX_FLAG_AD_FAVOR_MY_RANK | GEX_FLAG_AD_FAVOR_MY_NBRHD | GEX_FLAG_AD_FAVOR_REMOTE;
+/// Where segments lie: kept, and without effect, as GX-049 leaves it to implementations.
+constexpr gex_Flags_t kDispositions = 0xff00;
+static_assert((GEX_FLAG_SELF_SEG_UNKNOWN | GEX_FLAG_SELF_SEG_SOME | GEX_FLAG_SELF_SEG_BOUND |
+               GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_UNKNOWN | GEX_FLAG_PEER_SEG_SOME |
+               GEX_FLAG_PEER_SEG_BOUND | GEX_FLAG_PEER_SEG_OFFSET) == kDispositions);
 constexpr gex_Flags_t kPlaces = GEX_FLAG_AD_MY_RANK | GEX_FLAG_AD_MY_NBRHD;
 
 bool is_single(uint32_t bits) noexcept { return bits != 0 && (bits & (bits - 1)) == 0; }
@@ -43,7 +48,7 @@ void check_domain(gex_TM_t tm, gex_DT_t type, gex_OP_t codes, gex_Flags_t flags)
         codes & ~atomic_codes(type), type);
   }
   const gex_Flags_t favors = flags & kFavors;
-  if ((flags & ~kFavors) != 0 || (favors != 0 && !is_single(favors))) {
+  if ((flags & ~(kFavors | kDispositions)) != 0 || (favors != 0 && !is_single(favors))) {
     fatal("gex_AD_Create: flags 0x%x are not one of the GEX_FLAG_AD_FAVOR ones (GX-046)", flags);
   }
 }

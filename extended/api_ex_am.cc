@@ -54,10 +54,8 @@ int gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t* table, size_t numentrie
     }
     entries.push_back({table[i].gex_index, reinterpret_cast<HandlerFunction>(table[i].gex_fnptr)});
   }
-  if (const Status registered = register_client(ep->index, entries.data(), entries.size());
-      !registered) {
-    return api_error(GASNET_ERR_BAD_ARG, "gex_EP_RegisterHandlers: %s",
-                     registered.sentence().c_str());
+  if (const Status chosen = choose_indices(ep->index, entries.data(), entries.size()); !chosen) {
+    return api_error(GASNET_ERR_BAD_ARG, "gex_EP_RegisterHandlers: %s", chosen.sentence().c_str());
   }
   for (size_t i = 0; i < numentries; ++i) {
     table[i].gex_index = entries[i].index;
@@ -65,13 +63,15 @@ int gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t* table, size_t numentrie
     handler_shapes[function_index(ep->index, entries[i].index)] = shape_of(table[i]);
     trace_line('O', "handler %u registered", table[i].gex_index);
   }
+  install_client(ep->index, entries.data(), entries.size());
   return GASNET_OK;
 }
 
 gex_TI_t gex_Token_Info(gex_Token_t token, gex_Token_Info_t* info, gex_TI_t) {
   info->gex_srcrank = token->source;
   info->gex_ep = objects.endpoints[token->endpoint];
-  info->gex_entry = &info->gex_ep->handlers[token->handler];
+  const bool has_own = info->gex_ep->handlers[token->handler].gex_fnptr != nullptr;
+  info->gex_entry = &(has_own ? info->gex_ep : objects.endpoint)->handlers[token->handler];
   info->gex_is_req = token->is_request;
   info->gex_is_long = token->is_long;
   return GEX_TI_ALL;

@@ -30,7 +30,8 @@ typedef struct {
 
 /* As often as wished; the others have to know before they send. GASNET_ERR_BAD_ARG, and nothing registered, for an
  * index that is taken or too low, no function, flags or arguments that do not exist, and when no
- * index is free. Not a barrier. */
+ * index is free. Not a barrier. An endpoint that has no handler under an index runs the first endpoint's, if that
+ * has one. */
 int gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t *table, size_t numentries);
 
 /* ---- What a handler's token tells (GX-098 to GX-101): in the handler ----------------------------------- */

@@ -7,7 +7,7 @@
 
 #include "job_test.h"
 
-enum { kEndpoints = 4, kOwnBytes = 100001, kClientBytes = 300007, kHandler = 200, kReply = 201, kPlaces = 5 }; /* four ranks at most, and one for replies */
+enum { kEndpoints = 4, kOwnBytes = 100001, kClientBytes = 300007, kHandler = 200, kReply = 201, kFirst = 202, kPlaces = 5 }; /* four ranks at most, and one for replies */
 
 static gex_Client_t client;
 static gex_TM_t team;
@@ -69,7 +69,18 @@ static void take_answer(gex_Token_t token, int index, void *buf, size_t nbytes, 
   }
 HANDLERS(0) HANDLERS(1) HANDLERS(2) HANDLERS(3)
 
+/* Registered for the first endpoint alone, which stands in for the others. */
+static volatile int came_to_first;
+static void on_first(gex_Token_t token) {
+  gex_Token_Info_t info;
+  EXPECT_EQ(gex_Token_Info(token, &info, GEX_TI_ALL), GEX_TI_ALL);
+  EXPECT(info.gex_ep == endpoints[3] && info.gex_entry->gex_cdata == &came_to_first && info.gex_is_req);
+  __sync_fetch_and_add(&came_to_first, 1);
+}
+
 static void register_handlers(void) {
+  gex_AM_Entry_t first = {kFirst, (gex_AM_Fn_t)on_first, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, (void *)&came_to_first, NULL};
+  EXPECT_EQ(gex_EP_RegisterHandlers(endpoints[0], &first, 1), GASNET_OK);
   static const gex_AM_Fn_t functions[kEndpoints][2] = {{(gex_AM_Fn_t)on_request_0, (gex_AM_Fn_t)on_reply_0},
                                                        {(gex_AM_Fn_t)on_request_1, (gex_AM_Fn_t)on_reply_1},
                                                        {(gex_AM_Fn_t)on_request_2, (gex_AM_Fn_t)on_reply_2},
@@ -251,6 +262,10 @@ static void messages(void) {
       GASNET_BLOCKUNTIL(replied[from] == due);
     }
   }
+  const int due_to_first = came_to_first + 1;
+  barrier();
+  gex_AM_RequestShort0(gex_TM_Pair(endpoints[1], 3), (me + 1) % ranks, kFirst, 0);
+  GASNET_BLOCKUNTIL(came_to_first == due_to_first);
   barrier();
   for (int index = 0; index < kEndpoints; ++index) EXPECT(came[index] != 0 && replied[index] != 0);
 }

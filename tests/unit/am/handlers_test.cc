@@ -45,8 +45,8 @@ TEST(Handlers, EachEndpointHasItsOwn_GX_085) {
   HandlerEntry table[] = {{0, nothing}, {200, nothing}};
   ASSERT_TRUE(register_client(7, table, 2).ok());
   EXPECT_EQ(table[0].index, 255);
-  EXPECT_EQ(handler_table[function_index(7, 200)], nothing);
-  EXPECT_EQ(handler_table[function_index(6, 200)], nullptr);
+  EXPECT_EQ(handler_table[function_index(7, 200)].load(), nothing);
+  EXPECT_EQ(handler_table[function_index(6, 200)].load(), nullptr);
   EXPECT_FALSE(register_client(7, table, 2).ok());  // taken
   ASSERT_TRUE(register_client(6, table, 2).ok());
 }
