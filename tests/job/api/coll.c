@@ -329,17 +329,19 @@ static gex_Event_t hand_over(gex_Event_t event) {
 static void *work_at_team(void *number) {
   const gex_TM_t tm = teams[(uintptr_t)number];
   const gex_Rank_t rank = gex_TM_QueryRank(tm), size = gex_TM_QuerySize(tm);
+  gex_Event_t others[kThreadRounds];
   for (uint64_t i = 0; i < kThreadRounds; ++i) {
     uint64_t sum = 0, mine = rank + i, told = rank == i % size ? i * 7 : 0;
     const gex_Event_t reduced = gex_Coll_ReduceToAllNB(tm, &sum, &mine, GEX_DT_U64, 8, 1, GEX_OP_ADD, NULL, NULL, 0);
     const gex_Event_t broadcasted = gex_Coll_BroadcastNB(tm, (gex_Rank_t)(i % size), &told, &told, 8, 0);
-    const gex_Event_t other = hand_over(gex_Coll_BarrierNB(tm, 0));
+    others[i] = hand_over(gex_Coll_BarrierNB(tm, 0));
     gex_Event_Wait(broadcasted);
     gex_Event_Wait(reduced);
-    gex_Event_Wait(other);
     EXPECT_EQ(sum, (uint64_t)size * (size - 1) / 2 + size * i);
     EXPECT_EQ(told, i * 7);
   }
+  /* Not before all calls are made: two threads of two ranks could wait for a call of each other's (GX-022). */
+  gex_Event_WaitAll(others, kThreadRounds, 0);
   return NULL;
 }
 static void threads(void) {
