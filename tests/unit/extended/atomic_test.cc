@@ -45,21 +45,20 @@ uint64_t bits_of(T value) {
 
 /// Integers by way of 128 bits, of which the lower ones are kept.
 template <typename T>
-T wrapped(__int128 value) {
-  return static_cast<T>(
-      static_cast<std::make_unsigned_t<T>>(static_cast<unsigned __int128>(value)));
+T wrapped(unsigned __int128 value) {
+  return static_cast<T>(static_cast<std::make_unsigned_t<T>>(value));
 }
 
 template <typename T>
 T oracle(gex_OP_t base, T old, T a, T b) {
-  using Wide = std::conditional_t<std::is_integral_v<T>, __int128, T>;
+  using Wide = std::conditional_t<std::is_integral_v<T>, unsigned __int128, T>;
   const auto narrow = [](Wide value) {
     if constexpr (std::is_integral_v<T>)
       return wrapped<T>(value);
     else
       return value;
   };
-  const Wide x = old, y = a;
+  const auto x = static_cast<Wide>(old), y = static_cast<Wide>(a);
   switch (base) {
     case GEX_OP_ADD:
       return narrow(x + y);
