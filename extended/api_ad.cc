@@ -11,6 +11,7 @@
 #include "core/trace/trace.h"
 #include "extended/atomic.h"
 #include "extended/domain.h"
+#include "extended/explicit.h"
 #include "extended/objects.h"
 #include "extended/sync.h"
 #include "extended/transfer.h"
@@ -150,10 +151,9 @@ bool start(const char* call, const Request& request, uint64_t a, uint64_t b,
   note_event(Event::kAtomic, rank_of(to), bytes, request.code);
   pinwire_atomic_before(request.code, request.flags);
   void* result = atomic_fetches(request.code) ? request.result : nullptr;
-  const Patience patience =
-      request.flags & GEX_FLAG_IMMEDIATE ? Patience::kTries : Patience::kWaits;
-  const bool is_started = start_atomic(to, request.address, what, result, op,
-                                       kUsageChecks ? &request.ad->under_way : nullptr, patience);
+  const bool is_started =
+      start_atomic(to, request.address, what, result, op,
+                   kUsageChecks ? &request.ad->under_way : nullptr, patience_of(request.flags));
   pinwire_atomic_after(request.code, request.flags);
   return is_started;
 }
@@ -200,16 +200,9 @@ gex_Event_t pinwire_ad_nb(gex_AD_t ad, gex_DT_t dt, void* result_p, gex_Rank_t r
   constexpr const char* kCall = "gex_AD_OpNB";
   const ClientCall inside(kCall);
   const Request request{ad, dt, result_p, rank, addr, op, flags};
-  if (pinwire_op* counted = take_op()) [[likely]] {
-    if (start(kCall, request, a, b, *counted)) return handle_of(counted);
-    handle_of(counted);  // given back, as nothing counts on it
-    return GEX_EVENT_NO_OP;
-  }
-  if (flags & GEX_FLAG_IMMEDIATE) return GEX_EVENT_NO_OP;
-  pinwire_op here{};  // all events are in flight: done at once
-  start(kCall, request, a, b, here);
-  wait_until([&] { return here.finished(); });
-  return GEX_EVENT_INVALID;
+  return start_explicit(patience_of(flags), [&](pinwire_op& counted) noexcept {
+    return start(kCall, request, a, b, counted);
+  });
 }
 
 int pinwire_ad_nbi(gex_AD_t ad, gex_DT_t dt, void* result_p, gex_Rank_t rank, void* addr,

@@ -28,10 +28,6 @@ int bad_arguments(const void* client_p, const void* ep_p, const void* tm_p, cons
   return GASNET_OK;
 }
 
-int failed(const char* call, const Status& status) noexcept {
-  return api_error(GASNET_ERR_RESOURCE, "%s failed: %s", call, status.sentence().c_str());
-}
-
 }  // namespace
 
 extern "C" {
@@ -48,15 +44,15 @@ int pinwire_client_init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p, 
   if (const int bad = bad_arguments(client_p, ep_p, tm_p, name, flags)) return bad;
   Status status = check_units(config);
   if (status) status = job_init(static_cast<SegmentKind>(segment_kind), config);
-  if (!status) return failed("gex_Client_Init", status);
+  if (!status) return api_failure("gex_Client_Init", status);
   publish_ranks();
   make_objects(name, flags);
   events_move = true;
   barriers_of_ex = true;
-  if (status = job_connect(); !status) return failed("gex_Client_Init", status);
+  if (status = job_connect(); !status) return api_failure("gex_Client_Init", status);
   // Limits stay as they are for the whole job (GX-093), and FAST reaches segments whole, or not.
   set_limits(job()->has_segments || job()->kind == SegmentKind::kFast);
-  if (status = job_begin(); !status) return failed("gex_Client_Init", status);
+  if (status = job_begin(); !status) return api_failure("gex_Client_Init", status);
   *client_p = objects.client;
   *ep_p = objects.endpoint;
   *tm_p = objects.team;

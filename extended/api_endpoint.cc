@@ -13,10 +13,6 @@ using namespace pinwire;
 
 namespace {
 
-int failed(const char* call, const Status& status) noexcept {
-  return api_error(GASNET_ERR_RESOURCE, "%s failed: %s", call, status.sentence().c_str());
-}
-
 int bad_segment_arguments(const void* segment_p, gex_Client_t client, const void* address,
                           uintptr_t length, gex_Flags_t flags) noexcept {
   const char* why = nullptr;
@@ -81,7 +77,7 @@ int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintptr_t size) {
   }
   *segment_p = GEX_SEGMENT_INVALID;
   if (const Status status = job_attach_later(size); !status) {
-    return failed("gex_Segment_Attach", status);
+    return api_failure("gex_Segment_Attach", status);
   }
   if (is_all) return GASNET_OK;
   make_segment_object(job()->segment.base, job()->segment_bytes);
@@ -98,7 +94,7 @@ int gex_Segment_Create(gex_Segment_t* segment_p, gex_Client_t client, gex_Addr_t
                      "what there is (EX-060)");
   }
   auto segment = create_segment_object(client, address, length);
-  if (!segment) return failed("gex_Segment_Create", segment.error());
+  if (!segment) return api_failure("gex_Segment_Create", segment.error());
   *segment_p = *segment;
   return GASNET_OK;
 }
@@ -140,7 +136,7 @@ int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags) {
   }
   const ClientCall inside("gex_EP_BindSegment");
   if (const Status bound = bind_segment(*ep, *segment); !bound) {
-    return failed("gex_EP_BindSegment", bound);
+    return api_failure("gex_EP_BindSegment", bound);
   }
   learn_segment(target_of(engine.rank, ep->index));
   return GASNET_OK;
@@ -159,7 +155,7 @@ int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t* eps, size_t num_eps, gex_F
   }
   const ClientCall inside("gex_EP_PublishBoundSegment");
   if (const Status told = publish_bound(tm, eps, num_eps); !told) {
-    return failed("gex_EP_PublishBoundSegment", told);
+    return api_failure("gex_EP_PublishBoundSegment", told);
   }
   return GASNET_OK;
 }

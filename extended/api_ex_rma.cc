@@ -4,6 +4,7 @@
 #include "core/base/log.h"
 #include "core/engine/engine.h"
 #include "core/trace/trace.h"
+#include "extended/explicit.h"
 #include "extended/objects.h"
 #include "extended/sync.h"
 #include "extended/transfer.h"
@@ -24,27 +25,6 @@ unsigned sets_of(gex_EC_t mask) noexcept {
   if (mask & GEX_EC_AM) sets |= kAms;
   if (mask & GEX_EC_RMW) sets |= kRmws;
   return sets;
-}
-
-Patience patience_of(gex_Flags_t flags) noexcept {
-  return flags & GEX_FLAG_IMMEDIATE ? Patience::kTries : Patience::kWaits;
-}
-
-/// Starts with `start(op)` on a fresh operation. Without one left it completes at once instead, or
-/// does nothing, as `patience` has it.
-template <typename Start>
-gex_Event_t start_explicit(Patience patience, Start&& start) noexcept {
-  pinwire_op* op = take_op();
-  if (op == nullptr) {
-    if (patience == Patience::kTries) return GEX_EVENT_NO_OP;
-    pinwire_op here{};
-    start(here);
-    wait_until([&] { return here.finished(); });
-    return GEX_EVENT_INVALID;
-  }
-  const bool has_started = start(*op);
-  const gex_Event_t event = handle_of(op);
-  return has_started ? event : GEX_EVENT_NO_OP;
 }
 
 void check_rank(const char* call, Target target) noexcept {

@@ -50,4 +50,8 @@ int api_error(int code, const char* format, ...) noexcept {
   return code;
 }
 
+int api_failure(const char* call, const Status& status) noexcept {
+  return api_error(GASNET_ERR_RESOURCE, "%s failed: %s", call, status.sentence().c_str());
+}
+
 }  // namespace pinwire

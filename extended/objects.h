@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/api_types.h"
+#include "core/base/result.h"
 #include "core/engine/engine.h"
 #include "extended/team/tables.h"
 #include "segment/memory.h"
@@ -53,9 +54,9 @@ struct pinwire_tm {
   gex_Rank_t rank = 0;
   gex_Rank_t size = 0;
   const void* client_data = nullptr;
-  pinwire::Member* member = nullptr;  ///< its collectives (extended/coll)
-  gex_Flags_t flags = 0;              ///< as it was made with
-  gex_Memvec_t scratch{};             ///< of the client, which gets it back; unused
+  pinwire::Member* member = nullptr;            ///< its collectives (extended/coll)
+  gex_Flags_t flags = 0;                        ///< as it was made with
+  gex_Memvec_t scratch{};                       ///< of the client, which gets it back; unused
   std::unique_ptr<pinwire::TeamTables> tables;  ///< nullptr: of gex_Client_Init
 };
 static_assert(offsetof(pinwire_tm, members) == 0);
@@ -102,5 +103,7 @@ void set_limits(bool is_final) noexcept;
 /// gex_System_SetVerboseErrors: whether calls that return an error say why.
 extern bool tells_errors;
 [[gnu::format(printf, 2, 3)]] int api_error(int code, const char* format, ...) noexcept;
+/// GASNET_ERR_RESOURCE, with what the status says.
+int api_failure(const char* call, const Status& status) noexcept;
 
 }  // namespace pinwire

@@ -113,18 +113,12 @@ Result<SegmentFacts> publish_own(const Job& job) {
   return facts;
 }
 
-/// Puts and gets that are traced or counted must come to the library: an empty table inlines none.
-bool withholds_reach() noexcept {
-  return watches('G') || watches('P') || watches('R') || watches('D');
-}
-
 Status map_peer(Job& job, Rank peer, const SegmentFacts& facts) {
   auto mapped = map_peer_memory(facts.pid, facts.fd, facts.bytes);
   if (!mapped) return error("rank %u: %s", peer, mapped.sentence().c_str());
   job.shm->map_peer_region(peer, facts.base, facts.bytes, mapped->base);
-  if (withholds_reach()) return success();
-  pinwire_reach[peer] = {facts.base, facts.bytes,
-                         reinterpret_cast<uintptr_t>(mapped->base) - facts.base, 0};
+  let_headers_reach(peer, facts.base, facts.bytes,
+                    reinterpret_cast<uint64_t>(mapped->base) - facts.base);
   return success();
 }
 
@@ -167,7 +161,7 @@ Status reach_peer(Job& job, Rank peer, const SegmentFacts& facts) {
   route.region_key = facts.keys[route.driver_index];
   if (facts.bytes == 0) return success();
   if (route.driver == nullptr) {
-    if (!withholds_reach()) pinwire_reach[peer] = {facts.base, facts.bytes, 0, 0};
+    let_headers_reach(peer, facts.base, facts.bytes, 0);
     return success();
   }
   route.reach = facts.reach[route.driver_index];
@@ -195,6 +189,16 @@ Status take_grants(uint32_t index, const std::vector<SegmentFacts>& facts) {
 }
 
 }  // namespace
+
+void let_headers_reach(Target to, uint64_t base, uint64_t bytes, uint64_t delta) noexcept {
+  // An empty table inlines nothing.
+  if (watches('G') || watches('P') || watches('R') || watches('D')) return;
+  struct pinwire_reach& reach = ::pinwire_reach[to];
+  reach.size = 0;
+  reach.base = base;
+  reach.delta = delta;
+  reach.size = bytes;
+}
 
 Status publish_segments(Job& job, const Gather& gather) {
   auto mine = publish_own(job);

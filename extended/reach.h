@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/engine/target.h"
 #include "extended/gather.h"
 #include "extended/job.h"
 
@@ -9,5 +10,9 @@ namespace pinwire {
 
 /// Collective, by `gather`. Fills the routes and the table that the inlined puts and gets use.
 Status publish_segments(Job& job, const Gather& gather);
+
+/// From now on the headers' inlined calls reach [base, base + bytes) of that endpoint's memory
+/// here, `delta` further on; unless they are traced or counted, and so must come to the library.
+void let_headers_reach(Target to, uint64_t base, uint64_t bytes, uint64_t delta) noexcept;
 
 }  // namespace pinwire

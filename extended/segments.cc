@@ -13,6 +13,7 @@
 #include "core/base/log.h"
 #include "core/trace/trace.h"
 #include "extended/job.h"
+#include "extended/reach.h"
 #include "extended/team/gather_over.h"
 #include "segment/memory.h"
 
@@ -24,18 +25,6 @@ static_assert(kEndpointsMax <= ShmDriver::kBoundRegionsMax && kEndpointsMax == G
 /// Two threads may want the same segment first.
 std::mutex learning;
 
-/// Puts and gets that are traced or counted must come to the library.
-bool withholds_reach() noexcept { return watches('G') || watches('P') || watches('D'); }
-
-void let_headers_reach(Target to, const BoundFacts& facts, uint64_t delta) noexcept {
-  if (withholds_reach()) return;
-  struct pinwire_reach& reach = ::pinwire_reach[to];
-  reach.size = 0;
-  reach.base = facts.base;
-  reach.delta = delta;
-  reach.size = facts.bytes;
-}
-
 /// A key for the shared-memory driver, or leave to send messages.
 Status reach_by_shm(Rank peer, const BoundFacts& facts, Route& route) {
   ShmDriver& shm = *job()->shm;
@@ -44,7 +33,7 @@ Status reach_by_shm(Rank peer, const BoundFacts& facts, Route& route) {
     if (!mapped) return error("rank %u: %s", peer, mapped.sentence().c_str());
     route.region_key =
         shm.map_bound_region(peer, facts.endpoint, facts.base, facts.bytes, mapped->base);
-    let_headers_reach(target_of(peer, facts.endpoint), facts,
+    let_headers_reach(target_of(peer, facts.endpoint), facts.base, facts.bytes,
                       reinterpret_cast<uint64_t>(mapped->base) - facts.base);
     return success();
   }
@@ -110,7 +99,7 @@ Status reach_bound(Rank peer, const BoundFacts& facts) {
   route.reach = facts.reach[route.driver_index];
   if (route.driver == nullptr) {
     route.reach = Reach::kWhole;
-    let_headers_reach(to, facts, 0);
+    let_headers_reach(to, facts.base, facts.bytes, 0);
   } else if (job()->shm != nullptr && route.driver_index == job()->shm_index) {
     if (auto reached = reach_by_shm(peer, facts, route); !reached) return reached;
   }
