@@ -23,8 +23,8 @@
 #include "core/topo/numa.h"
 #include "core/trace/trace.h"
 #include "extended/barrier.h"
-#include "extended/coll/mail.h"
 #include "extended/canary.h"
+#include "extended/coll/mail.h"
 #include "extended/connect.h"
 #include "extended/debugging.h"
 #include "extended/exit.h"
@@ -58,6 +58,12 @@ Status compare_configs(const Job& job, const std::vector<RankTold>& told, const 
                config);
 }
 
+/// A supernode's ranks map each other's segments (GX-167): none does where all go by a
+/// network.
+bool maps_peers(const Settings& settings) noexcept {
+  return settings.driver == DriverChoice::kAuto || settings.driver == DriverChoice::kShm;
+}
+
 Status exchange_facts(Job& job, const char* config) {
   const Settings& settings = job.settings;
   const std::vector<uint32_t> cpus = usable_cpus();
@@ -89,7 +95,7 @@ Status exchange_facts(Job& job, const char* config) {
     job.ranks.push_back(told[rank].facts);
   }
   if (auto alike = compare_configs(job, told, config); !alike) return alike;
-  job.places = place_ranks(job.ranks, settings.supernode_maxsize);
+  job.places = place_ranks(job.ranks, maps_peers(settings) ? settings.supernode_maxsize : 1);
   return set_segment_limits(job, told);
 }
 
