@@ -12,11 +12,12 @@
 namespace pinwire {
 namespace {
 
-uint32_t poll_lane(uint32_t driver, uint32_t lane, bool& has_served) noexcept {
+uint32_t poll_lane(uint32_t driver, uint32_t lane, bool& has_served, bool is_own = true) noexcept {
   DriverSlot& slot = engine.drivers[driver];
   // An empty lane is left alone: no lock, no batch, where the driver can tell at a glance.
   if (slot.caps.concurrent_idle && slot.driver->idle(lane)) return 0;
   DriverLane& l = slot.lanes[lane];
+  if (!is_own && l.is_left_to_owner()) return 0;
   if (!l.try_lock()) return 0;
   const uint32_t found = drain_lane(driver, lane, RecvFilter::kAll, DispatchSink{});
   if (found == 0 && slot.caps.tells_service && !slot.driver->idle(lane)) has_served = true;
@@ -81,7 +82,7 @@ uint32_t poll() noexcept {
     found += poll_lane(d, own, has_served);
     if constexpr (kConcurrent) {
       const uint32_t other = engine.drivers[d].lane_of(state.turn);
-      if (other != own) found += poll_lane(d, other, has_served);
+      if (other != own) found += poll_lane(d, other, has_served, false);
     }
   }
   let_stream_gather(state, found);

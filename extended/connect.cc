@@ -57,6 +57,7 @@ Status open_one(Job& job, Driver& driver) {
                   rail);
   }
   ++engine.driver_count;
+  engine.own_lanes(engine.thread());
   trace_line('O', "driver %s opened with %u lanes", driver.name(), slot.lane_count);
   return success();
 }

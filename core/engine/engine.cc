@@ -33,6 +33,11 @@ void count_thread() noexcept {
   engine.set_spins();
 }
 
+bool may_own_lanes() noexcept {
+  static const bool may = prepare_barriers();
+  return may;
+}
+
 /// A peer that dies breaks its connections before the launcher hears of its end; and who that was,
 /// and of what, says more than that it is gone. So the launcher may end this rank first.
 void wait_for_the_cause() noexcept {
@@ -48,7 +53,16 @@ void Engine::adopt(ThreadState& state) noexcept {
   // The first threads have a lane each, which nobody else sends on; the others share the last.
   state.lane = std::min(threads.fetch_add(1, std::memory_order_relaxed), lane_count - 1);
   state.turn = state.lane;
+  own_lanes(state);
   if (has_dispatcher) register_client_thread();  // last: it may be interrupted at once
+}
+
+void Engine::own_lanes(const ThreadState& state) noexcept {
+  if (!kConcurrent || has_dispatcher || !may_own_lanes()) return;
+  for (uint32_t d = 0; d < driver_count; ++d) {
+    if (state.lane + 1 >= drivers[d].lane_count) continue;
+    drivers[d].lanes[state.lane].owner.store(&state, std::memory_order_relaxed);
+  }
 }
 
 void driver_failed(const Driver& driver, WorkStatus status) noexcept {

@@ -90,6 +90,9 @@ struct Engine {
 
   /// The first call of a thread.
   void adopt(ThreadState& state) noexcept;
+  /// Gives this thread the lanes that no other thread sends on (info.owned_lanes), for good: to the
+  /// first threads one each, of every driver that is open. Not where a dispatcher looks after all.
+  void own_lanes(const ThreadState& state) noexcept;
 
   /// Who waits for a peer that has a core bridges the gap between two of its frames, a few
   /// microseconds: two switches cost as much. Ranks that outnumber the cores wait for each other's.

@@ -1,4 +1,5 @@
-// A lane: one queue set of a driver, with the lock that serialises it in PAR.
+// A lane: one queue set of a driver, with the lock that serialises it in PAR; and what the library
+// knows of the threads that use them.
 #pragma once
 
 #include <sched.h>
@@ -9,57 +10,14 @@
 
 #include "core/base/bits.h"
 #include "core/base/check.h"
+#include "core/engine/lane_lock.h"
+#include "core/interrupts/client_threads.h"
 #include "core/mode.h"
 
 namespace pinwire {
 
 inline constexpr uint32_t kLanesMax = 16;
 inline constexpr uint32_t kDriversMax = 4;
-
-struct alignas(kCacheLineBytes) DriverLane {
-  std::atomic<bool> locked{false};
-  /// Signalled work that the driver has accepted and not yet reported; under the lock.
-  uint32_t pending = 0;
-
-  // acquire here pairs with release in unlock(). Without concurrency the flag still tells a signal
-  // handler that calls gasnet_exit whether it interrupted the use of this lane.
-  bool try_lock() noexcept {
-    if (locked.load(std::memory_order_relaxed)) return false;
-    if (is_concurrent()) return !locked.exchange(true, std::memory_order_acquire);
-    locked.store(true, std::memory_order_relaxed);
-    return true;
-  }
-  /// Spins `spins_before_yield` times between two yields, read when the lock is held.
-  void lock(const std::atomic<uint32_t>& spins_before_yield) noexcept {
-    if (!try_lock()) [[unlikely]]
-      wait_for_lock(spins_before_yield.load(std::memory_order_relaxed));
-  }
-  /// For who does not wait for whoever polls here: true unless it is held longer than a post takes.
-  bool try_lock_briefly() noexcept {
-    constexpr uint32_t kTries = 64;
-    for (uint32_t tries = 0; tries < kTries; ++tries) {
-      if (try_lock()) return true;
-      cpu_relax();
-    }
-    return false;
-  }
-  void unlock() noexcept { locked.store(false, std::memory_order_release); }
-
- private:
-  /// The holder, or the peer whose answer it waits for, may have lost its core to this very thread.
-  [[gnu::noinline]] void wait_for_lock(uint32_t spins_before_yield) noexcept {
-    constexpr uint32_t kSpinsMax = 1000;
-    const uint32_t spins_max = std::min(spins_before_yield, kSpinsMax);
-    for (uint32_t spins = 0; !try_lock(); ++spins) {
-      if (spins >= spins_max) {
-        sched_yield();
-        spins = 0;
-      } else {
-        cpu_relax();
-      }
-    }
-  }
-};
 
 /// What the library knows of a client thread. One word of each is on the path of every call.
 struct ThreadState {
@@ -78,5 +36,87 @@ struct ThreadState {
   uint32_t nap_us = 0;            ///< the next (am/sleep.h)
 };
 inline constinit thread_local ThreadState this_thread;
+
+struct alignas(kCacheLineBytes) DriverLane {
+  /// The thread that it belongs to, which takes it without a locked instruction; nullptr: none. A
+  /// thread that begins where one has ended inherits what was at its address.
+  std::atomic<const ThreadState*> owner{nullptr};
+  BasicLaneLock<ThreadMemory> word;
+  /// Signalled work that the driver has accepted and not yet reported; under the lock.
+  uint32_t pending = 0;
+  /// Times that the owner has been inside. By it alone; others see so whether it still comes.
+  std::atomic<uint32_t> owner_turns{0};
+  std::atomic<uint32_t> turns_seen{0};  ///< by another, which has looked `looks` times since
+  std::atomic<uint32_t> looks{0};
+
+  bool is_mine() const noexcept { return owner.load(std::memory_order_relaxed) == &this_thread; }
+
+  // Without concurrency the word still tells a signal handler that calls gasnet_exit whether it
+  // interrupted the use of this lane.
+  bool try_lock() noexcept {
+    if (!is_concurrent()) return word.try_lock_alone();
+    if constexpr (kConcurrent) {
+      if (is_mine()) return word.try_lock_as_owner();
+    }
+    return word.try_lock();
+  }
+  /// Spins `spins_before_yield` times between two yields, read when the lock is held.
+  void lock(const std::atomic<uint32_t>& spins_before_yield) noexcept {
+    if (!try_lock()) [[unlikely]]
+      wait_for_lock(spins_before_yield.load(std::memory_order_relaxed));
+  }
+  /// For who does not wait for whoever polls here: true unless it is held longer than a post takes.
+  bool try_lock_briefly() noexcept {
+    constexpr uint32_t kTries = 64;
+    for (uint32_t tries = 0; tries < kTries; ++tries) {
+      if (try_lock()) return true;
+      cpu_relax();
+    }
+    return false;
+  }
+  void unlock() noexcept {
+    if constexpr (kConcurrent) {
+      if (is_mine()) {
+        owner_turns.store(owner_turns.load(std::memory_order_relaxed) + 1,
+                          std::memory_order_relaxed);
+        return word.unlock_as_owner();
+      }
+    }
+    word.unlock();
+  }
+
+  /// For a thread that polls in turn the lanes of all, and has seen that there is something:
+  /// whether it is left to the owner, which comes often enough. To take it away costs both.
+  bool is_left_to_owner() noexcept {
+    if (!word.is_owned() || is_mine()) [[likely]]
+      return false;
+    const uint32_t turns = owner_turns.load(std::memory_order_relaxed);
+    if (turns != turns_seen.load(std::memory_order_relaxed)) {
+      turns_seen.store(turns, std::memory_order_relaxed);
+      looks.store(0, std::memory_order_relaxed);
+      return true;
+    }
+    const uint32_t looked = looks.load(std::memory_order_relaxed) + 1;
+    looks.store(looked, std::memory_order_relaxed);
+    return looked < kLooksMax;
+  }
+
+ private:
+  static constexpr uint32_t kLooksMax = 16;
+
+  /// The holder, or the peer whose answer it waits for, may have lost its core to this very thread.
+  [[gnu::noinline]] void wait_for_lock(uint32_t spins_before_yield) noexcept {
+    constexpr uint32_t kSpinsMax = 1000;
+    const uint32_t spins_max = std::min(spins_before_yield, kSpinsMax);
+    for (uint32_t spins = 0; !try_lock(); ++spins) {
+      if (spins >= spins_max) {
+        sched_yield();
+        spins = 0;
+      } else {
+        cpu_relax();
+      }
+    }
+  }
+};
 
 }  // namespace pinwire

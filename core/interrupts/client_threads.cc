@@ -35,9 +35,8 @@ constinit std::mutex lock;  // never taken in a signal handler
 bool ThreadMemory::pass_barrier(const void*) noexcept {
   return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
-void prepare_barriers() noexcept {
-  // Where it fails, so does each pass_barrier(), which says so.
-  syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+bool prepare_barriers() noexcept {
+  return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
 
 void register_client_thread() noexcept {
@@ -59,7 +58,7 @@ void forget_client_thread() noexcept {
   }
 }
 
-Asked notify_client(bool asks_another, bool (*signal)(const ClientThread& thread)) noexcept {
+Asked notify_client(bool asks_another, void (*signal)(const ClientThread& thread)) noexcept {
   const std::lock_guard guard(lock);
   return notify_one(clients, asks_another, signal);
 }

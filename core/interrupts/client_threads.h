@@ -18,8 +18,8 @@ struct ThreadMemory {
   /// Every thread of this process passes a full barrier. False where the kernel cannot.
   static bool pass_barrier(const void*) noexcept;
 };
-/// Before the first pass_barrier().
-void prepare_barriers() noexcept;
+/// Before the first pass_barrier(). False: the kernel passes none, and each of them says so, too.
+bool prepare_barriers() noexcept;
 
 struct ClientThread {
   BasicHandshake<ThreadMemory> handshake;
@@ -27,9 +27,7 @@ struct ClientThread {
   /// By itself alone.
   Counter polls;
   pid_t thread_id = 0;
-  // notify_one(); under the lock of the list, as the next
-  bool is_slow = false;
-  bool is_unsent = false;
+  bool is_slow = false;  ///< notify_one(); under the lock of the list, as the next
   ClientThread* next = nullptr;
 };
 inline constinit thread_local ClientThread this_client;
@@ -40,8 +38,8 @@ void register_client_thread() noexcept;
 void forget_client_thread() noexcept;
 
 /// Has one of them run the handlers of what has arrived (notify_one). `signal(thread)` must not
-/// wait; false: it could not.
-Asked notify_client(bool asks_another, bool (*signal)(const ClientThread& thread)) noexcept;
+/// wait.
+Asked notify_client(bool asks_another, void (*signal)(const ClientThread& thread)) noexcept;
 /// Of all of them, so that two looks tell whether one polls.
 uint64_t count_polls() noexcept;
 
