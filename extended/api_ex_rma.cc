@@ -67,9 +67,9 @@ gex_Event_t pinwire_ex_put_nb(gasnet_node_t target, void* dest, const void* src,
   });
   if (root == GEX_EVENT_NO_OP) return root;
   note_event(Event::kPutNb, rank_of(target), nbytes, 0, src);
-  if (wants_event) {
-    *lc_opt = at_once || root == GEX_EVENT_INVALID ? GEX_EVENT_INVALID : leaf_of(root);
-  }
+  const bool is_local = at_once || root == GEX_EVENT_INVALID;
+  if (root != GEX_EVENT_INVALID) root->is_local = is_local;
+  if (wants_event) *lc_opt = is_local ? GEX_EVENT_INVALID : leaf_of(root);
   return root;
 }
 
@@ -133,7 +133,7 @@ gex_Event_t gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t event_category) {
   const bool is_one = event_category != 0 && event_category < GEX_EC_ALL &&
                       (event_category & (event_category - 1)) == 0;
   check(is_one, "gex_Event_QueryLeaf wants one category (GX-038)", event_category);
-  return root == GEX_EVENT_INVALID ? GEX_EVENT_INVALID : leaf_of(root);
+  return root == GEX_EVENT_INVALID || root->is_local ? GEX_EVENT_INVALID : leaf_of(root);
 }
 
 int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t) {

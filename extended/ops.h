@@ -16,6 +16,7 @@ struct pinwire_op {
   pinwire::DoneCount done;
   uint32_t started;
   std::atomic<uint32_t> life;  ///< counts its uses: what was a leaf of an earlier one is complete
+  bool is_local;               ///< a put whose source was free when the call returned (GX-038)
   pinwire_op* next;            ///< of those that other threads gave back
 
   // acquire pairs with the release in count_done(): the data of the operation is visible
@@ -96,7 +97,7 @@ struct ThreadOps {
   pinwire_op gets{};
   pinwire_op locals{};  ///< puts, too
   pinwire_op ams{};
-  pinwire_op rmws{};  ///< remote atomics but GET and SET (GX-159)
+  pinwire_op rmws{};             ///< remote atomics but GET and SET (GX-159)
   pinwire_op* region = nullptr;  ///< open access region
   OpPool<pinwire_op> explicit_ops;
   OpPool<pinwire_value_op> value_ops;

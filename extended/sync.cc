@@ -126,6 +126,7 @@ pinwire_op* take_op() noexcept {
   if (op != nullptr) {
     op->done.store(0, std::memory_order_relaxed);
     op->started = 0;
+    op->is_local = false;
   }
   return op;
 }

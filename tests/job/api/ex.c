@@ -215,6 +215,7 @@ static void put_and_get(void) {
   for (int i = 0; i < kPieces; ++i) {
     fill(local, kPieceBytes, 100 + (unsigned)i);
     roots[i] = gex_RMA_PutNB(team, to, theirs + i * kPieceBytes, local, kPieceBytes, GEX_EVENT_NOW, 0);
+    if (roots[i] != GEX_EVENT_INVALID) EXPECT_EQ(gex_Event_Test(gex_Event_QueryLeaf(roots[i], GEX_EC_LC)), GASNET_OK);
   }
   gex_Event_WaitAll(roots, kPieces, 0);
   for (int i = 0; i < kPieces; ++i)
@@ -225,7 +226,9 @@ static void put_and_get(void) {
   /* An event for it: before the root, or in one array with it. */
   fill(local, kLargeBytes, 77);
   gex_Event_t root = gex_RMA_PutNB(team, to, theirs, local, kLargeBytes, &leaf, 0);
+  const gex_Event_t asked = root == GEX_EVENT_INVALID ? GEX_EVENT_INVALID : gex_Event_QueryLeaf(root, GEX_EC_LC); /* GX-038 */
   gex_Event_Wait(leaf);
+  EXPECT_EQ(gex_Event_Test(asked), GASNET_OK);
   memset(local, 0, kLargeBytes);
   gex_Event_Wait(root);
   for (int i = 0; i < kPieces; ++i) {
