@@ -37,14 +37,16 @@ gex_Event_t start_as(int how, pinwire_op& (*implicit)() noexcept, Start&& start)
   return GEX_EVENT_INVALID;
 }
 
+/// Implicit ones all count as puts whose local completion was asked for, which those that look for
+/// puts wait for, too: the source is the driver's until then (GX-036).
 template <typename Start>
 gex_Event_t put_as(const char* call, Target to, int how, Start&& start) noexcept {
   check_target(call, to);
   const ClientCall inside(call);
   note_event(Event::kPutNb, rank_of(to));
   const PeerCompletion completion = take_peer_completion();
-  if (completion.handler == 0) return start_as(how, implicit_puts, start);
-  start_as(PINWIRE_VIS_BLOCKING, implicit_puts, start);
+  if (completion.handler == 0) return start_as(how, implicit_locals, start);
+  start_as(PINWIRE_VIS_BLOCKING, implicit_locals, start);
   tell_peer(to, completion);
   return GEX_EVENT_INVALID;
 }

@@ -5,7 +5,7 @@
 
 #include "job_test.h"
 
-enum { kArea = 20000, kRounds = 30, kPiecesMax = 40, kLevels = 4, kOnComplete = 210 };
+enum { kArea = 20000, kRounds = 30, kPiecesMax = 40, kLevels = 4, kOnComplete = 210, kStretch = 300000 };
 
 static gex_Client_t client;
 static gex_EP_t endpoint;
@@ -239,6 +239,34 @@ static void boxes(gex_Rank_t rank, int round) {
   EXPECT_EQ(memcmp(back, mine, kArea), 0);
 }
 
+/* GX-036, GX-038, GX-132: sources are free once puts of them are locally complete. In the last part of the right neighbour's memory. */
+static void sources(void) {
+  const gex_Rank_t to = (me + 1) % ranks;
+  unsigned char *there = base[to] + (size_t)ranks * kArea, *here = malloc(3 * kStretch + 2), *got = malloc(3 * kStretch);
+  for (int how = 0; how < 3; ++how) {
+    gex_Memvec_t from[3], dest = {there, 3 * kStretch};
+    gex_Event_t root = GEX_EVENT_INVALID, leaf = GEX_EVENT_INVALID;
+    for (int i = 0; i < 3; ++i) {
+      from[i].gex_addr = here + i * (kStretch + 1), from[i].gex_len = kStretch;
+      fill(from[i].gex_addr, kStretch, (unsigned)(me * 10 + (unsigned)(how * 3 + i)));
+    }
+    if (how == 2) gex_NBI_BeginAccessRegion(0);
+    if (how == 0) root = gex_VIS_VectorPutNB(team, to, 1, &dest, 3, from, GEX_FLAG_ENABLE_LEAF_LC);
+    if (how != 0) EXPECT_EQ(gex_VIS_VectorPutNBI(team, to, 1, &dest, 3, from, GEX_FLAG_ENABLE_LEAF_LC), 0);
+    if (how == 2) root = gex_NBI_EndAccessRegion(0);
+    if (root != GEX_EVENT_INVALID) leaf = gex_Event_QueryLeaf(root, GEX_EC_LC);
+    if (how == 1) gex_NBI_Wait(GEX_EC_LC, 0);
+    gex_Event_Wait(leaf);
+    memset(here, 0, 3 * kStretch + 2);
+    gex_Event_Wait(root);
+    gex_NBI_Wait(GEX_EC_PUT, 0);
+    gex_RMA_GetBlocking(team, got, to, there, 3 * kStretch, 0);
+    for (int i = 0; i < 3; ++i) EXPECT(holds(got + i * kStretch, kStretch, (unsigned)(me * 10 + (unsigned)(how * 3 + i))));
+  }
+  free(here);
+  free(got);
+}
+
 /* GX-137, VIS-014...016, VIS-022, VIS-029: nothing, at no address, is nothing. */
 static void nothing(void) {
   const size_t none[] = {0, 3};
@@ -291,7 +319,7 @@ int main(int argc, char **argv) {
   gex_AM_Entry_t entry = {kOnComplete, (gex_AM_Fn_t)on_complete, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 0, NULL, NULL};
   EXPECT_EQ(gex_EP_RegisterHandlers(endpoint, &entry, 1), GASNET_OK);
   gex_Segment_t segment;
-  const uintptr_t pages = (kArea * (uintptr_t)ranks + GASNET_PAGESIZE - 1) / GASNET_PAGESIZE;
+  const uintptr_t pages = (kArea * (uintptr_t)ranks + 3 * kStretch + GASNET_PAGESIZE - 1) / GASNET_PAGESIZE;
   EXPECT_EQ(gex_Segment_Attach(&segment, team, pages * GASNET_PAGESIZE), GASNET_OK);
   for (gex_Rank_t rank = 0; rank < ranks; ++rank) {
     void *owner = NULL;
@@ -306,6 +334,7 @@ int main(int argc, char **argv) {
     indices(rank, round);
     boxes(rank, round);
   }
+  sources();
   peer_completion();
   end_job("vis");
 }
