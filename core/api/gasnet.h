@@ -3,6 +3,6 @@
 #ifndef _INCLUDED_GASNET_H
 #define _INCLUDED_GASNET_H
 
-#include "pinwire_core.h"
+#include "gasnetex.h" /* which includes them; hybrid programs use both (GX-001, GX-006) */
 
 #endif

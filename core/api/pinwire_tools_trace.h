@@ -12,7 +12,7 @@ static inline void _gasnett_trace_printf_noop(const char *format, ...) { (void)f
 
 GASNETT_END_EXTERNC
 
-#ifdef _INCLUDED_GASNET_H
+#if defined(_INCLUDED_GASNET_H) || defined(_INCLUDED_GASNETEX_H)
 #include "pinwire_trace.h"
 #else
 #define GASNETT_TRACE_ENABLED 0

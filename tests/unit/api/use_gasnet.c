@@ -147,3 +147,10 @@ void use_locks(void) {
   gasnet_hold_interrupts();
   gasnet_resume_interrupts();
 }
+
+/* gasnet.h brings GASNet-EX along (GX-001). */
+unsigned use_both(void) {
+  gex_TM_t team = GEX_TM_INVALID;
+  gasnet_QueryGexObjects(NULL, NULL, &team, NULL);
+  return gex_TM_QuerySize(team) + gex_System_QueryJobSize();
+}
