@@ -42,13 +42,13 @@ extern "C" {
 gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags) {
   const ClientCall inside("gex_Coll_BarrierNB");
   check_collective("gex_Coll_BarrierNB", tm, 0, flags);
-  return start_collective(new_barrier(tm));
+  return start_barrier(tm);
 }
 
 void gex_Coll_BarrierBlocking(gex_TM_t tm, gex_Flags_t flags) {
   const ClientCall inside("gex_Coll_BarrierBlocking");
   check_collective("gex_Coll_BarrierBlocking", tm, 0, flags);
-  run_collective(new_barrier(tm));
+  pass_barrier(tm);
 }
 
 gex_Event_t gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void* dst, const void* src,

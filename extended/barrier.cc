@@ -9,6 +9,7 @@
 #include "am/send.h"
 #include "am/sleep.h"
 #include "core/base/breach.h"
+#include "extended/barrier_lines.h"
 
 namespace pinwire {
 namespace {
@@ -27,7 +28,6 @@ struct BarrierState {
   bool notified = false;
   BarrierArguments said{};  ///< by notify
   BarrierValue merged{};
-  ShmDriver* shm = nullptr;
   std::vector<shm::BarrierLine*> lines;  ///< of all ranks; empty: dissemination
   uint32_t next_line = 0;                ///< ranks before it are merged
   uint32_t rounds = 0;
@@ -79,30 +79,17 @@ bool read_lines() noexcept {
   return true;
 }
 
-constexpr uint64_t bit_of(Rank rank) noexcept { return uint64_t{1} << rank % 64; }
-
-/// What wakes who sleeps, handlers that have run, is not there where lines are read: the last to
-/// notify sends a message. Before each sleep, as a message may have been for the phase before. True
-/// if none is needed: every line shows this phase by now.
+/// Before a sleep: has the last to notify send a message. True if none is needed: every line shows
+/// this phase by now.
 bool ask_for_message() noexcept {
   if (state.lines.empty()) return false;
-  static const bool are_told = (state.shm->tell_notifiers(), true);
-  static_cast<void>(are_told);
   for (;;) {
     const uint32_t line = state.next_line;
-    state.lines[line]->await(bit_of(engine.rank));
+    await_line(*state.lines[line]);
     if (read_lines()) return true;
     if (state.next_line == line) return false;  // else the next line has no bit yet
   }
 }
-
-[[gnu::cold]] void wake_readers(uint64_t bits) noexcept {
-  for (Rank rank = 0; rank < engine.rank_count; ++rank) {
-    const bool is_asleep = rank != engine.rank && (bits & bit_of(rank)) != 0;
-    if (is_asleep) request_short(rank, {kHandlerBarrierWake, 0, nullptr});
-  }
-}
-void on_wake(pinwire_token*) {}
 
 bool everyone_notified() noexcept { return state.lines.empty() ? disseminate() : read_lines(); }
 
@@ -145,16 +132,14 @@ bool names_what_is_agreed(BarrierArguments notify, BarrierArguments wait,
   return BarrierValue::merge(all, said).kind != BarrierValue::kMismatch;
 }
 
-void open_barrier(ShmDriver* shm) noexcept {
+void open_barrier(bool by_lines) noexcept {
   register_internal(kHandlerBarrier, on_arrival);
-  register_internal(kHandlerBarrierWake, on_wake);
   state.rounds = static_cast<uint32_t>(std::bit_width(engine.rank_count - 1));
-  if (shm == nullptr) return;
-  state.shm = shm;
+  if (!by_lines) return;
   for (Rank rank = 0; rank < engine.rank_count; ++rank) {
-    if (rank != engine.rank) state.lines.push_back(&shm->barrier_line(rank));
+    if (rank != engine.rank) state.lines.push_back(barrier_line(rank, 0));
   }
-  state.lines.push_back(&shm->barrier_line(engine.rank));
+  state.lines.push_back(barrier_line(engine.rank, 0));
 }
 
 void barrier_notify(int id, int flags) noexcept {
@@ -167,9 +152,7 @@ void barrier_notify(int id, int flags) noexcept {
   state.next_line = 0;
   state.round = 0;
   if (!state.lines.empty()) {
-    const uint64_t asleep = state.lines.back()->notify(state.phase, state.merged.packed());
-    if (asleep != 0) [[unlikely]]
-      wake_readers(asleep);
+    notify_line(*state.lines.back(), state.phase, state.merged.packed());
   } else if (state.rounds != 0) {
     send_round();
   } else {

@@ -6,8 +6,6 @@
 
 #include <cstdint>
 
-#include "driver/shm/shm.h"
-
 namespace pinwire {
 
 /// What the ranks say about a phase, merged: anonymous matches everything, a mismatch wins
@@ -40,8 +38,8 @@ inline constinit bool barriers_of_ex = false;  ///< which rule
 
 enum class BarrierResult : uint8_t { kOk, kMismatch, kNotReady };
 
-/// `shm`, which reaches every rank of the job, for lines; nullptr for active messages.
-void open_barrier(ShmDriver* shm) noexcept;
+/// By the lines of all ranks (extended/barrier_lines.h), or by active messages.
+void open_barrier(bool by_lines) noexcept;
 
 /// One thread at a time (C1-263). Misuse is fatal (C1-265, C1-267).
 void barrier_notify(int id, int flags) noexcept;

@@ -23,8 +23,10 @@
 #include "core/topo/numa.h"
 #include "core/trace/trace.h"
 #include "extended/barrier.h"
+#include "extended/barrier_lines.h"
 #include "extended/canary.h"
 #include "extended/coll/mail.h"
+#include "extended/coll/member.h"
 #include "extended/connect.h"
 #include "extended/debugging.h"
 #include "extended/exit.h"
@@ -140,7 +142,11 @@ Status choose_barrier(Job& job) {
     return error(
         "GASNET_BARRIER=PSHM, but not all ranks share memory; leave it to DISSEM or say AMDISSEM");
   }
-  open_barrier(is_near && job.settings.barrier != BarrierChoice::kAmDissem ? job.shm : nullptr);
+  const bool may_use_lines = job.settings.barrier != BarrierChoice::kAmDissem;
+  open_barrier_lines(may_use_lines ? job.shm : nullptr, job.shm_index);
+  open_barrier(is_near && may_use_lines);
+  Member& of_all = *objects.team->member;  // its seat was taken before there were drivers
+  of_all.line_barrier.open(of_all, 0);
   return success();
 }
 

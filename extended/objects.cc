@@ -17,7 +17,7 @@ void make_objects(const char* client_name, gex_Flags_t flags) {
   objects.endpoint = make_endpoint(GEX_EP_CAPABILITY_ALL, 0);
   objects.team = new pinwire_tm{{}, objects.endpoint, engine.rank, engine.rank_count};
   objects.team->member = &take_seat();
-  open_seat(*objects.team->member, objects.team, nullptr);
+  open_seat(*objects.team->member, objects.team, nullptr, 0);
 }
 
 void make_segment_object(void* base, uint64_t bytes) {

@@ -1,4 +1,4 @@
-// A process's inbox: one memfd with a request and a reply ring for each lane, a line that its peers
+// A process's inbox: one memfd with a request and a reply ring for each lane, lines that its peers
 // read (barriers), and its outbox (outbox.h). Peers of the same host map it through /proc/<pid>/fd;
 // when the last of them is gone, so is the memory: nothing to clean up.
 #pragma once
@@ -25,8 +25,8 @@ struct InboxAddress {
 inline constexpr uint32_t kInboxLanesMax = 16;
 inline constexpr uint32_t kInboxMagic = 0x70770005;
 
-/// Written by the owner, read by its host's peers. An owner is never more than one phase ahead of a
-/// reader, which notifies its own next phase after it has read.
+/// Written by the owner, read by its host's peers. Where values count, an owner is never more than
+/// one phase ahead of a reader, which notifies its own next phase after it has read.
 ///
 /// A reader that will sleep leaves a bit of its own, and reads once more. Both that and the owner's
 /// look at the bits are read-modify-writes of one word: either the owner finds the bit, or the
@@ -59,9 +59,11 @@ struct alignas(kCacheLineBytes) BasicBarrierLine {
   }
 };
 using BarrierLine = BasicBarrierLine<HostMemory>;
+/// One for the job's barrier, the others for those of teams.
+inline constexpr uint32_t kBarrierLines = 64;
 
 struct InboxHeader {
-  alignas(kCacheLineBytes) BarrierLine barrier;
+  alignas(kCacheLineBytes) BarrierLine barriers[kBarrierLines];
   int32_t wake_fds[kInboxLanesMax];  ///< of each lane's WakePipe, in its owner
   // For peers to try whether they reach its owner's memory by the kernel (far_memory.h).
   alignas(kCacheLineBytes) uint64_t probe_to_read;

@@ -71,6 +71,11 @@ struct alignas(kCacheLineBytes) Lane {
   WakePipe wake;
 };
 
+/// Its owner, whenever it notifies.
+void look_for_sleepers(Inbox& inbox) noexcept {
+  for (auto& line : inbox.header().barriers) line.sleeps.store(1, std::memory_order_relaxed);
+}
+
 /// Every process of the host that registered has passed a barrier since: what it sends from now on
 /// it sends knowing what this process stored before (membarrier(2)).
 bool pass_barriers(int command) noexcept { return syscall(SYS_membarrier, command, 0, 0) == 0; }
@@ -123,7 +128,7 @@ class Shm final : public ShmDriver {
     // Else this process can never tell that all its senders know.
     if (!pass_barriers(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED)) {
       tell_senders();  // there are none
-      own_.header().barrier.sleeps.store(1, std::memory_order_relaxed);
+      look_for_sleepers(own_);
     }
     return success();
   }
@@ -192,14 +197,12 @@ class Shm final : public ShmDriver {
     check(peers_[peer] != nullptr, "memory of a peer that is not connected", peer);
     return peers_[peer]->far.reach(peer, peers_[peer]->inbox.header());
   }
-  shm::BarrierLine& barrier_line(Rank rank) noexcept override {
-    return (rank == info_.rank ? own_ : peers_[rank]->inbox).header().barrier;
+  shm::BarrierLine& barrier_line(Rank rank, uint32_t index) noexcept override {
+    return (rank == info_.rank ? own_ : peers_[rank]->inbox).header().barriers[index];
   }
   void tell_notifiers() noexcept override {
     for (const auto& peer : peers_) {
-      if (peer != nullptr) {
-        peer->inbox.header().barrier.sleeps.store(1, std::memory_order_relaxed);
-      }
+      if (peer != nullptr) look_for_sleepers(peer->inbox);
     }
     pass_barriers(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
   }

@@ -58,7 +58,8 @@ Member& take_seat() noexcept {
   return *seat;
 }
 
-void open_seat(Member& member, gex_TM_t tm, const uint32_t* seats_of_all) noexcept {
+void open_seat(Member& member, gex_TM_t tm, const uint32_t* seats_of_all,
+               uint64_t lines_from) noexcept {
   member.tm = tm;
   member.rank = tm->rank;
   member.size = tm->size;
@@ -70,6 +71,7 @@ void open_seat(Member& member, gex_TM_t tm, const uint32_t* seats_of_all) noexce
   member.epochs_over.store(0, std::memory_order_relaxed);
   member.finished.store(0, std::memory_order_relaxed);
   member.barrier = {};
+  member.line_barrier.open(member, lines_from);
   for (auto& arrivals : member.epoch_arrivals) arrivals.store(0, std::memory_order_relaxed);
   if (tm->size > 1) {
     member.boxes = std::make_unique<LetterBox[]>(kWindowOps * member.boxes_each());
@@ -81,7 +83,8 @@ void open_seat(Member& member, gex_TM_t tm, const uint32_t* seats_of_all) noexce
 }
 
 bool is_quiet(const Member& member) noexcept {
-  return member.finished.load(std::memory_order_acquire) == member.called;
+  return member.finished.load(std::memory_order_acquire) == member.called &&
+         member.line_barrier.is_quiet();
 }
 
 void close_seat(Member& member) noexcept {
@@ -94,6 +97,7 @@ void close_seat(Member& member) noexcept {
     return false;
   });
   member.is_open.store(false, std::memory_order_relaxed);
+  member.line_barrier.close();
   member.boxes.reset();
   member.payloads.reset();
   auto& seat = static_cast<Seat&>(member);

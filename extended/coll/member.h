@@ -18,6 +18,7 @@
 #include "am/deferred.h"
 #include "core/api_types.h"
 #include "driver/work.h"
+#include "extended/coll/line_barrier.h"
 #include "extended/coll/named_barrier.h"
 
 namespace pinwire {
@@ -65,6 +66,7 @@ struct Member : Deferred {
   uint32_t gets = 0;         ///< in progress, whose ends are not announced
 
   NamedBarrier barrier;
+  LineBarrier line_barrier;
 
   /// `epochs`, for close_seat(). release there pairs with its acquire.
   std::atomic<uint64_t> epochs_over{0};
@@ -95,8 +97,8 @@ struct Member : Deferred {
 /// A free place in this process; what comes for it must wait until it is open. Client context.
 Member& take_seat() noexcept;
 /// From now on messages for it may come. `seats`: of all members, the client of the seat keeps
-/// them; nullptr: they are all alike.
-void open_seat(Member& member, gex_TM_t tm, const uint32_t* seats) noexcept;
+/// them; nullptr: they are all alike. `lines_from`: for LineBarrier::open().
+void open_seat(Member& member, gex_TM_t tm, const uint32_t* seats, uint64_t lines_from) noexcept;
 /// Nothing that was called is in progress.
 bool is_quiet(const Member& member) noexcept;
 /// Waits until no more messages will come. All members call it, with their operations finished.

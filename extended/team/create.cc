@@ -14,6 +14,7 @@ struct Told {
   uint64_t team;  ///< a hash of its members and flags, which are the same for all of them
   Target target;
   uint32_t seat;
+  uint64_t line;  ///< what the seat's shows
 };
 
 uint64_t hash_of(const TeamWanted& wanted, gex_Flags_t flags) noexcept {
@@ -47,20 +48,24 @@ void sort_and_check(std::vector<Told>& told) noexcept {
       endpoint_of(twice->target), rank_of(twice->target));
 }
 
-std::vector<uint32_t> seats_of(const std::vector<Told>& told, const TeamWanted& wanted,
-                               uint64_t team) {
+struct Seats {
   std::vector<uint32_t> seats;
+  uint64_t lines_from = 0;
+};
+Seats seats_of(const std::vector<Told>& told, const TeamWanted& wanted, uint64_t team) {
+  Seats all;
   for (const Target target : wanted.targets) {
-    const auto at = std::lower_bound(told.begin(), told.end(), Told{0, target, 0}, is_before);
+    const auto at = std::lower_bound(told.begin(), told.end(), Told{0, target, 0, 0}, is_before);
     if (at == told.end() || at->target != target || at->team != team) {
       fatal(
           "gex_TM_Create: endpoint %u of jobrank %u is a member of the new team, but nobody in its "
           "process passes the same members and flags (EX-108, EX-113)",
           endpoint_of(target), rank_of(target));
     }
-    seats.push_back(at->seat);
+    all.seats.push_back(at->seat);
+    all.lines_from = std::max(all.lines_from, at->line);
   }
-  return seats;
+  return all;
 }
 
 }  // namespace
@@ -76,14 +81,15 @@ void create_team(gex_TM_t* new_tms, gex_TM_t parent, const TeamWanted& wanted, g
         wanted.scratch.empty() ? gex_Memvec_t{} : wanted.scratch[mine.size()];
     newcomers.push_back(
         {objects.endpoints[endpoint_of(target)], rank, &take_seat(), flags, scratch});
-    mine.push_back({team, target, newcomers.back().seat->seat});
+    const uint32_t seat = newcomers.back().seat->seat;
+    mine.push_back({team, target, seat, LineBarrier::count_of(seat)});
   }
   std::vector<Told> told = gather_told(parent, mine);
   sort_and_check(told);
   if (!newcomers.empty()) {
-    const std::vector<uint32_t> seats = seats_of(told, wanted, team);
+    const Seats seats = seats_of(told, wanted, team);
     for (const Newcomer& newcomer : newcomers) {
-      *new_tms++ = make_team(newcomer, wanted.targets, seats);
+      *new_tms++ = make_team(newcomer, wanted.targets, seats.seats, seats.lines_from);
     }
   }
   meet(parent);  // messages for the new teams come to nobody before

@@ -11,6 +11,7 @@ namespace {
 struct Told {
   Choice choice;
   uint32_t seat;
+  uint64_t line;  ///< what the seat's shows
   Target target;
   uint64_t scratch_bytes;
   gex_Flags_t flags;
@@ -37,8 +38,12 @@ void split_team(gex_TM_t* new_tm_p, gex_TM_t parent, const Choice& choice,
                 const gex_Memvec_t& scratch, gex_Flags_t flags) {
   const bool joins = new_tm_p != nullptr;
   Member* seat = joins ? &take_seat() : nullptr;
-  const Told mine{joins ? choice : Choice{-1, 0}, joins ? seat->seat : 0,
-                  pinwire_target(parent, parent->rank), scratch.gex_len, flags};
+  const Told mine{joins ? choice : Choice{-1, 0},
+                  joins ? seat->seat : 0,
+                  joins ? LineBarrier::count_of(seat->seat) : 0,
+                  pinwire_target(parent, parent->rank),
+                  scratch.gex_len,
+                  flags};
   const std::vector<Told> told = gather_values(parent, mine);
   if (joins) {
     std::vector<Choice> choices;
@@ -47,14 +52,16 @@ void split_team(gex_TM_t* new_tm_p, gex_TM_t parent, const Choice& choice,
     check_alike(told, members);
     std::vector<Target> targets;
     std::vector<uint32_t> seats;
+    uint64_t lines_from = 0;
     for (const Rank rank : members) {
       targets.push_back(told[rank].target);
       seats.push_back(told[rank].seat);
+      lines_from = std::max(lines_from, told[rank].line);
     }
     const auto own = std::find(members.begin(), members.end(), parent->rank);
     const Newcomer newcomer{parent->endpoint, static_cast<Rank>(own - members.begin()), seat, flags,
                             scratch};
-    *new_tm_p = make_team(newcomer, std::move(targets), std::move(seats));
+    *new_tm_p = make_team(newcomer, std::move(targets), std::move(seats), lines_from);
   }
   meet(parent);  // messages for the new teams come to nobody before
 }

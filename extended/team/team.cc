@@ -7,7 +7,7 @@
 namespace pinwire {
 
 gex_TM_t make_team(const Newcomer& newcomer, std::vector<Target> targets,
-                   std::vector<uint32_t> seats) {
+                   std::vector<uint32_t> seats, uint64_t lines_from) {
   auto* tm = new pinwire_tm;
   tm->endpoint = newcomer.endpoint;
   tm->rank = newcomer.rank;
@@ -20,7 +20,7 @@ gex_TM_t make_team(const Newcomer& newcomer, std::vector<Target> targets,
   tm->tables->sort();
   tm->members.targets = tm->tables->targets.data();
   tm->member = newcomer.seat;
-  open_seat(*newcomer.seat, tm, tm->tables->seats.data());
+  open_seat(*newcomer.seat, tm, tm->tables->seats.data(), lines_from);
   return tm;
 }
 

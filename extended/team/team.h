@@ -20,7 +20,7 @@ struct Newcomer {
 
 /// A member of this process; messages for its collectives may come from now on.
 gex_TM_t make_team(const Newcomer& newcomer, std::vector<Target> targets,
-                   std::vector<uint32_t> seats);
+                   std::vector<uint32_t> seats, uint64_t lines_from);
 
 /// `new_tm_p`: nullptr for who is in none.
 void split_team(gex_TM_t* new_tm_p, gex_TM_t parent, const struct Choice& choice,

@@ -284,6 +284,33 @@ static void barriers_order(gex_TM_t tm, unsigned phases) {
   }
 }
 
+/* Many at once, waited for from the last to the first or by a blocking one: no event ends before all members have called. */
+static void many_barriers(gex_TM_t tm) {
+  enum { kMany = 200 };
+  static gex_Event_t events[kMany];
+  const gex_Rank_t rank = gex_TM_QueryRank(tm), size = gex_TM_QuerySize(tm);
+  volatile uint32_t *seen = (volatile uint32_t *)(segment_base + kHalf);
+  unsigned char *bases[64];
+  memset(segment_base + kHalf, 0, size * sizeof *seen);
+  gasnet_coll_gather_all(tm, bases, &segment_base, sizeof segment_base, GASNET_COLL_IN_ALLSYNC | GASNET_COLL_OUT_ALLSYNC);
+  for (uint32_t i = 0; i < kMany; ++i) {
+    const uint32_t call = i + 1;
+    for (gex_Rank_t to = 0; to < size; ++to)
+      gex_RMA_PutBlocking(tm, to, bases[to] + kHalf + rank * sizeof call, &call, sizeof call, 0);
+    if (i % 50 == rank) gasnett_nsleep(1000000);
+    events[i] = gex_Coll_BarrierNB(tm, 0);
+    if (i % 64 == 63) gex_Coll_BarrierBlocking(tm, 0);
+    if (i % 16 != 15) continue;
+    const uint32_t end = i + 1, begin = end - 16;
+    for (uint32_t k = 0; k < 16; ++k) {
+      const uint32_t at = i % 32 < 16 ? begin + k : end - 1 - k;
+      gex_Event_Wait(events[at]);
+      for (gex_Rank_t from = 0; from < size; ++from) EXPECT(seen[from] > at);
+    }
+  }
+  gex_Event_WaitAll(events + kMany / 16 * 16, kMany % 16, 0);
+}
+
 /* A root that broadcasts on and on, to members that come late. */
 static void far_ahead(gex_TM_t tm) {
   enum { kMany = 300 };
@@ -375,6 +402,8 @@ int main(int argc, char **argv) {
   for (unsigned batch = 0; batch < batches; ++batch) run_batch(batch);
   for (int t = 0; t < kTeams; ++t) {
     barriers_order(teams[t], 10);
+    gex_Coll_BarrierBlocking(teams[0], 0);
+    many_barriers(teams[t]);
     gex_Coll_BarrierBlocking(teams[0], 0);
     if (t != 0) far_ahead(teams[t]);
     named_barriers(teams[t]);

@@ -2,6 +2,7 @@
  * processor they use, that other threads' handlers wake them (PAR), and that no wake is lost: a sleep
  * that lasted to its bound, and then found something, is counted. With 2 ranks; with others barriers
  * alone. sleep [ROUNDS] */
+#include <gasnetex.h>
 #include <pthread.h>
 #include <time.h>
 
@@ -112,6 +113,28 @@ static void wait_for_barrier(void) { /* C1-266 */
   start_watch();
   barrier();
   if (me == 0) expect_slept("a barrier");
+}
+
+/* GASNet-EX's, whose ends nobody announces either (extended/coll/line_barrier.h). */
+static gex_TM_t team;
+static void wait_for_team_barrier(int is_blocking) {
+  barrier();
+  if (me == 1) compute_ms(kComputeMs);
+  start_watch();
+  if (is_blocking) {
+    gex_Coll_BarrierBlocking(team, 0);
+  } else {
+    gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
+  }
+  if (me == 0) expect_slept(is_blocking ? "a barrier of a team" : "the event of a barrier of a team");
+}
+static void team_barriers(int rounds) {
+  for (int i = 0; i < rounds; ++i) {
+    const gex_Event_t first = gex_Coll_BarrierNB(team, 0), second = gex_Coll_BarrierNB(team, 0);
+    if (i % 2 == 0) gex_Coll_BarrierBlocking(team, 0);
+    gex_Event_Wait(second);
+    gex_Event_Wait(first);
+  }
 }
 
 static void transfers(int rounds) {
@@ -240,8 +263,11 @@ static void everything(int mode, int rounds) {
   wait_for_request();
   wait_for_reply();
   wait_for_barrier();
+  wait_for_team_barrier(0);
+  wait_for_team_barrier(1);
   ping_pong(rounds);
   barriers(rounds / 10);
+  team_barriers(rounds / 10);
   transfers(rounds / 20);
   flood(rounds / 4);
 #ifdef GASNET_PAR
@@ -257,6 +283,7 @@ int main(int argc, char **argv) {
                                    {203, (void (*)())on_for_thread},
                                    {204, (void (*)())on_turn}};
   start_job(&argc, &argv, table, 4, 8 * GASNET_PAGESIZE);
+  gasnet_QueryGexObjects(NULL, NULL, &team, NULL);
   const int rounds = argc > 1 ? atoi(argv[1]) : 10000;
   const char *dispatch = getenv("GASNET_DISPATCH");
   dispatcher_spins = dispatch != NULL && strcmp(dispatch, "nicproc") == 0;
@@ -265,6 +292,7 @@ int main(int argc, char **argv) {
     for (int turn = 0; turn < 3; ++turn) {
       gasnet_set_waitmode((int)(me + (unsigned)turn) % 3); /* ranks need not agree */
       barriers(rounds / 3);
+      team_barriers(rounds / 10);
     }
     EXPECT_EQ(statistic("waits.overslept"), 0);
     end_job("sleep");
