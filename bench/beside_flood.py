@@ -19,24 +19,25 @@ OPS = ["am_short", "am_medium", "am_long", "put_blocking", "get_blocking", "put_
 RUN_S = 600
 
 
-def ours(build, driver, mode):
-    program = "flood" if mode == "seq" else "flood_par"
-    return ([os.path.join(build, "core", "launch", "gasnetrun_pinwire"), "-n", "2", "--bind",
-             os.path.join(build, "bench", program), "--"], {"GASNET_DRIVER": driver})
+def ours(build, driver, program, ranks=2):
+    """Command and environment that start a program of bench/."""
+    bind = ["--bind"] if ranks <= len(os.sched_getaffinity(0)) else []
+    return ([os.path.join(build, "core", "launch", "gasnetrun_pinwire"), "-n", str(ranks), *bind,
+             os.path.join(build, "bench", program)], {"GASNET_DRIVER": driver})
 
 
-def theirs(build, conduit, mode):
-    program = os.path.join(build, "bench", f"flood_gasnet_{conduit}-{mode}")
+def theirs(build, conduit, program, mode, ranks=2):
+    program = os.path.join(build, "bench", f"{program}_gasnet_{conduit}-{mode}")
     if conduit == "smp":
-        return [program], {"GASNET_PSHM_NODES": "2"}
+        return [program], {"GASNET_PSHM_NODES": str(ranks)}
     # Each rank a supernode of its own: over UDP, not over shared memory.
-    return [program, "2"], {"GASNET_SPAWNFN": "L", "GASNET_SUPERNODE_MAXSIZE": "1"}
+    return [program, str(ranks)], {"GASNET_SPAWNFN": "L", "GASNET_SUPERNODE_MAXSIZE": "1"}
 
 
 def figures(start, environment, arguments):
     with tempfile.TemporaryDirectory() as folder:
         table = os.path.join(folder, "rows.json")
-        run = subprocess.run([*start, "--json", table, "--no-references", *arguments], text=True, capture_output=True,
+        run = subprocess.run([*start, *arguments, "--json", table, "--no-references"], text=True, capture_output=True,
                              env={**os.environ, **environment}, timeout=RUN_S)
         if run.returncode != 0:
             sys.exit(f"beside_flood: {start[0]} ended with code {run.returncode}: {run.stderr[-300:]}")
@@ -59,12 +60,13 @@ def text(values):
 
 
 def compare(build, driver, conduit, options):
+    program = "flood" if options.mode == "seq" else "flood_par"
     arguments = ["--quick", "--sizes", *SIZES, "--ops", *OPS]
     mine, peer = [], []
     for turn in range(options.rounds):
         print(f"\r{driver} beside {conduit}: round {turn + 1} of {options.rounds}", end="", file=sys.stderr, flush=True)
-        mine.append(figures(*ours(build, driver, options.mode), arguments))
-        peer.append(figures(*theirs(build, conduit, options.mode), arguments))
+        mine.append(figures(*ours(build, driver, program), ["--", *arguments]))  # after those of EAL
+        peer.append(figures(*theirs(build, conduit, "flood", options.mode), arguments))
     print("\r\033[K", end="", file=sys.stderr)
     print(f"\n### {driver} beside GASNet-EX {conduit}, {options.mode.upper()}, {options.rounds} turns each\n")
     print("| test | operation | bytes | unit | Pinwire | GASNet-EX | times better |")
