@@ -21,7 +21,7 @@ TAIL_LINES = 40
 # A row is a program in a mode for a kind; `faults` are those of GASNET_FAULTS, in the drivers under it.
 Row = collections.namedtuple("Row", "program mode kind faults")
 # segment_kib: of which LARGE may pin a sixteenth. words: its arguments, fewer rounds than on the host, whose CPU is not emulated.
-Program = collections.namedtuple("Program", "modes segment_kib words", defaults=[[]])
+Program = collections.namedtuple("Program", "modes segment_kib words kinds", defaults=[[], KINDS])
 PROGRAMS = {
     "am_matrix": Program(("seq", "parsync", "par"), 4096, ["8"]),
     "barrier_matrix": Program(("seq", "parsync", "par"), 4),
@@ -33,6 +33,15 @@ PROGRAMS = {
     "uneven": Program(("seq",), 8192),
     "remap": Program(("par",), 0, ["6"]),
     "no_allocation": Program(("seq", "par"), 65536),
+    # GASNet-EX
+    "ex": Program(("seq", "parsync", "par"), 4096, kinds=("fast", "large")),
+    "endpoints": Program(("seq", "par"), 4096, kinds=("fast", "large")),
+    "vis": Program(("seq", "par"), 4096, kinds=("fast", "large")),
+    "atomics": Program(("seq", "par"), 4096),
+    "atomics_contend": Program(("par",), 4096),
+    "coll": Program(("seq", "par"), 4096, kinds=("fast",)),
+    "teams": Program(("seq", "par"), 4096, kinds=("fast",)),
+    "np": Program(("seq", "par"), 4096, kinds=("fast",)),
 }
 
 
@@ -48,7 +57,7 @@ def why_not(row):
 
 
 def rows():
-    made = [Row(name, mode, kind, "") for name, program in PROGRAMS.items() for kind in KINDS for mode in program.modes
+    made = [Row(name, mode, kind, "") for name, program in PROGRAMS.items() for kind in program.kinds for mode in program.modes
             if mode != "parsync" or kind == "fast"]
     made += [Row(name, "par", kind, "refuse=0.2,delay=0.2") for name in ("am_matrix", "rma_matrix") for kind in ("fast", "everything")]
     return made
