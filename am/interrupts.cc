@@ -39,6 +39,25 @@ int unused_signal() noexcept {
   return 0;
 }
 
+void handle(int number) noexcept {
+  struct sigaction mine {};
+  mine.sa_handler = on_interrupt;
+  mine.sa_flags = SA_RESTART;
+  sigemptyset(&mine.sa_mask);
+  sigaction(number, &mine, nullptr);
+}
+
+/// A real-time signal takes a place in a queue, and is refused once the user has RLIMIT_SIGPENDING
+/// in it. Those of old are not. This one is ignored by who does not handle it; it is taken once it
+/// is needed, and if the client has left it alone.
+constexpr int kSpareSignal = SIGURG;
+bool take_spare_signal() noexcept {
+  struct sigaction now {};
+  if (sigaction(kSpareSignal, nullptr, &now) != 0) return false;
+  if (now.sa_handler == SIG_DFL) handle(kSpareSignal);
+  return now.sa_handler == SIG_DFL || now.sa_handler == on_interrupt;
+}
+
 }  // namespace
 
 Status prepare_interrupts() {
@@ -48,18 +67,17 @@ Status prepare_interrupts() {
         "GASNET_DISPATCH asks for interrupts, but this program handles all real-time signals "
         "itself; leave one, or say GASNET_DISPATCH=thread");
   }
-  struct sigaction mine {};
-  mine.sa_handler = on_interrupt;
-  mine.sa_flags = SA_RESTART;
-  sigemptyset(&mine.sa_mask);
-  sigaction(signal_number, &mine, nullptr);
+  handle(signal_number);
   prepare_barriers();
   interrupts_clients = true;
   return success();
 }
 
-void send_interrupt(const ClientThread& thread) noexcept {
-  syscall(SYS_tgkill, getpid(), thread.thread_id, signal_number);
+bool send_interrupt(const ClientThread& thread) noexcept {
+  const auto send = [&](int number) {
+    return syscall(SYS_tgkill, getpid(), thread.thread_id, number) == 0;
+  };
+  return send(signal_number) || (take_spare_signal() && send(kSpareSignal));
 }
 
 void refuse_interrupts() noexcept { disable_interrupts(Reason::kLibrary); }

@@ -16,8 +16,9 @@ inline constinit bool interrupts_clients = false;
 
 /// Takes a real-time signal that nobody uses. Before the first client thread is registered.
 Status prepare_interrupts();
-/// Of a thread that on_signal() may be called in; by any thread.
-void send_interrupt(const ClientThread& thread) noexcept;
+/// Of a thread that on_signal() may be called in; by any thread, but one at a time. False: there are
+/// too many signals on their way; later there may not be.
+bool send_interrupt(const ClientThread& thread) noexcept;
 /// This thread runs no handler by a signal any more; for the end of a process.
 void refuse_interrupts() noexcept;
 

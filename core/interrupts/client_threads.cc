@@ -58,7 +58,7 @@ void forget_client_thread() noexcept {
   }
 }
 
-Asked notify_client(bool asks_another, void (*signal)(const ClientThread& thread)) noexcept {
+Asked notify_client(bool asks_another, bool (*signal)(const ClientThread& thread)) noexcept {
   const std::lock_guard guard(lock);
   return notify_one(clients, asks_another, signal);
 }

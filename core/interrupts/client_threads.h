@@ -27,7 +27,9 @@ struct ClientThread {
   /// By itself alone.
   Counter polls;
   pid_t thread_id = 0;
-  bool is_slow = false;  ///< notify_one(); under the lock of the list, as the next
+  // notify_one(); under the lock of the list, as the next
+  bool is_slow = false;
+  bool is_unsent = false;
   ClientThread* next = nullptr;
 };
 inline constinit thread_local ClientThread this_client;
@@ -38,8 +40,8 @@ void register_client_thread() noexcept;
 void forget_client_thread() noexcept;
 
 /// Has one of them run the handlers of what has arrived (notify_one). `signal(thread)` must not
-/// wait.
-Asked notify_client(bool asks_another, void (*signal)(const ClientThread& thread)) noexcept;
+/// wait; false: it could not.
+Asked notify_client(bool asks_another, bool (*signal)(const ClientThread& thread)) noexcept;
 /// Of all of them, so that two looks tell whether one polls.
 uint64_t count_polls() noexcept;
 

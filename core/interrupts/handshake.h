@@ -110,26 +110,30 @@ struct Asked {
 /// by `signal(thread)`. If none may, each will when it may again, and the first of them does.
 ///
 /// One that was signalled is waited for. If that has been in vain, `asks_another`, it is passed
-/// over: perhaps it blocks its signals. So it is from then on, `is_slow`, until it has drained;
-/// that is a note of the caller's, who is one at a time.
+/// over: perhaps it blocks its signals. So it is from then on, `is_slow`, until it has drained. One
+/// whose signal could not be sent (false) is signalled the next time, `is_unsent`: nobody else is
+/// about to. Both are notes of the caller's, who is one at a time.
 template <typename Threads, typename Signal>
 Asked notify_one(Threads&& threads, bool asks_another, Signal&& signal) noexcept {
   Asked asked;
   for (auto& thread : threads) {
-    switch (thread.handshake.arrive()) {
+    Arrival arrival = thread.handshake.arrive();
+    if (thread.is_unsent && arrival == Arrival::kSignalled) arrival = Arrival::kSignal;
+    if (thread.is_unsent && arrival == Arrival::kLater) arrival = Arrival::kUnsure;
+    if (arrival == Arrival::kSignal || arrival == Arrival::kUnsure) {
+      thread.is_unsent = !signal(thread);
+      asked.is_signalled = asked.is_signalled || !thread.is_unsent;
+    }
+    switch (arrival) {
       case Arrival::kSignal:
         thread.is_slow = false;
-        signal(thread);
-        asked.is_signalled = true;
-        return asked;
+        if (!thread.is_unsent) return asked;
+        break;
       case Arrival::kSignalled:
         thread.is_slow = thread.is_slow || asks_another;
         if (!thread.is_slow) return asked;
         break;
       case Arrival::kUnsure:
-        signal(thread);
-        asked.is_signalled = true;
-        [[fallthrough]];
       case Arrival::kLater:
         ++asked.held_off;
         break;

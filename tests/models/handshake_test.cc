@@ -80,7 +80,9 @@ constexpr uint32_t kClientsMax = 3, kMessagesMax = 3;
 struct Client {
   BasicHandshake<SignalledMemory> handshake;
   model::Atomic<uint32_t> signal;  ///< pending
-  bool is_slow = false;            ///< of who finds messages
+  // Of who finds messages.
+  bool is_slow = false;
+  bool is_unsent = false;
 };
 Client clients[kClientsMax];
 bool has_barriers = true;  ///< of the kernel
@@ -199,20 +201,28 @@ struct Shape {
   std::vector<const char*> clients;
   uint32_t messages;
   uint32_t asks_again = 0;  ///< after each message, whether or not it was taken by then
+  uint32_t refused = 0;     ///< of the signals, the first so many
 };
 
 bool never_asks_another = false;  // a mutant
+bool forgets_unsent = false;      // a mutant
 
 /// Who finds messages.
 void run_finder(const Shape& shape) {
   const std::span all(clients, shape.clients.size());
-  for (Client& client : all) client.is_slow = false;
+  for (Client& client : all) client.is_slow = client.is_unsent = false;
   uint64_t done = 0;
+  uint32_t refused = 0;
   const auto ask = [&](bool asks_another) {
-    notify_one(all, asks_another && !never_asks_another,
-               [](Client& client) { client.signal.store(1, std::memory_order_release); });
-    uint64_t digest = ++done;
-    for (const Client& client : all) digest = 2 * digest + client.is_slow;
+    notify_one(all, asks_another && !never_asks_another, [&](Client& client) {
+      if (refused < shape.refused) return ++refused, forgets_unsent;
+      client.signal.store(1, std::memory_order_release);
+      return true;
+    });
+    uint64_t digest = (shape.refused + 1) * ++done + refused;
+    for (const Client& client : all) {
+      digest = 4 * digest + 2 * client.is_unsent + client.is_slow;
+    }
     settle(digest);
   };
   for (uint32_t i = 0; i < shape.messages; ++i) {
@@ -304,6 +314,21 @@ TEST(Handshake, PA_036_WithoutAskingAnotherTheyDo) {
   EXPECT_NE(explore(kDeafShapes[0]).failure, "");
   never_asks_another = false;
   EXPECT_NE(explore({{"b", ""}, 2, 0}).failure, "");
+}
+
+/// The queue of signals is full for a while (RLIMIT_SIGPENDING).
+TEST(Handshake, PA_036_SignalsThatCannotBeSentAreSentAgain) {
+  const Shape shapes[] = {{{""}, 1, 1, 1},     {{""}, 2, 1, 1},       {{""}, 1, 2, 2},
+                          {{"hr"}, 1, 1, 1},   {{"hrlu"}, 1, 1, 1},   {{"p"}, 1, 1, 1},
+                          {{"", ""}, 1, 1, 1}, {{"b", "hr"}, 1, 2, 1}};
+  for (const Shape& shape : shapes) expect_kept(shape);
+  has_barriers = false;
+  for (const char* program : {"", "hr", "p"}) expect_kept({{program}, 1, 2, 1});
+  has_barriers = true;
+  forgets_unsent = true;
+  EXPECT_NE(explore(shapes[0]).failure, "");
+  EXPECT_NE(explore(shapes[3]).failure, "");
+  forgets_unsent = false;
 }
 
 /// Several are signalled for one message then: two threads with two messages take minutes.

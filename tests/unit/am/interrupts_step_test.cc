@@ -4,10 +4,13 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
+#include <thread>
 
 #include "am/dispatcher.h"
 #include "am/interrupts.h"
@@ -176,7 +179,7 @@ struct Stretch {
   const char* name;
   void (*run)();
 };
-class EveryInstruction : public testing::TestWithParam<Stretch> {
+class Interrupts : public testing::Test {
  protected:
   void SetUp() override {
     void* memory =
@@ -185,7 +188,9 @@ class EveryInstruction : public testing::TestWithParam<Stretch> {
     shared = new (memory) Shared{};
   }
   void TearDown() override { munmap(const_cast<Shared*>(shared), sizeof(Shared)); }
-
+};
+class EveryInstruction : public Interrupts, public testing::WithParamInterface<Stretch> {
+ protected:
   /// With messages after each step, `apart` steps from one to the next; how many runs that were.
   static uint32_t run_all(void (*stretch)(), uint32_t apart, bool sends_always = false) {
     Stepper stepper(stretch, sends_always);
@@ -223,6 +228,60 @@ INSTANTIATE_TEST_SUITE_P(Stretches, EveryInstruction,
                                          Stretch{"Call", call},
                                          Stretch{"LockInSection", lock_in_section}),
                          [](const auto& at) { return std::string(at.param.name); });
+
+bool is_handled_within_s(int count, int seconds) {
+  timespec now, until;
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_sec += seconds;
+  do {
+    clock_gettime(CLOCK_MONOTONIC, &now);
+  } while (shared->handled != count && now.tv_sec < until.tv_sec);
+  return shared->handled == count;
+}
+/// A thread that computes, whose user may have no signal pending; another finds messages for it.
+[[noreturn]] void compute_without_queue() {
+  has_dispatcher = true;
+  if (!prepare_interrupts().ok()) _exit(1);
+  {
+    const LibraryCall first;  // registers this thread
+  }
+  rlimit limit;
+  if (getrlimit(RLIMIT_SIGPENDING, &limit) != 0) _exit(2);
+  const rlimit none{0, limit.rlim_max};
+  if (setrlimit(RLIMIT_SIGPENDING, &none) != 0) _exit(2);
+  if (syscall(SYS_tgkill, getpid(), gettid(), number_of_signal()) == 0) _exit(3);
+  constexpr int kMessages = 3, kPatienceS = 60;
+  for (int i = 1; i <= kMessages; ++i) {
+    std::thread finder([i] {
+      shared->published = i;
+      if (!notify_client(false, send_interrupt).is_signalled) _exit(4);
+    });
+    if (!is_handled_within_s(i, kPatienceS)) _exit(5);
+    finder.join();
+  }
+  // The client takes SIGURG for itself: none is sent to it, and the thread stays to be asked.
+  signal(SIGURG, [](int) { _exit(6); });
+  shared->published = kMessages + 1;
+  for (const bool again : {false, true}) {
+    std::thread finder([again] {
+      if (notify_client(again, send_interrupt).is_signalled) _exit(7);
+    });
+    finder.join();
+  }
+  if (setrlimit(RLIMIT_SIGPENDING, &limit) != 0) _exit(2);
+  std::thread finder([] { notify_client(true, send_interrupt); });
+  if (!is_handled_within_s(kMessages + 1, kPatienceS)) _exit(8);
+  finder.join();
+  _exit(0);
+}
+TEST_F(Interrupts, PA_052_ComeWhereTheQueueOfSignalsIsFull) {
+  const pid_t child = fork();
+  if (child == 0) compute_without_queue();
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status)) << status;
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
 
 }  // namespace
 }  // namespace pinwire
