@@ -15,7 +15,9 @@
 #include "core/base/cpus.h"
 #include "core/base/event_fd.h"
 #include "core/base/library_thread.h"
+#include "core/engine/client_usage.h"
 #include "core/engine/engine.h"
+#include "core/engine/open_board.h"
 
 namespace pinwire {
 namespace {
@@ -32,6 +34,8 @@ constexpr uint32_t kTurnUs = 100;
 /// Every thread that was asked may be in a section for long, or block its signals; threads end, and
 /// new ones come.
 constexpr uint32_t kAskAgainUs = 10'000;
+/// Debug builds.
+constexpr int64_t kLookNs = 20'000'000;
 
 /// By the dispatcher alone.
 struct Counters {
@@ -129,7 +133,10 @@ class Dispatcher {
       spin();
     } else {
       polls_seen_ = count_polls();
-      while (!is_stopping()) turn();
+      while (!is_stopping()) {
+        look_at_what_is_open();
+        turn();
+      }
     }
     is_running_.store(false, std::memory_order_release);  // pairs with stop()
   }
@@ -138,11 +145,22 @@ class Dispatcher {
   void spin() noexcept {
     uint32_t empty_polls = 0;
     while (!is_stopping()) {
+      look_at_what_is_open();
       if (poll_everything() != 0) {
         empty_polls = 0;
       } else {
         after_empty_poll(empty_polls, Wait::kAwake);
       }
+    }
+  }
+
+  /// Debug builds: of the client's threads. Every kSleepUs at least, as long as this thread runs.
+  void look_at_what_is_open() noexcept {
+    if constexpr (kUsageChecks) {
+      const int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+      if (now_ns < looks_at_ns_) return;
+      looks_at_ns_ = now_ns + kLookNs;
+      warn_of_what_is_open();
     }
   }
 
@@ -282,6 +300,7 @@ class Dispatcher {
   bool has_waited_ = false;    // for the watchdog's time, and nobody polled
   bool asks_another_ = false;  // who was asked last has done nothing
   bool counts_in_ms_ = false;
+  int64_t looks_at_ns_ = 0;
   Counters counters_;
   std::atomic<bool> is_stopping_{false};
   std::atomic<bool> is_running_{false};

@@ -13,6 +13,7 @@
 #include "core/base/log.h"
 #include "core/engine/client_usage.h"
 #include "core/engine/lane.h"
+#include "core/engine/open_board.h"
 #include "core/mode.h"
 
 namespace pinwire {
@@ -53,7 +54,9 @@ void note_locked(const uint32_t& word) noexcept {
   if constexpr (kUsageChecks) {
     constexpr uint32_t kMax = ClientUsage::kLocksMax;
     if (this_thread.hsls_held == kMax) fatal("a thread holds more than %u HSLs", kMax);
-    client_usage.locks[this_thread.hsls_held++] = {&word, Opened::now()};
+    const Opened now = Opened::now();
+    if (this_thread.hsls_held == 0) board_seat().locks.open(now.since_ns);
+    client_usage.locks[this_thread.hsls_held++] = {&word, now};
   }
 }
 void note_unlocked(const uint32_t& word) noexcept {
@@ -69,7 +72,7 @@ void note_unlocked(const uint32_t& word) noexcept {
              PlaceText(lock->opened.place).text(), PlaceText(last.opened.place).text());
     }
     warn_if_long("a handler-safe lock, locked", last.opened);
-    --this_thread.hsls_held;
+    if (--this_thread.hsls_held == 0) board_seat().locks.close();
   }
 }
 

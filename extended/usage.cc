@@ -11,6 +11,7 @@
 #include "core/base/bits.h"
 #include "core/base/log.h"
 #include "core/engine/engine.h"
+#include "core/engine/open_board.h"
 #include "extended/job.h"
 #include "extended/ops.h"
 
@@ -203,7 +204,10 @@ void hold_interrupts() noexcept {
   }
   state.holds_interrupts = true;
   disable_interrupts(Reason::kSection);
-  if constexpr (kUsageChecks) client_usage.section = Opened::now();
+  if constexpr (kUsageChecks) {
+    client_usage.section = Opened::now();
+    board_seat().section.open(client_usage.section.since_ns);
+  }
 }
 
 void resume_interrupts() noexcept {
@@ -216,21 +220,28 @@ void resume_interrupts() noexcept {
     }
     return;
   }
-  if constexpr (kUsageChecks) warn_if_long("a No-Interrupt Section, opened", client_usage.section);
+  if constexpr (kUsageChecks) {
+    board_seat().section.close();
+    warn_if_long("a No-Interrupt Section, opened", client_usage.section);
+  }
   state.holds_interrupts = false;
   enable_interrupts(Reason::kSection);
 }
 
 void note_section_place(const Place& place) noexcept {
   Opened& section = client_usage.section;  // an ignored call opened none
-  if (this_thread.holds_interrupts && section.place.file == nullptr) section.place = place;
+  if (!this_thread.holds_interrupts || section.place.file != nullptr) return;
+  section.place = place;
+  board_seat().section.note_place(place);
 }
 
 void note_lock_place(const Place& place) noexcept {
   client_usage.locks[this_thread.hsls_held - 1].opened.place = place;
+  if (this_thread.hsls_held == 1) board_seat().locks.note_place(place);
 }
 
 void warn_of_leaks() noexcept {
+  warn_of_what_is_open();
   const ThreadOps& mine = thread_ops();
   const uint32_t handles = mine.explicit_ops.taken() + mine.value_ops.taken();
   if (mine.region != nullptr) {

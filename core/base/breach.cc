@@ -1,5 +1,6 @@
 #include "core/base/breach.h"
 
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -26,6 +27,15 @@ Sentence written(const char* format, va_list values) noexcept {
 struct ThreadName {
   char text[17] = "";
   ThreadName() noexcept { prctl(PR_GET_NAME, text); }
+  explicit ThreadName(int thread_id) noexcept {
+    char path[64];
+    std::snprintf(path, sizeof path, "/proc/self/task/%d/comm", thread_id);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t bytes = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    if (fd >= 0) close(fd);
+    text[bytes > 0 ? bytes - 1 : 0] = '\0';  // a line
+    if (bytes <= 0) std::snprintf(text, sizeof text, "which has ended");
+  }
 };
 
 }  // namespace
@@ -52,6 +62,15 @@ void warn_of_breach(const char* rule, const char* format, ...) noexcept {
   const Sentence sentence = written(format, values);
   va_end(values);
   log_warning("%s [%s, thread %d \"%s\"]", sentence.text, rule, gettid(), ThreadName().text);
+}
+
+void warn_of_breach_by(int thread_id, const char* rule, const char* format, ...) noexcept {
+  va_list values;
+  va_start(values, format);
+  const Sentence sentence = written(format, values);
+  va_end(values);
+  log_warning("%s [%s, thread %d \"%s\"]", sentence.text, rule, thread_id,
+              ThreadName(thread_id).text);
 }
 
 }  // namespace pinwire

@@ -29,5 +29,8 @@ class PlaceText {
 /// Likewise, for what may be meant so: the process goes on.
 [[gnu::cold, gnu::format(printf, 2, 3)]] void warn_of_breach(const char* rule, const char* format,
                                                              ...) noexcept;
+/// Of what another thread of this process does, or did before it ended.
+[[gnu::cold, gnu::format(printf, 3, 4)]] void warn_of_breach_by(int thread_id, const char* rule,
+                                                                const char* format, ...) noexcept;
 
 }  // namespace pinwire

@@ -96,6 +96,32 @@ static void break_locks(void) {
   gasnet_hsl_unlock(&lock);
 }
 
+/* What is opened and never closed: the job ends once the test has read its warning, and says so. */
+static void *keep(void *unused) {
+  if (is("section_kept")) {
+    OPENS(gasnet_hold_interrupts());
+    return unused;
+  }
+  OPENS(gasnet_hsl_lock(&lock));
+  gasnet_hsl_lock(&other_lock); /* one that comes and goes inside */
+  gasnet_hsl_unlock(&other_lock);
+  return unused;
+}
+static void keep_until_told(void) {
+  char word;
+  if (is("lock_kept_by_thread")) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, keep, NULL);
+    pthread_join(thread, NULL);
+  } else {
+    keep(NULL);
+  }
+  compute_ms(100);
+  while (read(0, &word, 1) < 0) {
+  }
+  gasnet_exit(0);
+}
+
 static void break_interrupts(void) {
   if (is("resume_unpaired")) gasnet_resume_interrupts();
   OPENS(gasnet_hold_interrupts());
@@ -177,6 +203,7 @@ int main(int argc, char **argv) {
   if (gasnet_attach(table, 3, 1 << 20, 0) != GASNET_OK) return 3;
   gasnet_getSegmentInfo(&segment, 1);
   if (argc > 2) break_in_handler_of_other();
+  if (is("lock_kept") || is("lock_kept_by_thread") || is("section_kept")) keep_until_told();
   break_locks();
   break_interrupts();
   break_transfers();

@@ -196,6 +196,45 @@ TEST_P(Dispatch, WhatIsHeldTooLongIsToldOf_C1_294) {
                  "handler 200, of a request from rank 0, ran for ");
 }
 
+/// Of what never ends, and where it was opened.
+void expect_told_of_kept(const Outcome& outcome, const std::string& what, const char* thread) {
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(count_of(outcome.err, "warning: "), 1) << outcome.err;
+  const std::string line = line_with(outcome.err, "warning: " + what);
+  EXPECT_TRUE(has_shape(line, "0/1", "warning", "C1-294", thread)) << outcome.err;
+  EXPECT_NE(line.find(" s by now"), std::string::npos) << outcome.err;
+  const size_t opens = outcome.err.find("opens ");
+  ASSERT_NE(opens, std::string::npos) << outcome.err;
+  const std::string place =
+      outcome.err.substr(opens + 6, outcome.err.find('\n', opens) - opens - 6);
+  EXPECT_NE(line.find(" at " + place), std::string::npos) << outcome.err;
+}
+constexpr const char* kLock = "a handler-safe lock, locked at ";
+constexpr const char* kSection = "a No-Interrupt Section, opened at ";
+
+/// By the dispatcher, while it is open; once.
+TEST(Usage, WhatIsKeptIsToldOfMeanwhile_C1_294) {
+  for (const char* dispatch : {"interrupt", "watchdog", "thread", "nicproc"}) {
+    for (const char* breach : {"lock_kept", "section_kept"}) {
+      Running job({std::getenv("MISUSE"), breach},
+                  {"GASNET_DRIVER=shm", std::string("GASNET_DISPATCH=") + dispatch,
+                   "GASNET_HOLD_LIMIT=0.05"});
+      EXPECT_TRUE(job.wait_for_error(" s by now", 1)) << dispatch << job.err();
+      job.tell("\n");
+      expect_told_of_kept(job.wait(), *breach == 'l' ? kLock : kSection, "misuse");
+    }
+  }
+}
+TEST_P(Dispatch, WhatIsKeptIsToldOfAtTheEnd_C1_294) {
+  expect_told_of_kept(misuse("lock_kept", GetParam()), kLock, "misuse");
+  expect_told_of_kept(misuse("section_kept", GetParam()), kSection, "misuse");
+}
+TEST(Usage, WhatAThreadThatHasEndedKeepsIsToldOf_C1_294) {
+  const Outcome outcome = run({std::getenv("MISUSE_PARSYNC"), "lock_kept_by_thread"},
+                              {"GASNET_DRIVER=shm", "GASNET_HOLD_LIMIT=0.05"});
+  expect_told_of_kept(outcome, kLock, "which has ended");
+}
+
 TEST_P(Dispatch, WhatIsLeftOpenIsToldOf_C1_297) {
   expect_warning(GetParam(), "region_left", "C1-297", "the job ends in an access region");
 }
