@@ -6,22 +6,20 @@
 // cycles SLEEPS [SEED]
 #include <poll.h>
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 
-#include "am/progress.h"
 #include "core/base/random.h"
 #include "core/engine/client_usage.h"
-#include "core/engine/engine.h"
 #include "gasnet.h"
+#include "tests/job/wake/lanes.h"
 
 namespace {
 
 using namespace pinwire;
+using namespace pinwire_test;
 
 constexpr gasnet_handler_t kMessage = 200;
 constexpr int kPatienceMs = 60'000;
@@ -36,27 +34,9 @@ void on_message(gasnet_token_t, gasnet_handlerarg_t sleeps, gasnet_handlerarg_t 
   if (last != 0) last_turn = received;
 }
 
-[[noreturn, gnu::format(printf, 1, 2)]] void fail(const char* format, ...) {
-  std::fprintf(stderr, "rank %u: ", gasnet_mynode());
-  va_list values;
-  va_start(values, format);
-  std::vfprintf(stderr, format, values);
-  va_end(values);
-  std::fputc('\n', stderr);
-  gasnet_exit(1);
-}
-
 class Sleeper {
  public:
-  explicit Sleeper(uint64_t sleeps_wanted) : report_every_(sleeps_wanted / 20) {
-    for_each_lane([this](Driver& driver, uint32_t lane) {
-      if (fd_count_ == kFdsMax) fail("more than %u lanes", kFdsMax);
-      const int fd = driver.event_fd(lane);
-      if (fd < 0) fail("driver %s cannot wake a sleeper", driver.name());
-      fds_[fd_count_++] = {fd, POLLIN, 0};
-      return true;
-    });
-  }
+  explicit Sleeper(uint64_t sleeps_wanted) : report_every_(sleeps_wanted / 20) {}
   uint64_t sleeps() const { return sleeps_; }
   uint64_t busy() const { return busy_; }
 
@@ -65,9 +45,7 @@ class Sleeper {
   void await(uint64_t wanted) {
     while (received < wanted) {
       if (poll_everything() != 0 || !is_drained()) continue;
-      const bool is_armed = for_each_lane(
-          [](Driver& driver, uint32_t lane) { return driver.arm(lane) == Armed::kArmed; });
-      if (is_armed) {
+      if (arm_all()) {
         sleep(wanted);
       } else {
         ++busy_;
@@ -76,26 +54,9 @@ class Sleeper {
   }
 
  private:
-  static constexpr uint32_t kFdsMax = 64;
-
-  static bool is_drained() {
-    return for_each_lane([](Driver& driver, uint32_t lane) { return driver.drained(lane); });
-  }
-
-  template <typename Visit>
-  static bool for_each_lane(Visit&& visit) {
-    bool all = true;
-    for (uint32_t d = 0; d < engine.driver_count; ++d) {
-      for (uint32_t lane = 0; lane < engine.drivers[d].lane_count; ++lane) {
-        all = visit(*engine.drivers[d].driver, lane) && all;
-      }
-    }
-    return all;
-  }
-
   void sleep(uint64_t wanted) {
     ++sleeps_;
-    if (poll(fds_, fd_count_, kPatienceMs) == 0) {
+    if (poll(fds_.all, fds_.count, kPatienceMs) == 0) {
       const uint32_t found = poll_everything();
       fail("slept through message %llu: sleep %llu, and %u there", to_print(wanted),
            to_print(sleeps_), found);
@@ -106,8 +67,7 @@ class Sleeper {
   }
   static unsigned long long to_print(uint64_t number) { return number; }
 
-  pollfd fds_[kFdsMax];
-  uint32_t fd_count_ = 0;
+  const EventFds fds_;
   uint64_t sleeps_ = 0, busy_ = 0;
   uint64_t report_every_;
 };
