@@ -6,9 +6,9 @@
 
 #include "gasnet.h"
 
-enum { kAsk = 201, kAnswer, kFlood, kTell };
+enum { kAsk = 201, kAnswer, kFlood, kTell, kInvite };
 /* What kTell says. */
-enum { kStop, kBegin, kEnd, kNewsMax };
+enum { kStop, kBegin, kEnd, kInvited, kNewsMax };
 /* What a receiver does, beside the microseconds that it computes between two polls. */
 enum { kWaits = 0, kNeverPolls = -1, kSleeps = -2 };
 enum { kCountMax = 1000000 };
@@ -47,7 +47,10 @@ void report_ns(const char *what, double *samples, int count);
 /* alone.c: what needs no peer; the other rank is out of the way. */
 void costs(int count);
 void idle_cost(double seconds);
+/* raw_wake.c: rank 0 alone; both ranks. */
 void raw_wakes(int count);
+void raw_wakes_across(int count);
+void on_invite(gasnet_token_t token, gasnet_handlerarg_t process, gasnet_handlerarg_t memory, gasnet_handlerarg_t pipe_end);
 /* stream.c: both ranks call them. */
 void throughput(int busy_us, double seconds);
 void lost_time(int polls, double seconds);

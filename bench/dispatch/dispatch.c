@@ -1,6 +1,7 @@
 /* What a dispatch mode costs and gives, for bench/dispatch/dispatch.py: a rank that answers Short AMs while it computes for
  * so many microseconds between two polls, waits inside GASNet, computes and never polls, or sleeps; the rate at which it
- * takes them, and what they cost its computation; the raw wake of a thread by an eventfd and a signal on the same machine;
+ * takes them, and what they cost its computation; the raw wake of a thread that signals another on the same machine, by a
+ * thread beside it and by another process;
  * sections and locks. Two ranks of one host; one JSON object a line.
  * dispatch COUNT SECONDS BUSY_US...   of each kind at most COUNT round trips, or SECONDS (but 10 of them);
  * BUSY_US: 0 waits inside GASNet, -1 never polls, -2 sleeps */
@@ -89,13 +90,16 @@ static void alone(int count, double seconds) {
     }
   }
   barrier();
+  raw_wakes_across(count);
+  barrier();
 }
 
 int main(int argc, char **argv) {
   gasnet_handlerentry_t table[] = {
-      {kAsk, (void (*)())on_ask}, {kAnswer, (void (*)())on_answer}, {kFlood, (void (*)())on_flood}, {kTell, (void (*)())on_tell}};
+      {kAsk, (void (*)())on_ask}, {kAnswer, (void (*)())on_answer}, {kFlood, (void (*)())on_flood}, {kTell, (void (*)())on_tell},
+                                    {kInvite, (void (*)())on_invite}};
   if (gasnet_init(&argc, &argv) != GASNET_OK) return 1;
-  if (gasnet_attach(table, 4, 0, 0) != GASNET_OK) gasnet_exit(1);
+  if (gasnet_attach(table, 5, 0, 0) != GASNET_OK) gasnet_exit(1);
   const int count = argc > 2 ? atoi(argv[1]) : 0;
   const double seconds = argc > 2 ? atof(argv[2]) : 0;
   if (gasnet_nodes() != 2 || count < 10 || count > kCountMax || !(seconds > 0)) {

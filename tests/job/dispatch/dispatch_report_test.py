@@ -60,10 +60,10 @@ class Report(unittest.TestCase):
             for what in ("round_trip", "one_way"):
                 self.assertEqual(sorted(row["busy_us"] for row in rows if (row["mode"], row["what"]) == (mode, what)), served + [0, 100])
             self.assertEqual(sorted(row["busy_us"] for row in rows if (row["mode"], row["what"]) == (mode, "throughput")), served[1:] + [0])
-            for what in ("lost", "idle", "hold_resume", "hsl", "mutex", "raw_wake"):
+            for what in ("lost", "idle", "hold_resume", "hsl", "mutex", "raw_wake", "raw_wake_across"):
                 self.assertEqual(len([row for row in rows if (row["mode"], row["what"]) == (mode, what)]), 1, (mode, what))
         for row in rows:
-            if row["what"] in ("round_trip", "one_way", "raw_wake"):
+            if row["what"] in ("round_trip", "one_way", "raw_wake", "raw_wake_across"):
                 self.assertGreaterEqual(row["count"], 10, row)
                 self.assertGreater(row["p10_us"], 0, row)
                 self.assertLessEqual(row["p10_us"], row["median_us"], row)
