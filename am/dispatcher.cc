@@ -122,6 +122,7 @@ class Dispatcher {
   static bool watch(int epoll_fd, int fd) noexcept {
     epoll_event event{};
     event.events = EPOLLIN;
+    event.data.fd = fd;
     return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
   }
 
@@ -165,7 +166,7 @@ class Dispatcher {
   }
 
   void turn() noexcept {
-    if (serve()) return take_care();
+    if (serve(Service::kUntilArrival)) return take_care();
     has_waited_ = asks_another_ = false;
     if (somebody_polls()) {
       sleep(own_fd_, grace_us_);
@@ -195,6 +196,7 @@ class Dispatcher {
     call_sleepers();  // a client that waits polls by itself, once it is awake
     if (mode_ == DispatchMode::kWatchdog && (!has_waited_ || somebody_polls())) {
       has_waited_ = true;
+      serve(Service::kWhole);
       sleep(own_fd_, watchdog_us_);
       return;
     }
@@ -209,6 +211,13 @@ class Dispatcher {
     const Asked asked = notify_client(asks_another_, send_interrupt);
     counters_.signals += asked.is_signalled;
     counters_.threads_held_off += asked.held_off;
+    asks_another_ = false;
+    // Who is signalled serves the drivers at once, who is in a call soon; who is in a section,
+    // late.
+    if (!asked.is_signalled) {
+      if (sleep(own_fd_, kTurnUs)) return;
+      serve(Service::kWhole);
+    }
     asks_another_ = !sleep(own_fd_, kAskAgainUs);
   }
 
@@ -220,8 +229,12 @@ class Dispatcher {
     return is_more;
   }
 
+  /// What drivers owe peers (an acknowledgement may wake one: a system call, and an interrupt of
+  /// another core) comes after a signal for what has arrived.
+  enum class Service : uint8_t { kUntilArrival, kWhole };
+
   /// One turn of every driver, without handing anything out. True: messages wait that nobody takes.
-  static bool serve() noexcept {
+  static bool serve(Service service) noexcept {
     bool waits = false;
     for_each_free_lane([&](DriverSlot& slot, uint32_t lane) {
       // A driver that has served peers is idle after a turn in which it did not.
@@ -229,6 +242,7 @@ class Dispatcher {
       bool is_idle = false;
       for (int turn = 0; turn < kTurnsMax && !is_idle; ++turn) {
         slot.driver->recv(lane, RecvFilter::kAll, {});
+        if (service == Service::kUntilArrival && slot.driver->has_arrivals(lane)) break;
         is_idle = slot.driver->idle(lane);
       }
       waits = waits || !is_idle;
@@ -269,16 +283,17 @@ class Dispatcher {
   /// Until one of the fds is readable: true; or the time is over.
   bool sleep(int epoll_fd, uint32_t timeout_us) noexcept {
     if (is_stopping()) return true;
-    const int ready = wait_for_event(epoll_fd, timeout_us);
+    epoll_event event;
+    const int ready = wait_for_event(epoll_fd, timeout_us, event);
     ++counters_.sleeps;
     counters_.wakes += ready > 0;
-    drain_event_fd(wake_fd_);
+    // A ring that is not taken back ends the next sleep, too.
+    if (ready > 0 && event.data.fd == wake_fd_) drain_event_fd(wake_fd_);
     return ready != 0;
   }
 
   /// Linux before 5.11, and valgrind, count in milliseconds.
-  int wait_for_event(int epoll_fd, uint32_t timeout_us) noexcept {
-    epoll_event event;
+  int wait_for_event(int epoll_fd, uint32_t timeout_us, epoll_event& event) noexcept {
     if (!counts_in_ms_) {
       const timespec limit = timespec_of_us(timeout_us);
       const int ready = epoll_pwait2(epoll_fd, &event, 1, &limit, nullptr);

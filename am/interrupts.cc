@@ -14,7 +14,9 @@
 namespace pinwire {
 namespace {
 
+// From prepare_interrupts() on.
 int signal_number = 0;
+pid_t process = 0;
 
 void drain(SharedCounter& counter) noexcept {
   while (const uint32_t found = poll_everything()) counter += found;
@@ -67,6 +69,7 @@ Status prepare_interrupts() {
         "GASNET_DISPATCH asks for interrupts, but this program handles all real-time signals "
         "itself; leave one, or say GASNET_DISPATCH=thread");
   }
+  process = getpid();
   handle(signal_number);
   prepare_barriers();
   interrupts_clients = true;
@@ -75,7 +78,7 @@ Status prepare_interrupts() {
 
 bool send_interrupt(const ClientThread& thread) noexcept {
   const auto send = [&](int number) {
-    return syscall(SYS_tgkill, getpid(), thread.thread_id, number) == 0;
+    return syscall(SYS_tgkill, process, thread.thread_id, number) == 0;
   };
   return send(signal_number) || (take_spare_signal() && send(kSpareSignal));
 }

@@ -140,6 +140,9 @@ class Driver {
   virtual void give_back(uint32_t lane, std::span<const Recv> buffers) noexcept = 0;
   /// False: recv() or done() may find something. True: nothing was there a moment ago.
   virtual bool idle(uint32_t lane) const noexcept = 0;
+  /// Serialised as recv() is. True: recv() or done() has something to hand out, without another
+  /// look at the device. False may mean that the driver cannot tell.
+  virtual bool has_arrivals(uint32_t) const noexcept { return false; }
   /// -1 without caps().event_fd.
   virtual int event_fd(uint32_t lane) const noexcept = 0;
   /// kArmed: anything that arrives from now on makes event_fd readable. kTimed: likewise, but

@@ -41,6 +41,7 @@ class ForwardingDriver : public Driver {
     inner_->give_back(lane, buffers);
   }
   bool idle(uint32_t lane) const noexcept override { return inner_->idle(lane); }
+  bool has_arrivals(uint32_t lane) const noexcept override { return inner_->has_arrivals(lane); }
   int event_fd(uint32_t lane) const noexcept override { return inner_->event_fd(lane); }
   Armed arm(uint32_t lane) noexcept override { return inner_->arm(lane); }
   bool drained(uint32_t lane) const noexcept override { return inner_->drained(lane); }

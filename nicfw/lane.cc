@@ -102,7 +102,9 @@ uint32_t Lane::done(std::span<Done> out) noexcept {
 }
 
 uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
-  ++poll_;
+  // What a turn that handed nothing out has left (a dispatcher's, who has a client called for it)
+  // is handed out by this one, which so counts as the same: a reply carries its acknowledgement.
+  if (!left_arrivals_ || out.empty()) ++poll_;
   previous_ns_ = now_ns_;
   now_ns_ = nic_.clock.now_ns();
   constexpr uint64_t kStaleNs = 2'000;
@@ -119,6 +121,7 @@ uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
   flush();
   uint32_t count = deliver(reply_queue_, out);
   if (filter == RecvFilter::kAll) count += deliver(request_queue_, out.subspan(count));
+  left_arrivals_ = out.empty() && has_arrivals();
   flush_releases();
   if (received == 0 && count == 0) {
     note_idle();
@@ -136,14 +139,10 @@ void Lane::give_back(std::span<const Recv> buffers) noexcept {
   flush_releases();
 }
 
-void Lane::note_idle() noexcept {
-  idle_.store(done_.empty() && reply_queue_.empty() && request_queue_.empty(),
-              std::memory_order_relaxed);
-}
+void Lane::note_idle() noexcept { idle_.store(!has_arrivals(), std::memory_order_relaxed); }
 
 bool Lane::nothing_waits() const noexcept {
-  return attention_head_ == attention_tail_ && done_.empty() && reply_queue_.empty() &&
-         request_queue_.empty();
+  return attention_head_ == attention_tail_ && !has_arrivals();
 }
 
 /// Sleeping is safe only when nothing but an arriving frame, or a timer, can make progress.

@@ -104,6 +104,9 @@ class Lane {
   uint32_t recv(RecvFilter filter, std::span<Recv> out) noexcept;
   void give_back(std::span<const Recv> buffers) noexcept;
   bool idle() const noexcept { return idle_.load(std::memory_order_relaxed); }
+  bool has_arrivals() const noexcept {
+    return !(done_.empty() && reply_queue_.empty() && request_queue_.empty());
+  }
   /// No timer runs, nothing waits to be sent, acknowledged or handed out.
   bool quiet() const noexcept { return active_count_ == 0 && nothing_waits(); }
   Armed arm() noexcept;
@@ -306,6 +309,7 @@ class Lane {
   RxFrame releases_[kBurst] = {};
   uint32_t release_count_ = 0;
   Counters counters_;
+  bool left_arrivals_ = false;    ///< the last recv(), which had no room for any
   std::atomic<bool> idle_{true};  ///< a hint for other threads; orders nothing
 };
 

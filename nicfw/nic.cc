@@ -56,6 +56,7 @@ class Nic final : public Driver {
     lanes_[lane]->give_back(buffers);
   }
   bool idle(uint32_t lane) const noexcept override { return lanes_[lane]->idle(); }
+  bool has_arrivals(uint32_t lane) const noexcept override { return lanes_[lane]->has_arrivals(); }
   int event_fd(uint32_t lane) const noexcept override { return shared_.port.event_fd(lane); }
   Armed arm(uint32_t lane) noexcept override { return lanes_[lane]->arm(); }
   bool drained(uint32_t lane) const noexcept override { return lanes_[lane]->quiet(); }

@@ -267,6 +267,7 @@ class Shm final : public ShmDriver {
     return !l.rings[0].has_message() && !l.rings[1].has_message() &&
            l.done_count.load(std::memory_order_relaxed) == 0;
   }
+  bool has_arrivals(uint32_t lane) const noexcept override { return !idle(lane); }
   int event_fd(uint32_t lane) const noexcept override { return lanes_[lane].wake.fd(); }
   Armed arm(uint32_t lane) noexcept override {
     Lane& l = lanes_[lane];
