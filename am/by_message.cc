@@ -4,9 +4,21 @@
 #include "am/handlers.h"
 #include "am/outgoing.h"
 #include "core/base/log.h"
+#include "segment/kinds/device_memory.h"
 
 namespace pinwire {
 namespace {
+
+/// Where a peer wants bytes to be, whatever kind of memory that is.
+void store_own(Rank source, const char* what, uint64_t dest, const void* from,
+               size_t bytes) noexcept {
+  auto* to = reinterpret_cast<void*>(dest);
+  if (DeviceMemory* device = device_at(to, bytes)) [[unlikely]] {
+    device->copy(to, from, bytes);
+  } else {
+    std::memcpy(own_memory(source, what, dest, bytes), from, bytes);
+  }
+}
 
 void request_put(Rank to, uint64_t dest, const std::byte* source, size_t bytes,
                  DoneCount& done) noexcept {
@@ -18,7 +30,7 @@ void request_put(Rank to, uint64_t dest, const std::byte* source, size_t bytes,
 void on_put(pinwire_token* token, void* payload, size_t bytes, int32_t dest_low, int32_t dest_high,
             int32_t cookie_low, int32_t cookie_high) {
   const uint64_t dest = join_halves(dest_low, dest_high);
-  std::memcpy(own_memory(token->source, "put", dest, bytes), payload, bytes);
+  store_own(token->source, "put", dest, payload, bytes);
   const int32_t args[] = {cookie_low, cookie_high};
   reply_short(*token, {kHandlerDone, 2, args});
 }
@@ -37,8 +49,15 @@ void on_get(pinwire_token* token, int32_t source_low, int32_t source_high, int32
           token->source, count);
   }
   const int32_t args[] = {dest_low, dest_high, cookie_low, cookie_high};
-  reply_medium(*token, {kHandlerGetData, 4, args}, own_memory(token->source, "get", source, count),
-               count);
+  const AmCall data{kHandlerGetData, 4, args};
+  auto* from = reinterpret_cast<void*>(source);
+  if (DeviceMemory* device = device_at(from, count)) [[unlikely]] {
+    std::byte copy[kMediumBytesMax];
+    device->copy(copy, from, count);
+    reply_medium(*token, data, copy, count);
+  } else {
+    reply_medium(*token, data, own_memory(token->source, "get", source, count), count);
+  }
 }
 
 void on_get_data(pinwire_token*, void* payload, size_t bytes, int32_t dest_low, int32_t dest_high,
@@ -51,7 +70,7 @@ void on_get_data(pinwire_token*, void* payload, size_t bytes, int32_t dest_low, 
 void on_place(pinwire_token* token, void* payload, size_t bytes, int32_t dest_low,
               int32_t dest_high) {
   const uint64_t dest = join_halves(dest_low, dest_high);
-  std::memcpy(own_memory(token->source, "Long reply", dest, bytes), payload, bytes);
+  store_own(token->source, "Long reply", dest, payload, bytes);
 }
 
 /// In the handler of `token`'s request; takes nothing of its right to reply.
@@ -130,6 +149,11 @@ bool long_by_message(const pinwire_token* token, Target to, const AmCall& call, 
 }
 
 void* own_memory(Rank source, const char* what, uint64_t address, uint64_t bytes) noexcept {
+  if (DeviceMemory* device = device_at(reinterpret_cast<void*>(address), bytes)) [[unlikely]] {
+    fatal("rank %u asked for a %s of %llu bytes at 0x%llx, which is memory of %s: not for the CPU",
+          source, what, static_cast<unsigned long long>(bytes),
+          static_cast<unsigned long long>(address), device->label());
+  }
   const bool is_own = inside(address, bytes, engine.own_base, engine.own_bytes) ||
                       engine.bound.find(address, bytes) != nullptr;
   if (!is_own) [[unlikely]] {
@@ -141,8 +165,13 @@ void* own_memory(Rank source, const char* what, uint64_t address, uint64_t bytes
 
 void* place_carried(Rank source, uint64_t address, uint64_t bytes, const std::byte* carried,
                     uint64_t carried_bytes) noexcept {
-  auto* memory = static_cast<std::byte*>(own_memory(source, "Long", address, bytes));
-  std::memcpy(memory + (bytes - carried_bytes), carried, carried_bytes);
+  auto* memory = reinterpret_cast<std::byte*>(address);
+  if (DeviceMemory* device = device_at(memory, bytes)) [[unlikely]] {
+    device->copy(memory + (bytes - carried_bytes), carried, carried_bytes);
+  } else {
+    own_memory(source, "Long", address, bytes);
+    std::memcpy(memory + (bytes - carried_bytes), carried, carried_bytes);
+  }
   return memory;
 }
 

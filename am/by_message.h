@@ -7,6 +7,9 @@
 // can be asked for, as replies that the fenced head does not overtake. Replies beyond the one that
 // answers are safe, as drivers take in replies whatever the receiver does (C1-154); where they have
 // no room for them (Caps::bounded_replies), gasnet_AMMaxLongReply is what one message carries.
+//
+// Device memory at the target (segment/kinds) is read and written by the vendor's library, called
+// from the same handlers.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +32,8 @@ uint32_t get_by_message(Target from, uint64_t source, void* dest, size_t bytes,
 bool long_by_message(const pinwire_token* token, Target to, const AmCall& call, const void* source,
                      size_t bytes, void* dest, bool is_async = false) noexcept;
 
-/// This process's memory that rank `source` names, or the end of the job: it may not be trusted to
-/// stay inside.
+/// This process's memory that rank `source` names, for the CPU to touch, or the end of the job: it
+/// may not be trusted to stay inside.
 void* own_memory(Rank source, const char* what, uint64_t address, uint64_t bytes) noexcept;
 
 /// Puts `carried` bytes, the last of a Long of `bytes`, where they belong. Returns the Long's

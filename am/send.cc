@@ -9,6 +9,7 @@
 #include "am/outgoing.h"
 #include "am/stripe.h"
 #include "core/base/log.h"
+#include "segment/kinds/device_memory.h"
 
 namespace pinwire {
 namespace {
@@ -63,6 +64,14 @@ void check_long_bounds(Target to, const void* dest, size_t bytes) noexcept {
       static_cast<unsigned long long>(route.segment_base), endpoint_of(to));
 }
 
+void move_here(void* dest, const void* source, size_t bytes) noexcept {
+  if (DeviceMemory* device = device_at(dest, bytes)) [[unlikely]] {
+    device->copy(dest, source, bytes);
+  } else {
+    std::memmove(dest, source, bytes);
+  }
+}
+
 /// Of a payload that the driver can only copy, all but what it copies at once goes ahead as puts.
 /// Returns how much: 0 if the first of them was a no-op.
 size_t put_front(const pinwire_token* token, const Route& route, Work work, size_t bytes,
@@ -97,14 +106,15 @@ Sent send_long(const pinwire_token* token, Target to, const AmCall& call, const 
   const Route& route = engine.routes[bytes != 0 ? to : rank_of(to)];  // of its memory, if wanted
   const AmEndpoints endpoints = endpoints_of(token, to, call);
   if (route.driver == nullptr) {
-    if (bytes != 0) std::memmove(dest, source, bytes);
+    if (bytes != 0) move_here(dest, source, bytes);
     mark_async_to_self(is_async);
     dispatch_loopback(call.handler, endpoints, token == nullptr, Category::kLong, dest, bytes,
                       call.argc, call.args);
     return Sent::kAll;
   }
   if (route.reach != Reach::kWhole) [[unlikely]] {
-    const bool is_visited = token == nullptr && pays_to_pin(route, bytes);
+    const bool is_visited =
+        token == nullptr && route.reach != Reach::kDevice && pays_to_pin(route, bytes);
     if (route.reach == Reach::kBuckets || is_visited) {
       long_on_demand(token, to, call, source, bytes, dest, is_async);
       return Sent::kAll;

@@ -147,6 +147,10 @@ bool start(const char* call, const Request& request, uint64_t a, uint64_t b,
   const size_t bytes = atomic_bytes(request.type);
   if (!in_segment_of(to, request.address, bytes)) [[unlikely]]
     end_outside(call, request.address, to);
+  if (engine.routes[to].reach == Reach::kDevice) [[unlikely]] {
+    fatal("%s at %p: remote atomics are for the host's memory, and that is a device's (EX-059)",
+          call, request.address);
+  }
   const AtomicCall what{request.type, request.code, a, b};
   note_event(Event::kAtomic, rank_of(to), bytes, request.code);
   pinwire_atomic_before(request.code, request.flags);

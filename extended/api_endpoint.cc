@@ -14,13 +14,16 @@ using namespace pinwire;
 namespace {
 
 int bad_segment_arguments(const void* segment_p, gex_Client_t client, const void* address,
-                          uintptr_t length, gex_Flags_t flags) noexcept {
+                          uintptr_t length, gex_MK_t kind, gex_Flags_t flags) noexcept {
+  const bool is_hosts = kind == GEX_MK_HOST;
   const char* why = nullptr;
   if (segment_p == nullptr || client == GEX_CLIENT_INVALID) {
     why = "it wants a client, and where to write the segment (EX-053)";
   } else if (length == 0) {
     why = "a segment has at least one byte (EX-056, EX-058)";
-  } else if (address == nullptr && length > job()->segment_limit_local) {
+  } else if (kind == GEX_MK_INVALID) {
+    why = "GEX_MK_INVALID is no kind of memory (EX-060)";
+  } else if (is_hosts && address == nullptr && length > job()->segment_limit_local) {
     why = "the library allocates at most gasnet_getMaxLocalSegmentSize() bytes (EX-056)";
   } else if (reinterpret_cast<uintptr_t>(address) > ~length) {
     why = "the memory ends beyond the address space (EX-058)";
@@ -32,9 +35,10 @@ int bad_segment_arguments(const void* segment_p, gex_Client_t client, const void
 
 /// Where this process has that memory mapped, or nullptr.
 void* mapped_here(Target target, const Route& route) noexcept {
+  if (route.reach == Reach::kDevice) return nullptr;
   if (route.driver == nullptr) return reinterpret_cast<void*>(route.segment_base);
   const struct pinwire_reach& reach = ::pinwire_reach[target];
-  return reach.size != 0 ? reinterpret_cast<void*>(route.segment_base + reach.delta) : nullptr;
+  return reach.mapped != 0 ? reinterpret_cast<void*>(route.segment_base + reach.delta) : nullptr;
 }
 
 /// False: it has none.
@@ -87,13 +91,18 @@ int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintptr_t size) {
 
 int gex_Segment_Create(gex_Segment_t* segment_p, gex_Client_t client, gex_Addr_t address,
                        uintptr_t length, gex_MK_t kind, gex_Flags_t flags) {
-  if (const int bad = bad_segment_arguments(segment_p, client, address, length, flags)) return bad;
-  if (kind != GEX_MK_HOST) {
-    return api_error(GASNET_ERR_BAD_ARG,
-                     "gex_Segment_Create: of a memory kind that this build has not; GEX_MK_HOST is "
-                     "what there is (EX-060)");
+  if (const int bad = bad_segment_arguments(segment_p, client, address, length, kind, flags)) {
+    return bad;
   }
-  auto segment = create_segment_object(client, address, length);
+  const bool is_hosts = kind == GEX_MK_HOST;
+  if (!is_hosts && address != nullptr) {
+    if (const Status owned = kind->device->owns(address, length); !owned) {
+      return api_error(GASNET_ERR_BAD_ARG, "gex_Segment_Create: %s (EX-060)",
+                       owned.sentence().c_str());
+    }
+  }
+  auto segment = is_hosts ? create_segment_object(client, address, length)
+                          : create_device_segment(client, *kind, address, length);
   if (!segment) return api_failure("gex_Segment_Create", segment.error());
   *segment_p = *segment;
   return GASNET_OK;
@@ -133,6 +142,12 @@ int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags) {
     return api_error(GASNET_ERR_BAD_ARG,
                      "gex_EP_BindSegment binds an endpoint without a segment to one of "
                      "gex_Segment_Create, without flags (EX-067, EX-069)");
+  }
+  if (segment->kind != nullptr && ep == objects.endpoint) {
+    return api_error(GASNET_ERR_BAD_ARG,
+                     "gex_EP_BindSegment of the first endpoint to a segment of %s: it takes the "
+                     "host's memory; create another with gex_EP_Create (EX-067)",
+                     segment->kind->device->label());
   }
   const ClientCall inside("gex_EP_BindSegment");
   if (const Status bound = bind_segment(*ep, *segment); !bound) {

@@ -1,32 +1,78 @@
 // gasnet_mk.h: the C entry points of memory kinds (EX-043 to EX-052).
 #include "core/base/log.h"
+#include "extended/job.h"
 #include "extended/objects.h"
 
 using namespace pinwire;
+
+namespace {
+
+constexpr const char* kClasses[] = {"HOST", "CUDA_UVA", "HIP", "ZE"};
+
+Result<DeviceMemory*> open_device(const gex_MK_Create_args_t& args) {
+  // Handlers copy, and may do so in signals there.
+  const DispatchMode dispatch = job()->settings.dispatch;
+  if (dispatch == DispatchMode::kInterrupt || dispatch == DispatchMode::kWatchdog) {
+    return error(
+        "devices' libraries may not be called in signals; choose GASNET_DISPATCH=poll, thread or "
+        "nicproc");
+  }
+  switch (args.gex_class) {
+    case GEX_MK_CLASS_CUDA_UVA:
+      return open_cuda(args.gex_args.gex_class_cuda_uva.gex_CUdevice);
+    case GEX_MK_CLASS_HIP:
+      return open_hip(args.gex_args.gex_class_hip.gex_hipDevice);
+    case GEX_MK_CLASS_ZE: {
+      const auto& ze = args.gex_args.gex_class_ze;
+      return open_ze(ze.gex_zeDevice, ze.gex_zeContext, ze.gex_zeMemoryOrdinal);
+    }
+    default:
+      return error("there is no such class");
+  }
+}
+
+}  // namespace
 
 extern "C" {
 
 int gex_MK_Create(gex_MK_t* kind_p, gex_Client_t client, const gex_MK_Create_args_t* args,
                   gex_Flags_t flags) {
-  static constexpr const char* kClasses[] = {"HOST", "CUDA_UVA", "HIP", "ZE"};
   if (kind_p == nullptr || client == GEX_CLIENT_INVALID || args == nullptr || flags != 0 ||
       args->gex_flags != 0) {
-    return api_error(GASNET_ERR_BAD_ARG,
-                     "gex_MK_Create takes a client, arguments, where to write the kind, and no flags "
-                     "(EX-047)");
+    return api_error(
+        GASNET_ERR_BAD_ARG,
+        "gex_MK_Create takes a client, arguments, where to write the kind, and no flags "
+        "(EX-047)");
   }
   if (args->gex_class == GEX_MK_CLASS_HOST) {
     *kind_p = GEX_MK_HOST;
     return GASNET_OK;
   }
-  const auto index = static_cast<size_t>(args->gex_class);
-  return api_error(GASNET_ERR_BAD_ARG,
-                   "gex_MK_Create: this build has no kind GEX_MK_CLASS_%s; it has HOST (EX-047)",
-                   index < std::size(kClasses) ? kClasses[index] : "?");
+  auto device = open_device(*args);
+  if (!device) {
+    const auto index = static_cast<size_t>(args->gex_class);
+    return api_error(
+        GASNET_ERR_BAD_ARG, "gex_MK_Create: GEX_MK_CLASS_%s cannot be had here: %s (EX-047)",
+        index < std::size(kClasses) ? kClasses[index] : "?", device.sentence().c_str());
+  }
+  auto* kind = new pinwire_mk;
+  kind->device.reset(*device);
+  *kind_p = kind;
+  return GASNET_OK;
 }
 
-void gex_MK_Destroy(gex_MK_t kind, gex_Flags_t) {
-  if (kind != GEX_MK_HOST) fatal("gex_MK_Destroy takes what gex_MK_Create made (EX-047)");
+void gex_MK_Destroy(gex_MK_t kind, gex_Flags_t flags) {
+  if (kind == GEX_MK_INVALID || flags != 0) {
+    fatal("gex_MK_Destroy takes what gex_MK_Create made, and no flags (EX-047)");
+  }
+  if (kind == GEX_MK_HOST) return;
+  if (const uint32_t count = kind->segments.load(std::memory_order_relaxed)) {
+    fatal(
+        "gex_MK_Destroy of a kind of %s, of which there are %u segment(s); destroy these first "
+        "(EX-051)",
+        kind->device->label(), count);
+  }
+  delete kind;
 }
 
 }  // extern "C"

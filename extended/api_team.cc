@@ -55,6 +55,10 @@ uintptr_t segment_base(const pinwire_ep& endpoint) noexcept {
 gex_Memvec_t scratch_of(const char* call, const pinwire_ep& endpoint, gex_Addr_t address,
                         size_t bytes, gex_Flags_t flags) noexcept {
   if (!has_scratch(flags)) return {nullptr, 0};
+  if (endpoint.segment != nullptr && endpoint.segment->kind != nullptr) {
+    fatal("%s of endpoint %u, whose segment is memory of %s, wants GEX_FLAG_TM_NO_SCRATCH (EX-119)",
+          call, endpoint.index, endpoint.segment->kind->device->label());
+  }
   auto at = reinterpret_cast<uintptr_t>(address);
   if ((flags & GEX_FLAG_SCRATCH_SEG_OFFSET) != 0) at += segment_base(endpoint);
   if constexpr (kUsageChecks) {

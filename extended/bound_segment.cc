@@ -9,7 +9,9 @@
 #include "core/base/bits.h"
 #include "core/base/log.h"
 #include "core/trace/trace.h"
+#include "extended/bounce.h"
 #include "extended/job.h"
+#include "extended/reach.h"
 #include "pin/demand.h"
 #include "pin/populate.h"
 
@@ -114,6 +116,16 @@ void agree_on_rails(BoundRange& range) noexcept {
   if (!are_all) std::fill_n(keys, engine.rail_count, kNoRegion);
 }
 
+/// Device memory: no driver is told of it, and from now on transfers look whether they meet it. The
+/// headers' inlined ones cannot look.
+void keep_from_cpu(const pinwire_mk& kind, Registration& made) noexcept {
+  made.range.device = kind.device.get();
+  std::fill_n(made.facts.reach, kDriversMax, Reach::kDevice);
+  open_bounces();
+  engine.has_devices.store(true, std::memory_order_relaxed);
+  keep_headers_out();
+}
+
 Status fill_registration(const pinwire_segment& segment, Registration& made) {
   made.range.base = reinterpret_cast<uint64_t>(segment.base);
   made.range.bytes = segment.bytes;
@@ -121,6 +133,10 @@ Status fill_registration(const pinwire_segment& segment, Registration& made) {
   made.facts.bytes = made.range.bytes;
   made.facts.pid = job()->ranks[engine.rank].pid;
   made.facts.fd = segment.memory.fd;
+  if (segment.kind != nullptr) {
+    keep_from_cpu(*segment.kind, made);
+    return success();
+  }
   if (job()->shm != nullptr && segment.memory.fd < 0) job()->shm->allow_peer_processes();
   for (uint32_t d = 0; d < engine.driver_count; ++d) {
     if (auto told = tell_driver(d, segment, made); !told) return told;
@@ -165,6 +181,26 @@ Result<pinwire_segment*> create_segment_object(pinwire_client* client, void* bas
   return segment;
 }
 
+Result<pinwire_segment*> create_device_segment(pinwire_client* client, pinwire_mk& kind, void* base,
+                                               uint64_t bytes) {
+  auto* segment = new pinwire_segment{client, base, bytes, nullptr, {}, nullptr};
+  segment->kind = &kind;
+  if (base == nullptr) {
+    segment->bytes = align_up(bytes, kPageBytes);
+    auto memory = kind.device->allocate(segment->bytes);
+    if (!memory) {
+      delete segment;
+      return memory.error();
+    }
+    segment->base = *memory;
+    segment->is_librarys = true;
+  }
+  kind.segments.fetch_add(1, std::memory_order_relaxed);
+  trace_line('O', "segment of %llu bytes at %p created in memory of %s",
+             static_cast<unsigned long long>(segment->bytes), segment->base, kind.device->label());
+  return segment;
+}
+
 void destroy_segment_object(pinwire_segment* segment) {
   const std::lock_guard guard(registering);
   if (const Registration* made = segment->registration; made != nullptr) {
@@ -179,6 +215,10 @@ void destroy_segment_object(pinwire_segment* segment) {
     log_warning("the pages of a destroyed segment stay in memory until the job ends");
   }
   release_segment_memory(segment->memory);
+  if (pinwire_mk* kind = segment->kind; kind != nullptr) {
+    if (segment->is_librarys) kind->device->release(segment->base);
+    kind->segments.fetch_sub(1, std::memory_order_relaxed);
+  }
   delete segment;
 }
 

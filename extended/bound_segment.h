@@ -18,11 +18,14 @@ struct BoundFacts {
   int32_t pid;
   int32_t fd;                  ///< of the memory's file, which peers map; -1: it has none
   uint32_t keys[kDriversMax];  ///< by driver index, as all below
-  Reach reach[kDriversMax];    ///< kWhole or kMessages
+  Reach reach[kDriversMax];    ///< kWhole or kMessages; or kDevice, over all
 };
 
 /// `base`: nullptr for memory of the library's. Errors: there is not so much.
 Result<pinwire_segment*> create_segment_object(pinwire_client* client, void* base, uint64_t bytes);
+/// The same in memory of a device.
+Result<pinwire_segment*> create_device_segment(pinwire_client* client, pinwire_mk& kind, void* base,
+                                               uint64_t bytes);
 /// Takes back whatever bind_segment() told, and the memory if it is the library's.
 void destroy_segment_object(pinwire_segment* segment);
 

@@ -12,6 +12,7 @@
 #include "core/base/result.h"
 #include "core/engine/engine.h"
 #include "extended/team/tables.h"
+#include "segment/kinds/device_memory.h"
 #include "segment/memory.h"
 
 struct pinwire_client {
@@ -24,6 +25,12 @@ namespace pinwire {
 struct Registration;
 }
 
+/// Of gex_MK_Create; GEX_MK_HOST is none of these.
+struct pinwire_mk {
+  std::unique_ptr<pinwire::DeviceMemory> device;
+  std::atomic<uint32_t> segments{0};  ///< of this kind that there are
+};
+
 struct pinwire_segment {
   pinwire_client* client = nullptr;
   void* base = nullptr;
@@ -31,6 +38,8 @@ struct pinwire_segment {
   const void* client_data = nullptr;
   pinwire::SegmentMemory memory;  ///< of gex_Segment_Create: fd -1 where it is the client's
   const pinwire::Registration* registration = nullptr;  ///< once an endpoint was bound to it
+  pinwire_mk* kind = nullptr;                           ///< nullptr: the host's
+  bool is_librarys = false;                             ///< memory of a device that it allocated
 };
 
 struct pinwire_ep {

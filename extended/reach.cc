@@ -197,7 +197,17 @@ void let_headers_reach(Target to, uint64_t base, uint64_t bytes, uint64_t delta)
   reach.size = 0;
   reach.base = base;
   reach.delta = delta;
-  reach.size = bytes;
+  reach.mapped = bytes;
+  if (!engine.has_devices.load(std::memory_order_relaxed)) reach.size = bytes;
+}
+
+void keep_headers_out() noexcept {
+  for (uint32_t endpoint = 0; endpoint < kEndpointsMax; ++endpoint) {
+    for (Rank rank = 0; rank < engine.rank_count; ++rank) {
+      struct pinwire_reach& reach = ::pinwire_reach[target_of(rank, endpoint)];
+      if (reach.size != 0) reach.size = 0;
+    }
+  }
 }
 
 Status publish_segments(Job& job, const Gather& gather) {

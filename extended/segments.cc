@@ -48,7 +48,9 @@ Status reach_by_shm(Rank peer, const BoundFacts& facts, Route& route) {
 bool is_sane(const BoundFacts& facts) noexcept {
   if (facts.endpoint >= kEndpointsMax || facts.bytes > ~facts.base) return false;
   for (uint32_t d = 0; d < engine.driver_count; ++d) {
-    if (facts.reach[d] != Reach::kWhole && facts.reach[d] != Reach::kMessages) return false;
+    const Reach reach = facts.reach[d];
+    if (reach != Reach::kWhole && reach != Reach::kMessages && reach != Reach::kDevice)
+      return false;
   }
   return true;
 }
@@ -97,7 +99,9 @@ Status reach_bound(Rank peer, const BoundFacts& facts) {
   route.segment_bytes = facts.bytes;
   route.region_key = facts.keys[route.driver_index];
   route.reach = facts.reach[route.driver_index];
-  if (route.driver == nullptr) {
+  if (route.reach == Reach::kDevice) {
+    // the owner's CPU calls the vendor's library, whoever asks; this process does for its own
+  } else if (route.driver == nullptr) {
     route.reach = Reach::kWhole;
     let_headers_reach(to, facts.base, facts.bytes, 0);
   } else if (job()->shm != nullptr && route.driver_index == job()->shm_index) {

@@ -15,6 +15,7 @@
 #include "core/base/bits.h"
 #include "core/base/log.h"
 #include "extended/atomic.h"
+#include "extended/device_transfer.h"
 #include "extended/segments.h"
 
 namespace pinwire {
@@ -74,9 +75,10 @@ bool post_pieces(const Work& whole, Target to, const Route& route, std::byte* lo
                                           size_t bytes, SourceUntil until,
                                           pinwire_op& op) noexcept {
   const Route& route = engine.routes[to];
-  if (route.reach == Reach::kMessages) {  // the source is free on return
-    op.started += pays_to_pin(route, bytes) ? put_on_demand(to, dest, source, bytes, false, op.done)
-                                            : put_by_message(to, dest, source, bytes, op.done);
+  if (route.reach >= Reach::kMessages) {  // the source is free on return
+    const bool is_pinned = route.reach == Reach::kMessages && pays_to_pin(route, bytes);
+    op.started += is_pinned ? put_on_demand(to, dest, source, bytes, false, op.done)
+                            : put_by_message(to, dest, source, bytes, op.done);
     return;
   }
   const Caps& caps = engine.drivers[route.driver_index].caps;
@@ -116,6 +118,9 @@ bool start_put(Target to, void* dest, const void* source, size_t bytes, SourceUn
                pinwire_op& op, Patience patience) noexcept {
   if (bytes == 0) return true;
   check_bounds("put", to, dest, bytes);
+  if (engine.has_devices.load(std::memory_order_relaxed)) [[unlikely]] {
+    if (put_with_device(to, dest, source, bytes)) return true;
+  }
   const Route& route = engine.routes[to];
   if (route.driver == nullptr) {
     std::memmove(dest, source, bytes);
@@ -152,6 +157,9 @@ bool start_get(Target from, const void* source, void* dest, size_t bytes, pinwir
                Patience patience) noexcept {
   if (bytes == 0) return true;
   check_bounds("get", from, source, bytes);
+  if (engine.has_devices.load(std::memory_order_relaxed)) [[unlikely]] {
+    if (get_with_device(from, source, dest, bytes)) return true;
+  }
   const Route& route = engine.routes[from];
   if (route.driver == nullptr) {
     std::memmove(dest, source, bytes);
@@ -159,7 +167,8 @@ bool start_get(Target from, const void* source, void* dest, size_t bytes, pinwir
   }
   const auto remote = reinterpret_cast<uint64_t>(source);
   if (route.reach != Reach::kWhole) [[unlikely]] {
-    op.started += route.reach == Reach::kMessages && !pays_to_pin(route, bytes)
+    op.started += route.reach == Reach::kDevice ||
+                          (route.reach == Reach::kMessages && !pays_to_pin(route, bytes))
                       ? get_by_message(from, remote, dest, bytes, op.done)
                       : get_on_demand(from, remote, dest, bytes, op.done);
     return true;

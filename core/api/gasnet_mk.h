@@ -8,7 +8,9 @@
 extern "C" {
 #endif
 
-/* All are defined, whatever this build supports: that is HOST. GASNET_HAVE_MK_CLASS_... tells the others (EX-048). */
+/* All are defined, and every build has all of them: it needs no toolkit, and gex_MK_Create loads the vendor's library,
+ * libcuda.so.1, libamdhip64.so or libze_loader.so.1, as the dynamic linker finds it. GASNET_HAVE_MK_CLASS_... tells
+ * whether a client can be compiled for one (EX-048). */
 typedef enum {
   GEX_MK_CLASS_HOST,
   GEX_MK_CLASS_CUDA_UVA,
@@ -35,10 +37,20 @@ typedef struct {
   } gex_args;
 } gex_MK_Create_args_t;
 
-/* Local. *kind_p is written on success: of GEX_MK_CLASS_HOST, GEX_MK_HOST. flags: 0. GASNET_ERR_BAD_ARG for a class
- * that this build has not, and for flags. */
+/* Local. *kind_p is written on success: of GEX_MK_CLASS_HOST, GEX_MK_HOST. flags: 0. GASNET_ERR_BAD_ARG, after a
+ * sentence, for flags, and where the library, the device or unified addressing is missing, or handlers run in signals
+ * (GASNET_DISPATCH=interrupt and watchdog).
+ *
+ * CUDA_UVA uses the device's primary context, ZE the handles given, which stay the client's. What is current in a
+ * thread stays so. Segments of such a kind (gex_Segment_Create): memory that the library allocates, or the client's,
+ * which must be the device's (CUDA_UVA: of the primary context). They are bound to any endpoint but the first.
+ * Then puts, gets, values and transfers of many pieces, and the destination of Longs, may lie in them: at the peer, and,
+ * of puts and gets, here, whatever the local endpoint is bound to. No CPU touches such memory: bytes are staged through
+ * the host's, and the peer's CPU takes part, so it must poll, or have GASNET_DISPATCH=thread or nicproc; what has device
+ * memory here is complete at return. Not for it: remote atomics, memsets, payloads that messages carry away, scratch
+ * and data of collectives. Teams of their endpoints want GEX_FLAG_TM_NO_SCRATCH. */
 int gex_MK_Create(gex_MK_t *kind_p, gex_Client_t client, const gex_MK_Create_args_t *args, gex_Flags_t flags);
-/* Of a kind that gex_MK_Create made; flags: 0. */
+/* Of a kind that gex_MK_Create made, all of whose segments are destroyed; flags: 0. */
 void gex_MK_Destroy(gex_MK_t kind, gex_Flags_t flags);
 
 #ifdef __cplusplus

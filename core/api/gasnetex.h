@@ -45,12 +45,28 @@ typedef struct pinwire_tm *gex_TM_t;
 #define GEX_SEGMENT_INVALID ((gex_Segment_t)0)
 #define GEX_TM_INVALID ((gex_TM_t)0)
 
-/* Kinds of memory (EX-043 to EX-052): the host's. */
+/* Kinds of memory (EX-043 to EX-052): the host's, and those of gasnet_mk.h. */
 typedef struct pinwire_mk *gex_MK_t;
 typedef gex_MK_t gex_MemKind_t; /* its name in the proposal, and that of the next but one */
 #define GEX_MK_INVALID ((gex_MK_t)0)
 #define GEX_MK_HOST ((gex_MK_t)(uintptr_t)1)
 #define GEX_MEMKIND_HOST GEX_MK_HOST
+/* Every library has all kinds. These tell whether the vendor's headers, which clients of a kind want, are there for the
+ * compiler, as it is called (EX-048). */
+#ifdef __has_include
+#if __has_include(<cuda.h>)
+#define GASNET_HAVE_MK_CLASS_CUDA_UVA 1
+#endif
+#if __has_include(<hip/hip_runtime.h>) && (defined(__HIP_PLATFORM_AMD__) || defined(__HIP_PLATFORM_HCC__))
+#define GASNET_HAVE_MK_CLASS_HIP 1
+#endif
+#if __has_include(<level_zero/ze_api.h>)
+#define GASNET_HAVE_MK_CLASS_ZE 1
+#endif
+#endif
+#if defined(GASNET_HAVE_MK_CLASS_CUDA_UVA) || defined(GASNET_HAVE_MK_CLASS_HIP) || defined(GASNET_HAVE_MK_CLASS_ZE)
+#define GASNET_HAVE_MK_CLASS_MULTIPLE 1
+#endif
 
 /* One pointer for each object, NULL at first (GX-054). Anywhere. */
 void gex_Client_SetCData(gex_Client_t client, const void *val);
@@ -110,7 +126,8 @@ int gex_Segment_Attach(gex_Segment_t *segment_p, gex_TM_t tm, uintptr_t size);
 
 /* A segment of `length` bytes at `address`, of any alignment, which is the client's, mapped, readable and writable
  * until after gex_Segment_Destroy; address NULL: the library allocates it, whole pages, at most
- * gasnet_getMaxLocalSegmentSize(). kind: GEX_MK_HOST. flags: 0. Local. Segments may overlap (EX-062).
+ * gasnet_getMaxLocalSegmentSize() of the host's. kind: GEX_MK_HOST, or of gex_MK_Create (gasnet_mk.h), whose address is
+ * one of the device. flags: 0. Local. Segments may overlap (EX-062).
  * GASNET_ERR_BAD_ARG, GASNET_ERR_RESOURCE; then *segment_p is left alone. */
 int gex_Segment_Create(gex_Segment_t *segment_p, gex_Client_t client, gex_Addr_t address, uintptr_t length, gex_MK_t kind,
                        gex_Flags_t flags);

@@ -16,9 +16,9 @@ extern "C" {
 /* Where a node's segment is in this process; size 0 when it is not mapped here. */
 struct pinwire_reach {
   uintptr_t base;  /* of the segment, as its owner sees it */
-  uintptr_t size;  /* bytes that may be reached directly */
+  uintptr_t size;  /* bytes that may be reached directly; 0 in processes with segments in device memory, which look first */
   uintptr_t delta; /* add to an address of the owner's to get one of ours */
-  uintptr_t spare;
+  uintptr_t mapped; /* bytes that are mapped here, for the library */
 };
 /* One entry a node, then one of size 0. */
 extern struct pinwire_reach *pinwire_reach;

@@ -14,10 +14,13 @@
 
 namespace pinwire {
 
+class DeviceMemory;
+
 struct BoundRange {
   uint64_t base = 0;
   uint64_t bytes = 0;
   uint32_t local_keys[kDriversMax] = {};  ///< kNoRegion: this driver copies from and to it
+  DeviceMemory* device = nullptr;         ///< that no CPU touches; nullptr: the host's
 };
 
 /// Ranges are never freed, so that whoever looks may still read one that was just taken out.
@@ -51,6 +54,16 @@ class BoundRanges {
     for (uint32_t at = 0; at < used; ++at) {
       const BoundRange* range = slots_[at].load(std::memory_order_acquire);
       if (range != nullptr && inside(address, bytes, range->base, range->bytes)) return range;
+    }
+    return nullptr;
+  }
+  /// A range of device memory that has any of it, or nullptr.
+  const BoundRange* find_device(uint64_t address, uint64_t bytes) const noexcept {
+    const uint32_t used = used_.load(std::memory_order_acquire);
+    for (uint32_t at = 0; at < used; ++at) {
+      const BoundRange* range = slots_[at].load(std::memory_order_acquire);
+      if (range == nullptr || range->device == nullptr) continue;
+      if (address < range->base + range->bytes && range->base < address + bytes) return range;
     }
     return nullptr;
   }

@@ -20,7 +20,8 @@ namespace pinwire {
 enum class Reach : uint8_t {
   kWhole,     ///< one key covers all that it publishes
   kBuckets,   ///< keys of parts of it, on demand
-  kMessages,  ///< by messages that its CPU carries out (am/by_message.h)
+  kMessages,  ///< from here on: by messages that its CPU carries out (am/by_message.h)
+  kDevice,    ///< the same, always: it is device memory, which no driver reaches
 };
 
 /// How to reach one endpoint of a peer, and its segment.
@@ -76,8 +77,9 @@ struct Engine {
   Route* routes = nullptr;
   uint64_t own_base = 0;
   uint64_t own_bytes = 0;
-  BoundRanges bound;                 ///< this process's memory that gex_EP_BindSegment made known
-  std::atomic<uint32_t> threads{0};  ///< that have called, dead ones included
+  BoundRanges bound;  ///< this process's memory that gex_EP_BindSegment made known
+  std::atomic<bool> has_devices{false};   ///< some of it is, or was, device memory (segment/kinds)
+  std::atomic<uint32_t> threads{0};       ///< that have called, dead ones included
   std::atomic<uint32_t> threads_live{0};  ///< that have called and live
   uint32_t threads_max = 0;               ///< of them; 0: any number
 

@@ -123,11 +123,14 @@ static void create_kinds(void) {
   gex_MK_t kind = GEX_MK_INVALID;
   memset(&args, 0, sizeof args);
   gex_System_SetVerboseErrors(0);
-  args.gex_class = GEX_MK_CLASS_CUDA_UVA;
+  args.gex_class = GEX_MK_CLASS_CUDA_UVA; /* of which no machine has so many */
+  args.gex_args.gex_class_cuda_uva.gex_CUdevice = 4095;
   EXPECT_EQ(gex_MK_Create(&kind, client, &args, 0), GASNET_ERR_BAD_ARG);
   args.gex_class = GEX_MK_CLASS_HIP;
+  args.gex_args.gex_class_hip.gex_hipDevice = 4095;
   EXPECT_EQ(gex_MK_Create(&kind, client, &args, 0), GASNET_ERR_BAD_ARG);
-  args.gex_class = GEX_MK_CLASS_ZE;
+  args.gex_class = GEX_MK_CLASS_ZE; /* without its handles */
+  memset(&args.gex_args, 0, sizeof args.gex_args);
   EXPECT_EQ(gex_MK_Create(&kind, client, &args, 0), GASNET_ERR_BAD_ARG);
   args.gex_class = GEX_MK_CLASS_HOST;
   EXPECT_EQ(gex_MK_Create(&kind, client, &args, 1), GASNET_ERR_BAD_ARG);

@@ -77,6 +77,29 @@ def refusals(debug):
                 yield f"{words} with {source}: expected {sentence or 'success'}\n{said}"
 
 
+def kinds(folder):
+    """GASNET_HAVE_MK_CLASS_... are 1 where the vendor's header is found, and else undefined (EX-048)."""
+    toolkits = {"CUDA_UVA": "cuda.h", "HIP": "hip/hip_runtime.h", "ZE": "level_zero/ze_api.h"}
+    for there, header in toolkits.items():
+        (folder / there / header).parent.mkdir(parents=True)
+        (folder / there / header).write_text("")
+    for there in [None, *toolkits]:
+        words = ["gcc", "-E", "-dM", "-x", "c", "-", "-DGASNET_SEQ", "-D__HIP_PLATFORM_AMD__", *WORDS[-2:]]
+        words += [f"-I{folder / there}"] if there else []
+        macros = preprocessed(words, "#include <gasnetex.h>")
+        found = [kind for kind, header in toolkits.items() if preprocessed(words, f"#include <{header}>") is not None]
+        for kind in [*toolkits, "MULTIPLE"]:
+            wanted = kind in found or (kind == "MULTIPLE" and bool(found))
+            if macros is None or (f"#define GASNET_HAVE_MK_CLASS_{kind} 1\n" in macros) != wanted:
+                yield f"GASNET_HAVE_MK_CLASS_{kind} with the headers of {there}: expected {wanted}"
+
+
+def preprocessed(words, text):
+    """What comes of it, or None."""
+    done = subprocess.run(words, input=text, text=True, capture_output=True, check=False)
+    return done.stdout if done.returncode == 0 else None
+
+
 def failure(command):
     done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     return f"{' '.join(command)}\n{done.stdout}" if done.returncode != 0 else ""
@@ -87,7 +110,7 @@ def main():
             concurrent.futures.ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
         debug = in_debug_form(pathlib.Path(folder))
         results = list(pool.map(failure, commands(debug)))
-        failures = [text for text in results if text] + list(refusals(debug))
+        failures = [text for text in results if text] + list(refusals(debug)) + list(kinds(pathlib.Path(folder)))
     print("\n".join(failures[:3]))
     print(f"headers: {len(results)} compiled, {len(failures)} not clean")
     sys.exit(1 if failures or not results else 0)

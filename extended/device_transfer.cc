@@ -1,0 +1,98 @@
+#include "extended/device_transfer.h"
+
+#include <algorithm>
+
+#include "am/progress.h"
+#include "extended/bounce.h"
+#include "extended/transfer.h"
+#include "segment/kinds/device_memory.h"
+
+namespace pinwire {
+namespace {
+
+constexpr size_t kPieceBytes = Bounce::kHalfBytes;
+
+void wait_for(const pinwire_op& op) noexcept {
+  wait_until([&op] { return op.finished(); });
+}
+
+/// Between two devices, of one vendor or two.
+void copy_between(DeviceMemory& to, std::byte* dest, DeviceMemory& from, const std::byte* source,
+                  size_t bytes) noexcept {
+  const Bounce bounce;
+  for (size_t at = 0; at < bytes; at += kPieceBytes) {
+    const size_t piece = std::min(bytes - at, kPieceBytes);
+    from.copy(bounce.half(0), source + at, piece);
+    to.copy(dest + at, bounce.half(0), piece);
+  }
+}
+
+/// False: both are the host's.
+bool copy_here(void* dest, const void* source, size_t bytes) noexcept {
+  DeviceMemory* to = device_at(dest, bytes);
+  DeviceMemory* from = device_at(source, bytes);
+  if (to == nullptr && from == nullptr) return false;
+  if (to == nullptr || from == nullptr || to == from) {
+    (to != nullptr ? to : from)->copy(dest, source, bytes);
+  } else {
+    copy_between(*to, static_cast<std::byte*>(dest), *from, static_cast<const std::byte*>(source),
+                 bytes);
+  }
+  return true;
+}
+
+/// While a piece is on its way, the next one leaves the device.
+void put_staged(DeviceMemory& device, Target to, std::byte* dest, const std::byte* source,
+                size_t bytes) noexcept {
+  const Bounce bounce;
+  pinwire_op under_way[2]{};
+  size_t turn = 0;
+  for (size_t at = 0; at < bytes; at += kPieceBytes, turn ^= 1) {
+    const size_t piece = std::min(bytes - at, kPieceBytes);
+    wait_for(under_way[turn]);  // that half's last piece
+    device.copy(bounce.half(turn), source + at, piece);
+    start_put(to, dest + at, bounce.half(turn), piece, SourceUntil::kDone, under_way[turn]);
+  }
+  wait_for(under_way[0]);
+  wait_for(under_way[1]);
+}
+
+/// While a piece goes to the device, the next one is on its way.
+void get_staged(DeviceMemory& device, Target from, const std::byte* source, std::byte* dest,
+                size_t bytes) noexcept {
+  const Bounce bounce;
+  pinwire_op under_way[2]{};
+  const auto piece_at = [bytes](size_t at) { return std::min(bytes - at, kPieceBytes); };
+  const auto begin = [&](size_t at, size_t turn) {
+    if (at < bytes) start_get(from, source + at, bounce.half(turn), piece_at(at), under_way[turn]);
+  };
+  begin(0, 0);
+  size_t turn = 0;
+  for (size_t at = 0; at < bytes; at += kPieceBytes, turn ^= 1) {
+    begin(at + kPieceBytes, turn ^ 1);
+    wait_for(under_way[turn]);
+    device.copy(dest + at, bounce.half(turn), piece_at(at));
+  }
+}
+
+}  // namespace
+
+bool put_with_device(Target to, void* dest, const void* source, size_t bytes) noexcept {
+  if (rank_of(to) == engine.rank) return copy_here(dest, source, bytes);
+  DeviceMemory* device = device_at(source, bytes);
+  if (device == nullptr) return false;
+  put_staged(*device, to, static_cast<std::byte*>(dest), static_cast<const std::byte*>(source),
+             bytes);
+  return true;
+}
+
+bool get_with_device(Target from, const void* source, void* dest, size_t bytes) noexcept {
+  if (rank_of(from) == engine.rank) return copy_here(dest, source, bytes);
+  DeviceMemory* device = device_at(dest, bytes);
+  if (device == nullptr) return false;
+  get_staged(*device, from, static_cast<const std::byte*>(source), static_cast<std::byte*>(dest),
+             bytes);
+  return true;
+}
+
+}  // namespace pinwire

@@ -1,0 +1,60 @@
+// What ends a program that uses device memory for what it is not for, and what gex_MK_Create says
+// where there is no device (EX-047, EX-051, EX-059, EX-119).
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <cstdlib>
+
+#include "tests/job/launch/run.h"
+
+using namespace pinwire_test;
+
+namespace {
+
+Outcome kinds(const std::string& how, const std::vector<std::string>& more = {}) {
+  std::vector<std::string> environment = {"GASNET_DRIVER=shm"};
+  environment.insert(environment.end(), more.begin(), more.end());
+  return run({std::getenv("KINDS"), "cuda", how}, environment);
+}
+
+struct Case {
+  const char* how;
+  const char* sentence;
+};
+class Misuse : public testing::TestWithParam<Case> {};
+
+TEST_P(Misuse, EndsTheProgram) {
+  const Outcome outcome = kinds(GetParam().how);
+  EXPECT_EQ(outcome.code, 128 + SIGABRT) << outcome.out << outcome.err;
+  EXPECT_NE(outcome.err.find(GetParam().sentence), std::string::npos) << outcome.err;
+}
+
+constexpr Case kCases[] = {
+    {"atomic", "remote atomics are for the host's memory"},
+    {"kind", "gex_MK_Destroy of a kind of CUDA device 0, of which there are 2 segment(s)"},
+    {"beyond", "reach beyond a segment of CUDA device 0"},
+    {"outside", "is outside the segment of rank 0's endpoint 2"},
+    {"scratch", "whose segment is memory of CUDA device 0, wants GEX_FLAG_TM_NO_SCRATCH (EX-119)"},
+};
+INSTANTIATE_TEST_SUITE_P(Kinds, Misuse, testing::ValuesIn(kCases),
+                         [](const auto& made) { return made.param.how; });
+
+TEST(KindsRefused, WhereHandlersRunInSignals) {
+  for (const char* dispatch : {"interrupt", "watchdog"}) {
+    const Outcome outcome = kinds("create", {std::string("GASNET_DISPATCH=") + dispatch});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_NE(
+        outcome.err.find("GEX_MK_CLASS_CUDA_UVA cannot be had here: devices' libraries may not "
+                         "be called in signals"),
+        std::string::npos)
+        << outcome.err;
+  }
+}
+
+TEST(KindsRefused, WhereThereIsNoDevice) {
+  const Outcome outcome = kinds("create", {"FAKE_DEVICES=0"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("cuInit finds no device"), std::string::npos) << outcome.err;
+}
+
+}  // namespace
