@@ -22,7 +22,7 @@ static gex_Segment_t made[kPlaces];
 static gex_MK_t kind, other_kind;
 static gex_Rank_t ranks, peer;
 static unsigned char *own[kPlaces], *theirs[kPlaces];
-static unsigned char *heap, *answer;
+static unsigned char *heap;
 static volatile int longs, replies;
 
 static int is_device(int place) { return place >= kOwn && place <= kOther; }
@@ -238,13 +238,14 @@ static void many_pieces(void) {
 
 /* ---- Messages, teams --------------------------------------------------------------------------------------------------- */
 
-/* The payload is where it was sent, which this CPU may not touch. */
-static void take_long(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t seed, gex_AM_Arg_t at) {
-  EXPECT(buf == own[kOwn] + at);
-  client_copy(answer, buf, nbytes);
-  EXPECT(holds(answer, nbytes, (unsigned)seed));
+/* The payload is where it was sent, which the CPU may not touch; nor may every thread call the device. */
+static struct { void *at; size_t bytes; } came[3];
+static void take_long(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t number) {
   gex_Token_Info_t info;
   gex_Token_Info(token, &info, GEX_TI_ALL);
+  EXPECT(info.gex_is_long && info.gex_ep == endpoints[kOwn]);
+  came[number].at = buf;
+  came[number].bytes = nbytes;
   __sync_fetch_and_add(&longs, 1);
   gex_AM_ReplyShort0(token, kLongReply, 0);
 }
@@ -253,19 +254,23 @@ static void take_reply(gex_Token_t token) {
   __sync_fetch_and_add(&replies, 1);
 }
 static gex_AM_Entry_t table[] = {
-    {kLong, (void (*)())take_long, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 2, NULL, "long"},
+    {kLong, (void (*)())take_long, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 1, NULL, "long"},
     {kLongReply, (void (*)())take_reply, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0, NULL, "reply"}};
 
 static void messages(void) {
+  enum { kApart = 110000 };
   static const size_t sizes[] = {1, 5000, 100001};
   for (int i = 0; i < 3; ++i) {
-    const size_t most = gex_AM_MaxRequestLong(pair(kHost, kOwn), peer, GEX_EVENT_NOW, 0, 2);
-    const size_t bytes = sizes[i] < most ? sizes[i] : most;
-    fill(heap, bytes, 50 + (unsigned)i);
-    EXPECT_EQ(gex_AM_RequestLong2(pair(kHost, kOwn), peer, kLong, heap, bytes, theirs[kOwn] + 11, GEX_EVENT_NOW, 0, 50 + i, 11), 0);
+    fill(heap, sizes[i], 50 + (unsigned)i);
+    EXPECT_EQ(gex_AM_RequestLong1(pair(kHost, kOwn), peer, kLong, heap, sizes[i], theirs[kOwn] + 11 + i * kApart, GEX_EVENT_NOW, 0, i), 0);
     GASNET_BLOCKUNTIL(replies == i + 1);
   }
   GASNET_BLOCKUNTIL(longs == 3);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT(came[i].at == own[kOwn] + 11 + i * kApart && came[i].bytes == sizes[i]);
+    client_copy(heap, came[i].at, sizes[i]);
+    EXPECT(holds(heap, sizes[i], 50 + (unsigned)i));
+  }
   longs = replies = 0;
   barrier();
 }
@@ -316,13 +321,13 @@ int main(int argc, char **argv) {
   me = gex_TM_QueryRank(team);
   nodes = ranks = gex_TM_QuerySize(team);
   EXPECT(argc > 1 && ranks <= 64);
-  open_client_device(argv[1]);
+  choose_device(argv[1]);
   if (argc > 2 && strcmp(argv[2], "create") == 0) { /* tells why not */
     const gex_MK_Create_args_t args = args_of(0);
     return gex_MK_Create(&kind, client, &args, 0) == GASNET_ERR_BAD_ARG ? 0 : 4;
   }
+  open_client_device();
   heap = malloc(kBytes + kClientsBytes);
-  answer = malloc(kBytes);
   create_kinds();
   create_segments();
   bind_segments();

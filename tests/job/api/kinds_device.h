@@ -31,11 +31,14 @@ static gex_MK_Create_args_t args_of(int device) {
   return args;
 }
 
-static void open_client_device(const char *name) {
-  const char *library = "libcuda.so.1";
-  device_class = GEX_MK_CLASS_CUDA_UVA;
-  if (strcmp(name, "hip") == 0) device_class = GEX_MK_CLASS_HIP, library = "libamdhip64.so";
-  if (strcmp(name, "ze") == 0) device_class = GEX_MK_CLASS_ZE, library = "libze_loader.so.1";
+static void choose_device(const char *name) {
+  device_class = strcmp(name, "hip") == 0 ? GEX_MK_CLASS_HIP : strcmp(name, "ze") == 0 ? GEX_MK_CLASS_ZE : GEX_MK_CLASS_CUDA_UVA;
+}
+
+static void open_client_device(void) {
+  const char *library = device_class == GEX_MK_CLASS_CUDA_UVA ? "libcuda.so.1"
+                        : device_class == GEX_MK_CLASS_HIP    ? "libamdhip64.so"
+                                                              : "libze_loader.so.1";
   device_library = dlopen(library, RTLD_NOW);
   if (device_library == NULL) fprintf(stderr, "%s\n", dlerror());
   EXPECT(device_library != NULL);
