@@ -41,7 +41,7 @@ static void *wake(void *argument) {
   while (!read_now(&waker->is_over)) {
     uint64_t wakes;
     if (epoll_wait(epoll_fd, &event, 1, -1) != 1 || read(waker->fd, &wakes, sizeof wakes) < 0) continue;
-    syscall(SYS_tgkill, getpid(), waker->thread_id, waker->number);
+    if (!read_now(&waker->is_over)) syscall(SYS_tgkill, getpid(), waker->thread_id, waker->number);
   }
   close(epoll_fd);
   return NULL;
@@ -117,14 +117,14 @@ void raw_wakes(int count) {
   close(sender.fd);
 }
 
-/* Rank 1 computes, rank 0 wakes it. */
+/* Rank 1 computes, rank 0 wakes it. The answer tells rank 1 that the invitation has left: no poll of its own sends it later. */
 static int peer_process, peer_memory, peer_pipe;
 void on_invite(gasnet_token_t token, gasnet_handlerarg_t process, gasnet_handlerarg_t memory, gasnet_handlerarg_t pipe_end) {
-  (void)token;
   peer_process = process;
   peer_memory = memory;
   peer_pipe = pipe_end;
   add_one(&news[kInvited]);
+  gasnet_AMReplyShort1(token, kTell, kInvited);
 }
 static int open_of_peer(int fd) {
   char path[64];
@@ -142,6 +142,7 @@ void raw_wakes_across(int count) {
     const int memory = shared_memory();
     handled = map_handled(memory);
     gasnet_AMRequestShort3(0, kInvite, getpid(), memory, both);
+    GASNET_BLOCKUNTIL(read_now(&news[kInvited]) != 0);
     compute_until_woken(both, count, NULL);
   } else {
     GASNET_BLOCKUNTIL(read_now(&news[kInvited]) != 0);

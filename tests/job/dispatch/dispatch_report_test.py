@@ -5,6 +5,7 @@ Usage: dispatch_report_test.py DISPATCH_REPORT BUILD DRIVER [unittest arguments]
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,9 +20,14 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def run(*words, **more):
-    job = subprocess.run([REPORT, "--build", BUILD, "--drivers", DRIVER, *words], text=True, capture_output=True,
-                         timeout=TIME_LIMIT_S, check=False, **more)
-    return job.returncode, job.stdout, job.stderr
+    with subprocess.Popen([REPORT, "--build", BUILD, "--drivers", DRIVER, *words], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, start_new_session=True, **more) as job:
+        try:
+            said, complaints = job.communicate(timeout=TIME_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            os.killpg(job.pid, signal.SIGTERM)  # the launcher ends its ranks
+            raise
+        return job.returncode, said, complaints
 
 
 def has_matplotlib():
