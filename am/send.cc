@@ -113,8 +113,7 @@ Sent send_long(const pinwire_token* token, Target to, const AmCall& call, const 
     return Sent::kAll;
   }
   if (route.reach != Reach::kWhole) [[unlikely]] {
-    const bool is_visited =
-        token == nullptr && route.reach != Reach::kDevice && pays_to_pin(route, bytes);
+    const bool is_visited = token == nullptr && pays_to_pin(route, bytes);
     if (route.reach == Reach::kBuckets || is_visited) {
       long_on_demand(token, to, call, source, bytes, dest, is_async);
       return Sent::kAll;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "am/progress.h"
 #include "extended/bounce.h"
+#include "extended/explicit.h"
 #include "extended/transfer.h"
 #include "segment/kinds/device_memory.h"
 
@@ -11,10 +11,6 @@ namespace pinwire {
 namespace {
 
 constexpr size_t kPieceBytes = Bounce::kHalfBytes;
-
-void wait_for(const pinwire_op& op) noexcept {
-  wait_until([&op] { return op.finished(); });
-}
 
 /// Between two devices, of one vendor or two.
 void copy_between(DeviceMemory& to, std::byte* dest, DeviceMemory& from, const std::byte* source,
@@ -49,12 +45,12 @@ void put_staged(DeviceMemory& device, Target to, std::byte* dest, const std::byt
   size_t turn = 0;
   for (size_t at = 0; at < bytes; at += kPieceBytes, turn ^= 1) {
     const size_t piece = std::min(bytes - at, kPieceBytes);
-    wait_for(under_way[turn]);  // that half's last piece
+    wait_here(under_way[turn]);  // that half's last piece
     device.copy(bounce.half(turn), source + at, piece);
     start_put(to, dest + at, bounce.half(turn), piece, SourceUntil::kDone, under_way[turn]);
   }
-  wait_for(under_way[0]);
-  wait_for(under_way[1]);
+  wait_here(under_way[0]);
+  wait_here(under_way[1]);
 }
 
 /// While a piece goes to the device, the next one is on its way.
@@ -70,7 +66,7 @@ void get_staged(DeviceMemory& device, Target from, const std::byte* source, std:
   size_t turn = 0;
   for (size_t at = 0; at < bytes; at += kPieceBytes, turn ^= 1) {
     begin(at + kPieceBytes, turn ^ 1);
-    wait_for(under_way[turn]);
+    wait_here(under_way[turn]);
     device.copy(dest + at, bounce.half(turn), piece_at(at));
   }
 }

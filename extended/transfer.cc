@@ -76,9 +76,8 @@ bool post_pieces(const Work& whole, Target to, const Route& route, std::byte* lo
                                           pinwire_op& op) noexcept {
   const Route& route = engine.routes[to];
   if (route.reach >= Reach::kMessages) {  // the source is free on return
-    const bool is_pinned = route.reach == Reach::kMessages && pays_to_pin(route, bytes);
-    op.started += is_pinned ? put_on_demand(to, dest, source, bytes, false, op.done)
-                            : put_by_message(to, dest, source, bytes, op.done);
+    op.started += pays_to_pin(route, bytes) ? put_on_demand(to, dest, source, bytes, false, op.done)
+                                            : put_by_message(to, dest, source, bytes, op.done);
     return;
   }
   const Caps& caps = engine.drivers[route.driver_index].caps;
@@ -167,8 +166,7 @@ bool start_get(Target from, const void* source, void* dest, size_t bytes, pinwir
   }
   const auto remote = reinterpret_cast<uint64_t>(source);
   if (route.reach != Reach::kWhole) [[unlikely]] {
-    op.started += route.reach == Reach::kDevice ||
-                          (route.reach == Reach::kMessages && !pays_to_pin(route, bytes))
+    op.started += route.reach >= Reach::kMessages && !pays_to_pin(route, bytes)
                       ? get_by_message(from, remote, dest, bytes, op.done)
                       : get_on_demand(from, remote, dest, bytes, op.done);
     return true;

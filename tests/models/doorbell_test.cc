@@ -10,6 +10,7 @@
 #include <string>
 
 #include "tests/models/memory.h"
+#include "tests/models/mutations.h"
 
 namespace pinwire::model {
 namespace {
@@ -197,17 +198,6 @@ TEST(Doorbell, WhoArmsTakesNoWakeFromOthers) {
   expect_kept({1, 1, 0, 2});
 }
 
-Mutation change_bell(Action action, void (*change)(Access&)) {
-  return Mutation{[action, change](Access& access, const std::string& cell) {
-    if (cell == "bell" && access.action == action) change(access);
-  }};
-}
-void tear(Access& access) { access.is_torn = true; }
-void relax(Access& access) { access.order = std::memory_order_relaxed; }
-void relax_if_release(Access& access) {
-  if (access.order == std::memory_order_release) relax(access);
-}
-
 bool is_caught(const Shape& shape, const Mutation& mutation) {
   return !explore(shape, mutation).failure.empty();
 }
@@ -221,11 +211,11 @@ bool is_caught(const Shape& shape, Fault what) {
 TEST(Doorbell, ItsMutantsAreCaught) {
   const Shape other_wakes{1, 1, 1, 0};
   // lie_down() compares, then sets; happened() counts, then looks who lies down
-  EXPECT_TRUE(is_caught(other_wakes, change_bell(Action::kCompareExchange, tear)));
-  EXPECT_TRUE(is_caught(other_wakes, change_bell(Action::kModify, tear)));
+  EXPECT_TRUE(is_caught(other_wakes, change("bell", Action::kCompareExchange, tear)));
+  EXPECT_TRUE(is_caught(other_wakes, change("bell", Action::kModify, tear)));
   // what the handler wrote is not seen by who saw that something happened
-  EXPECT_TRUE(is_caught(other_wakes, change_bell(Action::kLoad, relax)));
-  EXPECT_TRUE(is_caught(other_wakes, change_bell(Action::kModify, relax_if_release)));
+  EXPECT_TRUE(is_caught(other_wakes, change("bell", Action::kLoad, relax)));
+  EXPECT_TRUE(is_caught(other_wakes, change("bell", Action::kModify, relax_if_release)));
 }
 TEST(Doorbell, WrongUsesAreCaught) {
   EXPECT_TRUE(is_caught({1, 1, 1, 0}, Fault::kCountsFirst));

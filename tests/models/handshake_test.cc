@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/models/memory.h"
+#include "tests/models/mutations.h"
 
 namespace pinwire::model {
 namespace {
@@ -340,21 +341,6 @@ TEST(Handshake, PA_031_NorWithoutBarriersOfTheKernel) {
   for (const char* other : {"", "lu", "p", "b"}) expect_kept({{"hr", other}, 1});
   expect_kept({{"hr", "lu", ""}, 1});
   has_barriers = true;
-}
-
-Mutation change(const char* wanted, Action action, void (*change)(Access&)) {
-  return Mutation{[=](Access& access, const std::string& cell) {
-    if (cell == wanted && access.action == action) change(access);
-  }};
-}
-void tear(Access& access) { access.is_torn = true; }
-void drop(Access& access) { access.is_dropped = true; }
-void relax(Access& access) { access.order = std::memory_order_relaxed; }
-void relax_if_acquire(Access& access) {
-  if (access.order == std::memory_order_acquire) relax(access);
-}
-void relax_if_release(Access& access) {
-  if (access.order == std::memory_order_release) relax(access);
 }
 
 TEST(Handshake, PA_031_ItsMutantsAreCaught) {

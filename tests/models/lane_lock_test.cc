@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/models/memory.h"
+#include "tests/models/mutations.h"
 
 namespace pinwire::model {
 namespace {
@@ -87,15 +88,6 @@ TEST(LaneLock, OneAtATime) {
   expect_exclusive({3, 3, 1});
   expect_exclusive({3, 3, 2});
 }
-
-Mutation change(const char* wanted, Action action, void (*change)(Access&)) {
-  return Mutation{[=](Access& access, const std::string& cell) {
-    if (cell == wanted && access.action == action) change(access);
-  }};
-}
-void tear(Access& access) { access.is_torn = true; }
-void drop(Access& access) { access.is_dropped = true; }
-void relax(Access& access) { access.order = std::memory_order_relaxed; }
 
 bool is_caught(const Shape& shape, const Mutation& mutation) {
   return !explore(shape, mutation).failure.empty();
