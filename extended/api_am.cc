@@ -58,6 +58,11 @@ void end_life(Hsl* hsl) noexcept {
   }
 }
 
+[[gnu::cold]] void lock_timed(uint32_t& word) noexcept {
+  const TimedEvent timed(Event::kHslLock);
+  hsl_lock(word);
+}
+
 }  // namespace
 
 extern "C" {
@@ -174,7 +179,8 @@ void gasnet_hsl_destroy(gasnet_hsl_t* hsl) {
 void gasnet_hsl_lock(gasnet_hsl_t* hsl) {
   check_lives(hsl, "gasnet_hsl_lock");
   disable_interrupts(Reason::kLock);
-  const TimedEvent timed(Event::kHslLock);
+  if (watches_any()) [[unlikely]]
+    return lock_timed(hsl->word);
   hsl_lock(hsl->word);
 }
 int gasnet_hsl_trylock(gasnet_hsl_t* hsl) {

@@ -5,31 +5,23 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <atomic>
 
-#include "am/interrupts.h"
 #include "core/base/bits.h"
-#include "core/base/check.h"
 #include "core/base/log.h"
 #include "core/engine/client_usage.h"
 #include "core/engine/lane.h"
 #include "core/engine/open_board.h"
-#include "core/mode.h"
 
-namespace pinwire {
+namespace pinwire::hsl {
 namespace {
 
 constexpr int kSpinsBeforeSleep = 100;
 constexpr int kPausesBeforeSleep = 20;  // a store takes less
-constexpr uint32_t kFree = 0, kHeld = 1, kSleptFor = 2;
 
 /// For a millisecond at most (hsl_unlock).
 void sleep_while(uint32_t& word, uint32_t value) noexcept {
   constexpr timespec kLimit{.tv_sec = 0, .tv_nsec = 1'000'000};
   syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, &kLimit, nullptr, 0);
-}
-void wake_one(uint32_t& word) noexcept {
-  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
 // Debug builds: the locks that a thread holds are in client_usage, in the order of locking.
@@ -41,6 +33,10 @@ const HeldLock* held_lock(const uint32_t& word) noexcept {
   }
   return nullptr;
 }
+
+}  // namespace
+
+// These are called in debug builds alone; others need not link what they name.
 
 void check_not_held(const uint32_t& word, const char* call) noexcept {
   if constexpr (kUsageChecks) {
@@ -76,26 +72,11 @@ void note_unlocked(const uint32_t& word) noexcept {
   }
 }
 
-/// Another thread may want a lock that this one holds. In SEQ that is one of the library that runs
-/// handlers; who only has the client's thread interrupted runs none.
-bool is_contended() noexcept {
-  if constexpr (kThreadMode == ThreadMode::kSeq) return has_dispatcher && !interrupts_clients;
-  return is_concurrent();
+void wake_one(uint32_t& word) noexcept {
+  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
-// acquire pairs with the release in hsl_unlock()
-bool take(uint32_t& word) noexcept {
-  if (!is_contended()) {
-    if (word != kFree) return false;
-    word = kHeld;
-    return true;
-  }
-  uint32_t free = kFree;
-  return std::atomic_ref(word).compare_exchange_strong(free, kHeld, std::memory_order_acquire,
-                                                       std::memory_order_relaxed);
-}
-
-[[gnu::noinline]] void wait_and_take(uint32_t& word) noexcept {
+void wait_and_take(uint32_t& word) noexcept {
   check(is_contended(), "gasnet_hsl_lock of an HSL that this thread already holds (C1-202)");
   for (int spin = 0; spin < kSpinsBeforeSleep; ++spin) {
     cpu_relax();
@@ -107,33 +88,4 @@ bool take(uint32_t& word) noexcept {
   }
 }
 
-}  // namespace
-
-bool hsl_try_lock(uint32_t& word) noexcept {
-  check_not_held(word, "gasnet_hsl_trylock");
-  if (!take(word)) return false;
-  note_locked(word);
-  return true;
-}
-
-void hsl_lock(uint32_t& word) noexcept {
-  check_not_held(word, "gasnet_hsl_lock");
-  if (!take(word)) [[unlikely]]
-    wait_and_take(word);
-  note_locked(word);
-}
-
-// No locked operation: who says between the look and the store that it sleeps is overwritten. It
-// finds the lock free before it does sleep, unless this thread loses its core just there; then
-// nobody wakes it but the end of its sleep.
-void hsl_unlock(uint32_t& word) noexcept {
-  note_unlocked(word);
-  const std::atomic_ref shared(word);
-  const uint32_t before = shared.load(std::memory_order_relaxed);
-  check(before != kFree, "gasnet_hsl_unlock of an HSL that is not locked (C1-194)");
-  shared.store(kFree, std::memory_order_release);
-  if (before == kSleptFor) [[unlikely]]
-    wake_one(word);
-}
-
-}  // namespace pinwire
+}  // namespace pinwire::hsl
