@@ -1,7 +1,8 @@
 /* Conformance cases: C99, the installed headers alone.
  *
  *   CASE(name, "C1-nnn C1-nnn") { ... }              runs on every rank of a job that all cases share
- *   JOB(name, "C1-nnn", kLocal, code, "says") { ... } runs in a job of its own, begins before gasnet_init
+ *   JOB(name, "C1-nnn", kLocal, code, "says") { ... } runs in a job of its own, begins before gasnet_init or
+ *                                                     gex_Client_Init
  *
  * Cases register themselves; run_cases.py starts the jobs and joins what the ranks say. A failed
  * expectation fails the case and lets it go on, so that the other ranks are not left waiting. */
@@ -49,15 +50,6 @@ void add_case(struct conform_case *entry);
  * messages in between order all that, too, but by way of another process, which ThreadSanitizer does not see. */
 #define EXPECT_FIRST(counter) EXPECT_EQ(counter, 0)
 
-/* A handler of the shared job; `fn_index` is what gasnet_attach gave it ("don't care", C1-077). */
-void add_handler(void (*function)(), gasnet_handler_t *index);
-#define HANDLER(fn)                                                                                 \
-  static gasnet_handler_t fn##_index;                                                               \
-  __attribute__((constructor)) static void add_handler_##fn(void) {                                 \
-    add_handler((void (*)())fn, &fn##_index);                                                       \
-  }                                                                                                 \
-  typedef int fn##_is_a_handler
-
 /* The first failure of a case is kept; from any thread, in handlers too. */
 void fail_at(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -78,9 +70,12 @@ extern int program_argc;
 extern char **program_argv;
 
 void barrier(void);
-/* init and attach of a JOB; ends the process when one fails. */
-void start_job(gasnet_handlerentry_t *table, int entries, uintptr_t segment_bytes);
 
+/* What each specification's start.c does for the program: the job that cases share, with a segment of kSegmentBytes
+ * and all handlers; and whether a put to rank 1, which makes no call, is complete at once (on rank 0; it is
+ * completed when rank 1 has been thawed). */
+void start_shared_job(void);
+int put_to_rank_1_completes_at_once(void);
 /* Of each segment, the part that this rank alone writes. */
 size_t part_bytes(void);
 unsigned char *part(gasnet_node_t owner);

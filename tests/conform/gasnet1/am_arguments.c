@@ -2,7 +2,7 @@
  * tests/job/api/am_matrix.c. */
 #include <limits.h>
 
-#include "../cases.h"
+#include "gasnet1.h"
 
 static _Atomic int seen;
 static gasnet_handlerarg_t values[16];

@@ -1,5 +1,5 @@
 /* What handlers may do, and how they run (2.3.5, 2.4.1). */
-#include "../cases.h"
+#include "gasnet1.h"
 
 static gasnet_hsl_t hsl = GASNET_HSL_INITIALIZER;
 static _Atomic int replies, requests, asked, evaluations;

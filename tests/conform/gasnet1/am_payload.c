@@ -1,6 +1,6 @@
 /* Payloads of Medium and Long messages: sizes, places, and when their source is free
  * (2.3.3, 2.3.4). */
-#include "../cases.h"
+#include "gasnet1.h"
 
 enum { kPayloadMax = 1 << 20, kFlood = 200 };
 

@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "../cases.h"
+#include "gasnet1.h"
 
 /* The latter on the main thread: others may run handlers (C1-177). */
 static _Atomic int arrived, arrived_here;

@@ -1,7 +1,7 @@
 /* gasnet_attach (2.1.2): its arguments, segments, handler tables. Each in a job of its own. */
 #include <sys/mman.h>
 
-#include "../cases.h"
+#include "gasnet1.h"
 
 JOB(arguments_of_attach_are_checked, "C1-023 C1-076", kLocal, 0, "") {
   gasnet_handlerentry_t reserved = {127, (void (*)())barrier};

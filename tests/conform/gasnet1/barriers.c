@@ -1,7 +1,7 @@
 /* Barriers (3.5). Misuse, which is fatal: misuse.c. */
 #include <limits.h>
 
-#include "../cases.h"
+#include "gasnet1.h"
 
 enum { kAnonymous = GASNET_BARRIERFLAG_ANONYMOUS, kMismatch = GASNET_BARRIERFLAG_MISMATCH };
 

@@ -1,7 +1,7 @@
 /* Constants and types (1.7, 1.8). */
 #include <limits.h>
 
-#include "../cases.h"
+#include "gasnet1.h"
 
 #if GASNET_SPEC_VERSION_MAJOR != 1 || GASNET_SPEC_VERSION_MINOR != 8
 #error "C1-038: the specification is 1.8"

@@ -1,6 +1,6 @@
 /* Every call with arguments of the specification's types, and its result of that type; compiled
  * with -Wall -Wextra -Wconversion -Werror. Nothing here runs: the job's cases do that. */
-#include "../cases.h"
+#include "gasnet1.h"
 
 #define IS(type, call) \
   _Static_assert(__builtin_types_compatible_p(__typeof__(call), type), "the type of " #call)

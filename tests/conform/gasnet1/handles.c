@@ -1,6 +1,6 @@
 /* Explicit handles (3.3.1 - 3.3.3). What is not complete is seen while the target makes no GASNet
  * call: on drivers where a put or get then stays under way. */
-#include "../cases.h"
+#include "gasnet1.h"
 
 enum { kMany = 65535, kBlock = 256 };
 static gasnet_handle_t many[kMany];

@@ -1,7 +1,7 @@
 /* Thread information and wait modes (3.6). */
 #include <limits.h>
 
-#include "../cases.h"
+#include "gasnet1.h"
 
 /* As C89 wants it: what begins a block is a declaration. */
 #pragma GCC diagnostic push

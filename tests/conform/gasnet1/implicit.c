@@ -1,5 +1,5 @@
 /* Implicit handles and access regions (3.3.4 - 3.3.6). */
-#include "../cases.h"
+#include "gasnet1.h"
 
 static uint32_t sources[8] = {10, 11, 12, 13, 14, 15, 16, 17}, got[8];
 

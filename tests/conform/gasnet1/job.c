@@ -1,7 +1,7 @@
 /* The job: start, environment, end (2.1, 2.2). */
 #include <unistd.h>
 
-#include "../cases.h"
+#include "gasnet1.h"
 
 CASE(nodes_are_numbered_processes, "C1-008 C1-011 C1-110 C1-302") {
   pid_t pids[kNodesMax] = {0};

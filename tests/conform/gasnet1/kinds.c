@@ -2,7 +2,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../cases.h"
+#include "gasnet1.h"
 
 #ifdef GASNET_SEGMENT_EVERYTHING
 

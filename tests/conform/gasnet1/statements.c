@@ -1,6 +1,6 @@
 /* Calls as statements and with arguments that have side effects, in whatever form the library has
  * them (1.3). */
-#include "../cases.h"
+#include "gasnet1.h"
 
 static int evaluations;
 static void evaluate(void) { ++evaluations; }

@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "../cases.h"
+#include "gasnet1.h"
 
 #ifdef GASNET_SEQ
 #define BY_TURNS() NOT_HERE("SEQ has one client thread")

@@ -1,5 +1,5 @@
 /* Puts, gets and memsets (3.1, 3.2, 3.3.2, 3.3.4): sizes, places, loopback, nothing at all. */
-#include "../cases.h"
+#include "gasnet1.h"
 
 static unsigned char local[300000], back[300000];
 static const size_t sizes[] = {1, 2, 3, 4, 7, 8, 15, 16, 64, 100, 1000, 4096, 9001, 65536, 250000};

@@ -1,5 +1,5 @@
 /* Register-memory operations (3.4). */
-#include "../cases.h"
+#include "gasnet1.h"
 
 enum { kRegister = SIZEOF_GASNET_REGISTER_VALUE_T };
 
