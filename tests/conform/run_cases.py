@@ -131,7 +131,8 @@ def main():
             runner.run_alone(case)
     print_tap(runner.results)
     results_file.write_text(json.dumps(
-        {"driver": options.driver, "mode": options.mode, "ranks": options.ranks, "cases": runner.results}, indent=1))
+        {"driver": options.driver, "mode": options.mode, "ranks": options.ranks, "dispatch": os.environ.get("GASNET_DISPATCH", "poll"),
+         "cases": runner.results}, indent=1))
     # In a guest the status is all that Meson looks at.
     return 1 if any(result["result"] == "fail" for result in runner.results) else 0
 
