@@ -2,8 +2,7 @@
  * type, every constant where only a constant may stand. */
 #include "ex.h"
 
-/* ---- calls, by the names of the specification and of the proposal -------------------------------
- */
+/* ---- calls, by the names of the specification and of the proposal ---------------------------- */
 
 static int (*const ep_create)(gex_EP_t *, gex_Client_t, gex_EP_Capabilities_t,
                               gex_Flags_t) = gex_EP_Create;

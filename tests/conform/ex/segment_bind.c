@@ -47,6 +47,28 @@ CASE(one_segment_of_three_endpoints, "EX-065 EX-066 EX-068") {
   gex_Segment_Destroy(shared, 0);
 }
 
+static void expect_not_bound(gex_EP_t ep, gex_Segment_t asked, gex_Flags_t flags) {
+  gex_System_SetVerboseErrors(0);
+  EXPECT_EQ(gex_EP_BindSegment(ep, asked, flags), GASNET_ERR_BAD_ARG);
+  gex_System_SetVerboseErrors(1);
+}
+
+/* Pinwire tells what is erroneous, and nothing changes. */
+CASE(what_cannot_be_bound, "EX-066 EX-067 EX-069") {
+  const gex_EP_t made = make_endpoint(GEX_EP_CAPABILITY_RMA);
+  const gex_Segment_t first = make_segment(NULL, kPageBytes),
+                      second = make_segment(NULL, kPageBytes);
+  expect_not_bound(made, GEX_SEGMENT_INVALID, 0);
+  expect_not_bound(GEX_EP_INVALID, first, 0);
+  expect_not_bound(made, first, 1);
+  EXPECT(gex_EP_QuerySegment(made) == GEX_SEGMENT_INVALID);
+  EXPECT_EQ(gex_EP_BindSegment(made, first, 0), GASNET_OK);
+  expect_not_bound(made, second, 0);
+  EXPECT(gex_EP_QuerySegment(made) == first && gex_EP_QuerySegment(endpoint) == segment);
+  gex_Segment_Destroy(first, 0);
+  gex_Segment_Destroy(second, 0);
+}
+
 /* Neither the first byte nor the last lies on any boundary; those beside them stay as they are. */
 CASE(a_segment_of_any_alignment_is_reached_whole, "EX-057 EX-058 EX-066 EX-138") {
   enum { kBefore = 13, kBytes = 2 * kPageBytes + 77 };
