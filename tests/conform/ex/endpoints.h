@@ -5,10 +5,17 @@
 
 #include "ex.h"
 
+/* Without it the case would not come to an end. */
+static inline void want(int is_there, const char *what) {
+  if (is_there) return;
+  fprintf(stderr, "rank %u has no %s\n", (unsigned)me, what);
+  gasnet_exit(3);
+}
+
 static inline gex_EP_t make_endpoint(gex_EP_Capabilities_t capabilities) {
   gex_EP_t made = GEX_EP_INVALID;
   EXPECT_EQ(gex_EP_Create(&made, client, capabilities, 0), GASNET_OK);
-  if (made == GEX_EP_INVALID) gasnet_exit(3);
+  want(made != GEX_EP_INVALID, "further endpoint");
   return made;
 }
 
@@ -16,7 +23,7 @@ static inline gex_EP_t make_endpoint(gex_EP_Capabilities_t capabilities) {
 static inline gex_Segment_t make_segment(void *address, uintptr_t bytes) {
   gex_Segment_t made = GEX_SEGMENT_INVALID;
   EXPECT_EQ(gex_Segment_Create(&made, client, address, bytes, GEX_MK_HOST, 0), GASNET_OK);
-  if (made == GEX_SEGMENT_INVALID) gasnet_exit(3);
+  want(made != GEX_SEGMENT_INVALID, "further segment");
   return made;
 }
 
@@ -30,8 +37,7 @@ static inline unsigned char *memory_of(gex_TM_t tm, gex_Rank_t rank, uintptr_t l
   void *address = NULL;
   uintptr_t bytes = 0;
   gex_Event_Wait(gex_EP_QueryBoundSegmentNB(tm, rank, &address, NULL, &bytes, 0));
-  EXPECT(address != NULL && bytes >= least);
-  if (address == NULL || bytes < least) gasnet_exit(3);
+  want(address != NULL && bytes >= least, "segment of a peer's endpoint");
   return address;
 }
 

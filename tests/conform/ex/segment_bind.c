@@ -95,17 +95,54 @@ CASE(a_segment_of_any_alignment_is_reached_whole, "EX-057 EX-058 EX-066 EX-138")
  * --------------------------------------------------------------------------- */
 
 static volatile int never;
+static void on_long(gex_Token_t token, void *buf, size_t nbytes) {
+  (void)token, (void)buf, (void)nbytes;
+}
+
+/* A further endpoint of each rank, with a handler and a segment. */
+static gex_EP_t start_with_another(void) {
+  gex_AM_Entry_t table[] = {
+      {200, (gex_AM_Fn_t)on_long, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 0, NULL, "long"}};
+  start_ex_job(0, kPageBytes);
+  const gex_EP_t made = make_endpoint(GEX_EP_CAPABILITY_ALL);
+  EXPECT_EQ(gex_EP_RegisterHandlers(made, table, 1), GASNET_OK);
+  EXPECT_EQ(gex_EP_BindSegment(made, make_segment(NULL, kPageBytes), 0), GASNET_OK);
+  publish(made);
+  memory_of(pair_of(endpoint, made), 1, kPageBytes);
+  return made;
+}
 
 /* It is in a segment of that process, but not of that endpoint. */
 JOB(put_to_the_segment_of_another_endpoint, "EX-138", kNetwork, 134,
     BY_BUILD("outside the segment of rank 1", "not in the segment of node 1")) {
   char byte = 1;
-  start_ex_job(0, kPageBytes);
-  const gex_EP_t made = make_endpoint(GEX_EP_CAPABILITY_ALL);
-  EXPECT_EQ(gex_EP_BindSegment(made, make_segment(NULL, kPageBytes), 0), GASNET_OK);
-  publish(made);
+  const gex_EP_t made = start_with_another();
   if (me == 0) gex_RMA_PutBlocking(pair_of(endpoint, made), 1, segments[1].addr, &byte, 1, 0);
   GASNET_BLOCKUNTIL(never);
+}
+JOB(put_of_another_endpoint_to_the_first, "EX-138", kLocal, 134,
+    BY_BUILD("outside the segment of rank 1", "not in the segment of node 1")) {
+  char byte = 1;
+  const gex_EP_t made = start_with_another();
+  unsigned char *there = memory_of(pair_of(endpoint, made), 1, kPageBytes);
+  if (me == 0) gex_RMA_PutBlocking(gex_TM_Pair(made, 0), 1, there, &byte, 1, 0);
+  GASNET_BLOCKUNTIL(never);
+}
+JOB(long_to_the_segment_of_another_endpoint, "EX-138", kNetwork, 134,
+    BY_BUILD("outside the target's segment", "not in the segment of node 1")) {
+  char byte = 1;
+  const gex_EP_t made = start_with_another();
+  if (me == 0)
+    gex_AM_RequestLong0(pair_of(endpoint, made), 1, 200, &byte, 1, segments[1].addr, GEX_EVENT_NOW,
+                        0);
+  GASNET_BLOCKUNTIL(never);
+}
+
+/* The proposal's call has no result to tell it by. */
+JOB(a_second_binding_as_proposed, "EX-065 EX-067", kLocal, 134,
+    "gex_Segment_EP_Bind: GASNET_ERR_BAD_ARG") {
+  const gex_EP_t made = start_with_another();
+  gex_Segment_EP_Bind(gex_EP_QuerySegment(made), made, 0);
 }
 
 /* ---- destroyed
