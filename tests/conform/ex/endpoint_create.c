@@ -2,8 +2,7 @@
  * job make few, and on all ranks as many. */
 #include "ex.h"
 
-/* ---- errors
- * ---------------------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 static void expect_no_endpoint(gex_EP_Capabilities_t capabilities, int code) {
   static char word;
@@ -26,8 +25,7 @@ CASE(unknown_capability, "EX-003 EX-008") {
   expect_no_endpoint(~all, GASNET_ERR_BAD_ARG);
 }
 
-/* ---- what is made
- * ----------------------------------------------------------------------------------- */
+/* ---- what is made ---------------------------------------------------------------------------- */
 
 CASE(a_new_endpoint_is_the_clients_alone, "EX-002 EX-005 EX-006 EX-032 EX-035") {
   gex_EP_t made[2] = {GEX_EP_INVALID, GEX_EP_INVALID};
@@ -60,8 +58,7 @@ CASE(creation_is_local, "EX-011") {
   if (is_first) thaw_rank_1();
 }
 
-/* ---- how many
- * ---------------------------------------------------------------------------------------- */
+/* ---- how many -------------------------------------------------------------------------------- */
 
 static int taken[GASNET_MAXEPS];
 

@@ -32,8 +32,7 @@ CASE(calls_of_segments, "EX-053 EX-065 EX-073 EX-082 EX-136") {
 
 CASE(calls_of_memory_kinds, "EX-046") { EXPECT(mk_create != NULL && mk_destroy != NULL); }
 
-/* ---- constants
- * ----------------------------------------------------------------------------------- */
+/* ---- constants ------------------------------------------------------------------------------- */
 
 #if !defined GEX_EP_CAPABILITY_RMA || !defined GEX_EP_CAPABILITY_AM ||      \
     !defined GEX_EP_CAPABILITY_VIS || !defined GEX_EP_CAPABILITY_COLL ||    \
@@ -69,8 +68,7 @@ CASE(hints_are_constants, "EX-027") {
   EXPECT(kHints[0] != 0 && kHints[1] != 0);
 }
 
-/* ---- types
- * ---------------------------------------------------------------------------------------- */
+/* ---- types ----------------------------------------------------------------------------------- */
 
 static const gex_EP_Index_t kInvalidIndex = GEX_EP_INDEX_INVALID;
 _Static_assert((gex_EP_Index_t)-1 > (gex_EP_Index_t)0, "an index is unsigned (EX-031)");

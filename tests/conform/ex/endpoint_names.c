@@ -5,8 +5,7 @@
 enum { kMany = 2, kWho = 200, kAnswer = 201 };
 static gex_EP_t made[kMany]; /* the same on all ranks; made by the first case that wants them */
 
-/* ---- handlers of those endpoints
- * --------------------------------------------------------------------- */
+/* ---- handlers of those endpoints ------------------------------------------------------------- */
 
 static _Atomic int asked, answered, wrong;
 
@@ -60,8 +59,7 @@ static void drop_team(gex_TM_t tms[kMany]) {
   barrier();
 }
 
-/* ---- cases
- * -------------------------------------------------------------------------------------------- */
+/* ---- cases ----------------------------------------------------------------------------------- */
 
 CASE(members_of_the_first_team, "EX-038 EX-041") {
   EXPECT_EQ(gex_EP_QueryIndex(gex_TM_QueryEP(team)), 0);

@@ -6,8 +6,7 @@
 
 static gex_Rank_t next(void) { return (me + 1) % nodes; }
 
-/* ---- from end to end, each by its own calls
- * ------------------------------------------------------------ */
+/* ---- from end to end, each by its own calls -------------------------------------------------- */
 
 enum { kBytes = 70001, kRemotely = 1 };
 
@@ -75,8 +74,7 @@ JOB(from_end_to_end_as_proposed, "EX-043 EX-065 EX-081 EX-139", kNetwork, 0, "")
   barrier();
 }
 
-/* ---- messages of further endpoints
- * ---------------------------------------------------------------------- */
+/* ---- messages of further endpoints ----------------------------------------------------------- */
 
 enum { kThreads = 3, kAsk = 200, kAnswer = 201, kPlaceBytes = 2048 };
 static _Atomic int answers[kThreads];
@@ -135,8 +133,7 @@ static void drop_segments(int count) {
   barrier();
 }
 
-/* ---- an endpoint for each thread
- * ------------------------------------------------------------------------- */
+/* ---- an endpoint for each thread ------------------------------------------------------------- */
 
 static gex_TM_t tms[kThreads];
 
@@ -200,8 +197,7 @@ CASE(an_endpoint_for_each_thread, "EX-140") {
   drop_segments(kThreads);
 }
 
-/* ---- from the first endpoint to another, and back
- * --------------------------------------------------------- */
+/* ---- from the first endpoint to another, and back -------------------------------------------- */
 
 CASE(pairs_of_unlike_endpoints, "EX-138 EX-141") {
   unsigned char *there;

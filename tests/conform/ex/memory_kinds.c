@@ -3,8 +3,7 @@
 
 #include "ex.h"
 
-/* ---- feature macros: 1, or not there (EX-048)
- * ---------------------------------------------------- */
+/* ---- feature macros: 1, or not there (EX-048) ------------------------------------------------ */
 
 #if defined GASNET_HAVE_MK_CLASS_CUDA_UVA && GASNET_HAVE_MK_CLASS_CUDA_UVA != 1
 #error "GASNET_HAVE_MK_CLASS_CUDA_UVA is 1 or undefined"
@@ -27,8 +26,7 @@ enum { kHasDeviceKind = 0 };
 
 CASE(feature_macros_agree, "EX-048") { EXPECT_EQ(GASNET_HAVE_MK_CLASS_MULTIPLE, kHasDeviceKind); }
 
-/* ---- handles
- * -------------------------------------------------------------------------------------- */
+/* ---- handles --------------------------------------------------------------------------------- */
 
 static const gex_MK_t kKinds[] = {GEX_MK_INVALID, GEX_MK_HOST, GEX_MEMKIND_HOST};
 
@@ -57,8 +55,7 @@ CASE(arguments_of_a_kind_are_laid_out_as_said, "EX-046") {
                                       uint32_t));
 }
 
-/* ---- gex_MK_Create
- * --------------------------------------------------------------------------------- */
+/* ---- gex_MK_Create --------------------------------------------------------------------------- */
 
 /* A kind that cannot be had: the code says so, and nothing is written. */
 static void expect_no_kind(const gex_MK_Create_args_t *args) {

@@ -1,12 +1,12 @@
 /* gex_EP_PublishBoundSegment ("Memory Kinds", 5). What was not published Pinwire asks for when it
  * is wanted (EX-081), but not a handler that replies with a Long: so these replies show what is
- * known. */
+ * known. A rank knows when its own call has returned, and until then nobody may send it a request
+ * (EX-078): hence the barriers. */
 #include "endpoints.h"
 
 enum { kBytes = 8192, kPayload = 600, kAsk = 200, kAnswer = 201 };
 
-/* ---- Longs that come to the asker's endpoint
- * -------------------------------------------------------------- */
+/* ---- Longs that come to the asker's endpoint ------------------------------------------------- */
 
 static unsigned char payload[kPayload];
 static _Atomic int answers;
@@ -67,9 +67,7 @@ static void drop(gex_Segment_t made) {
   barrier();
 }
 
-/* ---- cases
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- cases ----------------------------------------------------------------------------------- */
 
 /* Even ranks name theirs, among one that has none; odd ranks name nothing. */
 CASE(what_some_ranks_publish_all_reach, "EX-074 EX-075 EX-080 EX-138") {

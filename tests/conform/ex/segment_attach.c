@@ -41,3 +41,17 @@ JOB(attach_waits_for_all, "EX-136", kNetwork, 0, "") {
   EXPECT_EQ(gex_Segment_Attach(&segment, team, GASNET_PAGESIZE), GASNET_OK);
   EXPECT(is_marked("attaching"));
 }
+
+/* Without it the first endpoint takes a segment as the others do (EX-072), and then no other by
+ * attach. */
+JOB(first_endpoint_without_attach, "EX-066 EX-072 EX-074", kNetwork, 0, "") {
+  start_ex_job(0, 0);
+  const gex_Segment_t own = make_segment(NULL, 3 * GASNET_PAGESIZE);
+  EXPECT_EQ(gex_EP_BindSegment(endpoint, own, 0), GASNET_OK);
+  EXPECT_EQ(gex_EP_PublishBoundSegment(team, &endpoint, 1, 0), GASNET_OK);
+  EXPECT(gex_EP_QuerySegment(endpoint) == own);
+  unsigned char *there = memory_of(team, next(), 3 * GASNET_PAGESIZE);
+  expect_reached(team, next(), there, 3 * GASNET_PAGESIZE, me);
+  expect_reached(gex_TM_Pair(endpoint, 0), next(), there + 1, 4097, me + 1);
+  barrier();
+}

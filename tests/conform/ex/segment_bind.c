@@ -14,8 +14,7 @@ static void publish(gex_EP_t one) {
   barrier();
 }
 
-/* ---- bound
- * --------------------------------------------------------------------------------------------- */
+/* ---- bound ----------------------------------------------------------------------------------- */
 
 /* By both names of the call. What is put through one of them is got through each. */
 CASE(one_segment_of_three_endpoints, "EX-065 EX-066 EX-068") {
@@ -91,8 +90,33 @@ CASE(a_segment_of_any_alignment_is_reached_whole, "EX-057 EX-058 EX-066 EX-138")
   gex_Segment_Destroy(odd, 0);
 }
 
-/* ---- outside the bound segment
- * --------------------------------------------------------------------------- */
+/* Of each other, and of the segment of gex_Segment_Attach: the bytes are the same ones. */
+CASE(segments_overlap, "EX-057 EX-062") {
+  enum { kApart = 1000, kBytes = 5000 };
+  gex_EP_t made[2];
+  gex_Segment_t overlapping[2];
+  unsigned char back[kBytes - kApart];
+  for (int i = 0; i < 2; ++i) {
+    made[i] = make_endpoint(GEX_EP_CAPABILITY_RMA);
+    overlapping[i] = make_segment(part(me) + i * kApart, kBytes);
+    EXPECT_EQ(gex_EP_BindSegment(made[i], overlapping[i], 0), GASNET_OK);
+  }
+  EXPECT_EQ(gex_EP_PublishBoundSegment(team, made, 2, 0), GASNET_OK);
+  barrier();
+  const gex_TM_t tms[] = {pair_of(endpoint, made[0]), pair_of(endpoint, made[1]), team};
+  unsigned char *common = memory_of(tms[1], next(), kBytes);
+  EXPECT(common == memory_of(tms[0], next(), kBytes) + kApart);
+  for (int i = 0; i < 3; ++i) {
+    expect_reached(tms[i], next(), common, sizeof back, (unsigned)i + me);
+    gex_RMA_GetBlocking(tms[(i + 1) % 3], back, next(), common, sizeof back, 0);
+    EXPECT(holds(back, sizeof back, (unsigned)i + me));
+  }
+  barrier();
+  for (int i = 0; i < 2; ++i) gex_Segment_Destroy(overlapping[i], 0);
+  EXPECT(holds(part(me) + kApart, sizeof back, 2 + previous()));
+}
+
+/* ---- outside the bound segment --------------------------------------------------------------- */
 
 static volatile int never;
 static void on_long(gex_Token_t token, void *buf, size_t nbytes) {
@@ -145,8 +169,7 @@ JOB(a_second_binding_as_proposed, "EX-065 EX-067", kLocal, 134,
   gex_Segment_EP_Bind(gex_EP_QuerySegment(made), made, 0);
 }
 
-/* ---- destroyed
- * -------------------------------------------------------------------------------------------- */
+/* ---- destroyed ------------------------------------------------------------------------------- */
 
 enum { kAsk = 200, kAnswer = 201 };
 static _Atomic int asked, answered;

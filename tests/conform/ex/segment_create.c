@@ -22,8 +22,7 @@ static void expect_no_segment(void *address, uintptr_t length, gex_MK_t kind) {
   EXPECT(made == before);
 }
 
-/* ---- memory of the library's
- * --------------------------------------------------------------------------- */
+/* ---- memory of the library's ----------------------------------------------------------------- */
 
 static void use_all_of(gex_Segment_t made, uintptr_t asked) {
   unsigned char *memory = gex_Segment_QueryAddr(made);
@@ -108,8 +107,7 @@ CASE(memory_is_given_back, "EX-083") {
   EXPECT(size_of_process() < before + kTimes / 2 * (unsigned long)(kEach / 1024));
 }
 
-/* ---- memory of the client's
- * ------------------------------------------------------------------------------ */
+/* ---- memory of the client's ------------------------------------------------------------------ */
 
 static unsigned char clients[5 * 4096];
 
@@ -142,9 +140,7 @@ CASE(memory_is_the_clients_again, "EX-057 EX-083") {
   EXPECT_EQ(munmap(memory, kBytes), 0);
 }
 
-/* ---- errors
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 CASE(what_is_no_segment, "EX-056 EX-058 EX-060") {
   const uintptr_t most = gasnet_getMaxLocalSegmentSize();
