@@ -33,6 +33,7 @@ constexpr size_t kLongBytesMax = size_t{1} << 31;
 
 bool send_medium(const pinwire_token* token, Target to, const AmCall& call, const void* source,
                  size_t bytes) noexcept {
+  if constexpr (kUsageChecks) check_is_hosts("the payload of a Medium", source, bytes);
   const Route& route = engine.routes[rank_of(to)];
   const AmEndpoints endpoints = endpoints_of(token, to, call);
   if (route.driver == nullptr) {
@@ -102,6 +103,7 @@ Sent sent_whole(bool is_sent) noexcept { return is_sent ? Sent::kAll : Sent::kNo
 /// overtake acknowledgements, and a repetition reads the source once more (C1-146, C1-147).
 Sent send_long(const pinwire_token* token, Target to, const AmCall& call, const void* source,
                size_t bytes, void* dest, bool is_async, DoneCount* local) noexcept {
+  if constexpr (kUsageChecks) check_is_hosts("the payload of a Long", source, bytes);
   check_long_bounds(to, dest, bytes);
   const Route& route = engine.routes[bytes != 0 ? to : rank_of(to)];  // of its memory, if wanted
   const AmEndpoints endpoints = endpoints_of(token, to, call);

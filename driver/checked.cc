@@ -139,25 +139,18 @@ class Checked final : public ForwardingDriver {
   Result<Region> pin(void* base, uint64_t bytes, int fd, uint64_t fd_offset) override {
     check_open();
     check(base != nullptr && bytes != 0, "pin: nothing", base, bytes);
-    auto region = inner().pin(base, bytes, fd, fd_offset);
-    if (region) {
-      check(region->base == reinterpret_cast<uint64_t>(base) && region->bytes == bytes,
-            "pin: another region than was asked for", region->base, region->bytes);
-      pinned_.push_back(*region);
-    }
-    return region;
+    return note_pinned(inner().pin(base, bytes, fd, fd_offset), base, bytes);
+  }
+  Result<Region> pin_device(void* base, uint64_t bytes, int dmabuf) override {
+    check_open();
+    check(base != nullptr && bytes != 0 && dmabuf >= 0, "pin_device: nothing", base, bytes, dmabuf);
+    return note_pinned(inner().pin_device(base, bytes, dmabuf), base, bytes);
   }
   Result<Region> expose(void* base, uint64_t bytes) override {
     check_open();
     check(caps_.exposes, "expose: without caps().exposes");
     check(bytes != 0, "expose: nothing", base);
-    auto region = inner().expose(base, bytes);
-    if (region) {
-      check(region->base == reinterpret_cast<uint64_t>(base) && region->bytes == bytes,
-            "expose: another region than was asked for", region->base, region->bytes);
-      pinned_.push_back(*region);
-    }
-    return region;
+    return note_pinned(inner().expose(base, bytes), base, bytes);
   }
   Status unpin(const Region& region) override {
     check_open();
@@ -294,6 +287,13 @@ class Checked final : public ForwardingDriver {
   }
 
  private:
+  Result<Region> note_pinned(Result<Region> region, const void* base, uint64_t bytes) {
+    if (!region) return region;
+    check(region->base == reinterpret_cast<uint64_t>(base) && region->bytes == bytes,
+          "pin or expose: another region than was asked for", region->base, region->bytes);
+    pinned_.push_back(*region);
+    return region;
+  }
   static bool is_signalled(const Work& work) noexcept { return (work.flags & kWorkSilent) == 0; }
   static bool is_lent(const Work& work) noexcept { return (work.flags & kWorkLent) != 0; }
   void check_open() const noexcept { check(is_open_, "a call before open or after close"); }
@@ -323,13 +323,17 @@ class Checked final : public ForwardingDriver {
   void check_work(const Work& work) const noexcept {
     check(work.op <= Op::kCompareSwap, "post: no such operation", static_cast<int>(work.op));
     check(work.cls <= MessageClass::kReply, "post: no such class", static_cast<int>(work.cls));
-    check((work.flags & ~(kWorkCopied | kWorkSilent | kWorkFenced | kWorkLent)) == 0,
+    check((work.flags & ~(kWorkCopied | kWorkSilent | kWorkFenced | kWorkLent | kWorkDevice)) == 0,
           "post: unknown flags", work.flags);
     check(!is_lent(work) || (work.op == Op::kSend && work.head_bytes % 16 == 8),
           "post: lent memory in another message than it is for", static_cast<int>(work.op),
           work.head_bytes);
     check((work.flags & kWorkFenced) == 0 || work.op == Op::kSend, "post: a fence of no kSend",
           static_cast<int>(work.op));
+    check((work.flags & kWorkDevice) == 0 ||
+              ((work.op == Op::kPut || work.op == Op::kGet) && work.local_key != kNoRegion &&
+               (work.flags & kWorkCopied) == 0),
+          "post: device memory that is copied, or has no key", static_cast<int>(work.op));
     check(work.peer < info_.rank_count, "post: no such rank", work.peer, info_.rank_count);
     check(connected_[work.peer], "post: the rank is not connected", work.peer);
     check(work.head_bytes <= kHeadBytesMax && work.head_bytes % 8 == 0, "post: bad head_bytes",

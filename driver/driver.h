@@ -111,6 +111,13 @@ class Driver {
     (void)base, (void)bytes;
     return error("%s reaches pinned memory only", name());
   }
+  /// Makes memory of another device known to this one, which then moves its bytes without a CPU:
+  /// whole pages, which are `dmabuf` from its beginning on; the caller closes that. Work under its
+  /// local key says kWorkDevice. Called as pin() is; unpin() takes it back.
+  virtual Result<Region> pin_device(void* base, uint64_t bytes, int dmabuf) {
+    (void)base, (void)bytes, (void)dmabuf;
+    return error("%s reaches the host's memory only", name());
+  }
   virtual Status unpin(const Region& region) = 0;
   /// Flushes nothing: the caller has waited. Idempotent.
   virtual void close() = 0;

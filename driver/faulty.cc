@@ -53,6 +53,10 @@ class Faulty final : public ForwardingDriver {
     if (plan_.fail_pin) return error("%s: pinning failed, as the test wishes", name());
     return inner().pin(base, bytes, fd, fd_offset);
   }
+  Result<Region> pin_device(void* base, uint64_t bytes, int dmabuf) override {
+    if (plan_.fail_pin) return error("%s: pinning failed, as the test wishes", name());
+    return inner().pin_device(base, bytes, dmabuf);
+  }
 
   uint32_t post(uint32_t lane, std::span<const Work> work) noexcept override {
     if (strikes(lane, plan_.refuse)) work = work.first(draw(lane) % work.size());

@@ -19,6 +19,9 @@ class ForwardingDriver : public Driver {
     return inner_->pin(base, bytes, fd, fd_offset);
   }
   Result<Region> expose(void* base, uint64_t bytes) override { return inner_->expose(base, bytes); }
+  Result<Region> pin_device(void* base, uint64_t bytes, int dmabuf) override {
+    return inner_->pin_device(base, bytes, dmabuf);
+  }
   Status unpin(const Region& region) override { return inner_->unpin(region); }
   void close() override { inner_->close(); }
 

@@ -34,6 +34,8 @@ enum WorkFlags : uint8_t {
                     ///< lane took for this peer before it. Others may overtake each other
   kWorkLent = 8,    ///< of a kSend: `local` is memory that this lane lent for it (Lent), and goes
                     ///< back to the driver when the work is taken
+  kWorkDevice = 16, ///< of a kPut or kGet: `local` is memory of another device (Driver::pin_device),
+                    ///< which no CPU touches: what moves its bytes is the driver's device alone
 };
 
 enum class AtomicCode : uint8_t { kAdd, kAnd, kOr, kXor, kMin, kMax, kSwap, kCompareSwap, kGet };

@@ -147,7 +147,7 @@ bool start(const char* call, const Request& request, uint64_t a, uint64_t b,
   const size_t bytes = atomic_bytes(request.type);
   if (!in_segment_of(to, request.address, bytes)) [[unlikely]]
     end_outside(call, request.address, to);
-  if (engine.routes[to].reach == Reach::kDevice) [[unlikely]] {
+  if (engine.routes[to].is_device) [[unlikely]] {
     fatal("%s at %p: remote atomics are for the host's memory, and that is a device's (EX-059)",
           call, request.address);
   }

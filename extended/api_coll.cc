@@ -7,6 +7,7 @@
 #include "extended/coll/move.h"
 #include "extended/coll/reduce.h"
 #include "extended/usage.h"
+#include "segment/kinds/device_memory.h"
 
 using namespace pinwire;
 
@@ -35,6 +36,13 @@ Reduction reduction_of(const char* call, gex_DT_t dt, size_t dt_sz, size_t dt_cn
   return {dt_sz, dt_cnt, function, nullptr, false};
 }
 
+/// Ranks with no part in it may say anything.
+void check_operands(const void* dst, bool is_written, const void* src, bool is_read,
+                    size_t bytes) noexcept {
+  if (is_written) check_is_hosts("the result of a collective", dst, bytes);
+  if (is_read) check_is_hosts("the source of a collective", src, bytes);
+}
+
 }  // namespace
 
 extern "C" {
@@ -55,6 +63,7 @@ gex_Event_t gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void* dst, const 
                                  size_t nbytes, gex_Flags_t flags) {
   const ClientCall inside("gex_Coll_BroadcastNB");
   check_collective("gex_Coll_BroadcastNB", tm, root, flags);
+  check_operands(dst, true, src, tm->rank == root, nbytes);
   Collective& c = new_collective(tm, broadcast);
   c.root = root;
   c.dst = dst;
@@ -71,6 +80,7 @@ gex_Event_t gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, void* dst, cons
   check_collective("gex_Coll_ReduceToOneNB", tm, root, flags);
   Collective& c = new_collective(tm, reduce_to_one);
   c.reduction = reduction_of("gex_Coll_ReduceToOneNB", dt, dt_sz, dt_cnt, op, user_op, user_cdata);
+  check_operands(dst, tm->rank == root, src, true, dt_sz * dt_cnt);
   c.root = root;
   c.dst = dst;
   c.src = src;
@@ -85,6 +95,7 @@ gex_Event_t gex_Coll_ReduceToAllNB(gex_TM_t tm, void* dst, const void* src, gex_
   check_collective("gex_Coll_ReduceToAllNB", tm, 0, flags);
   Collective& c = new_collective(tm, reduce_to_all);
   c.reduction = reduction_of("gex_Coll_ReduceToAllNB", dt, dt_sz, dt_cnt, op, user_op, user_cdata);
+  check_operands(dst, true, src, true, dt_sz * dt_cnt);
   c.dst = dst;
   c.src = src;
   return start_collective(c);

@@ -35,7 +35,7 @@ int bad_segment_arguments(const void* segment_p, gex_Client_t client, const void
 
 /// Where this process has that memory mapped, or nullptr.
 void* mapped_here(Target target, const Route& route) noexcept {
-  if (route.reach == Reach::kDevice) return nullptr;
+  if (route.is_device) return nullptr;
   if (route.driver == nullptr) return reinterpret_cast<void*>(route.segment_base);
   const struct pinwire_reach& reach = ::pinwire_reach[target];
   return reach.mapped != 0 ? reinterpret_cast<void*>(route.segment_base + reach.delta) : nullptr;

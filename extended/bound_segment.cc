@@ -101,6 +101,8 @@ void untell_drivers(const Registration& made) noexcept {
   for (uint32_t d = 0; d < engine.driver_count; ++d) {
     if (made.alone[d].region.bytes != 0) {
       demands[d]->own.unpin_alone(made.alone[d]);
+    } else if (made.facts.is_device && made.regions[d].bytes != 0 && demands[d] != nullptr) {
+      demands[d]->own.unpin_device(made.regions[d]);
     } else if (made.regions[d].bytes != 0) {
       const Status unpinned = engine.drivers[d].driver->unpin(made.regions[d]);
       if (!unpinned) log_warning("%s", unpinned.sentence().c_str());
@@ -116,11 +118,40 @@ void agree_on_rails(BoundRange& range) noexcept {
   if (!are_all) std::fill_n(keys, engine.rail_count, kNoRegion);
 }
 
-/// Device memory: no driver is told of it, and from now on transfers look whether they meet it. The
-/// headers' inlined ones cannot look.
-void keep_from_cpu(const pinwire_mk& kind, Registration& made) noexcept {
-  made.range.device = kind.device.get();
+/// A driver whose NIC reads and writes device memory itself; not one whose work CPUs do.
+Status tell_nic(uint32_t index, DeviceMemory& device, const Pages& pages, Registration& made) {
+  if (!engine.drivers[index].caps.hw_rdma) return error("this driver's work is done by CPUs");
+  auto dmabuf = device.export_dmabuf(pages.base, pages.bytes);
+  if (!dmabuf) return dmabuf.error();
+  Demand* demand = demands[index];
+  auto region = demand != nullptr
+                    ? demand->own.pin_device(pages.base, pages.bytes, *dmabuf)
+                    : engine.drivers[index].driver->pin_device(pages.base, pages.bytes, *dmabuf);
+  close(*dmabuf);  // a registration has its own reference
+  if (!region) return region.error();
+  made.regions[index] = *region;
+  made.range.local_keys[index] = region->local_key;
+  made.facts.keys[index] = region->remote_key;
+  made.facts.reach[index] = Reach::kWhole;
+  return success();
+}
+
+/// Device memory: from now on transfers look whether they meet it. The headers' inlined ones cannot
+/// look. What no NIC reaches is staged, or goes by messages.
+void tell_of_device(const pinwire_segment& segment, Registration& made) {
+  DeviceMemory& device = *segment.kind->device;
+  made.range.device = &device;
+  made.facts.is_device = true;
   std::fill_n(made.facts.reach, kDriversMax, Reach::kDevice);
+  for (uint32_t d = 0; d < engine.driver_count; ++d) {
+    const Status told = tell_nic(d, device, pages_of(segment), made);
+    const char* how = told ? "directly" : "by copies of its library";
+    trace_line('O', "%s reaches a segment of %s %s", engine.drivers[d].label, device.label(), how);
+    if (job()->settings.verbose_env) {
+      log_note("%s reaches a segment of %s %s%s%s", engine.drivers[d].label, device.label(), how,
+               told ? "" : ": ", told ? "" : told.sentence().c_str());
+    }
+  }
   open_bounces();
   engine.has_devices.store(true, std::memory_order_relaxed);
   keep_headers_out();
@@ -134,7 +165,8 @@ Status fill_registration(const pinwire_segment& segment, Registration& made) {
   made.facts.pid = job()->ranks[engine.rank].pid;
   made.facts.fd = segment.memory.fd;
   if (segment.kind != nullptr) {
-    keep_from_cpu(*segment.kind, made);
+    tell_of_device(segment, made);
+    agree_on_rails(made.range);
     return success();
   }
   if (job()->shm != nullptr && segment.memory.fd < 0) job()->shm->allow_peer_processes();

@@ -18,7 +18,8 @@ struct BoundFacts {
   int32_t pid;
   int32_t fd;                  ///< of the memory's file, which peers map; -1: it has none
   uint32_t keys[kDriversMax];  ///< by driver index, as all below
-  Reach reach[kDriversMax];    ///< kWhole or kMessages; or kDevice, over all
+  Reach reach[kDriversMax];    ///< kWhole or kMessages; of device memory kWhole or kDevice
+  bool is_device;
 };
 
 /// `base`: nullptr for memory of the library's. Errors: there is not so much.

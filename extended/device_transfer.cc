@@ -71,24 +71,37 @@ void get_staged(DeviceMemory& device, Target from, const std::byte* source, std:
   }
 }
 
-}  // namespace
-
-bool put_with_device(Target to, void* dest, const void* source, size_t bytes) noexcept {
-  if (rank_of(to) == engine.rank) return copy_here(dest, source, bytes);
-  DeviceMemory* device = device_at(source, bytes);
-  if (device == nullptr) return false;
-  put_staged(*device, to, static_cast<std::byte*>(dest), static_cast<const std::byte*>(source),
-             bytes);
-  return true;
+/// Whether the NIC moves it, from or to memory of a device here.
+bool is_direct(Target target, const void* here, size_t bytes) noexcept {
+  const Route& route = engine.routes[target];
+  return route.reach == Reach::kWhole &&
+         engine.local_key(route.driver_index, here, bytes) != kNoRegion;
 }
 
-bool get_with_device(Target from, const void* source, void* dest, size_t bytes) noexcept {
-  if (rank_of(from) == engine.rank) return copy_here(dest, source, bytes);
+}  // namespace
+
+DeviceEnd put_with_device(Target to, void* dest, const void* source, size_t bytes) noexcept {
+  if (rank_of(to) == engine.rank) {
+    return copy_here(dest, source, bytes) ? DeviceEnd::kDone : DeviceEnd::kNone;
+  }
+  DeviceMemory* device = device_at(source, bytes);
+  if (device == nullptr) return DeviceEnd::kNone;
+  if (is_direct(to, source, bytes)) return DeviceEnd::kDirect;
+  put_staged(*device, to, static_cast<std::byte*>(dest), static_cast<const std::byte*>(source),
+             bytes);
+  return DeviceEnd::kDone;
+}
+
+DeviceEnd get_with_device(Target from, const void* source, void* dest, size_t bytes) noexcept {
+  if (rank_of(from) == engine.rank) {
+    return copy_here(dest, source, bytes) ? DeviceEnd::kDone : DeviceEnd::kNone;
+  }
   DeviceMemory* device = device_at(dest, bytes);
-  if (device == nullptr) return false;
+  if (device == nullptr) return DeviceEnd::kNone;
+  if (is_direct(from, dest, bytes)) return DeviceEnd::kDirect;
   get_staged(*device, from, static_cast<const std::byte*>(source), static_cast<std::byte*>(dest),
              bytes);
-  return true;
+  return DeviceEnd::kDone;
 }
 
 }  // namespace pinwire

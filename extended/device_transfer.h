@@ -1,6 +1,7 @@
-// Puts and gets with device memory of this process at an end: staged through host memory, or copied
-// by the device where both ends are here (EX-051). What is device memory at the peer alone goes by
-// messages (Reach::kDevice).
+// Puts and gets with device memory of this process at an end: read and written by the NIC where it
+// knows that memory and the peer's, else staged through host memory, or copied by the device where
+// both ends are here (EX-051). What is device memory at the peer alone, and not known to NICs, goes
+// by messages (Reach::kDevice).
 #pragma once
 
 #include <cstddef>
@@ -9,9 +10,15 @@
 
 namespace pinwire {
 
-/// Within a segment of the target, and not empty. False: no device memory of this process is in it,
-/// and nothing was done; else the transfer is complete. Client context.
-bool put_with_device(Target to, void* dest, const void* source, size_t bytes) noexcept;
-bool get_with_device(Target from, const void* source, void* dest, size_t bytes) noexcept;
+/// What is left to do of a transfer.
+enum class DeviceEnd : uint8_t {
+  kNone,    ///< all: no device memory of this process is in it
+  kDirect,  ///< all, and the route's driver knows it: the end here is for kWorkDevice
+  kDone,    ///< nothing
+};
+
+/// Within a segment of the target, and not empty. Client context.
+DeviceEnd put_with_device(Target to, void* dest, const void* source, size_t bytes) noexcept;
+DeviceEnd get_with_device(Target from, const void* source, void* dest, size_t bytes) noexcept;
 
 }  // namespace pinwire

@@ -99,8 +99,10 @@ Status reach_bound(Rank peer, const BoundFacts& facts) {
   route.segment_bytes = facts.bytes;
   route.region_key = facts.keys[route.driver_index];
   route.reach = facts.reach[route.driver_index];
-  if (route.reach == Reach::kDevice) {
-    // the owner's CPU calls the vendor's library, whoever asks; this process does for its own
+  route.is_device = facts.is_device;
+  if (facts.is_device) {
+    // NICs may reach it; else the owner's CPU calls the vendor's library, whoever asks.
+    if (route.driver == nullptr) route.reach = Reach::kDevice;
   } else if (route.driver == nullptr) {
     route.reach = Reach::kWhole;
     let_headers_reach(to, facts.base, facts.bytes, 0);

@@ -117,8 +117,11 @@ bool start_put(Target to, void* dest, const void* source, size_t bytes, SourceUn
                pinwire_op& op, Patience patience) noexcept {
   if (bytes == 0) return true;
   check_bounds("put", to, dest, bytes);
+  bool is_device = false;
   if (engine.has_devices.load(std::memory_order_relaxed)) [[unlikely]] {
-    if (put_with_device(to, dest, source, bytes)) return true;
+    const DeviceEnd end = put_with_device(to, dest, source, bytes);
+    if (end == DeviceEnd::kDone) return true;
+    is_device = end == DeviceEnd::kDirect;
   }
   const Route& route = engine.routes[to];
   if (route.driver == nullptr) {
@@ -130,8 +133,8 @@ bool start_put(Target to, void* dest, const void* source, size_t bytes, SourceUn
     start_put_in_parts(to, remote, source, bytes, until, op);
     return true;
   }
-  const bool is_copied =
-      engine.drivers[route.driver_index].caps.copies(bytes, until == SourceUntil::kReturn);
+  const bool is_copied = !is_device && engine.drivers[route.driver_index].caps.copies(
+                                           bytes, until == SourceUntil::kReturn);
   // A source that must be free on return, but is too large to copy: this put alone is waited for.
   const bool must_wait = until == SourceUntil::kReturn && !is_copied;
   pinwire_op here{};
@@ -141,6 +144,8 @@ bool start_put(Target to, void* dest, const void* source, size_t bytes, SourceUn
     work.flags = kWorkCopied;
   } else {
     work.local_key = engine.source_key(route.driver_index, source, bytes);
+    if (is_device) [[unlikely]]
+      work.flags = kWorkDevice;
   }
   std::byte* local = static_cast<std::byte*>(const_cast<void*>(source));
   if (patience == Patience::kWaits && engine.stripes(route, work.local_key, bytes)) [[unlikely]] {
@@ -156,8 +161,11 @@ bool start_get(Target from, const void* source, void* dest, size_t bytes, pinwir
                Patience patience) noexcept {
   if (bytes == 0) return true;
   check_bounds("get", from, source, bytes);
+  uint8_t flags = 0;
   if (engine.has_devices.load(std::memory_order_relaxed)) [[unlikely]] {
-    if (get_with_device(from, source, dest, bytes)) return true;
+    const DeviceEnd end = get_with_device(from, source, dest, bytes);
+    if (end == DeviceEnd::kDone) return true;
+    if (end == DeviceEnd::kDirect) flags = kWorkDevice;
   }
   const Route& route = engine.routes[from];
   if (route.driver == nullptr) {
@@ -172,6 +180,7 @@ bool start_get(Target from, const void* source, void* dest, size_t bytes, pinwir
     return true;
   }
   Work work = one_sided(Op::kGet, from, route, op);
+  work.flags = flags;
   work.local_key = engine.local_key(route.driver_index, dest, bytes);
   if (patience == Patience::kWaits && engine.stripes(route, work.local_key, bytes)) [[unlikely]] {
     op.started += post_striped(work, route, dest, remote, bytes);

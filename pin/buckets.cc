@@ -102,6 +102,17 @@ void Buckets::unpin_alone(const Alone& alone) noexcept {
   unpin(alone.region);
 }
 
+Result<Region> Buckets::pin_device(void* base, uint64_t bytes, int dmabuf) {
+  const Guard guard(lock_);
+  return driver_->pin_device(base, bytes, dmabuf);
+}
+
+void Buckets::unpin_device(const Region& region) noexcept {
+  const Guard guard(lock_);
+  const Status unpinned = driver_->unpin(region);
+  check(unpinned.ok(), "device memory cannot be unpinned", region.base, region.bytes);
+}
+
 /// Whole pages, after Watch::settle(). A region of no bytes: they cannot be kept.
 Buckets::Alone Buckets::use_kept(uint64_t from, uint64_t to) noexcept {
   uint32_t index = kept_.use(from, to);

@@ -79,6 +79,10 @@ class Buckets {
   Alone pin_alone(void* address, uint64_t bytes) noexcept;
   void unpin_alone(const Alone& alone) noexcept;
 
+  /// Memory of another device (Driver::pin_device), which no budget counts.
+  Result<Region> pin_device(void* base, uint64_t bytes, int dmabuf);
+  void unpin_device(const Region& region) noexcept;
+
   void count_bounce() noexcept;
   PinCounters counters() const noexcept;
 

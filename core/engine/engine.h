@@ -21,7 +21,7 @@ enum class Reach : uint8_t {
   kWhole,     ///< one key covers all that it publishes
   kBuckets,   ///< keys of parts of it, on demand
   kMessages,  ///< from here on: by messages that its CPU carries out (am/by_message.h)
-  kDevice,    ///< the same, always: it is device memory, which no driver reaches
+  kDevice,    ///< the same, always: it is device memory, which the driver does not reach
 };
 
 /// How to reach one endpoint of a peer, and its segment.
@@ -29,7 +29,8 @@ struct Route {
   Driver* driver = nullptr;  ///< nullptr: this process itself
   uint8_t driver_index = 0;
   Reach reach = Reach::kWhole;
-  bool is_bound = false;  ///< by gex_EP_BindSegment: its keys are here alone
+  bool is_bound = false;   ///< by gex_EP_BindSegment: its keys are here alone
+  bool is_device = false;  ///< memory of a device (segment/kinds): no CPU touches it
   uint32_t region_key = kNoRegion;
   uint64_t segment_base = 0;  ///< of GASNET_SEGMENT_EVERYTHING: 0, and ~0 bytes
   uint64_t segment_bytes = 0;

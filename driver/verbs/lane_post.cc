@@ -106,7 +106,7 @@ BufferPool* Lane::pool_for(uint64_t bytes) noexcept {
 }
 
 bool Lane::append_put(Link& link, const Work& work, bool is_last) noexcept {
-  const bool is_inline = work.bytes <= shared_.inline_bytes;
+  const bool is_inline = work.bytes <= shared_.inline_bytes && (work.flags & kWorkDevice) == 0;
   const bool is_in_place =
       !is_inline && work.local_key != kNoRegion && (work.flags & kWorkCopied) == 0;
   BufferPool* pool = is_inline || is_in_place ? nullptr : pool_for(work.bytes);

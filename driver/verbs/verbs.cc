@@ -35,6 +35,9 @@ class Verbs final : public Driver {
     return regions_.pin(shared_.device, base, bytes);
   }
   Result<Region> expose(void* base, uint64_t bytes) override;
+  Result<Region> pin_device(void* base, uint64_t bytes, int dmabuf) override {
+    return regions_.pin_dmabuf(shared_.device, base, bytes, dmabuf);
+  }
   Status unpin(const Region& region) override { return regions_.unpin(region); }
   void close() override;
 

@@ -20,6 +20,8 @@ constexpr int kUnifiedAddressing = 41;  ///< CU_DEVICE_ATTRIBUTE_...
 constexpr int kPointerContext = 1;      ///< CU_POINTER_ATTRIBUTE_..., as the next two
 constexpr int kPointerMemoryType = 2;
 constexpr int kPointerDevice = 9;
+constexpr int kDmabufSupported = 124;       ///< CU_DEVICE_ATTRIBUTE_...
+constexpr int kDmabufHandle = 1;            ///< CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD
 constexpr unsigned kTypeDevice = 2;         ///< CU_MEMORYTYPE_DEVICE
 constexpr unsigned kStreamNonBlocking = 1;  ///< CU_STREAM_NON_BLOCKING
 
@@ -41,6 +43,9 @@ struct Functions {
   int (*stream_synchronize)(Stream stream);
   int (*copy_async)(Address to, Address from, size_t bytes, Stream stream);
   int (*error_string)(int code, const char** text);
+  /// Since CUDA 11.7; nullptr before.
+  int (*range_handle)(void* handle, Address memory, size_t bytes, int type,
+                      unsigned long long flags);
 };
 
 Result<Functions> load_functions() {
@@ -63,6 +68,7 @@ Result<Functions> load_functions() {
       .find(f.stream_synchronize, "cuStreamSynchronize")
       .find(f.copy_async, "cuMemcpyAsync")
       .find(f.error_string, "cuGetErrorString");
+  library->find_if_there(f.range_handle, "cuMemGetHandleForAddressRange");
   if (const char* missing = library->missing()) {
     return error("libcuda.so.1 has no %s; install a driver of CUDA 11 or later", missing);
   }
@@ -119,6 +125,23 @@ class CudaMemory final : public DeviceMemory {
     const Address first = address_of(memory);
     if (auto is_own = owns_byte(first); !is_own) return is_own;
     return owns_byte(first + bytes - 1);
+  }
+
+  Result<int> export_dmabuf(const void* base, uint64_t bytes) override {
+    int is_supported = 0;
+    if (cuda_.range_handle == nullptr ||
+        cuda_.device_attribute(&is_supported, kDmabufSupported, device_) != kSuccess ||
+        is_supported == 0) {
+      return error(
+          "%s hands out no dma-buf, which wants CUDA 11.7, Linux 5.12 and NVIDIA's open "
+          "kernel modules",
+          label_);
+    }
+    const Inside inside(*this);
+    int fd = -1;
+    const int code = cuda_.range_handle(&fd, address_of(base), bytes, kDmabufHandle, 0);
+    if (code != kSuccess) return failed("cuMemGetHandleForAddressRange", code).error();
+    return fd;
   }
 
   void copy(void* to, const void* from, uint64_t bytes) noexcept override {

@@ -25,6 +25,11 @@ class DeviceMemory {
   virtual void release(void* memory) noexcept = 0;
   /// Whether all of that memory is this device's, as the vendor's library sees it.
   virtual Status owns(const void* memory, uint64_t bytes) = 0;
+  /// A dma-buf of these whole pages, by which another device reaches them; the caller closes it.
+  virtual Result<int> export_dmabuf(const void* base, uint64_t bytes) {
+    (void)base, (void)bytes;
+    return error("%s hands out no dma-buf", label());
+  }
   /// Either end, or both, in this device's memory, the other in the host's: addresses are unified.
   /// The bytes are there on return. Any thread, also handlers', but not in signals; takes as long
   /// as the device does, without waiting for the client's own work on it. The job ends where the
@@ -53,6 +58,14 @@ inline DeviceMemory* device_at(const void* address, uint64_t bytes) noexcept {
           static_cast<unsigned long long>(range->base));
   }
   return range->device;
+}
+
+/// Of what CPUs read or write whatever memory it is in: ends the job where that is a device's.
+inline void check_is_hosts(const char* what, const void* address, uint64_t bytes) noexcept {
+  if (const DeviceMemory* device = device_at(address, bytes)) [[unlikely]] {
+    fatal("%s, %llu bytes at %p, is memory of %s, and has to be the host's: copy it first", what,
+          static_cast<unsigned long long>(bytes), address, device->label());
+  }
 }
 
 }  // namespace pinwire

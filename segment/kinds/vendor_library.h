@@ -16,9 +16,14 @@ class VendorLibrary {
   /// Fills function pointers by name; afterwards missing() tells the first that was not there.
   template <typename Function>
   VendorLibrary& find(Function*& function, const char* symbol) noexcept {
-    function = reinterpret_cast<Function*>(address_of(symbol));
+    find_if_there(function, symbol);
     if (function == nullptr && missing_ == nullptr) missing_ = symbol;
     return *this;
+  }
+  /// nullptr where it is not.
+  template <typename Function>
+  void find_if_there(Function*& function, const char* symbol) const noexcept {
+    function = reinterpret_cast<Function*>(address_of(symbol));
   }
   const char* missing() const noexcept { return missing_; }
 

@@ -5,6 +5,7 @@
  *     kinds CLASS MISUSE      ends by a sentence
  *
  * Over tests/support/devices the CPU crashes where it touches device memory. */
+#include <gasnet_coll.h>
 #include <gasnet_ratomic.h>
 #include <gasnet_vis.h>
 #include <gasnetex.h>
@@ -308,12 +309,27 @@ static void misuse(const char *how) {
   if (strcmp(how, "kind") == 0) gex_MK_Destroy(kind, 0);
   if (strcmp(how, "beyond") == 0) put(kBlocking, pair(kClients, kHost), theirs[kHost], own[kClients] + kClientsBytes - 8, 16);
   if (strcmp(how, "outside") == 0) put(kBlocking, pair(kHost, kClients), theirs[kClients] + kClientsBytes - 8, heap, 16);
+  if (strcmp(how, "collective") == 0) gex_Event_Wait(gex_Coll_BroadcastNB(team, 0, own[kOwn], own[kOwn], 100, 0));
+  if (strcmp(how, "medium") == 0) gex_AM_RequestMedium0(team, me, kLong, own[kOwn], 100, GEX_EVENT_NOW, 0);
+  if (strcmp(how, "long") == 0) gex_AM_RequestLong1(team, me, kLong, own[kOwn], 100, own[kHost], GEX_EVENT_NOW, 0, 0);
   if (strcmp(how, "scratch") == 0) {
     gex_EP_Location_t all[] = {{me, kOwn}};
     gex_Addr_t scratch[] = {own[kOwn]};
     gex_TM_t tm;
     gex_TM_Create(&tm, 1, team, all, 1, scratch, 4096, GEX_FLAG_TM_LOCAL_SCRATCH);
   }
+}
+
+/* KINDS_DIRECT=1: the NIC alone moves bytes between ranks. Else the device does, for the library. Seen with the tests' libraries. */
+static unsigned long librarys_bytes_copied(void) {
+  const _Atomic unsigned long *all = dlsym(device_library, "device_bytes_copied");
+  return all == NULL ? 0 : *all - client_bytes_copied;
+}
+static void expect_copies(unsigned long before) {
+  const char *direct = getenv("KINDS_DIRECT");
+  if (dlsym(device_library, "device_bytes_copied") == NULL || peer == me) return;
+  const unsigned long copied = librarys_bytes_copied() - before;
+  EXPECT(direct != NULL && atoi(direct) == 1 ? copied == 0 : copied >= kBytes);
 }
 
 int main(int argc, char **argv) {
@@ -343,12 +359,14 @@ int main(int argc, char **argv) {
   for (gex_Rank_t step = 0; step < (ranks > 1 ? 2u : 1u); ++step) { /* oneself (EX-051), then the next rank */
     peer = (me + step) % ranks;
     ask_for_segments();
+    const unsigned long before = librarys_bytes_copied();
     transfers();
     many_at_once();
     values();
     many_pieces();
     messages();
     team_of_devices();
+    expect_copies(before);
   }
   for (int i = kOwn; i < kPlaces; ++i) gex_Segment_Destroy(made[i], 0);
   gex_MK_Destroy(kind, 0);

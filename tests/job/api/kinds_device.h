@@ -72,7 +72,9 @@ static unsigned char *client_allocate(size_t bytes) {
 }
 
 /* The client's own copies, which prove what is there. */
+static unsigned long client_bytes_copied;
 static void client_copy(void *to, const void *from, size_t bytes) {
+  client_bytes_copied += bytes;
   static void *lane = NULL;
   if (device_class == GEX_MK_CLASS_CUDA_UVA) {
     if (lane == NULL) EXPECT_EQ(VENDOR(int (*)(void **, unsigned), "cuStreamCreate")(&lane, 1), 0);

@@ -1,5 +1,6 @@
 /* libcuda.so.1 for tests: as much of CUDA's driver API as Pinwire calls, with its names and numbers. Copies are done when
- * their stream is synchronised, and not before. FAKE_CUDA_UNIFIED=0: devices without unified addressing. */
+ * their stream is synchronised, and not before. FAKE_CUDA_UNIFIED=0: devices without unified addressing; FAKE_CUDA_DMABUF=0:
+ * without dma-bufs, which are files of memory here (dmabuf.c). */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -35,10 +36,10 @@ int cuDeviceGet(int *device, int ordinal) {
   return ordinal >= 0 && ordinal < device_count() ? kSuccess : kInvalidDevice;
 }
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
-  const char *unified = getenv("FAKE_CUDA_UNIFIED");
+  const char *says = getenv(attribute == 41 ? "FAKE_CUDA_UNIFIED" : "FAKE_CUDA_DMABUF");
   (void)device;
-  if (attribute != 41) return kInvalidValue;
-  *value = unified ? atoi(unified) : 1;
+  if (attribute != 41 && attribute != 124) return kInvalidValue;
+  *value = says ? atoi(says) : 1;
   return kSuccess;
 }
 int cuDevicePrimaryCtxRetain(void **context, int device) {
@@ -81,6 +82,11 @@ int cuPointerGetAttribute(void *value, int attribute, address_t at) {
   if (attribute == 2) *(unsigned *)value = 2;
   if (attribute == 9) *(int *)value = memory->device;
   return attribute == 1 || attribute == 2 || attribute == 9 ? kSuccess : kInvalidValue;
+}
+int cuMemGetHandleForAddressRange(void *handle, address_t at, size_t bytes, int type, unsigned long long flags) {
+  if (type != 1 || flags != 0) return kInvalidValue;
+  *(int *)handle = device_export((void *)(size_t)at, bytes);
+  return *(int *)handle >= 0 ? kSuccess : kInvalidValue;
 }
 int cuStreamCreate(void **stream, unsigned flags) {
   if (depth == 0 || flags != 1) return kInvalidValue;

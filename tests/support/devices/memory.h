@@ -8,6 +8,7 @@
 struct device_memory {
   char *address; /* what programs see */
   char *alias;   /* the same bytes, for copies */
+  int fd;        /* and once more */
   size_t bytes;
   int device;
   void *owner; /* a context, or NULL */
@@ -21,6 +22,10 @@ int device_free(void *address);
 const struct device_memory *device_find(const void *address);
 /* Either end may be the host's. */
 void device_copy(void *to, const void *from, size_t bytes);
+/* A file descriptor of these whole pages, from the beginning of an allocation on; -1: they are none. */
+int device_export(const void *address, size_t bytes);
+/* What device_copy() has copied. */
+extern _Atomic unsigned long device_bytes_copied;
 /* How many devices there are: FAKE_DEVICES, else 2. */
 int device_count(void);
 

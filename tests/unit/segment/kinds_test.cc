@@ -2,6 +2,7 @@
 // numbers, and what is said where something is missing.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -57,6 +58,35 @@ TEST_P(Kinds, BytesGoThereAndBackAndWithin) {
   device->copy(got.data(), at + 100001, got.size());
   EXPECT_EQ(got, sent);
   device->release(at);
+}
+
+TEST(CudaKind, HandsOutDmabufsOfWholePages) {
+  auto device = std::unique_ptr<DeviceMemory>(*open_cuda(0));
+  auto memory = device->allocate(2 * 4096);
+  ASSERT_TRUE(memory.ok());
+  auto dmabuf = device->export_dmabuf(*memory, 2 * 4096);
+  ASSERT_TRUE(dmabuf.ok()) << dmabuf.sentence();
+  const auto sent = pattern(100, 9);
+  device->copy(static_cast<std::byte*>(*memory) + 4000, sent.data(), sent.size());
+  std::vector<unsigned char> got(sent.size());
+  EXPECT_EQ(pread(*dmabuf, got.data(), got.size(), 4000), 100);
+  EXPECT_EQ(got, sent);
+  close(*dmabuf);
+  EXPECT_FALSE(device->export_dmabuf(*memory, 4097).ok());
+  setenv("FAKE_CUDA_DMABUF", "0", 1);
+  auto none = device->export_dmabuf(*memory, 4096);
+  unsetenv("FAKE_CUDA_DMABUF");
+  ASSERT_FALSE(none.ok());
+  EXPECT_NE(none.sentence().find("CUDA device 0 hands out no dma-buf"), std::string::npos)
+      << none.sentence();
+  device->release(*memory);
+}
+
+TEST(OtherKinds, HandOutNone) {
+  auto device = std::unique_ptr<DeviceMemory>(*open_hip(0));
+  auto none = device->export_dmabuf(nullptr, 4096);
+  ASSERT_FALSE(none.ok());
+  EXPECT_NE(none.sentence().find("no dma-buf"), std::string::npos) << none.sentence();
 }
 
 TEST_P(Kinds, KnowsItsOwnMemory_EX_049) {
