@@ -130,22 +130,31 @@ JOB(team_of_nothing_is_ignored, "GX-137", kLocal, 0, "") {
   of_nothing(GEX_TM_INVALID, GEX_RANK_INVALID);
 }
 
-/* GASNet-1's calls have the bytes of an element in count[0], and ignore all else then (VIS-015,
- * VIS-022, VIS-029). */
-JOB(gasnet1_forms_of_nothing, "GX-139", kLocal, 0, "") {
+/* GASNet-1's calls: of nothing, all other arguments are ignored, the node too (VIS-015, VIS-022,
+ * VIS-029). */
+JOB(gasnet1_vectors_of_nothing, "GX-139", kLocal, 0, "") {
+  start_ex_job(GEX_FLAG_USES_GASNET1, kSegmentBytes);
+  gasnet_putv_bulk(nodes, 0, NULL, 0, NULL);
+  gasnet_getv_nbi_bulk(0, NULL, (gasnet_node_t)-1, 0, NULL);
+  gasnet_wait_syncnbi_all();
+  gasnet_wait_syncnb(gasnet_putv_nb_bulk((gasnet_node_t)-1, 0, NULL, 0, NULL));
+}
+JOB(gasnet1_indices_of_nothing, "GX-139", kLocal, 0, "") {
+  start_ex_job(GEX_FLAG_USES_GASNET1, kSegmentBytes);
+  gasnet_puti_bulk(nodes, 0, NULL, 0, 0, NULL, 0);
+  gasnet_geti_nbi_bulk(0, NULL, 5, (gasnet_node_t)-1, 0, NULL, 7);
+  gasnet_wait_syncnbi_all();
+  gasnet_wait_syncnb(gasnet_puti_nb_bulk((gasnet_node_t)-1, 0, NULL, 7, 0, NULL, 5));
+}
+/* count[0] is the bytes of an element. */
+JOB(gasnet1_boxes_of_nothing, "GX-139", kLocal, 0, "") {
   static const size_t counts[][3] = {{0, 3, 2}, {4, 0, 2}, {4, 2, 0}};
   start_ex_job(GEX_FLAG_USES_GASNET1, kSegmentBytes);
-  const gasnet_node_t nobody[] = {nodes, (gasnet_node_t)-1};
-  for (int i = 0; i < 2; ++i) {
-    gasnet_putv_bulk(nobody[i], 0, NULL, 0, NULL);
-    gasnet_wait_syncnb(gasnet_getv_nb_bulk(0, NULL, nobody[i], 0, NULL));
-    gasnet_puti_nbi_bulk(nobody[i], 0, NULL, 0, 0, NULL, 0);
-    gasnet_geti_bulk(0, NULL, 5, nobody[i], 0, NULL, 7);
-    for (int c = 0; c < 3; ++c) {
-      gasnet_puts_bulk(nobody[i], NULL, NULL, NULL, NULL, counts[c], 2);
-      gasnet_gets_nbi_bulk(NULL, NULL, nobody[i], NULL, NULL, counts[c], 2);
-      gasnet_wait_syncnb(gasnet_puts_nb_bulk(nobody[i], NULL, NULL, NULL, NULL, counts[c], 2));
-    }
+  for (int i = 0; i < 3; ++i) {
+    gasnet_puts_bulk(nodes, NULL, NULL, NULL, NULL, counts[i], 2);
+    gasnet_gets_nbi_bulk(NULL, NULL, (gasnet_node_t)-1, NULL, NULL, counts[i], 2);
     gasnet_wait_syncnbi_all();
+    gasnet_wait_syncnb(
+        gasnet_puts_nb_bulk((gasnet_node_t)-1, NULL, NULL, NULL, NULL, counts[i], 2));
   }
 }
