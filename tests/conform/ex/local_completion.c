@@ -2,7 +2,7 @@
  * the target, which makes no call, may have taken nothing yet (GASNet-EX 0.19, "Events"). */
 #include "ex.h"
 
-enum { kBytes = 100000, kPolls = 3000, kOperations = 6 };
+enum { kBytes = 600000, kPolls = 3000, kOperations = 6 };
 
 static unsigned char sources[kOperations][kBytes], back[kBytes];
 static _Atomic int came, told, wrong;
