@@ -39,33 +39,29 @@ gex_Event_t start_as(int how, pinwire_op& (*implicit)() noexcept, Start&& start)
 
 /// Implicit ones all count as puts whose local completion was asked for, which those that look for
 /// puts wait for, too: the source is the driver's until then (GX-036).
+/// `is_nothing`: whatever the arguments are, there is nothing to do but to tell the peer, if that
+/// is wanted (GX-137, VIS-015, VIS-022).
 template <typename Start>
-gex_Event_t put_as(const char* call, Target to, int how, Start&& start) noexcept {
+gex_Event_t put_as(const char* call, Target to, int how, bool is_nothing, Start&& start) noexcept {
+  if (is_nothing && !has_peer_completion()) return GEX_EVENT_INVALID;
   check_target(call, to);
   const ClientCall inside(call);
   note_event(Event::kPutNb, rank_of(to));
   const PeerCompletion completion = take_peer_completion();
   if (completion.handler == 0) return start_as(how, implicit_locals, start);
-  start_as(PINWIRE_VIS_BLOCKING, implicit_locals, start);
+  if (!is_nothing) start_as(PINWIRE_VIS_BLOCKING, implicit_locals, start);
   tell_peer(to, completion);
   return GEX_EVENT_INVALID;
 }
 
 template <typename Start>
-gex_Event_t get_as(const char* call, Target from, int how, Start&& start) noexcept {
+gex_Event_t get_as(const char* call, Target from, int how, bool is_nothing,
+                   Start&& start) noexcept {
+  if (is_nothing) return GEX_EVENT_INVALID;
   check_target(call, from);
   const ClientCall inside(call);
   note_event(Event::kGetNb, rank_of(from));
   return start_as(how, implicit_gets, start);
-}
-
-/// Whether there is anything in the box; else addresses may be anything (GX-137).
-bool is_empty(size_t element_bytes, const size_t* count, size_t levels) noexcept {
-  if (element_bytes == 0) return true;
-  for (size_t level = 0; level < levels; ++level) {
-    if (count[level] == 0) return true;
-  }
-  return false;
 }
 
 /// Where both walks through a box are; of many dimensions, on the heap.
@@ -90,11 +86,13 @@ class Places {
 
 extern "C" {
 
+int pinwire_vis_tells_peer() { return has_peer_completion(); }
+
 gex_Event_t pinwire_vis_put_vector(gasnet_node_t target, int how, size_t dstcount,
                                    gex_Memvec_t const dstlist[], size_t srccount,
                                    gex_Memvec_t const srclist[]) {
   constexpr const char* kCall = "gex_VIS_VectorPut";
-  return put_as(kCall, target, how, [&](pinwire_op& op) {
+  return put_as(kCall, target, how, dstcount == 0 && srccount == 0, [&](pinwire_op& op) {
     start_put_of(kCall, target, Vector(srclist, srccount), Vector(dstlist, dstcount), op);
   });
 }
@@ -102,7 +100,7 @@ gex_Event_t pinwire_vis_get_vector(gasnet_node_t target, int how, size_t dstcoun
                                    gex_Memvec_t const dstlist[], size_t srccount,
                                    gex_Memvec_t const srclist[]) {
   constexpr const char* kCall = "gex_VIS_VectorGet";
-  return get_as(kCall, target, how, [&](pinwire_op& op) {
+  return get_as(kCall, target, how, dstcount == 0 && srccount == 0, [&](pinwire_op& op) {
     start_get_of(kCall, target, Vector(dstlist, dstcount), Vector(srclist, srccount), op);
   });
 }
@@ -111,7 +109,7 @@ gex_Event_t pinwire_vis_put_indexed(gasnet_node_t target, int how, size_t dstcou
                                     void* const dstlist[], size_t dstlen, size_t srccount,
                                     void* const srclist[], size_t srclen) {
   constexpr const char* kCall = "gex_VIS_IndexedPut";
-  return put_as(kCall, target, how, [&](pinwire_op& op) {
+  return put_as(kCall, target, how, dstcount == 0 && srccount == 0, [&](pinwire_op& op) {
     start_put_of(kCall, target, IndexedPieces(srclist, srccount, srclen),
                  IndexedPieces(dstlist, dstcount, dstlen), op);
   });
@@ -120,7 +118,7 @@ gex_Event_t pinwire_vis_get_indexed(gasnet_node_t target, int how, size_t dstcou
                                     void* const dstlist[], size_t dstlen, size_t srccount,
                                     void* const srclist[], size_t srclen) {
   constexpr const char* kCall = "gex_VIS_IndexedGet";
-  return get_as(kCall, target, how, [&](pinwire_op& op) {
+  return get_as(kCall, target, how, dstcount == 0 && srccount == 0, [&](pinwire_op& op) {
     start_get_of(kCall, target, IndexedPieces(dstlist, dstcount, dstlen),
                  IndexedPieces(srclist, srccount, srclen), op);
   });
@@ -131,10 +129,8 @@ gex_Event_t pinwire_vis_put_strided(gasnet_node_t target, int how, void* dstaddr
                                     const ptrdiff_t srcstrides[], size_t elemsz,
                                     const size_t count[], size_t stridelevels) {
   constexpr const char* kCall = "gex_VIS_StridedPut";
-  const bool is_nothing = is_empty(elemsz, count, stridelevels);
-  if (is_nothing && !has_peer_completion()) return GEX_EVENT_INVALID;
-  return put_as(kCall, target, how, [&](pinwire_op& op) {
-    if (is_nothing) return;  // its peer is told all the same
+  const bool is_nothing = pinwire_vis_is_nothing(elemsz, count, stridelevels);
+  return put_as(kCall, target, how, is_nothing, [&](pinwire_op& op) {
     const Places places(stridelevels);
     start_put_of(kCall, target,
                  Strided(srcaddr, srcstrides, elemsz, count, stridelevels, places.first),
@@ -146,8 +142,8 @@ gex_Event_t pinwire_vis_get_strided(gasnet_node_t target, int how, void* dstaddr
                                     const ptrdiff_t srcstrides[], size_t elemsz,
                                     const size_t count[], size_t stridelevels) {
   constexpr const char* kCall = "gex_VIS_StridedGet";
-  if (is_empty(elemsz, count, stridelevels)) return GEX_EVENT_INVALID;
-  return get_as(kCall, target, how, [&](pinwire_op& op) {
+  const bool is_nothing = pinwire_vis_is_nothing(elemsz, count, stridelevels);
+  return get_as(kCall, target, how, is_nothing, [&](pinwire_op& op) {
     const Places places(stridelevels);
     start_get_of(kCall, target,
                  Strided(dstaddr, dststrides, elemsz, count, stridelevels, places.first),
