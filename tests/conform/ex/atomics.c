@@ -30,9 +30,10 @@ static void get_cells(gex_Rank_t rank) {
 
 #define OF_ALL_TYPES(X, name)                                                                 \
   X(name, ADD)                                                                                \
-  X(name, SUB) X(name, MULT) X(name, MIN) X(name, MAX) X(name, INC) X(name, DEC) X(name, SET) \
-      X(name, CAS) X(name, GET) X(name, SWAP) X(name, FCAS) X(name, FADD) X(name, FSUB)       \
-          X(name, FMULT) X(name, FMIN) X(name, FMAX) X(name, FINC) X(name, FDEC)
+  X(name, SUB)                                                                                \
+  X(name, MULT) X(name, MIN) X(name, MAX) X(name, INC) X(name, DEC) X(name, SET) X(name, CAS) \
+      X(name, GET) X(name, SWAP) X(name, FCAS) X(name, FADD) X(name, FSUB) X(name, FMULT)     \
+          X(name, FMIN) X(name, FMAX) X(name, FINC) X(name, FDEC)
 #define OF_INTEGERS(X, name) \
   X(name, AND) X(name, OR) X(name, XOR) X(name, FAND) X(name, FOR) X(name, FXOR)
 #define OF_FLOATS(X, name)

@@ -59,7 +59,7 @@ static void collectives_work(gex_TM_t tm) {
 
 /* Two disjoint teams at once where there are two ranks. How members are named is each team's own
  * choice. */
-CASE(several_teams_by_one_call, "EX-108 EX-111 EX-112 EX-115 EX-116 EX-120") {
+CASE(several_teams_by_one_call, "EX-108 EX-111 EX-112 EX-115 EX-120") {
   gex_TM_t parent = backwards();
   for (unsigned i = 0; i < 4; ++i) {
     const gex_Flags_t named = (i >> me % 2) & 1 ? GEX_FLAG_RANK_IS_JOBRANK : 0;
@@ -129,7 +129,7 @@ static uint64_t ask(gex_TM_t *new_tms, size_t numargs, gex_Flags_t flags) {
   if (new_tms) EXPECT(*new_tms == before);
   return bytes;
 }
-CASE(sizes_are_asked_for, "EX-109 EX-110 EX-124 EX-134") {
+CASE(sizes_are_asked_for, "EX-109 EX-110 EX-134") {
   static const gex_Flags_t questions[] = {GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED,
                                           GEX_FLAG_TM_SCRATCH_SIZE_MIN};
   for (int i = 0; i < 2; ++i) {

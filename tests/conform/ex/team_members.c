@@ -34,7 +34,7 @@ static void expect_everyone(const gex_TM_t *tms) {
 }
 
 /* One handle for each member here, by rank, and no more are written. */
-CASE(a_handle_for_each_member, "EX-111 EX-116 EX-121") {
+CASE(a_handle_for_each_member, "EX-111 EX-121") {
   need_second_endpoint();
   gex_TM_t tms[3] = {team, team, team};
   const size_t count = name_everyone();
@@ -50,7 +50,7 @@ CASE(a_handle_for_each_member, "EX-111 EX-116 EX-121") {
 
 /* From every member to every other: memory and handlers are those of the endpoint that the rank
  * names. */
-CASE(each_rank_is_its_endpoint, "EX-120 EX-121 EX-122") {
+CASE(each_rank_is_its_endpoint, "EX-120 EX-121") {
   need_second_endpoint();
   gex_TM_t tms[2];
   static unsigned char payload[200];
@@ -80,7 +80,7 @@ CASE(each_rank_is_its_endpoint, "EX-120 EX-121 EX-122") {
 }
 
 /* The endpoint of the parent is in no new team; ranks of the parent name its members' processes. */
-CASE(parents_endpoint_stays_out, "EX-112 EX-115 EX-122") {
+CASE(parents_endpoint_stays_out, "EX-112 EX-115") {
   need_second_endpoint();
   gex_TM_t parent, tm = GEX_TM_INVALID;
   gex_TM_Split(&parent, team, 0, -(int)me, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
@@ -127,7 +127,7 @@ static gex_Addr_t scratch_of(gex_Rank_t jobrank, int is_second, gex_Flags_t form
   return form & GEX_FLAG_SCRATCH_SEG_OFFSET ? (gex_Addr_t)own
                                             : (gex_Addr_t)(address - offset + own);
 }
-CASE(scratch_of_each_member, "EX-117 EX-118 EX-121 EX-123") {
+CASE(scratch_of_each_member, "EX-117 EX-118 EX-121") {
   need_second_endpoint();
   const size_t count = name_everyone();
   const gex_Flags_t offset = GEX_FLAG_SCRATCH_SEG_OFFSET;
