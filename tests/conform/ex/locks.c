@@ -1,0 +1,139 @@
+/* Handler-safe locks by their second name (GASNet-EX 0.19, "Handler-safe locks"). */
+#include <pthread.h>
+
+#include "ex.h"
+
+_Static_assert(__builtin_types_compatible_p(gex_HSL_t, gasnet_hsl_t), "one type");
+#define IS(type, call) \
+  _Static_assert(__builtin_types_compatible_p(__typeof__(call), type), "the type of " #call)
+
+static gex_HSL_t fixed = GEX_HSL_INITIALIZER;
+
+CASE(declarations, "GX-168") {
+  static gex_HSL_t lock = GEX_HSL_INITIALIZER;
+  gex_HSL_t made, *const pointer = &made;
+  IS(void, gex_HSL_Init(pointer));
+  IS(void, gex_HSL_Destroy(pointer));
+  IS(void, gex_HSL_Lock(pointer));
+  IS(void, gex_HSL_Unlock(pointer));
+  IS(int, gex_HSL_Trylock(pointer));
+  gex_HSL_Init(pointer);
+  gex_HSL_Lock(pointer);
+  gex_HSL_Unlock(pointer);
+  gex_HSL_Destroy(pointer);
+  EXPECT_EQ(gex_HSL_Trylock(&lock), GASNET_OK);
+  gex_HSL_Unlock(&lock);
+  gex_HSL_Destroy(&lock);
+}
+
+/* What one API makes or locks the other unlocks or destroys. */
+CASE(both_names_are_of_one_lock, "GX-169") {
+  gex_HSL_t by_old_initializer = GASNET_HSL_INITIALIZER, made;
+  gasnet_hsl_t by_new_initializer = GEX_HSL_INITIALIZER, made_too;
+  gex_HSL_Lock(&by_old_initializer);
+  gasnet_hsl_unlock(&by_old_initializer);
+  gasnet_hsl_lock(&by_new_initializer);
+  gex_HSL_Unlock(&by_new_initializer);
+  gasnet_hsl_init(&made);
+  EXPECT_EQ(gex_HSL_Trylock(&made), GASNET_OK);
+  gasnet_hsl_unlock(&made);
+  gex_HSL_Destroy(&made);
+  gex_HSL_Init(&made_too);
+  EXPECT_EQ(gasnet_hsl_trylock(&made_too), GASNET_OK);
+  gex_HSL_Unlock(&made_too);
+  gasnet_hsl_destroy(&made_too);
+}
+
+/* ---- Handlers
+ * ------------------------------------------------------------------------------------------ */
+
+enum { kCount = 400 };
+static uint64_t sum;
+static _Atomic int added;
+static void on_add(gex_Token_t token, gex_AM_Arg_t value) {
+  (void)token;
+  gex_HSL_Lock(&fixed);
+  sum += (uint64_t)value;
+  gex_HSL_Unlock(&fixed);
+  ++added;
+}
+EX_HANDLER(on_add, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT, 1);
+
+CASE(locks_protect_what_handlers_share, "GX-169") {
+  gex_HSL_Lock(&fixed);
+  sum = 0;
+  gex_HSL_Unlock(&fixed);
+  barrier();
+  for (int i = 0; i < kCount; ++i) {
+    gex_AM_RequestShort1(team, (me + 1) % nodes, on_add_index, 0, 2);
+    gex_HSL_Lock(&fixed);
+    sum += 1;
+    gex_HSL_Unlock(&fixed);
+  }
+  AWAIT(added, kCount);
+  gasnet_hsl_lock(&fixed);
+  EXPECT_EQ(sum, 3 * kCount);
+  gasnet_hsl_unlock(&fixed);
+}
+
+/* ---- Threads: by turns in PARSYNC
+ * ---------------------------------------------------------------------- */
+
+enum { kThreads = 2, kTurns = 8000 };
+static uint64_t tally;
+
+/* Now and then, so that they run at once where there is more than one CPU. */
+static _Atomic int met;
+static void meet(int turn) {
+  if (turn % 1000 != 0) return;
+  const int due = ++met + 1;
+  for (int spins = 1; met < due / 2 * 2; ++spins)
+    if (spins % 20000 == 0) gasnett_sched_yield();
+}
+static void *add_many(void *argument) {
+  for (int i = 0; i < kTurns; ++i) {
+    meet(i);
+    if (argument == NULL)
+      gex_HSL_Lock(&fixed);
+    else
+      while (gex_HSL_Trylock(&fixed) != GASNET_OK) gasnett_spinloop_hint();
+    ++tally;
+    gex_HSL_Unlock(&fixed);
+  }
+  return NULL;
+}
+
+CASE(locks_exclude_threads, "GX-169") {
+  pthread_t threads[kThreads];
+#ifndef GASNET_PAR
+  NOT_HERE("client threads may not call at once");
+#endif
+  tally = 0;
+  met = 0;
+  for (int t = 0; t < kThreads; ++t)
+    if (pthread_create(&threads[t], NULL, add_many, t % 2 ? &threads[t] : NULL) != 0) abort();
+  for (int t = 0; t < kThreads; ++t) pthread_join(threads[t], NULL);
+  EXPECT_EQ(tally, kTurns * kThreads);
+}
+
+/* Of a lock that another thread holds. */
+static void *try_it(void *result) {
+  *(int *)result = gex_HSL_Trylock(&fixed);
+  if (*(int *)result == GASNET_OK) gex_HSL_Unlock(&fixed);
+  return NULL;
+}
+CASE(trylock_of_a_held_lock, "GX-169") {
+  pthread_t thread;
+  int result = -1;
+#ifndef GASNET_PAR
+  NOT_HERE("client threads may not call at once");
+#endif
+  gex_HSL_Lock(&fixed);
+  if (pthread_create(&thread, NULL, try_it, &result) != 0) abort();
+  pthread_join(thread, NULL);
+  EXPECT_EQ(result, GASNET_ERR_NOT_READY);
+  gex_HSL_Unlock(&fixed);
+  if (pthread_create(&thread, NULL, try_it, &result) != 0) abort();
+  pthread_join(thread, NULL);
+  EXPECT_EQ(result, GASNET_OK);
+}
