@@ -76,3 +76,20 @@ CASE(each_way_to_reply, "GX-017") {
       AWAIT(replies, 1);
     }
 }
+
+/* In handlers gasnet_hold_interrupts and gasnet_resume_interrupts are ignored. */
+static void on_hold(gex_Token_t token) {
+  gasnet_hold_interrupts();
+  gasnet_hold_interrupts();
+  gasnet_resume_interrupts();
+  gex_AM_ReplyShort1(token, on_short_reply_index, 0, kKinds);
+}
+EX_HANDLER(on_hold, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT, 0);
+CASE(hold_is_ignored_in_handlers, "GX-020") {
+  for (gex_Rank_t to = 0; to < nodes; ++to) {
+    expected = kKinds;
+    replies = 0;
+    gex_AM_RequestShort0(team, to, on_hold_index, 0);
+    AWAIT(replies, 1);
+  }
+}
