@@ -123,6 +123,9 @@ CASE(one_thread_in_seq, "GX-028") { EXPECT_EQ(gex_System_QueryMaxThreads(), 1); 
 #else
 static void *enter(void *number) {
   const gex_Rank_t to = (me + 1) % nodes;
+  gasnet_AMPoll();
+  gex_RMA_PutNBIVal(team, to, part(to) + 4096, 1, 8, 0);
+  gex_NBI_Wait(GEX_EC_ALL, 0);
   gex_RMA_PutBlockingVal(team, to, part(to) + 8 * (intptr_t)number,
                          (gex_RMA_Value_t)(intptr_t)number, 8, 0);
   return NULL;
