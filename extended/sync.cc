@@ -154,9 +154,8 @@ void wait_op(pinwire_op* op) noexcept {
 }
 
 bool try_op(pinwire_op* op) noexcept {
-  if (finish(op)) return true;
   poll();
-  return finish(op);
+  return op == nullptr || finish(op);
 }
 
 bool test_op(pinwire_op* op) noexcept { return finish(op); }
@@ -169,7 +168,6 @@ void wait_all(pinwire_op** ops, size_t count) noexcept {
 }
 
 bool try_all(pinwire_op** ops, size_t count) noexcept {
-  if (all_finished(sweep(ops, count))) return true;
   poll();
   return all_finished(sweep(ops, count));
 }
@@ -179,7 +177,6 @@ void wait_some(pinwire_op** ops, size_t count) noexcept {
 }
 
 bool try_some(pinwire_op** ops, size_t count) noexcept {
-  if (some_finished(sweep(ops, count))) return true;
   poll();
   return some_finished(sweep(ops, count));
 }
@@ -192,7 +189,6 @@ void wait_implicit(unsigned sets) noexcept {
 }
 
 bool try_implicit(unsigned sets) noexcept {
-  if (implicit_finished(sets)) return true;
   poll();
   return implicit_finished(sets);
 }

@@ -83,9 +83,18 @@ static inline void gasnet_coll_exchange(gex_TM_t team, void *dst, const void *sr
 }
 
 /* As those of events. */
-static inline int gasnet_coll_try_sync(gasnet_coll_handle_t handle) { return gex_Event_Test(handle); }
-static inline int gasnet_coll_try_sync_some(gasnet_coll_handle_t *phandle, size_t count) { return gex_Event_TestSome(phandle, count, 0); }
-static inline int gasnet_coll_try_sync_all(gasnet_coll_handle_t *phandle, size_t count) { return gex_Event_TestAll(phandle, count, 0); }
+static inline int gasnet_coll_try_sync(gasnet_coll_handle_t handle) {
+  (void)gasnet_AMPoll();
+  return gex_Event_Test(handle);
+}
+static inline int gasnet_coll_try_sync_some(gasnet_coll_handle_t *phandle, size_t count) {
+  (void)gasnet_AMPoll();
+  return gex_Event_TestSome(phandle, count, 0);
+}
+static inline int gasnet_coll_try_sync_all(gasnet_coll_handle_t *phandle, size_t count) {
+  (void)gasnet_AMPoll();
+  return gex_Event_TestAll(phandle, count, 0);
+}
 static inline void gasnet_coll_wait_sync(gasnet_coll_handle_t handle) { gex_Event_Wait(handle); }
 static inline void gasnet_coll_wait_sync_some(gasnet_coll_handle_t *phandle, size_t count) { gex_Event_WaitSome(phandle, count, 0); }
 static inline void gasnet_coll_wait_sync_all(gasnet_coll_handle_t *phandle, size_t count) { gex_Event_WaitAll(phandle, count, 0); }

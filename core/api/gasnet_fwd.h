@@ -1,7 +1,7 @@
 /* gasnet_fwd.h: the part of the GASNet-EX API that a client's own public headers may show: types that stand
  * alone, and constants (GX-002). Includable in any order with the other headers; nothing here is a call. */
-#ifndef _INCLUDED_GASNET_FWD_H
-#define _INCLUDED_GASNET_FWD_H
+#ifndef _GEX_FWD_H
+#define _GEX_FWD_H
 
 #include <stdint.h>
 

@@ -116,7 +116,7 @@ static inline gasnet_handle_t gasnet_get_nb_bulk(void *dest, gasnet_node_t node,
 }
 gasnet_handle_t gasnet_memset_nb(gasnet_node_t node, void *dest, int val, size_t nbytes);
 
-/* ---- 3.3.3 Synchronisation: try_ forms poll, and return GASNET_OK or GASNET_ERR_NOT_READY ------------ */
+/* ---- 3.3.3 Synchronisation: try_ forms poll once (GX-012), and return GASNET_OK or GASNET_ERR_NOT_READY ------------ */
 
 void pinwire_wait_handle(gasnet_handle_t handle);
 int pinwire_try_handle(gasnet_handle_t handle);
@@ -126,7 +126,7 @@ static inline void gasnet_wait_syncnb(gasnet_handle_t handle) {
 }
 static inline int gasnet_try_syncnb(gasnet_handle_t handle) {
   PINWIRE_CHECK_WAIT("gasnet_try_syncnb");
-  return handle == GASNET_INVALID_HANDLE ? GASNET_OK : pinwire_try_handle(handle);
+  return pinwire_try_handle(handle);
 }
 /* Completed entries become GASNET_INVALID_HANDLE, also when the call returns NOT_READY (C1-238). */
 void gasnet_wait_syncnb_all(gasnet_handle_t *handles, size_t numhandles);
