@@ -1,4 +1,8 @@
 // gasnet_mk.h: the C entry points of memory kinds (EX-043 to EX-052).
+#include <cstring>
+#include <iterator>
+#include <type_traits>
+
 #include "core/base/log.h"
 #include "extended/job.h"
 #include "extended/objects.h"
@@ -9,6 +13,13 @@ namespace {
 
 constexpr const char* kClasses[] = {"HOST", "CUDA_UVA", "HIP", "ZE"};
 
+/// As a number: a C client may say one that the enumeration does not have.
+size_t class_of(const gex_MK_Create_args_t& args) noexcept {
+  std::underlying_type_t<gex_MK_Class_t> number;
+  std::memcpy(&number, &args.gex_class, sizeof number);
+  return number;
+}
+
 Result<DeviceMemory*> open_device(const gex_MK_Create_args_t& args) {
   // Handlers copy, and may do so in signals there.
   const DispatchMode dispatch = job()->settings.dispatch;
@@ -17,7 +28,7 @@ Result<DeviceMemory*> open_device(const gex_MK_Create_args_t& args) {
         "devices' libraries may not be called in signals; choose GASNET_DISPATCH=poll, thread or "
         "nicproc");
   }
-  switch (args.gex_class) {
+  switch (class_of(args)) {
     case GEX_MK_CLASS_CUDA_UVA:
       return open_cuda(args.gex_args.gex_class_cuda_uva.gex_CUdevice);
     case GEX_MK_CLASS_HIP:
@@ -44,13 +55,13 @@ int gex_MK_Create(gex_MK_t* kind_p, gex_Client_t client, const gex_MK_Create_arg
         "gex_MK_Create takes a client, arguments, where to write the kind, and no flags "
         "(EX-047)");
   }
-  if (args->gex_class == GEX_MK_CLASS_HOST) {
+  const size_t index = class_of(*args);
+  if (index == GEX_MK_CLASS_HOST) {
     *kind_p = GEX_MK_HOST;
     return GASNET_OK;
   }
   auto device = open_device(*args);
   if (!device) {
-    const auto index = static_cast<size_t>(args->gex_class);
     return api_error(
         GASNET_ERR_BAD_ARG, "gex_MK_Create: GEX_MK_CLASS_%s cannot be had here: %s (EX-047)",
         index < std::size(kClasses) ? kClasses[index] : "?", device.sentence().c_str());
