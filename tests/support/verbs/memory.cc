@@ -195,9 +195,25 @@ ibv_mr* ibv_reg_mr_iova2(ibv_pd* pd, void* base, size_t bytes, uint64_t start,
   return register_memory(pd, base, bytes, start, static_cast<int>(access));
 }
 
+// A file of memory stands for a dma-buf.
+ibv_mr* ibv_reg_dmabuf_mr(ibv_pd* pd, uint64_t offset, size_t bytes, uint64_t start, int fd,
+                          int access) {
+  void* memory =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(offset));
+  if (memory == MAP_FAILED) return nullptr;
+  ibv_mr* made = register_memory(pd, memory, bytes, start, access);
+  if (made == nullptr) {
+    munmap(memory, bytes);
+  } else {
+    static_cast<Mr*>(made)->is_mapped = true;
+  }
+  return made;
+}
+
 int ibv_dereg_mr(ibv_mr* mr) {
   Locked lock;
   if (const int error = lock->fault(Call::kDeregMr)) return error;
+  if (static_cast<Mr*>(mr)->is_mapped) munmap(mr->addr, mr->length);
   Hca& hca = hca_of(mr->context);
   if (!is_implicit(mr->addr, mr->length, static_cast<Mr*>(mr)->access)) {
     const auto start = reinterpret_cast<uint64_t>(mr->addr);

@@ -57,6 +57,7 @@ struct Pd : ibv_pd {
 struct Mr : ibv_mr {
   uint64_t start = 0;  ///< as the device addresses it (iova)
   int access = 0;
+  bool is_mapped = false;  ///< a dma-buf's, for the device alone
 };
 
 struct Cq;
