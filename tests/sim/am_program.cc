@@ -64,9 +64,11 @@ void AmWorld::open() {
       const Region& region = nodes_[peer]->memory->region;
       // Some pairs of ranks carry their Longs by messages, in one direction or both.
       const bool is_by_message = (scenario_.seed + 3 * rank + 5 * peer) % 4 == 0;
-      node.routes.push_back({peer == rank ? nullptr : node.driver.get(), 0,
-                             is_by_message ? Reach::kMessages : Reach::kWhole, false,
-                             region.remote_key, region.base, region.bytes});
+      node.routes.push_back({.driver = peer == rank ? nullptr : node.driver.get(),
+                             .reach = is_by_message ? Reach::kMessages : Reach::kWhole,
+                             .region_key = region.remote_key,
+                             .segment_base = region.base,
+                             .segment_bytes = region.bytes});
     }
     mine.routes = node.routes.data();
     node.fiber = std::make_unique<Fiber>([this, rank] { program(rank); });

@@ -62,7 +62,7 @@ class ByMessage : public testing::Test {
     engine.driver_count = 1;
     engine.rank_count = 2;
     engine.routes = routes;
-    routes[kPeer] = {&driver, 0, Reach::kMessages, false, kNoRegion, 0, ~uint64_t{0}};
+    routes[kPeer] = {.driver = &driver, .reach = Reach::kMessages, .segment_bytes = ~uint64_t{0}};
     engine.own_base = 0;
     engine.own_bytes = ~uint64_t{0};
     for (size_t i = 0; i < sizeof source; ++i) source[i] = static_cast<std::byte>(i * 7 + 1);
