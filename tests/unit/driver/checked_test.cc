@@ -120,6 +120,7 @@ TEST_F(CheckedDeath, TheCallersControlPlane) {
   EXPECT_DEATH(static_cast<void>(driver_->connect(1, {})), "connect: twice");
   EXPECT_DEATH(static_cast<void>(driver_->pin(nullptr, 8, -1, 0)), "pin: nothing");
   EXPECT_DEATH(static_cast<void>(driver_->expose(line, 8)), "expose: without");
+  EXPECT_DEATH(static_cast<void>(driver_->pin_device(line, 8, -1)), "pin_device: nothing");
   EXPECT_DEATH(static_cast<void>(driver_->unpin({1, 2, 3, 4})), "unpin: a region");
   const auto fresh = [] { return make_checked(std::make_unique<Puppet>()); };
   EXPECT_DEATH(static_cast<void>(fresh()->open({.rank = 3, .rank_count = 3})),
@@ -141,8 +142,10 @@ TEST_F(CheckedDeath, TheCallersWork) {
   work.cls = static_cast<MessageClass>(2);
   dies(work, "no such class");
   work = send();
-  work.flags = 16;
+  work.flags = 32;
   dies(work, "unknown flags");
+  dies(put(64, kWorkDevice), "device memory that is copied, or has no key");
+  dies(put(64, kWorkDevice | kWorkCopied), "device memory that is copied, or has no key");
   dies(put(64, kWorkFenced), "a fence of no kSend");
   work = send();
   work.peer = 3;
