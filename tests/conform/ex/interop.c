@@ -7,7 +7,7 @@ static int client_init(gex_Flags_t flags) {
   gex_Client_t c;
   gex_EP_t ep;
   gex_TM_t tm;
-  return gex_Client_Init(&c, &ep, &tm, "conform", &program_argc, &program_argv, flags);
+  return gex_Client_Init(&c, &ep, &tm, "CONFORM", &program_argc, &program_argv, flags);
 }
 
 /* ---- by one API, once

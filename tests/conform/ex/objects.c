@@ -37,11 +37,11 @@ CASE(client_declarations, "GX-057") {
   const char *(*const name)(gex_Client_t) = gex_Client_QueryName;
   EXPECT(init != NULL);
   EXPECT_EQ(flags(client), 0);
-  EXPECT(strcmp(name(client), "conform") == 0);
+  EXPECT(strcmp(name(client), "CONFORM") == 0);
 }
 
 CASE(client_has_its_name_and_its_objects, "GX-055 GX-058") {
-  EXPECT(strcmp(gex_Client_QueryName(client), "conform") == 0);
+  EXPECT(strcmp(gex_Client_QueryName(client), "CONFORM") == 0);
   EXPECT(gex_EP_QueryClient(endpoint) == client);
   EXPECT(gex_TM_QueryClient(team) == client);
   EXPECT(gex_TM_QueryEP(team) == endpoint);

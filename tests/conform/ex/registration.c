@@ -19,7 +19,7 @@ static gex_AM_Entry_t entry_of(int index, gex_AM_Fn_t function) {
                                 .gex_flags = GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST,
                                 .gex_nargs = 0,
                                 .gex_cdata = &calls[2],
-                                .gex_name = "conform"};
+                                .gex_name = "CONFORM"};
   return entry;
 }
 

@@ -31,7 +31,7 @@ static void query_objects(void) {
   gex_Segment_t d = GEX_SEGMENT_INVALID;
   gasnet_QueryGexObjects(&a, &b, &c, &d);
   EXPECT(a == client && b == endpoint && c == team && d == segment);
-  EXPECT(strcmp(gex_Client_QueryName(client), "conform") == 0);
+  EXPECT(strcmp(gex_Client_QueryName(client), "CONFORM") == 0);
   EXPECT_EQ(gex_Client_QueryFlags(client), 0);
   EXPECT(gex_EP_QueryClient(endpoint) == client && gex_EP_QuerySegment(endpoint) == segment);
   EXPECT_EQ(gex_EP_QueryIndex(endpoint), 0);

@@ -33,7 +33,7 @@ static void learn_segments(void) {
 }
 
 void start_ex_job(gex_Flags_t flags, uintptr_t segment_bytes) {
-  if (gex_Client_Init(&client, &endpoint, &team, "conform", &program_argc, &program_argv, flags) !=
+  if (gex_Client_Init(&client, &endpoint, &team, "CONFORM", &program_argc, &program_argv, flags) !=
       GASNET_OK)
     exit(3);
   me = gex_TM_QueryRank(team);

@@ -34,7 +34,7 @@ static void expect_everyone(const gex_TM_t *tms) {
 }
 
 /* One handle for each member here, by rank, and no more are written. */
-CASE(a_handle_for_each_member, "EX-111 EX-116 EX-121") {
+CASE(a_handle_for_each_member, "EX-111 EX-116 EX-121 EX-122") {
   need_second_endpoint();
   gex_TM_t tms[3] = {team, team, team};
   const size_t count = name_everyone();
