@@ -23,18 +23,17 @@ void copy_between(DeviceMemory& to, std::byte* dest, DeviceMemory& from, const s
   }
 }
 
-/// False: both are the host's.
-bool copy_here(void* dest, const void* source, size_t bytes) noexcept {
+DeviceEnd copy_here(void* dest, const void* source, size_t bytes) noexcept {
   DeviceMemory* to = device_at(dest, bytes);
   DeviceMemory* from = device_at(source, bytes);
-  if (to == nullptr && from == nullptr) return false;
+  if (to == nullptr && from == nullptr) return DeviceEnd::kNone;
   if (to == nullptr || from == nullptr || to == from) {
     (to != nullptr ? to : from)->copy(dest, source, bytes);
   } else {
     copy_between(*to, static_cast<std::byte*>(dest), *from, static_cast<const std::byte*>(source),
                  bytes);
   }
-  return true;
+  return DeviceEnd::kDone;
 }
 
 /// While a piece is on its way, the next one leaves the device.
@@ -81,9 +80,7 @@ bool is_direct(Target target, const void* here, size_t bytes) noexcept {
 }  // namespace
 
 DeviceEnd put_with_device(Target to, void* dest, const void* source, size_t bytes) noexcept {
-  if (rank_of(to) == engine.rank) {
-    return copy_here(dest, source, bytes) ? DeviceEnd::kDone : DeviceEnd::kNone;
-  }
+  if (rank_of(to) == engine.rank) return copy_here(dest, source, bytes);
   DeviceMemory* device = device_at(source, bytes);
   if (device == nullptr) return DeviceEnd::kNone;
   if (is_direct(to, source, bytes)) return DeviceEnd::kDirect;
@@ -93,9 +90,7 @@ DeviceEnd put_with_device(Target to, void* dest, const void* source, size_t byte
 }
 
 DeviceEnd get_with_device(Target from, const void* source, void* dest, size_t bytes) noexcept {
-  if (rank_of(from) == engine.rank) {
-    return copy_here(dest, source, bytes) ? DeviceEnd::kDone : DeviceEnd::kNone;
-  }
+  if (rank_of(from) == engine.rank) return copy_here(dest, source, bytes);
   DeviceMemory* device = device_at(dest, bytes);
   if (device == nullptr) return DeviceEnd::kNone;
   if (is_direct(from, dest, bytes)) return DeviceEnd::kDirect;

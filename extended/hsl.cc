@@ -5,7 +5,6 @@
 #include <time.h>
 #include <unistd.h>
 
-
 #include "core/base/bits.h"
 #include "core/base/log.h"
 #include "core/engine/client_usage.h"

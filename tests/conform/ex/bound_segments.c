@@ -33,16 +33,11 @@ static struct answer ask(gex_TM_t tm, gex_Rank_t rank) {
   return answer;
 }
 
-static void tell_all(uintptr_t mine, uintptr_t *all) {
-  for (gex_Rank_t root = 0; root < nodes; ++root)
-    gex_Event_Wait(gex_Coll_BroadcastNB(team, root, &all[root], &mine, sizeof mine, 0));
-}
-
 /* Each owner says where its segment is: everybody is given that. */
 CASE(address_and_size_are_the_owners, "GX-076 GX-078") {
   uintptr_t addresses[kNodesMax], sizes[kNodesMax];
-  tell_all((uintptr_t)gex_Segment_QueryAddr(segment), addresses);
-  tell_all(gex_Segment_QuerySize(segment), sizes);
+  tell_all(team, (uintptr_t)gex_Segment_QueryAddr(segment), addresses);
+  tell_all(team, gex_Segment_QuerySize(segment), sizes);
   for (gex_Rank_t rank = 0; rank < nodes; ++rank) {
     const struct answer answer = ask(team, rank);
     EXPECT_EQ((uintptr_t)answer.owner, addresses[rank]);
@@ -194,7 +189,7 @@ JOB(published_segments_are_known, "GX-076 GX-078", kNetwork, 0, "") {
   EXPECT_EQ(gex_EP_BindSegment(further, own, 0), GASNET_OK);
   EXPECT(gex_EP_QuerySegment(further) == own);
   EXPECT_EQ(gex_EP_PublishBoundSegment(team, &further, 1, 0), GASNET_OK);
-  tell_all((uintptr_t)memory, addresses);
+  tell_all(team, (uintptr_t)memory, addresses);
   for (gex_Rank_t rank = 0; rank < nodes; ++rank) {
     const struct answer answer = ask(gex_TM_Pair(endpoint, 1), rank);
     EXPECT_EQ((uintptr_t)answer.owner, addresses[rank]);

@@ -1,7 +1,7 @@
 /* GASNet's tools: fences between the threads of a process. */
 #include <pthread.h>
 
-#include "ex.h"
+#include "meet.h"
 
 CASE(declarations, "GX-173") {
   gasnett_local_wmb();
@@ -19,18 +19,9 @@ CASE(declarations, "GX-173") {
 }
 
 /* Local fences are fences in every mode, weak ones where there are client threads. */
-enum { kRounds = 10000 };
+enum { kRounds = 10000, kMeetEach = 500 };
 static int first_flag[kRounds], second_flag[kRounds], first_saw[kRounds], second_saw[kRounds];
 static int use_weak;
-
-/* Now and then, so that they run at once where there is more than one CPU. */
-static _Atomic int met;
-static void meet(int round) {
-  if (round % 500 != 0) return;
-  const int due = ++met + 1;
-  for (int spins = 1; met < due / 2 * 2; ++spins)
-    if (spins % 20000 == 0) gasnett_sched_yield();
-}
 
 static void set(int *word, int value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
 static int get(const int *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
@@ -44,7 +35,7 @@ static void full_fence(void) {
 /* Of two that each set their own flag and then look at the other's, one sees it. */
 static void *second_of_two(void *unused) {
   for (int i = 0; i < kRounds; ++i) {
-    meet(i);
+    meet(i, kMeetEach);
     set(&second_flag[i], 1);
     full_fence();
     set(&second_saw[i], get(&first_flag[i]));
@@ -54,12 +45,12 @@ static void *second_of_two(void *unused) {
 static void set_and_look(int weak) {
   pthread_t thread;
   use_weak = weak;
-  met = 0;
+  begin_meetings();
   memset(first_flag, 0, sizeof first_flag);
   memset(second_flag, 0, sizeof second_flag);
   if (pthread_create(&thread, NULL, second_of_two, NULL) != 0) abort();
   for (int i = 0; i < kRounds; ++i) {
-    meet(i);
+    meet(i, kMeetEach);
     set(&first_flag[i], 1);
     full_fence();
     first_saw[i] = get(&second_flag[i]);

@@ -1,7 +1,7 @@
 /* Handler-safe locks by their second name (GASNet-EX 0.19, "Handler-safe locks"). */
 #include <pthread.h>
 
-#include "ex.h"
+#include "meet.h"
 
 _Static_assert(__builtin_types_compatible_p(gex_HSL_t, gasnet_hsl_t), "one type");
 #define IS(type, call) \
@@ -79,20 +79,12 @@ CASE(locks_protect_what_handlers_share, "GX-169") {
 /* ---- Threads: by turns in PARSYNC
  * ---------------------------------------------------------------------- */
 
-enum { kThreads = 2, kTurns = 8000 };
+enum { kThreads = 2, kTurns = 8000, kMeetEach = 1000 };
 static uint64_t tally;
 
-/* Now and then, so that they run at once where there is more than one CPU. */
-static _Atomic int met;
-static void meet(int turn) {
-  if (turn % 1000 != 0) return;
-  const int due = ++met + 1;
-  for (int spins = 1; met < due / 2 * 2; ++spins)
-    if (spins % 20000 == 0) gasnett_sched_yield();
-}
 static void *add_many(void *argument) {
   for (int i = 0; i < kTurns; ++i) {
-    meet(i);
+    meet(i, kMeetEach);
     if (argument == NULL)
       gex_HSL_Lock(&fixed);
     else
@@ -109,7 +101,7 @@ CASE(locks_exclude_threads, "GX-169") {
   NOT_HERE("client threads may not call at once");
 #endif
   tally = 0;
-  met = 0;
+  begin_meetings();
   for (int t = 0; t < kThreads; ++t)
     if (pthread_create(&threads[t], NULL, add_many, t % 2 ? &threads[t] : NULL) != 0) abort();
   for (int t = 0; t < kThreads; ++t) pthread_join(threads[t], NULL);

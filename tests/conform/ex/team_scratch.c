@@ -3,12 +3,6 @@
 
 enum { kWord = 7000 };
 
-/* What each rank of a team passes, on all of them. */
-static void tell_all(gex_TM_t tm, size_t mine, size_t *all) {
-  for (gex_Rank_t root = 0; root < gex_TM_QuerySize(tm); ++root)
-    gex_Event_Wait(gex_Coll_BroadcastNB(tm, root, &all[root], &mine, sizeof mine, 0));
-}
-
 /* Collectives of each kind, over and over. */
 static void use_collectives(gex_TM_t tm) {
   const gex_Rank_t size = gex_TM_QuerySize(tm), rank = gex_TM_QueryRank(tm);

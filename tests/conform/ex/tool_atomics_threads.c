@@ -4,23 +4,13 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "ex.h"
+#include "meet.h"
 
 enum { kThreads = 2, kRounds = 6000, kMeetEach = 1000 };
 
-/* Threads that are made one after another may be gone before the next one comes: they meet now and
- * then, so that they run at once where there is more than one CPU. */
-static _Atomic int met;
-static void meet(int round) {
-  if (round % kMeetEach != 0) return;
-  const int due = ++met + kThreads - 1;
-  for (int spins = 1; met < due / kThreads * kThreads; ++spins)
-    if (spins % 20000 == 0) gasnett_sched_yield();
-}
-
 static void run_threads(void *(*body)(void *)) {
   pthread_t threads[kThreads];
-  met = 0;
+  begin_meetings();
   for (int t = 0; t < kThreads; ++t)
     if (pthread_create(&threads[t], NULL, body, NULL) != 0) abort();
   for (int t = 0; t < kThreads; ++t) pthread_join(threads[t], NULL);
@@ -33,7 +23,7 @@ static void run_threads(void *(*body)(void *)) {
   static _Atomic int NAME##_zeros;                                           \
   static void *NAME##_count(void *unused) {                                  \
     for (int i = 0; i < kRounds; ++i) {                                      \
-      meet(i);                                                               \
+      meet(i, kMeetEach);                                                    \
       VALUE now = NAME##_read(&NAME##_sum, 0);                               \
       while (!NAME##_compare_and_swap(&NAME##_sum, now, now + 1, 0))         \
         now = NAME##_read(&NAME##_sum, 0);                                   \
@@ -84,7 +74,7 @@ static gasnett_strongatomic64_t slot = gasnett_strongatomic64_init(0);
 static _Atomic uint64_t taken;
 static void *pass_on(void *unused) {
   for (unsigned i = 1; i <= kRounds; ++i) {
-    meet((int)i);
+    meet((int)i, kMeetEach);
     taken += gasnett_strongatomic64_swap(&slot, i, GASNETT_ATOMIC_NONE);
   }
   return unused;
@@ -104,7 +94,7 @@ static gasnett_strongatomic_t word_lock = gasnett_strongatomic_init(0);
 static int guarded;
 static void *lock_and_count(void *unused) {
   for (int i = 0; i < kRounds / 10; ++i) {
-    meet(i);
+    meet(i, kMeetEach);
     while (!gasnett_strongatomic_compare_and_swap(&word_lock, 0, 1, GASNETT_ATOMIC_ACQ_IF_TRUE))
       gasnett_sched_yield();
     /* No data race even for tools that do not see fences; two additions at once would still lose
