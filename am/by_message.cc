@@ -20,11 +20,11 @@ void store_own(Rank source, const char* what, uint64_t dest, const void* from,
   }
 }
 
-void request_put(Rank to, uint64_t dest, const std::byte* source, size_t bytes,
-                 DoneCount& done) noexcept {
+bool request_put(Rank to, uint64_t dest, const std::byte* source, size_t bytes, DoneCount& done,
+                 Patience patience) noexcept {
   const uint64_t cookie = cookie_of(done);
   const int32_t args[] = {low_half(dest), high_half(dest), low_half(cookie), high_half(cookie)};
-  request_medium(to, {kHandlerPut, 4, args}, source, bytes);
+  return request_medium(to, {kHandlerPut, 4, args, 0, patience}, source, bytes);
 }
 
 void on_put(pinwire_token* token, void* payload, size_t bytes, int32_t dest_low, int32_t dest_high,
@@ -93,20 +93,22 @@ void reply_pieces(const pinwire_token& token, uint64_t dest, const std::byte* so
 
 }  // namespace
 
-uint32_t put_by_message(Target to, uint64_t dest, const void* source, size_t bytes,
-                        DoneCount& done) noexcept {
+uint32_t put_by_message(Target to, uint64_t dest, const void* source, size_t bytes, DoneCount& done,
+                        Patience patience) noexcept {
   const Rank peer = rank_of(to);
   const size_t piece_max = carried_bytes_max(engine.drivers[engine.routes[peer].driver_index].caps);
   const auto* from = static_cast<const std::byte*>(source);
   uint32_t count = 0;
   for (size_t at = 0; at < bytes; at += piece_max, ++count) {
-    request_put(peer, dest + at, from + at, std::min(bytes - at, piece_max), done);
+    const size_t piece = std::min(bytes - at, piece_max);
+    const Patience now = count == 0 ? patience : Patience::kWaits;
+    if (!request_put(peer, dest + at, from + at, piece, done, now)) return 0;
   }
   return count;
 }
 
-uint32_t get_by_message(Target from, uint64_t source, void* dest, size_t bytes,
-                        DoneCount& done) noexcept {
+uint32_t get_by_message(Target from, uint64_t source, void* dest, size_t bytes, DoneCount& done,
+                        Patience patience) noexcept {
   const Rank peer = rank_of(from);
   const size_t piece_max = carried_bytes_max(engine.drivers[engine.routes[peer].driver_index].caps);
   const auto to = reinterpret_cast<uint64_t>(dest);
@@ -117,7 +119,8 @@ uint32_t get_by_message(Target from, uint64_t source, void* dest, size_t bytes,
     const int32_t args[] = {low_half(source + at), high_half(source + at), piece,
                             low_half(to + at),     high_half(to + at),     low_half(cookie),
                             high_half(cookie)};
-    request_short(peer, {kHandlerGet, 7, args});
+    const Patience now = count == 0 ? patience : Patience::kWaits;
+    if (!request_short(peer, {kHandlerGet, 7, args, 0, now})) return 0;
   }
   return count;
 }
@@ -154,8 +157,7 @@ void* own_memory(Rank source, const char* what, uint64_t address, uint64_t bytes
           source, what, static_cast<unsigned long long>(bytes),
           static_cast<unsigned long long>(address), device->label());
   }
-  const bool is_own = inside(address, bytes, engine.own_base, engine.own_bytes) ||
-                      engine.bound.find(address, bytes) != nullptr;
+  const bool is_own = engine.owns(address, bytes) || engine.bound.find(address, bytes) != nullptr;
   if (!is_own) [[unlikely]] {
     fatal("rank %u asked for a %s of %llu bytes at 0x%llx, outside the segments here", source, what,
           static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(address));

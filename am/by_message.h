@@ -21,11 +21,12 @@
 namespace pinwire {
 
 /// Start a put or get with another rank; each returns how often `done` will be counted up. The
-/// source of a put is free on return. Client context; waits for room.
-uint32_t put_by_message(Target to, uint64_t dest, const void* source, size_t bytes,
-                        DoneCount& done) noexcept;
-uint32_t get_by_message(Target from, uint64_t source, void* dest, size_t bytes,
-                        DoneCount& done) noexcept;
+/// source of a put is free on return. Client context; waits for room, or with Patience::kTries
+/// returns 0 when the first message finds none.
+uint32_t put_by_message(Target to, uint64_t dest, const void* source, size_t bytes, DoneCount& done,
+                        Patience patience = Patience::kWaits) noexcept;
+uint32_t get_by_message(Target from, uint64_t source, void* dest, size_t bytes, DoneCount& done,
+                        Patience patience = Patience::kWaits) noexcept;
 
 /// A Long to another rank; its source is free on return, also that of a LongAsync. `token`: it is
 /// the reply to this request. False: one message, which was a no-op.

@@ -36,4 +36,8 @@ inline void defer(Deferred& work) noexcept {
 /// much was done.
 uint32_t run_deferred() noexcept;
 
+/// Client context: this work alone at once, or, where that may not be, soon. Returns how much was
+/// done.
+uint32_t run_or_defer(Deferred& work) noexcept;
+
 }  // namespace pinwire

@@ -84,6 +84,22 @@ class Dispatcher {
 
   void wake() noexcept { ring_event_fd(wake_fd_); }
 
+  /// By a client thread that waits, and so polls. This thread, once it is awake, leaves the lanes
+  /// to it for a while, and arms them again after that; other sleepers do at once.
+  void call_off() noexcept {
+    if (!is_armed_.load(std::memory_order_relaxed)) [[likely]]
+      return;
+    if (waits_sleep.load(std::memory_order_relaxed)) return;  // who waits arms the lanes itself
+    if (!is_armed_.exchange(false, std::memory_order_relaxed)) return;
+    bool was_armed = false;
+    for_each_free_lane([&was_armed](DriverSlot& slot, uint32_t lane) {
+      was_armed = slot.driver->disarm(lane) || was_armed;
+    });
+    if (!was_armed) return;
+    call_sleepers();
+    wake();
+  }
+
   void report(StatSink& sink) const noexcept {
     sink.stat("asks", counters_.asks);
     sink.stat("asks_again", counters_.asks_again);
@@ -176,10 +192,10 @@ class Dispatcher {
     grace_us_ = kGraceMinUs;
     switch (arm_all()) {
       case Armed::kArmed:
-        sleep(all_fds_, kSleepUs);
+        sleep_armed(kSleepUs);
         break;
       case Armed::kTimed:
-        sleep(all_fds_, kTurnUs);
+        sleep_armed(kTurnUs);
         break;
       case Armed::kBusy:
         sleep(own_fd_, kTurnUs);
@@ -280,6 +296,12 @@ class Dispatcher {
     return all;
   }
 
+  void sleep_armed(uint32_t timeout_us) noexcept {
+    is_armed_.store(true, std::memory_order_relaxed);
+    sleep(all_fds_, timeout_us);
+    is_armed_.store(false, std::memory_order_relaxed);
+  }
+
   /// Until one of the fds is readable: true; or the time is over.
   bool sleep(int epoll_fd, uint32_t timeout_us) noexcept {
     if (is_stopping()) return true;
@@ -317,6 +339,7 @@ class Dispatcher {
   bool counts_in_ms_ = false;
   int64_t looks_at_ns_ = 0;
   Counters counters_;
+  std::atomic<bool> is_armed_{false};  // it sleeps over the lanes
   std::atomic<bool> is_stopping_{false};
   std::atomic<bool> is_running_{false};
 };
@@ -326,6 +349,9 @@ constinit Dispatcher dispatcher;
 
 Status start_dispatcher(DispatchMode mode, uint32_t watchdog_us,
                         const std::vector<uint32_t>& cpus) {
+  if (mode != DispatchMode::kNicproc) {
+    call_off_dispatcher = []() noexcept { dispatcher.call_off(); };
+  }
   return dispatcher.start(mode, watchdog_us, cpus);
 }
 void stop_dispatcher() noexcept {

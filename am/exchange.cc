@@ -28,10 +28,11 @@ RemoteBucket read_entry(RemoteCache& cache, uint32_t index, uint64_t address,
   return {kNone, kNoRegion, bucket_end};
 }
 
-void ask_owner(Rank peer, uint64_t number, const RemoteCache::Want& want) noexcept {
+bool ask_owner(Rank peer, uint64_t number, const RemoteCache::Want& want,
+               Patience patience = Patience::kWaits) noexcept {
   const int32_t args[] = {static_cast<int32_t>(want.index), static_cast<int32_t>(want.gives_back),
                           low_half(number), high_half(number)};
-  request_short(peer, {kHandlerBucketWanted, 4, args});
+  return request_short(peer, {kHandlerBucketWanted, 4, args, 0, patience});
 }
 
 [[noreturn, gnu::cold]] void malformed(Rank peer, const char* what) noexcept {
@@ -98,6 +99,29 @@ RemoteBucket known_bucket(Rank peer, uint64_t address) noexcept {
   const uint64_t end = cache.end_of(peer, number);
   return index == kNone ? RemoteBucket{kNone, kNoRegion, end}
                         : read_entry(cache, index, address, end);
+}
+
+RemoteBucket known_or_wished(Rank peer, uint64_t address) noexcept {
+  const RemoteBucket known = known_bucket(peer, address);
+  if (known.key != kNoRegion) return known;
+  Demand& demand = demand_for(peer);
+  RemoteCache& cache = demand.cache;
+  const uint64_t number = cache.number_of(peer, address);
+  RemoteCache::Want want;
+  {
+    const Guard guard(demand.cache_lock);
+    const uint32_t index = cache.take(peer, number);  // asked for, or known meanwhile
+    if (index != kNone) return read_entry(cache, index, address, cache.end_of(peer, number));
+    want = cache.wish(peer, number);
+  }
+  if (want.index == kNone || ask_owner(peer, number, want, Patience::kTries)) return known;
+  bool is_forgotten = false;
+  {
+    const Guard guard(demand.cache_lock);
+    is_forgotten = cache.forget(want.index);
+  }
+  if (!is_forgotten) ask_owner(peer, number, want);  // another thread waits for the answer
+  return known;
 }
 
 RemoteBucket reach_bucket(Rank peer, uint64_t address) noexcept {

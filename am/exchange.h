@@ -23,6 +23,9 @@ struct RemoteBucket {
 RemoteBucket reach_bucket(Rank peer, uint64_t address) noexcept;
 /// The same where nothing may be waited for: only what is known already.
 RemoteBucket known_bucket(Rank peer, uint64_t address) noexcept;
+/// Likewise, in client context: what is not known is asked for, if that takes nothing from anyone,
+/// so that the next transfer may find it.
+RemoteBucket known_or_wished(Rank peer, uint64_t address) noexcept;
 
 void register_exchange() noexcept;
 

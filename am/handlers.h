@@ -43,6 +43,10 @@ enum InternalHandler : uint8_t {
   kHandlerCollPiece = 24,
   kHandlerCollTaken = 25,
   kHandlerCollEpoch = 26,
+  kHandlerCollGrant = 27,  ///< extended/coll/stream.h, as all below
+  kHandlerCollStream = 28,
+  kHandlerCollThere = 29,
+  kHandlerCollFetched = 30,
   kHandlerAtomic = 40,  ///< extended/atomic.h, as all below
   kHandlerAtomicDone = 41,
   kHandlerAtomicValue = 42,

@@ -21,6 +21,10 @@ struct Transfer {
   uint64_t bytes;
   bool is_copied;
   DoneCount& done;
+  Patience patience = Patience::kWaits;
+
+  /// Of the piece at this offset: what has begun is completed.
+  Patience patience_at(uint64_t at) const noexcept { return at == 0 ? patience : Patience::kWaits; }
 };
 
 /// Own memory of a piece: its key, and to where that is true.
@@ -54,28 +58,48 @@ LocalPlace place_of(const Route& route, const Transfer& all, uint64_t at, uint64
   return {Buckets::kNone, kNoRegion, caps.copied_bytes_max};
 }
 
-Tracked& take_tracked_waiting() noexcept {
+Tracked* take_tracked_for(Patience patience) noexcept {
   Tracked* tracked = take_tracked();
-  if (tracked == nullptr) [[unlikely]] {
+  if (tracked == nullptr && patience == Patience::kWaits) [[unlikely]] {
     wait_until([&]() noexcept { return (tracked = take_tracked()) != nullptr; });
   }
-  return *tracked;
+  return tracked;
 }
 
-/// What the work's completion gives back goes with it.
-void track(Work& work, const Route& route, const RemoteBucket& remote, const LocalPlace& local,
-           AlonePin* alone) noexcept {
+void give_back(const Route& route, const RemoteBucket& remote, const LocalPlace& local) noexcept {
+  Demand& demand = *demands[route.driver_index];
+  if (remote.index != RemoteCache::kNone) demand.put_back(remote.index);
+  if (local.bucket != Buckets::kNone) demand.own.done(local.bucket);
+  note_progress();
+}
+
+/// What the work's completion gives back goes with it. False: it was given back at once, as all
+/// that could be tracked is.
+bool track(Work& work, const Route& route, const RemoteBucket& remote, const LocalPlace& local,
+           AlonePin* alone, Patience patience) noexcept {
   if (remote.index == RemoteCache::kNone && local.bucket == Buckets::kNone && alone == nullptr) {
-    return;
+    return true;
   }
-  Tracked& tracked = take_tracked_waiting();
-  tracked.cookie = work.cookie;
-  tracked.driver = route.driver_index;
-  tracked.remote = remote.index;
-  tracked.local = local.bucket;
-  tracked.alone = alone;
+  Tracked* tracked = take_tracked_for(patience);
+  if (tracked == nullptr) {
+    give_back(route, remote, local);
+    return false;
+  }
+  tracked->cookie = work.cookie;
+  tracked->driver = route.driver_index;
+  tracked->remote = remote.index;
+  tracked->local = local.bucket;
+  tracked->alone = alone;
   if (alone != nullptr) alone->pieces.fetch_add(1, std::memory_order_relaxed);
-  work.cookie = cookie_of(tracked);
+  work.cookie = cookie_of(*tracked);
+  return true;
+}
+
+/// False: there was no room, and nothing is tracked any more.
+bool post_tracked(const Route& route, const Work& work, Patience patience) noexcept {
+  if (post_from_client(route, work, patience)) return true;
+  if ((work.cookie & kTrackedBit) != 0) finish_tracked(work.cookie);
+  return false;
 }
 
 /// nullptr: not worth it, or not to be had.
@@ -95,15 +119,20 @@ AlonePin* pin_alone(const Route& route, const Transfer& all) noexcept {
 }
 
 uint32_t by_message(const Transfer& all, uint64_t at, uint64_t bytes) noexcept {
+  const Patience patience = all.patience_at(at);
   return all.op == Op::kPut
-             ? put_by_message(all.to, all.remote + at, all.local + at, bytes, all.done)
-             : get_by_message(all.to, all.remote + at, all.local + at, bytes, all.done);
+             ? put_by_message(all.to, all.remote + at, all.local + at, bytes, all.done, patience)
+             : get_by_message(all.to, all.remote + at, all.local + at, bytes, all.done, patience);
 }
 
 /// `key`: of all the peer's memory of the transfer, unless it is reached by buckets.
 RemoteBucket remote_of(const Route& route, const Transfer& all, uint64_t at,
                        uint32_t key) noexcept {
-  if (route.reach == Reach::kBuckets) return reach_bucket(rank_of(all.to), all.remote + at);
+  if (route.reach == Reach::kBuckets) {
+    // All pieces of one that tries: the rest goes by messages, too, rather than wait for an answer.
+    return all.patience == Patience::kTries ? known_or_wished(rank_of(all.to), all.remote + at)
+                                            : reach_bucket(rank_of(all.to), all.remote + at);
+  }
   return {RemoteCache::kNone, key, all.remote + all.bytes};
 }
 
@@ -116,7 +145,9 @@ uint32_t start_under(const Transfer& all, uint32_t key) noexcept {
     const RemoteBucket remote = remote_of(route, all, at, key);
     uint64_t piece = std::min(all.bytes - at, remote.end - (all.remote + at));
     if (remote.key == kNoRegion) {
-      count += by_message(all, at, piece);
+      const uint32_t sent = by_message(all, at, piece);
+      if (sent == 0) break;
+      count += sent;
       at += piece;
       continue;
     }
@@ -134,8 +165,9 @@ uint32_t start_under(const Transfer& all, uint32_t key) noexcept {
     work.remote = all.remote + at;
     work.remote_key = remote.key;
     work.local_key = local.key;
-    track(work, route, remote, local, alone);
-    post_waiting(route, work);
+    const Patience patience = all.patience_at(at);
+    if (!track(work, route, remote, local, alone, patience)) break;
+    if (!post_tracked(route, work, patience)) break;
     ++count;
     at += piece;
   }
@@ -158,28 +190,29 @@ uint32_t visit(const Transfer& all) noexcept {
 
 uint32_t start(const Transfer& all) noexcept {
   const Route& route = engine.routes[all.to];
-  if (route.reach == Reach::kMessages) return visit(all);
+  if (route.reach == Reach::kMessages) {
+    return all.patience == Patience::kWaits ? visit(all) : by_message(all, 0, all.bytes);
+  }
   const bool is_get = all.op == Op::kGet;
   return start_under(all, is_get ? engine.read_key(rank_of(all.to), route) : route.region_key);
 }
 
-/// In one piece, its message with it. False: not to be had so.
-bool put_send(const pinwire_token* token, const AmHead& head, uint32_t head_bytes,
-              const Transfer& all, bool is_async) noexcept {
+enum class PutSend : uint8_t { kSent, kNoRoom, kNoWay };
+
+/// In one piece, its message with it, if it is to be had so.
+PutSend put_send(const pinwire_token* token, const AmHead& head, uint32_t head_bytes,
+                 const Transfer& all, bool is_async) noexcept {
   const Route& route = engine.routes[all.to];
-  Demand& demand = *demands[route.driver_index];
-  const RemoteBucket remote = token == nullptr ? reach_bucket(rank_of(all.to), all.remote)
+  const RemoteBucket remote = token == nullptr ? remote_of(route, all, 0, kNoRegion)
                                                : known_bucket(rank_of(all.to), all.remote);
-  if (remote.key == kNoRegion) return false;
+  if (remote.key == kNoRegion) return PutSend::kNoWay;
   const bool fits = all.bytes <= remote.end - all.remote &&
                     all.bytes <= engine.drivers[route.driver_index].caps.put_bytes_max;
   const LocalPlace local = fits ? place_of(route, all, 0, all.bytes, nullptr) : LocalPlace{};
   Tracked* tracked = all.bytes <= local.bytes_max ? take_tracked() : nullptr;
   if (tracked == nullptr) {
-    demand.put_back(remote.index);
-    note_progress();
-    if (local.bucket != Buckets::kNone) demand.own.done(local.bucket);
-    return false;
+    give_back(route, remote, local);
+    return PutSend::kNoWay;
   }
   // Only a pinned source may be read as late as the device likes (C1-146).
   const bool waits = !all.is_copied && (!is_async || local.key == kNoRegion);
@@ -193,52 +226,57 @@ bool put_send(const pinwire_token* token, const AmHead& head, uint32_t head_byte
   work.local_key = local.key;
   *tracked = {waits ? cookie_of(all.done) : 0, route.driver_index, remote.index, local.bucket};
   work.cookie = cookie_of(*tracked);
-  post(token, route, work);
+  if (!post(token, route, work, all.patience)) {
+    finish_tracked(work.cookie);
+    return PutSend::kNoRoom;
+  }
   if (waits) wait_for(token, route, all.done, 1);
-  return true;
+  return PutSend::kSent;
 }
 
 }  // namespace
 
 uint32_t put_on_demand(Target to, uint64_t dest, const void* source, size_t bytes, bool is_copied,
-                       DoneCount& done) noexcept {
+                       DoneCount& done, Patience patience) noexcept {
+  auto* local = static_cast<std::byte*>(unconst(source));
+  return start({Op::kPut, to, local, dest, bytes, is_copied, done, patience});
+}
+
+uint32_t get_on_demand(Target from, uint64_t source, void* dest, size_t bytes, DoneCount& done,
+                       Patience patience) noexcept {
   return start(
-      {Op::kPut, to, static_cast<std::byte*>(unconst(source)), dest, bytes, is_copied, done});
+      {Op::kGet, from, static_cast<std::byte*>(dest), source, bytes, false, done, patience});
 }
 
-uint32_t get_on_demand(Target from, uint64_t source, void* dest, size_t bytes,
-                       DoneCount& done) noexcept {
-  return start({Op::kGet, from, static_cast<std::byte*>(dest), source, bytes, false, done});
-}
-
-void long_on_demand(const pinwire_token* token, Target to, const AmCall& call, const void* source,
+bool long_on_demand(const pinwire_token* token, Target to, const AmCall& call, const void* source,
                     size_t bytes, void* dest, bool is_async) noexcept {
+  dcheck(bytes != 0, "a Long of nothing needs no memory", call.handler);
   const Route& route = engine.routes[to];
   AmHead head;
   const uint32_t head_bytes = build_head(
       head, Category::kLong, call.handler, call.argc, call.args, static_cast<uint32_t>(bytes),
       reinterpret_cast<uint64_t>(dest), endpoints_of(token, to, call));
   mark_async(head, is_async);
-  if (bytes != 0) {
-    const bool is_copied = engine.drivers[route.driver_index].caps.copies(bytes, !is_async);
-    DoneCount done{0};
-    const Transfer all{Op::kPut,
-                       to,
-                       static_cast<std::byte*>(unconst(source)),
-                       reinterpret_cast<uint64_t>(dest),
-                       bytes,
-                       is_copied,
-                       done};
-    const bool in_one = route.reach == Reach::kBuckets;
-    if (in_one && put_send(token, head, head_bytes, all, is_async)) return;
-    if (token != nullptr) {
-      long_by_message(token, to, call, source, bytes, dest);
-      return;
-    }
-    const uint32_t count = start(all);
-    wait_for(token, route, done, count);
+  const bool is_copied = engine.drivers[route.driver_index].caps.copies(bytes, !is_async);
+  DoneCount done{0};
+  const Transfer all{Op::kPut,
+                     to,
+                     static_cast<std::byte*>(unconst(source)),
+                     reinterpret_cast<uint64_t>(dest),
+                     bytes,
+                     is_copied,
+                     done,
+                     call.patience};
+  if (route.reach == Reach::kBuckets) {
+    const PutSend sent = put_send(token, head, head_bytes, all, is_async);
+    if (sent != PutSend::kNoWay) return sent == PutSend::kSent;
   }
-  post(token, route, send_work(token, to, head, head_bytes));
+  if (token != nullptr || call.patience == Patience::kTries) {
+    return long_by_message(token, to, call, source, bytes, dest, is_async);
+  }
+  const uint32_t count = start(all);
+  wait_for(token, route, done, count);
+  return post(token, route, send_work(token, to, head, head_bytes));
 }
 
 }  // namespace pinwire

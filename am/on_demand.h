@@ -24,14 +24,16 @@ inline bool pays_to_pin(const Route& route, uint64_t bytes) noexcept {
 }
 
 /// Start a put or get; each returns how often `done` will be counted up. `is_copied`: the source is
-/// free on return, and small enough for that (Caps::copies). Client context; waits for room.
+/// free on return, and small enough for that (Caps::copies). Client context; waits for room, and
+/// for what the peer says of its memory. With Patience::kTries it asks for that, but goes by
+/// messages meanwhile; 0: the first piece found no room.
 uint32_t put_on_demand(Target to, uint64_t dest, const void* source, size_t bytes, bool is_copied,
-                       DoneCount& done) noexcept;
-uint32_t get_on_demand(Target from, uint64_t source, void* dest, size_t bytes,
-                       DoneCount& done) noexcept;
+                       DoneCount& done, Patience patience = Patience::kWaits) noexcept;
+uint32_t get_on_demand(Target from, uint64_t source, void* dest, size_t bytes, DoneCount& done,
+                       Patience patience = Patience::kWaits) noexcept;
 
-/// A Long to memory that no one key covers, as request_long() and reply_long().
-void long_on_demand(const pinwire_token* token, Target to, const AmCall& call, const void* source,
+/// A Long to memory that no one key covers, as request_long() and reply_long(). False: a no-op.
+bool long_on_demand(const pinwire_token* token, Target to, const AmCall& call, const void* source,
                     size_t bytes, void* dest, bool is_async) noexcept;
 
 }  // namespace pinwire

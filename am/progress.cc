@@ -1,11 +1,13 @@
 #include "am/progress.h"
 
 #include <sched.h>
+#include <time.h>
 
 #include <algorithm>
 
 #include "am/deferred.h"
 #include "am/sleep.h"
+#include "am/yield_cost.h"
 #include "core/base/log.h"
 #include "core/interrupts/client_threads.h"
 
@@ -53,10 +55,45 @@ void check_drivers() noexcept {
 /// One thread at a time is at what was deferred.
 constinit std::atomic<bool> runs_deferred{false};
 
+bool begin_deferred() noexcept {
+  return !runs_deferred.load(std::memory_order_relaxed) &&
+         !runs_deferred.exchange(true, std::memory_order_acquire);
+}
+uint32_t end_deferred(uint32_t count) noexcept {
+  runs_deferred.store(false, std::memory_order_release);
+  if (count != 0) note_progress();
+  return count;
+}
+
 uint32_t serve_deferred() noexcept {
   if (deferred_first.load(std::memory_order_relaxed) == nullptr) [[likely]]
     return 0;
   return run_deferred();
+}
+
+constinit YieldCost yield_cost;
+/// By the client's wait mode.
+constinit std::atomic<bool> client_sleeps{false};
+
+uint64_t now_us() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000 + static_cast<uint64_t>(now.tv_nsec) / 1000;
+}
+
+/// Of a wait that may sleep: where ranks outnumber the cores, or did, it finds out what is better.
+void yield_and_learn(uint32_t spins) noexcept {
+  if (spins > Engine::kSpinsOfCrowd && !yield_cost.is_high()) {
+    sched_yield();
+    return;
+  }
+  const uint64_t begin_us = now_us();
+  sched_yield();
+  if (!yield_cost.add(now_us() - begin_us)) return;
+  let_waits_sleep(yield_cost.is_high());
+  // The client may have named another mode meanwhile: pairs with the fence in set_wait_mode().
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (client_sleeps.load(std::memory_order_relaxed)) let_waits_sleep(true);
 }
 
 constexpr uint32_t kSpinsBeforeBlock = 1000;
@@ -93,11 +130,16 @@ uint32_t poll() noexcept {
   return found != 0 ? found : has_served;
 }
 
-uint32_t run_deferred() noexcept {
-  if (runs_deferred.load(std::memory_order_relaxed) ||
-      runs_deferred.exchange(true, std::memory_order_acquire)) {
+uint32_t run_or_defer(Deferred& work) noexcept {
+  if (!begin_deferred()) {
+    defer(work);
     return 0;
   }
+  return end_deferred(work.run(work));
+}
+
+uint32_t run_deferred() noexcept {
+  if (!begin_deferred()) return 0;
   uint32_t count = 0;
   // acquire: the links. What is listed meanwhile is for the next poll.
   Deferred* work = deferred_first.exchange(nullptr, std::memory_order_acquire);
@@ -108,9 +150,7 @@ uint32_t run_deferred() noexcept {
     count += work->run(*work);
     work = next;
   }
-  runs_deferred.store(false, std::memory_order_release);
-  if (count != 0) note_progress();
-  return count;
+  return end_deferred(count);
 }
 
 uint32_t poll_everything() noexcept {
@@ -135,8 +175,13 @@ void pause_wait(uint32_t empty_polls, Wait wait) noexcept {
   check_drivers();
   const uint32_t spins = engine.spins_now.load(std::memory_order_relaxed);
   if (empty_polls <= spins) return;
-  if (wait == Wait::kAwake || !waits_sleep.load(std::memory_order_relaxed)) {
+  if (wait == Wait::kAwake) {
     sched_yield();
+    return;
+  }
+  const bool sleeps = waits_sleep.load(std::memory_order_relaxed);
+  if (!sleeps || (yield_cost.is_high() && yield_cost.wants_trial())) {
+    yield_and_learn(spins);
     return;
   }
   if (empty_polls == spins + 1) this_thread.nap_us = 0;  // something was found before
@@ -149,6 +194,9 @@ void set_wait_mode(WaitMode mode) noexcept {
                                                         : kSpinsBeforeYield;
   engine.spins_wanted.store(spins, std::memory_order_relaxed);
   engine.set_spins();
+  yield_cost.reset();
+  client_sleeps.store(mode != WaitMode::kSpin, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with that of yield_and_learn()
   let_waits_sleep(mode != WaitMode::kSpin);
 }
 

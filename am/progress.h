@@ -39,11 +39,19 @@ enum class Wait : uint8_t {
 /// away.
 void pause_wait(uint32_t empty_polls, Wait wait) noexcept;
 
+/// Set where a dispatcher sleeps over the lanes that clients poll: a client that waits longer than
+/// a round trip to a rank that polls has it get up, so that what comes wakes nobody.
+using CallOff = void (*)() noexcept;
+inline constinit CallOff call_off_dispatcher = nullptr;
+
 /// After an empty poll of a wait: gives the core away as the wait mode and the number of ranks on
 /// this host ask for.
 inline void after_empty_poll(uint32_t& empty_polls, Wait wait = Wait::kAnnounced) noexcept {
-  constexpr uint32_t kPollsPerHealthCheck = 1024;
+  constexpr uint32_t kPollsPerHealthCheck = 1024, kPollsPerCall = 32;
   ++empty_polls;
+  if (empty_polls % kPollsPerCall == 0 && call_off_dispatcher != nullptr) [[unlikely]] {
+    if (wait == Wait::kAnnounced) call_off_dispatcher();
+  }
   if (empty_polls % kPollsPerHealthCheck != 0 &&
       empty_polls <= engine.spins_now.load(std::memory_order_relaxed)) [[likely]] {
     return;

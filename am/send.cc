@@ -54,10 +54,7 @@ bool send_medium(const pinwire_token* token, Target to, const AmCall& call, cons
 
 void check_long_bounds(Target to, const void* dest, size_t bytes) noexcept {
   const Route& route = engine.routes[to];
-  if (bytes == 0 ||
-      inside(reinterpret_cast<uint64_t>(dest), bytes, route.segment_base, route.segment_bytes)) {
-    return;
-  }
+  if (bytes == 0 || route.covers(dest, bytes)) return;
   fatal(
       "a Long active message from rank %u to rank %u would write %zu bytes at %p, outside the "
       "target's segment of %llu bytes at 0x%llx, endpoint %u (C1-143)",
@@ -114,11 +111,10 @@ Sent send_long(const pinwire_token* token, Target to, const AmCall& call, const 
                       call.argc, call.args);
     return Sent::kAll;
   }
-  if (route.reach != Reach::kWhole) [[unlikely]] {
+  if (bytes != 0 && route.reach != Reach::kWhole) [[unlikely]] {
     const bool is_visited = token == nullptr && pays_to_pin(route, bytes);
     if (route.reach == Reach::kBuckets || is_visited) {
-      long_on_demand(token, to, call, source, bytes, dest, is_async);
-      return Sent::kAll;
+      return sent_whole(long_on_demand(token, to, call, source, bytes, dest, is_async));
     }
     return sent_whole(long_by_message(token, to, call, source, bytes, dest, is_async));
   }
@@ -153,7 +149,7 @@ Sent send_long(const pinwire_token* token, Target to, const AmCall& call, const 
     work.remote += ahead;
     work.bytes = bytes -= ahead;
   }
-  const bool stays = slot.own_stays && local_key == slot.own_read_key && local_key != kNoRegion;
+  const bool stays = local_key != kNoRegion && local_key == slot.own_read_key && slot.own_stays;
   const bool waits = !is_async || !stays;
   const bool is_counted = waits && local != nullptr;
   if (caps.copies(bytes, waits && !is_counted)) {

@@ -2,8 +2,8 @@
 // reused, but LongAsync, and a Long whose end is counted.
 //
 // With Patience::kTries a call is a no-op when its first message or piece finds no room; what has
-// begun is completed, and waits if need be. Longs to memory that is pinned on demand ask the peer
-// first, and so always wait.
+// begun is completed, and waits if need be: so do the messages ahead of a Long that takes several,
+// to memory that is pinned on demand and not known yet.
 #pragma once
 
 #include <cstddef>

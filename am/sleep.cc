@@ -17,7 +17,6 @@
 namespace pinwire {
 namespace {
 
-constexpr uint32_t kSleepUs = 100'000;
 constexpr uint32_t kNapMinUs = 50, kNapMaxUs = 1000;
 
 using Doorbell = BasicDoorbell<ThreadMemory>;
@@ -76,7 +75,7 @@ class Bed {
 
   void sleep() noexcept {
     ++(is_nap_ ? counters.naps : counters.sleeps);
-    const bool is_over = !wait(is_nap_ ? nap_us_ : kSleepUs);
+    const bool is_over = !wait(is_nap_ ? nap_us_ : sleep_us_max);
     if (is_nap_ && is_over) {
       nap_us_ = std::min(2 * nap_us_, kNapMaxUs);
       return;

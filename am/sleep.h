@@ -7,7 +7,7 @@
 // wake another: if it finds something there it rings the others, else there is nothing to wake for.
 // In nicproc, where no client thread polls, a client sleeps over its doorbell alone.
 //
-// A sleep lasts for no more than kSleepUs, for the drivers' health. Where nothing would wake it
+// A sleep lasts for no more than sleep_us_max, for the drivers' health. Where nothing would wake it
 // it is a nap, from kNapMinUs on and each time twice as long, up to kNapMaxUs: a driver has no
 // event fd (memif, af_packet), its timers run (dpdk, until all is acknowledged; events do wake it),
 // somebody else uses a lane, or room is waited for that a peer frees without a word.
@@ -24,6 +24,9 @@ namespace pinwire {
 inline constinit std::atomic<bool> waits_may_sleep{false};
 /// As the wait mode is now.
 inline constinit std::atomic<bool> waits_sleep{false};
+
+/// A test that must not be woken by time has another.
+inline constinit uint32_t sleep_us_max = 100'000;
 
 /// For set_wait_mode().
 void let_waits_sleep(bool sleep) noexcept;

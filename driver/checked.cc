@@ -272,6 +272,12 @@ class Checked final : public ForwardingDriver {
     check(armed == Armed::kBusy || caps_.event_fd, "arm: armed without an event_fd", lane);
     return armed;
   }
+  bool disarm(uint32_t lane) noexcept override {
+    LaneUse use(at(lane));
+    const bool was_armed = inner().disarm(lane);
+    check(!was_armed || caps_.event_fd, "disarm: was armed without an event_fd", lane);
+    return was_armed;
+  }
   bool drained(uint32_t lane) const noexcept override {
     at(lane);
     return inner().drained(lane);

@@ -33,6 +33,7 @@ struct Caps {
   bool ordered_put_send = false;  ///< by the device; kPutSend keeps its order on every driver
   uint32_t atomic64 = 0;          ///< 64-bit atomics: an atomic_bit() for each that the device has
   bool atomics_meet_cpu = false;  ///< and each is one to the atomics of the target's CPU, too
+  bool reaches_self = false;      ///< connect() takes this rank, too: work goes there by the device
   bool on_demand_paging = false;  ///< expose() makes the device follow the process's page tables
   bool exposes = false;           ///< expose() works
   bool bounded_replies =
@@ -97,6 +98,7 @@ class Driver {
   virtual Status open(const OpenInfo& info) = 0;
   /// Opaque bytes that each peer needs for connect(); valid after open().
   virtual std::vector<std::byte> address() const = 0;
+  /// This rank itself only where caps().reaches_self, for one-sided work alone.
   virtual Status connect(Rank peer, std::span<const std::byte> address) = 0;
   /// Makes memory known to the device. `fd`/`fd_offset`: the file behind it, or -1. Where
   /// hw_rdma and needs_local_key say so, pin() and unpin() are also called while other threads use
@@ -155,6 +157,13 @@ class Driver {
   /// kArmed: anything that arrives from now on makes event_fd readable. kTimed: likewise, but
   /// timers run: recv() is wanted again soon, a millisecond late at most. kBusy: poll first.
   virtual Armed arm(uint32_t lane) noexcept = 0;
+  /// For who polls this lane: what arrives need not make event_fd readable, and costs its sender no
+  /// wake. True: from now on it does not, whoever armed the lane, who must be told. False: it was
+  /// not armed, or the driver cannot take that back. Serialised as recv() is.
+  virtual bool disarm(uint32_t lane) noexcept {
+    (void)lane;
+    return false;
+  }
   /// True when nothing that was accepted or received still needs polls (retransmission,
   /// acknowledgement): the process may end.
   virtual bool drained(uint32_t lane) const noexcept {

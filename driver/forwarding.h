@@ -47,6 +47,7 @@ class ForwardingDriver : public Driver {
   bool has_arrivals(uint32_t lane) const noexcept override { return inner_->has_arrivals(lane); }
   int event_fd(uint32_t lane) const noexcept override { return inner_->event_fd(lane); }
   Armed arm(uint32_t lane) noexcept override { return inner_->arm(lane); }
+  bool disarm(uint32_t lane) noexcept override { return inner_->disarm(lane); }
   bool drained(uint32_t lane) const noexcept override { return inner_->drained(lane); }
   const Failure* failure() const noexcept override { return inner_->failure(); }
   void stats(StatSink& sink) const noexcept override { inner_->stats(sink); }

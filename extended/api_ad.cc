@@ -67,7 +67,7 @@ struct Request {
 
 /// GX-047: the team may have other endpoints than the first of each rank.
 gex_Rank_t rank_in_team(const char* call, const Request& request) noexcept {
-  const gex_TM_t tm = request.ad->team.tm;
+  const gex_TM_t tm = request.ad->tm;
   const bool is_jobrank = (request.flags & GEX_FLAG_RANK_IS_JOBRANK) != 0;
   const gex_Rank_t rank =
       is_jobrank ? gex_TM_TranslateJobrankToRank(tm, request.rank) : request.rank;
@@ -142,7 +142,7 @@ void check_place(const char* call, const Request& request, gex_Rank_t jobrank) n
 bool start(const char* call, const Request& request, uint64_t a, uint64_t b,
            pinwire_op& op) noexcept {
   if constexpr (kUsageChecks) check_operation(call, request);
-  const Target to = pinwire_target(request.ad->team.tm, rank_in_team(call, request));
+  const Target to = pinwire_target(request.ad->tm, rank_in_team(call, request));
   if constexpr (kUsageChecks) check_place(call, request, rank_of(to));
   const size_t bytes = atomic_bytes(request.type);
   if (!in_segment_of(to, request.address, bytes)) [[unlikely]]
@@ -156,8 +156,7 @@ bool start(const char* call, const Request& request, uint64_t a, uint64_t b,
   pinwire_atomic_before(request.code, request.flags);
   void* result = atomic_fetches(request.code) ? request.result : nullptr;
   const bool is_started =
-      start_atomic(to, request.address, what, result, op,
-                   kUsageChecks ? &request.ad->under_way : nullptr, patience_of(request.flags));
+      start_atomic(*request.ad, to, request.address, what, result, op, patience_of(request.flags));
   pinwire_atomic_after(request.code, request.flags);
   return is_started;
 }
@@ -176,7 +175,9 @@ extern "C" {
 void gex_AD_Create(gex_AD_t* ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags) {
   check_domain(tm, dt, ops, flags);
   if (ad_p == nullptr) fatal("gex_AD_Create: ad_p is NULL (GX-154)");
-  *ad_p = new pinwire_ad{{tm}, dt, ops, flags};
+  const AtomicWay way = way_of(*tm, dt, ops, flags);
+  *ad_p = new pinwire_ad{{way == AtomicWay::kNic ? unmapped() : tm}, tm, dt, ops, flags, way};
+  trace_line('O', "atomic domain of operations 0x%x: %s", ops, path_of(**ad_p));
 }
 
 void gex_AD_Destroy(gex_AD_t ad) {
@@ -193,7 +194,7 @@ void gex_AD_Destroy(gex_AD_t ad) {
 }
 
 gex_Flags_t gex_AD_QueryFlags(gex_AD_t ad) { return ad->flags; }
-gex_TM_t gex_AD_QueryTM(gex_AD_t ad) { return ad->team.tm; }
+gex_TM_t gex_AD_QueryTM(gex_AD_t ad) { return ad->tm; }
 gex_DT_t gex_AD_QueryDT(gex_AD_t ad) { return ad->type; }
 gex_OP_t gex_AD_QueryOps(gex_AD_t ad) { return ad->codes; }
 void gex_AD_SetCData(gex_AD_t ad, const void* val) { ad->client_data = val; }
@@ -216,5 +217,7 @@ int pinwire_ad_nbi(gex_AD_t ad, gex_DT_t dt, void* result_p, gex_Rank_t rank, vo
   const Request request{ad, dt, result_p, rank, addr, op, flags};
   return start(kCall, request, a, b, implicit_set_of(op)) ? 0 : 1;
 }
+
+const char* pinwire_ad_path(gex_AD_t ad) { return path_of(*ad); }
 
 }  // extern "C"

@@ -44,10 +44,11 @@ void* mapped_here(Target target, const Route& route) noexcept {
 /// False: it has none.
 bool describe_segment(Target target, void** owneraddr_p, void** localaddr_p, uintptr_t* size_p) {
   const Route& route = engine.routes[target];
-  if (route.segment_bytes == 0) return false;
+  const uint64_t bytes = route.known_bytes();
+  if (bytes == 0) return false;
   if (owneraddr_p != nullptr) *owneraddr_p = reinterpret_cast<void*>(route.segment_base);
   if (localaddr_p != nullptr) *localaddr_p = mapped_here(target, route);
-  if (size_p != nullptr) *size_p = route.segment_bytes;
+  if (size_p != nullptr) *size_p = bytes;
   return true;
 }
 

@@ -104,7 +104,7 @@ int pinwire_ex_request_long(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler
   const ClientCall inside("gex_AM_RequestLong", handler);
   const Target dest = target_in("gex_AM_RequestLong", tm, rank);
   check_size("gex_AM_RequestLong", nbytes, pinwire_max_long);
-  if (nbytes != 0 && engine.routes[dest].segment_bytes == 0) learn_segment(dest);
+  if (nbytes != 0 && engine.routes[dest].known_bytes() == 0) learn_segment(dest);
   if constexpr (kUsageChecks) check_range("gex_AM_RequestLong", dest, dest_addr, nbytes);
   LocalCompletion local("gex_AM_RequestLong", lc_opt, Within::kRequest);
   return sent(flags, Event::kRequestLong, rank_of(dest), nbytes, handler, source, [&] {

@@ -4,7 +4,7 @@
 
 #include "am/handlers.h"
 #include "am/negotiated.h"
-#include "core/base/log.h"
+#include "core/base/breach.h"
 #include "core/base/reserve.h"
 #include "core/engine/client_usage.h"
 #include "extended/canary.h"
@@ -21,14 +21,18 @@ struct Kind {
   bool is_reply, is_long;
   const char* prepare;
   const char* commit;
+  const char* cancel;
   Event event;
 };
 constexpr Kind kKinds[] = {
     {false, false, "gex_AM_PrepareRequestMedium", "gex_AM_CommitRequestMedium",
-     Event::kRequestMedium},
-    {true, false, "gex_AM_PrepareReplyMedium", "gex_AM_CommitReplyMedium", Event::kReplyMedium},
-    {false, true, "gex_AM_PrepareRequestLong", "gex_AM_CommitRequestLong", Event::kRequestLong},
-    {true, true, "gex_AM_PrepareReplyLong", "gex_AM_CommitReplyLong", Event::kReplyLong},
+     "gex_AM_CancelRequestMedium", Event::kRequestMedium},
+    {true, false, "gex_AM_PrepareReplyMedium", "gex_AM_CommitReplyMedium",
+     "gex_AM_CancelReplyMedium", Event::kReplyMedium},
+    {false, true, "gex_AM_PrepareRequestLong", "gex_AM_CommitRequestLong",
+     "gex_AM_CancelRequestLong", Event::kRequestLong},
+    {true, true, "gex_AM_PrepareReplyLong", "gex_AM_CommitReplyLong", "gex_AM_CancelReplyLong",
+     Event::kReplyLong},
 };
 
 struct Descriptor : pinwire_srcdesc {
@@ -69,15 +73,16 @@ struct Wish {
 void check_wish(const Kind& kind, const Wish& wish) noexcept {
   const size_t limit = bytes_max(kind, wish.client_buf != nullptr);
   if (wish.least > limit || wish.most < wish.least) {
-    fatal("%s of %zu to %zu bytes; at least may be asked for up to %zu (GX-113)", kind.prepare,
-          wish.least, wish.most, limit);
+    breach("GX-113", "%s of %zu to %zu bytes; at least may be asked for up to %zu", kind.prepare,
+           wish.least, wish.most, limit);
   }
   if (wish.numargs > gex_AM_MaxArgs()) {
-    fatal("%s for %u arguments; there are at most %u", kind.prepare, wish.numargs,
-          gex_AM_MaxArgs());
+    breach("GX-102", "%s for %u arguments; there are at most %u", kind.prepare, wish.numargs,
+           gex_AM_MaxArgs());
   }
   if ((wish.client_buf == nullptr) != (wish.lc_opt == nullptr)) {
-    fatal("%s wants an lc_opt where client_buf is not NULL, and else NULL (GX-114)", kind.prepare);
+    breach("GX-114", "%s wants an lc_opt where client_buf is not NULL, and else NULL",
+           kind.prepare);
   }
 }
 
@@ -85,8 +90,8 @@ gex_AM_SrcDesc_t prepare(const Kind& kind, Target to, uint32_t from_endpoint, ge
                          const Wish& wish) noexcept {
   Descriptor& d = descriptors[kind.is_reply];
   if (d.kind != nullptr) {
-    fatal("%s before the Commit or Cancel of this thread's %s: they do not nest (GX-119)",
-          kind.prepare, d.kind->prepare);
+    breach("GX-119", "%s before the Commit or Cancel of this thread's %s: they do not nest",
+           kind.prepare, d.kind->prepare);
   }
   check_wish(kind, wish);
   d.is_clients = wish.client_buf != nullptr;
@@ -133,34 +138,44 @@ gex_AM_SrcDesc_t prepare_reply(const Kind& kind, gex_Token_t token, const Wish& 
 Descriptor& prepared(const char* call, const Kind& kind, gex_AM_SrcDesc_t sd) noexcept {
   Descriptor& d = descriptors[kind.is_reply];
   if (sd != &d) {
-    fatal(
-        "%s of what another thread prepared, of the other kind of message, or of nothing (GX-119)",
-        call);
+    breach("GX-119",
+           "%s of what another thread prepared, of the other kind of message, or of nothing", call);
   }
-  if (d.kind == nullptr) fatal("%s of what was consumed before (GX-119)", call);
-  if (d.kind != &kind) fatal("%s of what %s prepared (GX-117)", call, d.kind->prepare);
+  if (d.kind == nullptr) breach("GX-119", "%s of what was consumed before", call);
+  if (d.kind != &kind) breach("GX-117", "%s of what %s prepared", call, d.kind->prepare);
   return d;
 }
 
-void check_commit(const Kind& kind, const Descriptor& d, unsigned handler, size_t nbytes,
-                  void* dest_addr, gex_Flags_t flags, int argc) noexcept {
+/// Commit and Cancel are called where requests are, or where replies are; what this thread has
+/// prepared is in the way of all calls but these.
+void check_place(const Kind& kind, const char* call, const Descriptor& d,
+                 unsigned handler) noexcept {
+  if constexpr (kUsageChecks) {
+    note_prepared(kind, nullptr);
+    if (kind.is_reply) {
+      check_reply(call, d.token, handler);
+    } else {
+      check_request(call, handler);
+    }
+    note_prepared(kind, kind.prepare);
+  }
+}
+
+void check_commit(const Kind& kind, const Descriptor& d, size_t nbytes, void* dest_addr,
+                  gex_Flags_t flags, int argc) noexcept {
   if (static_cast<uint32_t>(argc) != d.argc) {
-    fatal("%s with %d arguments of what was prepared for %u (GX-117)", kind.commit, argc, d.argc);
+    breach("GX-117", "%s with %d arguments of what was prepared for %u", kind.commit, argc, d.argc);
   }
   if (nbytes > d.size) {
-    fatal("%s of %zu bytes where %zu were granted (GX-117)", kind.commit, nbytes, d.size);
+    breach("GX-117", "%s of %zu bytes where %zu were granted", kind.commit, nbytes, d.size);
   }
   if (kind.is_long && d.dest != nullptr && dest_addr != d.dest) {
-    fatal("%s to %p, prepared for %p (GX-115)", kind.commit, dest_addr, d.dest);
+    breach("GX-115", "%s to %p, prepared for %p", kind.commit, dest_addr, d.dest);
   }
   if ((flags & ~gex_Flags_t{GEX_FLAG_IMMEDIATE}) != 0) {
-    fatal("%s with flags 0x%x; it takes GEX_FLAG_IMMEDIATE alone (GX-117)", kind.commit, flags);
+    breach("GX-117", "%s with flags 0x%x; it takes GEX_FLAG_IMMEDIATE alone", kind.commit, flags);
   }
   if constexpr (kUsageChecks) {
-    if (handler < kClientHandlersFirst) {
-      breach("C1-295", "%s names handler %u; handlers of clients are 128 to 255", kind.commit,
-             handler);
-    }
     if (kind.is_long) check_range(kind.commit, d.to, dest_addr, nbytes);
     if (!d.is_clients) check_canary(kind.commit, d.room.address, nbytes);
   }
@@ -242,10 +257,11 @@ int pinwire_ex_commit(int kind_index, gex_AM_SrcDesc_t sd, gex_AM_Index_t handle
   const LibraryCall inside;
   const Kind& kind = kKinds[kind_index];
   Descriptor& d = prepared(kind.commit, kind, sd);
-  if (kind.is_long && !kind.is_reply && nbytes != 0 && engine.routes[d.to].segment_bytes == 0) {
+  check_place(kind, kind.commit, d, handler);
+  if (kind.is_long && !kind.is_reply && nbytes != 0 && engine.routes[d.to].known_bytes() == 0) {
     learn_segment(d.to);
   }
-  check_commit(kind, d, handler, nbytes, dest_addr, commit_flags, argc);
+  check_commit(kind, d, nbytes, dest_addr, commit_flags, argc);
   const AmCall call = with(commit_flags, call_of(handler, argc, args, d.from_endpoint));
   return commit(kind, d, call, nbytes, dest_addr, commit_flags);
 }
@@ -253,8 +269,9 @@ int pinwire_ex_commit(int kind_index, gex_AM_SrcDesc_t sd, gex_AM_Index_t handle
 int pinwire_ex_cancel(int kind_index, gex_AM_SrcDesc_t sd, gex_Flags_t flags) {
   const LibraryCall inside;
   const Kind& kind = kKinds[kind_index];
-  Descriptor& d = prepared("gex_AM_Cancel...", kind, sd);
-  if (flags != 0) fatal("gex_AM_Cancel... with flags 0x%x; it takes none (GX-118)", flags);
+  Descriptor& d = prepared(kind.cancel, kind, sd);
+  check_place(kind, kind.cancel, d, kClientHandlersFirst);
+  if (flags != 0) breach("GX-118", "%s with flags 0x%x; it takes none", kind.cancel, flags);
   leave_room(d.token, d.to, d.room);
   d.kind = nullptr;
   note_prepared(kind, nullptr);

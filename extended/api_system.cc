@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/engine/engine.h"
-#include "core/mode.h"
+#include "core/exact_mode.h"
 #include "extended/job.h"
 #include "extended/objects.h"
 

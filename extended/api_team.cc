@@ -3,6 +3,7 @@
 
 #include "core/base/log.h"
 #include "core/engine/engine.h"
+#include "extended/coll/pipeline.h"
 #include "extended/objects.h"
 #include "extended/team/team.h"
 #include "extended/usage.h"
@@ -16,8 +17,14 @@ constexpr gex_Flags_t kQueries =
 constexpr gex_Flags_t kScratchKinds = GEX_FLAG_TM_GLOBAL_SCRATCH | GEX_FLAG_TM_LOCAL_SCRATCH |
                                       GEX_FLAG_TM_SYMMETRIC_SCRATCH | GEX_FLAG_TM_NO_SCRATCH;
 
-/// Of scratch that is never used: more than nothing, as clients expect (EX-124).
-constexpr size_t kScratchBytes = 64;
+/// More than nothing, as clients expect (EX-124): collectives do without (EX-125).
+constexpr size_t kScratchBytesMin = 64;
+
+/// The same for all members (EX-134).
+size_t scratch_wanted(gex_Flags_t flags) noexcept {
+  const bool is_least = (flags & GEX_FLAG_TM_SCRATCH_SIZE_MIN) != 0;
+  return is_least ? kScratchBytesMin : kScratchBytesWanted;
+}
 
 /// A team, not destroyed and no pair (EX-129).
 void check_team(const char* call, gex_TM_t tm) noexcept {
@@ -156,7 +163,7 @@ size_t gex_TM_Split(gex_TM_t* new_tm_p, gex_TM_t parent_tm, int color, int key, 
   check_team("gex_TM_Split", parent_tm);
   check_flags("gex_TM_Split", flags,
               kQueries | GEX_FLAG_TM_NO_SCRATCH | GEX_FLAG_SCRATCH_SEG_OFFSET);
-  if ((flags & kQueries) != 0) return new_tm_p != nullptr ? kScratchBytes : 0;
+  if ((flags & kQueries) != 0) return new_tm_p != nullptr ? scratch_wanted(flags) : 0;
   gex_Memvec_t scratch{};
   if (new_tm_p != nullptr) {
     if (color < 0) fatal("gex_TM_Split: a colour is not negative: %d (GX-069)", color);
@@ -171,7 +178,7 @@ size_t gex_TM_Dup(gex_TM_t* new_tm_p, gex_TM_t orig_tm, gex_Addr_t scratch_addr,
   const ClientCall inside("gex_TM_Dup");
   check_team("gex_TM_Dup", orig_tm);
   check_flags("gex_TM_Dup", flags, kQueries | kScratchKinds | GEX_FLAG_SCRATCH_SEG_OFFSET);
-  if ((flags & kQueries) != 0) return kScratchBytes;
+  if ((flags & kQueries) != 0) return scratch_wanted(flags);
   check_scratch_kind("gex_TM_Dup", flags, kScratchKinds & ~GEX_FLAG_TM_GLOBAL_SCRATCH);
   check(new_tm_p != nullptr, "gex_TM_Dup wants to know where to write the new team (EX-099)");
   const gex_Memvec_t scratch =
@@ -187,7 +194,7 @@ size_t gex_TM_Create(gex_TM_t* new_tms, size_t num_new_tms, gex_TM_t parent_tm,
   check_team("gex_TM_Create", parent_tm);
   check_flags("gex_TM_Create", flags,
               kQueries | kScratchKinds | GEX_FLAG_SCRATCH_SEG_OFFSET | GEX_FLAG_RANK_IS_JOBRANK);
-  if ((flags & kQueries) != 0) return numargs != 0 ? kScratchBytes : 0;
+  if ((flags & kQueries) != 0) return numargs != 0 ? scratch_wanted(flags) : 0;
   TeamWanted wanted;
   if (numargs != 0) {
     check_scratch_kind("gex_TM_Create", flags, kScratchKinds);

@@ -34,6 +34,15 @@ bool driver_has(const Route& route, const AtomicOperands& operands) noexcept {
          route.reach == Reach::kWhole;
 }
 
+/// To the one NIC whose atomics that rank's memory sees, whatever way other work takes.
+Route nic_route(Rank owner) noexcept {
+  Route route;
+  route.driver_index = static_cast<uint8_t>(engine.atomic_rail_of(owner));
+  route.driver = engine.drivers[route.driver_index].driver;
+  route.region_key = engine.nic_atomic_keys[owner];
+  return route;
+}
+
 bool post_atomic(Target to, const Route& route, const void* address, const AtomicOperands& operands,
                  void* result, uint64_t cookie, Patience patience) noexcept {
   Work work{};
@@ -125,19 +134,23 @@ void on_value(pinwire_token* token, int32_t cookie_low, int32_t cookie_high, int
 
 }  // namespace
 
-bool start_atomic(Target to, void* address, const AtomicCall& call, void* result, pinwire_op& op,
-                  std::atomic<uint32_t>* under_way, Patience patience) noexcept {
+bool start_atomic(pinwire_ad& domain, Target to, void* address, const AtomicCall& call,
+                  void* result, pinwire_op& op, Patience patience) noexcept {
   const Route& route = engine.routes[to];
-  if (route.driver == nullptr) {
+  const bool by_nic = domain.way == AtomicWay::kNic;
+  if (route.driver == nullptr && !by_nic) {
     const uint64_t old = apply(call, address);
     if (result != nullptr) std::memcpy(result, &old, atomic_bytes(call.type));
     return true;
   }
-  const uint64_t cookie = counted_cookie(op, under_way);
+  const uint64_t cookie = counted_cookie(op, kUsageChecks ? &domain.under_way : nullptr);
   ++op.started;
   AtomicOperands operands;
+  const bool has_form = as_driver_atomic(call, operands);
+  dcheck(!by_nic || has_form, "a domain's operation is none of the NIC's", call.code, call.type);
   const bool is_started =
-      as_driver_atomic(call, operands) && driver_has(route, operands)
+      by_nic ? post_atomic(to, nic_route(rank_of(to)), address, operands, result, cookie, patience)
+      : has_form && driver_has(route, operands)
           ? post_atomic(to, route, address, operands, result, cookie, patience)
           : request_atomic(rank_of(to), address, call, result, cookie, patience);
   if (is_started) [[likely]]

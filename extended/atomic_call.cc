@@ -108,4 +108,14 @@ bool as_driver_atomic(const AtomicCall& call, AtomicOperands& operands) noexcept
   return false;
 }
 
+bool are_driver_atomics(gex_DT_t type, gex_OP_t codes, uint32_t known) noexcept {
+  for (gex_OP_t left = codes; left != 0; left &= left - 1) {
+    AtomicOperands operands;
+    const gex_OP_t code = left & (~left + 1);
+    if (!as_driver_atomic({type, code, 0, 0}, operands)) return false;
+    if ((known & atomic_bit(operands.code)) == 0) return false;
+  }
+  return true;
+}
+
 }  // namespace pinwire

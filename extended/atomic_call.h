@@ -28,5 +28,7 @@ uint64_t apply(const AtomicCall& call, void* at) noexcept;
 
 /// Operations of 64 bits that drivers know, too; of any other: false.
 bool as_driver_atomic(const AtomicCall& call, AtomicOperands& operands) noexcept;
+/// Whether a driver that knows `known`, an atomic_bit() for each, does all of these.
+bool are_driver_atomics(gex_DT_t type, gex_OP_t codes, uint32_t known) noexcept;
 
 }  // namespace pinwire

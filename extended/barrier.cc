@@ -1,72 +1,45 @@
 #include "extended/barrier.h"
 
-#include <atomic>
-#include <bit>
 #include <vector>
 
-#include "am/handlers.h"
 #include "am/progress.h"
-#include "am/send.h"
 #include "am/sleep.h"
 #include "core/base/breach.h"
 #include "extended/barrier_lines.h"
+#include "extended/coll/member.h"
+#include "extended/led_barrier.h"
 
 namespace pinwire {
 namespace {
 
 constexpr int kFlagAnonymous = 1;
 constexpr int kFlagMismatch = 2;
-constexpr uint32_t kRoundsMax = 32;
+struct BarrierState : Deferred {
+  BarrierState() noexcept : led(*this) { run = go_on; }
 
-struct Arrival {
-  std::atomic<bool> here{false};
-  std::atomic<uint64_t> value{0};
-};
-
-struct BarrierState {
   uint64_t phase = 0;  ///< notifies so far
   bool notified = false;
   BarrierArguments said{};  ///< by notify
   BarrierValue merged{};
-  std::vector<shm::BarrierLine*> lines;  ///< of all ranks; empty: dissemination
+  std::vector<shm::BarrierLine*> lines;  ///< of all ranks; empty: `led`
   uint32_t next_line = 0;                ///< ranks before it are merged
-  uint32_t rounds = 0;
-  uint32_t round = 0;  ///< rounds sent
-  // A peer may be one phase ahead, never two: two sets, by the parity of the phase.
-  Arrival arrivals[2][kRoundsMax];
-};
+  LedBarrier led;
 
+ private:
+  static uint32_t go_on(Deferred& self) noexcept {
+    auto& state = static_cast<BarrierState&>(self);
+    const uint64_t before = state.led.over();
+    if (state.led.go_on() == LedBarrier::Awaits::kLine) defer(state);
+    return static_cast<uint32_t>(state.led.over() - before);
+  }
+};
 BarrierState state;
 
-void on_arrival(pinwire_token*, int32_t where, int32_t kind, int32_t id) {
-  Arrival& arrival = state.arrivals[where & 1][where >> 1];
-  const BarrierValue value{static_cast<BarrierValue::Kind>(kind), id};
-  arrival.value.store(value.packed(), std::memory_order_relaxed);
-  arrival.here.store(true, std::memory_order_release);  // pairs with the acquire in disseminate()
-}
-
-void send_round() noexcept {
-  const Rank to =
-      static_cast<Rank>((engine.rank + (uint64_t{1} << state.round)) % engine.rank_count);
-  const auto parity = static_cast<int32_t>(state.phase & 1);
-  const int32_t args[] = {parity | static_cast<int32_t>(state.round << 1),
-                          static_cast<int32_t>(state.merged.kind), state.merged.id};
-  request_short(to, {kHandlerBarrier, 3, args});
-  ++state.round;
-}
-
-/// True when all rounds are in.
-bool disseminate() noexcept {
-  while (state.round != 0) {
-    Arrival& arrival = state.arrivals[state.phase & 1][state.round - 1];
-    if (!arrival.here.load(std::memory_order_acquire)) return false;
-    arrival.here.store(false, std::memory_order_relaxed);
-    state.merged = BarrierValue::merge(
-        state.merged, BarrierValue::unpack(arrival.value.load(std::memory_order_relaxed)));
-    if (state.round == state.rounds) return true;
-    send_round();
-  }
-  return true;  // one rank
+LedBarrier* find_led(uint32_t index) {
+  if (index == 0) return state.led.is_open() ? &state.led : nullptr;
+  Member* member = find_seat(index - 1);
+  return member != nullptr && member->line_barrier.led.is_open() ? &member->line_barrier.led
+                                                                 : nullptr;
 }
 
 /// True when every line shows this phase.
@@ -91,7 +64,13 @@ bool ask_for_message() noexcept {
   }
 }
 
-bool everyone_notified() noexcept { return state.lines.empty() ? disseminate() : read_lines(); }
+bool everyone_notified() noexcept {
+  if (!state.lines.empty()) return read_lines();
+  if (!state.led.is_open()) return true;  // one rank
+  if (state.led.over() < state.phase) return false;
+  state.merged = BarrierValue::unpack(state.led.merged());
+  return true;
+}
 
 void check_notified(const char* call) noexcept {
   if (!state.notified)
@@ -99,6 +78,7 @@ void check_notified(const char* call) noexcept {
 }
 
 BarrierResult finish(int id, int flags) noexcept {
+  show_order_of_puts();
   state.notified = false;
   const bool fits = barriers_of_ex ? names_what_is_agreed(state.said, {id, flags}, state.merged)
                                    : repeats_notify(state.said, {id, flags});
@@ -132,14 +112,18 @@ bool names_what_is_agreed(BarrierArguments notify, BarrierArguments wait,
   return BarrierValue::merge(all, said).kind != BarrierValue::kMismatch;
 }
 
-void open_barrier(bool by_lines) noexcept {
-  register_internal(kHandlerBarrier, on_arrival);
-  state.rounds = static_cast<uint32_t>(std::bit_width(engine.rank_count - 1));
-  if (!by_lines) return;
-  for (Rank rank = 0; rank < engine.rank_count; ++rank) {
-    if (rank != engine.rank) state.lines.push_back(barrier_line(rank, 0));
+void open_barrier() {
+  open_led_barriers(find_led);
+  std::vector<BarrierSeat> seats;
+  for (Rank rank = 0; rank < engine.rank_count; ++rank) seats.push_back({rank, 0});
+  if (!are_few_beside(seats)) {
+    if (engine.rank_count > 1) state.led.open(seats, engine.rank, 0);
+    return;
   }
-  state.lines.push_back(barrier_line(engine.rank, 0));
+  for (Rank rank = 0; rank < engine.rank_count; ++rank) {
+    if (rank != engine.rank) state.lines.push_back(&barrier_lines(rank, 0)->here);
+  }
+  state.lines.push_back(&barrier_lines(engine.rank, 0)->here);
 }
 
 void barrier_notify(int id, int flags) noexcept {
@@ -150,11 +134,11 @@ void barrier_notify(int id, int flags) noexcept {
   ++state.phase;
   state.merged = BarrierValue::of(id, flags);
   state.next_line = 0;
-  state.round = 0;
   if (!state.lines.empty()) {
     notify_line(*state.lines.back(), state.phase, state.merged.packed());
-  } else if (state.rounds != 0) {
-    send_round();
+  } else if (state.led.is_open()) {
+    state.led.enter(state.merged.packed());
+    run_or_defer(state);
   } else {
     check(engine.target_count != 0, "a barrier before gasnet_attach (C1-056)");
   }

@@ -1,7 +1,7 @@
 // The split-phase barrier (3.5), named and anonymous.
 //
 // Inside one host every rank writes its value and phase to a line that the others read: one
-// cache-line transfer. Otherwise dissemination by active messages, ceil(log2 N) rounds.
+// cache-line transfer. Otherwise extended/led_barrier.h.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +38,8 @@ inline constinit bool barriers_of_ex = false;  ///< which rule
 
 enum class BarrierResult : uint8_t { kOk, kMismatch, kNotReady };
 
-/// By the lines of all ranks (extended/barrier_lines.h), or by active messages.
-void open_barrier(bool by_lines) noexcept;
+/// After open_barrier_lines().
+void open_barrier();
 
 /// One thread at a time (C1-263). Misuse is fatal (C1-265, C1-267).
 void barrier_notify(int id, int flags) noexcept;

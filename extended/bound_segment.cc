@@ -32,6 +32,7 @@ constexpr uint64_t kPageBytes = GASNET_PAGESIZE;
 /// Of bound endpoints; written by one thread at a time, read by handlers.
 std::atomic<const Registration*> bound_to[kEndpointsMax];
 std::mutex registering;
+uint64_t serials = 0;  // under it
 
 /// The pages that the segment lies on: what a device registers.
 struct Pages {
@@ -162,6 +163,7 @@ Status fill_registration(const pinwire_segment& segment, Registration& made) {
   made.range.bytes = segment.bytes;
   made.facts.base = made.range.base;
   made.facts.bytes = made.range.bytes;
+  made.facts.serial = ++serials;
   made.facts.pid = job()->ranks[engine.rank].pid;
   made.facts.fd = segment.memory.fd;
   if (segment.kind != nullptr) {

@@ -63,11 +63,16 @@ Status open_one(Job& job, Driver& driver) {
 }
 
 Status connect_peers(Job& job, uint32_t driver_index, const std::vector<Way>& ways, Way mine) {
-  Driver& driver = *engine.drivers[driver_index].driver;
+  DriverSlot& slot = engine.drivers[driver_index];
+  Driver& driver = *slot.driver;
+  slot.meets_all = mine == Way::kNetwork && slot.caps.reaches_self && slot.caps.atomic64 != 0;
   auto addresses = job.bootstrap->all_gather(driver.address());
   if (!addresses) return addresses.error();
   for (Rank peer = 0; peer < engine.rank_count; ++peer) {
-    if (ways[peer] != mine) continue;
+    if (ways[peer] != mine) {
+      slot.meets_all = slot.meets_all && driver.connect(peer, (*addresses)[peer]);
+      continue;
+    }
     if (auto connected = driver.connect(peer, (*addresses)[peer]); !connected) {
       return error("cannot connect to rank %u: %s", peer, connected.sentence().c_str());
     }
@@ -76,7 +81,7 @@ Status connect_peers(Job& job, uint32_t driver_index, const std::vector<Way>& wa
     engine.routes[peer].driver_index = static_cast<uint8_t>(driver_index);
   }
   // Peers may carry less than this rank's device does.
-  const Caps caps = engine.drivers[driver_index].caps = driver.caps();
+  const Caps caps = slot.caps = driver.caps();
   check(caps.inline_bytes_max <= caps.eager_bytes_max &&
             caps.eager_bytes_max <= caps.copied_bytes_max,
         "a driver holds no copy of what it says is cheaper copied", caps.inline_bytes_max,

@@ -130,11 +130,11 @@ void close_drivers(int code) noexcept {
 
 /// What every way out has in common. `code` is told to the launcher first: the others' time to
 /// leave too begins then.
-void say_good_bye(int code) noexcept {
+void say_good_bye(int code, Bootstrap::AfterIt after) noexcept {
   if constexpr (kUsageChecks) {
     if (code == 0 && !this_thread.in_handler) warn_of_leaks();
   }
-  job()->bootstrap->leaving(code);
+  job()->bootstrap->leaving(code, after);
   refuse_interrupts();
   stop_dispatcher();
   setitimer(ITIMER_REAL, &kNoTimer, nullptr);  // the client's, whose handler would come in between
@@ -149,7 +149,8 @@ void say_good_bye(int code) noexcept {
 /// return from main() or exit(): the job must not hang without this rank (C1-106).
 void at_exit(int code, void*) noexcept {
   const bool is_this_rank = getpid() == rank_process;  // and no child that the client forked
-  if (is_this_rank && !leaving.exchange(true)) say_good_bye(code);
+  if (is_this_rank && !leaving.exchange(true))
+    say_good_bye(code, Bootstrap::AfterIt::kExitHandlers);
 }
 
 void on_terminate(int) { raise(SIGQUIT); }  // C1-104
@@ -188,7 +189,7 @@ void leave_job(int code) noexcept {
     // Another thread, or a frame below this signal handler, is already leaving with its own code.
     for (;;) pause();
   }
-  say_good_bye(code);
+  say_good_bye(code, Bootstrap::AfterIt::kNothing);
   _exit(code & 0xff);
 }
 

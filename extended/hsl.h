@@ -9,7 +9,7 @@
 
 #include "am/interrupts.h"
 #include "core/base/check.h"
-#include "core/mode.h"
+#include "core/exact_mode.h"
 
 namespace pinwire {
 

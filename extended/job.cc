@@ -27,6 +27,7 @@
 #include "extended/canary.h"
 #include "extended/coll/mail.h"
 #include "extended/coll/member.h"
+#include "extended/coll/stream.h"
 #include "extended/connect.h"
 #include "extended/debugging.h"
 #include "extended/exit.h"
@@ -130,21 +131,17 @@ Status read_job_settings(Job& job) {
   return success();
 }
 
-bool shares_memory_with_all(const Job& job) noexcept {
-  return job.shm != nullptr &&
-         std::all_of(job.places.begin(), job.places.end(),
-                     [](const RankPlace& place) { return place.supernode == 0; });
-}
-
+/// Ranks of one host share lines, whatever carries their messages.
 Status choose_barrier(Job& job) {
-  const bool is_near = shares_memory_with_all(job);
-  if (job.settings.barrier == BarrierChoice::kPshm && !is_near && engine.rank_count != 1) {
+  if (job.settings.barrier != BarrierChoice::kAmDissem) {
+    const auto places = place_ranks(job.ranks, job.settings.supernode_maxsize);
+    if (auto opened = open_barrier_lines(*job.bootstrap, places); !opened) return opened;
+  }
+  if (job.settings.barrier == BarrierChoice::kPshm && !all_are_beside()) {
     return error(
         "GASNET_BARRIER=PSHM, but not all ranks share memory; leave it to DISSEM or say AMDISSEM");
   }
-  const bool may_use_lines = job.settings.barrier != BarrierChoice::kAmDissem;
-  open_barrier_lines(may_use_lines ? job.shm : nullptr, job.shm_index);
-  open_barrier(is_near && may_use_lines);
+  open_barrier();
   Member& of_all = *objects.team->member;  // its seat was taken before there were drivers
   of_all.line_barrier.open(of_all, 0);
   return success();
@@ -191,6 +188,7 @@ Status create_segment(Job& job, uint64_t segment_bytes) {
 Status bring_up(Job& job) {
   register_transfer_handlers();
   register_mail();
+  register_streams();
   register_segment_questions();
   vis::register_peer_completion();
   has_dispatcher = job.settings.dispatch != DispatchMode::kPoll;

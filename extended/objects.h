@@ -63,9 +63,9 @@ struct pinwire_tm {
   gex_Rank_t rank = 0;
   gex_Rank_t size = 0;
   const void* client_data = nullptr;
-  pinwire::Member* member = nullptr;            ///< its collectives (extended/coll)
-  gex_Flags_t flags = 0;                        ///< as it was made with
-  gex_Memvec_t scratch{};                       ///< of the client, which gets it back; unused
+  pinwire::Member* member = nullptr;  ///< its collectives (extended/coll)
+  gex_Flags_t flags = 0;              ///< as it was made with
+  gex_Memvec_t scratch{};             ///< of the client, which gets it back; coll/scratch_parts.h
   std::unique_ptr<pinwire::TeamTables> tables;  ///< nullptr: of gex_Client_Init
 };
 static_assert(offsetof(pinwire_tm, members) == 0);

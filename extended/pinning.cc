@@ -70,7 +70,8 @@ RemoteCache::Grant open_own_pins(const Job& job, uint32_t driver_index, bool in_
   auto* demand = new Demand;
   const bool has_buckets = shares.buckets_per_peer != 0;
   demand->own.open(*engine.drivers[driver_index].driver, shares, engine.rank_count,
-                   has_buckets ? engine.own_base : 0, has_buckets ? engine.own_bytes : 0);
+                   has_buckets ? reinterpret_cast<uint64_t>(job.segment.base) : 0,
+                   has_buckets ? job.segment_bytes : 0);
   open_watch(job);
   if (watch != nullptr) demand->own.keep(*watch);
   demands[driver_index] = demand;

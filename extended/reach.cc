@@ -24,6 +24,9 @@ struct SegmentFacts {
   uint32_t read_keys[kDriversMax];  ///< to get with
   Reach reach[kDriversMax];
   RemoteCache::Grant grants[kDriversMax];  ///< of Reach::kBuckets
+  uint32_t atomic64[kDriversMax];          ///< as in Caps
+  bool atomics_meet_cpu[kDriversMax];      ///< likewise
+  bool meets_all[kDriversMax];             ///< DriverSlot's
 };
 
 /// All memory is EVERYTHING's segment (C1-114).
@@ -33,8 +36,6 @@ void state_range(const Job& job, SegmentFacts& facts) noexcept {
   facts.bytes = is_all ? ~uint64_t{0} : job.segment_bytes;
   facts.pid = job.ranks[engine.rank].pid;
   facts.fd = job.segment.fd;
-  engine.own_base = facts.base;
-  engine.own_bytes = facts.bytes;
 }
 
 /// Pages that a device keeps in place must all be there.
@@ -88,11 +89,46 @@ Status publish_by(const Job& job, uint32_t index, SegmentFacts& facts) {
 }
 
 /// What a driver can do may depend on how it is used. It does where all memory is a segment, which
-/// is before anyone polls; where it does not, a dispatcher may be reading this.
-void learn_caps() noexcept {
+/// is before anyone polls; where it does not, a dispatcher may be reading this. Its atomics are the
+/// target's, so they are worth what they are at all ranks.
+void learn_caps(const std::vector<SegmentFacts>& facts) noexcept {
+  for (uint32_t d = 0; d < engine.driver_count; ++d) {
+    Caps caps = engine.drivers[d].driver->caps();
+    for (const SegmentFacts& of : facts) {
+      caps.atomic64 &= of.atomic64[d];
+      caps.atomics_meet_cpu = caps.atomics_meet_cpu && of.atomics_meet_cpu[d];
+    }
+    if (caps != engine.drivers[d].caps) engine.drivers[d].caps = caps;
+  }
+}
+
+void state_atomics(SegmentFacts& facts) noexcept {
   for (uint32_t d = 0; d < engine.driver_count; ++d) {
     const Caps caps = engine.drivers[d].driver->caps();
-    if (caps != engine.drivers[d].caps) engine.drivers[d].caps = caps;
+    facts.atomic64[d] = caps.atomic64;
+    facts.atomics_meet_cpu[d] = caps.atomics_meet_cpu;
+    facts.meets_all[d] = engine.drivers[d].meets_all;
+  }
+}
+
+/// Where the NICs' atomics meet the CPU's nothing need go out of its way. After learn_caps(). The
+/// same on all ranks, as each decides by what all have told.
+void agree_on_nic_atomics(const std::vector<SegmentFacts>& facts) {
+  uint32_t codes = kAllAtomics;
+  bool meet_cpu = true;
+  for (uint32_t rail = 0; rail < engine.rail_count; ++rail) {
+    const uint32_t d = engine.rail_first + rail;
+    codes &= engine.drivers[d].caps.atomic64;
+    meet_cpu = meet_cpu && engine.drivers[d].caps.atomics_meet_cpu;
+    for (const SegmentFacts& of : facts) {
+      if (!of.meets_all[d] || (of.bytes != 0 && of.reach[d] != Reach::kWhole)) return;
+    }
+  }
+  if (codes == 0 || meet_cpu) return;
+  engine.nic_atomics = codes;
+  engine.nic_atomic_keys = new uint32_t[engine.rank_count];
+  for (Rank rank = 0; rank < engine.rank_count; ++rank) {
+    engine.nic_atomic_keys[rank] = facts[rank].keys[engine.atomic_rail_of(rank)];
   }
 }
 
@@ -110,6 +146,9 @@ Result<SegmentFacts> publish_own(const Job& job) {
       log_note("own memory is reached over %s %s", name, way);
     }
   }
+  state_atomics(facts);
+  engine.own_base = facts.base;
+  engine.own_bytes.store(facts.bytes, std::memory_order_release);  // pairs with Engine::owns()
   return facts;
 }
 
@@ -157,7 +196,6 @@ void keep_read_keys(const std::vector<SegmentFacts>& facts) {
 Status reach_peer(Job& job, Rank peer, const SegmentFacts& facts) {
   Route& route = engine.routes[peer];
   route.segment_base = facts.base;
-  route.segment_bytes = facts.bytes;
   route.region_key = facts.keys[route.driver_index];
   if (facts.bytes == 0) return success();
   if (route.driver == nullptr) {
@@ -198,8 +236,13 @@ void let_headers_reach(Target to, uint64_t base, uint64_t bytes, uint64_t delta)
   reach.base = base;
   reach.delta = delta;
   reach.mapped = bytes;
-  if (!engine.has_devices.load(std::memory_order_relaxed)) reach.size = bytes;
+  // Last: who finds the size of an entry that was empty finds where it is. The headers' plain loads
+  // are ordered by what they compare and, on x86, by the processor.
+  if (engine.has_devices.load(std::memory_order_relaxed)) return;
+  std::atomic_ref(reach.size).store(bytes, std::memory_order_release);
 }
+
+void forget_headers_reach(Target to) noexcept { ::pinwire_reach[to] = {}; }
 
 void keep_headers_out() noexcept {
   for (uint32_t endpoint = 0; endpoint < kEndpointsMax; ++endpoint) {
@@ -223,6 +266,7 @@ Status publish_segments(Job& job, const Gather& gather) {
     }
     std::memcpy(&facts[peer], (*all)[peer].data(), sizeof facts[peer]);
     if (auto reached = reach_peer(job, peer, facts[peer]); !reached) return reached;
+    engine.routes[peer].publish(facts[peer].bytes);
     if (!keep_rail_keys(peer, facts[peer])) engine.stripe_bytes_min = ~uint64_t{0};
   }
   keep_read_keys(facts);
@@ -230,7 +274,8 @@ Status publish_segments(Job& job, const Gather& gather) {
     if (demands[d] == nullptr) continue;
     if (auto taken = take_grants(d, facts); !taken) return taken;
   }
-  learn_caps();
+  learn_caps(facts);
+  agree_on_nic_atomics(facts);
   return success();
 }
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 #include "am/handlers.h"
@@ -25,12 +26,20 @@ static_assert(kEndpointsMax <= ShmDriver::kBoundRegionsMax && kEndpointsMax == G
 /// Two threads may want the same segment first.
 std::mutex learning;
 
+/// What was told last of an endpoint's segment.
+struct Told {
+  uint64_t serial;
+  SegmentMemory mapped;  ///< where it is in this process; or nothing
+};
+std::unordered_map<Target, Told> told_of;  // under `learning`
+
 /// A key for the shared-memory driver, or leave to send messages.
-Status reach_by_shm(Rank peer, const BoundFacts& facts, Route& route) {
+Status reach_by_shm(Rank peer, const BoundFacts& facts, Route& route, SegmentMemory& kept) {
   ShmDriver& shm = *job()->shm;
   if (facts.fd >= 0) {
     auto mapped = map_peer_memory(facts.pid, facts.fd, facts.bytes);
     if (!mapped) return error("rank %u: %s", peer, mapped.sentence().c_str());
+    kept = *mapped;
     route.region_key =
         shm.map_bound_region(peer, facts.endpoint, facts.base, facts.bytes, mapped->base);
     let_headers_reach(target_of(peer, facts.endpoint), facts.base, facts.bytes,
@@ -43,6 +52,16 @@ Status reach_by_shm(Rank peer, const BoundFacts& facts, Route& route) {
     route.reach = Reach::kMessages;
   }
   return success();
+}
+
+/// The owner destroyed it: no transfer names it any more (EX-058), and its pages are gone already.
+void forget(Target to) noexcept {
+  const auto known = told_of.find(to);
+  if (known == told_of.end()) return;
+  forget_headers_reach(to);
+  engine.routes[to].publish(0);
+  release_segment_memory(known->second.mapped);
+  told_of.erase(known);
 }
 
 bool is_sane(const BoundFacts& facts) noexcept {
@@ -90,13 +109,18 @@ BoundFacts ask(Target to) noexcept {
 }  // namespace
 
 Status reach_bound(Rank peer, const BoundFacts& facts) {
-  if (facts.bytes == 0) return success();
   if (!is_sane(facts)) return error("rank %u tells malformed facts of a segment", peer);
   const Target to = target_of(peer, facts.endpoint);
+  if (const auto known = told_of.find(to); known != told_of.end()) {
+    if (known->second.serial == facts.serial) return success();  // EX-077: published once more
+    forget(to);
+  }
+  if (facts.bytes == 0) return success();
+  Told told{facts.serial, {}};
   Route route = engine.routes[peer];
   route.is_bound = true;
   route.segment_base = facts.base;
-  route.segment_bytes = facts.bytes;
+  route.segment_bytes = 0;
   route.region_key = facts.keys[route.driver_index];
   route.reach = facts.reach[route.driver_index];
   route.is_device = facts.is_device;
@@ -107,9 +131,11 @@ Status reach_bound(Rank peer, const BoundFacts& facts) {
     route.reach = Reach::kWhole;
     let_headers_reach(to, facts.base, facts.bytes, 0);
   } else if (job()->shm != nullptr && route.driver_index == job()->shm_index) {
-    if (auto reached = reach_by_shm(peer, facts, route); !reached) return reached;
+    if (auto reached = reach_by_shm(peer, facts, route, told.mapped); !reached) return reached;
   }
   engine.routes[to] = route;
+  engine.routes[to].publish(facts.bytes);
+  told_of.insert_or_assign(to, told);
   trace_line('O', "segment of endpoint %u of rank %u is known", facts.endpoint, peer);
   return success();
 }
@@ -117,10 +143,10 @@ Status reach_bound(Rank peer, const BoundFacts& facts) {
 bool learn_segment(Target to) noexcept {
   const Rank peer = rank_of(to);
   if (peer >= engine.target_count || endpoint_of(to) >= kEndpointsMax) return false;
-  if (engine.routes[to].segment_bytes != 0 || this_thread.in_handler) return false;
+  if (engine.routes[to].known_bytes() != 0 || this_thread.in_handler) return false;
   const BoundFacts facts = peer == engine.rank ? own_bound_facts(endpoint_of(to)) : ask(to);
   const std::lock_guard guard(learning);
-  if (engine.routes[to].segment_bytes != 0) return true;  // another thread was first
+  if (engine.routes[to].known_bytes() != 0) return true;  // another thread was first
   if (const Status reached = reach_bound(peer, facts); !reached) {
     fatal("%s", reached.sentence().c_str());
   }

@@ -51,9 +51,11 @@ bool post_pieces(const Work& whole, Target to, const Route& route, std::byte* lo
   uint64_t piece_max = caps.put_bytes_max;
   if (!caps.reaches(whole.local_key)) {
     if (pays_to_pin(route, bytes)) {
-      op.started += whole.op == Op::kPut ? put_on_demand(to, remote, local, bytes, false, op.done)
-                                         : get_on_demand(to, remote, local, bytes, op.done);
-      return true;
+      const uint32_t count = whole.op == Op::kPut
+                                 ? put_on_demand(to, remote, local, bytes, false, op.done, patience)
+                                 : get_on_demand(to, remote, local, bytes, op.done, patience);
+      op.started += count;
+      return count != 0 || patience == Patience::kWaits;
     }
     piece_max = caps.copied_bytes_max;
   }
@@ -70,25 +72,31 @@ bool post_pieces(const Work& whole, Target to, const Route& route, std::byte* lo
   return true;
 }
 
-/// To memory that no one key covers.
-[[gnu::noinline]] void start_put_in_parts(Target to, uint64_t dest, const void* source,
-                                          size_t bytes, SourceUntil until,
-                                          pinwire_op& op) noexcept {
+/// To memory that no one key covers. False: not even the first piece found room.
+[[gnu::noinline]] bool start_put_in_parts(Target to, uint64_t dest, const void* source,
+                                          size_t bytes, SourceUntil until, pinwire_op& op,
+                                          Patience patience) noexcept {
   const Route& route = engine.routes[to];
+  const bool waits = patience == Patience::kWaits;
   if (route.reach >= Reach::kMessages) {  // the source is free on return
-    op.started += pays_to_pin(route, bytes) ? put_on_demand(to, dest, source, bytes, false, op.done)
-                                            : put_by_message(to, dest, source, bytes, op.done);
-    return;
+    const uint32_t count = pays_to_pin(route, bytes)
+                               ? put_on_demand(to, dest, source, bytes, false, op.done, patience)
+                               : put_by_message(to, dest, source, bytes, op.done, patience);
+    op.started += count;
+    return count != 0 || waits;
   }
   const Caps& caps = engine.drivers[route.driver_index].caps;
   const bool is_copied = caps.copies(bytes, until == SourceUntil::kReturn);
   if (until == SourceUntil::kDone || is_copied) {
-    op.started += put_on_demand(to, dest, source, bytes, is_copied, op.done);
-    return;
+    const uint32_t count = put_on_demand(to, dest, source, bytes, is_copied, op.done, patience);
+    op.started += count;
+    return count != 0 || waits;
   }
   pinwire_op here{};
-  here.started = put_on_demand(to, dest, source, bytes, is_copied, here.done);
+  here.started = put_on_demand(to, dest, source, bytes, is_copied, here.done, patience);
+  if (here.started == 0 && !waits) return false;
   wait_until([&] { return here.finished(); });
+  return true;
 }
 
 void on_memset(pinwire_token* token, int32_t address_low, int32_t address_high, int32_t bytes_low,
@@ -104,13 +112,9 @@ void on_memset(pinwire_token* token, int32_t address_low, int32_t address_high, 
 
 bool in_segment_of(Target to, const void* address, size_t bytes) noexcept {
   const Route& route = engine.routes[to];
-  const auto is_inside = [&] {
-    return inside(reinterpret_cast<uint64_t>(address), bytes, route.segment_base,
-                  route.segment_bytes);
-  };
-  if (is_inside()) [[likely]]
+  if (route.covers(address, bytes)) [[likely]]
     return true;
-  return learn_segment(to) && is_inside();
+  return learn_segment(to) && route.covers(address, bytes);
 }
 
 bool start_put(Target to, void* dest, const void* source, size_t bytes, SourceUntil until,
@@ -130,8 +134,7 @@ bool start_put(Target to, void* dest, const void* source, size_t bytes, SourceUn
   }
   const auto remote = reinterpret_cast<uint64_t>(dest);
   if (route.reach != Reach::kWhole) [[unlikely]] {
-    start_put_in_parts(to, remote, source, bytes, until, op);
-    return true;
+    return start_put_in_parts(to, remote, source, bytes, until, op, patience);
   }
   const bool is_copied = !is_device && engine.drivers[route.driver_index].caps.copies(
                                            bytes, until == SourceUntil::kReturn);
@@ -174,10 +177,11 @@ bool start_get(Target from, const void* source, void* dest, size_t bytes, pinwir
   }
   const auto remote = reinterpret_cast<uint64_t>(source);
   if (route.reach != Reach::kWhole) [[unlikely]] {
-    op.started += route.reach >= Reach::kMessages && !pays_to_pin(route, bytes)
-                      ? get_by_message(from, remote, dest, bytes, op.done)
-                      : get_on_demand(from, remote, dest, bytes, op.done);
-    return true;
+    const uint32_t count = route.reach >= Reach::kMessages && !pays_to_pin(route, bytes)
+                               ? get_by_message(from, remote, dest, bytes, op.done, patience)
+                               : get_on_demand(from, remote, dest, bytes, op.done, patience);
+    op.started += count;
+    return count != 0 || patience == Patience::kWaits;
   }
   Work work = one_sided(Op::kGet, from, route, op);
   work.flags = flags;

@@ -21,9 +21,9 @@ bool in_segment_of(Target to, const void* address, size_t bytes) noexcept;
 /// small enough for the driver to copy. Zero bytes and one's own memory finish at once.
 ///
 /// With Patience::kTries nothing is started, and false returned, when the first piece finds no room
-/// at once; what has begun is started whole. It goes by one rail; memory that is pinned on demand,
-/// or reached by messages, takes answers of the peer before anything moves, and is waited for; and
-/// what has device memory at its end here, is complete at return.
+/// at once; what has begun is started whole. It goes by one rail; where the peer's memory is pinned
+/// on demand, and it is not known that it is, by messages (am/on_demand.h); and what has device
+/// memory at its end here, is complete at return.
 bool start_put(Target to, void* dest, const void* source, size_t bytes, SourceUntil until,
                pinwire_op& op, Patience patience = Patience::kWaits) noexcept;
 bool start_get(Target from, const void* source, void* dest, size_t bytes, pinwire_op& op,

@@ -173,9 +173,8 @@ void check_range(const char* call, Target to, const void* address, size_t bytes)
   }
   const Route& route = engine.routes[to];
   if (bytes == 0) return;                                        // addresses may be anything
-  if (route.segment_bytes == 0 && endpoint_of(to) != 0) return;  // not known yet: the call will ask
-  if (inside(reinterpret_cast<uint64_t>(address), bytes, route.segment_base, route.segment_bytes))
-    return;
+  if (route.known_bytes() == 0 && endpoint_of(to) != 0) return;  // not known yet: the call will ask
+  if (route.covers(address, bytes)) return;
   breach("C1-295", "%s: %zu bytes at %p are not in the segment of node %u, %llu bytes at 0x%llx",
          call, bytes, address, node, static_cast<unsigned long long>(route.segment_bytes),
          static_cast<unsigned long long>(route.segment_base));
@@ -250,6 +249,9 @@ void warn_of_leaks() noexcept {
   } else if (handles != 0) {
     warn_of_breach("C1-297", "the job ends with %u handle(s) of this thread never synchronised",
                    handles);
+  }
+  if (const char* open = client_usage.prepared[false]) {
+    warn_of_breach("GX-119", "the job ends before the Commit or Cancel of this thread's %s", open);
   }
 }
 

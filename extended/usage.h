@@ -10,7 +10,7 @@
 #include "core/base/breach.h"
 #include "core/base/check.h"
 #include "core/engine/target.h"
-#include "core/mode.h"
+#include "core/exact_mode.h"
 
 namespace pinwire {
 

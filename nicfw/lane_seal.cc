@@ -2,10 +2,14 @@
 #include <cstring>
 
 #include "core/base/bits.h"
+#include "core/base/mapped_copy.h"
 #include "nicfw/crc32c.h"
 #include "nicfw/lane.h"
 
 namespace pinwire {
+
+/// What stands for the source of a get that is gone; as much as frame_bytes_max can say.
+constexpr std::byte kGone[UINT16_MAX] = {};
 
 constexpr uint32_t kAckFrameBytes = 192;
 static_assert(kRecordsOffset + kSackBytes <= kAckFrameBytes);
@@ -84,16 +88,21 @@ void Lane::seal(SendSlot& slot) noexcept {
 }
 
 /// The source of a get may change between its CRC and the device's read of it: the receiver drops
-/// such a frame, and its repetition is sent from a copy, so that it cannot happen twice.
+/// such a frame, and its repetition is sent from a copy, so that it cannot happen twice. It may
+/// also be gone: then the receiver has had it, and drops whatever comes again.
 void Lane::snapshot_body(SendSlot& slot) noexcept {
   const Index buffer = slot.buffer == kNoIndex ? buffers_.take() : kNoIndex;
   if (buffer == kNoIndex) {
+    if (!is_mapped(slot.body, slot.body_bytes)) {
+      slot.body = kGone;
+      slot.body_key = 0;
+    }
     seal(slot);
     return;
   }
   std::byte* copy = buffer_bytes_ + size_t{buffer} * buffer_stride_;
   std::memcpy(copy, slot.head, slot.head_bytes);
-  std::memcpy(copy + slot.head_bytes, slot.body, slot.body_bytes);
+  copy_if_mapped(copy + slot.head_bytes, slot.body, slot.body_bytes);
   slot.head = copy;
   slot.buffer = buffer;
   slot.head_bytes = static_cast<uint16_t>(slot.head_bytes + slot.body_bytes);

@@ -59,6 +59,7 @@ class Nic final : public Driver {
   bool has_arrivals(uint32_t lane) const noexcept override { return lanes_[lane]->has_arrivals(); }
   int event_fd(uint32_t lane) const noexcept override { return shared_.port.event_fd(lane); }
   Armed arm(uint32_t lane) noexcept override { return lanes_[lane]->arm(); }
+  bool disarm(uint32_t lane) noexcept override { return shared_.port.disarm(lane); }
   bool drained(uint32_t lane) const noexcept override { return lanes_[lane]->quiet(); }
   const Failure* failure() const noexcept override { return shared_.failure.get(); }
   void stats(StatSink& sink) const noexcept override;

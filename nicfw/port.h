@@ -69,6 +69,11 @@ class Port {
   virtual void detach(uint32_t key) = 0;
   virtual int event_fd(uint32_t queue) const noexcept = 0;
   virtual PortArmed arm(uint32_t queue) noexcept = 0;
+  /// As Driver::disarm().
+  virtual bool disarm(uint32_t queue) noexcept {
+    (void)queue;
+    return false;
+  }
 };
 
 }  // namespace pinwire

@@ -1,5 +1,7 @@
 #include "pin/remote_cache.h"
 
+#include <utility>
+
 namespace pinwire {
 
 void RemoteCache::open(std::span<const Grant> grants) {
@@ -44,6 +46,27 @@ RemoteCache::Want RemoteCache::ask(Rank peer, uint64_t number) noexcept {
   return want;
 }
 
+RemoteCache::Want RemoteCache::wish(Rank peer, uint64_t number) noexcept {
+  if (peers_[peer].held >= peers_[peer].share) return {};
+  const Want want = ask(peer, number);
+  entries_[want.index].is_wished = true;
+  return want;
+}
+
+bool RemoteCache::forget(uint32_t index) noexcept {
+  const Entry& entry = entries_[index];
+  check(entry.is_wished && entry.state == State::kAsked, "no wish is forgotten", index);
+  if (entry.uses != 1) return false;
+  map_.erase(key_of(entry.peer, entry.number));
+  free(index);
+  return true;
+}
+
+void RemoteCache::grant_wish(uint32_t index) noexcept {
+  if (!std::exchange(entries_[index].is_wished, false)) return;
+  put_back(index);
+}
+
 bool RemoteCache::grant(Rank peer, uint32_t index, const Told& told) noexcept {
   if (!is_asked(peer, index)) return false;
   const uint32_t shift = peers_[peer].shift;
@@ -54,6 +77,7 @@ bool RemoteCache::grant(Rank peer, uint32_t index, const Told& told) noexcept {
   entry.key = told.key;
   entry.owners_index = told.owners_index;
   entry.state = State::kReady;
+  grant_wish(index);
   return true;
 }
 
@@ -62,6 +86,7 @@ bool RemoteCache::refuse(Rank peer, uint32_t index) noexcept {
   Entry& entry = entries_[index];
   map_.erase(key_of(peer, entry.number));
   entry.state = State::kRefused;
+  grant_wish(index);
   return true;
 }
 

@@ -35,6 +35,7 @@ class RemoteCache {
     IdleLink idle;
     uint16_t peer = 0;
     State state = State::kFree;
+    bool is_wished = false;  ///< one of its uses ends with the owner's answer
   };
   static_assert(sizeof(Entry) <= 64);
 
@@ -76,6 +77,11 @@ class RemoteCache {
     uint32_t gives_back = kNone;  ///< the owner's index of the bucket that it replaces
   };
   Want ask(Rank peer, uint64_t number) noexcept;
+  /// The same for who will not wait for the answer: nothing is given back for it, and no use of it
+  /// is left when the answer is there. forget(): the owner was not even asked; false, as others
+  /// wait.
+  Want wish(Rank peer, uint64_t number) noexcept;
+  bool forget(uint32_t index) noexcept;
   /// The owner's answers. False: nobody asked, or nothing is like that; the bytes are wrong.
   struct Told {
     uint32_t owners_index = kNone;
@@ -108,6 +114,7 @@ class RemoteCache {
     return index < entries_.size() && entries_[index].state == State::kAsked &&
            entries_[index].peer == peer;
   }
+  void grant_wish(uint32_t index) noexcept;
   void end(uint32_t index) noexcept;
   void free(uint32_t index) noexcept;
 

@@ -3,7 +3,8 @@
  * Operations are atomic with those of the same domain alone: while a domain works on a location, nothing else may read
  * or write it, neither its owner's loads and stores nor puts, gets and other domains (GX-157). What this process has
  * mapped, its own memory and that of peers that share memory with it, is worked on here, by the processor's atomics:
- * done when the call returns. Everything else is done by the owner's NIC or CPU, with those same atomics. */
+ * done when the call returns. Everything else is done by the owner's NIC or CPU, with those same atomics; or, in a domain
+ * of several hosts whose operations are all the NICs', everything is, this process's memory included (pinwire_ad_path()). */
 #ifndef _INCLUDED_GASNET_RATOMIC_H
 #define _INCLUDED_GASNET_RATOMIC_H
 
@@ -22,8 +23,9 @@ typedef struct pinwire_ad *gex_AD_t;
 #define GEX_AD_INVALID ((gex_AD_t)0)
 
 /* Collective over `tm`, with the same arguments everywhere: one data type, all operations that the domain will have,
- * and at most one of the FAVOR flags: hints, of which Pinwire needs none, as it goes the fastest way that each location
- * allows. No barrier, no communication. What is wrong with the arguments is fatal, with a sentence. */
+ * and at most one of the FAVOR flags: hints. FAVOR_MY_RANK and FAVOR_MY_NBRHD keep to the processors what NICs whose atomics
+ * do not meet theirs would do all of (64-bit integers, of ADD, SUB, INC, DEC, CAS, their fetching forms and GET). No
+ * barrier, no communication. What is wrong with the arguments is fatal, with a sentence. */
 void gex_AD_Create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags);
 /* Collective; operations on the domain are complete everywhere before any member calls. No barrier. */
 void gex_AD_Destroy(gex_AD_t ad);

@@ -34,10 +34,15 @@ class Bootstrap {
   /// The environment that spawned the job (C1-115), or nullptr. Owned by the bootstrap.
   virtual const char* job_environment(const char* name) const noexcept = 0;
 
+  enum class AfterIt : uint8_t {
+    kNothing,      ///< the process ends
+    kExitHandlers  ///< the client's may run, and use what else is in the process
+  };
+
   /// Tells the launcher that this rank leaves with `code`: the job ends with it. The first call of
   /// a rank counts. The others get SIGQUIT (C1-103) unless they also leave within the exit timeout,
   /// and are killed after a grace period. Async-signal-safe.
-  virtual void leaving(int code) noexcept = 0;
+  virtual void leaving(int code, AfterIt after) noexcept = 0;
 
   /// The last call before the process ends, after leaving(): waits, within the exit timeout, until it
   /// may. (Under PMIx a rank that ends before its farewell counts as crashed.) Async-signal-safe.

@@ -39,7 +39,7 @@ class LauncherBootstrap final : public Bootstrap {
     const bool of_this_rank = std::strncmp(name, "GASNET_JOB_", 11) == 0;
     return of_this_rank ? std::getenv(name) : environment_.find(name);
   }
-  void leaving(int code) noexcept override;
+  void leaving(int code, AfterIt after) noexcept override;
 
  private:
   bool send_frame(const FrameHeader& header, Bytes chunk) noexcept;
@@ -143,7 +143,7 @@ Status LauncherBootstrap::barrier() {
   return all ? success() : Status(all.error());
 }
 
-void LauncherBootstrap::leaving(int code) noexcept {
+void LauncherBootstrap::leaving(int code, AfterIt) noexcept {
   if (::getpid() != owner_ || left_.exchange(true, std::memory_order_relaxed)) return;
   const int saved = errno;
   // Were the launcher gone, this process would be too: the kernel kills it then.

@@ -56,8 +56,8 @@ class PmixBootstrap final : public Bootstrap {
   Result<std::vector<std::vector<std::byte>>> all_gather(std::span<const std::byte> mine) override;
   Status barrier() override { return fence(); }
   const char* job_environment(const char* name) const noexcept override;
-  void leaving(int code) noexcept override {
-    if (farewell_) farewell_->say(code);
+  void leaving(int code, AfterIt after) noexcept override {
+    if (farewell_) farewell_->say(code, after == AfterIt::kNothing);
   }
 
   void before_end() noexcept override {

@@ -17,6 +17,7 @@ namespace {
 
 // What the end itself may take beyond the wait for the others.
 constexpr int kFinalizeMs = 3000;
+constexpr int kUsersMax = 16;  // of PMIx in one process
 
 /// Outlives a fence that answers after its rank has given up on it.
 struct FenceState {
@@ -81,10 +82,11 @@ PmixFarewell::~PmixFarewell() {
   ::close(done_fd_);
 }
 
-void PmixFarewell::say(int code) noexcept {
+void PmixFarewell::say(int code, bool ends_all) noexcept {
   if (::getpid() != owner_ || said_.exchange(true)) return;
   const int saved = errno;
   code_.store(code);
+  ends_all_.store(ends_all);
   ring(word_fd_);
   errno = saved;
 }
@@ -105,11 +107,20 @@ void PmixFarewell::work() {
   while (::read(word_fd_, &word, sizeof word) < 0 && errno == EINTR) {
   }
   if (quiet_end_.load() || all_leave()) {
-    pmix_.finalize(nullptr, 0);
+    finalize();
   } else {
     pmix_.abort(code_.load(), "a rank left the job and the others did not", nullptr, 0);
   }
   ring(done_fd_);
+}
+
+/// PMIx counts its users in a process, and a launcher takes a rank for crashed that ends before the
+/// last: an MPI that the client began and leaves to gasnet_exit would be one.
+void PmixFarewell::finalize() const {
+  const int users_max = ends_all_.load() ? kUsersMax : 1;
+  for (int user = 0; user < users_max && pmix_.initialized() != 0; ++user) {
+    pmix_.finalize(nullptr, 0);
+  }
 }
 
 bool PmixFarewell::all_leave() {

@@ -19,14 +19,16 @@ class PmixFarewell {
   PmixFarewell& operator=(const PmixFarewell&) = delete;
 
   /// Begins: waits in the background until all ranks leave too, then finalizes; after the timeout
-  /// aborts the job with `code`. Async-signal-safe. Only the first call does anything.
-  void say(int code) noexcept;
+  /// aborts the job with `code`. Finalizes for every user of PMIx in the process if it `ends_all`.
+  /// Async-signal-safe. Only the first call does anything.
+  void say(int code, bool ends_all) noexcept;
   /// After say(): returns when that is done. Async-signal-safe.
   void wait() noexcept;
 
  private:
   void work();
   bool all_leave();
+  void finalize() const;
 
   const PmixLibrary pmix_;
   const int timeout_ms_;
@@ -34,6 +36,7 @@ class PmixFarewell {
   int word_fd_, done_fd_;  // eventfds
   std::atomic<bool> said_{false};
   std::atomic<bool> quiet_end_{false};
+  std::atomic<bool> ends_all_{false};
   std::atomic<int> code_{0};
   std::thread thread_;
 };

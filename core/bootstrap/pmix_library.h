@@ -9,6 +9,7 @@ namespace pinwire::bootstrap {
 
 struct PmixLibrary {
   decltype(&PMIx_Init) init;
+  decltype(&PMIx_Initialized) initialized;
   decltype(&PMIx_Finalize) finalize;
   decltype(&PMIx_Abort) abort;
   decltype(&PMIx_Put) put;

@@ -20,7 +20,7 @@ class SingletonBootstrap final : public Bootstrap {
   const char* job_environment(const char* name) const noexcept override {
     return std::getenv(name);
   }
-  void leaving(int) noexcept override {}  // there is nobody to tell
+  void leaving(int, AfterIt) noexcept override {}  // there is nobody to tell
 
  private:
   uint64_t job_key_ = make_job_key();

@@ -39,7 +39,7 @@ constexpr Variable kVariables[] = {
    [](S& s, const V& v) { s.shm_ring_slots = static_cast<uint32_t>(v.whole); }},
   {"GASNET_BARRIER", Kind::kChoice, "DISSEM", 0, 0, "DISSEM|AMDISSEM|PSHM", false,
    "how barriers are made: AMDISSEM by active messages; PSHM by lines in shared memory, for jobs of one host; "
-   "DISSEM takes PSHM where it can. (RDMADISSEM and AMCENTRAL do not exist: a barrier must also work without a "
+   "DISSEM: lines inside each host, messages between hosts. (RDMADISSEM and AMCENTRAL do not exist: a barrier must also work without a "
    "segment to put into, and the central one is for debugging other conduits)",
    [](S& s, const V& v) { s.barrier = static_cast<BarrierChoice>(v.choice); }},
   {"GASNET_DISPATCH", Kind::kChoice, "poll", 0, 0, "poll|interrupt|watchdog|thread|nicproc", false,

@@ -5,10 +5,12 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
 
+#include "core/base/bits.h"
 #include "core/engine/bound_ranges.h"
 #include "core/engine/lane.h"
 #include "core/engine/target.h"
@@ -32,8 +34,21 @@ struct Route {
   bool is_bound = false;   ///< by gex_EP_BindSegment: its keys are here alone
   bool is_device = false;  ///< memory of a device (segment/kinds): no CPU touches it
   uint32_t region_key = kNoRegion;
-  uint64_t segment_base = 0;  ///< of GASNET_SEGMENT_EVERYTHING: 0, and ~0 bytes
-  uint64_t segment_bytes = 0;
+  uint64_t segment_base = 0;   ///< of GASNET_SEGMENT_EVERYTHING: 0, and ~0 bytes
+  uint64_t segment_bytes = 0;  ///< told last: by publish(); read first: by known_bytes()
+
+  /// 0: nothing is known of the segment. Else all that this says of it is there, also for a thread
+  /// that met nobody since, as a dispatcher's: pairs with publish().
+  uint64_t known_bytes() const noexcept {
+    return std::atomic_ref<const uint64_t>(segment_bytes).load(std::memory_order_acquire);
+  }
+  void publish(uint64_t bytes) noexcept {
+    std::atomic_ref(segment_bytes).store(bytes, std::memory_order_release);
+  }
+  bool covers(const void* address, uint64_t bytes) const noexcept {
+    const uint64_t known = known_bytes();
+    return inside(reinterpret_cast<uint64_t>(address), bytes, segment_base, known);
+  }
 };
 static_assert(sizeof(Route) == 32);
 
@@ -44,7 +59,8 @@ struct DriverSlot {
   uint32_t own_key = kNoRegion;       ///< of this process's segment
   uint32_t own_read_key = kNoRegion;  ///< likewise, where it is only read (driver/work.h, Region)
   bool own_stays = true;  ///< what it names is there until close(), so that silent work may read it
-  char label[16] = "";    ///< in statistics: "verbs", "verbs_rail1"
+  bool meets_all = false;  ///< it connects to all ranks, for atomics: neighbours and this one, too
+  char label[16] = "";     ///< in statistics: "verbs", "verbs_rail1"
   DriverLane lanes[kLanesMax];
 
   /// The lane of this driver that a thread of `thread_lane` uses.
@@ -73,11 +89,19 @@ struct Engine {
   uint64_t stripe_bytes_min = ~uint64_t{0};  ///< of a large transfer; ~0 with one rail
   uint32_t* rail_keys = nullptr;  ///< [peer][rail]: of its segment; nullptr with one rail
   uint32_t* read_keys = nullptr;  ///< [peer][rail]: to get from it; nullptr: as to put to it
+  /// What the atomics of all ranks' NICs have in common (atomic_bit()s) that do not meet the CPUs';
+  /// and the keys of each rank's segment for the NIC that does its atomics. nullptr, and none,
+  /// unless every rank reaches every one so, its own included: then a domain may leave all to the
+  /// NICs.
+  uint32_t nic_atomics = 0;
+  uint32_t* nic_atomic_keys = nullptr;
   /// By Target. All that is known of a peer's further endpoints is how their segments are reached,
   /// once it is known: messages to them take the route to the rank.
   Route* routes = nullptr;
   uint64_t own_base = 0;
-  uint64_t own_bytes = 0;
+  /// Told last, read first: who sees it sees the drivers' keys, too. Release by publish_segments()
+  /// pairs with acquire by owns().
+  std::atomic<uint64_t> own_bytes{0};
   BoundRanges bound;  ///< this process's memory that gex_EP_BindSegment made known
   std::atomic<bool> has_devices{false};   ///< some of it is, or was, device memory (segment/kinds)
   std::atomic<uint32_t> threads{0};       ///< that have called, dead ones included
@@ -109,16 +133,22 @@ struct Engine {
                     std::memory_order_relaxed);
   }
 
+  /// Whether it is of this process's own segment.
+  bool owns(uint64_t address, uint64_t bytes) const noexcept {
+    const uint64_t known = own_bytes.load(std::memory_order_acquire);
+    return inside(address, bytes, own_base, known);
+  }
+
   /// The key under which `driver` knows [address, address + bytes), or kNoRegion. To write to; what
   /// is only read has source_key().
   uint32_t local_key(uint32_t driver, const void* address, uint64_t bytes) const noexcept {
     const auto at = reinterpret_cast<uint64_t>(address);
-    if (inside(at, bytes, own_base, own_bytes)) return drivers[driver].own_key;
+    if (owns(at, bytes)) return drivers[driver].own_key;
     return bound.key(driver, at, bytes);
   }
   uint32_t source_key(uint32_t driver, const void* address, uint64_t bytes) const noexcept {
     const auto at = reinterpret_cast<uint64_t>(address);
-    if (inside(at, bytes, own_base, own_bytes)) return drivers[driver].own_read_key;
+    if (owns(at, bytes)) return drivers[driver].own_read_key;
     return bound.key(driver, at, bytes);
   }
   /// The key to get from a peer's segment with, which this route reaches whole.
@@ -130,6 +160,9 @@ struct Engine {
 
   /// The same at both ends, so that a handler replies on the lane that it holds.
   uint32_t rail_to(Rank peer) const noexcept { return (rank + peer) % rail_count; }
+  /// The one NIC whose atomics the memory of a rank sees, whoever asks: most are atomic with
+  /// themselves alone (IBA 9.4.5).
+  uint32_t atomic_rail_of(Rank owner) const noexcept { return rail_first + owner % rail_count; }
   /// Whether a transfer by this route, which reaches all of the peer's segment, goes by all rails:
   /// all of them know the local memory, if one does.
   bool stripes(const Route& route, uint32_t local_key, uint64_t bytes) const noexcept {

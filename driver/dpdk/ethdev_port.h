@@ -28,6 +28,7 @@ class EthdevPort final : public DpdkPort {
   void detach(uint32_t key) override;
   int event_fd(uint32_t queue) const noexcept override;
   PortArmed arm(uint32_t queue) noexcept override;
+  bool disarm(uint32_t queue) noexcept override;
 
   Status wait_link_up(uint32_t timeout_ms) override;
   DpdkPortCounters counters() const noexcept override;
@@ -77,7 +78,7 @@ bool flush_unsent(PortQueue& queue) noexcept;
 /// One device burst into `found`, without handing it out.
 uint32_t receive_ahead(PortQueue& queue) noexcept;
 
-void disarm(PortQueue& queue) noexcept;
+void stop_interrupts(PortQueue& queue) noexcept;
 /// Frames were received while another thread sleeps, perhaps without an event: it is woken, and the
 /// device makes no more events.
 void wake_sleeper(PortQueue& queue) noexcept;

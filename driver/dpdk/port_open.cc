@@ -158,7 +158,7 @@ EthdevPort::~EthdevPort() {
     const LcoreOfQueue lcore(queue.lcore);
     rte_pktmbuf_free_bulk(queue.unsent.mbufs + queue.unsent.first, queue.unsent.count);
     rte_pktmbuf_free_bulk(queue.found.mbufs + queue.found.first, queue.found.count);
-    if (queue.armed) disarm(queue);
+    if (queue.armed) stop_interrupts(queue);
     if (queue.wake_fd >= 0) ::close(queue.wake_fd);
     if (queue.poke_fd >= 0) ::close(queue.poke_fd);
   }

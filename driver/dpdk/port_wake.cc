@@ -20,14 +20,14 @@ void drain(int fd) noexcept {
 
 }  // namespace
 
-void disarm(PortQueue& queue) noexcept {
+void stop_interrupts(PortQueue& queue) noexcept {
   // A device that cannot switch interrupts off wakes once too often: harmless.
   rte_eth_dev_rx_intr_disable(queue.ethdev, queue.index);
   queue.armed = false;
 }
 
 void wake_sleeper(PortQueue& queue) noexcept {
-  disarm(queue);
+  stop_interrupts(queue);
   const uint64_t any = 1;
   if (write(queue.poke_fd, &any, sizeof any) < 0)
     return;  // it would overflow: readable in any case
@@ -45,7 +45,7 @@ bool EthdevPort::open_wake_fds() noexcept {
       event.events = EPOLLIN | EPOLLET;
       if (epoll_ctl(queue.wake_fd, EPOLL_CTL_ADD, fd, &event) != 0) return false;
     }
-    disarm(queue);
+    stop_interrupts(queue);
   }
   return true;
 }
@@ -66,11 +66,19 @@ PortArmed EthdevPort::arm(uint32_t index) noexcept {
   rte_eth_dev_rx_intr_enable(queue.ethdev, queue.index);
   queue.armed = true;
   if (receive_ahead(queue) != 0) {
-    disarm(queue);
+    stop_interrupts(queue);
     return PortArmed::kBusy;
   }
   ++queue.counters.wakeups_armed;
   return PortArmed::kArmed;
+}
+
+bool EthdevPort::disarm(uint32_t index) noexcept {
+  dcheck(index < queues_.size(), "no such queue", index);
+  PortQueue& queue = queues_[index];
+  if (!queue.armed) return false;
+  stop_interrupts(queue);
+  return true;
 }
 
 }  // namespace pinwire

@@ -1,9 +1,5 @@
 #include "driver/shm/shm.h"
 
-#include <linux/membarrier.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -14,6 +10,7 @@
 #include "driver/failure_note.h"
 #include "driver/shm/far_memory.h"
 #include "driver/shm/far_peer.h"
+#include "driver/shm/lines.h"
 #include "driver/shm/wake_pipe.h"
 
 namespace pinwire {
@@ -71,15 +68,6 @@ struct alignas(kCacheLineBytes) Lane {
   WakePipe wake;
 };
 
-/// Its owner, whenever it notifies.
-void look_for_sleepers(Inbox& inbox) noexcept {
-  for (auto& line : inbox.header().barriers) line.sleeps.store(1, std::memory_order_relaxed);
-}
-
-/// Every process of the host that registered has passed a barrier since: what it sends from now on
-/// it sends knowing what this process stored before (membarrier(2)).
-bool pass_barriers(int command) noexcept { return syscall(SYS_membarrier, command, 0, 0) == 0; }
-
 class Shm final : public ShmDriver {
  public:
   explicit Shm(uint32_t ring_slots) : ring_slots_max_(ring_slots) {}
@@ -126,10 +114,7 @@ class Shm final : public ShmDriver {
       own_.header().wake_fds[lane] = lanes_[lane].wake.fd();
     }
     // Else this process can never tell that all its senders know.
-    if (!pass_barriers(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED)) {
-      tell_senders();  // there are none
-      look_for_sleepers(own_);
-    }
+    if (!shm::register_for_barriers()) tell_senders();  // there are none
     return success();
   }
 
@@ -197,16 +182,6 @@ class Shm final : public ShmDriver {
     check(peers_[peer] != nullptr, "memory of a peer that is not connected", peer);
     return peers_[peer]->far.reach(peer, peers_[peer]->inbox.header());
   }
-  shm::BarrierLine& barrier_line(Rank rank, uint32_t index) noexcept override {
-    return (rank == info_.rank ? own_ : peers_[rank]->inbox).header().barriers[index];
-  }
-  void tell_notifiers() noexcept override {
-    for (const auto& peer : peers_) {
-      if (peer != nullptr) look_for_sleepers(peer->inbox);
-    }
-    pass_barriers(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
-  }
-
   uint32_t post(uint32_t lane, std::span<const Work> work) noexcept override {
     const Work& only = work.front();
     const bool is_plain = (only.flags & (kWorkSilent | kWorkLent)) == kWorkSilent;
@@ -428,8 +403,7 @@ class Shm final : public ShmDriver {
         own_.ring(lane, cls).control->sleeps.store(1, std::memory_order_relaxed);
       }
     }
-    pass_barriers(
-        MEMBARRIER_CMD_GLOBAL_EXPEDITED);  // cannot fail where this process could register
+    shm::pass_barriers();  // cannot fail where this process could register
     are_senders_told_.store(true, std::memory_order_relaxed);
   }
 

@@ -26,10 +26,6 @@ class ShmDriver : public Driver {
   virtual Status reach_peer_process(Rank peer) = 0;
   /// Lets peers do so, without expose(). Once is enough.
   virtual void allow_peer_processes() noexcept = 0;
-  /// Shared with all peers of this host; own rank included. `index` below shm::kBarrierLines.
-  virtual shm::BarrierLine& barrier_line(Rank rank, uint32_t index) noexcept = 0;
-  /// That this process sleeps over their lines at times: once this returns they look whom to wake.
-  virtual void tell_notifiers() noexcept = 0;
 };
 
 /// `ring_slots` bounds each ring, whatever the network depth asks for (GASNET_SHM_RING_SLOTS).

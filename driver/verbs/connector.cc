@@ -118,6 +118,10 @@ void Connector::invite(Lane& lane, Rank rank, uint64_t now_us) noexcept {
     lane.answer_invitation();
     return;
   }
+  if (rank == shared_.info.rank) {  // nobody to greet: each queue pair is its own other end
+    if (join_ends(lane, *peer, peer->mine)) begin_use(lane, *peer);
+    return;
+  }
   peer->meeting.since_us = peer->meeting.next_hello_us = now_us;
   waits_.push_back({&lane, peer});
 }
@@ -141,24 +145,33 @@ void Connector::take(const Datagrams::Arrival& arrival, uint64_t) noexcept {
   if (Peer* peer = peer_of(lane, greeting->from)) hear(lane, *peer, *greeting);
 }
 
+bool Connector::join_ends(Lane& lane, Peer& peer, const Ends& theirs) noexcept {
+  if (auto joined = lane.join(peer, theirs); !joined) {
+    shared_.failure.record(peer.rank, WorkStatus::kUnreachable, "no connection to rank %u: %s",
+                           peer.rank, joined.sentence().c_str());
+    return false;
+  }
+  peer.meeting.theirs = theirs;
+  peer.meeting.has_theirs = true;
+  return true;
+}
+
+void Connector::begin_use(Lane& lane, Peer& peer) noexcept {
+  peer.is_met.store(true, std::memory_order_release);  // pairs with Lane::open_peer
+  ++counters_.met;
+  if (peer.meeting.is_wanted) lane.answer_invitation();
+}
+
 void Connector::hear(Lane& lane, Peer& peer, const Greeting& greeting) noexcept {
   Meeting& meeting = peer.meeting;
   if (!meeting.has_theirs) {
-    if (auto joined = lane.join(peer, greeting.ends); !joined) {
-      shared_.failure.record(peer.rank, WorkStatus::kUnreachable, "no connection to rank %u: %s",
-                             peer.rank, joined.sentence().c_str());
-      return;
-    }
-    meeting.theirs = greeting.ends;
-    meeting.has_theirs = true;
+    if (!join_ends(lane, peer, greeting.ends)) return;
   } else if (!(meeting.theirs == greeting.ends)) {
     ++counters_.greetings_ignored;
     return;
   }
   if (greeting.kind != Greeting::Kind::kHello && !peer.is_met.load(std::memory_order_relaxed)) {
-    peer.is_met.store(true, std::memory_order_release);  // pairs with Lane::open_peer
-    ++counters_.met;
-    if (meeting.is_wanted) lane.answer_invitation();
+    begin_use(lane, peer);
   }
   if (greeting.kind == Greeting::Kind::kHello) say(Greeting::Kind::kAnswer, lane, peer);
   if (greeting.kind == Greeting::Kind::kAnswer) say(Greeting::Kind::kReady, lane, peer);

@@ -63,6 +63,8 @@ class Connector {
   void invite(Lane& lane, Rank rank, uint64_t now_us) noexcept;
   void take(const Datagrams::Arrival& arrival, uint64_t now_us) noexcept;
   void hear(Lane& lane, Peer& peer, const Greeting& greeting) noexcept;
+  bool join_ends(Lane& lane, Peer& peer, const Ends& theirs) noexcept;
+  void begin_use(Lane& lane, Peer& peer) noexcept;
   uint64_t say_hellos(uint64_t now_us) noexcept;
   void say(Greeting::Kind kind, Lane& lane, const Peer& peer) noexcept;
   Peer* peer_of(Lane& lane, Rank rank) noexcept;

@@ -56,6 +56,7 @@ struct LaneCounters {
   Counter bytes_in_place;  ///< by the device, straight from or to the client's memory
   Counter credit_reports;
   Counter wakeups_armed;
+  Counter atomics;
 };
 
 inline constexpr uint32_t kMediumBytes = 4096;

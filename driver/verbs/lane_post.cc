@@ -188,6 +188,7 @@ bool Lane::append_atomic(Link& link, const Work& work) noexcept {
   tickets_.at(index).copy_to = static_cast<std::byte*>(work.local);
   tickets_.at(index).copy_bytes = sizeof(uint64_t);
   finish(link, request, index);
+  ++counters_.atomics;
   return true;
 }
 

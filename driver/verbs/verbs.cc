@@ -93,6 +93,7 @@ Caps Verbs::caps() const noexcept {
   const bool has_atomics = shared_.device.has_atomics() && (!has_exposed_ || paging.has_atomics);
   caps.atomic64 = has_atomics ? kRdmaAtomics : 0;
   caps.atomics_meet_cpu = shared_.device.atomics_meet_cpu();
+  caps.reaches_self = connector_ != nullptr && connector_->datagram_queue() != 0;
   caps.on_demand_paging = caps.exposes = paging.is_used;
   caps.ordered_put_send = !shared_.options.fences_puts;
   caps.bounded_replies = shared_.device.is_iwarp;
@@ -151,8 +152,9 @@ std::vector<std::byte> Verbs::address() const {
 }
 
 Status Verbs::connect(Rank peer, std::span<const std::byte> bytes) {
-  check(peer < shared_.info.rank_count && peer != shared_.info.rank, "connect to a rank of the job",
-        peer);
+  check(peer < shared_.info.rank_count, "connect to a rank of the job", peer);
+  check(peer != shared_.info.rank || connector_->datagram_queue() != 0,
+        "a device without datagrams does not reach its own rank", peer);
   auto address = decode(bytes, shared_.info.rank_count);
   if (!address) return address.error();
   if (address->is_ethernet != shared_.device.is_ethernet) {
@@ -206,6 +208,7 @@ void Verbs::stats(StatSink& sink) const noexcept {
     sum.bytes_in_place += one.bytes_in_place;
     sum.credit_reports += one.credit_reports;
     sum.wakeups_armed += one.wakeups_armed;
+    sum.atomics += one.atomics;
   }
   sink.stat("messages_sent", sum.messages_sent);
   sink.stat("messages_received", sum.messages_received);
@@ -217,6 +220,7 @@ void Verbs::stats(StatSink& sink) const noexcept {
   sink.stat("in_place_bytes", sum.bytes_in_place);
   sink.stat("credit_reports", sum.credit_reports);
   sink.stat("wakeups_armed", sum.wakeups_armed);
+  sink.stat("atomics_posted", sum.atomics);
   sink.stat("regions_pinned", regions_.count());
   if (!connector_) return;
   const ConnectorCounters& meetings = connector_->counters();

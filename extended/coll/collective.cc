@@ -5,6 +5,7 @@
 #include "am/deferred.h"
 #include "am/progress.h"
 #include "core/base/check.h"
+#include "extended/coll/pipeline.h"
 #include "extended/coll/pool.h"
 #include "extended/objects.h"
 #include "extended/sync.h"
@@ -46,6 +47,8 @@ void submit(Collective& c, DoneCount& done) noexcept {
 
 }  // namespace
 
+void PipelineDelete::operator()(Pipeline* pipeline) const noexcept { delete pipeline; }
+
 void recycle(Collective& c) noexcept {
   c.scratch.release_large();
   const std::lock_guard<PinLock> guard(pool.lock);
@@ -67,11 +70,10 @@ Collective& new_collective(gex_TM_t tm, Collective::Script script) noexcept {
   c.bytes = 0;
   c.sizes = nullptr;
   c.reduction = {};
-  for (uint32_t i = 0; i < c.sends; ++i) c.outbound[i].bytes = 0;
+  // Nothing is left of what came and went: of the operation before, all is taken and in place.
   c.sends = 0;
   for (uint32_t i = 0; i < c.member->data_boxes(); ++i) {
     c.inbound[i].is_begun = c.inbound[i].is_done = false;
-    c.inbound[i].bytes = 0;
   }
   return c;
 }

@@ -54,6 +54,11 @@ class Scratch {
   size_t capacity_ = 0;
 };
 
+struct Pipeline;
+struct PipelineDelete {
+  void operator()(Pipeline* pipeline) const noexcept;
+};
+
 struct Collective {
   /// True: all is sent that it has to send, and all has arrived. Goes on from `phase` and `round`.
   using Script = bool (*)(Collective& c) noexcept;
@@ -85,6 +90,10 @@ struct Collective {
   uint32_t sends = 0;
   Outbound outbound[kDataMax];
   Inbound inbound[kDataMax];
+
+  /// Of what goes in pieces (pipeline.h): made for the first one, and kept.
+  std::unique_ptr<Pipeline, PipelineDelete> pipeline;
+  std::atomic<Pipeline*> running_pipeline{nullptr};  ///< what handlers find
 };
 
 /// A fresh operation of `tm`, to be filled in and started. Client context.

@@ -11,6 +11,7 @@
 namespace pinwire {
 namespace {
 
+/// 0 is the job's.
 constexpr uint32_t line_index_of(uint32_t seat) noexcept { return seat + 1; }
 
 /// An operation carries its count where it counts completions: it is done at the next.
@@ -19,41 +20,47 @@ constexpr uint32_t low_bits(uint64_t count) noexcept {
   return static_cast<uint32_t>(count) & kCountMask;
 }
 
-bool are_of_many_processes(const Member& member) {
-  std::vector<Rank> processes;
-  for (Rank rank = 0; rank < member.size; ++rank) processes.push_back(member.jobrank_of(rank));
-  std::sort(processes.begin(), processes.end());
-  return std::adjacent_find(processes.begin(), processes.end()) == processes.end();
+std::vector<BarrierSeat> seats_of(const Member& member) {
+  std::vector<BarrierSeat> seats;
+  for (Rank rank = 0; rank < member.size; ++rank) {
+    seats.push_back({member.jobrank_of(rank), line_index_of(member.seat_of(rank))});
+  }
+  return seats;
 }
 
 }  // namespace
 
 uint64_t LineBarrier::count_of(uint32_t seat) noexcept {
-  const shm::BarrierLine* line = barrier_line(engine.rank, line_index_of(seat));
-  return line != nullptr ? line->phase.load(std::memory_order_relaxed) : 0;
+  const shm::BarrierLines* lines = barrier_lines(engine.rank, line_index_of(seat));
+  if (lines == nullptr) return 0;
+  return std::max(lines->here.phase.load(std::memory_order_relaxed),
+                  lines->over.phase.load(std::memory_order_relaxed));
 }
 
 void LineBarrier::open(const Member& member, uint64_t from) {
   close();
-  if (member.size == 1 || member.size > kMembersMax || !are_of_many_processes(member)) return;
-  for (Rank rank = 0; rank < member.size; ++rank) {
-    shm::BarrierLine* line =
-        barrier_line(member.jobrank_of(rank), line_index_of(member.seat_of(rank)));
-    if (line == nullptr) return close();
-    if (rank != member.rank) others_.push_back(line);
-  }
-  own_ = barrier_line(engine.rank, line_index_of(member.seat));
   called_ = from;
+  const std::vector<BarrierSeat> seats = seats_of(member);
+  if (!are_few_beside(seats)) return led.open(seats, member.rank, from);
+  for (Rank rank = 0; rank < member.size; ++rank) {
+    shm::BarrierLines* lines = barrier_lines(seats[rank].jobrank, seats[rank].index);
+    check(lines != nullptr, "a member beside without lines", rank);
+    if (rank != member.rank) others_.push_back(&lines->here);
+  }
+  own_ = &barrier_lines(engine.rank, line_index_of(member.seat))->here;
   // Nobody sleeps over it: who read it for the team before has found what it wanted.
-  if (from != count_of(member.seat)) own_->notify(from, 0);
+  if (from != own_->phase.load(std::memory_order_relaxed)) own_->notify(from, 0);
 }
 
 void LineBarrier::close() noexcept {
+  led.close();
   others_.clear();
   own_ = nullptr;
 }
 
+/// By lines alone, or of the phases of `led`.
 uint64_t LineBarrier::enter() noexcept {
+  if (own_ == nullptr) return called_ = led.enter(0);
   notify_line(*own_, ++called_, 0);
   return called_;
 }
@@ -77,7 +84,15 @@ bool LineBarrier::will_show(uint64_t count, uint32_t& line) const noexcept {
   }
 }
 
+void LineBarrier::pass_led() noexcept {
+  const uint64_t count = enter();
+  run_or_defer(*this);
+  wait_until([this, count] { return led.over() >= count; });
+  show_order_of_puts();
+}
+
 void LineBarrier::pass() noexcept {
+  if (own_ == nullptr) return pass_led();
   const uint64_t count = enter();
   uint32_t line = 0, misses = 0;
   wait_until([&] {
@@ -86,6 +101,7 @@ void LineBarrier::pass() noexcept {
                             ++misses > engine.spins_now.load(std::memory_order_relaxed);
     return will_sleep && will_show(count, line);
   });
+  show_order_of_puts();
 }
 
 gex_Event_t LineBarrier::start() noexcept {
@@ -96,11 +112,14 @@ gex_Event_t LineBarrier::start() noexcept {
   }
   const uint64_t count = enter();
   uint32_t line = 0;
-  if (all_show(count, line)) return handle_of(op);
+  if (own_ != nullptr && all_show(count, line)) {
+    show_order_of_puts();
+    return handle_of(op);
+  }
   op->done.store(low_bits(count), std::memory_order_relaxed);
   op->started = low_bits(count) + 1;
   push(*op);
-  defer(*this);
+  own_ != nullptr ? defer(*this) : static_cast<void>(run_or_defer(*this));
   return op;
 }
 
@@ -117,32 +136,46 @@ uint64_t LineBarrier::count_of(const pinwire_op& op) const noexcept {
   return newest_ - ((low_bits(newest_) - op.done.load(std::memory_order_relaxed)) & kCountMask);
 }
 
+bool LineBarrier::is_over(uint64_t count) const noexcept {
+  if (own_ == nullptr) return led.over() >= count;
+  uint32_t line = 0;
+  return all_show(count, line) ||
+         (waits_sleep.load(std::memory_order_relaxed) && will_show(count, line));
+}
+
 /// nullptr: the first has not finished, or there is none.
 pinwire_op* LineBarrier::pop_finished() noexcept {
   const std::lock_guard<PinLock> guard(lock_);
   if (first_ == nullptr) return nullptr;
   pinwire_op* op = first_;
-  const uint64_t count = count_of(*op);
-  uint32_t line = 0;
-  const bool is_finished = all_show(count, line) ||
-                           (waits_sleep.load(std::memory_order_relaxed) && will_show(count, line));
-  if (!is_finished) return nullptr;
+  if (!is_over(count_of(*op))) return nullptr;
   first_ = op->next;
   if (first_ == nullptr) last_ = nullptr;
   return op;
 }
 
-uint32_t LineBarrier::go_on(Deferred& self) noexcept {
-  auto& barrier = static_cast<LineBarrier&>(self);
+uint32_t LineBarrier::finish_ops() noexcept {
   uint32_t finished = 0;
-  while (pinwire_op* op = barrier.pop_finished()) {
+  while (pinwire_op* op = pop_finished()) {
+    show_order_of_puts();
     count_done(op->done);
     ++finished;
     // release pairs with the acquire in is_quiet(): the list is not looked at any more
-    if (barrier.pending_.fetch_sub(1, std::memory_order_release) == 1) return finished;
+    if (pending_.fetch_sub(1, std::memory_order_release) == 1) break;
   }
-  if (!barrier.is_quiet()) defer(barrier);
   return finished;
+}
+
+uint32_t LineBarrier::go_on(Deferred& self) noexcept {
+  auto& barrier = static_cast<LineBarrier&>(self);
+  const uint64_t over = barrier.led.over();
+  const LedBarrier::Awaits awaits = barrier.led.go_on();
+  if (awaits == LedBarrier::Awaits::kLine) defer(barrier);
+  const auto passed = static_cast<uint32_t>(barrier.led.over() - over);
+  if (barrier.is_quiet()) return passed;
+  const uint32_t finished = barrier.finish_ops();
+  if (!barrier.is_quiet() && !barrier.led.is_open()) defer(barrier);
+  return passed + finished;
 }
 
 }  // namespace pinwire

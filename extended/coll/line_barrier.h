@@ -1,6 +1,6 @@
-// The barrier of a team whose members share memory (GX-144): each counts its calls on a line that
-// the others read, one cache-line transfer. A call is none of the team's numbered operations, and
-// needs nothing of theirs.
+// The barrier of a team (GX-144). Where its members share memory, and are not many, each counts its
+// calls on a line that the others read, one cache-line transfer; else extended/led_barrier.h. A
+// call is none of the team's numbered operations, and needs nothing of theirs.
 //
 // Lines are of seats (Member), and so of one team after the other: counts go on where any member's
 // line is highest, so that who still reads for the team before finds enough.
@@ -12,7 +12,7 @@
 
 #include "am/deferred.h"
 #include "core/api_types.h"
-#include "extended/barrier_lines.h"
+#include "extended/led_barrier.h"
 #include "pin/lock.h"
 
 namespace pinwire {
@@ -21,19 +21,13 @@ struct Member;
 
 class LineBarrier : private Deferred {
  public:
-  /// Messages are better for more: every member reads every other's line.
-  static constexpr uint32_t kMembersMax = 32;
+  LineBarrier() noexcept : led(*this) { run = go_on; }
 
-  LineBarrier() noexcept { run = go_on; }
-
-  /// What the line of this process's seat shows.
+  /// What the lines of this process's seat show.
   static uint64_t count_of(uint32_t seat) noexcept;
-  /// `from`: the highest count of the members' lines, the same for all. It stays closed, on all
-  /// members, if some share no memory, sit beyond the lines that there are, or are of one process,
-  /// which does not wake itself.
+  /// `from`: the highest count of the members' lines, the same for all.
   void open(const Member& member, uint64_t from);
   void close() noexcept;
-  bool is_open() const noexcept { return own_ != nullptr; }
   /// Nothing that was called is in progress.
   bool is_quiet() const noexcept { return pending_.load(std::memory_order_acquire) == 0; }
 
@@ -41,9 +35,14 @@ class LineBarrier : private Deferred {
   void pass() noexcept;
   gex_Event_t start() noexcept;
 
+  LedBarrier led;  ///< open where members do not all share lines
+
  private:
   static uint32_t go_on(Deferred& self) noexcept;
+  uint32_t finish_ops() noexcept;
   uint64_t enter() noexcept;
+  void pass_led() noexcept;
+  bool is_over(uint64_t count) const noexcept;
   bool all_show(uint64_t count, uint32_t& line) const noexcept;
   bool will_show(uint64_t count, uint32_t& line) const noexcept;
   uint64_t count_of(const pinwire_op& op) const noexcept;
@@ -51,8 +50,8 @@ class LineBarrier : private Deferred {
   pinwire_op* pop_finished() noexcept;
 
   std::vector<shm::BarrierLine*> others_;
-  shm::BarrierLine* own_ = nullptr;
-  uint64_t called_ = 0;  ///< what `own_` shows; of callers
+  shm::BarrierLine* own_ = nullptr;  ///< nullptr: not by lines alone
+  uint64_t called_ = 0;              ///< what `own_` shows; of callers
 
   PinLock lock_;                 ///< of the list
   pinwire_op* first_ = nullptr;  ///< not finished, in order

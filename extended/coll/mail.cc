@@ -9,23 +9,11 @@
 #include "core/base/check.h"
 #include "core/base/log.h"
 #include "core/engine/engine.h"
+#include "extended/coll/addressee.h"
 #include "extended/transfer.h"
 
 namespace pinwire {
 namespace {
-
-[[noreturn, gnu::cold]] void malformed(Rank source, const char* what) noexcept {
-  fatal(
-      "rank %u sent %s of a collective that makes no sense; run the same build on every rank, "
-      "and call the same collectives in the same order on all members of a team (GX-141)",
-      source, what);
-}
-
-Member& member_at(const pinwire_token& token, int32_t seat, const char* what) noexcept {
-  Member* member = find_seat(static_cast<uint32_t>(seat));
-  if (member == nullptr) malformed(token.source, what);
-  return *member;
-}
 
 /// An empty one.
 LetterBox& box_at(const pinwire_token& token, Member& member, int32_t number, int32_t letter,
@@ -44,15 +32,6 @@ LetterBox& box_at(const pinwire_token& token, Member& member, int32_t number, in
 void put_in(Member& member, LetterBox& box, int32_t number) noexcept {
   box.arrived.store(static_cast<uint32_t>(number) + 1, std::memory_order_release);
   defer(member);
-}
-
-/// An operation that this member is at.
-Collective& live_at(const pinwire_token& token, Member& member, int32_t number,
-                    const char* what) noexcept {
-  const auto at = static_cast<uint32_t>(number);
-  Collective* c = member.live[at % kWindowOps].load(std::memory_order_acquire);
-  if (c == nullptr || static_cast<uint32_t>(c->number) != at) malformed(token.source, what);
-  return *c;
 }
 
 void on_letter(pinwire_token* token, void* payload, size_t bytes, int32_t seat, int32_t number,
@@ -152,17 +131,6 @@ void on_epoch(pinwire_token* token, int32_t seat, int32_t round) {
   defer(member);
 }
 
-/// Where a get brings all of it at once, into any memory, without asking for anything else.
-bool can_get(Rank from, const LetterBox& box, const void* to) noexcept {
-  const Route& route = engine.routes[from];
-  if (route.driver == nullptr || route.reach != Reach::kWhole ||
-      !inside(box.source, box.bytes, route.segment_base, route.segment_bytes)) {
-    return false;
-  }
-  const Caps& caps = engine.drivers[route.driver_index].caps;
-  return caps.reaches(engine.local_key(route.driver_index, to, box.bytes));
-}
-
 void begin_pull(Collective& c, Rank from, uint32_t letter, const LetterBox& box) noexcept {
   Inbound& inbound = c.inbound[letter];
   const auto number = static_cast<int32_t>(c.number);
@@ -230,12 +198,10 @@ bool is_in_place(Collective& c, Rank from, Inbound& inbound, const LetterBox& bo
 void send_data(Collective& c, Rank to, uint32_t letter, const void* from, size_t bytes) noexcept {
   Member& member = *c.member;
   check(letter < member.data_boxes() && c.sends < kDataMax, "a letter that no box is for", letter);
-  const Rank peer = member.jobrank_of(to);
-  const auto seat = static_cast<int32_t>(member.seat_of(to));
-  const auto number = static_cast<int32_t>(c.number);
   if (bytes <= std::min(kEagerBytesMax, pinwire_max_medium)) {
-    const int32_t args[] = {seat, number, static_cast<int32_t>(letter)};
-    request_medium(peer, {kHandlerCollLetter, 3, args}, from, bytes);
+    const int32_t args[] = {static_cast<int32_t>(member.seat_of(to)),
+                            static_cast<int32_t>(c.number), static_cast<int32_t>(letter)};
+    request_medium(member.jobrank_of(to), {kHandlerCollLetter, 3, args}, from, bytes);
     return;
   }
   const uint32_t send = c.sends++;
@@ -243,9 +209,15 @@ void send_data(Collective& c, Rank to, uint32_t letter, const void* from, size_t
   outbound.from = static_cast<const std::byte*>(from);
   outbound.bytes = bytes;
   outbound.left.store(bytes, std::memory_order_release);
+  send_offer(c, to, letter, bytes, from, send);
+}
+
+void send_offer(Collective& c, Rank to, uint32_t letter, size_t bytes, const void* from,
+                uint32_t send) noexcept {
+  const Member& member = *c.member;
   const auto source = reinterpret_cast<uint64_t>(from);
-  const int32_t args[] = {seat,
-                          number,
+  const int32_t args[] = {static_cast<int32_t>(member.seat_of(to)),
+                          static_cast<int32_t>(c.number),
                           static_cast<int32_t>(letter),
                           low_half(bytes),
                           high_half(bytes),
@@ -253,7 +225,7 @@ void send_data(Collective& c, Rank to, uint32_t letter, const void* from, size_t
                           high_half(source),
                           static_cast<int32_t>(member.seat),
                           static_cast<int32_t>(send)};
-  request_short(peer, {kHandlerCollOffer, 9, args});
+  request_short(member.jobrank_of(to), {kHandlerCollOffer, 9, args});
 }
 
 void send_signal(Collective& c, Rank to, uint32_t letter) noexcept {
@@ -272,6 +244,25 @@ bool has_arrived(Collective& c, uint32_t letter) noexcept {
   const auto number = static_cast<uint32_t>(c.number);
   const LetterBox& box = c.member->box(number, letter);
   return box.arrived.load(std::memory_order_acquire) == number + 1;
+}
+
+bool can_get(Rank from, const LetterBox& box, const void* to) noexcept {
+  const Route& route = engine.routes[from];
+  if (route.driver == nullptr || !route.covers(reinterpret_cast<void*>(box.source), box.bytes) ||
+      route.reach != Reach::kWhole) {
+    return false;
+  }
+  const Caps& caps = engine.drivers[route.driver_index].caps;
+  return caps.reaches(engine.local_key(route.driver_index, to, box.bytes));
+}
+
+const LetterBox* find_offer(Collective& c, Rank from, uint32_t letter, size_t bytes) noexcept {
+  if (!has_arrived(c, letter)) return nullptr;
+  const LetterBox& box = c.member->box(static_cast<uint32_t>(c.number), letter);
+  if (box.bytes != bytes || !box.is_offer) {
+    disagree(c, c.member->jobrank_of(from), box.bytes, bytes);
+  }
+  return &box;
 }
 
 bool receive_data(Collective& c, Rank from, uint32_t letter, void* to, size_t bytes) noexcept {

@@ -18,6 +18,13 @@ bool has_arrived(Collective& c, uint32_t letter) noexcept;
 /// True once the letter's data is in place; to be called until then. Who sends other than `bytes`
 /// was called with other arguments than this member: fatal.
 bool receive_data(Collective& c, Rank from, uint32_t letter, void* to, size_t bytes) noexcept;
+/// What send_data() does with data that is large. `send`: the sender's name for it.
+void send_offer(Collective& c, Rank to, uint32_t letter, size_t bytes, const void* from,
+                uint32_t send) noexcept;
+/// The offer that has arrived; nullptr: none yet.
+const LetterBox* find_offer(Collective& c, Rank from, uint32_t letter, size_t bytes) noexcept;
+/// Where a get brings all of an offer at once, into any memory, without asking for anything else.
+bool can_get(Rank from, const LetterBox& box, const void* to) noexcept;
 /// All that was offered is pulled.
 bool all_taken(const Collective& c) noexcept;
 

@@ -61,9 +61,10 @@ struct Member : Deferred {
   Collective* first = nullptr;  ///< not finished, in order
   Collective* last = nullptr;
   uint64_t admitted = 0;
-  uint64_t epochs = 0;       ///< barriers of epochs that are over
-  uint32_t epoch_round = 0;  ///< of the next: rounds sent
-  uint32_t gets = 0;         ///< in progress, whose ends are not announced
+  uint64_t epochs = 0;         ///< barriers of epochs that are over
+  uint32_t epoch_round = 0;    ///< of the next: rounds sent
+  uint32_t gets = 0;           ///< in progress, whose ends are not announced
+  uint32_t scratch_parts = 0;  ///< a bit for each part of the team's scratch that is in use
 
   NamedBarrier barrier;
   LineBarrier line_barrier;

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "extended/coll/mail.h"
+#include "extended/coll/pipeline.h"
 #include "extended/coll/tree.h"
 
 namespace pinwire {
@@ -32,6 +33,8 @@ bool broadcast(Collective& c) noexcept {
   const Tree tree = tree_of(c);
   const void* data = tree.is_root() ? c.src : c.dst;
   if (c.phase == kBegin) {
+    if (goes_in_pieces(c.bytes)) [[unlikely]]
+      return (c.script = broadcast_in_pieces)(c);
     if (!tree.is_root() && !receive_data(c, tree.parent(), 0, c.dst, c.bytes)) return false;
     // Who has more below it comes first.
     for (uint32_t branch = tree.branches(); branch-- > 0;) {

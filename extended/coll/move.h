@@ -5,7 +5,7 @@
 
 namespace pinwire {
 
-/// The root's `bytes` at `src` to `dst` of all: binomial tree.
+/// The root's `bytes` at `src` to `dst` of all: binomial tree; if large in pieces (pipeline.h).
 bool broadcast(Collective& c) noexcept;
 /// `bytes` for each member, by rank, from the root's `src` to the `dst` of each; and back.
 bool scatter(Collective& c) noexcept;

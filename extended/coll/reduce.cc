@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "extended/coll/mail.h"
+#include "extended/coll/pipeline.h"
 #include "extended/coll/tree.h"
 
 namespace pinwire {
@@ -63,6 +64,8 @@ bool reduce_to_one(Collective& c) noexcept {
   const Tree tree(member.size, top, member.rank);
   const uint32_t last_letter = member.rounds;
   if (c.phase == kBegin) {
+    if (goes_in_pieces(c.reduction)) [[unlikely]]
+      return (c.script = reduce_to_one_in_pieces)(c);
     vectors.begin();
     c.phase = kCombine;
   }
@@ -136,6 +139,8 @@ bool reduce_to_all(Collective& c) noexcept {
   const uint32_t first_letter = c.member->rounds;
   const uint32_t last_letter = first_letter + 1;
   if (c.phase == kBegin) {
+    if (goes_in_pieces(c.reduction)) [[unlikely]]
+      return (c.script = reduce_to_all_in_pieces)(c);
     vectors.begin();
     if (doubling.is_beyond()) {
       send_data(c, doubling.mate(), first_letter, vectors.so_far(), vectors.bytes());

@@ -1,6 +1,6 @@
 // Reductions: scripts of operations (Collective). Members' vectors are combined in the order of
 // their ranks, or of their places below the root, always in the same groups: the same result in
-// every run, and on all members.
+// every run, and on all members. Large vectors go in pieces (pipeline.h), in other groups.
 #pragma once
 
 #include "extended/coll/collective.h"

@@ -1,5 +1,6 @@
 // The binomial tree of the members of a team below a root, who counts as place 0. Below place p lie
 // the places from p on, as many as p's lowest bit says; so ranges, and their order, stay whole.
+// And a chain of them, one below the other, for what goes in many pieces.
 #pragma once
 
 #include <algorithm>
@@ -48,6 +49,37 @@ class Tree {
   Rank size_;
   Rank root_;
   uint32_t place_;
+};
+
+/// Whom a member gets data from, and to whom it gives it.
+class Kin {
+ public:
+  constexpr Kin(const Tree& tree, Rank size, bool is_chain) noexcept
+      : tree_(tree), size_(size), is_chain_(is_chain) {}
+
+  /// Down a chain all is there after as many steps as it has pieces and, but for two, members; down
+  /// a tree its root sends each piece to all its children.
+  static constexpr bool is_chain_shorter(Rank size, uint32_t pieces) noexcept {
+    const auto rounds = static_cast<uint32_t>(std::bit_width(size - 1));
+    return size <= 2 || uint64_t{size} - 2 <= uint64_t{pieces} * (rounds - 1);
+  }
+
+  constexpr bool is_root() const noexcept { return tree_.is_root(); }
+  constexpr uint32_t branch() const noexcept { return is_chain_ ? 0 : tree_.branch(); }
+  constexpr Rank parent() const noexcept {
+    return is_chain_ ? tree_.rank_at(tree_.place() - 1) : tree_.parent();
+  }
+  constexpr uint32_t branches() const noexcept {
+    return is_chain_ ? (tree_.place() + 1 < size_ ? 1 : 0) : tree_.branches();
+  }
+  constexpr Rank child(uint32_t branch) const noexcept {
+    return is_chain_ ? tree_.rank_at(tree_.place() + 1) : tree_.child(branch);
+  }
+
+ private:
+  Tree tree_;
+  Rank size_;
+  bool is_chain_;
 };
 
 }  // namespace pinwire

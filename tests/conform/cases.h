@@ -53,6 +53,9 @@ void add_case(struct conform_case *entry);
 /* The first failure of a case is kept; from any thread, in handlers too. */
 void fail_at(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* What a call gives, or what a name stands for, is of this very type. */
+#define IS(what, type) \
+  _Static_assert(__builtin_types_compatible_p(__typeof__(what), type), "the type of " #what)
 /* This case asks nothing of this job (one rank, another mode): every rank must say so alike. */
 #define NOT_HERE(reason)   \
   do {                     \

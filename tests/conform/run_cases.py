@@ -118,6 +118,7 @@ def main():
     parser.add_argument("--ranks", type=int, required=True)
     parser.add_argument("--alone", choices=["all", "network", "none"], required=True,
                         help="which of the cases that need a job of their own")
+    parser.add_argument("--shared", choices=["yes", "no"], default="yes", help="whether those run that share a job")
     parser.add_argument("--only", help="cases whose name has this in it", default="")
     options = parser.parse_args()
 
@@ -125,14 +126,15 @@ def main():
     results_file.unlink(missing_ok=True)  # those of an earlier run are none of this one's
     cases = [case for case in cases_of(options.program) if options.only in case.name]
     runner = Runner(options)
-    runner.run_shared([case for case in cases if case.kind == "case"])
+    if options.shared == "yes":
+        runner.run_shared([case for case in cases if case.kind == "case"])
     for case in cases:
         if case.kind == "job" and (options.alone == "all" or options.alone == case.scope):
             runner.run_alone(case)
     print_tap(runner.results)
     results_file.write_text(json.dumps(
         {"driver": options.driver, "mode": options.mode, "ranks": options.ranks, "dispatch": os.environ.get("GASNET_DISPATCH", "poll"),
-         "cases": runner.results}, indent=1))
+         "shared": options.shared, "cases": runner.results}, indent=1))
     # In a guest the status is all that Meson looks at.
     return 1 if any(result["result"] == "fail" for result in runner.results) else 0
 

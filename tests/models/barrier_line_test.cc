@@ -1,11 +1,12 @@
-// The barrier line of driver/shm/inbox.h: each rank notifies its phase and reads those of the
+// The barrier line of driver/shm/lines.h: each rank notifies its phase and reads those of the
 // others, for several phases in a row.
 #include <gtest/gtest.h>
 
 #include <cstdio>
 
-#include "driver/shm/inbox.h"
+#include "driver/shm/lines.h"
 #include "tests/models/memory.h"
+#include "tests/models/mutations.h"
 
 namespace pinwire::model {
 namespace {
@@ -68,8 +69,43 @@ void run_sleepy_rank(uint32_t rank, uint32_t ranks) {
   }
 }
 
-Report explore_ranks(uint32_t ranks, const Mutation& mutation = {}, bool sleep = false) {
-  const auto prepare = [sleep] {
+shm::BasicBarrierLine<ModelMemory> over_line;  // of the leader
+
+/// As extended/led_barrier.cc: rank 0 leads the others, who read its line alone.
+void run_led_rank(uint32_t rank, uint32_t ranks) {
+  for (uint64_t phase = 1; phase <= kPhases; ++phase) {
+    if (phase % 2 == 1) write_word(&before_barrier[rank], phase);
+    uint64_t value = 0;
+    if (rank != 0) {
+      lines[rank].notify(phase, value_of(rank, phase));
+      retry([&] { return over_line.read(phase, value); });
+      expect(value == value_of(ranks, phase), "what the leader says of this phase");
+    } else {
+      for (uint32_t other = 1; other < ranks; ++other) {
+        retry([&] { return lines[other].read(phase, value); });
+        expect(value == value_of(other, phase), "the value is that of the phase");
+      }
+      over_line.notify(phase, value_of(ranks, phase));
+    }
+    for (uint32_t other = 0; other < ranks && phase % 2 == 1; ++other) {
+      expect(read_word(&before_barrier[other]) == phase, "a barrier orders memory");
+    }
+    settle(phase);
+  }
+}
+
+enum class Kind { kBusy, kSleepy, kLed };
+void run_of_kind(Kind kind, uint32_t rank, uint32_t ranks) {
+  if (kind == Kind::kLed) return run_led_rank(rank, ranks);
+  kind == Kind::kSleepy ? run_sleepy_rank(rank, ranks) : run_rank(rank, ranks);
+}
+
+Report explore_ranks(uint32_t ranks, const Mutation& mutation = {}, Kind kind = Kind::kBusy) {
+  const auto prepare = [kind] {
+    name_cell(&over_line.phase, "over");
+    name_cell(&over_line.values[0], "over_value");
+    name_cell(&over_line.values[1], "over_value");
+    name_cell(&over_line.sleeps, "sleeps");
     for (uint32_t i = 0; i < kThreadsMax; ++i) {
       name_cell(&lines[i].phase, "phase");
       name_cell(&lines[i].values[0], "value");
@@ -77,46 +113,18 @@ Report explore_ranks(uint32_t ranks, const Mutation& mutation = {}, bool sleep =
       name_cell(&lines[i].sleepers, "sleepers");
       name_cell(&lines[i].sleeps, "sleeps");
       name_cell(&messages[i], "messages");
-      if (sleep) lines[i].sleeps.store(1, std::memory_order_relaxed);
+      if (kind == Kind::kSleepy) lines[i].sleeps.store(1, std::memory_order_relaxed);
     }
   };
-  return explore(
-      {.threads = ranks,
-       .prepare = prepare,
-       .run = [ranks, sleep](
-                  uint32_t rank) { sleep ? run_sleepy_rank(rank, ranks) : run_rank(rank, ranks); },
-       .mutation = mutation});
+  return explore({.threads = ranks,
+                  .prepare = prepare,
+                  .run = [ranks, kind](uint32_t rank) { run_of_kind(kind, rank, ranks); },
+                  .mutation = mutation});
 }
 
-TEST(BarrierLine, KeepsItsPromisesInEveryExecution) {
-  for (const uint32_t ranks : {2u, 3u}) {
-    const Report report = explore_ranks(ranks);
-    std::printf("%u ranks: %llu executions, %llu states, %llu steps\n", ranks,
-                static_cast<unsigned long long>(report.executions),
-                static_cast<unsigned long long>(report.states),
-                static_cast<unsigned long long>(report.steps));
-    EXPECT_EQ(report.failure, "") << report.trace;
-    EXPECT_GT(report.executions, 0u);
-  }
-}
-
-TEST(BarrierLine, ItsMutantsAreCaught) {
-  const auto relax = [](Action action) {
-    return Mutation{[action](Access& access, const std::string& cell) {
-      if (cell == "phase" && access.action == action) access.order = std::memory_order_relaxed;
-    }};
-  };
-  EXPECT_NE(explore_ranks(2, relax(Action::kStore)).failure, "");
-  EXPECT_NE(explore_ranks(2, relax(Action::kLoad)).failure, "");
-  const Mutation one_value{[](Access& access, const std::string& cell) {
-    access.is_dropped = cell == "value" && access.action == Action::kStore;
-  }};
-  EXPECT_NE(explore_ranks(2, one_value).failure, "");
-}
-
-TEST(BarrierLine, WhoSleepsIsWoken) {
-  const Report report = explore_ranks(2, {}, true);
-  std::printf("2 sleepy ranks: %llu executions, %llu states, %llu steps\n",
+void expect_kept(uint32_t ranks, Kind kind, const char* name) {
+  const Report report = explore_ranks(ranks, {}, kind);
+  std::printf("%u %s: %llu executions, %llu states, %llu steps\n", ranks, name,
               static_cast<unsigned long long>(report.executions),
               static_cast<unsigned long long>(report.states),
               static_cast<unsigned long long>(report.steps));
@@ -124,18 +132,34 @@ TEST(BarrierLine, WhoSleepsIsWoken) {
   EXPECT_GT(report.executions, 0u);
 }
 
+TEST(BarrierLine, KeepsItsPromisesInEveryExecution) {
+  for (const uint32_t ranks : {2u, 3u}) expect_kept(ranks, Kind::kBusy, "ranks");
+}
+
+TEST(BarrierLine, ItsMutantsAreCaught) {
+  EXPECT_NE(explore_ranks(2, change("phase", Action::kStore, relax)).failure, "");
+  EXPECT_NE(explore_ranks(2, change("phase", Action::kLoad, relax)).failure, "");
+  EXPECT_NE(explore_ranks(2, change("value", Action::kStore, drop)).failure, "");
+}
+
+TEST(BarrierLine, OneLeadsTheOthers) { expect_kept(3, Kind::kLed, "ranks, led"); }
+
+TEST(BarrierLine, MutantsThatAreLedAreCaught) {
+  for (const Mutation& mutant :
+       {change("over", Action::kStore, relax), change("over", Action::kLoad, relax),
+        change("phase", Action::kStore, relax)}) {
+    EXPECT_NE(explore_ranks(2, mutant, Kind::kLed).failure, "");
+  }
+}
+
+TEST(BarrierLine, WhoSleepsIsWoken) { expect_kept(2, Kind::kSleepy, "sleepy ranks"); }
+
 TEST(BarrierLine, MutantsThatSleepAreCaught) {
-  const auto change_sleepers = [](void (*change)(Access&)) {
-    return Mutation{[change](Access& access, const std::string& cell) {
-      if (cell == "sleepers" && access.action == Action::kModify) change(access);
-    }};
-  };
-  const auto relax = [](Access& access) { access.order = std::memory_order_relaxed; };
-  const auto tear = [](Access& access) { access.is_torn = true; };
-  EXPECT_NE(explore_ranks(2, change_sleepers(relax), true).failure, "");
-  EXPECT_NE(explore_ranks(2, change_sleepers(tear), true).failure, "");
+  EXPECT_NE(explore_ranks(2, change("sleepers", Action::kModify, relax), Kind::kSleepy).failure,
+            "");
+  EXPECT_NE(explore_ranks(2, change("sleepers", Action::kModify, tear), Kind::kSleepy).failure, "");
   reads_once_more = false;
-  EXPECT_NE(explore_ranks(2, {}, true).failure, "");
+  EXPECT_NE(explore_ranks(2, {}, Kind::kSleepy).failure, "");
   reads_once_more = true;
 }
 

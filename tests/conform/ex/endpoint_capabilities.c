@@ -83,7 +83,7 @@ static void use_coll(int which) {
   uint64_t mine = me + 1, sum = 0;
   name_members(which, members);
   EXPECT(gex_TM_Create(&made_team, 1, team, members, nodes, NULL, 0,
-                       GEX_FLAG_TM_LOCAL_SCRATCH | GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED) <=
+                       GEX_FLAG_TM_LOCAL_SCRATCH | GEX_FLAG_TM_SCRATCH_SIZE_MIN) <=
          kPageBytes);
   gex_TM_Create(&made_team, 1, team, members, nodes, scratch, kPageBytes,
                 GEX_FLAG_TM_LOCAL_SCRATCH);

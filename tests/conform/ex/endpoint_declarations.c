@@ -80,8 +80,8 @@ _Static_assert(__builtin_types_compatible_p(gex_MemKind_t, gex_MK_t), "one type,
 
 CASE(locations_name_a_rank_and_an_index, "EX-030 EX-031 EX-033") {
   gex_EP_Location_t location = {me, kInvalidIndex}; /* in this order */
-  EXPECT(__builtin_types_compatible_p(__typeof__(location.gex_rank), gex_Rank_t));
-  EXPECT(__builtin_types_compatible_p(__typeof__(location.gex_ep_index), gex_EP_Index_t));
+  IS(location.gex_rank, gex_Rank_t);
+  IS(location.gex_ep_index, gex_EP_Index_t);
   EXPECT(location.gex_rank == me && location.gex_ep_index == GEX_EP_INDEX_INVALID);
-  EXPECT(__builtin_types_compatible_p(__typeof__(GEX_EP_INDEX_INVALID), gex_EP_Index_t));
+  IS(GEX_EP_INDEX_INVALID, gex_EP_Index_t);
 }

@@ -1,8 +1,10 @@
 /* Local completion is told only when it is true: sources are overwritten as soon as it is, while
  * the target, which makes no call, may have taken nothing yet (GASNet-EX 0.19, "Events"). */
+#include <unistd.h>
+
 #include "ex.h"
 
-enum { kBytes = 600000, kPolls = 3000, kOperations = 6 };
+enum { kBytes = 600000, kPolls = 3000, kPollsPerNap = 100, kNapUs = 500, kOperations = 6 };
 
 static unsigned char sources[kOperations][kBytes], back[kBytes];
 static _Atomic int came, told, wrong;
@@ -31,10 +33,19 @@ static void spoil(int i) {
   used[i].is_spoilt = 1;
 }
 
+/* The last first, too: what begins later may be refused. */
+static int in_order(int i, int is_backwards) { return is_backwards ? kOperations - 1 - i : i; }
+
+/* Now and then for so long that what nobody acknowledges is sent again, from its source. */
+static void poll_in_time(int polls) {
+  gasnet_AMPoll();
+  if (polls % kPollsPerNap == 0) usleep(kNapUs);
+}
+
 /* Leaves: of operations 0 to 2; the others are a group, that `groups` names. */
 static void spoil_what_is_complete(gex_Event_t *leaves, gex_EC_t groups) {
   for (int polls = 0; polls < kPolls; ++polls) {
-    gasnet_AMPoll();
+    poll_in_time(polls);
     for (int i = 0; i < 3; ++i)
       if (leaves[i] != GEX_EVENT_INVALID && gex_Event_Test(leaves[i]) == GASNET_OK)
         leaves[i] = GEX_EVENT_INVALID;
@@ -88,22 +99,27 @@ static int send(int i, gex_Event_t *leaf) {
 
 CASE(of_messages, "GX-104") {
   if (nodes < 2) NOT_HERE("one rank has nobody to wait for");
-  came = told = wrong = 0;
-  if (freeze_rank_1()) {
-    gex_Event_t leaves[kOperations];
-    int sent = 0;
-    for (int i = 0; i < kOperations; ++i) sent += send(i, &leaves[i]);
-    spoil_what_is_complete(leaves, GEX_EC_AM);
-    thaw_rank_1();
-    spoil_the_rest(leaves, GEX_EC_AM);
-    EXPECT_EQ(gex_AM_RequestShort1(team, 1, on_total_index, 0, sent), 0);
+  for (int backwards = 0; backwards < 2; ++backwards) {
+    came = told = wrong = 0;
+    if (freeze_rank_1()) {
+      gex_Event_t leaves[kOperations];
+      int sent = 0;
+      for (int i = 0; i < kOperations; ++i) {
+        const int next = in_order(i, backwards);
+        sent += send(next, &leaves[next]);
+      }
+      spoil_what_is_complete(leaves, GEX_EC_AM);
+      thaw_rank_1();
+      spoil_the_rest(leaves, GEX_EC_AM);
+      EXPECT_EQ(gex_AM_RequestShort1(team, 1, on_total_index, 0, sent), 0);
+    }
+    if (me == 1) {
+      AWAIT(told, 1);
+      AWAIT(came, told - 1);
+      EXPECT_EQ(wrong, 0);
+    }
+    barrier();
   }
-  if (me == 1) {
-    AWAIT(told, 1);
-    AWAIT(came, told - 1);
-    EXPECT_EQ(wrong, 0);
-  }
-  barrier();
 }
 
 /* ---- Puts: of one piece, of many
@@ -143,9 +159,10 @@ static void put_pieces(int i, gex_Event_t *roots, gex_Event_t *leaves) {
 }
 
 static void put_to_rank_1(void (*start)(int i, gex_Event_t *roots, gex_Event_t *leaves)) {
-  if (freeze_rank_1()) {
+  for (int backwards = 0; backwards < 2; ++backwards) {
+    if (!freeze_rank_1()) continue;
     gex_Event_t roots[kOperations], leaves[kOperations];
-    for (int i = 0; i < kOperations; ++i) start(i, roots, leaves);
+    for (int i = 0; i < kOperations; ++i) start(in_order(i, backwards), roots, leaves);
     spoil_what_is_complete(leaves, GEX_EC_LC);
     thaw_rank_1();
     spoil_the_rest(leaves, GEX_EC_LC);
@@ -158,6 +175,32 @@ static void put_to_rank_1(void (*start)(int i, gex_Event_t *roots, gex_Event_t *
 CASE(of_puts, "GX-125 GX-129") {
   if (nodes < 2) NOT_HERE("one rank has nobody to wait for");
   put_to_rank_1(put);
+}
+/* Of an access region: one leaf for all of them. */
+static void put_in_region(int i) {
+  prepare(i);
+  used[i].is_used = gex_RMA_PutNBI(team, 1, place(i), sources[i], used[i].bytes, GEX_EVENT_GROUP,
+                                   GEX_FLAG_IMMEDIATE) == 0;
+}
+CASE(of_puts_in_a_region, "GX-036 GX-037 GX-038 GX-039") {
+  if (nodes < 2) NOT_HERE("one rank has nobody to wait for");
+  if (freeze_rank_1()) {
+    gex_NBI_BeginAccessRegion(0);
+    for (int i = 0; i < kOperations; ++i) put_in_region(i);
+    const gex_Event_t root = gex_NBI_EndAccessRegion(0),
+                      leaf = gex_Event_QueryLeaf(root, GEX_EC_LC);
+    int is_local = 0;
+    for (int polls = 0; polls < kPolls; ++polls) {
+      poll_in_time(polls);
+      if (!is_local) is_local = gex_Event_Test(leaf) == GASNET_OK;
+      for (int i = 0; i < kOperations && is_local; ++i) spoil(i);
+    }
+    thaw_rank_1();
+    if (!is_local) gex_Event_Wait(leaf);
+    for (int i = 0; i < kOperations; ++i) spoil(i);
+    gex_Event_Wait(root);
+    check_places();
+  }
 }
 CASE(of_puts_of_many_pieces, "GX-134") {
   if (nodes < 2) NOT_HERE("one rank has nobody to wait for");

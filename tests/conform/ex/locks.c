@@ -4,19 +4,17 @@
 #include "meet.h"
 
 _Static_assert(__builtin_types_compatible_p(gex_HSL_t, gasnet_hsl_t), "one type");
-#define IS(type, call) \
-  _Static_assert(__builtin_types_compatible_p(__typeof__(call), type), "the type of " #call)
 
 static gex_HSL_t fixed = GEX_HSL_INITIALIZER;
 
 CASE(declarations, "GX-168") {
   static gex_HSL_t lock = GEX_HSL_INITIALIZER;
   gex_HSL_t made, *const pointer = &made;
-  IS(void, gex_HSL_Init(pointer));
-  IS(void, gex_HSL_Destroy(pointer));
-  IS(void, gex_HSL_Lock(pointer));
-  IS(void, gex_HSL_Unlock(pointer));
-  IS(int, gex_HSL_Trylock(pointer));
+  IS(gex_HSL_Init(pointer), void);
+  IS(gex_HSL_Destroy(pointer), void);
+  IS(gex_HSL_Lock(pointer), void);
+  IS(gex_HSL_Unlock(pointer), void);
+  IS(gex_HSL_Trylock(pointer), int);
   gex_HSL_Init(pointer);
   gex_HSL_Lock(pointer);
   gex_HSL_Unlock(pointer);

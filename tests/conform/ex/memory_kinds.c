@@ -36,23 +36,20 @@ CASE(a_kind_is_a_scalar, "EX-043 EX-045") {
   EXPECT(!kKinds[0] && kKinds[1] &&
          kKinds[1] == kKinds[2]); /* the conditions that scalars may be */
   EXPECT(GEX_MK_INVALID == (gex_MK_t)0);
-  EXPECT(__builtin_types_compatible_p(__typeof__(GEX_MEMKIND_HOST), gex_MemKind_t));
+  IS(GEX_MEMKIND_HOST, gex_MemKind_t);
 }
 
 CASE(arguments_of_a_kind_are_laid_out_as_said, "EX-046") {
   gex_MK_Create_args_t args;
   memset(&args, 0, sizeof args);
   EXPECT_EQ(offsetof(gex_MK_Create_args_t, gex_flags), 0);
-  EXPECT(__builtin_types_compatible_p(__typeof__(args.gex_flags), uint64_t));
-  EXPECT(__builtin_types_compatible_p(__typeof__(args.gex_class), gex_MK_Class_t));
-  EXPECT(
-      __builtin_types_compatible_p(__typeof__(args.gex_args.gex_class_cuda_uva.gex_CUdevice), int));
-  EXPECT(__builtin_types_compatible_p(__typeof__(args.gex_args.gex_class_hip.gex_hipDevice), int));
-  EXPECT(__builtin_types_compatible_p(__typeof__(args.gex_args.gex_class_ze.gex_zeDevice), void *));
-  EXPECT(
-      __builtin_types_compatible_p(__typeof__(args.gex_args.gex_class_ze.gex_zeContext), void *));
-  EXPECT(__builtin_types_compatible_p(__typeof__(args.gex_args.gex_class_ze.gex_zeMemoryOrdinal),
-                                      uint32_t));
+  IS(args.gex_flags, uint64_t);
+  IS(args.gex_class, gex_MK_Class_t);
+  IS(args.gex_args.gex_class_cuda_uva.gex_CUdevice, int);
+  IS(args.gex_args.gex_class_hip.gex_hipDevice, int);
+  IS(args.gex_args.gex_class_ze.gex_zeDevice, void *);
+  IS(args.gex_args.gex_class_ze.gex_zeContext, void *);
+  IS(args.gex_args.gex_class_ze.gex_zeMemoryOrdinal, uint32_t);
 }
 
 /* ---- gex_MK_Create --------------------------------------------------------------------------- */

@@ -3,9 +3,6 @@
  * elsewhere. */
 #include "ex.h"
 
-#define IS(name, type) \
-  _Static_assert(__builtin_types_compatible_p(__typeof__(name), type), "the type of " #name)
-
 /* M arguments, after others. */
 #define ARGS_0
 #define ARGS_1 ARGS_0, gex_AM_Arg_t

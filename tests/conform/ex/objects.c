@@ -2,10 +2,6 @@
  * (GASNet-EX 0.19, "Client", "Endpoints", "Teams"). */
 #include "ex.h"
 
-#define IS(type, expression)                                                 \
-  _Static_assert(__builtin_types_compatible_p(__typeof__(expression), type), \
-                 "the type of " #expression)
-
 #if GASNET_MAXEPS < 1
 #error "GASNET_MAXEPS is a number for the preprocessor, and no process has less than one endpoint"
 #endif
@@ -23,8 +19,8 @@ CASE(declarations, "GX-052") {
   gex_Token_t token = (gex_Token_t)0;
   gex_AM_Index_t index = 255;
   gex_AM_Arg_t argument = -1;
-  IS(uint8_t, index);
-  IS(int32_t, argument);
+  IS(index, uint8_t);
+  IS(argument, int32_t);
   EXPECT(set_client != NULL && set_segment != NULL && set_team != NULL && set_endpoint != NULL);
   EXPECT(of_client != NULL && of_segment != NULL && of_team != NULL && of_endpoint != NULL);
   EXPECT(function == NULL && token == (gex_Token_t)0 && index == 255 && argument == -1);

@@ -63,7 +63,8 @@ CASE(explicit_operations_inside, "GX-039") {
   expect_there(to, 70);
 }
 
-/* After the leaf the sources are free. */
+/* The leaf, asked for often, is synchronised in both ways before the root. That the sources are
+ * free after it: local_completion.c. */
 CASE(leaf_of_a_region_of_puts, "GX-036 GX-037 GX-038 GX-039") {
   for (unsigned i = 0; i < 20; ++i) {
     const gex_Rank_t to = (me + i) % nodes;

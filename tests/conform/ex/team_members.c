@@ -135,7 +135,7 @@ CASE(scratch_of_each_member, "EX-117 EX-118 EX-121") {
                                GEX_FLAG_TM_LOCAL_SCRATCH | offset,
                                GEX_FLAG_TM_GLOBAL_SCRATCH | offset};
   const size_t bytes =
-      gex_TM_Create(NULL, 2, team, args, count, NULL, 0, GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED);
+      gex_TM_Create(NULL, 2, team, args, count, NULL, 0, GEX_FLAG_TM_SCRATCH_SIZE_MIN);
   EXPECT(bytes >= 1 && bytes <= second_part_bytes());
   for (int i = 0; i < 4; ++i) {
     gex_Addr_t list[kMembersMax] = {scratch_of(me, 1, forms[i]), scratch_of(me, 0, forms[i])};

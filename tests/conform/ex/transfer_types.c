@@ -2,10 +2,6 @@
  * "Vector, Indexed and Strided"). The compiler checks them; what they do is shown elsewhere. */
 #include "ex.h"
 
-#define IS(name, ...)                                                                     \
-  _Static_assert(__builtin_types_compatible_p(__typeof__(name), __VA_ARGS__), "the type " \
-                                                                              "of " #name)
-
 CASE(puts_and_gets, "GX-123") {
   typedef int put_t(gex_TM_t, gex_Rank_t, void *, const void *, size_t, gex_Flags_t);
   typedef int get_t(gex_TM_t, void *, gex_Rank_t, void *, size_t, gex_Flags_t);

@@ -118,6 +118,44 @@ TEST_TYPE(U64, uint64_t, uint64_t, BITS_OF_INTEGERS, on_numbers | on_bits)
 TEST_TYPE(FLT, float, float, BITS_OF_FLOATS, on_numbers)
 TEST_TYPE(DBL, double, double, BITS_OF_FLOATS, on_numbers)
 
+/* A domain of what NICs do, its own memory's operations among them (GX-160, GX-163). */
+static void whole_of_nics(void) {
+  enum { kInlined = 3 };
+  const int64_t values[][3] = {{5, 3, 9}, {-7, -7, 11}, {0, -1, 1}};
+  int64_t got[kCells], is[kCells];
+  gex_AD_t ad;
+  gex_AD_Create(&ad, team, GEX_DT_I64, of_nics, 0);
+  expect_path_of_nics(ad);
+  for (size_t i = 0; i < sizeof values / sizeof values[0]; ++i) {
+    const int64_t old = values[i][0], a = values[i][1], b = values[i][2];
+    for (gex_Rank_t rank = 0; rank < ranks; ++rank)
+      for (int c = 0; c < kCells; ++c) gex_RMA_PutBlocking(team, rank, cell(rank, c), &old, sizeof old, 0);
+    barrier();
+    for (gex_Rank_t rank = 0; rank < ranks; ++rank) {
+      int n = 0;
+      for (gex_OP_t op = 1; op <= GEX_OP_GET; op <<= 1)
+        if (op & of_nics) {
+          START(I64, op, fetches(op) ? &got[n] : NULL, rank, cell(rank, n), a, b, n & 1);
+          ++n;
+        }
+      START(I64, GEX_OP_FADD, &got[n], rank, cell(rank, n), a, b, 0);
+      START(I64, GEX_OP_FCAS, &got[n + 1], rank, cell(rank, n + 1), a, b, 1);
+      START(I64, GEX_OP_DEC, NULL, rank, cell(rank, n + 2), a, b, 0);
+      FINISH();
+      for (int c = 0; c < n + kInlined; ++c) START(I64, GEX_OP_GET, &is[c], rank, cell(rank, c), 0, 0, c & 1);
+      FINISH();
+      n = 0;
+      for (gex_OP_t op = 1; op <= GEX_OP_GET; op <<= 1)
+        if (op & of_nics) expect_I64("called", rank, op, old, a, b, got[n], is[n]), ++n;
+      expect_I64("inlined", rank, GEX_OP_FADD, old, a, b, got[n], is[n]);
+      expect_I64("inlined", rank, GEX_OP_FCAS, old, a, b, got[n + 1], is[n + 1]);
+      expect_I64("inlined", rank, GEX_OP_DEC, old, a, b, 0, is[n + 2]);
+    }
+    barrier();
+  }
+  gex_AD_Destroy(ad);
+}
+
 /* ---- Events, implicit operations, regions (GX-036, GX-159, GX-162) ----------------------------------------- */
 
 static void many_at_once(void) {
@@ -325,6 +363,7 @@ int main(int argc, char **argv) {
   every_U64();
   every_FLT();
   every_DBL();
+  whole_of_nics();
   many_at_once();
   signals();
   immediate();

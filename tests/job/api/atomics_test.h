@@ -7,6 +7,7 @@
 #include <gasnet_ratomic.h>
 
 #include "job_test.h"
+#include "pinwire.h"
 
 enum { kRanksMax = 16, kMemoryBytes = 1 << 20 };
 
@@ -46,6 +47,14 @@ static inline void start_atomics(int *argc, char ***argv) {
     EXPECT_EQ(gex_AM_RequestMedium0(team, to, entry.gex_index, &base, sizeof base, GEX_EVENT_NOW, 0), 0);
   GASNET_BLOCKUNTIL(__atomic_load_n(&bases_known, __ATOMIC_ACQUIRE) == (gex_AM_Arg_t)ranks);
   barrier();
+}
+
+/* All that RDMA NICs do: a domain of these may be theirs alone (GX-163); the test's environment says so where it is. */
+static const gex_OP_t of_nics = GEX_OP_ADD | GEX_OP_SUB | GEX_OP_INC | GEX_OP_DEC | GEX_OP_CAS | GEX_OP_FADD | GEX_OP_FSUB | GEX_OP_FINC |
+                                GEX_OP_FDEC | GEX_OP_FCAS | GEX_OP_GET;
+static inline void expect_path_of_nics(gex_AD_t ad) {
+  const char *due = getenv("ATOMICS_PATH"), *path = pinwire_ad_path(ad);
+  if (due != NULL && ranks > 1 && strcmp(due, path) != 0) fail_at(__FILE__, __LINE__, "a domain of NICs' operations goes by %s, not by %s", path, due);
 }
 
 /* What each operation of a type's domain may be. */

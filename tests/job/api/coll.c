@@ -5,7 +5,7 @@
 
 #include "job_test.h"
 
-enum { kTeams = 4, kBatchMax = 40, kBytesMax = 70000, kSegmentBytes = 1 << 22, kHalf = kSegmentBytes / 2 };
+enum { kTeams = 4, kBatchMax = 40, kBytesMax = 70000, kSegmentBytes = 1 << 22, kHalf = kSegmentBytes / 2, kScratchAt = 1 << 16 };
 enum { kBarrier, kBroadcast, kReduceOne, kReduceAll, kScatter, kGather, kGatherAll, kExchange, kKinds };
 
 static gex_TM_t teams[kTeams];
@@ -28,6 +28,7 @@ typedef struct {
   int type, op; /* of a reduction: which */
   int sync;     /* of a prototype */
   int in_place;
+  int wide;     /* of user's elements: which width */
   unsigned char *src, *dst;
   gex_Event_t event;
 } Operation;
@@ -53,12 +54,17 @@ typedef struct {
   uint32_t factor, offset; /* x -> factor * x + offset: composition does not commute */
 } Line;
 static int user_calls;
+/* Lines in an element: such of whole and of other numbers in a piece, of one in a piece, and larger ones than a piece. */
+enum { kWidths = 5 };
+static const size_t widths[kWidths] = {1, 3, 700, 4096, 5000};
 static void compose(const void *a, void *b_and_out, size_t count, const void *cdata) {
   const Line *first = a;
   Line *second = b_and_out;
-  EXPECT(count >= 1 && cdata == &user_calls);
+  const size_t *width = cdata;
+  EXPECT(count >= 1 && width >= widths && width < widths + kWidths);
+  EXPECT(*width <= 4096 || count == 1); /* as tests below pass them */
   ++user_calls;
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count * *width; ++i) {
     const Line result = {first[i].factor * second[i].factor, first[i].offset * second[i].factor + second[i].offset};
     second[i] = result;
   }
@@ -129,11 +135,13 @@ static gex_Event_t start_reduction(Operation *o) {
   }
   const void *src = o->in_place ? o->dst : o->src;
   const gex_OP_t op = is_user ? GEX_OP_USER_NC : ops[o->op];
+  const size_t width = widths[o->wide];
+  void *cdata = (void *)(uintptr_t)&widths[o->wide];
   if (o->kind == kReduceAll) {
-    return gex_Coll_ReduceToAllNB(o->tm, o->dst, src, types[o->type], bytes, count, op, is_user ? compose : NULL, &user_calls, 0);
+    return gex_Coll_ReduceToAllNB(o->tm, o->dst, src, types[o->type], bytes * width, count / width, op, is_user ? compose : NULL, cdata, 0);
   }
   void *dst = rank == o->root ? o->dst : NULL;
-  return gex_Coll_ReduceToOneNB(o->tm, o->root, dst, src, types[o->type], bytes, count, op, is_user ? compose : NULL, &user_calls, 0);
+  return gex_Coll_ReduceToOneNB(o->tm, o->root, dst, src, types[o->type], bytes * width, count / width, op, is_user ? compose : NULL, cdata, 0);
 }
 static void check_reduction(const Operation *o) {
   const size_t bytes = type_bytes[o->type], count = o->bytes / bytes;
@@ -200,6 +208,18 @@ static size_t random_bytes(void) {
   return sizes[pick(pick(3) == 0 ? 8 : 6)];
 }
 
+/* What is described, in memory here or there. */
+static void launch(Operation *o) {
+  const int src_in_segment = pick(2) == 0, dst_in_segment = pick(2) == 0;
+  const size_t blocks = o->kind >= kScatter ? gex_TM_QuerySize(o->tm) : 1;
+  o->src = take(o->bytes * blocks, src_in_segment);
+  o->dst = take(o->bytes * blocks, dst_in_segment);
+  memset(o->dst, 0xee, o->bytes * blocks);
+  o->event = o->kind == kBarrier                              ? gex_Coll_BarrierNB(o->tm, 0)
+             : o->kind == kReduceOne || o->kind == kReduceAll ? start_reduction(o)
+                                                              : start_move(o);
+}
+
 static void start(Operation *o) {
   memset(o, 0, sizeof *o);
   o->kind = (int)pick(kKinds);
@@ -212,18 +232,11 @@ static void start(Operation *o) {
   o->sync = (int)pick(9);
   o->in_place = pick(4) == 0;
   o->bytes = random_bytes();
-  const int src_in_segment = pick(2) == 0, dst_in_segment = pick(2) == 0;
   if (o->kind == kReduceOne || o->kind == kReduceAll) {
     o->bytes = o->bytes / type_bytes[o->type] * type_bytes[o->type];
     if (o->bytes == 0) o->bytes = type_bytes[o->type];
   }
-  const size_t blocks = o->kind >= kScatter ? size : 1;
-  o->src = take(o->bytes * blocks, src_in_segment);
-  o->dst = take(o->bytes * blocks, dst_in_segment);
-  memset(o->dst, 0xee, o->bytes * blocks);
-  o->event = o->kind == kBarrier                              ? gex_Coll_BarrierNB(o->tm, 0)
-             : o->kind == kReduceOne || o->kind == kReduceAll ? start_reduction(o)
-                                                              : start_move(o);
+  launch(o);
 }
 
 static void finish(Operation *o) {
@@ -263,6 +276,78 @@ static void run_batch(unsigned batch) {
     }
   }
   for (size_t i = 0; i < count; ++i) finish(&all[i]);
+}
+
+/* ---- What goes in pieces: sizes around those of pieces and windows ------------------------------------------------ */
+
+enum { kPiece = 32768, kAtOnce = 12 }; /* extended/coll/stream.h */
+
+/* Over the team with scratch and the one without in turns, several at once; the last ones of all are waited for first. */
+static Operation large[kAtOnce];
+static size_t large_count;
+static void finish_large(void) {
+  if (pick((size_t)nodes + 1) == me) gasnett_nsleep(500000);
+  while (large_count != 0) {
+    gex_Event_Wait(large[--large_count].event);
+    finish(&large[large_count]);
+  }
+  segment_used = 0;
+}
+static Operation *next_large(int kind, size_t bytes) {
+  if (large_count == kAtOnce) finish_large();
+  Operation *o = &large[large_count++];
+  memset(o, 0, sizeof *o);
+  o->kind = kind;
+  o->tm = teams[large_count % 2 * 2];
+  o->root = (gex_Rank_t)pick(840) % gex_TM_QuerySize(o->tm);
+  o->seed = (unsigned)pick(1000);
+  o->type = 3;
+  o->in_place = pick(4) == 0;
+  o->bytes = bytes;
+  return o;
+}
+static void large_sizes(void) {
+  static const int whole[] = {1, 2, 9, 17, 33};
+  for (size_t i = 0; i < sizeof whole / sizeof whole[0]; ++i) {
+    for (int more = -1; more <= 1; ++more) {
+      const size_t bytes = (size_t)whole[i] * kPiece;
+      launch(next_large(kBroadcast, bytes + (size_t)more));
+      launch(next_large(kReduceOne, bytes + (size_t)more * 8));
+      launch(next_large(kReduceAll, bytes + (size_t)more * 8));
+    }
+  }
+  finish_large();
+}
+static void large_of_every_type(void) {
+  for (int type = 0; type < kTypes - 1; ++type) {
+    for (int op = 0; op < (type == 4 || type == 5 ? 4 : kOps); ++op) {
+      for (int kind = kReduceOne; kind <= kReduceAll; ++kind) {
+        Operation *o = next_large(kind, kPiece + 2 * type_bytes[type]);
+        o->type = type;
+        o->op = op;
+        launch(o);
+      }
+    }
+  }
+  finish_large();
+}
+/* In the order of ranks, whatever the root. */
+static void large_of_users(void) {
+  for (int wide = 0; wide < kWidths; ++wide) {
+    const size_t element = widths[wide] * sizeof(Line), few = wide == 4 ? 1 : 3 * kPiece / element;
+    for (size_t elements = few; elements <= few + (wide != 4); ++elements) {
+      for (int kind = kReduceOne; kind <= kReduceAll; ++kind) {
+        for (gex_Rank_t root = 0; root < (kind == kReduceOne ? nodes : 1); ++root) {
+          Operation *o = next_large(kind, elements * element);
+          o->type = kTypes - 1;
+          o->root = root;
+          o->wide = wide;
+          launch(o);
+        }
+      }
+    }
+  }
+  finish_large();
 }
 
 /* ---- What barriers order, and that nobody is far ahead ---------------------------------------------------------- */
@@ -395,11 +480,16 @@ int main(int argc, char **argv) {
   segment_base = gex_Segment_QueryAddr(segment);
 #endif
   gex_TM_Split(&teams[1], teams[0], (int)me % 2, 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
-  gex_TM_Split(&teams[2], teams[0], 0, -(int)me, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+  const size_t scratch = gex_TM_Split(&teams[2], teams[0], 0, -(int)me, NULL, 0, GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED);
+  EXPECT(scratch <= kHalf - kScratchAt);
+  gex_TM_Split(&teams[2], teams[0], 0, -(int)me, segment_base + kHalf + kScratchAt, scratch, 0);
   gex_TM_Dup(&teams[3], teams[0], NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
   EXPECT_EQ(gex_TM_QueryRank(teams[2]), nodes - 1 - me);
   const unsigned batches = argc > 1 ? (unsigned)atoi(argv[1]) : 40;
   for (unsigned batch = 0; batch < batches; ++batch) run_batch(batch);
+  large_sizes();
+  large_of_every_type();
+  large_of_users();
   for (int t = 0; t < kTeams; ++t) {
     barriers_order(teams[t], 10);
     gex_Coll_BarrierBlocking(teams[0], 0);
@@ -414,7 +504,7 @@ int main(int argc, char **argv) {
   EXPECT(gasnet_barrier_result(&id) == 0 && id == 77);
   EXPECT_EQ(gasnet_barrier(0, GASNET_BARRIERFLAG_UNNAMED), GASNET_OK);
   EXPECT(gasnet_barrier_result(&id) != 0 && id == 77);
-  EXPECT(nodes == 1 || me != 0 || user_calls != 0);
+  EXPECT(nodes == 1 || user_calls != 0);
   for (int t = 1; t < kTeams; ++t) EXPECT_EQ(gex_TM_Destroy(teams[t], NULL, t == 2 ? GEX_FLAG_GLOBALLY_QUIESCED : 0), 0);
   gex_Coll_BarrierBlocking(teams[0], 0);
   if (me == 0) printf("coll: ok with %u ranks\n", (unsigned)nodes);

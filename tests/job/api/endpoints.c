@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "job_test.h"
+#include "pinwire.h"
 
 enum { kEndpoints = 4, kOwnBytes = 100001, kClientBytes = 300007, kHandler = 200, kReply = 201, kFirst = 202, kPlaces = 5 }; /* four ranks at most, and one for replies */
 
@@ -318,8 +319,25 @@ static void exhaust_endpoints(void) {
   EXPECT_EQ(gex_EP_QueryIndex(more), GASNET_MAXEPS - 1);
 }
 
-/* EX-082...086: what does not touch memory goes on. */
+/* How often memory of the library's is mapped into this process: segments, of others too. */
+static int mappings(void) {
+  FILE *maps = fopen("/proc/self/maps", "r");
+  char line[8192];
+  int count = 0;
+  EXPECT(maps != NULL);
+  while (fgets(line, sizeof line, maps)) count += strstr(line, "/memfd:pinwire") != NULL;
+  fclose(maps);
+  return count;
+}
+
+/* EX-077: what is told again is not mapped again; what is told to be gone is mapped no more. EX-082...086: what does not
+ * touch memory goes on. */
 static void destroy_segments(void) {
+  enum { kTimes = 40 };
+  const int is_mapped = ranks > 1 && strcmp(pinwire_driver_name((me + 1) % ranks), "shm") == 0;
+  const int before = mappings();
+  for (int i = 0; i < kTimes; ++i) EXPECT_EQ(gex_EP_PublishBoundSegment(team, &endpoints[1], 1, 0), GASNET_OK);
+  EXPECT(mappings() < before + kTimes);
   barrier();
   gex_Segment_Destroy(library_segment, 0);
   gex_Segment_Destroy(client_segment, 0);
@@ -327,6 +345,10 @@ static void destroy_segments(void) {
   for (gex_Rank_t to = 0; to < ranks; ++to)
     gex_AM_RequestMedium3(gex_TM_Pair(endpoints[3], 1), to, kHandler, NULL, 0, GEX_EVENT_NOW, 0, 0, 0, 0);
   GASNET_BLOCKUNTIL(replied[3] == due);
+  barrier();
+  const int destroyed = mappings();
+  EXPECT_EQ(gex_EP_PublishBoundSegment(team, &endpoints[1], 1, 0), GASNET_OK);
+  if (is_mapped) EXPECT(mappings() < destroyed);
 }
 
 int main(int argc, char **argv) {

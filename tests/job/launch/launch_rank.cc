@@ -1,6 +1,7 @@
 // A rank for the launcher's tests: uses core/bootstrap and nothing else of Pinwire.
 //   launch_rank VERB [arguments]
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <poll.h>
@@ -119,6 +120,17 @@ int all_leave(Bootstrap& job, Arguments more) {
   return std::atoi(more[0]) + static_cast<int>(job.rank());
 }
 
+/// beside-mpi: every rank leaves with 0, while something else in the process still uses PMIx.
+int beside_mpi(Bootstrap& job, Arguments) {
+  void* const pmix = ::dlopen("libpmix.so.2", RTLD_NOW);
+  if (pmix == nullptr) die(::dlerror());
+  using Init = int (*)(void*, void*, size_t);
+  const auto begin = reinterpret_cast<Init>(::dlsym(pmix, "PMIx_Init"));
+  if (begin == nullptr || begin(nullptr, nullptr, 0) != 0) die("PMIx_Init fails");
+  auto passed = job.barrier();
+  return passed ? 0 : 1;
+}
+
 volatile sig_atomic_t quit_seen = 0;
 
 /// one RANK DEED [CODE]: rank RANK does DEED after a while; the others wait for ever.
@@ -202,16 +214,16 @@ int frames(Bootstrap& job, Arguments more) {
 
 int main(int, char** argv) {
   const std::map<std::string, std::function<int(Bootstrap&, Arguments)>> verbs = {
-      {"gather", gather},       {"keys", keys},  {"environment", environment}, {"again", again},
-      {"all-leave", all_leave}, {"one", one},    {"wait", wait_for_ever},      {"frames", frames},
-      {"barriers", barriers},   {"lines", lines}};
+      {"gather", gather},       {"keys", keys},   {"environment", environment}, {"again", again},
+      {"all-leave", all_leave}, {"one", one},     {"wait", wait_for_ever},      {"frames", frames},
+      {"barriers", barriers},   {"lines", lines}, {"beside-mpi", beside_mpi}};
   const auto verb = verbs.find(argv[1] ? argv[1] : "");
   if (verb == verbs.end()) die("no such verb");
   auto job = pinwire::make_bootstrap();
   if (!job) die(job.sentence());
   const int code = verb->second(**job, argv + 2);
   std::fflush(stdout);
-  (*job)->leaving(code);
+  (*job)->leaving(code, Bootstrap::AfterIt::kNothing);
   (*job)->before_end();
   std::_Exit(code);
 }

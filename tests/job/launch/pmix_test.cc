@@ -51,6 +51,12 @@ TEST_F(Mpirun, ACollectiveExitIsOrderly) {
   EXPECT_EQ(count_of(outcome.err, "without calling \"finalize\""), 0) << outcome.err;
 }
 
+TEST_F(Mpirun, ARankMayLeaveMpiToTheExit) {
+  const auto outcome = mpirun(2, {rank_, "beside-mpi"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(count_of(outcome.err, "exiting improperly"), 0) << outcome.err;
+}
+
 TEST_F(Mpirun, C1_099_OneRankThatLeavesEndsTheJob) {
   for (const char* code : {"0", "7"}) {
     const auto outcome = mpirun(3, {rank_, "one", "1", "leave", code}, "GASNET_EXITTIMEOUT=1");

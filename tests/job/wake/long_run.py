@@ -15,8 +15,8 @@ FIELDS = ("cycles", "found", "woken", "asleep", "seconds")
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--launcher", required=True, help="gasnetrun_pinwire")
-    parser.add_argument("--program", required=True, help="wake_races")
+    parser.add_argument("--launcher", required=True, help="gasnetrun_pinwire; -: the program needs none")
+    parser.add_argument("--program", required=True, help="wake_races; without a launcher verbs_races, the verbs driver over a fake network")
     parser.add_argument("--file", required=True, type=pathlib.Path, help="the count: made, or carried on")
     parser.add_argument("--driver", default="shm", help="GASNET_DRIVER (shm); a file holds those of one")
     parser.add_argument("--cycles", type=int, default=10**9, help="in all (10^9)")
@@ -48,7 +48,8 @@ def store(path, done):
 
 
 def run_job(options, cycles, seed):
-    command = [options.launcher, "-n", "2", options.program, str(cycles), str(seed), str(options.sleep_one_in)]
+    launched = [] if options.launcher == "-" else [options.launcher, "-n", "2"]
+    command = [*launched, options.program, str(cycles), str(seed), str(options.sleep_one_in)]
     job = subprocess.run(command, env=dict(os.environ, GASNET_DRIVER=options.driver), text=True, capture_output=True, check=False)
     if job.returncode != 0:
         sys.exit(f"long_run.py: {' '.join(command)} over {options.driver} ended with {job.returncode}:\n{job.stdout}{job.stderr}")

@@ -1,21 +1,23 @@
 // Arms against messages that are just coming, over the drivers as a job has them: one of two ranks
-// streams messages with small pauses, the other arms whenever it finds nothing, and each arm is a
-// cycle: either it finds a message in the look after arming, or the event fd must become readable.
-// Few of them sleep for that, a share drawn at random; the others look at the fd alone, and poll
-// nothing meanwhile. The pauses are such that about half of the arms find a message. They change
-// places every so often. cycles.cc sleeps in every cycle, which takes ten times as long.
+// sends messages with small pauses, each once the one before is known to have arrived, as a later
+// one would hide that nothing woke for an earlier. The other arms whenever it finds nothing, and
+// each arm is a cycle: either it finds a message in the look after arming, or the event fd must
+// become readable. Few of them sleep for that, a share drawn at random; the others look at the fd
+// alone, and poll nothing meanwhile. The pauses are such that about half of the arms find a
+// message. They change places every so often. cycles.cc sleeps in every cycle, which takes ten
+// times as long.
 // races CYCLES [SEED [SLEEP_ONE_IN]]
 #include <poll.h>
-#include <sched.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <vector>
 
 #include "core/base/random.h"
 #include "core/engine/client_usage.h"
 #include "gasnet.h"
 #include "tests/job/wake/lanes.h"
+#include "tests/job/wake/pauses.h"
 
 namespace {
 
@@ -25,7 +27,7 @@ using namespace pinwire_test;
 enum : gasnet_handler_t { kMessage = 200, kReport };
 constexpr uint32_t kBatchMessages = 256;
 constexpr uint64_t kBatchesOfRole = 16;
-constexpr int64_t kPatienceNs = 60'000'000'000;
+constexpr int kPatienceMs = 60'000;
 
 /// What a receiver's arms came to.
 struct Arms {
@@ -50,34 +52,48 @@ void on_report(gasnet_token_t, gasnet_handlerarg_t found, gasnet_handlerarg_t wo
   ++reports;
 }
 
-/// Every so many turns of a loop that waits for the other rank: it may want this core.
-class Patience {
+/// What the sender knows of its messages' arrival. Where a put needs nothing of the peer's CPU, the
+/// receiver puts how many it has handled into a word of the sender's segment; elsewhere a put would
+/// keep it from arming, and the driver's acknowledgement says as much.
+class Arrivals {
  public:
-  /// False: it is at its end.
-  bool lasts() {
-    constexpr uint32_t kTurnsBeforeYield = 200;
-    if (++turns_ % kTurnsBeforeYield != 0) return true;
-    sched_yield();
-    return clock_ns(CLOCK_MONOTONIC) < until_ns_;
+  explicit Arrivals(gasnet_node_t peer) : peer_(peer) {
+    std::vector<gasnet_seginfo_t> segments(gasnet_nodes());
+    gasnet_getSegmentInfo(segments.data(), static_cast<int>(segments.size()));
+    own_ = static_cast<uint64_t*>(segments[gasnet_mynode()].addr);
+    peers_ = static_cast<uint64_t*>(segments[peer].addr);
+    const DriverSlot& slot = engine.drivers[engine.routes[peer].driver_index];
+    is_put_ = pinwire_reach[peer].size != 0 || slot.caps.hw_rdma;
+  }
+  /// Of messages that any poll has found.
+  void tell() {
+    if (is_put_ && told_ != received) gasnet_put(peer_, peers_, &(told_ = received), sizeof told_);
+  }
+  bool has_all(uint64_t sent) const {
+    return is_put_ ? __atomic_load_n(own_, __ATOMIC_RELAXED) == sent : is_drained();
   }
 
  private:
-  uint32_t turns_ = 0;
-  const int64_t until_ns_ = clock_ns(CLOCK_MONOTONIC) + kPatienceNs;
+  const gasnet_node_t peer_;
+  uint64_t *own_, *peers_;
+  uint64_t told_ = 0;
+  bool is_put_;
 };
 
 class Receiver {
  public:
-  Receiver(uint64_t seed, uint64_t sleep_one_in) : random_(seed), sleep_one_in_(sleep_one_in) {}
+  Receiver(uint64_t seed, uint64_t sleep_one_in, Arrivals& arrivals)
+      : random_(seed), sleep_one_in_(sleep_one_in), arrivals_(arrivals) {}
 
   Arms receive_batch() {
     arms_ = {};
     wanted_ += kBatchMessages;
-    Patience patience;
+    Deadline deadline;
     while (received < wanted_) {
+      arrivals_.tell();
       if (poll_everything() != 0) continue;
       if (!is_drained()) {
-        if (!patience.lasts()) fail("the peer acknowledges nothing");
+        if (!deadline.lasts()) fail("the peer acknowledges nothing");
         continue;
       }
       if (!arm_all()) {
@@ -91,18 +107,19 @@ class Receiver {
         watch();
       }
     }
+    arrivals_.tell();
     return arms_;
   }
 
  private:
   void sleep() {
     ++arms_.asleep;
-    if (poll(fds_.all, fds_.count, kPatienceNs / 1'000'000) == 0) lost();
+    if (poll(fds_.all, fds_.count, kPatienceMs) == 0) lost();
   }
   void watch() {
-    Patience patience;
+    Deadline deadline;
     while (poll(fds_.all, fds_.count, 0) == 0) {
-      if (!patience.lasts()) lost();
+      if (!deadline.lasts()) lost();
     }
   }
   [[noreturn]] void lost() {
@@ -115,6 +132,7 @@ class Receiver {
 
   Random random_;
   const uint64_t sleep_one_in_;
+  Arrivals& arrivals_;
   const EventFds fds_;
   uint64_t wanted_ = 0;
   Arms arms_;
@@ -122,36 +140,35 @@ class Receiver {
 
 class Sender {
  public:
-  explicit Sender(uint64_t seed) : random_(seed) {}
+  Sender(uint64_t seed, const Arrivals& arrivals) : pauses_(seed), arrivals_(arrivals) {}
 
   Arms send_batch(gasnet_node_t peer) {
     for (uint32_t i = 0; i < kBatchMessages; ++i) {
       gasnet_AMRequestShort0(peer, kMessage);
-      pause_a_while();
+      await_arrival();
+      pauses_.pause(poll_everything);
     }
     const uint64_t wanted = ++batches_;
-    Patience patience;
+    Deadline deadline;
     while (reports < wanted) {
-      if (poll_everything() == 0 && !patience.lasts()) fail("no report of a batch");
+      if (poll_everything() == 0 && !deadline.lasts()) fail("no report of a batch");
     }
-    constexpr double kLonger = 1.1, kShorter = 0.9, kNsMin = 50, kNsMax = 1e6;
-    const double factor = reported.woken > reported.found ? kShorter : kLonger;
-    pause_max_ns_ = std::clamp(pause_max_ns_ * factor, kNsMin, kNsMax);
+    pauses_.adapt(reported.found, reported.woken);
     return reported;
   }
 
  private:
   /// What is on its way may need turns of this driver.
-  void pause_a_while() {
-    const int64_t until = clock_ns(CLOCK_MONOTONIC) +
-                          static_cast<int64_t>(random_.below(static_cast<uint64_t>(pause_max_ns_)));
-    do {
-      poll_everything();
-    } while (clock_ns(CLOCK_MONOTONIC) < until);
+  void await_arrival() {
+    ++sent_;
+    for (Deadline deadline; !arrivals_.has_all(sent_);) {
+      if (poll_everything() == 0 && !deadline.lasts()) fail("message %lu did not arrive", sent_);
+    }
   }
 
-  Random random_;
-  double pause_max_ns_ = 1000;
+  Pauses pauses_;
+  const Arrivals& arrivals_;
+  uint64_t sent_ = 0;
   uint64_t batches_ = 0;
 };
 
@@ -170,10 +187,11 @@ int main(int argc, char** argv) {
     fail("takes two ranks: races CYCLES [SEED [SLEEP_ONE_IN]]");
   }
   const gasnet_node_t me = gasnet_mynode(), peer = 1 - me;
-  Receiver receiver(2 * seed + me, sleep_one_in);
-  Sender sender(2 * seed + me);
+  Arrivals arrivals(peer);
+  Receiver receiver(2 * seed + me, sleep_one_in, arrivals);
+  Sender sender(2 * seed + me, arrivals);
   gasnet_barrier(0, GASNET_BARRIERFLAG_ANONYMOUS);
-  const int64_t since_ns = clock_ns(CLOCK_MONOTONIC);
+  const int64_t since_ns = steady_ns();
   // Both count all arms, and so end after the same batch.
   Arms all;
   for (uint64_t batch = 0; all.cycles() < wanted; ++batch) {
@@ -187,7 +205,7 @@ int main(int argc, char** argv) {
       all.add(arms);
     }
   }
-  const double seconds = 1e-9 * static_cast<double>(clock_ns(CLOCK_MONOTONIC) - since_ns);
+  const double seconds = 1e-9 * static_cast<double>(steady_ns() - since_ns);
   if (me == 0) {
     std::printf(
         "{\"cycles\": %lu, \"found\": %lu, \"woken\": %lu, \"asleep\": %lu, \"seconds\": %.3f}\n",

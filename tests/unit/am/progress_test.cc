@@ -1,8 +1,21 @@
 #include "am/progress.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include "am/sleep.h"
+#include "am/yield_cost.h"
 #include "tests/support/idle_driver.h"
+
+namespace {
+useconds_t yield_us = 0;
+}
+
+/// In libc's place: as beside work of others.
+extern "C" int sched_yield() noexcept {
+  if (yield_us != 0) usleep(yield_us);
+  return 0;
+}
 
 namespace pinwire {
 namespace {
@@ -51,6 +64,34 @@ TEST(Spins, FollowTheModeAndTheCrowd) {
   engine.threads_live = threads;
   engine.spinners_max = ~0u;
   set_wait_mode(WaitMode::kSpin);
+}
+
+/// How many of `turns` of a wait it takes until waits sleep; `turns` if they do not.
+uint32_t turns_until_sleep(uint32_t turns, Wait wait) {
+  for (uint32_t turn = 0; turn < turns; ++turn) {
+    if (waits_sleep.load()) return turn;
+    pause_wait(1, wait);
+  }
+  return turns;
+}
+
+TEST(Crowd, SleepsWhereYieldsAreSlow) {
+  constexpr uint32_t kTurns = YieldCost::kScoreMax / YieldCost::kSlowStep;
+  const uint32_t threads = engine.threads_live.load();
+  engine.threads_live = 1;
+  engine.spinners_max = 0;
+  set_wait_mode(WaitMode::kSpin);
+  EXPECT_EQ(turns_until_sleep(10 * kTurns, Wait::kAnnounced), 10 * kTurns) << "all are fast";
+  yield_us = YieldCost::kSlowUs;
+  EXPECT_EQ(turns_until_sleep(2 * kTurns, Wait::kAwake), 2 * kTurns) << "in handlers";
+  EXPECT_EQ(turns_until_sleep(2 * kTurns, Wait::kAnnounced), kTurns);
+  EXPECT_EQ(engine.spins_now.load(), 0u);
+  set_wait_mode(WaitMode::kSpin);
+  EXPECT_FALSE(waits_sleep.load()) << "the client's word counts";
+  engine.threads_live = threads;
+  engine.spinners_max = ~0u;
+  set_wait_mode(WaitMode::kSpin);
+  yield_us = 0;
 }
 
 }  // namespace

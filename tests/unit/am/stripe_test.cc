@@ -69,7 +69,8 @@ class Stripes : public testing::Test {
     engine.rail_count = 1;
     engine.stripe_bytes_min = ~uint64_t{0};
     engine.rail_keys = nullptr;
-    engine.own_base = engine.own_bytes = 0;
+    engine.own_base = 0;
+    engine.own_bytes = 0;
     for (DriverSlot& slot : engine.drivers) {
       slot.driver = nullptr;
       slot.caps = {};

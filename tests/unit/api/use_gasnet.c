@@ -45,6 +45,7 @@ void use_types_and_job(int argc, char **argv) {
   (void)pinwire_stats(stats, sizeof config + sizeof page);
   (void)pinwire_driver_name(pinwire_network_depth() + pinwire_lanes() + pinwire_my_lane());
   (void)pinwire_dispatch();
+  (void)pinwire_ad_path(NULL);
   (void)config, (void)page;
 }
 

@@ -1,4 +1,5 @@
-// The binomial tree of collectives: every size, root and member; and the order of reductions.
+// The binomial tree of collectives: every size, root and member; the order of reductions; and the
+// chain.
 #include "extended/coll/tree.h"
 
 #include <gtest/gtest.h>
@@ -45,6 +46,46 @@ TEST(Tree, PlacesBelowOneAreARange) {
       EXPECT_EQ(covered, tree.places());
     }
   }
+}
+
+TEST(Kin, AreAChainInTheOrderOfRanksFromTheRootOn) {
+  for (Rank size = 1; size <= 9; ++size) {
+    for (Rank root = 0; root < size; ++root) {
+      for (Rank place = 0; place < size; ++place) {
+        const Kin kin(Tree(size, root, (root + place) % size), size, true);
+        EXPECT_EQ(kin.is_root(), place == 0);
+        EXPECT_EQ(kin.branch(), 0u);
+        if (place != 0) {
+          EXPECT_EQ(kin.parent(), (root + place - 1) % size);
+        }
+        ASSERT_EQ(kin.branches(), place + 1 < size ? 1u : 0u);
+        if (kin.branches() != 0) {
+          EXPECT_EQ(kin.child(0), (root + place + 1) % size);
+        }
+      }
+    }
+  }
+}
+
+TEST(Kin, AreTheTreeElse) {
+  for (Rank rank = 0; rank < 13; ++rank) {
+    const Tree tree(13, 5, rank);
+    const Kin kin(tree, 13, false);
+    ASSERT_EQ(kin.branches(), tree.branches());
+    for (uint32_t b = 0; b < tree.branches(); ++b) EXPECT_EQ(kin.child(b), tree.child(b));
+    if (tree.is_root()) continue;
+    EXPECT_EQ(kin.parent(), tree.parent());
+    EXPECT_EQ(kin.branch(), tree.branch());
+  }
+}
+
+TEST(Kin, AChainIsForManyPiecesAndFewMembers) {
+  for (Rank size = 1; size <= 4; ++size) EXPECT_TRUE(Kin::is_chain_shorter(size, 2)) << size;
+  EXPECT_TRUE(Kin::is_chain_shorter(6, 2));
+  EXPECT_FALSE(Kin::is_chain_shorter(7, 2));
+  EXPECT_TRUE(Kin::is_chain_shorter(1000, 111));
+  EXPECT_FALSE(Kin::is_chain_shorter(1000, 110));
+  EXPECT_TRUE(Kin::is_chain_shorter(1u << 24, ~0u));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Exactly once, whatever the wire does.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <cstring>
 
@@ -157,6 +158,37 @@ TEST(NicLoss, AWholeBurstIsRepairedAfterOneTimeout) {
   EXPECT_EQ(group.dones(0).size(), 1u);
   EXPECT_EQ(source, target);
   EXPECT_LE(group.stat(0, "timeouts"), 2u);
+}
+
+TEST(NicLoss, TheSourceOfAGetMayBeGoneBeforeItsAcknowledgement_EX_058) {
+  constexpr size_t kBytes = 2 * 4096;
+  void* const memory =
+      mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  const auto source = byte_pattern(kBytes);
+  std::memcpy(memory, source.data(), kBytes);
+  NicGroup group({.config = {.coalesce = false}});
+  const Region region = group.pin(1, memory, kBytes);
+  std::vector<uint8_t> fetched(kBytes);
+  ASSERT_TRUE(group.post(0, get_work(1, fetched.data(), kBytes, memory, region.remote_key)));
+  bool is_done = false;
+  for (uint32_t turns = 0; !is_done && turns < 1000; ++turns) {
+    group.poll(1);  // which was asked before, and is told nothing more
+    group.poll(0);
+    group.port(1).lose_waiting();
+    is_done = !group.dones(0).empty();
+  }
+  ASSERT_TRUE(is_done);
+  EXPECT_EQ(fetched, source);
+  ASSERT_EQ(munmap(memory, kBytes), 0);
+  for (uint32_t turns = 0; group.stat(1, "retransmits") == 0 && turns < 1000; ++turns) {
+    group.poll(1);
+    group.clock().advance(100'000);
+  }
+  EXPECT_NE(group.stat(1, "retransmits"), 0u);
+  group.run(2000, 0, 20'000);
+  EXPECT_TRUE(group.nic(1).drained(0));
+  EXPECT_EQ(fetched, source);
 }
 
 TEST(NicLoss, OneLostFrameOfManyIsRepeatedAlone) {

@@ -53,6 +53,31 @@ TEST_F(Cache, ABucketThatIsAskedForIsNotAskedForTwice) {
   EXPECT_EQ(cache_.at(want.index).uses, 2u);
 }
 
+TEST_F(Cache, AWishTakesNothingFromAnyone) {
+  const auto want = cache_.wish(1, 7);
+  ASSERT_NE(want.index, RemoteCache::kNone);
+  EXPECT_EQ(want.gives_back, RemoteCache::kNone);
+  EXPECT_EQ(cache_.take(1, 7), want.index) << "others wait for the same answer";
+  EXPECT_FALSE(cache_.forget(want.index));
+  answer(1, want.index, 70);
+  EXPECT_EQ(cache_.at(want.index).uses, 1u) << "of the one that waits";
+  cache_.put_back(want.index);
+  visit(1, 8, 80);
+  EXPECT_EQ(cache_.wish(1, 9).index, RemoteCache::kNone) << "the share is held";
+  EXPECT_EQ(cache_.ask(1, 9).gives_back, 70u);
+}
+
+TEST_F(Cache, AWishIsForgottenOrRefusedWithoutATrace) {
+  const auto unasked = cache_.wish(2, 7);
+  EXPECT_TRUE(cache_.forget(unasked.index));
+  EXPECT_EQ(cache_.take(2, 7), RemoteCache::kNone);
+  const auto refused = cache_.wish(2, 7);
+  ASSERT_NE(refused.index, RemoteCache::kNone);
+  EXPECT_TRUE(cache_.refuse(2, refused.index));
+  EXPECT_EQ(cache_.at(refused.index).state, State::kFree);
+  EXPECT_NE(cache_.wish(2, 8).index, RemoteCache::kNone);
+}
+
 TEST_F(Cache, TheLongestUnusedIsGivenBackForAnother) {
   visit(1, 7, 70);
   visit(1, 8, 80);

@@ -10,8 +10,8 @@ TEST(Inbox, APeerSeesWhatTheOwnerWrites) {
   ASSERT_TRUE(own.ok()) << own.sentence();
   auto peer = Inbox::map(own->address());
   ASSERT_TRUE(peer.ok()) << peer.sentence();
-  own->header().barriers[0].phase.store(7);
-  EXPECT_EQ(peer->header().barriers[0].phase.load(), 7u);
+  own->header().probe_to_write = 7;
+  EXPECT_EQ(peer->header().probe_to_write, 7u);
   const RingView mine = own->ring(1, MessageClass::kReply);
   const RingView theirs = peer->ring(1, MessageClass::kReply);
   mine.slots[63].word.store(42);

@@ -1,0 +1,86 @@
+#include "driver/shm/lines.h"
+
+#include <fcntl.h>
+#include <linux/membarrier.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace pinwire::shm {
+
+Lines::~Lines() {
+  if (header_ != nullptr) munmap(header_, sizeof(Header));
+  close_file();
+}
+
+Lines& Lines::operator=(Lines&& other) noexcept {
+  std::swap(header_, other.header_);
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+void Lines::close_file() noexcept {
+  if (fd_ >= 0) close(std::exchange(fd_, -1));
+}
+
+LinesAddress Lines::address() const noexcept { return {getpid(), fd_}; }
+
+/// Takes the file over.
+Result<Lines> Lines::of_file(int fd, bool is_own) {
+  Lines lines;
+  lines.fd_ = fd;
+  struct stat facts {};
+  if (fd < 0 || (is_own && ftruncate(fd, sizeof(Header)) != 0) || fstat(fd, &facts) != 0) {
+    return error("cannot open the lines of barriers in shared memory: %s", std::strerror(errno));
+  }
+  // To touch a page that a file has not kills.
+  if (facts.st_size != sizeof(Header)) return error("the lines of a rank's barriers are another's");
+  void* base =
+      mmap(nullptr, sizeof(Header), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+  if (base == MAP_FAILED) {
+    return error("cannot map the lines of barriers in shared memory: %s", std::strerror(errno));
+  }
+  lines.header_ = static_cast<Header*>(base);
+  return lines;
+}
+
+Result<Lines> Lines::create(uint64_t job_key, Rank rank) {
+  auto lines = of_file(memfd_create("pinwire-lines", MFD_CLOEXEC), true);
+  if (!lines) return lines;
+  lines->header_->owner = {job_key, rank, kBarrierLines};
+  if (!register_for_barriers()) lines->tell_owner();
+  return lines;
+}
+
+Result<Lines> Lines::map(const LinesAddress& address, uint64_t job_key, Rank rank) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", address.pid, address.fd);
+  auto lines = of_file(open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), false);
+  if (!lines) return lines;
+  if (lines->header_->owner != LinesOwner{job_key, rank, kBarrierLines}) {
+    return error("%s is not of rank %u", path, rank);
+  }
+  lines->close_file();
+  return lines;
+}
+
+void Lines::tell_owner() const noexcept {
+  for (BarrierLines& both : header_->barriers) {
+    both.here.sleeps.store(1, std::memory_order_relaxed);
+    both.over.sleeps.store(1, std::memory_order_relaxed);
+  }
+}
+
+bool pass_barriers() noexcept {
+  return syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) == 0;
+}
+bool register_for_barriers() noexcept {
+  return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+}
+
+}  // namespace pinwire::shm

@@ -1,0 +1,111 @@
+// Lines in memory that processes of one host share, whatever drivers they use: each says on its own
+// how far it is at barriers, and the others read it. A memfd that peers map through /proc/<pid>/fd;
+// when the last of them is gone, so is the memory: nothing to clean up.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "core/base/bits.h"
+#include "core/base/result.h"
+#include "driver/shm/host_memory.h"
+#include "driver/work.h"
+
+namespace pinwire::shm {
+
+/// Written by the owner, read by its host's peers. Where values count, an owner is never more than
+/// one phase ahead of a reader, which notifies its own next phase after it has read.
+///
+/// A reader that will sleep leaves a bit of its own, and reads once more. Both that and the owner's
+/// look at the bits are read-modify-writes of one word: either the owner finds the bit, or the
+/// reader the phase. Owners look from the first time on that a reader says that it sleeps.
+template <typename Memory>
+struct alignas(kCacheLineBytes) BasicBarrierLine {
+  typename Memory::template Atomic<uint64_t> phase;      ///< notifies so far; stored last
+  typename Memory::template Atomic<uint64_t> values[2];  ///< of the even and the odd phase
+  typename Memory::template Atomic<uint64_t> sleepers;   ///< bits of readers that want to be woken
+  typename Memory::template Atomic<uint32_t> sleeps;     ///< some reader does at times
+
+  /// Returns the bits of readers that must be woken.
+  uint64_t notify(uint64_t now, uint64_t value) noexcept {
+    values[now & 1].store(value, std::memory_order_relaxed);
+    // release pairs with the acquire in read(): the value first, and all puts before the barrier
+    phase.store(now, std::memory_order_release);
+    // After that: who sets it then has this process pass a barrier (Lines::tell_owner)
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (sleeps.load(std::memory_order_relaxed) == 0) [[likely]]
+      return 0;
+    return sleepers.exchange(0, std::memory_order_acq_rel);  // pairs with await()
+  }
+  /// Read once more before you sleep.
+  void await(uint64_t bit) noexcept { sleepers.fetch_or(bit, std::memory_order_acq_rel); }
+  /// False: the owner has not notified `wanted` yet.
+  bool read(uint64_t wanted, uint64_t& value) const noexcept {
+    if (phase.load(std::memory_order_acquire) < wanted) return false;
+    value = values[wanted & 1].load(std::memory_order_relaxed);
+    return true;
+  }
+};
+using BarrierLine = BasicBarrierLine<HostMemory>;
+
+/// Of one barrier, in one process.
+struct BarrierLines {
+  BarrierLine here;  ///< it has come
+  BarrierLine over;  ///< if it leads others: all have
+};
+/// One for the job's barrier, the others for those of teams.
+inline constexpr uint32_t kBarrierLines = 64;
+
+/// What a peer needs to map them.
+struct LinesAddress {
+  int32_t pid;
+  int32_t fd;
+};
+/// Whose they are: a pid may be of another namespace, and name something else here.
+struct LinesOwner {
+  uint64_t job_key;
+  uint32_t rank;
+  uint32_t lines;  ///< to notice a mix of builds
+  bool operator==(const LinesOwner&) const = default;
+};
+
+class Lines {
+ public:
+  Lines() = default;
+  ~Lines();
+  Lines(Lines&& other) noexcept { *this = std::move(other); }
+  Lines& operator=(Lines&& other) noexcept;
+  Lines(const Lines&) = delete;
+
+  static Result<Lines> create(uint64_t job_key, Rank rank);
+  static Result<Lines> map(const LinesAddress& address, uint64_t job_key, Rank rank);
+  LinesAddress address() const noexcept;
+  /// Whoever wanted to has mapped them.
+  void close_file() noexcept;
+
+  Rank rank() const noexcept { return header_->owner.rank; }
+  BarrierLines& of(uint32_t index) const noexcept { return header_->barriers[index]; }
+  /// That some reader sleeps at times. Once this process has had the owner pass a barrier
+  /// (pass_barriers), that looks whom to wake.
+  void tell_owner() const noexcept;
+
+ private:
+  struct Header {
+    alignas(kCacheLineBytes) LinesOwner owner;
+    BarrierLines barriers[kBarrierLines];
+  };
+  static Result<Lines> of_file(int fd, bool is_own);
+
+  Header* header_ = nullptr;
+  int fd_ = -1;
+};
+
+/// Of membarrier(2): every process of the host that registered has passed a barrier since. What it
+/// sends from now on it sends knowing what this process stored before. False: not here.
+bool pass_barriers() noexcept;
+/// Else this process can never be made to.
+bool register_for_barriers() noexcept;
+
+}  // namespace pinwire::shm

@@ -1,0 +1,17 @@
+// Whom a message of collectives is for, in its handler. What names nobody is fatal: its sender is
+// of another build, or called something else (GX-141).
+#pragma once
+
+#include "am/token.h"
+#include "extended/coll/collective.h"
+
+namespace pinwire {
+
+[[noreturn, gnu::cold]] void malformed(Rank source, const char* what) noexcept;
+
+Member& member_at(const pinwire_token& token, int32_t seat, const char* what) noexcept;
+/// An operation that this member is at.
+Collective& live_at(const pinwire_token& token, Member& member, int32_t number,
+                    const char* what) noexcept;
+
+}  // namespace pinwire
