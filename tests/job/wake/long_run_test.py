@@ -14,7 +14,7 @@ LONG_RUN = pathlib.Path(__file__).with_name("long_run.py")
 
 def run(path, cycles, driver=DRIVER):
     return subprocess.run([sys.executable, LONG_RUN, "--launcher", LAUNCHER, "--program", PROGRAM, "--driver", driver, "--file", path,
-                           "--cycles", str(cycles), "--job", str(CYCLES // 2)], text=True, capture_output=True, check=False)
+                           "--cycles", str(cycles), "--job", str(CYCLES // 2), "--sleep-one-in", "16"], text=True, capture_output=True, check=False)
 
 
 def expect(holds, *what):

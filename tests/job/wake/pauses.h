@@ -1,5 +1,5 @@
 // What the tests of arms against messages that are just coming share: how long to wait before the
-// next message, and for what must come.
+// next message, before an arm, and for what must come.
 #pragma once
 
 #include <sched.h>
@@ -31,6 +31,27 @@ class Deadline {
   static constexpr int64_t kPatienceNs = 60'000'000'000;
   uint32_t turns_ = 0;
   const int64_t until_ns_ = steady_ns() + kPatienceNs;
+};
+
+/// One arm in so many comes late after the look before it, with the core left to the other side, so
+/// that arms find messages also where the pauses alone do not bring that about: on one core, or
+/// where a sanitizer makes the way of a message longer than any pause.
+class LateArms {
+ public:
+  explicit LateArms(uint64_t seed) : random_(seed) {}
+
+  void maybe_wait() {
+    constexpr uint64_t kOneIn = 128;
+    constexpr int64_t kLateNs = 50'000;
+    if (random_.below(kOneIn) != 0) return;
+    const int64_t until_ns = steady_ns() + kLateNs;
+    do {
+      sched_yield();
+    } while (steady_ns() < until_ns);
+  }
+
+ private:
+  pinwire::Random random_;
 };
 
 /// Such that about half of the arms find a message.

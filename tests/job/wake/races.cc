@@ -83,7 +83,7 @@ class Arrivals {
 class Receiver {
  public:
   Receiver(uint64_t seed, uint64_t sleep_one_in, Arrivals& arrivals)
-      : random_(seed), sleep_one_in_(sleep_one_in), arrivals_(arrivals) {}
+      : random_(seed), late_arms_(seed), sleep_one_in_(sleep_one_in), arrivals_(arrivals) {}
 
   Arms receive_batch() {
     arms_ = {};
@@ -96,6 +96,7 @@ class Receiver {
         if (!deadline.lasts()) fail("the peer acknowledges nothing");
         continue;
       }
+      late_arms_.maybe_wait();
       if (!arm_all()) {
         if (poll_everything() != 0) ++arms_.found;
         continue;
@@ -131,6 +132,7 @@ class Receiver {
   }
 
   Random random_;
+  LateArms late_arms_;
   const uint64_t sleep_one_in_;
   Arrivals& arrivals_;
   const EventFds fds_;

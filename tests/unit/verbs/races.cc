@@ -80,11 +80,16 @@ void meet(Driver& left, Driver& right) {
 class Receiver {
  public:
   Receiver(Driver& driver, uint64_t seed, uint64_t sleep_one_in, Shared& shared)
-      : driver_(driver), random_(seed), sleep_one_in_(sleep_one_in), shared_(shared) {}
+      : driver_(driver),
+        random_(seed),
+        late_arms_(seed),
+        sleep_one_in_(sleep_one_in),
+        shared_(shared) {}
 
   void run() {
     while (!shared_.is_over) {
       if (take() || !driver_.drained(0)) continue;
+      late_arms_.maybe_wait();
       if (driver_.arm(0) != Armed::kArmed) {
         if (take()) ++shared_.found;
         continue;
@@ -113,6 +118,7 @@ class Receiver {
 
   Driver& driver_;
   Random random_;
+  LateArms late_arms_;
   const uint64_t sleep_one_in_;
   Shared& shared_;
 };
