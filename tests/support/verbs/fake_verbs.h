@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -71,8 +72,8 @@ struct Counters {
   uint64_t completions = 0;  ///< handed out by polls
   uint64_t registrations = 0;
   uint64_t paged_bytes = 0;  ///< moved from or to memory that is paged on demand
-  uint64_t rnr_naks = 0;  ///< messages that found no receive buffer at this device
-  uint64_t lost = 0;      ///< packets from this device that reached nobody
+  uint64_t rnr_naks = 0;     ///< messages that found no receive buffer at this device
+  uint64_t lost = 0;         ///< packets from this device that reached nobody
   uint64_t datagrams_dropped = 0;
   uint64_t events = 0;  ///< completion events that were raised
 };
@@ -106,6 +107,9 @@ class Fabric {
   /// Until nothing is under way, or so many ticks; true if nothing is.
   bool run(uint32_t ticks_max = 10'000);
   uint64_t ticks() const;
+  /// Run by each call of verbs before it does anything, but not by those that it makes itself; for
+  /// tests of one thread. {}: nothing is.
+  void set_before_calls(std::function<void()> run);
 
   /// The `nth` call from now on, and `times` - 1 more after it, fail with this errno.
   void fail(Call call, int error, uint32_t nth = 1, uint32_t times = 1);

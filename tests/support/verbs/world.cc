@@ -1,6 +1,8 @@
 #include "tests/support/verbs/world.h"
 
+#include <functional>
 #include <mutex>
+#include <utility>
 
 #include "core/base/bits.h"
 #include "tests/support/verbs/engine.h"
@@ -10,10 +12,17 @@ namespace {
 
 std::mutex mutex;
 std::unique_ptr<World> the_world;
+std::function<void()> before_calls;
+bool is_before_call = false;
 
 }  // namespace
 
 Locked::Locked() {
+  if (before_calls && !is_before_call) {
+    is_before_call = true;
+    before_calls();
+    is_before_call = false;
+  }
   // Two threads take it by turns: sleeping for it would take longer than what it guards.
   constexpr int kSpins = 1000;
   for (int spin = 0; spin < kSpins; ++spin) {
@@ -94,6 +103,8 @@ uint64_t Fabric::ticks() const {
   Locked lock;
   return lock->now;
 }
+
+void Fabric::set_before_calls(std::function<void()> run) { before_calls = std::move(run); }
 
 void Fabric::fail(Call call, int error, uint32_t nth, uint32_t times) {
   Locked lock;

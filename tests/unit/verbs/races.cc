@@ -8,14 +8,12 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <string>
 #include <thread>
 
 #include "core/base/log.h"
-#include "driver/verbs/driver.h"
 #include "tests/job/wake/pauses.h"
-#include "tests/support/verbs/fake_verbs.h"
+#include "tests/unit/verbs/sender_receiver.h"
 
 namespace {
 
@@ -30,52 +28,6 @@ struct Shared {
   std::atomic<bool> is_over{false};
   uint64_t cycles() const { return found.load() + woken.load(); }
 };
-
-std::unique_ptr<Driver> open(Rank rank, const char* device) {
-  VerbsOptions options;
-  options.device = device;
-  options.connects_in_polls = true;
-  auto made = make_verbs_driver(options);
-  if (!made.ok()) fatal("%s", made.sentence().c_str());
-  const Status opened =
-      (*made)->open({.rank = rank, .rank_count = 2, .job_key = 0x1234567, .network_depth = 32});
-  if (!opened.ok()) fatal("%s", opened.sentence().c_str());
-  return std::move(*made);
-}
-
-/// One look; how many messages there were.
-uint32_t turn(Driver& driver) {
-  Recv messages[8];
-  const uint32_t count = driver.recv(0, RecvFilter::kAll, messages);
-  driver.give_back(0, {messages, count});
-  Done done[8];
-  driver.done(0, done);
-  return count;
-}
-
-bool post_message(Driver& driver, Rank to) {
-  const uint64_t head = 7;
-  Work work{};
-  work.op = Op::kSend;
-  work.cls = MessageClass::kReply;
-  work.flags = kWorkCopied | kWorkSilent;
-  work.head_bytes = sizeof head;
-  work.peer = to;
-  work.head = &head;
-  return driver.post(0, {&work, 1}) == 1;
-}
-
-/// A message each way, as connections are made by polls here, for which nobody is woken.
-void meet(Driver& left, Driver& right) {
-  bool is_sent[2] = {};
-  uint32_t arrived[2] = {};
-  while (arrived[0] == 0 || arrived[1] == 0 || !left.drained(0) || !right.drained(0)) {
-    is_sent[0] = is_sent[0] || post_message(left, 1);
-    is_sent[1] = is_sent[1] || post_message(right, 0);
-    arrived[0] += turn(left);
-    arrived[1] += turn(right);
-  }
-}
 
 class Receiver {
  public:
@@ -160,21 +112,11 @@ class Sender {
 };
 
 void run(fake_verbs::Fabric& fabric, uint64_t cycles, uint64_t seed, uint64_t sleep_one_in) {
-  fabric.add(fake_verbs::roce("left", 1));
-  fabric.add(fake_verbs::roce("right", 2));
-  // What these look for costs more than all the rest.
-  fabric.set_strictness({.stable_sources = false, .poisoned_receives = false, .late_reads = false});
-  const std::unique_ptr<Driver> left = open(0, "left"), right = open(1, "right");
-  for (auto* pair : {&left, &right}) {
-    const auto& other = pair == &left ? right : left;
-    const Status connected = (*pair)->connect(pair == &left ? 1 : 0, other->address());
-    if (!connected.ok()) fatal("%s", connected.sentence().c_str());
-  }
-  meet(*left, *right);
+  SenderReceiver ranks(fabric);
   Shared shared;
   const int64_t since_ns = steady_ns();
-  std::thread sender([&] { Sender(*left, seed, shared).run(cycles); });
-  Receiver(*right, seed + 1, sleep_one_in, shared).run();
+  std::thread sender([&] { Sender(ranks.sender(), seed, shared).run(cycles); });
+  Receiver(ranks.receiver(), seed + 1, sleep_one_in, shared).run();
   sender.join();
   std::printf(
       "{\"cycles\": %lu, \"found\": %lu, \"woken\": %lu, \"asleep\": %lu, \"seconds\": %.3f}\n",
