@@ -102,7 +102,7 @@ class Driver {
   virtual Status connect(Rank peer, std::span<const std::byte> address) = 0;
   /// Makes memory known to the device. `fd`/`fd_offset`: the file behind it, or -1. Where
   /// hw_rdma and needs_local_key say so, pin() and unpin() are also called while other threads use
-  /// the lanes, by one thread at a time.
+  /// the lanes, by one thread at a time; elsewhere pin() alone is, and unpin() while nobody does.
   virtual Result<Region> pin(void* base, uint64_t bytes, int fd, uint64_t fd_offset) = 0;
   /// Lets peers put to and get from memory that is not pinned: by whatever means the driver has,
   /// but none that holds pages or attaches them to a device. Base 0 and ~0 bytes: all of this

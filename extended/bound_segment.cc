@@ -105,7 +105,10 @@ void untell_drivers(const Registration& made) noexcept {
     } else if (made.facts.is_device && made.regions[d].bytes != 0 && demands[d] != nullptr) {
       demands[d]->own.unpin_device(made.regions[d]);
     } else if (made.regions[d].bytes != 0) {
-      const Status unpinned = engine.drivers[d].driver->unpin(made.regions[d]);
+      DriverSlot& slot = engine.drivers[d];
+      slot.lock_lanes(engine.spins_now);  // frames that wait in them may point there
+      const Status unpinned = slot.driver->unpin(made.regions[d]);
+      slot.unlock_lanes();
       if (!unpinned) log_warning("%s", unpinned.sentence().c_str());
     }
   }
@@ -199,7 +202,7 @@ Result<const Registration*> registration_of(pinwire_segment& segment) {
 }  // namespace
 
 Result<pinwire_segment*> create_segment_object(pinwire_client* client, void* base, uint64_t bytes) {
-  auto* segment = new pinwire_segment{client, base, bytes, nullptr, {}, nullptr};
+  auto* segment = new pinwire_segment{client, base, bytes};
   if (base == nullptr) {
     segment->bytes = align_up(bytes, kPageBytes);
     auto memory = create_segment_memory(segment->bytes, job()->settings.hugepages);
@@ -217,7 +220,7 @@ Result<pinwire_segment*> create_segment_object(pinwire_client* client, void* bas
 
 Result<pinwire_segment*> create_device_segment(pinwire_client* client, pinwire_mk& kind, void* base,
                                                uint64_t bytes) {
-  auto* segment = new pinwire_segment{client, base, bytes, nullptr, {}, nullptr};
+  auto* segment = new pinwire_segment{client, base, bytes};
   segment->kind = &kind;
   if (base == nullptr) {
     segment->bytes = align_up(bytes, kPageBytes);

@@ -63,6 +63,14 @@ struct DriverSlot {
   char label[16] = "";     ///< in statistics: "verbs", "verbs_rail1"
   DriverLane lanes[kLanesMax];
 
+  /// Nobody is inside a lane between the two; work that may be posted by any thread at once, is.
+  /// Who calls is in no lane, as are others who wait for one: each takes one at a time.
+  void lock_lanes(const std::atomic<uint32_t>& spins_before_yield) noexcept {
+    for (uint32_t lane = 0; lane < lane_count; ++lane) lanes[lane].lock(spins_before_yield);
+  }
+  void unlock_lanes() noexcept {
+    for (uint32_t lane = 0; lane < lane_count; ++lane) lanes[lane].unlock();
+  }
   /// The lane of this driver that a thread of `thread_lane` uses.
   uint32_t lane_of(uint32_t thread_lane) const noexcept {
     if constexpr (!kConcurrent) return 0;
