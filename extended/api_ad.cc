@@ -197,8 +197,8 @@ gex_Flags_t gex_AD_QueryFlags(gex_AD_t ad) { return ad->flags; }
 gex_TM_t gex_AD_QueryTM(gex_AD_t ad) { return ad->tm; }
 gex_DT_t gex_AD_QueryDT(gex_AD_t ad) { return ad->type; }
 gex_OP_t gex_AD_QueryOps(gex_AD_t ad) { return ad->codes; }
-void gex_AD_SetCData(gex_AD_t ad, const void* val) { ad->client_data = val; }
-void* gex_AD_QueryCData(gex_AD_t ad) { return const_cast<void*>(ad->client_data); }
+void gex_AD_SetCData(gex_AD_t ad, const void* val) { ad->client_data.set(val); }
+void* gex_AD_QueryCData(gex_AD_t ad) { return ad->client_data.get(); }
 
 gex_Event_t pinwire_ad_nb(gex_AD_t ad, gex_DT_t dt, void* result_p, gex_Rank_t rank, void* addr,
                           gex_OP_t op, uint64_t a, uint64_t b, gex_Flags_t flags) {

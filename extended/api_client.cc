@@ -67,8 +67,8 @@ void gasnet_QueryGexObjects(gex_Client_t* client_p, gex_EP_t* endpoint_p, gex_TM
   if (segment_p != nullptr && objects.segment != nullptr) *segment_p = objects.segment;
 }
 
-void gex_Client_SetCData(gex_Client_t client, const void* val) { client->client_data = val; }
-void* gex_Client_QueryCData(gex_Client_t client) { return const_cast<void*>(client->client_data); }
+void gex_Client_SetCData(gex_Client_t client, const void* val) { client->client_data.set(val); }
+void* gex_Client_QueryCData(gex_Client_t client) { return client->client_data.get(); }
 
 gex_Flags_t gex_Client_QueryFlags(gex_Client_t client) { return client->flags; }
 const char* gex_Client_QueryName(gex_Client_t client) { return client->name.c_str(); }

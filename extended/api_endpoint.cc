@@ -176,17 +176,15 @@ int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t* eps, size_t num_eps, gex_F
   return GASNET_OK;
 }
 
-void gex_EP_SetCData(gex_EP_t ep, const void* val) { ep->client_data = val; }
-void* gex_EP_QueryCData(gex_EP_t ep) { return const_cast<void*>(ep->client_data); }
+void gex_EP_SetCData(gex_EP_t ep, const void* val) { ep->client_data.set(val); }
+void* gex_EP_QueryCData(gex_EP_t ep) { return ep->client_data.get(); }
 gex_Client_t gex_EP_QueryClient(gex_EP_t ep) { return ep->client; }
 gex_Flags_t gex_EP_QueryFlags(gex_EP_t ep) { return ep->flags; }
 gex_Segment_t gex_EP_QuerySegment(gex_EP_t ep) { return ep->segment; }
 gex_EP_Index_t gex_EP_QueryIndex(gex_EP_t ep) { return ep->index; }
 
-void gex_Segment_SetCData(gex_Segment_t segment, const void* val) { segment->client_data = val; }
-void* gex_Segment_QueryCData(gex_Segment_t segment) {
-  return const_cast<void*>(segment->client_data);
-}
+void gex_Segment_SetCData(gex_Segment_t segment, const void* val) { segment->client_data.set(val); }
+void* gex_Segment_QueryCData(gex_Segment_t segment) { return segment->client_data.get(); }
 gex_Client_t gex_Segment_QueryClient(gex_Segment_t segment) { return segment->client; }
 gex_Flags_t gex_Segment_QueryFlags(gex_Segment_t) { return 0; }
 void* gex_Segment_QueryAddr(gex_Segment_t segment) { return segment->base; }

@@ -129,8 +129,8 @@ std::vector<gex_Memvec_t> scratch_of_local(const std::vector<Target>& targets,
 
 extern "C" {
 
-void gex_TM_SetCData(gex_TM_t tm, const void* val) { tm->client_data = val; }
-void* gex_TM_QueryCData(gex_TM_t tm) { return const_cast<void*>(tm->client_data); }
+void gex_TM_SetCData(gex_TM_t tm, const void* val) { tm->client_data.set(val); }
+void* gex_TM_QueryCData(gex_TM_t tm) { return tm->client_data.get(); }
 gex_Client_t gex_TM_QueryClient(gex_TM_t tm) { return tm->endpoint->client; }
 gex_EP_t gex_TM_QueryEP(gex_TM_t tm) { return tm->endpoint; }
 gex_Flags_t gex_TM_QueryFlags(gex_TM_t tm) { return tm->flags; }

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "core/api_types.h"
+#include "extended/objects.h"
 
 namespace pinwire {
 
@@ -26,7 +27,7 @@ struct pinwire_ad {
   gex_OP_t codes = 0;
   gex_Flags_t flags = 0;
   pinwire::AtomicWay way = pinwire::AtomicWay::kFastest;
-  const void* client_data = nullptr;
+  pinwire::ClientData client_data;
   std::atomic<uint32_t> under_way{0};  ///< debug builds only
 };
 

@@ -13,7 +13,7 @@ Objects objects;
 bool tells_errors = true;
 
 void make_objects(const char* client_name, gex_Flags_t flags) {
-  objects.client = new pinwire_client{client_name, flags, nullptr};
+  objects.client = new pinwire_client{client_name, flags};
   objects.endpoint = make_endpoint(GEX_EP_CAPABILITY_ALL, 0);
   objects.team = new pinwire_tm{{}, objects.endpoint, engine.rank, engine.rank_count};
   objects.team->member = &take_seat();
@@ -21,7 +21,7 @@ void make_objects(const char* client_name, gex_Flags_t flags) {
 }
 
 void make_segment_object(void* base, uint64_t bytes) {
-  objects.segment = new pinwire_segment{objects.client, base, bytes, nullptr, {}, nullptr};
+  objects.segment = new pinwire_segment{objects.client, base, bytes};
   objects.endpoint->segment = objects.segment;
 }
 

@@ -15,10 +15,24 @@
 #include "segment/kinds/device_memory.h"
 #include "segment/memory.h"
 
+namespace pinwire {
+/// What a client keeps with an object: set and looked at by any thread, in handlers, too (GX-016).
+class ClientData {
+ public:
+  void set(const void* value) noexcept { value_.store(value, std::memory_order_release); }
+  void* get() const noexcept {
+    return const_cast<void*>(value_.load(std::memory_order_acquire));  // pairs with set()
+  }
+
+ private:
+  std::atomic<const void*> value_{nullptr};
+};
+}  // namespace pinwire
+
 struct pinwire_client {
   std::string name;
   gex_Flags_t flags = 0;
-  const void* client_data = nullptr;
+  pinwire::ClientData client_data;
 };
 
 namespace pinwire {
@@ -35,7 +49,7 @@ struct pinwire_segment {
   pinwire_client* client = nullptr;
   void* base = nullptr;
   uint64_t bytes = 0;
-  const void* client_data = nullptr;
+  pinwire::ClientData client_data;
   pinwire::SegmentMemory memory;  ///< of gex_Segment_Create: fd -1 where it is the client's
   const pinwire::Registration* registration = nullptr;  ///< once an endpoint was bound to it
   pinwire_mk* kind = nullptr;                           ///< nullptr: the host's
@@ -48,7 +62,7 @@ struct pinwire_ep {
   gex_EP_Index_t index = 0;
   gex_EP_Capabilities_t capabilities = GEX_EP_CAPABILITY_ALL;
   gex_Flags_t flags = 0;
-  const void* client_data = nullptr;
+  pinwire::ClientData client_data;
   gex_AM_Entry_t handlers[256] = {};  ///< as registered; the functions are in am/handlers.h
 };
 
@@ -62,7 +76,7 @@ struct pinwire_tm {
   pinwire_ep* endpoint = nullptr;  ///< of this process
   gex_Rank_t rank = 0;
   gex_Rank_t size = 0;
-  const void* client_data = nullptr;
+  pinwire::ClientData client_data;
   pinwire::Member* member = nullptr;  ///< its collectives (extended/coll)
   gex_Flags_t flags = 0;              ///< as it was made with
   gex_Memvec_t scratch{};             ///< of the client, which gets it back; coll/scratch_parts.h
