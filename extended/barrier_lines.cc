@@ -113,6 +113,7 @@ shm::BarrierLines* barrier_lines(Rank jobrank, uint32_t index) noexcept {
 }
 
 void notify_line(shm::BarrierLine& own, uint64_t phase, uint64_t value) noexcept {
+  show_order_of_puts();
   const uint64_t asleep = own.notify(phase, value);
   if (asleep != 0) [[unlikely]]
     wake_readers(asleep);

@@ -1,6 +1,9 @@
 // Builds with checks, and tests, which link this in place of decorate_none.cc.
+#include <cstdlib>
+
 #include "driver/checked.h"
 #include "driver/faulty.h"
+#include "driver/shown_order.h"
 #include "extended/driver_table.h"
 
 namespace pinwire {
@@ -11,6 +14,7 @@ Result<std::unique_ptr<Driver>> decorate(std::unique_ptr<Driver> driver, const S
     if (!plan) return error("GASNET_FAULTS: %s", plan.sentence().c_str());
     driver = make_faulty(make_checked(std::move(driver)), *plan);
   }
+  if (std::getenv("PINWIRE_SHOW_ORDER") != nullptr) driver = make_shown_order(std::move(driver));
   return make_checked(std::move(driver));
 }
 

@@ -42,16 +42,17 @@ static gex_Segment_t bind_segment(gex_EP_t ep) {
   return made;
 }
 
-/* Every rank answers into `at`, which is this rank's. */
+/* Every rank in turn answers into `at`, which is this rank's. */
 static void expect_replies_to(gex_EP_t from, unsigned char *at) {
-  const int due = answers + (int)nodes;
   const uintptr_t there = (uintptr_t)at;
-  for (gex_Rank_t rank = 0; rank < nodes; ++rank)
+  for (gex_Rank_t rank = 0; rank < nodes; ++rank) {
+    const int due = answers + 1;
     EXPECT_EQ(
         gex_AM_RequestShort2(pair_of(from, from), rank, kAsk, 0,
                              (gex_AM_Arg_t)(uint32_t)(there >> 32), (gex_AM_Arg_t)(uint32_t)there),
         0);
-  AWAIT(answers, due);
+    AWAIT(answers, due);
+  }
 }
 
 /* All ranks in turn put to the segment of `rank` there, by any team that names the endpoint. */

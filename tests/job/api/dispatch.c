@@ -9,7 +9,6 @@
 #include "pinwire.h"
 
 /* Handlers run in signals, and in threads of the library. */
-static int read_now(int *counter) { return __atomic_load_n(counter, __ATOMIC_ACQUIRE); }
 static void set(int *word, int value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
 static void add_one(int *counter) { __atomic_fetch_add(counter, 1, __ATOMIC_RELEASE); }
 

@@ -68,9 +68,9 @@ static void messages(void) {
     gex_NBI_Wait(GEX_EC_AM, 0);
     memset(local, 0, kBytes);
   }
-  GASNET_BLOCKUNTIL(shorts == kRounds && payloads == 3 * kRounds && answers == 4 * kRounds);
+  GASNET_BLOCKUNTIL(read_now(&shorts) == kRounds && read_now(&payloads) == 3 * kRounds && read_now(&answers) == 4 * kRounds);
   barrier();
-  EXPECT(shorts == kRounds && payloads == 3 * kRounds); /* no more than that */
+  EXPECT(read_now(&shorts) == kRounds && read_now(&payloads) == 3 * kRounds); /* no more than that */
   barrier();
 }
 
@@ -134,15 +134,15 @@ static int local_completions(void) {
       gex_Event_Wait(done);
     }
     memset(source, 0, kLargeBytes);
-    GASNET_BLOCKUNTIL(answers == answered + i + 1); /* the next one goes where this one went */
+    GASNET_BLOCKUNTIL(read_now(&answers) == answered + i + 1); /* the next one goes where this one went */
   }
-  GASNET_BLOCKUNTIL(payloads >= before + 40);
+  GASNET_BLOCKUNTIL(read_now(&payloads) >= before + 40);
   gex_NBI_BeginAccessRegion(0);
   fill(local, kLargeBytes, 5);
   gex_AM_RequestLong1(team, to, on_bulk_index, local, kLargeBytes, theirs, GEX_EVENT_GROUP, 0, 5);
   gex_Event_Wait(gex_NBI_EndAccessRegion(0));
   memset(local, 0, kLargeBytes);
-  GASNET_BLOCKUNTIL(payloads >= before + 41 && answers == answered + 41);
+  GASNET_BLOCKUNTIL(read_now(&payloads) >= before + 41 && read_now(&answers) == answered + 41);
   barrier();
   return pending;
 }

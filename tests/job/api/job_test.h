@@ -81,6 +81,9 @@ static inline void end_job(const char *name) {
 }
 
 /* Bytes that depend on all of their coordinates. */
+/* Of what handlers count in whatever thread. */
+static inline int read_now(const volatile int *counter) { return __atomic_load_n(counter, __ATOMIC_ACQUIRE); }
+
 static inline unsigned char pattern(unsigned seed, size_t at) {
   return (unsigned char)(seed * 131u + at * 7u + (at >> 8) * 13u + 1u);
 }

@@ -264,9 +264,9 @@ static void messages(void) {
   for (int i = 0; i < 3; ++i) {
     fill(heap, sizes[i], 50 + (unsigned)i);
     EXPECT_EQ(gex_AM_RequestLong1(pair(kHost, kOwn), peer, kLong, heap, sizes[i], theirs[kOwn] + 11 + i * kApart, GEX_EVENT_NOW, 0, i), 0);
-    GASNET_BLOCKUNTIL(replies == i + 1);
+    GASNET_BLOCKUNTIL(read_now(&replies) == i + 1);
   }
-  GASNET_BLOCKUNTIL(longs == 3);
+  GASNET_BLOCKUNTIL(read_now(&longs) == 3);
   for (int i = 0; i < 3; ++i) {
     EXPECT(came[i].at == own[kOwn] + 11 + i * kApart && came[i].bytes == sizes[i]);
     client_copy(heap, came[i].at, sizes[i]);

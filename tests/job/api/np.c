@@ -75,7 +75,7 @@ static void on_many(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t a0
   __sync_fetch_and_add(&answered, 1); /* nobody replies */
 }
 
-static void wait_for_all(void) { GASNET_BLOCKUNTIL(received >= due && answered >= due); }
+static void wait_for_all(void) { GASNET_BLOCKUNTIL(read_now(&received) >= due && read_now(&answered) >= due); }
 
 /* The client computes between Prepare and Commit, and writes less than it was granted. */
 static void library_mediums(size_t limit) {

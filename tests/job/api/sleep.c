@@ -9,7 +9,6 @@
 #include "job_test.h"
 #include "pinwire.h"
 
-static int read_now(int *counter) { return __atomic_load_n(counter, __ATOMIC_ACQUIRE); }
 static void add_one(int *counter) { __atomic_fetch_add(counter, 1, __ATOMIC_RELEASE); }
 
 static int pinged, ponged; /* requests here, answers to own ones */

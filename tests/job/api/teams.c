@@ -12,14 +12,14 @@ static gex_EP_t endpoints[kEndpoints];
 static gex_TM_t team;
 static gex_Segment_t segment;
 static unsigned char *local;
-static volatile unsigned came[kEndpoints];
+static volatile int came[kEndpoints];
 
 static void on_message(gex_Token_t token, gex_AM_Arg_t endpoint, gex_AM_Arg_t source) {
   gex_Token_Info_t info;
   gex_Token_Info(token, &info, GEX_TI_ALL);
   EXPECT(info.gex_ep == endpoints[endpoint]);
   EXPECT_EQ(info.gex_srcrank, source);
-  ++came[endpoint];
+  __sync_fetch_and_add(&came[endpoint], 1);
 }
 
 static void register_handler(gex_EP_t ep) {
@@ -60,11 +60,11 @@ static void use_team(gex_TM_t tm) {
   gex_RMA_GetBlocking(tm, got, next, base, sizeof got, 0);
   EXPECT(holds(got, sizeof got, gex_TM_TranslateRankToJobrank(tm, next)));
   gex_RMA_PutBlocking(tm, next, (unsigned char *)base + 1000, got, sizeof got, 0);
-  const unsigned due = came[0] + 1;
+  const int due = read_now(&came[0]) + 1;
   gex_Coll_BarrierBlocking(tm, 0);
   EXPECT(holds(local + 1000, 1000, me));
   gex_AM_RequestShort2(tm, next, kHandler, 0, 0, (gex_AM_Arg_t)me);
-  GASNET_BLOCKUNTIL(came[0] == due);
+  GASNET_BLOCKUNTIL(read_now(&came[0]) == due);
   uint64_t sum = 0, expected = 0;
   const uint64_t mine = me + 1;
   for (gex_Rank_t r = 0; r < size; ++r) expected += gex_TM_TranslateRankToJobrank(tm, r) + 1;
@@ -227,14 +227,14 @@ static void create_of_all(void) {
   move_large(tms, size, 8000);
   move_large(tms, size, 100000);
   /* Messages reach the endpoint that a rank names. */
-  const unsigned due = nodes * kEndpoints;
+  const int due = (int)nodes * kEndpoints;
   for (int i = 0; i < kEndpoints; ++i) came[i] = 0;
   gex_Coll_BarrierBlocking(team, 0);
   for (int i = 0; i < kEndpoints; ++i) {
     for (gex_Rank_t to = 0; to < size; ++to)
       gex_AM_RequestShort2(tms[i], to, kHandler, 0, (gex_AM_Arg_t)gex_TM_TranslateRankToEP(tms[i], to, 0).gex_ep_index, (gex_AM_Arg_t)me);
   }
-  GASNET_BLOCKUNTIL(came[0] == due && came[1] == due && came[2] == due);
+  GASNET_BLOCKUNTIL(read_now(&came[0]) == due && read_now(&came[1]) == due && read_now(&came[2]) == due);
   gex_Coll_BarrierBlocking(team, 0);
   for (int i = 0; i < kEndpoints; ++i) gex_TM_Destroy(tms[i], NULL, 0);
 }
