@@ -71,8 +71,10 @@ void gex_System_QueryMyPosition(gex_Rank_t* nbrhd_set_size_p, gex_Rank_t* nbrhd_
   if (host_set_rank_p != nullptr) *host_set_rank_p = host_of(engine.rank);
 }
 
-int gex_System_GetVerboseErrors() { return tells_errors ? 1 : 0; }
-void gex_System_SetVerboseErrors(int enable) { tells_errors = enable != 0; }
+int gex_System_GetVerboseErrors() { return tells_errors.load(std::memory_order_relaxed) ? 1 : 0; }
+void gex_System_SetVerboseErrors(int enable) {
+  tells_errors.store(enable != 0, std::memory_order_relaxed);
+}
 
 uint64_t gex_System_QueryMaxThreads() {
   if constexpr (kThreadMode == ThreadMode::kSeq) return 1;

@@ -10,7 +10,7 @@
 namespace pinwire {
 
 Objects objects;
-bool tells_errors = true;
+constinit std::atomic<bool> tells_errors{true};
 
 void make_objects(const char* client_name, gex_Flags_t flags) {
   objects.client = new pinwire_client{client_name, flags};
@@ -40,7 +40,7 @@ pinwire_ep* make_endpoint(gex_EP_Capabilities_t capabilities, gex_Flags_t flags)
 }
 
 int api_error(int code, const char* format, ...) noexcept {
-  if (!tells_errors) return code;
+  if (!tells_errors.load(std::memory_order_relaxed)) return code;
   char sentence[512];
   va_list words;
   va_start(words, format);

@@ -124,7 +124,7 @@ void publish_ranks();
 void set_limits(bool is_final) noexcept;
 
 /// gex_System_SetVerboseErrors: whether calls that return an error say why.
-extern bool tells_errors;
+extern std::atomic<bool> tells_errors;
 [[gnu::format(printf, 2, 3)]] int api_error(int code, const char* format, ...) noexcept;
 /// GASNET_ERR_RESOURCE, with what the status says.
 int api_failure(const char* call, const Status& status) noexcept;
