@@ -76,7 +76,7 @@ struct Collective {
   bool is_live = false;       ///< in the window
   uint32_t phase = 0;
   uint32_t round = 0;
-  uint32_t half = 0;  ///< of the scratch: of two vectors
+  std::byte* so_far = nullptr;  ///< of a reduction: the vector of what has come
 
   // What the client said.
   Rank root = 0;

@@ -40,8 +40,8 @@ void on_letter(pinwire_token* token, void* payload, size_t bytes, int32_t seat, 
   Member& member = member_at(*token, seat, kWhat);
   LetterBox& box = box_at(*token, member, number, letter, member.data_boxes(), kWhat);
   if (bytes > kEagerBytesMax) malformed(token->source, kWhat);
-  std::memcpy(member.payload(static_cast<uint32_t>(number), static_cast<uint32_t>(letter)), payload,
-              bytes);
+  std::memcpy(member.payload(static_cast<uint32_t>(number), static_cast<uint32_t>(letter), bytes),
+              payload, bytes);
   box.bytes = bytes;
   box.is_offer = false;
   put_in(member, box, number);
@@ -268,19 +268,24 @@ const LetterBox* find_offer(Collective& c, Rank from, uint32_t letter, size_t by
 bool receive_data(Collective& c, Rank from, uint32_t letter, void* to, size_t bytes) noexcept {
   Inbound& inbound = c.inbound[letter];
   if (inbound.is_done) return true;
-  if (!has_arrived(c, letter)) return false;
+  const std::byte* taken = take_data(c, from, letter, to, bytes);
+  if (taken == nullptr) return false;
+  if (taken != to && bytes != 0) std::memcpy(to, taken, bytes);
+  inbound.is_done = true;
+  return true;
+}
+
+std::byte* take_data(Collective& c, Rank from, uint32_t letter, void* to, size_t bytes) noexcept {
+  if (!has_arrived(c, letter)) return nullptr;
   const auto number = static_cast<uint32_t>(c.number);
   const LetterBox& box = c.member->box(number, letter);
   const Rank peer = c.member->jobrank_of(from);
   if (box.bytes != bytes) disagree(c, peer, box.bytes, bytes);
-  if (!box.is_offer) {
-    if (bytes != 0) std::memcpy(to, c.member->payload(number, letter), bytes);
-    inbound.is_done = true;
-    return true;
-  }
+  if (!box.is_offer) return c.member->payload(number, letter, bytes);
+  Inbound& inbound = c.inbound[letter];
   if (!inbound.is_begun) begin_inbound(c, peer, letter, box, to);
-  inbound.is_done = is_in_place(c, peer, inbound, box);
-  return inbound.is_done;
+  if (!inbound.is_done) inbound.is_done = is_in_place(c, peer, inbound, box);
+  return inbound.is_done ? inbound.to : nullptr;
 }
 
 bool all_taken(const Collective& c) noexcept {

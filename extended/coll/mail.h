@@ -18,6 +18,9 @@ bool has_arrived(Collective& c, uint32_t letter) noexcept;
 /// True once the letter's data is in place; to be called until then. Who sends other than `bytes`
 /// was called with other arguments than this member: fatal.
 bool receive_data(Collective& c, Rank from, uint32_t letter, void* to, size_t bytes) noexcept;
+/// The same without a copy of what came with its message: it stays there, the receiver's own, until
+/// the operation is finished. Else it is brought to `to`. Returns where it is, nullptr: not yet.
+std::byte* take_data(Collective& c, Rank from, uint32_t letter, void* to, size_t bytes) noexcept;
 /// What send_data() does with data that is large. `send`: the sender's name for it.
 void send_offer(Collective& c, Rank to, uint32_t letter, size_t bytes, const void* from,
                 uint32_t send) noexcept;

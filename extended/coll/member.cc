@@ -76,8 +76,9 @@ void open_seat(Member& member, gex_TM_t tm, const uint32_t* seats_of_all,
   if (tm->size > 1) {
     member.boxes = std::make_unique<LetterBox[]>(kWindowOps * member.boxes_each());
     // Touched as it is used: as a rule, little of it.
-    member.payloads = std::make_unique_for_overwrite<std::byte[]>(
-        size_t{kWindowOps} * member.data_boxes() * kEagerBytesMax);
+    const size_t letters = size_t{kWindowOps} * member.data_boxes();
+    member.payloads = std::make_unique_for_overwrite<std::byte[]>(letters * kSmallBytesMax);
+    member.large_payloads = std::make_unique_for_overwrite<std::byte[]>(letters * kLargeStride);
   }
   member.is_open.store(true, std::memory_order_release);
 }
@@ -100,6 +101,7 @@ void close_seat(Member& member) noexcept {
   member.line_barrier.close();
   member.boxes.reset();
   member.payloads.reset();
+  member.large_payloads.reset();
   auto& seat = static_cast<Seat&>(member);
   const std::lock_guard<PinLock> guard(free_seats.lock);
   seat.next_free = static_cast<Seat*>(free_seats.first);

@@ -27,8 +27,12 @@ inline constexpr uint32_t kEpochOps = 8;
 inline constexpr uint32_t kWindowOps = 2 * kEpochOps;
 inline constexpr uint32_t kRoundsMax = 24;            ///< a team has at most 2^24 members
 inline constexpr uint32_t kDataMax = kRoundsMax + 2;  ///< messages with data for one operation
-inline constexpr size_t kEagerBytesMax = 1024;        ///< of a message that carries its data
+inline constexpr size_t kEagerBytesMax = 16384;       ///< of a message that carries its data
+inline constexpr size_t kSmallBytesMax = 1024;        ///< of one that lies with other small ones
 inline constexpr uint32_t kSeatsMax = 65536;          ///< live teams of a process
+
+/// A line more than a letter, lest all of them begin in the same set of a cache.
+inline constexpr size_t kLargeStride = kEagerBytesMax + 64;
 
 struct Collective;
 
@@ -79,7 +83,8 @@ struct Member : Deferred {
   std::atomic<uint32_t> epoch_arrivals[kRoundsMax] = {};
   std::atomic<Collective*> live[kWindowOps] = {};
   std::unique_ptr<LetterBox[]> boxes;
-  std::unique_ptr<std::byte[]> payloads;
+  std::unique_ptr<std::byte[]> payloads;        ///< up to kSmallBytesMax
+  std::unique_ptr<std::byte[]> large_payloads;  ///< up to kEagerBytesMax
 
   /// Boxes of one operation: of data, of its barrier before, of its barrier after.
   uint32_t data_boxes() const noexcept { return rounds + 2; }
@@ -87,8 +92,11 @@ struct Member : Deferred {
   LetterBox& box(uint32_t number, uint32_t letter) noexcept {
     return boxes[number % kWindowOps * boxes_each() + letter];
   }
-  std::byte* payload(uint32_t number, uint32_t letter) noexcept {
-    return &payloads[(number % kWindowOps * data_boxes() + letter) * kEagerBytesMax];
+  /// Where a letter of so many bytes lies.
+  std::byte* payload(uint32_t number, uint32_t letter, size_t bytes) noexcept {
+    const size_t place = number % kWindowOps * data_boxes() + letter;
+    return bytes <= kSmallBytesMax ? &payloads[place * kSmallBytesMax]
+                                   : &large_payloads[place * kLargeStride];
   }
   uint64_t finished_below() const noexcept;
   Rank jobrank_of(Rank member) const noexcept;

@@ -10,26 +10,37 @@
 namespace pinwire {
 namespace {
 
-/// Two vectors in the scratch: what there is so far, and what comes next. The result is always in
-/// the latter's place, as user functions want it, so they take turns.
+/// What there is so far, and what comes next. The result is always in the latter's place, as user
+/// functions want it: in its letter, or in one of two vectors of the scratch, in turns.
 class Vectors {
  public:
   explicit Vectors(Collective& c) noexcept : c_(c) {}
 
   size_t bytes() const noexcept { return c_.reduction.element_bytes * c_.reduction.count; }
   void begin() noexcept {
-    std::memcpy(c_.scratch.reserve(2 * bytes()), c_.src, bytes());
-    c_.half = 0;
+    c_.so_far = c_.scratch.reserve(2 * bytes());
+    std::memcpy(c_.so_far, c_.src, bytes());
   }
-  std::byte* so_far() const noexcept { return c_.scratch.at(c_.half * bytes()); }
-  std::byte* next() const noexcept { return c_.scratch.at((1 - c_.half) * bytes()); }
+  /// For what never calls add_lower(): the client's vector is only read.
+  void begin_at_source() noexcept {
+    c_.scratch.reserve(2 * bytes());
+    c_.so_far = static_cast<std::byte*>(const_cast<void*>(c_.src));
+  }
+  std::byte* so_far() const noexcept { return c_.so_far; }
+  /// What comes from `from`; nullptr: not there yet.
+  std::byte* next(Rank from, uint32_t letter) const noexcept {
+    std::byte* first = c_.scratch.at(0);
+    return take_data(c_, from, letter, c_.so_far != first ? first : first + bytes(), bytes());
+  }
   /// `next` is of higher ranks.
-  void add_higher() noexcept {
-    combine(so_far(), next());
-    c_.half = 1 - c_.half;
+  void add_higher(std::byte* next) noexcept {
+    combine(so_far(), next);
+    c_.so_far = next;
   }
-  void add_lower() noexcept { combine(next(), so_far()); }
-  void deliver() const noexcept { std::memcpy(c_.dst, so_far(), bytes()); }
+  void add_lower(const std::byte* next) noexcept { combine(next, so_far()); }
+  void deliver() const noexcept {
+    if (c_.dst != c_.so_far) std::memcpy(c_.dst, so_far(), bytes());
+  }
 
  private:
   void combine(const std::byte* lower, std::byte* higher_and_out) const noexcept {
@@ -46,10 +57,9 @@ enum : uint32_t { kBegin = 0, kFold, kCombine, kReceive, kAwait, kSent };
 /// To place 0. False: a child's has not arrived.
 bool reduce_upwards(Collective& c, const Tree& tree, Vectors& vectors) noexcept {
   for (const uint32_t branches = tree.branches(); c.round < branches; ++c.round) {
-    if (!receive_data(c, tree.child(c.round), c.round, vectors.next(), vectors.bytes())) {
-      return false;
-    }
-    vectors.add_higher();
+    std::byte* next = vectors.next(tree.child(c.round), c.round);
+    if (next == nullptr) return false;
+    vectors.add_higher(next);
   }
   return true;
 }
@@ -66,7 +76,7 @@ bool reduce_to_one(Collective& c) noexcept {
   if (c.phase == kBegin) {
     if (goes_in_pieces(c.reduction)) [[unlikely]]
       return (c.script = reduce_to_one_in_pieces)(c);
-    vectors.begin();
+    vectors.begin_at_source();
     c.phase = kCombine;
   }
   if (c.phase == kCombine) {
@@ -81,6 +91,7 @@ bool reduce_to_one(Collective& c) noexcept {
     c.phase = member.rank == c.root && c.root != top ? kAwait : kSent;
   }
   if (c.phase == kAwait) {
+    // Perhaps to where the source is: what comes was made of what was taken from there.
     if (!receive_data(c, top, last_letter, c.dst, vectors.bytes())) return false;
     c.phase = kSent;
   }
@@ -120,12 +131,13 @@ bool double_up(Collective& c, const Doubling& doubling, Vectors& vectors) noexce
       send_data(c, peer, c.round, vectors.so_far(), vectors.bytes());
       c.phase = kReceive;
     }
-    if (!receive_data(c, peer, c.round, vectors.next(), vectors.bytes())) return false;
+    std::byte* next = vectors.next(peer, c.round);
+    if (next == nullptr) return false;
     if (peer > c.member->rank) {
-      vectors.add_higher();
+      vectors.add_higher(next);
     } else {
       if (!all_taken(c)) return false;  // the result takes the place of what was sent
-      vectors.add_lower();
+      vectors.add_lower(next);
     }
   }
   return true;
@@ -150,10 +162,9 @@ bool reduce_to_all(Collective& c) noexcept {
     }
   }
   if (c.phase == kFold) {
-    if (!receive_data(c, doubling.mate(), first_letter, vectors.next(), vectors.bytes())) {
-      return false;
-    }
-    vectors.add_higher();
+    std::byte* next = vectors.next(doubling.mate(), first_letter);
+    if (next == nullptr) return false;
+    vectors.add_higher(next);
     c.phase = kCombine;
   }
   if (c.phase == kCombine || c.phase == kReceive) {

@@ -204,8 +204,9 @@ static void check_move(const Operation *o) {
 /* ---- Many at once --------------------------------------------------------------------------------------------- */
 
 static size_t random_bytes(void) {
-  static const size_t sizes[] = {0, 1, 8, 100, 1024, 1025, 5000, kBytesMax};
-  return sizes[pick(pick(3) == 0 ? 8 : 6)];
+  /* Those around letters that carry their data, of both kinds (extended/coll/member.h), are among them. */
+  static const size_t sizes[] = {0, 1, 8, 100, 1024, 1025, 5000, 16384, 16392, 20000, kBytesMax};
+  return sizes[pick(pick(3) == 0 ? 11 : 6)];
 }
 
 /* What is described, in memory here or there. */
