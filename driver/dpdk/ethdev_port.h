@@ -72,6 +72,9 @@ class EthdevPort final : public DpdkPort {
   std::array<Attached, kAttachedMax> attached_{};
 };
 
+/// What a device was made with: "iface=/run/x,queues=2".
+std::string_view device_arguments(const rte_eth_dev_info& info);
+
 /// Sends what tx() accepted earlier; true when nothing waits any more.
 bool flush_unsent(PortQueue& queue) noexcept;
 

@@ -36,6 +36,11 @@ uint32_t mtu_max(const rte_eth_dev_info& info) {
 
 }  // namespace
 
+std::string_view device_arguments(const rte_eth_dev_info& info) {
+  const rte_devargs* arguments = info.device != nullptr ? rte_dev_devargs(info.device) : nullptr;
+  return arguments != nullptr && arguments->args != nullptr ? arguments->args : "";
+}
+
 Status EthdevPort::find_device() {
   if (!options_.make_vdev) {
     if (options_.device.empty())
@@ -75,10 +80,9 @@ Status EthdevPort::learn_device() {
   if (const int failed = rte_eth_dev_info_get(ethdev_, &info_); failed != 0) {
     return error("device %u does not describe itself: %s", ethdev_, strerror(-failed));
   }
-  const rte_devargs* arguments = info_.device != nullptr ? rte_dev_devargs(info_.device) : nullptr;
   traits_ = device_traits(
       {.driver = info_.driver_name,
-       .arguments = arguments != nullptr && arguments->args != nullptr ? arguments->args : "",
+       .arguments = device_arguments(info_),
        .mtu_max = mtu_max(info_),
        .interface_mtu = interface_mtu(info_.if_index),
        .multi_segment_tx = (info_.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0,

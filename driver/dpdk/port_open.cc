@@ -12,6 +12,7 @@
 #include "driver/dpdk/ethdev_port.h"
 #include "driver/dpdk/port_memory.h"
 #include "driver/dpdk/port_steer.h"
+#include "driver/dpdk/vhost_notice.h"
 
 namespace pinwire {
 namespace {
@@ -130,6 +131,8 @@ Status EthdevPort::start() {
                  eal_log_tail().c_str());
   }
   started_ = failed == 0;
+  if (std::string_view(info_.driver_name) == "net_vhost")
+    notice_vhost_socket(std::string(device_argument(device_arguments(info_), "iface")));
   return success();
 }
 

@@ -12,6 +12,7 @@
 #include "driver/dpdk/eal.h"
 #include "driver/dpdk/eal_log.h"
 #include "driver/dpdk/fabric.h"
+#include "driver/dpdk/vhost_notice.h"
 
 namespace pinwire {
 namespace {
@@ -53,6 +54,8 @@ Status VhostPorts::open(const SwitchOptions& options) {
   for (uint32_t port = 0; port < options.ports; ++port) {
     if (Status opened = open_port(options, port); !opened) return opened;
   }
+  if (options.ports > 0)
+    notice_vhost_socket(switch_socket(options.directory, 0));  // and all others
   set_interrupts(false);
   return success();
 }

@@ -4,6 +4,9 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
@@ -14,6 +17,7 @@
 #include "driver/dpdk/port.h"
 #include "driver/dpdk/port_memory.h"
 #include "driver/dpdk/tsc_clock.h"
+#include "driver/dpdk/vhost_notice.h"
 #include "tests/unit/dpdk/two_processes.h"
 
 namespace pinwire {
@@ -268,6 +272,44 @@ TEST(Eal, ItsThreadsKeepOffTheCallersCpu) {
     });
     EXPECT_EQ(said[0], "");
   }
+}
+
+/// What a peer that asks for a vhost port's features gets: "" for an answer.
+std::string ask_for_features(const std::string& socket_path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::copy(socket_path.begin(), socket_path.end(), address.sun_path);
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return "no listener";
+  const uint32_t question[3] = {1, 1, 0};  // VHOST_USER_GET_FEATURES, version 1, nothing follows
+  uint32_t answer[3] = {};
+  if (write(fd, question, sizeof question) != sizeof question) return "not asked";
+  const bool complete = recv(fd, answer, sizeof answer, MSG_WAITALL) == sizeof answer;
+  close(fd);
+  return complete && answer[0] == 1 && answer[2] == 8 ? "" : "no answer";
+}
+
+TEST(VhostNotice, IsGivenByThePortWhichThenAnswersAndLeavesItsSocketAlone) {
+  const ScratchDirectory scratch;
+  with_eal([&]() -> std::string {
+    const std::string socket = scratch.path() + "/v.sock";
+    auto port = open_dpdk_port(vdev("net_vhost0", ("iface=" + socket + ",queues=1").c_str()));
+    if (!port) return port.sentence();
+    if (scratch.entries() != std::vector<std::string>{"v.sock"}) return "more than the socket";
+    return ask_for_features(socket);
+  });
+}
+
+TEST(VhostNotice, OfNoSocketIsNothing) {
+  const ScratchDirectory scratch;
+  with_eal([&]() -> std::string {
+    notice_vhost_socket(scratch.path() + "/no/such/v.sock");
+    notice_vhost_socket(scratch.path() + "/" + std::string(200, 'v'));
+    if (!scratch.entries().empty()) return "made something";
+    std::ofstream(scratch.path() + "/v.sock+") << "another's";
+    notice_vhost_socket(scratch.path() + "/v.sock");
+    return scratch.entries() == std::vector<std::string>{"v.sock+"} ? "" : "took another's file";
+  });
 }
 
 TEST(PortMemory, IsFromAnotherNodeWhereTheDevicesHasNone) {
