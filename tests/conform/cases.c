@@ -106,7 +106,7 @@ int is_marked(const char *name) { return access(mark_path(name), F_OK) == 0; }
  * sent again. The others get the core meanwhile. */
 static void let_rank_1_serve(void) {
   char byte;
-  gasnet_get(&byte, 1, part(1), 1);
+  if (segments[1].size != 0) gasnet_get(&byte, 1, part(1), 1);
   for (int round = 0; round < kRoundsBeforeFreeze; ++round) {
     for (int i = 0; i < kPollsOfRound; ++i) gasnet_AMPoll();
     usleep(500);
