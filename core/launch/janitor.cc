@@ -21,6 +21,7 @@ namespace {
 
 constexpr const char* kJanitorName = "pinwire-janitor";
 constexpr int kRoundsMax = 200;
+constexpr int kQuietRounds = 2;
 constexpr useconds_t kPauseUs = 5000;
 
 std::string read_file(const std::string& path) {
@@ -107,9 +108,12 @@ void Janitor::dismiss(bool processes_are_gone) {
 
 void kill_processes_of(const std::string& job_dir, uint64_t since_ticks) {
   const std::string assignment = "GASNET_JOB_DIR=" + job_dir;
-  // A process may fork while the list is read; one that is being killed is still listed.
-  for (int round = 0; round < kRoundsMax && kill_once(assignment, since_ticks); ++round)
+  // A process may fork while the list is read; one that is being killed is still listed; in the
+  // middle of execve() it shows no environment. So nobody must be found twice.
+  for (int round = 0, quiet = 0; round < kRoundsMax && quiet < kQuietRounds; ++round) {
+    quiet = kill_once(assignment, since_ticks) ? 0 : quiet + 1;
     ::usleep(kPauseUs);
+  }
 }
 
 bool kill_children(pid_t spared) {
