@@ -27,13 +27,13 @@ Reduction reduction_of(const char* call, gex_DT_t dt, size_t dt_sz, size_t dt_cn
     fatal("%s of %zu elements of %zu bytes", call, dt_cnt, dt_sz);
   if (is_user) {
     if (user_op == nullptr) fatal("%s with GEX_OP_USER wants a function (GX-147)", call);
-    return {dt_sz, dt_cnt, user_op, user_cdata, op == GEX_OP_USER_NC};
+    return {dt_sz, dt_cnt, nullptr, user_op, user_cdata, op == GEX_OP_USER_NC};
   }
-  const ReduceFunction function = built_in_function(dt, op);
+  const BuiltInFunction function = built_in_function(dt, op);
   if (function == nullptr) {
     fatal("%s: type 0x%x has no operation 0x%x in reductions (GX-147, GX-150)", call, dt, op);
   }
-  return {dt_sz, dt_cnt, function, nullptr, false};
+  return {dt_sz, dt_cnt, function, nullptr, nullptr, false};
 }
 
 /// Ranks with no part in it may say anything.

@@ -10,15 +10,15 @@
 namespace pinwire {
 namespace {
 
-void merge(const void* a, void* b_and_out, size_t count, const void*) noexcept {
+void merge(const void* a, const void* b, void* out, size_t count) noexcept {
   for (size_t i = 0; i < count; ++i) {
     uint64_t values[2];
     std::memcpy(&values[0], static_cast<const std::byte*>(a) + i * 8, 8);
-    std::memcpy(&values[1], static_cast<std::byte*>(b_and_out) + i * 8, 8);
+    std::memcpy(&values[1], static_cast<const std::byte*>(b) + i * 8, 8);
     const uint64_t merged =
         BarrierValue::merge(BarrierValue::unpack(values[0]), BarrierValue::unpack(values[1]))
             .packed();
-    std::memcpy(static_cast<std::byte*>(b_and_out) + i * 8, &merged, 8);
+    std::memcpy(static_cast<std::byte*>(out) + i * 8, &merged, 8);
   }
 }
 
@@ -44,7 +44,7 @@ void named_notify(pinwire_tm& tm, int id, int flags) noexcept {
   if (barrier.is_notified) fatal("gasnet_coll_barrier_notify twice without a wait between");
   barrier = {true, {id, flags}, BarrierValue::of(id, flags).packed(), GEX_EVENT_INVALID};
   Collective& c = new_collective(&tm, reduce_to_all);
-  c.reduction = {sizeof barrier.value, 1, merge, nullptr, false};
+  c.reduction = {sizeof barrier.value, 1, merge, nullptr, nullptr, false};
   c.src = c.dst = &barrier.value;
   barrier.event = start_collective(c);
 }

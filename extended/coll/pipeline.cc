@@ -69,16 +69,17 @@ bool has_operands(const Pipeline& p) noexcept {
   return true;
 }
 
-/// The next piece of what this member has, then of what is below, in the order of ranks. The result
-/// is always in the latter's place, as user functions want it.
-const std::byte* combine_next(const Collective& c, Pipeline& p) noexcept {
+/// The next piece of what this member has, then of what is below, in the order of ranks. Each
+/// result takes the latter's place, the last of all `dst`, if there is one.
+const std::byte* combine_next(const Collective& c, Pipeline& p, std::byte* dst) noexcept {
   const Reduction& r = c.reduction;
   const std::byte* so_far = piece_of(p, c.src, p.reduced);
   const size_t elements = p.pieces.bytes_of(p.reduced) / r.element_bytes;
   for (uint32_t i = 0; i < p.children; ++i) {
     std::byte* next = p.up_in[i].place(p.pieces, p.reduced);
-    r.function(so_far, next, elements, r.client_data);
-    so_far = next;
+    std::byte* out = dst != nullptr && i + 1 == p.children ? dst : next;
+    r.combine(so_far, next, out, elements);
+    so_far = out;
   }
   return so_far;
 }
@@ -88,11 +89,11 @@ const std::byte* combine_next(const Collective& c, Pipeline& p) noexcept {
 bool reduce_next(Collective& c, Pipeline& p) noexcept {
   if (!p.is_reduction || p.reduced == p.pieces.count()) return false;
   if ((p.has_up_out && !p.up_out.may_send()) || !has_operands(p)) return false;
-  const std::byte* result = combine_next(c, p);
   if (p.has_up_out) {
-    send_piece(c, p.up_out, p.pieces, result, p.up_in_flight);
+    send_piece(c, p.up_out, p.pieces, combine_next(c, p, nullptr), p.up_in_flight);
   } else {
-    copy_piece(p, c.dst, result, p.in_place++);
+    std::byte* dst = static_cast<std::byte*>(c.dst) + p.pieces.at(p.in_place);
+    copy_piece(p, c.dst, combine_next(c, p, dst), p.in_place++);  // of one member alone, that is
   }
   for (uint32_t i = 0; i < p.children; ++i) ++p.up_in[i].taken;
   ++p.reduced;

@@ -10,8 +10,9 @@
 namespace pinwire {
 namespace {
 
-/// What there is so far, and what comes next. The result is always in the latter's place, as user
-/// functions want it: in its letter, or in one of two vectors of the scratch, in turns.
+/// What there is so far, and what comes next. Each result takes the latter's place, as user
+/// functions want it: in its letter, or in one of two vectors of the scratch, in turns. The last
+/// one's is `dst`, of who has a result and sends it to nobody.
 class Vectors {
  public:
   explicit Vectors(Collective& c) noexcept : c_(c) {}
@@ -33,19 +34,21 @@ class Vectors {
     return take_data(c_, from, letter, c_.so_far != first ? first : first + bytes(), bytes());
   }
   /// `next` is of higher ranks.
-  void add_higher(std::byte* next) noexcept {
-    combine(so_far(), next);
-    c_.so_far = next;
+  void add_higher(std::byte* next, bool is_last) noexcept {
+    combine(so_far(), next, is_last ? dst() : next);
   }
-  void add_lower(const std::byte* next) noexcept { combine(next, so_far()); }
+  void add_lower(std::byte* next, bool is_last) noexcept {
+    combine(next, so_far(), is_last ? dst() : so_far());
+  }
   void deliver() const noexcept {
-    if (c_.dst != c_.so_far) std::memcpy(c_.dst, so_far(), bytes());
+    if (dst() != so_far()) std::memcpy(dst(), so_far(), bytes());
   }
 
  private:
-  void combine(const std::byte* lower, std::byte* higher_and_out) const noexcept {
-    const Reduction& r = c_.reduction;
-    r.function(lower, higher_and_out, r.count, r.client_data);
+  std::byte* dst() const noexcept { return static_cast<std::byte*>(c_.dst); }
+  void combine(const std::byte* lower, std::byte* higher, std::byte* out) noexcept {
+    c_.reduction.combine(lower, higher, out, c_.reduction.count);
+    c_.so_far = out;
   }
 
   Collective& c_;
@@ -55,11 +58,11 @@ class Vectors {
 enum : uint32_t { kBegin = 0, kFold, kCombine, kReceive, kAwait, kSent };
 
 /// To place 0. False: a child's has not arrived.
-bool reduce_upwards(Collective& c, const Tree& tree, Vectors& vectors) noexcept {
+bool reduce_upwards(Collective& c, const Tree& tree, bool ends_here, Vectors& vectors) noexcept {
   for (const uint32_t branches = tree.branches(); c.round < branches; ++c.round) {
     std::byte* next = vectors.next(tree.child(c.round), c.round);
     if (next == nullptr) return false;
-    vectors.add_higher(next);
+    vectors.add_higher(next, ends_here && c.round + 1 == branches);
   }
   return true;
 }
@@ -80,7 +83,7 @@ bool reduce_to_one(Collective& c) noexcept {
     c.phase = kCombine;
   }
   if (c.phase == kCombine) {
-    if (!reduce_upwards(c, tree, vectors)) return false;
+    if (!reduce_upwards(c, tree, tree.is_root() && c.root == top, vectors)) return false;
     if (!tree.is_root()) {
       send_data(c, tree.parent(), tree.branch(), vectors.so_far(), vectors.bytes());
     } else if (c.root != top) {
@@ -126,6 +129,7 @@ class Doubling {
 bool double_up(Collective& c, const Doubling& doubling, Vectors& vectors) noexcept {
   for (; c.round < doubling.rounds(); ++c.round, c.phase = kCombine) {
     const Rank peer = doubling.peer(c.round);
+    const bool is_last = c.round + 1 == doubling.rounds() && !doubling.is_paired();
     if (c.phase == kCombine) {
       if (!all_taken(c)) return false;  // the place of the next may still be read by the last peer
       send_data(c, peer, c.round, vectors.so_far(), vectors.bytes());
@@ -134,10 +138,10 @@ bool double_up(Collective& c, const Doubling& doubling, Vectors& vectors) noexce
     std::byte* next = vectors.next(peer, c.round);
     if (next == nullptr) return false;
     if (peer > c.member->rank) {
-      vectors.add_higher(next);
+      vectors.add_higher(next, is_last);
     } else {
       if (!all_taken(c)) return false;  // the result takes the place of what was sent
-      vectors.add_lower(next);
+      vectors.add_lower(next, is_last);
     }
   }
   return true;
@@ -164,7 +168,7 @@ bool reduce_to_all(Collective& c) noexcept {
   if (c.phase == kFold) {
     std::byte* next = vectors.next(doubling.mate(), first_letter);
     if (next == nullptr) return false;
-    vectors.add_higher(next);
+    vectors.add_higher(next, false);
     c.phase = kCombine;
   }
   if (c.phase == kCombine || c.phase == kReceive) {

@@ -2,25 +2,36 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 
 #include "core/api_types.h"
 
 namespace pinwire {
 
-/// b_and_out[i] = a[i] (+) b_and_out[i].
-using ReduceFunction = void (*)(const void* a, void* b_and_out, size_t count, const void* data);
+/// The client's: b_and_out[i] = a[i] (+) b_and_out[i].
+using UserFunction = void (*)(const void* a, void* b_and_out, size_t count, const void* data);
+/// Of ours: out[i] = a[i] (+) b[i]. `out` may be `a` or `b`.
+using BuiltInFunction = void (*)(const void* a, const void* b, void* out, size_t count);
 
 struct Reduction {
   size_t element_bytes = 0;
   size_t count = 0;
-  ReduceFunction function = nullptr;
+  BuiltInFunction built_in = nullptr;
+  UserFunction user = nullptr;  ///< instead
   const void* client_data = nullptr;
   bool is_ordered = false;  ///< it does not commute
+
+  /// out[i] = a[i] (+) b[i], of `elements`. `out` may be `a` or `b`; what lies at `b` is lost.
+  void combine(const void* a, void* b, void* out, size_t elements) const noexcept {
+    if (built_in != nullptr) return built_in(a, b, out, elements);
+    user(a, b, elements, client_data);
+    if (out != b) std::memcpy(out, b, elements * element_bytes);
+  }
 };
 
 /// 0: not a type that is built in.
 size_t built_in_bytes(gex_DT_t type) noexcept;
 /// nullptr: `op` is none that this type has in reductions.
-ReduceFunction built_in_function(gex_DT_t type, gex_OP_t op) noexcept;
+BuiltInFunction built_in_function(gex_DT_t type, gex_OP_t op) noexcept;
 
 }  // namespace pinwire

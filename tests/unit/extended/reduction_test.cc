@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 namespace pinwire {
 namespace {
@@ -32,9 +33,9 @@ TEST(Reduction, KnowsTheOperationsOfEachType_GX150) {
 
 template <typename T>
 T reduce(gex_DT_t type, gex_OP_t op, T a, T b) {
-  T out[2] = {b, b};
-  const T in[2] = {a, a};
-  built_in_function(type, op)(in, out, 2, nullptr);
+  T out[2];
+  const T left[2] = {a, a}, right[2] = {b, b};
+  built_in_function(type, op)(left, right, out, 2);
   EXPECT_EQ(out[0], out[1]);
   return out[0];
 }
@@ -55,6 +56,58 @@ TEST(Reduction, SignsCount) {
   EXPECT_EQ(reduce<uint64_t>(GEX_DT_U64, GEX_OP_MAX, ~0ull, 1), ~0ull);
   EXPECT_EQ(reduce<double>(GEX_DT_DBL, GEX_OP_MIN, -0.5, 0.25), -0.5);
   EXPECT_EQ(reduce<float>(GEX_DT_FLT, GEX_OP_MULT, 1.5f, -2.0f), -3.0f);
+}
+
+/// Elements are combined some at a time: of every number of them, at every alignment that they may
+/// have, all are, and nothing else.
+TEST(Reduction, TakesAnyNumberOfElementsAndLeavesTheOthers) {
+  constexpr size_t kMost = 70;
+  for (size_t count = 0; count <= kMost; ++count) {
+    for (size_t first = 0; first < 4; ++first) {
+      uint32_t a[kMost + 5], b[kMost + 5], out[kMost + 5];
+      for (uint32_t i = 0; i < kMost + 5; ++i) a[i] = 1000 * i, b[i] = i * i, out[i] = 7;
+      built_in_function(GEX_DT_U32, GEX_OP_ADD)(a + first, b + first, out + first, count);
+      for (uint32_t i = 0; i < kMost + 5; ++i) {
+        const bool is_one = i >= first && i < first + count;
+        ASSERT_EQ(out[i], is_one ? 1000 * i + i * i : 7) << i << " of " << count << " at " << first;
+      }
+    }
+  }
+}
+
+/// The result may take the place of either operand.
+TEST(Reduction, ItsResultMayTakeThePlaceOfAnOperand) {
+  for (const size_t count : {1u, 8u, 21u}) {
+    std::vector<int64_t> a(count), b(count);
+    for (size_t i = 0; i < count; ++i) a[i] = -5, b[i] = static_cast<int64_t>(i);
+    const BuiltInFunction least = built_in_function(GEX_DT_I64, GEX_OP_MIN);
+    least(a.data(), b.data(), b.data(), count);
+    EXPECT_EQ(b, std::vector<int64_t>(count, -5));
+    const BuiltInFunction sum = built_in_function(GEX_DT_I64, GEX_OP_ADD);
+    sum(a.data(), b.data(), a.data(), count);
+    EXPECT_EQ(a, std::vector<int64_t>(count, -10));
+  }
+}
+
+void halve_and_subtract(const void* a, void* b_and_out, size_t count, const void* calls) {
+  ++*static_cast<int*>(const_cast<void*>(calls));
+  for (size_t i = 0; i < count; ++i) {
+    auto* to = static_cast<int32_t*>(b_and_out) + i;
+    *to = static_cast<const int32_t*>(a)[i] / 2 - *to;
+  }
+}
+
+/// A function of the client's writes to its second operand alone.
+TEST(Reduction, OfTheClientEndsWhereItIsWanted) {
+  int calls = 0;
+  const Reduction r{4, 3, nullptr, halve_and_subtract, &calls, true};
+  const int32_t a[] = {10, 20, 30};
+  int32_t b[] = {1, 2, 3}, out[] = {0, 0, 0};
+  r.combine(a, b, out, 2);
+  EXPECT_EQ((std::vector<int32_t>{out[0], out[1], out[2]}), (std::vector<int32_t>{4, 8, 0}));
+  r.combine(a, b + 2, b + 2, 1);
+  EXPECT_EQ(b[2], 2);
+  EXPECT_EQ(calls, 2);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ TEST(Pipeline, IsForWhatIsLargerThanAPieceAndHasSmallerElements) {
   EXPECT_FALSE(goes_in_pieces(kPieceBytes));
   EXPECT_TRUE(goes_in_pieces(kPieceBytes + 1));
   const auto reduction_of = [](size_t element, size_t count) {
-    return Reduction{element, count, nullptr, nullptr, false};
+    return Reduction{element, count, nullptr, nullptr, nullptr, false};
   };
   EXPECT_FALSE(goes_in_pieces(reduction_of(8, kPieceBytes / 8)));
   EXPECT_TRUE(goes_in_pieces(reduction_of(8, kPieceBytes / 8 + 1)));
