@@ -236,7 +236,8 @@ class Bench {
     const double sent = static_cast<double>(shared_.sent.load());
     figures = {.mpps = static_cast<double>(frames) / seconds * 1e-6,
                .bytes_per_s = static_cast<double>(bytes) / seconds,
-               .lost = sent > 0 ? 1 - static_cast<double>(frames) / sent : 0,
+               // More may arrive than the sender counted: not less than nothing is lost.
+               .lost = sent > 0 ? std::max(0.0, 1 - static_cast<double>(frames) / sent) : 0,
                .p50_us = 0,
                .p99_us = 0};
   }
