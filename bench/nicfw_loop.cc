@@ -3,11 +3,15 @@
 // of the acknowledgements. Prints million messages per second of CPU time and nanoseconds per
 // message.
 //
-//   nicfw_loop [messages]
+//   nicfw_loop [messages [row...]]   all rows if none is named
+//   nicfw_loop --rows                prints the rows' names
 #include <time.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <span>
 
 #include "nicfw/crc32c.h"
 #include "nicfw/frame_tag.h"
@@ -180,21 +184,54 @@ void primitives() {
   std::printf("  (%llx)\n", static_cast<unsigned long long>(sum & 1));
 }
 
+struct Row {
+  const char* name;
+  void (*run)(const char* name, uint64_t messages);
+};
+
+template <uint64_t kBytes>
+void put_flood_row(const char*, uint64_t messages) {
+  put_flood(kBytes, std::min(messages * kBytes, messages * 400));
+}
+
+constexpr Row kRows[] = {
+    {"primitives", [](const char*, uint64_t) { primitives(); }},
+    {"flood, a frame each", [](const char* name, uint64_t n) { flood(name, false, 1, n); }},
+    {"flood, a frame each, 16 per post",
+     [](const char* name, uint64_t n) { flood(name, false, 16, n); }},
+    {"flood, coalesced", [](const char* name, uint64_t n) { flood(name, true, 1, n); }},
+    {"flood, coalesced, 16 per post",
+     [](const char* name, uint64_t n) { flood(name, true, 16, n); }},
+    {"ping-pong, depth 1 (2 messages)",
+     [](const char* name, uint64_t n) { round_trips(name, 1, n / 2); }},
+    {"ping-pong, depth 64 (2 messages)",
+     [](const char* name, uint64_t n) { round_trips(name, 64, n / 2); }},
+    {"put flood of 8", put_flood_row<8>},
+    {"put flood of 1024", put_flood_row<1024>},
+    {"put flood of 65536", put_flood_row<65536>},
+    {"put flood of 1048576", put_flood_row<1048576>},
+};
+
+bool is_wanted(const Row& row, std::span<char*> names) {
+  return names.empty() || std::any_of(names.begin(), names.end(), [&](const char* name) {
+           return std::strcmp(name, row.name) == 0;
+         });
+}
+
 }  // namespace
 }  // namespace pinwire
 
 int main(int argc, char** argv) {
+  using namespace pinwire;
+  if (argc == 2 && std::strcmp(argv[1], "--rows") == 0) {
+    for (const Row& row : kRows) std::puts(row.name);
+    return 0;
+  }
   const uint64_t messages = argc > 1 ? std::strtoull(argv[1], nullptr, 0) : 5'000'000;
   if (messages == 0) return 1;
-  using namespace pinwire;
-  primitives();
-  flood("flood, a frame each", false, 1, messages);
-  flood("flood, a frame each, 16 per post", false, 16, messages);
-  flood("flood, coalesced", true, 1, messages);
-  flood("flood, coalesced, 16 per post", true, 16, messages);
-  round_trips("ping-pong, depth 1 (2 messages)", 1, messages / 2);
-  round_trips("ping-pong, depth 64 (2 messages)", 64, messages / 2);
-  for (const uint64_t bytes : {8ull, 1024ull, 65536ull, 1048576ull})
-    put_flood(bytes, std::min<uint64_t>(messages * bytes, messages * 400));
+  const std::span<char*> names(argv + std::min(argc, 2), argv + argc);
+  for (const Row& row : kRows) {
+    if (is_wanted(row, names)) row.run(row.name, messages);
+  }
   return 0;
 }

@@ -42,6 +42,9 @@ struct Caps {
   bool zero_copy_tx = false;
   bool in_place_rx = false;
   bool event_fd = false;
+  /// Peers take this rank for dead if a lane goes so long without recv() while they wait for its
+  /// acknowledgement. 0: recv() may be as late as it likes.
+  uint64_t recv_gap_ns_max = 0;
   bool concurrent_post = false;
   bool concurrent_idle = false;  ///< idle() tells of arrivals without a poll
   /// After a recv() that did one-sided work of peers idle() is false, after an empty one true.

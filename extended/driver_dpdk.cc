@@ -1,6 +1,5 @@
 // From the job's settings to the dpdk driver's options.
 #include <algorithm>
-#include <bit>
 
 #include "core/engine/engine.h"
 #include "driver/dpdk/driver.h"
@@ -43,6 +42,13 @@ Result<Rails> make_dpdk_for(const Job& job) {
     return error("GASNET_DPDK_RING=%u is too few: set at least %u, or 0 to leave it to Pinwire",
                  settings.dpdk_ring_frames, kRingFramesMin);
   }
+  constexpr double kPeerTimeoutMinS = 1;
+  if (settings.peer_timeout_s > 0 && settings.peer_timeout_s < kPeerTimeoutMinS) {
+    return error(
+        "GASNET_PEER_TIMEOUT=%g is too short, as a rank may be descheduled so long: set at least "
+        "%g, or 0 to wait for ever",
+        settings.peer_timeout_s, kPeerTimeoutMinS);
+  }
   DpdkOptions options;
   options.rank = engine.rank;
   options.rank_count = engine.rank_count;
@@ -52,6 +58,9 @@ Result<Rails> make_dpdk_for(const Job& job) {
   options.fabric = settings.dpdk_fabric;
   options.eal_arguments = settings.eal_args;
   options.interface = settings.dpdk_iface;
+  options.vlan = settings.dpdk_vlan;
+  options.address = settings.dpdk_address;
+  options.gateway = settings.dpdk_gateway;
   PortChoice port = choose_port(job);
   options.pci = std::move(port.ports);
   options.pci_index = port.index;
@@ -61,11 +70,13 @@ Result<Rails> make_dpdk_for(const Job& job) {
   options.mtu = settings.dpdk_mtu_bytes;
   options.ring_frames = ring_frames(settings, options);
   options.lanes = std::min(settings.dpdk_queues, engine.lane_count);
+  options.udp_port = settings.dpdk_udp_port;
   options.show_story = settings.verbose_env && engine.rank == 0;
   options.show_log = settings.dpdk_log;
   NicConfig nic;
-  nic.window_frames = std::clamp(std::bit_ceil(settings.network_depth), 4u, 256u);
+  nic.window_frames = settings.dpdk_window_frames;
   nic.coalesce = settings.dpdk_coalesce;
+  nic.peer_timeout_ns = static_cast<uint64_t>(settings.peer_timeout_s * 1e9);
   nic.seed = job.bootstrap->job_key() + engine.rank;
   auto driver = make_dpdk_driver(options, nic);
   if (!driver) return driver.error();

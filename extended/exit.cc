@@ -12,6 +12,7 @@
 
 #include "am/dispatch.h"
 #include "am/dispatcher.h"
+#include "am/heartbeat.h"
 #include "am/interrupts.h"
 #include "core/base/log.h"
 #include "core/engine/engine.h"
@@ -137,6 +138,7 @@ void say_good_bye(int code, Bootstrap::AfterIt after) noexcept {
   job()->bootstrap->leaving(code, after);
   refuse_interrupts();
   stop_dispatcher();
+  stop_heartbeat();
   setitimer(ITIMER_REAL, &kNoTimer, nullptr);  // the client's, whose handler would come in between
   flush_output();
   linger();

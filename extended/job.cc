@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "am/dispatcher.h"
+#include "am/heartbeat.h"
 #include "am/interrupts.h"
 #include "am/progress.h"
 #include "am/send.h"
@@ -210,7 +211,7 @@ Status add_segments(Job& job, uint64_t segment_bytes, const Gather& gather) {
 /// Of this thread, too, which must not be interrupted before it is done.
 Status start_dispatching(const Job& job) {
   const Settings& settings = job.settings;
-  if (!has_dispatcher) return success();
+  if (!has_dispatcher) return start_heartbeat();
   const bool interrupts =
       settings.dispatch == DispatchMode::kInterrupt || settings.dispatch == DispatchMode::kWatchdog;
   engine.thread();

@@ -29,23 +29,35 @@ Lane::Lane(NicShared& nic, uint32_t index)
   peers_ = std::make_unique<Peer[]>(ranks);
   attention_mask_ = std::bit_ceil(ranks) - 1;
   attention_ = std::make_unique<uint32_t[]>(attention_mask_ + 1);
-  const uint32_t slots = std::min(4 * window, 0xfff0u);
-  slots_.make(slots);
-  small_frames_ = std::make_unique<std::byte[]>(size_t{slots} * kSmallFrameBytes);
-  buffers_.make(window);
+  const uint32_t idle = std::min(ranks, kIdleHoldersMax);
+  slot_reserve_ = {.replies = window, .idle = kFlows * idle};
+  slots_.make(4 * window + slot_reserve_.idle);
+  small_frames_ = std::make_unique<std::byte[]>(size_t{slots_.size()} * kSmallFrameBytes);
+  const uint32_t buffers = frame_buffers(window, ranks);
+  buffer_reserve_ = {.replies = window / 4, .idle = buffers - window};
+  buffers_.make(buffers);
   buffer_stride_ = nic.frames.stride;
-  buffer_bytes_ = nic.frames.bytes.get() + size_t{index} * window * buffer_stride_;
-  const uint32_t windows = std::clamp(kFlows * ranks, 12u, 192u);
+  buffer_bytes_ = nic.frames.bytes.get() + size_t{index} * buffers * buffer_stride_;
+  const uint32_t windows = std::max(kFlows * idle, 12u);
+  window_reserve_ = ranks > idle ? windows / 4 : 0;
   windows_.make(windows);
   active_windows_ = std::make_unique<Index[]>(windows);
-  ops_.make(std::min(16 * window, 0xfff0u));
-  responses_.make(std::max(2 * window, 4 * kAsksPerFrameMax));
+  op_reserve_ = {.replies = window, .idle = idle};
+  ops_.make(16 * window + op_reserve_.idle);
+  const uint32_t askers = std::min(ranks, kIdleBufferHoldersMax);
+  response_reserve_ = {.idle = askers * kAsksPerFrameMax, .first = kAsksPerFrameMax};
+  // One peer alone may be owed half of them: four windows' worth.
+  responses_.make(std::max(8 * window, 4 * kAsksPerFrameMax) + response_reserve_.idle);
   const uint32_t rx_buffers = std::min(nic.facts.rx_buffers, 0xfff0u);
   held_.make(rx_buffers);
   held_max_ = rx_buffers - std::max(1u, rx_buffers / 8);
   request_hold_max_ = rx_buffers / 2;
+  depth_ = std::clamp(nic.info.network_depth, 2u, kWindowFramesMax);
+  first_credit_ = first_credit(rx_buffers, ranks, depth_);
+  senders_.make(ranks);
+  hungry_.make(ranks);
   tx_burst_ = std::clamp(nic.facts.tx_burst_max, 1u, kBurst);
-  ack_frames_ = std::make_unique<std::byte[]>(size_t{kBurst} * 192);
+  ack_frames_ = std::make_unique<std::byte[]>(size_t{kBurst} * kAckFrameBytes);
 }
 
 void Lane::connect(Rank rank, const Endpoint& endpoint) noexcept {
@@ -59,13 +71,20 @@ void Lane::connect(Rank rank, const Endpoint& endpoint) noexcept {
     peer.send[f].una = peer.send[f].unsent = peer.send[f].next = first;
     peer.receive[f].start(first);
   }
+  peer.frames_numbered = nic_.config.first_number;
+  peer.arrived.start(nic_.config.first_number);
   peer.frame_bytes_max = static_cast<uint16_t>(
       std::min<uint32_t>(nic_.facts.frame_bytes_max, endpoint.frame_bytes_max));
   peer.fragment_bytes = static_cast<uint16_t>(put_fragment_bytes(peer.frame_bytes_max));
   // More than half of its buffers in one flight would only be dropped.
   peer.congestion.start(
       std::clamp<uint32_t>(endpoint.rx_buffers / 2, 2, nic_.config.window_frames));
-  peer.request_limit = std::max(nic_.info.network_depth, 2u);
+  peer.first_credit = static_cast<uint16_t>(
+      first_credit(std::min<uint32_t>(endpoint.rx_buffers, 0xfff0u), nic_.info.rank_count, depth_));
+  peer.request_limit = peer.first_credit;
+  peer.advertised = first_credit_;
+  // One short round trip says nothing of the next: patience fades with the answers that come.
+  peer.rtt.waited(RttEstimate::kFirstRtoNs / 5 * 4);
   peer.connected = true;
 }
 
@@ -81,9 +100,11 @@ uint32_t Lane::post(std::span<const Work> work) noexcept {
   return accepted;
 }
 
-/// A buffer of those for large frames: three quarters always stay for frames and copied puts.
+/// A buffer of those for large frames: three quarters, and the reserve, always stay for frames and
+/// copied puts.
 Lent Lane::lend() noexcept {
-  const Index index = buffers_.take(buffers_.size() / 4 * 3);
+  const uint32_t shared = buffers_.size() - buffer_reserve_.idle;
+  const Index index = buffers_.take(shared / 4 * 3 + buffer_reserve_.idle);
   if (index == kNoIndex) return {};
   return {buffer_bytes_ + size_t{index} * buffer_stride_, buffer_stride_, index};
 }
@@ -109,6 +130,7 @@ uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
   now_ns_ = nic_.clock.now_ns();
   constexpr uint64_t kStaleNs = 2'000;
   constexpr uint64_t kAbsenceNs = 200'000;
+  watch_ns_ += std::min(now_ns_ - previous_ns_, kWatchStepNs);
   if (posted_ && now_ns_ - previous_ns_ > kStaleNs) restamp_posted();
   if (now_ns_ - previous_ns_ > kAbsenceNs) absent_until_ns_ = now_ns_;
   posted_ = false;
@@ -117,6 +139,7 @@ uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
   port_busy_ = false;
   const uint32_t received = receive_burst();
   run_timers();
+  if (!hungry_.empty()) feed_hungry();
   if (attention_head_ != attention_tail_) serve_attention();
   flush();
   uint32_t count = deliver(reply_queue_, out);
@@ -142,7 +165,7 @@ void Lane::give_back(std::span<const Recv> buffers) noexcept {
 void Lane::note_idle() noexcept { idle_.store(!has_arrivals(), std::memory_order_relaxed); }
 
 bool Lane::nothing_waits() const noexcept {
-  return attention_head_ == attention_tail_ && !has_arrivals();
+  return attention_head_ == attention_tail_ && !has_arrivals() && !can_feed();
 }
 
 /// Sleeping is safe only when nothing but an arriving frame, or a timer, can make progress.

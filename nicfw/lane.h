@@ -6,28 +6,36 @@
 // as lost: its sender repeats it. So whoever lacks room (for a message to hold, for a response to
 // owe) just does not accept.
 //
-// Why this cannot deadlock, with the smallest pools and any load (C1-154):
-//  1. Puts need no room at the target; acknowledgements need none either. They are always accepted.
+// Why this cannot deadlock, with the smallest pools and any load (C1-154).
+// tests/models/lane_test.cc explores points 1 to 4, 6 and 7, and finds the deadlock that each of
+// them prevents:
+//  1. Puts need no room at the target, and acknowledgements none either: they are always accepted.
 //  2. Responses (data of gets, results of atomics, refusals) need no room at the initiator: their
 //     place was reserved when the operation was posted. They travel in the reply flow, and are
 //     accepted whatever else is full.
 //  3. Replies need a receive buffer until the client has run their handlers. Requests may never
-//  hold
-//     the last buffers (request_hold_max), reply handlers block on nothing, and a waiting client
-//     polls with kRepliesOnly at least: so replies held are given back, and replies are accepted.
+//     hold the last buffers (request_hold_max), reply handlers block on nothing, and a waiting
+//     client polls with kRepliesOnly at least: so replies are given back, and the next accepted.
 //  4. Hence the reply flow always drains as long as the peer polls. Send slots, buffers and windows
 //     have a part that only the reply flow may use, so it always fills, too.
-//  5. Requests, gets and atomics wait for room that the client (messages) or the reply flow
-//  (responses)
-//     gives back; by 4 the latter comes without any handler. One-sided requests have a flow of
-//     their own, so a peer that takes no more messages still serves puts, gets and atomics.
-// Credits (how many more request frames the receiver wants) only keep senders from sending in vain:
-// when one is lost, a frame sent without credit after a timeout puts things right.
+//  5. A message that waits for frames before it holds a buffer meanwhile, and those frames may
+//     carry messages: at most half of the buffers of its kind are held so, the others drain by 3.
+//  6. Requests, gets and atomics wait for room that the client (messages) or the reply flow
+//     (responses) gives back; by 4 the latter comes without any handler. One-sided requests have a
+//     flow of their own, so a peer that takes no more messages still serves puts, gets and atomics.
+//  7. A peer that does not poll accepts nothing and so keeps what its flows hold of the pools. Each
+//     flow has a bounded share, and a flow with nothing under way always finds a first item
+//     (pool_share.h): a silent peer stops nobody but those who wait for it.
+// Credit (how many more request frames a sender may send) is backed by buffers, so that next to
+// nothing is sent in vain (lane_credit.cc); none of the above rests on it. A sender without credit
+// gets some in turn when buffers are given back. When that was lost, the sender asks; and after
+// many questions one frame goes without credit.
 //
 // Files: lane.cc the calls of the driver; lane_accept.cc, lane_long.cc, lane_respond.cc work and
-// what is owed into frames; lane_frame.cc frames under construction; lane_send.cc, lane_seal.cc
-// frames to the port; lane_ack.cc, lane_loss.cc acknowledgements, loss, timers; lane_receive.cc,
-// lane_execute.cc, lane_deliver.cc frames from the port; lane_operation.cc from Work to Done.
+// what is owed into frames; lane_frame.cc frames under construction; lane_credit.cc requests;
+// lane_send.cc, lane_seal.cc frames to the port; lane_ack.cc, lane_loss.cc acknowledgements, loss,
+// timers; lane_receive.cc, lane_execute.cc, lane_deliver.cc frames from the port; lane_operation.cc
+// from Work to Done.
 #pragma once
 
 #include <atomic>
@@ -41,6 +49,8 @@
 #include "nicfw/counters.h"
 #include "nicfw/nic.h"
 #include "nicfw/peer.h"
+#include "nicfw/pool_share.h"
+#include "nicfw/rank_ring.h"
 #include "nicfw/regions.h"
 #include "nicfw/slots.h"
 
@@ -57,6 +67,12 @@ struct FrameMemory {
   uint32_t port_key = 0;
 };
 
+/// Request frames that a rank may send before it hears more: half of what the receiver has for
+/// requests, for all ranks together, but one at least.
+constexpr uint32_t first_credit(uint32_t rx_buffers, uint32_t ranks, uint32_t depth) noexcept {
+  return std::clamp(rx_buffers / 4 / ranks, 1u, depth);
+}
+
 /// What the lanes of one NIC share.
 struct NicShared {
   Port& port;
@@ -72,6 +88,10 @@ struct NicShared {
 
 /// Payloads up to this are copied into the frame even if they may stay: cheaper than a second part.
 inline constexpr uint32_t kCopyBytes = 256;
+
+/// A pure acknowledgement: a header and, of each flow, what came ahead.
+inline constexpr uint32_t kAckFrameBytes = 192;
+static_assert(kRecordsOffset + kSackBytes <= kAckFrameBytes);
 
 /// Payload of a put that one frame carries. A multiple of 16, so that aligned puts stay aligned.
 constexpr uint32_t put_fragment_bytes(uint32_t frame_bytes_max) noexcept {
@@ -91,6 +111,11 @@ constexpr uint64_t copied_put_bytes(uint32_t window_frames, uint32_t fragment_by
 }
 static_assert(copied_put_frames(copied_put_bytes(4, 512), 512) == 4 / 2 &&
               copied_put_frames(copied_put_bytes(4, 512) + 1, 512) > 4 / 2);
+
+/// Large buffers of a lane: a window's, and a first one for each peer.
+constexpr uint32_t frame_buffers(uint32_t window_frames, uint32_t ranks) noexcept {
+  return window_frames + std::min(ranks, kIdleBufferHoldersMax);
+}
 
 class Lane {
  public:
@@ -123,12 +148,22 @@ class Lane {
   static constexpr uint32_t kCoalesceBehind = 4;
   static constexpr uint64_t kCoalesceNs = 5'000;  ///< the longest that a frame collects messages
   static constexpr uint32_t kAckFrames = 16;      ///< frames that may wait for one acknowledgement
+  static constexpr uint32_t kFullBurstsMax = 16;  ///< after which timers run, come what may
+  static constexpr uint64_t kWatchStepNs = 10'000'000;
+  static constexpr uint32_t kRepeatsUnheardMin = 4;
+  static constexpr uint32_t kTimeoutsSilent = 16;  ///< unheard: not loss, but a peer that computes
+  static constexpr uint64_t kSilentBackoff = 20;   ///< times the longest timeout, of such a peer
+  static constexpr uint32_t kTurnFrames = 32;      ///< long frames of one flow before others' turn
+  static constexpr uint32_t kNoTurn = ~0u;
+  static constexpr uint8_t kSmallWaitPolls = 4;
 
   struct Staged {
     Rank peer;
     uint32_t sequence;
     Flow flow;
     enum : uint8_t { kFirst, kAgain, kAck } what;
+    uint8_t flags = 0;            ///< of an acknowledgement
+    uint64_t sent_before_ns = 0;  ///< of a frame: SendSlot::sent_ns before it was staged
   };
 
   enum class Kind : uint8_t { kPlain, kMessage, kAsk };  ///< what a record costs its receiver
@@ -154,15 +189,36 @@ class Lane {
 
   // lane_respond.cc: what this rank owes
   void owe(Peer& peer, const Record& record) noexcept;
+  bool may_owe(const Peer& peer, uint32_t responses) const noexcept;
+  void disown(Peer& peer) noexcept;
   void refuse_access(Peer& peer, const Record& record) noexcept;
+  Record refusal_of(const Record& record) const noexcept;
   void pump_responses(Peer& peer) noexcept;
   bool pump_response(Peer& peer, Response& response) noexcept;
   bool build_get_data(Peer& peer, Response& response) noexcept;
 
-  // lane_frame.cc: frames under construction
+  // lane_credit.cc: how many requests a sender may have here
   bool credit_allows(Peer& peer, Flow flow) noexcept;
-  bool may_build(const Peer& peer, Flow flow) const noexcept;
-  SendSlot* start_frame(Peer& peer, Flow flow, bool large) noexcept;
+  bool ask_for_credit(Peer& peer) noexcept;
+  void take_credit(Peer& peer, uint16_t credit) noexcept;
+  uint32_t credit_room() const noexcept;
+  uint32_t idle_promise() const noexcept;
+  uint32_t credit_share() const noexcept;
+  void note_sender(Peer& peer) noexcept;
+  void spend_promise(Peer& peer) noexcept;
+  void withdraw_promise(Peer& peer) noexcept;
+  void wait_for_credit(Peer& peer) noexcept;
+  uint16_t credit_for(Peer& peer) noexcept;
+  void grant(Peer& peer) noexcept;
+  void expire_sender() noexcept;
+  bool can_feed() const noexcept;
+  void feed_hungry() noexcept;
+
+  // lane_frame.cc: frames under construction
+  bool may_build(const Peer& peer, Flow flow, uint32_t spare) const noexcept;
+  uint32_t frames_for_records(const Peer& peer, Flow flow) const noexcept;
+  SendSlot* start_frame(Peer& peer, Flow flow, bool large, uint32_t spare = 0) noexcept;
+  SendSlot* start_record_frame(Peer& peer, Flow flow, bool large) noexcept;
   /// Room for one whole record of `bytes`, in an open frame or a new one.
   std::byte* reserve_record(Peer& peer, Flow flow, uint32_t bytes, Kind kind,
                             SendSlot*& slot) noexcept;
@@ -182,9 +238,14 @@ class Lane {
   // lane_send.cc: frames to the port
   void attend(Peer& peer) noexcept;
   void serve_attention() noexcept;
+  void begin_turn() noexcept;
+  bool turn_is_over() noexcept;
   bool serve(Peer& peer) noexcept;
+  void tell_of_room(Peer& peer) noexcept;
+  bool may_accept(const Peer& peer, Flow flow) const noexcept;
   void transmit(Peer& peer, Flow flow) noexcept;
   void retransmit(Peer& peer, Flow flow) noexcept;
+  void prepare(SendFlow& send, SendSlot& slot) noexcept;
   void stage_slot(Peer& peer, Flow flow, uint32_t sequence, bool again) noexcept;
   void flush() noexcept;
   void unstage(const Staged& staged) noexcept;
@@ -192,17 +253,16 @@ class Lane {
   // lane_seal.cc: the last bytes of a frame
   void stage_ack(Peer& peer) noexcept;
   void finish_header(Peer& peer, std::byte* frame, FrameHeader& header, uint32_t crc) noexcept;
-  uint16_t credit_for(Peer& peer) noexcept;
   void seal(SendSlot& slot) noexcept;
-  void snapshot_body(SendSlot& slot) noexcept;
+  void snapshot_body(SendFlow& send, SendSlot& slot) noexcept;
 
   // lane_ack.cc: acknowledgements
   bool acks_valid(const Peer& peer, const FrameHeader& header) const noexcept;
   void take_acks(Peer& peer, const FrameHeader& header, const SackBitmap* sacks) noexcept;
   void take_flow_ack(Peer& peer, Flow flow, uint32_t ack, const SackBitmap* sack) noexcept;
-  void take_credit(Peer& peer, uint16_t credit) noexcept;
-  void slot_acked(SendSlot& slot, Index index) noexcept;
-  void release_slot(SendSlot& slot, Index index) noexcept;
+  void repeat_refused(Peer& peer, SendFlow& send) noexcept;
+  void slot_acked(SendFlow& send, SendSlot& slot, Index index) noexcept;
+  void release_slot(SendFlow& send, SendSlot& slot, Index index) noexcept;
   void open_window(Peer& peer, Flow flow, Index window) noexcept;
   void close_window(Peer& peer, Flow flow) noexcept;
 
@@ -210,9 +270,12 @@ class Lane {
   void find_lost(Peer& peer, Flow flow, uint64_t newest_sent_ns) noexcept;
   void mark_lost(SendFlow& flow, uint32_t sequence) noexcept;
   void set_timer(uint64_t at_ns) noexcept;
+  uint64_t timeout_ns(const Peer& peer, const SendFlow& send) noexcept;
+  uint64_t waited_ns(uint64_t sent_ns) const noexcept;
   void restamp_posted() noexcept;
   void run_timers() noexcept;
   void run_flow_timer(Peer& peer, Flow flow) noexcept;
+  void start_watch(Peer& peer) noexcept;
   bool peer_silent(Peer& peer) noexcept;
   void give_up(Peer& peer) noexcept;
 
@@ -222,10 +285,13 @@ class Lane {
     uint32_t others = 0;  ///< records to execute
     uint32_t responses = 0;
     uint32_t before = 0;
-    bool fenced = false;
   };
   uint32_t receive_burst() noexcept;
   bool receive_frame(const RxFrame& frame) noexcept;
+  void answer_arp(const RxFrame& frame) noexcept;
+  Reject authenticate(const RxFrame& frame, FrameHeader& header) const noexcept;
+  Reject check_fresh(Peer& peer, const FrameHeader& header) noexcept;
+  void take_header(Peer& peer, const FrameHeader& header, const RxFrame& frame) noexcept;
   bool receive_records(Peer& peer, const FrameHeader& header, const RxFrame& frame) noexcept;
   Reject check_records(Peer& peer, const FrameHeader& header, const std::byte* records,
                        Needs& needs) noexcept;
@@ -240,7 +306,9 @@ class Lane {
 
   // lane_deliver.cc: messages
   bool may_hold(Flow flow) const noexcept;
+  bool may_park(Flow flow) const noexcept;
   void hold(Peer& peer, const FrameHeader& header, const RxFrame& frame, uint32_t before) noexcept;
+  void park(Index index) noexcept;
   void unpark(const Peer& peer) noexcept;
   uint32_t deliver(IndexList& queue, std::span<Recv> out) noexcept;
   void drop_reference(Index held) noexcept;
@@ -263,6 +331,7 @@ class Lane {
   Random random_;
   uint64_t now_ns_ = 0;
   uint64_t previous_ns_ = 0;
+  uint64_t watch_ns_ = 0;         ///< how long this lane has looked (peer_silent)
   uint64_t absent_until_ns_ = 0;  ///< frames sent before this give no round-trip samples
   uint64_t next_timer_ns_ = ~uint64_t{0};
   uint32_t poll_ = 0;
@@ -275,6 +344,9 @@ class Lane {
   bool copying_ =
       false;  ///< a copied put is being cut: all of it, whatever the congestion window says
   bool rx_more_ = false;
+  uint32_t full_bursts_ = 0;
+  uint32_t turn_left_ = kNoTurn;  ///< long frames that the flow in its turn may still build
+  bool turn_cut_ = false;         ///< the peer had more to send than its turns allowed
 
   std::unique_ptr<Peer[]> peers_;
   std::unique_ptr<uint32_t[]> attention_;  ///< ring of ranks
@@ -282,6 +354,11 @@ class Lane {
   uint32_t attention_head_ = 0;
   uint32_t attention_tail_ = 0;
 
+  PoolReserve slot_reserve_;
+  PoolReserve buffer_reserve_;
+  PoolReserve op_reserve_;
+  PoolReserve response_reserve_;
+  uint32_t window_reserve_ = 0;  ///< of windows, for replies, where not every flow can have one
   IndexPool<SendSlot> slots_;
   std::unique_ptr<std::byte[]> small_frames_;
   struct Buffer {};
@@ -297,10 +374,16 @@ class Lane {
   IndexPool<HeldFrame> held_;
   IndexList request_queue_;
   IndexList reply_queue_;
-  IndexList parked_;
+  IndexList parked_;               ///< messages that wait for frames before them
+  uint32_t parked_count_[2] = {};  ///< of them requests, replies
   uint32_t request_hold_max_ = 0;
   uint32_t held_max_ = 0;
   uint32_t held_requests_ = 0;
+  uint32_t promised_ = 0;      ///< request frames that senders may still send
+  uint32_t depth_ = 2;         ///< request frames that a sender may have under way here
+  uint32_t first_credit_ = 1;  ///< of a rank that is not sending
+  RankRing senders_;           ///< ranks that sent requests lately
+  RankRing hungry_;            ///< of them those without credit, in turn
 
   TxFrame staged_[kBurst] = {};
   Staged staged_what_[kBurst] = {};

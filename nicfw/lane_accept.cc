@@ -66,13 +66,17 @@ bool Lane::accept_send(Peer& peer, const Work& work) noexcept {
   std::byte* at = nullptr;
   if (copied) {
     at = reserve_record(peer, flow, kMessageHeaderBytes + own_bytes, Kind::kMessage, slot);
-  } else if (credit_allows(peer, flow) && (slot = start_frame(peer, flow, false)) != nullptr) {
+  } else if (credit_allows(peer, flow) &&
+             (slot = start_record_frame(peer, flow, false)) != nullptr) {
     at = slot->head + kRecordsOffset;
     slot->head_bytes = static_cast<uint16_t>(kRecordsOffset + kMessageHeaderBytes + own_bytes);
     slot->body = static_cast<const std::byte*>(work.local);
     slot->body_bytes = static_cast<uint32_t>(work.bytes);
     slot->body_key = body_key;
-    if (lent) slot->buffer = static_cast<Index>(work.lent);  // until it is acknowledged
+    if (lent) {  // until the frame is acknowledged
+      slot->buffer = static_cast<Index>(work.lent);
+      ++send.buffers;
+    }
     slot->has_message = true;
     if (flow == Flow::kRequest) ++peer.requests_built;
   }
@@ -83,10 +87,7 @@ bool Lane::accept_send(Peer& peer, const Work& work) noexcept {
   Record record{};
   record.type = RecordType::kMessage;
   record.bytes = static_cast<uint16_t>(total);
-  if (fenced) {
-    record.before = send.next - 1 - send.una;
-    record.code = kFenced;
-  }
+  if (fenced) record.before = send.next - 1 - send.una;
   at += encode_record(at, record);
   if (work.head_bytes != 0) std::memcpy(at, work.head, work.head_bytes);
   if (copied && work.bytes != 0) {

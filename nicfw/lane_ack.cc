@@ -23,19 +23,23 @@ void Lane::take_acks(Peer& peer, const FrameHeader& header, const SackBitmap* sa
                   sacks != nullptr ? &sacks[f] : nullptr);
   }
   take_credit(peer, header.credit);
-  if (header.flags & kRoomAgain && header.kind != FrameKind::kRecords) {
-    for (SendFlow& send : peer.send) {
-      if (send.window == kNoIndex || send.una == send.unsent) continue;
-      send.timeouts = 0;
-      for (uint32_t s = send.una; s != send.unsent; ++s) {
-        const Index index = windows_[send.window].slot[s % kWindowFramesMax];
-        // What was sent within the last round trip may not have been refused.
-        if (index == kNoIndex || slots_[index].sent_ns + peer.rtt.least_ns() > now_ns_) continue;
-        mark_lost(send, s);
-      }
-    }
-    attend(peer);
+  if (header.kind == FrameKind::kRecords) return;
+  for (uint32_t f = 0; f < kFlows; ++f) {
+    if (header.flags & room_flag(static_cast<Flow>(f))) repeat_refused(peer, peer.send[f]);
   }
+}
+
+/// The peer has room again for a flow of which it refused frames.
+void Lane::repeat_refused(Peer& peer, SendFlow& send) noexcept {
+  if (send.window == kNoIndex || send.una == send.unsent) return;
+  send.timeouts = 0;
+  for (uint32_t s = send.una; s != send.unsent; ++s) {
+    const Index index = windows_[send.window].slot[s % kWindowFramesMax];
+    // A frame that was sent within the last round trip may not have been refused.
+    if (index == kNoIndex || slots_[index].sent_ns + peer.rtt.least_ns() > now_ns_) continue;
+    mark_lost(send, s);
+  }
+  attend(peer);
 }
 
 void Lane::take_flow_ack(Peer& peer, Flow flow, uint32_t ack, const SackBitmap* sack) noexcept {
@@ -43,6 +47,8 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, uint32_t ack, const SackBitmap* 
   SendWindow& window = windows_[send.window];
   uint64_t newest_ns = 0;
   uint64_t rtt_ns = 0;
+  uint64_t wait_ns = 0;
+  bool was_late = false;
   uint32_t acked = 0;
   const auto acknowledge = [&](uint32_t sequence) noexcept {
     Index& index = window.slot[sequence % kWindowFramesMax];
@@ -54,6 +60,11 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, uint32_t ack, const SackBitmap* 
       // Of several, the newest: the others waited for a lost acknowledgement.
       rtt_ns = rtt_ns == 0 ? took_ns : std::min(rtt_ns, took_ns);
     }
+    if (slot.sends == 1) {
+      wait_ns = std::max(wait_ns, waited_ns(slot.sent_ns));
+    } else {
+      was_late |= !peer.rtt.is_answer(took_ns);
+    }
     // The acknowledgement of a repeated frame may be the first copy's.
     const bool certain = slot.sends == 1 || took_ns >= peer.rtt.least_ns();
     if (certain && slot.sent_ns > newest_ns) newest_ns = slot.sent_ns;
@@ -61,7 +72,7 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, uint32_t ack, const SackBitmap* 
     const uint64_t bit = uint64_t{1} << (sequence % 64);
     if (lost & bit) --send.lost;
     lost &= ~bit;
-    slot_acked(slot, index);
+    slot_acked(send, slot, index);
     index = kNoIndex;
     ++acked;
     return true;
@@ -78,6 +89,9 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, uint32_t ack, const SackBitmap* 
   }
   if (acked == 0) return;
   if (rtt_ns != 0) peer.rtt.sample(rtt_ns);
+  // An acknowledgement that came after a timeout may have waited for the repetition.
+  peer.rtt.waited(send.timeouts == 0 && !was_late ? wait_ns : 0);
+  if (!was_late) send.backoff = 0;
   peer.congestion.on_ack(acked, rtt_ns, peer.rtt.least_ns(), now_ns_);
   send.timeouts = 0;
   send.rto_at_ns = 0;
@@ -87,28 +101,27 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, uint32_t ack, const SackBitmap* 
     return;
   }
   if (send.una == send.unsent) return;
-  send.rto_at_ns = now_ns_ + peer.rtt.rto_ns(rto_limits_);
+  send.rto_at_ns = now_ns_ + timeout_ns(peer, send);
   set_timer(send.rto_at_ns);
   find_lost(peer, flow, newest_ns);
 }
 
-void Lane::take_credit(Peer& peer, uint16_t credit) noexcept {
-  const auto ahead = static_cast<int16_t>(credit - static_cast<uint16_t>(peer.request_limit));
-  if (ahead > 0) peer.request_limit += static_cast<uint32_t>(ahead);
-}
-
-void Lane::slot_acked(SendSlot& slot, Index index) noexcept {
+void Lane::slot_acked(SendFlow& send, SendSlot& slot, Index index) noexcept {
   while (slot.ops != kNoIndex) {
     const Index op = slot.ops;
     slot.ops = ops_[op].link;
     finish_op(op, WorkStatus::kOk);
   }
   if (slot.fragment != kNoIndex) op_frame_acked(slot.fragment);
-  release_slot(slot, index);
+  release_slot(send, slot, index);
 }
 
-void Lane::release_slot(SendSlot& slot, Index index) noexcept {
-  if (slot.buffer != kNoIndex) buffers_.give(slot.buffer);
+void Lane::release_slot(SendFlow& send, SendSlot& slot, Index index) noexcept {
+  if (slot.buffer != kNoIndex) {
+    dcheck(send.buffers > 0, "a flow gives back a buffer that it does not hold", index);
+    --send.buffers;
+    buffers_.give(slot.buffer);
+  }
   slots_.give(index);
 }
 
@@ -121,7 +134,7 @@ void Lane::open_window(Peer& peer, Flow flow, Index index) noexcept {
   window.flow = flow;
   window.active_at = active_count_;
   active_windows_[active_count_++] = index;
-  if (peer.active_flows++ == 0) peer.waiting_since_ns = now_ns_;
+  if (peer.active_flows++ == 0) start_watch(peer);
 }
 
 void Lane::close_window(Peer& peer, Flow flow) noexcept {

@@ -10,6 +10,14 @@ bool Lane::may_hold(Flow flow) const noexcept {
   return held < held_max_ && (flow != Flow::kRequest || held_requests_ < request_hold_max_);
 }
 
+/// A message that waits for frames before it takes a buffer that only those frames set free, and
+/// some of them may carry messages, too: half of a flow's own buffers never wait.
+bool Lane::may_park(Flow flow) const noexcept {
+  const bool request = flow == Flow::kRequest;
+  const uint32_t own = request ? request_hold_max_ : held_max_ - request_hold_max_;
+  return may_hold(flow) && parked_count_[request ? 0 : 1] < own / 2;
+}
+
 void Lane::hold(Peer& peer, const FrameHeader& header, const RxFrame& frame,
                 uint32_t before) noexcept {
   const Index index = held_.take();
@@ -25,12 +33,37 @@ void Lane::hold(Peer& peer, const FrameHeader& header, const RxFrame& frame,
   held.cls = request ? MessageClass::kRequest : MessageClass::kReply;
   if (request) {
     ++held_requests_;
-    ++peer.requests_accepted;
+    ++peer.requests_held;
+    spend_promise(peer);
   }
   const ReceiveFlow& receive = peer.receive[static_cast<size_t>(header.flow())];
   const bool ready = before == 0 || receive.arrived_before(header.sequence, before);
-  IndexList& queue = request ? request_queue_ : reply_queue_;
-  (ready ? queue : parked_).push(held_, index);
+  if (ready) {
+    (request ? request_queue_ : reply_queue_).push(held_, index);
+  } else {
+    park(index);
+  }
+}
+
+/// Messages of one flow wait in the order of their sequences: of two that become ready together,
+/// the earlier one may be what the later one waits for.
+void Lane::park(Index index) noexcept {
+  const HeldFrame& held = held_[index];
+  ++parked_count_[held.cls == MessageClass::kRequest ? 0 : 1];
+  IndexList sorted;
+  bool placed = false;
+  while (!parked_.empty()) {
+    const Index other = parked_.pop(held_);
+    const HeldFrame& behind = held_[other];
+    const bool same_flow = behind.peer == held.peer && behind.cls == held.cls;
+    if (!placed && same_flow && seq_before(held.sequence, behind.sequence)) {
+      sorted.push(held_, index);
+      placed = true;
+    }
+    sorted.push(held_, other);
+  }
+  if (!placed) sorted.push(held_, index);
+  parked_ = sorted;
 }
 
 /// Messages whose data has arrived now are the client's.
@@ -45,6 +78,7 @@ void Lane::unpark(const Peer& peer) noexcept {
     const bool ready =
         held.peer == rank_of(peer) && receive.arrived_before(held.sequence, held.before);
     (!ready ? kept : request ? request_queue_ : reply_queue_).push(held_, index);
+    if (ready) --parked_count_[request ? 0 : 1];
   }
   parked_ = kept;
 }
@@ -75,7 +109,10 @@ void Lane::drop_reference(Index index) noexcept {
   HeldFrame& held = held_[index];
   check(held.references > 0, "a message was given back twice", index, held.peer);
   if (--held.references != 0) return;
-  if (held.cls == MessageClass::kRequest) --held_requests_;
+  if (held.cls == MessageClass::kRequest) {
+    --held_requests_;
+    --peers_[held.peer].requests_held;
+  }
   releases_[release_count_++] = held.frame;
   held_.give(index);
   if (release_count_ == kBurst) flush_releases();

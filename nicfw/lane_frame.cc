@@ -1,4 +1,4 @@
-// Frames under construction: slots, room for records, credit.
+// Frames under construction: slots, room for records.
 #include <cstring>
 
 #include "core/base/bits.h"
@@ -6,51 +6,47 @@
 
 namespace pinwire {
 
-/// May one more frame with request messages be built? Credit is advice (lane.h): with none, and
-/// nothing in flight that would bring more, one frame goes after a timeout.
-bool Lane::credit_allows(Peer& peer, Flow flow) noexcept {
-  if (flow != Flow::kRequest) return true;
-  if (copying_ || seq_before(peer.requests_built, peer.request_limit)) return true;
-  counters_.add(Count::kCreditStalls);
-  const bool quiet = peer.send[static_cast<size_t>(flow)].in_flight() == 0;
-  if (quiet && peer.credit_probe_at_ns != 0 && now_ns_ >= peer.credit_probe_at_ns) {
-    peer.credit_probe_at_ns = 0;
-    counters_.add(Count::kCreditProbes);
-    return true;
-  }
-  if (!quiet) peer.credit_probe_at_ns = 0;
-  if (quiet && peer.credit_probe_at_ns == 0) {
-    peer.credit_probe_at_ns = now_ns_ + peer.rtt.rto_ns(rto_limits_);
-  }
-  return false;
-}
-
-bool Lane::may_build(const Peer& peer, Flow flow) const noexcept {
+/// `spare`: frames that must remain for others after this one.
+bool Lane::may_build(const Peer& peer, Flow flow, uint32_t spare) const noexcept {
   const SendFlow& send = peer.send[static_cast<size_t>(flow)];
-  return send.next - send.una < nic_.config.window_frames &&
-         (copying_ || send.in_flight() < peer.congestion.frames());
+  if (send.next - send.una + spare >= nic_.config.window_frames) return false;
+  return copying_ || (send.in_flight() + spare < peer.congestion.frames() &&
+                      share_allows(send.in_flight(), 1 + spare, slots_.available(), slot_reserve_,
+                                   flow == Flow::kReply));
 }
 
-SendSlot* Lane::start_frame(Peer& peer, Flow flow, bool large) noexcept {
+/// Long puts fill what the windows allow at every poll; a record that another thread posts between
+/// two polls would never find a frame. So the last eighth of a window is for records, and of a
+/// smaller window one frame whenever a record was refused. A copied put leaves none: it is cut as a
+/// whole, its message included.
+uint32_t Lane::frames_for_records(const Peer& peer, Flow flow) const noexcept {
+  if (copying_) return 0;
+  const uint32_t window = std::min<uint32_t>(nic_.config.window_frames, peer.congestion.frames());
+  return std::max(window / 8, peer.send[static_cast<size_t>(flow)].small_waits != 0 ? 1u : 0u);
+}
+
+/// nullptr: nothing has changed. A window is open only while frames are in it: an empty one would
+/// keep the lane from ever being drained.
+SendSlot* Lane::start_frame(Peer& peer, Flow flow, bool large, uint32_t spare) noexcept {
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
-  if (!may_build(peer, flow)) return nullptr;
-  const bool reserve = flow != Flow::kReply;
+  const bool is_reply = flow == Flow::kReply;
+  if (!may_build(peer, flow, spare)) return nullptr;
+  if (large && !copying_ &&
+      !share_allows(send.buffers, 1, buffers_.available(), buffer_reserve_, is_reply)) {
+    return nullptr;
+  }
   if (send.window == kNoIndex) {
-    const Index window = windows_.take(reserve ? windows_.size() / 4 : 0);
+    const Index window = windows_.take(is_reply ? 0 : window_reserve_);
     if (window == kNoIndex) return nullptr;
     open_window(peer, flow, window);
   }
-  const Index index = slots_.take(reserve ? slots_.size() / 4 : 0);
-  if (index == kNoIndex) return nullptr;
+  const Index index = slots_.take();
   SendSlot& slot = slots_[index];
   slot = SendSlot{};
   slot.head = small_frames_.get() + size_t{index} * kSmallFrameBytes;
   if (large) {
-    slot.buffer = buffers_.take(reserve ? buffers_.size() / 4 : 0);
-    if (slot.buffer == kNoIndex) {
-      slots_.give(index);
-      return nullptr;
-    }
+    slot.buffer = buffers_.take();
+    ++send.buffers;
     slot.head = buffer_bytes_ + size_t{slot.buffer} * buffer_stride_;
   }
   std::memcpy(slot.head, peer.encapsulation, kEncapsulationBytes);
@@ -60,6 +56,13 @@ SendSlot* Lane::start_frame(Peer& peer, Flow flow, bool large) noexcept {
   windows_[send.window].slot[send.next % kWindowFramesMax] = index;
   ++send.next;
   return &slot;
+}
+
+/// A frame for a record or message; if there is none, long puts leave one for a few polls.
+SendSlot* Lane::start_record_frame(Peer& peer, Flow flow, bool large) noexcept {
+  SendSlot* slot = start_frame(peer, flow, large);
+  peer.send[static_cast<size_t>(flow)].small_waits = slot == nullptr ? kSmallWaitPolls : 0;
+  return slot;
 }
 
 std::byte* Lane::reserve_record(Peer& peer, Flow flow, uint32_t bytes, Kind kind,
@@ -86,7 +89,7 @@ std::byte* Lane::reserve_record(Peer& peer, Flow flow, uint32_t bytes, Kind kind
   if (message && !credit_allows(peer, flow)) return nullptr;
   const bool in_a_row = (posts_since_poll_ != 0 || posts_before_poll_ > 1) && send.in_flight() != 0;
   const bool collect = nic_.config.coalesce && (in_a_row || send.in_flight() >= kCoalesceBehind);
-  slot = start_frame(peer, flow, collect || bytes > kSmallFrameBytes - kRecordsOffset);
+  slot = start_record_frame(peer, flow, collect || bytes > kSmallFrameBytes - kRecordsOffset);
   if (slot == nullptr) return nullptr;
   send.open = collect;
   slot->has_message = message;

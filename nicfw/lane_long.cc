@@ -15,14 +15,16 @@ bool Lane::accept_long(Peer& peer, Flow flow, const Work& work) noexcept {
   if (work.head_bytes != 0) std::memcpy(op.head, work.head, work.head_bytes);
   if (work.flags & kWorkCopied) {
     // Everything must be copied now, or nothing be accepted.
-    const uint64_t frames = copied_put_frames(work.bytes, peer.fragment_bytes);
+    const auto frames = static_cast<uint32_t>(copied_put_frames(work.bytes, peer.fragment_bytes));
     check(frames <= nic_.config.window_frames / 2 && frames <= buffers_.size() / 2,
           "post: kWorkCopied with more payload than copied_bytes_max", work.bytes);
     const SendFlow& send = peer.send[static_cast<size_t>(flow)];
     const bool room = send.next - send.una + frames <= nic_.config.window_frames &&
                       send.in_flight() < peer.congestion.frames() &&
-                      slots_.available() >= frames + slots_.size() / 4 &&
-                      buffers_.available() >= frames + buffers_.size() / 4;
+                      share_allows(send.in_flight(), frames, slots_.available(), slot_reserve_,
+                                   flow == Flow::kReply) &&
+                      share_allows(send.buffers, frames, buffers_.available(), buffer_reserve_,
+                                   flow == Flow::kReply);
     const bool allowed = room && (work.op == Op::kPut || credit_allows(peer, flow));
     copying_ = true;
     const bool whole = allowed && pump_op(peer, flow, op, index);
@@ -47,24 +49,24 @@ void Lane::send_whole(Peer& peer, Flow flow) noexcept {
 }
 
 void Lane::pump_ops(Peer& peer, Flow flow) noexcept {
-  IndexList& list = peer.send[static_cast<size_t>(flow)].ops;
-  while (!list.empty()) {
-    const Index index = list.head;
+  SendFlow& send = peer.send[static_cast<size_t>(flow)];
+  while (!send.ops.empty()) {
+    const Index index = send.ops.head;
     const Index following = ops_[index].link;
-    if (!pump_op(peer, flow, ops_[index], index)) return;
-    list.head = following;
+    if (!pump_op(peer, flow, ops_[index], index)) break;
+    send.ops.head = following;
   }
 }
 
 /// Builds what the windows allow of a long put. True: all of it.
 bool Lane::pump_op(Peer& peer, Flow flow, Operation& op, Index index) noexcept {
   while (op.built < op.work.bytes) {
-    if (!build_fragment(peer, flow, op, index)) return false;
+    if (turn_is_over() || !build_fragment(peer, flow, op, index)) return false;
   }
   if (op.all_built) return true;
   if (op.work.op == Op::kPutSend) {  // the last fragment had no room for the message
     if (!credit_allows(peer, flow)) return false;
-    SendSlot* slot = start_frame(peer, flow, false);
+    SendSlot* slot = start_frame(peer, flow, false, frames_for_records(peer, flow));
     if (slot == nullptr) return false;
     slot->fragment = index;
     put_message(peer, flow, op, *slot);
@@ -107,7 +109,7 @@ bool Lane::build_fragment(Peer& peer, Flow flow, Operation& op, Index index) noe
     const Regions::Entry* entry = nic_.regions.find(work.local_key);
     body_key = entry != nullptr ? entry->port_key : 0;
   }
-  SendSlot* slot = start_frame(peer, flow, copied);
+  SendSlot* slot = start_frame(peer, flow, copied, frames_for_records(peer, flow));
   if (slot == nullptr) return false;
   if (!op.started) op.first_sequence = peer.send[static_cast<size_t>(flow)].next - 1;
   op.started = true;

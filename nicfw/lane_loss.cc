@@ -1,8 +1,8 @@
 // Loss is told by time, as RACK (RFC 8985) tells it: a frame is lost when one that was sent later,
 // by more than the reordering that we tolerate, has arrived; or when one behind it has arrived and
 // a round trip and that tolerance have passed. This finds lost retransmissions, too. When nothing
-// at all comes back, the timeout repeats one frame only, a second one a few: their acknowledgement
-// then tells what else is missing.
+// at all comes back, the timeout repeats one frame only, and a second one a few if the peer was
+// heard meanwhile: their acknowledgement then tells what else is missing.
 #include "nicfw/lane.h"
 
 namespace pinwire {
@@ -50,6 +50,28 @@ void Lane::mark_lost(SendFlow& send, uint32_t sequence) noexcept {
 
 void Lane::set_timer(uint64_t at_ns) noexcept { next_timer_ns_ = std::min(next_timer_ns_, at_ns); }
 
+/// How long a frame of this flow is waited for. The back-off ends with an acknowledgement that
+/// tells how long the peer takes: not with one of a frame that was repeated in vain (Karn). While
+/// nothing at all is heard of a peer for long, it most likely computes, with the frame in its ring:
+/// the back-off goes on to a second.
+uint64_t Lane::timeout_ns(const Peer& peer, const SendFlow& send) noexcept {
+  RtoLimits limits = rto_limits_;
+  if (peer.timeouts_unheard >= kTimeoutsSilent) {
+    const uint64_t often_ns = nic_.config.peer_timeout_ns / kSilentBackoff;  // 0: it may be silent
+    const uint64_t longest_ns = limits.max_ns * kSilentBackoff;
+    limits.max_ns =
+        std::max(limits.max_ns, often_ns != 0 ? std::min(longest_ns, often_ns) : longest_ns);
+  }
+  return peer.rtt.backed_off_ns(limits, send.backoff, random_);
+}
+
+/// How long the peer took, by an acknowledgement that this poll brings. A client that
+/// itself polls rarely learns it only of frames that an earlier poll had looked for in vain.
+uint64_t Lane::waited_ns(uint64_t sent_ns) const noexcept {
+  if (sent_ns >= now_ns_) return 0;
+  return sent_ns >= absent_until_ns_ || sent_ns < previous_ns_ ? now_ns_ - sent_ns : 0;
+}
+
 /// Frames that post() sent since the last poll bear the time of that poll. If that was long ago,
 /// the client computed meanwhile, and they are younger than that: give them their timeout from now.
 /// The odd nanosecond marks them as done, or a client that posts before each poll would put off the
@@ -65,7 +87,7 @@ void Lane::restamp_posted() noexcept {
       if (slots_[index].sent_ns != previous_ns_) break;
       slots_[index].sent_ns = now_ns_ + 1;
       if (s - 1 == send.una && send.rto_at_ns != 0) {
-        send.rto_at_ns = now_ns_ + peer.rtt.backed_off_ns(rto_limits_, send.timeouts, random_);
+        send.rto_at_ns = now_ns_ + timeout_ns(peer, send);
         set_timer(send.rto_at_ns);
       }
     }
@@ -73,8 +95,12 @@ void Lane::restamp_posted() noexcept {
 }
 
 void Lane::run_timers() noexcept {
-  // More frames wait in the port, or nobody polled for long: first see what came meanwhile.
-  if (now_ns_ < next_timer_ns_ || rx_more_) return;
+  if (now_ns_ < next_timer_ns_) return;
+  // More frames wait in the port: they may be what the timers wait for. But a peer that keeps the
+  // port full must not put off the timers of all others.
+  if (rx_more_ && ++full_bursts_ < kFullBurstsMax) return;
+  full_bursts_ = 0;
+  // Nobody polled for long: first see what came meanwhile.
   if (now_ns_ == absent_until_ns_ && !timers_skipped_) {
     timers_skipped_ = true;
     return;
@@ -98,32 +124,49 @@ void Lane::run_flow_timer(Peer& peer, Flow flow) noexcept {
       return;
     }
     counters_.add(Count::kTimeouts);
+    if (peer.timeouts_unheard < 0xff) ++peer.timeouts_unheard;
     if (send.timeouts < 0xff) ++send.timeouts;
+    if (send.backoff < 0xff) ++send.backoff;
     mark_lost(send, send.una);
-    if (send.timeouts > 1) {
-      // The first repetition, or its acknowledgement, was lost, too: this path loses much. A few at
-      // once have a better chance.
-      peer.congestion.on_repeated_timeout();
+    if (send.timeouts > 1) peer.congestion.on_repeated_timeout();
+    if (send.timeouts > 1 && peer.timeouts_unheard <= 1) {
+      // The peer is there, yet the first repetition, or its acknowledgement, was lost, too: this
+      // path loses much. A few at once have a better chance.
       const uint32_t few = std::min(send.unsent - send.una, CongestionWindow::kFloorFrames);
       for (uint32_t i = 1; i < few; ++i) mark_lost(send, send.una + i);
     }
     attend(peer);
-    send.rto_at_ns = now_ns_ + peer.rtt.backed_off_ns(rto_limits_, send.timeouts, random_);
+    send.rto_at_ns = now_ns_ + timeout_ns(peer, send);
   }
   if (send.reorder_at_ns != 0) set_timer(send.reorder_at_ns);
   if (send.rto_at_ns != 0) set_timer(send.rto_at_ns);
 }
 
+/// The peer was heard, or this rank begins to wait for it.
+void Lane::start_watch(Peer& peer) noexcept {
+  peer.silent_since_ns = watch_ns_;
+  peer.timeouts_unheard = 0;
+}
+
+/// Silence is time in which this lane looked: watch_ns_ advances by the gap between two polls, but
+/// by kWatchStepNs at most. A rank that computes for an hour and then polls has looked for
+/// milliseconds, whatever the clock says; what its peers sent meanwhile still waits in the port.
+/// And silence counts only when repeats went unanswered: one lost frame says nothing.
+/// Memory of one host cannot lose frames, so that only the peer's process can be late, and whether
+/// that lives is for the launcher to say.
 bool Lane::peer_silent(Peer& peer) noexcept {
-  const uint64_t since_ns = std::max(peer.last_heard_ns, peer.waiting_since_ns);
-  if (now_ns_ < since_ns || now_ns_ - since_ns < nic_.config.peer_timeout_ns) return false;
-  const bool heard = peer.last_heard_ns != 0;
+  const uint64_t limit_ns = nic_.config.peer_timeout_ns;
+  if (limit_ns == 0 || nic_.facts.memory_medium) return false;
+  dcheck(watch_ns_ >= peer.silent_since_ns, "a peer was heard after now", rank_of(peer));
+  const uint64_t silent_ns = watch_ns_ - peer.silent_since_ns;
+  if (silent_ns < limit_ns || peer.timeouts_unheard < kRepeatsUnheardMin) return false;
   nic_.failure.record(
       rank_of(peer), WorkStatus::kUnreachable,
-      "rank %u did not answer rank %u for %.1f s on lane %u (%s): it died, or the network "
-      "between them is down",
-      rank_of(peer), nic_.info.rank, static_cast<double>(now_ns_ - since_ns) * 1e-9, index_,
-      heard ? "it had answered before" : "it never answered");
+      "rank %u did not answer rank %u for %.1f s on lane %u (%s; %u repeats went unanswered): its "
+      "host is down, or the network between them. GASNET_PEER_TIMEOUT says how long to wait",
+      rank_of(peer), nic_.info.rank, static_cast<double>(silent_ns) * 1e-9, index_,
+      peer.heard ? "it had answered before" : "it never answered",
+      static_cast<unsigned>(peer.timeouts_unheard));
   return true;
 }
 
@@ -136,19 +179,21 @@ void Lane::give_up(Peer& peer) noexcept {
     if (send.window == kNoIndex) continue;
     for (uint32_t s = send.una; s != send.next; ++s) {
       const Index index = windows_[send.window].slot[s % kWindowFramesMax];
-      if (index != kNoIndex) release_slot(slots_[index], index);
+      if (index != kNoIndex) release_slot(send, slots_[index], index);
     }
     send.una = send.unsent = send.next;
     send.sacked = send.lost = 0;
     close_window(peer, static_cast<Flow>(f));
   }
-  while (!peer.responses.empty()) responses_.give(peer.responses.pop(responses_));
+  while (!peer.responses.empty()) disown(peer);
   for (uint32_t i = 0; i < ops_.size(); ++i) {
     const auto index = static_cast<Index>(i);
     if (ops_[index].state == OpState::kActive && ops_[index].work.peer == rank) {
       finish_op(index, WorkStatus::kUnreachable);
     }
   }
+  if (peer.is_sender) promised_ -= peer.advertised - peer.requests_accepted;
+  peer.advertised = peer.requests_accepted;
   peer.dead = true;
 }
 

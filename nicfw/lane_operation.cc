@@ -4,8 +4,12 @@
 namespace pinwire {
 
 Index Lane::take_op(const Work& work) noexcept {
+  const bool message = work.op == Op::kSend || work.op == Op::kPutSend;
+  const bool is_reply = message && work.cls == MessageClass::kReply;
+  Peer& peer = peers_[work.peer];
+  if (!share_allows(peer.operations, 1, ops_.available(), op_reserve_, is_reply)) return kNoIndex;
   const Index index = ops_.take();
-  if (index == kNoIndex) return kNoIndex;
+  ++peer.operations;
   Operation& op = ops_[index];
   op.work = work;
   op.built = 0;
@@ -21,6 +25,9 @@ Index Lane::take_op(const Work& work) noexcept {
 
 void Lane::drop_op(Index index) noexcept {
   Operation& op = ops_[index];
+  Peer& peer = peers_[op.work.peer];
+  dcheck(peer.operations > 0, "an operation that was not counted", op.work.peer);
+  --peer.operations;
   op.state = OpState::kFree;
   ++op.generation;
   ops_.give(index);

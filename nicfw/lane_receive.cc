@@ -1,6 +1,7 @@
 // Frames from the port: checked whole before anything changes, then executed, then held or
 // released.
 #include "core/base/bits.h"
+#include "nicfw/arp.h"
 #include "nicfw/lane.h"
 
 namespace pinwire {
@@ -49,41 +50,73 @@ uint32_t Lane::receive_burst() noexcept {
 /// True: the frame is held. Anything wrong with it is counted, and changes nothing.
 bool Lane::receive_frame(const RxFrame& frame) noexcept {
   FrameHeader header;
-  if (const Reject bad = parse_frame(frame, key_, job_tag_, nic_.info.rank, udp_port_, header);
-      bad != Reject::kNone) {
+  Reject bad = authenticate(frame, header);
+  if (bad == Reject::kNone) bad = check_fresh(peers_[header.source], header);
+  if (bad != Reject::kNone) {
     counters_.add(bad);
-    return false;
-  }
-  if (header.source >= nic_.info.rank_count || !peers_[header.source].connected ||
-      peers_[header.source].dead) {
-    counters_.add(Reject::kSource);
+    if (bad == Reject::kRunt || bad == Reject::kNotOurs) answer_arp(frame);
     return false;
   }
   Peer& peer = peers_[header.source];
-  if (!acks_valid(peer, header)) {
-    counters_.add(Reject::kAck);
-    return false;
-  }
-  if (header.record_bytes != (header.kind == FrameKind::kAckSack ? kSackBytes : 0) &&
-      header.kind != FrameKind::kRecords) {
-    counters_.add(Reject::kRecord);
-    return false;
-  }
-  peer.last_heard_ns = now_ns_;
-  if (header.kind == FrameKind::kAckSack) {
-    SackBitmap sacks[kFlows];
-    const std::byte* at = frame.data + kRecordsOffset;
-    for (SackBitmap& sack : sacks) {
-      for (uint64_t& word : sack.words) {
-        word = load_little<uint64_t>(at);
-        at += sizeof word;
-      }
-    }
-    take_acks(peer, header, sacks);
-    return false;
-  }
-  take_acks(peer, header, nullptr);
+  take_header(peer, header, frame);
   return header.kind == FrameKind::kRecords && receive_records(peer, header, frame);
+}
+
+/// Is it a frame that a connected peer made for this lane of this rank?
+Reject Lane::authenticate(const RxFrame& frame, FrameHeader& header) const noexcept {
+  if (const Reject bad = parse_header(frame, job_tag_, udp_port_, header); bad != Reject::kNone) {
+    return bad;
+  }
+  if (header.source >= nic_.info.rank_count || !peers_[header.source].connected ||
+      peers_[header.source].dead) {
+    return Reject::kSource;
+  }
+  header.number_high = peers_[header.source].arrived.high_half(header.number);
+  return verify_frame(frame, key_, nic_.info.rank, header);
+}
+
+/// A stranger without the key can only send again what was sent once. Every frame, a repeated one
+/// too, has a number of its own, so that one whose number was seen changes nothing at all.
+Reject Lane::check_fresh(Peer& peer, const FrameHeader& header) noexcept {
+  if (!peer.arrived.mark(uint64_t{header.number_high} << 32 | header.number)) {
+    return Reject::kDuplicate;
+  }
+  if (!acks_valid(peer, header)) return Reject::kAck;
+  const uint32_t wanted = header.kind == FrameKind::kAckSack ? kSackBytes : 0;
+  const bool sound = header.kind == FrameKind::kRecords || header.record_bytes == wanted;
+  return sound ? Reject::kNone : Reject::kRecord;
+}
+
+/// Acknowledgements, credit and the sign of life of a frame that is fresh.
+void Lane::take_header(Peer& peer, const FrameHeader& header, const RxFrame& frame) noexcept {
+  start_watch(peer);
+  peer.heard = true;
+  if (header.kind == FrameKind::kAck && header.flags & kAckNow) {  // it asks for credit
+    peer.ack_now = true;
+    attend(peer);
+  }
+  if (header.kind != FrameKind::kAckSack) {
+    take_acks(peer, header, nullptr);
+    return;
+  }
+  SackBitmap sacks[kFlows];
+  const std::byte* at = frame.data + kRecordsOffset;
+  for (SackBitmap& sack : sacks) {
+    for (uint64_t& word : sack.words) {
+      word = load_little<uint64_t>(at);
+      at += sizeof word;
+    }
+  }
+  take_acks(peer, header, sacks);
+}
+
+/// A router that has frames for this rank's address asks for its MAC address.
+[[gnu::cold]] void Lane::answer_arp(const RxFrame& frame) noexcept {
+  std::byte answer[kArpFrameBytes];
+  const ArpStation self{nic_.facts.mac, nic_.config.ipv4};
+  if (self.ipv4 == 0 || !make_arp_answer(frame.data, frame.bytes, self, answer)) return;
+  const TxFrame out{answer, kArpFrameBytes, 0, nullptr, 0};
+  nic_.port.tx(index_, {&out, 1});  // one that the port does not take is asked for again
 }
 
 bool Lane::receive_records(Peer& peer, const FrameHeader& header, const RxFrame& frame) noexcept {
@@ -101,26 +134,28 @@ bool Lane::receive_records(Peer& peer, const FrameHeader& header, const RxFrame&
     counters_.add(bad);
     return false;
   }
-  const bool is_early = needs.fenced && !receive.arrived_before(header.sequence, needs.before);
-  const bool room_to_hold = needs.messages == 0 || (may_hold(header.flow()) && !is_early);
-  const bool room_to_owe = needs.responses <= responses_.available();
+  const bool is_early = needs.before != 0 && !receive.arrived_before(header.sequence, needs.before);
+  const bool room_to_hold =
+      needs.messages == 0 || (is_early ? may_park(header.flow()) : may_hold(header.flow()));
+  const bool room_to_owe = may_owe(peer, needs.responses);
+  const bool requests = needs.messages != 0 && header.flow() == Flow::kRequest;
+  if (requests) note_sender(peer);
   if (!room_to_hold || !room_to_owe) {
+    if (requests) withdraw_promise(peer);
     counters_.add(Reject::kRefused);
-    if (!room_to_hold && (is_early || header.flow() == Flow::kRequest)) {
-      peer.refused_messages = true;
-    }
-    if (!room_to_owe) peer.refused_responses = true;
+    peer.refused = static_cast<uint8_t>(peer.refused | room_flag(header.flow()));
     peer.ack_now = true;  // no acceptance, but a sign of life
     attend(peer);
     return false;
   }
+  const bool fills_a_hole = receive.has_holes();
   receive.mark(header.sequence);
   if (peer.unacked_frames++ == 0) peer.ack_since_poll = poll_;
   if (header.flags & kAckNow || receive.has_holes()) peer.ack_now = true;
   attend(peer);
   if (needs.others != 0) execute(peer, records, header.record_bytes);
   if (needs.messages != 0) hold(peer, header, frame, needs.before);
-  if (!parked_.empty()) unpark(peer);
+  if (fills_a_hole && !parked_.empty()) unpark(peer);
   return needs.messages != 0;
 }
 
@@ -143,7 +178,6 @@ Reject Lane::check_records(Peer& peer, const FrameHeader& header, const std::byt
           // Only the first message of a frame may wait for others: the frame waits with it.
           if (needs.messages > 1) return Reject::kRecord;
           needs.before = record.before;
-          needs.fenced = record.code == kFenced;
         }
         break;
       case RecordType::kPut:

@@ -5,9 +5,15 @@
 
 namespace pinwire {
 
+bool Lane::may_owe(const Peer& peer, uint32_t responses) const noexcept {
+  return responses == 0 || share_allows(peer.responses_owed, responses, responses_.available(),
+                                        response_reserve_, false);
+}
+
 void Lane::owe(Peer& peer, const Record& record) noexcept {
   const Index index = responses_.take();
   check(index != kNoIndex, "a response without room was accepted");
+  ++peer.responses_owed;
   responses_[index].record = record;
   responses_[index].built = 0;
   peer.responses.push(responses_, index);
@@ -17,8 +23,13 @@ void Lane::owe(Peer& peer, const Record& record) noexcept {
 /// The frame stays unacknowledged, so that its sender never takes it for done; the sender learns
 /// why from one refusal, and ends its job with it.
 void Lane::refuse_access(Peer& peer, const Record& record) noexcept {
-  if (peer.refusal_sent || responses_.available() == 0) return;
+  if (peer.refusal_sent || !may_owe(peer, 1)) return;
   peer.refusal_sent = true;
+  owe(peer, refusal_of(record));
+}
+
+/// Tells the initiator of `record` which memory is pinned under its key, if any.
+Record Lane::refusal_of(const Record& record) const noexcept {
   const Regions::Entry* entry = nic_.regions.find(record.key);
   Record refusal{};
   refusal.type = RecordType::kRefusal;
@@ -28,24 +39,27 @@ void Lane::refuse_access(Peer& peer, const Record& record) noexcept {
   refusal.length = record.length;
   refusal.operand = entry != nullptr ? entry->base : 0;
   refusal.compare = entry != nullptr ? entry->bytes : 0;
-  owe(peer, refusal);
+  return refusal;
+}
+
+/// Forgets the oldest response that the peer is owed.
+void Lane::disown(Peer& peer) noexcept {
+  dcheck(peer.responses_owed > 0, "a response that was not counted", rank_of(peer));
+  --peer.responses_owed;
+  responses_.give(peer.responses.pop(responses_));
 }
 
 void Lane::pump_responses(Peer& peer) noexcept {
-  while (!peer.responses.empty()) {
-    const Index index = peer.responses.head;
-    if (!pump_response(peer, responses_[index])) return;
-    peer.responses.pop(responses_);
-    responses_.give(index);
+  while (!peer.responses.empty() && pump_response(peer, responses_[peer.responses.head])) {
+    disown(peer);
   }
 }
 
 bool Lane::pump_response(Peer& peer, Response& response) noexcept {
-  if (response.record.type == RecordType::kGetData) {
-    while (response.built < response.record.length) {
-      if (!build_get_data(peer, response)) return false;
-    }
-    return true;
+  while (response.record.type == RecordType::kGetData) {
+    if (response.built == response.record.length) return true;
+    // It may turn the response into a refusal.
+    if (turn_is_over() || !build_get_data(peer, response)) return false;
   }
   SendSlot* slot = nullptr;
   std::byte* at =
@@ -62,8 +76,8 @@ bool Lane::build_get_data(Peer& peer, Response& response) noexcept {
   const uint32_t fields = record_fields(RecordType::kGetData);
   const uint64_t from = record.address + response.built;
   const Regions::Entry* entry = nic_.regions.find(record.key, from, bytes);
-  if (entry == nullptr) {  // unpinned under a peer's get: the peer's client did not wait
-    response.built = record.length;
+  if (entry == nullptr) {  // unpinned during the get: the initiator would wait for ever
+    response.record = refusal_of(record);
     return true;
   }
   const bool copied = bytes <= kCopyBytes;

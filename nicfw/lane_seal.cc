@@ -11,9 +11,6 @@ namespace pinwire {
 /// What stands for the source of a get that is gone; as much as frame_bytes_max can say.
 constexpr std::byte kGone[UINT16_MAX] = {};
 
-constexpr uint32_t kAckFrameBytes = 192;
-static_assert(kRecordsOffset + kSackBytes <= kAckFrameBytes);
-
 void Lane::stage_ack(Peer& peer) noexcept {
   std::byte* frame = ack_frames_.get() + size_t{staged_count_} * kAckFrameBytes;
   std::memcpy(frame, peer.encapsulation, kEncapsulationBytes);
@@ -21,8 +18,9 @@ void Lane::stage_ack(Peer& peer) noexcept {
   bool holes = false;
   for (const ReceiveFlow& receive : peer.receive) holes |= receive.has_holes();
   header.kind = holes ? FrameKind::kAckSack : FrameKind::kAck;
-  if (peer.room_again) header.flags = kRoomAgain;
-  peer.room_again = false;
+  header.flags = static_cast<uint8_t>(peer.room_again | (peer.asks_credit ? kAckNow : 0));
+  peer.room_again = 0;
+  peer.asks_credit = false;
   if (holes) {
     std::byte* at = frame + kRecordsOffset;
     for (const ReceiveFlow& receive : peer.receive) {
@@ -40,7 +38,7 @@ void Lane::stage_ack(Peer& peer) noexcept {
   peer.unacked_frames = 0;
   counters_.add(Count::kAcksSent);
   staged_[staged_count_] = TxFrame{frame, kRecordsOffset + header.record_bytes, 0, nullptr, 0};
-  staged_what_[staged_count_] = {rank_of(peer), 0, Flow::kRequest, Staged::kAck};
+  staged_what_[staged_count_] = {rank_of(peer), 0, Flow::kRequest, Staged::kAck, header.flags};
   if (++staged_count_ == tx_burst_) flush();
 }
 
@@ -48,25 +46,20 @@ void Lane::stage_ack(Peer& peer) noexcept {
 void Lane::finish_header(Peer& peer, std::byte* frame, FrameHeader& header, uint32_t crc) noexcept {
   header.source = nic_.info.rank;
   header.credit = credit_for(peer);
+  header.number = static_cast<uint32_t>(peer.frames_numbered);
+  header.number_high = static_cast<uint32_t>(peer.frames_numbered >> 32);
+  ++peer.frames_numbered;
   bool holes = false;
   for (uint32_t f = 0; f < kFlows; ++f) {
     header.acks[f] = peer.receive[f].next();
     holes |= peer.receive[f].has_holes();
   }
-  if (!holes && !peer.room_again) {
+  if (!holes && peer.room_again == 0) {
     peer.ack_now = false;
     peer.unacked_frames = 0;
   }
   encode_header(frame, header, key_, job_tag_, rank_of(peer), crc);
   patch_length(frame, kRecordsOffset + header.record_bytes);
-}
-
-/// What this rank will hold of the peer's request frames: never less than it said before.
-uint16_t Lane::credit_for(Peer& peer) noexcept {
-  const uint32_t room = request_hold_max_ > held_requests_ ? request_hold_max_ - held_requests_ : 0;
-  const uint32_t limit = peer.requests_accepted + std::clamp(room / 2, 1u, kWindowFramesMax);
-  if (seq_before(peer.advertised, limit)) peer.advertised = limit;
-  return static_cast<uint16_t>(peer.advertised);
 }
 
 /// The CRC of the records, once, when the frame is complete.
@@ -90,8 +83,10 @@ void Lane::seal(SendSlot& slot) noexcept {
 /// The source of a get may change between its CRC and the device's read of it: the receiver drops
 /// such a frame, and its repetition is sent from a copy, so that it cannot happen twice. It may
 /// also be gone: then the receiver has had it, and drops whatever comes again.
-void Lane::snapshot_body(SendSlot& slot) noexcept {
-  const Index buffer = slot.buffer == kNoIndex ? buffers_.take() : kNoIndex;
+void Lane::snapshot_body(SendFlow& send, SendSlot& slot) noexcept {
+  const bool may_take = slot.buffer == kNoIndex &&
+                        share_allows(send.buffers, 1, buffers_.available(), buffer_reserve_, true);
+  const Index buffer = may_take ? buffers_.take() : kNoIndex;
   if (buffer == kNoIndex) {
     if (!is_mapped(slot.body, slot.body_bytes)) {
       slot.body = kGone;
@@ -100,6 +95,7 @@ void Lane::snapshot_body(SendSlot& slot) noexcept {
     seal(slot);
     return;
   }
+  ++send.buffers;
   std::byte* copy = buffer_bytes_ + size_t{buffer} * buffer_stride_;
   std::memcpy(copy, slot.head, slot.head_bytes);
   copy_if_mapped(copy + slot.head_bytes, slot.body, slot.body_bytes);

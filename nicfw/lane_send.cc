@@ -9,23 +9,48 @@ void Lane::attend(Peer& peer) noexcept {
   attention_[attention_tail_++ & attention_mask_] = rank_of(peer);
 }
 
+/// Round-robin: each flow builds at most kTurnFrames long frames in a turn, so that a flow with a
+/// megabyte to send puts no more than that before the eight bytes of another peer. Turns follow
+/// each other while the port takes frames.
 void Lane::serve_attention() noexcept {
-  for (uint32_t left = attention_tail_ - attention_head_; left > 0 && !port_busy_; --left) {
-    Peer& peer = peers_[attention_[attention_head_++ & attention_mask_]];
-    peer.queued = false;
-    if (serve(peer)) attend(peer);
+  bool cut = true;
+  while (cut && !port_busy_) {
+    cut = false;
+    for (uint32_t left = attention_tail_ - attention_head_; left > 0 && !port_busy_; --left) {
+      Peer& peer = peers_[attention_[attention_head_++ & attention_mask_]];
+      peer.queued = false;
+      if (serve(peer)) attend(peer);
+      cut |= turn_cut_;
+    }
   }
+}
+
+/// From here on kTurnFrames long frames may be built until the turn ends.
+void Lane::begin_turn() noexcept { turn_left_ = kTurnFrames; }
+
+bool Lane::turn_is_over() noexcept {
+  if (turn_left_ == 0) return turn_cut_ = true;
+  if (turn_left_ != kNoTurn) --turn_left_;
+  return false;
 }
 
 /// Sends what may be sent to the peer now. True: something is left for another poll.
 bool Lane::serve(Peer& peer) noexcept {
+  turn_cut_ = false;
   if (peer.dead) return false;
   bool more = false;
-  if (!peer.responses.empty()) pump_responses(peer);
+  if (!peer.responses.empty()) {
+    begin_turn();
+    pump_responses(peer);
+  }
   for (uint32_t f = 0; f < kFlows; ++f) {
     SendFlow& send = peer.send[f];
     const auto flow = static_cast<Flow>(f);
-    if (!send.ops.empty()) pump_ops(peer, flow);
+    if (!send.ops.empty()) {
+      if (send.small_waits != 0) --send.small_waits;
+      begin_turn();
+      pump_ops(peer, flow);
+    }
     if (send.window == kNoIndex) {
       more |= !send.ops.empty();  // it waits for credit, with nothing in flight: the probe is ours
       continue;
@@ -41,17 +66,30 @@ bool Lane::serve(Peer& peer) noexcept {
     transmit(peer, flow);
     more |= send.unsent != send.next || send.lost != 0 || !send.ops.empty();
   }
-  const bool room = (peer.refused_messages && may_hold(Flow::kRequest)) ||
-                    (peer.refused_responses && responses_.available() > responses_.size() / 2);
-  if (room) {
-    peer.refused_messages = peer.refused_responses = false;
-    peer.room_again = peer.ack_now = true;
-  }
+  turn_left_ = kNoTurn;
+  if (peer.refused != 0) tell_of_room(peer);
   const bool due = peer.ack_now || peer.unacked_frames >= kAckFrames ||
                    (peer.unacked_frames != 0 && peer.ack_since_poll != poll_);
   if (due) stage_ack(peer);
-  return more || !peer.responses.empty() || peer.unacked_frames != 0 || peer.refused_messages ||
-         peer.refused_responses;
+  return more || !peer.responses.empty() || peer.unacked_frames != 0 || peer.refused != 0;
+}
+
+/// Has the peer repeat what was refused, flow by flow, as soon as it would be accepted.
+void Lane::tell_of_room(Peer& peer) noexcept {
+  for (uint32_t f = 0; f < kFlows; ++f) {
+    const auto flow = static_cast<Flow>(f);
+    const uint8_t flag = room_flag(flow);
+    if (!(peer.refused & flag) || !may_accept(peer, flow)) continue;
+    peer.refused = static_cast<uint8_t>(peer.refused & ~flag);
+    peer.room_again = static_cast<uint8_t>(peer.room_again | flag);
+    peer.ack_now = true;
+  }
+}
+
+bool Lane::may_accept(const Peer& peer, Flow flow) const noexcept {
+  if (flow == Flow::kOneSided) return may_owe(peer, kAsksPerFrameMax);
+  if (!may_hold(flow) || (flow == Flow::kRequest && peer.is_hungry)) return false;
+  return may_park(flow) || !peer.receive[static_cast<size_t>(flow)].has_holes();
 }
 
 void Lane::transmit(Peer& peer, Flow flow) noexcept {
@@ -69,6 +107,18 @@ void Lane::retransmit(Peer& peer, Flow flow) noexcept {
   }
 }
 
+/// Seals a frame once for each time that the port takes it. A body that the client changed too
+/// early is sealed as it is now, so that a repetition is not damaged, too.
+void Lane::prepare(SendFlow& send, SendSlot& slot) noexcept {
+  if (slot.sealed_sends > slot.sends || (slot.sealed_sends != 0 && slot.body_bytes == 0)) return;
+  if (slot.sends != 0 && slot.volatile_body) {
+    snapshot_body(send, slot);
+  } else {
+    seal(slot);
+  }
+  slot.sealed_sends = static_cast<uint8_t>(slot.sends + 1);
+}
+
 /// Hands one built frame to the port's next burst. Budget: 60 ns for a Short message.
 void Lane::stage_slot(Peer& peer, Flow flow, uint32_t sequence, bool again) noexcept {
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
@@ -78,14 +128,8 @@ void Lane::stage_slot(Peer& peer, Flow flow, uint32_t sequence, bool again) noex
     windows_[send.window].lost[(sequence % kWindowFramesMax) / 64] &=
         ~(uint64_t{1} << (sequence % 64));
     --send.lost;
-    counters_.add(Count::kRetransmits);
-    if (slot.volatile_body) {
-      snapshot_body(slot);
-    } else if (slot.body_bytes != 0) {
-      seal(slot);  // a client that changed its source too early gets what it deserves, but no hang
-    }
   }
-  if (slot.sends == 0) seal(slot);
+  prepare(send, slot);
   FrameHeader header;
   const bool tail = sequence + 1 == send.next;
   header.flags = static_cast<uint8_t>(static_cast<uint8_t>(flow) |
@@ -94,17 +138,18 @@ void Lane::stage_slot(Peer& peer, Flow flow, uint32_t sequence, bool again) noex
   header.record_bytes = static_cast<uint16_t>(slot.head_bytes + slot.body_bytes - kRecordsOffset);
   header.checked_bytes = slot.checked_bytes;
   finish_header(peer, slot.head, header, slot.crc);
+  const uint64_t sent_before_ns = slot.sent_ns;
   slot.sent_ns = now_ns_;
-  if (slot.sends != 0xff) ++slot.sends;
+  if (slot.sends < kSendsMax) ++slot.sends;
   if (!again) send.unsent = sequence + 1;
   if (send.rto_at_ns == 0) {
-    send.rto_at_ns = now_ns_ + peer.rtt.backed_off_ns(rto_limits_, send.timeouts, random_);
+    send.rto_at_ns = now_ns_ + timeout_ns(peer, send);
     set_timer(send.rto_at_ns);
   }
   staged_[staged_count_] =
       TxFrame{slot.head, slot.head_bytes, slot.body_bytes, slot.body, slot.body_key};
-  staged_what_[staged_count_] = {rank_of(peer), sequence, flow,
-                                 again ? Staged::kAgain : Staged::kFirst};
+  staged_what_[staged_count_] = {
+      rank_of(peer), sequence, flow, again ? Staged::kAgain : Staged::kFirst, 0, sent_before_ns};
   if (++staged_count_ == tx_burst_) flush();
 }
 
@@ -114,8 +159,13 @@ void Lane::flush() noexcept {
   const uint32_t taken = nic_.port.tx(index_, std::span(staged_, count));
   staged_count_ = 0;
   uint64_t bytes = 0;
-  for (uint32_t i = 0; i < taken; ++i) bytes += staged_[i].head_bytes + staged_[i].body_bytes;
+  uint32_t again = 0;
+  for (uint32_t i = 0; i < taken; ++i) {
+    bytes += staged_[i].head_bytes + staged_[i].body_bytes;
+    again += staged_what_[i].what == Staged::kAgain ? 1 : 0;
+  }
   counters_.add(Count::kFramesSent, taken);
+  counters_.add(Count::kRetransmits, again);
   counters_.add(Count::kBytesSent, bytes);
   if (taken == count) return;
   counters_.add(Count::kPortBusy);
@@ -129,16 +179,19 @@ void Lane::unstage(const Staged& staged) noexcept {
   attend(peer);
   if (staged.what == Staged::kAck) {
     peer.ack_now = true;
+    peer.room_again = static_cast<uint8_t>(peer.room_again | (staged.flags & ~kAckNow));
+    peer.asks_credit |= (staged.flags & kAckNow) != 0;
     return;
   }
   SendFlow& send = peer.send[static_cast<size_t>(staged.flow)];
   Index index;
   SendSlot& slot = slot_at(send, staged.sequence, index);
+  --slot.sends;
+  slot.sent_ns = staged.sent_before_ns;
   if (staged.what == Staged::kAgain) {
     mark_lost(send, staged.sequence);
   } else {
     send.unsent = staged.sequence;
-    slot.sends = 0;
   }
 }
 

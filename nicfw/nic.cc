@@ -5,6 +5,7 @@
 
 #include "core/base/bits.h"
 #include "nicfw/lane.h"
+#include "nicfw/route.h"
 
 namespace pinwire {
 namespace {
@@ -91,6 +92,7 @@ Caps Nic::caps() const noexcept {
   caps.in_place_rx = true;
   caps.tells_service = true;
   caps.event_fd = shared_.facts.event_fd;
+  caps.recv_gap_ns_max = shared_.facts.memory_medium ? 0 : shared_.config.peer_timeout_ns;
   return caps;
 }
 
@@ -120,11 +122,11 @@ Status Nic::open(const OpenInfo& info) {
   }
   shared_.info = info;
   shared_.self.mac = facts.mac;
-  shared_.self.ipv4 = config.ipv4 != 0 ? config.ipv4 : (10u << 24) + info.rank + 1;
+  shared_.self.ipv4 = config.ipv4 != 0 ? config.ipv4 : loopback_address(info.rank);
   shared_.self.udp_port = config.udp_port;
   shared_.self.frame_bytes_max = static_cast<uint16_t>(facts.frame_bytes_max);
   shared_.self.rx_buffers = static_cast<uint16_t>(std::min(facts.rx_buffers, 0xffffu));
-  shared_.regions.make(config.seed ^ info.job_key ^ info.rank);
+  shared_.regions.make(info.job_key, info.rank);
   if (auto made = make_frames(info.lanes); !made) return made;
   for (uint32_t lane = 0; lane < info.lanes; ++lane) {
     lanes_.push_back(std::make_unique<Lane>(shared_, lane));
@@ -137,8 +139,10 @@ Status Nic::make_frames(uint32_t lanes) {
   constexpr size_t kPageBytes = 4096;
   FrameMemory& frames = shared_.frames;
   frames.stride = round_up<uint32_t>(shared_.facts.frame_bytes_max, 64);
-  const size_t bytes =
-      round_up(size_t{lanes} * shared_.config.window_frames * frames.stride, kPageBytes);
+  const size_t bytes = round_up(
+      size_t{lanes} * frame_buffers(shared_.config.window_frames, shared_.info.rank_count) *
+          frames.stride,
+      kPageBytes);
   frames.bytes.reset(static_cast<std::byte*>(std::aligned_alloc(kPageBytes, bytes)));
   if (!frames.bytes) return error("nicfw: no memory for %zu bytes of frames", bytes);
   auto attached = shared_.port.attach(frames.bytes.get(), bytes);
@@ -182,6 +186,12 @@ Status Nic::connect(Rank peer, std::span<const std::byte> address) {
     return error("nicfw: rank %u says that its port carries frames of %u bytes, fewer than %u",
                  peer, endpoint.frame_bytes_max, kFrameBytesMin);
   }
+  if (peer != shared_.info.rank && endpoint.ipv4 == shared_.config.ipv4 && endpoint.ipv4 != 0) {
+    return error("nicfw: rank %u has this rank's address %s; give each rank its own", peer,
+                 ipv4_text(endpoint.ipv4).c_str());
+  }
+  if (Status routed = route_to(shared_.self, shared_.config, peer, endpoint); !routed)
+    return routed;
   smallest_frame_ = std::min<uint32_t>(smallest_frame_, endpoint.frame_bytes_max);
   for (auto& lane : lanes_) lane->connect(peer, endpoint);
   return success();

@@ -7,6 +7,7 @@
 
 #include <memory>
 
+#include "core/base/udp_ports.h"
 #include "driver/driver.h"
 #include "nicfw/clock.h"
 #include "nicfw/port.h"
@@ -14,17 +15,21 @@
 namespace pinwire {
 
 struct NicConfig {
-  uint32_t ipv4 = 0;             ///< host byte order; 0: derived from the rank (10.x.y.z)
-  uint16_t udp_port = 4791;      ///< + lane: the base of the destination ports
-  uint32_t window_frames = 256;  ///< frames in flight per flow, a power of two
+  uint32_t ipv4 = 0;  ///< host byte order; 0: derived from the rank (127.x.y.z, see route.h)
+  uint32_t ipv4_prefix_bits = 0;  ///< of that address's network
+  MacAddress gateway_mac{};       ///< for peers outside that network; all zero: there are none
+  uint16_t udp_port = kDefaultUdpPort;  ///< + lane: the ports that this rank receives on
+  uint32_t window_frames = 256;         ///< frames in flight per flow, a power of two
   uint64_t peer_timeout_ns =
-      60'000'000'000;  ///< silence while work is pending: kUnreachable (C1-186: > 10 s)
+      60'000'000'000;  ///< silence while this rank looks and work is pending: kUnreachable (C1-186:
+                       ///< > 10 s); 0: never. Over a memory medium never
   uint64_t rto_min_ns = 20'000;
   uint64_t rto_max_ns = 50'000'000;
   bool coalesce = true;
   bool trust_port_checksums =
       false;                    ///< leave bodies to UDP checksums that devices make and verify
-  uint32_t first_sequence = 0;  ///< tests start next to the wrap
+  uint32_t first_sequence = 0;  ///< of each flow; tests start next to the wrap
+  uint64_t first_number = 0;    ///< of the frames to each peer; likewise
   uint64_t seed = 1;
 };
 

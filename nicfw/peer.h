@@ -7,6 +7,7 @@
 #include "nicfw/congestion.h"
 #include "nicfw/index_pool.h"
 #include "nicfw/receive_flow.h"
+#include "nicfw/replay_window.h"
 #include "nicfw/rto.h"
 #include "nicfw/wire.h"
 
@@ -20,44 +21,60 @@ struct SendFlow {
   Index window = kNoIndex;     ///< SendWindow; none while nothing is built
   uint16_t sacked = 0;         ///< of [una, unsent): acknowledged ahead of una
   uint16_t lost = 0;           ///< of [una, unsent): to be sent again
+  uint16_t buffers = 0;        ///< large buffers that its frames hold
   uint8_t timeouts = 0;        ///< in a row
+  uint8_t backoff = 0;         ///< timeouts since an acknowledgement told how long the peer takes
   bool open = false;           ///< frame next - 1 still collects records
+  uint8_t small_waits = 0;     ///< polls for which long puts leave a frame to a refused record
   IndexList ops;               ///< Ops of which some bytes are not built into frames yet
   uint64_t rto_at_ns = 0;      ///< 0: off
   uint64_t reorder_at_ns = 0;  ///< when frames overtaken by others count as lost; 0: off
 
   uint32_t in_flight() const noexcept { return next - una - sacked; }
 };
-static_assert(sizeof(SendFlow) == 40);
+static_assert(sizeof(SendFlow) == 48);
 
-struct alignas(64) Peer {
+/// Half a line of the cache is as far as alignment goes: a whole one would break the promise below.
+struct alignas(32) Peer {
   SendFlow send[kFlows];
   ReceiveFlow receive[kFlows];
   RttEstimate rtt;
   std::byte encapsulation[kEncapsulationBytes + 2];  ///< for a frame without a length
   CongestionWindow congestion;
-  uint64_t last_heard_ns = 0;
-  uint64_t waiting_since_ns = 0;    ///< since when something has been in flight without a pause
-  uint64_t credit_probe_at_ns = 0;  ///< when a sender without credit may try one frame; 0: unset
+  uint64_t silent_since_ns = 0;     ///< on the lane's watch: last heard, or began to wait if later
+  ReplayWindow arrived;             ///< numbers of the peer's frames
+  uint64_t frames_numbered = 0;     ///< to the peer, repeated ones too
+  uint64_t credit_probe_at_ns = 0;  ///< when a sender without credit asks for some; 0: unset
+  uint64_t credit_used_ns = 0;      ///< when credit was last used or got
+  uint64_t request_came_ns = 0;     ///< the last of the peer's request frames
   IndexList responses;              ///< what this rank owes the peer
   uint32_t requests_built = 0;      ///< frames with request messages, ever
   uint32_t request_limit = 0;       ///< how many the peer will hold
   uint32_t requests_accepted = 0;   ///< of the peer's
-  uint32_t requests_released = 0;   ///< of those, given back by the client
+  uint32_t requests_held = 0;       ///< of those, not given back by the client
   uint32_t advertised = 0;          ///< the last credit sent
   uint32_t ack_since_poll = 0;      ///< the poll in which the oldest unacknowledged frame arrived
   uint16_t unacked_frames = 0;      ///< arrived, and not acknowledged by any frame yet
   uint16_t active_flows = 0;        ///< with a window
+  uint16_t operations = 0;          ///< of the lane's pool, that go to this peer
+  uint16_t responses_owed = 0;      ///< of the lane's pool
+  uint8_t timeouts_unheard = 0;     ///< since the peer was last heard, saturating
   uint16_t frame_bytes_max = 0;     ///< the smaller of the two ports'
   uint16_t fragment_bytes = 0;      ///< of a put or get that one frame carries
+  uint16_t first_credit = 1;        ///< that the peer gives to a rank that is not sending
+  uint8_t credit_asks = 0;          ///< in a row
+  bool asks_credit = false;         ///< the next acknowledgement asks for one
+  bool is_sender = false;           ///< in the lane's ring of senders
+  bool is_hungry = false;           ///< in the lane's ring of senders without credit
   bool ack_now = false;
   bool queued = false;  ///< in the lane's attention ring
   bool connected = false;
   bool dead = false;
+  bool heard = false;  ///< ever
   bool refusal_sent = false;
-  bool refused_messages = false;   ///< frames of the peer were not accepted, and it should be
-  bool refused_responses = false;  ///< told when there is room
-  bool room_again = false;
+  uint8_t refused = 0;     ///< flows (room_flag()) of which frames were refused: the peer is to be
+                           ///< told when there is room
+  uint8_t room_again = 0;  ///< flows of which the next acknowledgement tells that there is room
 };
 static_assert(sizeof(Peer) <= 512, "the state of an idle peer is a promise (512 bytes)");
 

@@ -4,15 +4,18 @@
 
 namespace pinwire {
 
-void Regions::make(uint64_t seed) {
+void Regions::make(uint64_t job_key, Rank rank) {
+  constexpr uint32_t kNoLane = ~0u;  // the lanes' tags have keys of their own
   entries_ = std::make_unique<Entry[]>(kCount);
-  random_ = Random(seed);
+  job_ = FrameKey(job_key, kNoLane);
+  rank_ = rank;
+  keys_made_ = 0;
   search_from_ = 0;
 }
 
 uint32_t Regions::fresh_key(uint32_t index) noexcept {
   uint32_t key = 0;
-  while (key < kCount) key = static_cast<uint32_t>(random_.next()) & ~(kCount - 1);
+  while (key < kCount) key = static_cast<uint32_t>(job_.tag(rank_, keys_made_++)) & ~(kCount - 1);
   return key | index;
 }
 

@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "core/base/random.h"
 #include "core/base/result.h"
 #include "driver/work.h"
+#include "nicfw/frame_tag.h"
 #include "nicfw/port.h"
 
 namespace pinwire {
@@ -27,7 +27,9 @@ class Regions {
     uint64_t bytes = 0;
   };
 
-  void make(uint64_t seed);
+  /// Keys come from the job key by a keyed function: nobody without it can tell them, and they
+  /// differ from job to job.
+  void make(uint64_t job_key, Rank rank);
   Result<Region> pin(Port& port, void* base, uint64_t bytes);
   /// Memory that the port has no part in: it is copied on its way out, and has no local key, as it
   /// may be gone when a frame is repeated. Base 0 and ~0 bytes: all memory.
@@ -51,7 +53,9 @@ class Regions {
   uint32_t open(Entry& entry, void* base, uint64_t bytes, uint32_t port_key) noexcept;
 
   std::unique_ptr<Entry[]> entries_;
-  Random random_{0};
+  FrameKey job_;
+  Rank rank_ = 0;
+  uint64_t keys_made_ = 0;
   uint32_t search_from_ = 0;
 };
 static_assert(sizeof(Regions::Entry) == 24);

@@ -36,6 +36,19 @@ class RttEstimate {
     least_ns_ = std::max(std::min(least_ns_, rtt), 1u);
   }
 
+  /// The peer took `wait_ns` to acknowledge a frame: its host computed meanwhile, or polls rarely.
+  /// The longest wait counts, and fades: a peer that was late will be late again.
+  void waited(uint64_t wait_ns) noexcept {
+    const auto wait = static_cast<uint32_t>(std::min<uint64_t>(wait_ns, kLimitNs));
+    waited_ns_ = std::max(wait, waited_ns_ - waited_ns_ / 8);
+  }
+
+  /// Does an acknowledgement that came so long after a repetition answer the repetition? If not,
+  /// the frame had not been lost: the peer was late.
+  bool is_answer(uint64_t took_ns) const noexcept {
+    return known() && took_ns >= least_ns_ && took_ns <= 2 * uint64_t{smoothed_ns_};
+  }
+
   bool known() const noexcept { return smoothed_ns_ != 0; }
   uint64_t smoothed_ns() const noexcept { return smoothed_ns_; }
   uint64_t least_ns() const noexcept { return least_ns_; }
@@ -45,11 +58,13 @@ class RttEstimate {
     return std::min<uint64_t>(smoothed_ns_, 8 * uint64_t{least_ns_} + kStepNs);
   }
 
-  /// Without back-off.
+  /// Without back-off. However long the peer once computed, a frame that is lost afterwards waits
+  /// no longer than the limit.
   uint64_t rto_ns(const RtoLimits& limits) const noexcept {
     const uint64_t wanted =
         known() ? uint64_t{smoothed_ns_} + 4 * uint64_t{variation_ns_} : kFirstRtoNs;
-    return std::clamp(wanted, limits.min_ns, limits.max_ns);
+    const uint64_t patient = uint64_t{waited_ns_} + waited_ns_ / 4;
+    return std::clamp(std::max(wanted, patient), limits.min_ns, limits.max_ns);
   }
 
   /// After `timeouts` in a row: doubled for each, up to the maximum, and up to an eighth more, so
@@ -58,7 +73,8 @@ class RttEstimate {
                          Random& random) const noexcept {
     const uint64_t base = rto_ns(limits);
     if (timeouts == 0) return base;
-    const uint64_t doubled = std::min(base << std::min(timeouts, 20u), limits.max_ns);
+    const uint64_t doubled =
+        std::max(std::min(base << std::min(timeouts, 20u), limits.max_ns), base);
     return doubled + (doubled * (random.next() & 0xff) >> 11);
   }
 
@@ -68,7 +84,8 @@ class RttEstimate {
   uint32_t smoothed_ns_ = 0;
   uint32_t variation_ns_ = 0;
   uint32_t least_ns_ = 0;
+  uint32_t waited_ns_ = 0;
 };
-static_assert(sizeof(RttEstimate) == 12);
+static_assert(sizeof(RttEstimate) == 16);
 
 }  // namespace pinwire

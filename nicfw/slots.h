@@ -14,6 +14,8 @@ namespace pinwire {
 inline constexpr uint32_t kSmallFrameBytes =
     256;  ///< each slot's own; a larger head takes a buffer
 
+inline constexpr uint8_t kSendsMax = 0xfe;
+
 /// A frame that is built and not acknowledged.
 struct alignas(64) SendSlot {
   std::byte* head = nullptr;        ///< the frame: headers, records, copied payload
@@ -21,13 +23,14 @@ struct alignas(64) SendSlot {
   uint64_t sent_ns = 0;             ///< when last sent; before that, when built
   uint32_t body_bytes = 0;
   uint32_t body_key = 0;
-  uint32_t crc = 0;  ///< over the records; valid when sends > 0
+  uint32_t crc = 0;  ///< over the records; valid when sealed_sends > 0
   uint16_t head_bytes = 0;
   uint16_t checked_bytes = 0;
   Index buffer = kNoIndex;    ///< large buffer that `head` points to
   Index ops = kNoIndex;       ///< Ops that lie whole in this frame, chained by Operation::link
   Index fragment = kNoIndex;  ///< the Op of which this frame carries a part
-  uint8_t sends = 0;          ///< times handed to the port, saturating
+  uint8_t sends = 0;          ///< times that the port took it, up to kSendsMax
+  uint8_t sealed_sends = 0;   ///< `sends` after the send for which it was sealed; 0: never
   uint8_t asks = 0;           ///< records that want a response
   bool wants_ack = false;     ///< somebody waits for the acknowledgement itself
   bool has_message = false;

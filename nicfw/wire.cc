@@ -1,12 +1,13 @@
 #include "nicfw/wire.h"
 
 #include "core/base/bits.h"
+#include "core/base/check.h"
 #include "nicfw/crc32c.h"
 
 namespace pinwire {
 namespace {
 
-constexpr uint8_t kVersion = 1;
+constexpr uint8_t kVersion = 2;
 constexpr uint16_t kEtherTypeIpv4 = 0x0800;
 constexpr uint8_t kProtocolUdp = 17;
 constexpr uint16_t kDontFragment = 0x4000;
@@ -16,7 +17,14 @@ constexpr uint32_t kHeaderAt = kEncapsulationBytes;
 constexpr uint32_t kJobTagAt = kHeaderAt + 24;
 constexpr uint32_t kRecordBytesAt = kHeaderAt + 26;
 constexpr uint32_t kCheckedBytesAt = kHeaderAt + 28;
-constexpr uint32_t kTagAt = kHeaderAt + 30;
+constexpr uint32_t kHostDelayAt = kHeaderAt + 30;
+constexpr uint32_t kNumberAt = kHeaderAt + 32;
+constexpr uint32_t kReservedAt = kHeaderAt + 36;
+constexpr uint32_t kReservedBytes = 2;
+constexpr uint32_t kBodyHashAt = kHeaderAt + 38;
+constexpr uint32_t kTagAt = kHeaderAt + 46;
+static_assert(kHostDelayAt + 2 == kNumberAt && kNumberAt + 4 == kReservedAt &&
+              kReservedAt + kReservedBytes == kBodyHashAt);
 static_assert(kTagAt + 8 == kRecordsOffset);
 
 uint32_t sum_network_words(const std::byte* at, uint32_t bytes, uint32_t sum) noexcept {
@@ -38,10 +46,24 @@ bool udp_checksum_holds(const std::byte* frame, uint32_t udp_bytes) noexcept {
   return folded(sum) == 0;
 }
 
-uint64_t frame_tag(const std::byte* header, const FrameKey& key, Rank destination,
-                   uint32_t crc) noexcept {
-  return key.tag(load_little<uint64_t>(header), load_little<uint64_t>(header + 8),
-                 load_little<uint64_t>(header + 16), crc | uint64_t{destination} << 32);
+/// The tag covers these beside the bytes of the header.
+struct Tagged {
+  Rank destination;
+  uint32_t number_high;
+  uint32_t crc;
+};
+
+/// Covers the whole header but its reserved bytes, which are zero.
+uint64_t frame_tag(const std::byte* header, const FrameKey& key, const Tagged& tagged) noexcept {
+  return key.tag(
+      load_little<uint64_t>(header), load_little<uint64_t>(header + 8),
+      load_little<uint64_t>(header + 16), load_little<uint64_t>(header + 24),
+      tagged.crc | uint64_t{tagged.destination} << 32,
+      load_little<uint32_t>(header + kNumberAt - kHeaderAt) | uint64_t{tagged.number_high} << 32);
+}
+
+bool reserved_is_zero(const std::byte* frame) noexcept {
+  return load_little<uint16_t>(frame + kReservedAt) == 0;
 }
 
 Reject parse_encapsulation(const std::byte* frame, uint32_t frame_bytes, uint16_t udp_port,
@@ -59,6 +81,12 @@ Reject parse_encapsulation(const std::byte* frame, uint32_t frame_bytes, uint16_
   const bool fits = ip_bytes + kIpv4At <= frame_bytes && udp_bytes + 20 == ip_bytes &&
                     udp_bytes >= 8 + kFrameHeaderBytes;
   return fits ? Reject::kNone : Reject::kRunt;
+}
+
+/// Which flags a frame of this kind may bear: the others must be zero.
+bool flags_are_known(FrameKind kind, uint8_t flags) noexcept {
+  if (kind != FrameKind::kRecords) return (flags & ~kFlagsOfAcks) == 0;
+  return (flags & ~kFlagsOfRecords) == 0 && (flags & kFlowMask) < kFlows;
 }
 
 }  // namespace
@@ -80,7 +108,7 @@ void encode_encapsulation(std::byte* frame, const Endpoint& from, const Endpoint
   store_network<uint16_t>(ip, 0x4500);
   store_network<uint16_t>(ip + 4, 0);  // identification: unused by frames that are never fragmented
   store_network<uint16_t>(ip + 6, kDontFragment);
-  store_network<uint16_t>(ip + 8, 64 << 8 | kProtocolUdp);
+  store_network<uint16_t>(ip + 8, static_cast<uint16_t>(to.hops_max << 8 | kProtocolUdp));
   store_network<uint32_t>(ip + 12, from.ipv4);
   store_network<uint32_t>(ip + 16, to.ipv4);
   std::byte* udp = frame + kUdpAt;
@@ -118,11 +146,16 @@ void encode_header(std::byte* frame, const FrameHeader& header, const FrameKey& 
   store_little<uint16_t>(frame + kJobTagAt, job_tag);
   store_little<uint16_t>(frame + kRecordBytesAt, header.record_bytes);
   store_little<uint16_t>(frame + kCheckedBytesAt, header.checked_bytes);
-  store_little<uint64_t>(frame + kTagAt, frame_tag(at, key, destination, crc));
+  store_little<uint16_t>(frame + kHostDelayAt, header.host_delay);
+  store_little<uint32_t>(frame + kNumberAt, header.number);
+  store_little<uint16_t>(frame + kReservedAt, 0);
+  store_little<uint64_t>(frame + kBodyHashAt, crc);
+  store_little<uint64_t>(frame + kTagAt,
+                         frame_tag(at, key, {destination, header.number_high, crc}));
 }
 
-Reject parse_frame(const RxFrame& frame, const FrameKey& key, uint16_t job_tag, Rank self,
-                   uint16_t udp_port, FrameHeader& out) noexcept {
+Reject parse_header(const RxFrame& frame, uint16_t job_tag, uint16_t udp_port,
+                    FrameHeader& out) noexcept {
   uint32_t udp_bytes = 0;
   if (const Reject bad = parse_encapsulation(frame.data, frame.bytes, udp_port, udp_bytes);
       bad != Reject::kNone) {
@@ -133,32 +166,40 @@ Reject parse_frame(const RxFrame& frame, const FrameKey& key, uint16_t job_tag, 
   out.kind = static_cast<FrameKind>(version_kind & 15);
   out.flags = std::to_integer<uint8_t>(at[1]);
   if (version_kind >> 4 != kVersion || (version_kind & 15) > 2 ||
-      (out.flags & kFlowMask) >= kFlows) {
+      !flags_are_known(out.kind, out.flags) || !reserved_is_zero(frame.data)) {
     return Reject::kVersion;
   }
   if (load_little<uint16_t>(frame.data + kJobTagAt) != job_tag) return Reject::kJob;
   out.credit = load_little<uint16_t>(at + 2);
   out.source = load_little<uint32_t>(at + 4);
+  out.number = load_little<uint32_t>(frame.data + kNumberAt);
   out.sequence = load_little<uint32_t>(at + 8);
   for (uint32_t f = 0; f < kFlows; ++f) out.acks[f] = load_little<uint32_t>(at + 12 + 4 * f);
   out.record_bytes = load_little<uint16_t>(frame.data + kRecordBytesAt);
   out.checked_bytes = load_little<uint16_t>(frame.data + kCheckedBytesAt);
+  out.host_delay = load_little<uint16_t>(frame.data + kHostDelayAt);
   if (out.record_bytes + 8 + kFrameHeaderBytes != udp_bytes ||
       out.checked_bytes > out.record_bytes) {
     return Reject::kRunt;
   }
-  uint32_t crc = crc32c_start(out.checked_bytes);
-  if (out.checked_bytes != 0) {
-    crc = crc32c(crc, frame.data + kRecordsOffset, out.checked_bytes);
-  }
-  if (load_little<uint64_t>(frame.data + kTagAt) != frame_tag(at, key, self, crc)) {
+  return Reject::kNone;
+}
+
+Reject verify_frame(const RxFrame& frame, const FrameKey& key, Rank self,
+                    const FrameHeader& header) noexcept {
+  dcheck(kRecordsOffset + header.record_bytes <= frame.bytes, "records beyond their frame",
+         header.record_bytes);
+  const uint32_t checked = header.checked_bytes;
+  uint32_t crc = crc32c_start(checked);
+  if (checked != 0) crc = crc32c(crc, frame.data + kRecordsOffset, checked);
+  const uint64_t tag = frame_tag(frame.data + kHeaderAt, key, {self, header.number_high, crc});
+  if (load_little<uint64_t>(frame.data + kBodyHashAt) != crc ||
+      load_little<uint64_t>(frame.data + kTagAt) != tag) {
     return Reject::kTag;
   }
-  if (out.checked_bytes < out.record_bytes && !frame.checksum_good &&
-      !udp_checksum_holds(frame.data, udp_bytes)) {
-    return Reject::kChecksum;
-  }
-  return Reject::kNone;
+  const bool vouched = checked == header.record_bytes || frame.checksum_good ||
+                       udp_checksum_holds(frame.data, header.record_bytes + 8 + kFrameHeaderBytes);
+  return vouched ? Reject::kNone : Reject::kChecksum;
 }
 
 uint32_t encode_record(std::byte* at, const Record& record) noexcept {

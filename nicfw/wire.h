@@ -3,13 +3,15 @@
 //   0  Ethernet (14)   dst, src, 0x0800
 //  14  IPv4 (20)       no options, don't-fragment, UDP
 //  34  UDP (8)         destination port = base + lane
-//  42  frame header (38), little-endian:
-//        42 u8  version and kind     43 u8 flags: flow, ack-now
+//  42  frame header (54), little-endian:
+//        42 u8  version and kind     43 u8 flags: flow, ack-now, room again
 //        44 u16 credit               46 u32 source rank
 //        50 u32 sequence             54 u32 x 3 cumulative acks, one for each flow
 //        66 u16 job tag              68 u16 record bytes
-//        70 u16 bytes under the CRC  72 u64 tag
-//  80  records, each padded to 16 bytes but the last
+//        70 u16 bytes under the CRC  72 u16 host delay, in units of 64 ns
+//        74 u32 number of the frame   78 2 bytes of zero
+//        80 u64 hash of the body     88 u64 tag
+//  96  records, each padded to 16 bytes but the last
 //
 // A record begins at a multiple of 16 and a message's record header takes 8 bytes, so that every
 // message, also in a frame that carries many, lies at data % 16 == 8 (driver/work.h). The parsers
@@ -28,7 +30,7 @@
 namespace pinwire {
 
 inline constexpr uint32_t kEncapsulationBytes = 14 + 20 + 8;
-inline constexpr uint32_t kFrameHeaderBytes = 38;
+inline constexpr uint32_t kFrameHeaderBytes = 54;
 inline constexpr uint32_t kRecordsOffset = kEncapsulationBytes + kFrameHeaderBytes;
 inline constexpr uint32_t kRecordAlign = 16;
 inline constexpr uint32_t kMessageHeaderBytes = 8;
@@ -67,6 +69,7 @@ struct Endpoint {
   uint16_t udp_port = 0;
   uint16_t frame_bytes_max = 0;  ///< what its port carries
   uint16_t rx_buffers = 0;       ///< how many frames it can take at once
+  uint8_t hops_max = 64;         ///< IPv4's TTL of frames to it
 };
 
 /// Fills the first 42 bytes for a frame of `frame_bytes`, UDP checksum 0 (a port that offloads it
@@ -80,9 +83,24 @@ enum class FrameKind : uint8_t { kRecords, kAck, kAckSack };
 
 enum FrameFlags : uint8_t {
   kFlowMask = 3,
-  kAckNow = 4,     ///< the sender waits for the acknowledgement itself
-  kRoomAgain = 8,  ///< frames were refused for want of room, and there is room now: repeat them
+  kAckNow = 4,  ///< the sender waits for the acknowledgement itself
+  /// In an acknowledgement: frames of this flow were refused for want of room, and there is room
+  /// now: they are to be repeated.
+  kRoomForRequests = 8,
+  kRoomForReplies = 16,
+  kRoomForOneSided = 32,
 };
+inline constexpr uint8_t kFlagsOfRecords = kFlowMask | kAckNow;
+inline constexpr uint8_t kFlagsOfAcks =
+    kAckNow | kRoomForRequests | kRoomForReplies | kRoomForOneSided;
+constexpr uint8_t room_flag(Flow flow) noexcept {
+  return static_cast<uint8_t>(kRoomForRequests << static_cast<uint8_t>(flow));
+}
+static_assert(room_flag(Flow::kReply) == kRoomForReplies &&
+              room_flag(Flow::kOneSided) == kRoomForOneSided);
+
+/// The unit of FrameHeader::host_delay. A longer delay is sent as the largest.
+inline constexpr uint32_t kHostDelayUnitNs = 64;
 
 struct FrameHeader {
   FrameKind kind = FrameKind::kRecords;
@@ -90,9 +108,12 @@ struct FrameHeader {
   uint16_t credit = 0;  ///< low bits of the number of request frames that may be sent in all
   Rank source = 0;
   uint32_t sequence = 0;
+  uint32_t number = 0;       ///< of all frames to this peer: no two have the same (replay_window.h)
+  uint32_t number_high = 0;  ///< its upper half: not on the wire, but under the tag
   uint32_t acks[kFlows] = {};
   uint16_t record_bytes = 0;
   uint16_t checked_bytes = 0;  ///< how many of them the CRC covers
+  uint16_t host_delay = 0;     ///< of what is acknowledged, in the sender: kHostDelayUnitNs each
 
   Flow flow() const noexcept { return static_cast<Flow>(flags & kFlowMask); }
 };
@@ -101,9 +122,12 @@ struct FrameHeader {
 void encode_header(std::byte* frame, const FrameHeader& header, const FrameKey& key,
                    uint16_t job_tag, Rank destination, uint32_t crc) noexcept;
 
-/// Everything about a frame but its records. On kNone the tag has been verified.
-Reject parse_frame(const RxFrame& frame, const FrameKey& key, uint16_t job_tag, Rank self,
-                   uint16_t udp_port, FrameHeader& out) noexcept;
+/// Everything about a frame but its records, and nothing of it to be believed yet.
+Reject parse_header(const RxFrame& frame, uint16_t job_tag, uint16_t udp_port,
+                    FrameHeader& out) noexcept;
+/// Did the owner of `key` make this frame for `self`, with this upper half of its number?
+Reject verify_frame(const RxFrame& frame, const FrameKey& key, Rank self,
+                    const FrameHeader& header) noexcept;
 
 /// Selective acknowledgement: per flow, bit i says that sequence ack + i arrived.
 inline constexpr uint32_t kSackBytes = kFlows * kWindowFramesMax / 8;
@@ -126,14 +150,10 @@ enum class RecordType : uint8_t {
   kRefusal,
 };
 
-/// Record::code of a message that must not even be held before those frames have arrived: they may
-/// carry messages, which want the same room.
-inline constexpr uint8_t kFenced = 1;
-
 /// Every record's fields; which of them are on the wire depends on its type.
 struct Record {
   RecordType type;
-  uint8_t code;     ///< kAtomic: AtomicCode; kMessage: kFenced or 0
+  uint8_t code;     ///< kAtomic: AtomicCode
   uint16_t bytes;   ///< payload that follows the fields
   uint32_t key;     ///< kPut, kGet, kAtomic, kRefusal
   uint32_t before;  ///< kMessage: of the frames just before, how many must have arrived first

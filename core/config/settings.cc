@@ -3,8 +3,10 @@
 #include <strings.h>
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 
+#include "core/base/udp_ports.h"
 #include "core/config/letters.h"
 #include "core/config/signal_name.h"
 #include "core/config/variables.h"
@@ -110,6 +112,27 @@ std::optional<VariableValue> parse_value(const Variable& variable, const char* t
   return std::nullopt;
 }
 
+/// Each queue of the DPDK port receives on a UDP port of its own.
+Status check_udp_ports(const Settings& settings) {
+  const uint32_t first = settings.dpdk_udp_port;
+  const uint32_t last = first + settings.dpdk_queues - 1;
+  if (last > UINT16_MAX) {
+    return error(
+        "GASNET_DPDK_UDP_PORT is %u, so that the last of %u queues (GASNET_DPDK_QUEUES) would take "
+        "port %u, and the highest is %u: set %u or less",
+        first, settings.dpdk_queues, last, UINT16_MAX, UINT16_MAX + 1 - settings.dpdk_queues);
+  }
+  for (uint32_t port = first; port <= last; ++port) {
+    const char* protocol = udp_port_claimed_by(port);
+    if (protocol == nullptr) continue;
+    return error(
+        "GASNET_DPDK_UDP_PORT is %u, and %u queues take the ports %u to %u, but NICs keep port %u "
+        "for %s: set another, or leave it at %u",
+        first, settings.dpdk_queues, first, last, port, protocol, kDefaultUdpPort);
+  }
+  return success();
+}
+
 }  // namespace
 
 Result<Settings> read_settings(const Lookup& lookup) {
@@ -125,10 +148,16 @@ Result<Settings> read_settings(const Lookup& lookup) {
     }
     variable.store(settings, *value);
   }
-  const uint32_t slots = settings.shm_ring_slots;
-  if ((slots & (slots - 1)) != 0) {
-    return error("GASNET_SHM_RING_SLOTS is %u, which it cannot be: it takes a power of two", slots);
+  const struct {
+    const char* name;
+    uint32_t value;
+  } powers[] = {{"GASNET_SHM_RING_SLOTS", settings.shm_ring_slots},
+                {"GASNET_DPDK_WINDOW", settings.dpdk_window_frames}};
+  for (const auto& [name, value] : powers) {
+    if (std::has_single_bit(value)) continue;
+    return error("%s is %u, which it cannot be: it takes a power of two", name, value);
   }
+  if (Status good = check_udp_ports(settings); !good) return good.error();
   return settings;
 }
 

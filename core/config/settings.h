@@ -64,8 +64,14 @@ struct Settings {
   uint32_t dpdk_mtu_bytes = 0;   ///< a device that carries less wins
   uint32_t dpdk_ring_frames = 0;
   uint32_t dpdk_queues = 0;
+  uint16_t dpdk_vlan = 0;  ///< 0: none
+  std::string dpdk_address;
+  std::string dpdk_gateway;
+  uint16_t dpdk_udp_port = 0;  ///< + lane
+  uint32_t dpdk_window_frames = 0;
   bool dpdk_coalesce = true;
   bool dpdk_log = false;
+  double peer_timeout_s = 0;  ///< of silence, until a peer is taken for dead; 0: never
   // The end of a job.
   double exit_timeout_s = 0;  ///< 0: from the three below
   double exit_timeout_min_s = 0;

@@ -51,10 +51,10 @@ struct alignas(kCacheLineBytes) DriverLane {
 
   bool is_mine() const noexcept { return owner.load(std::memory_order_relaxed) == &this_thread; }
 
-  // Without concurrency the word still tells a signal handler that calls gasnet_exit whether it
-  // interrupted the use of this lane.
+  // Without concurrency the client's one thread owns the lane: the word tells a signal handler that
+  // calls gasnet_exit whether it interrupted the use of this lane, and keeps the heartbeat out.
   bool try_lock() noexcept {
-    if (!is_concurrent()) return word.try_lock_alone();
+    if (!is_concurrent()) return word.try_lock_as_owner();
     if constexpr (kConcurrent) {
       if (is_mine()) return word.try_lock_as_owner();
     }
@@ -75,15 +75,17 @@ struct alignas(kCacheLineBytes) DriverLane {
     return false;
   }
   void unlock() noexcept {
+    if (!is_concurrent()) return unlock_as_owner();
     if constexpr (kConcurrent) {
-      if (is_mine()) {
-        owner_turns.store(owner_turns.load(std::memory_order_relaxed) + 1,
-                          std::memory_order_relaxed);
-        return word.unlock_as_owner();
-      }
+      if (is_mine()) return unlock_as_owner();
     }
     word.unlock();
   }
+
+  /// The heartbeat takes the lane so, which owns none: it gets a lane that nobody is inside of, in
+  /// every mode.
+  bool try_lock_beside() noexcept { return word.try_lock(); }
+  void unlock_beside() noexcept { word.unlock(); }
 
   /// For a thread that polls in turn the lanes of all, and has seen that there is something:
   /// whether it is left to the owner, which comes often enough. To take it away costs both.
@@ -103,6 +105,11 @@ struct alignas(kCacheLineBytes) DriverLane {
 
  private:
   static constexpr uint32_t kLooksMax = 16;
+
+  void unlock_as_owner() noexcept {
+    owner_turns.store(owner_turns.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    word.unlock_as_owner();
+  }
 
   /// The holder, or the peer whose answer it waits for, may have lost its core to this very thread.
   [[gnu::noinline]] void wait_for_lock(uint32_t spins_before_yield) noexcept {

@@ -10,6 +10,9 @@
 // So a lane whose owner keeps polling costs it no locked instruction, and one whose owner computes
 // costs the others one barrier.
 //
+// Where the client calls from one thread at a time (SEQ, PARSYNC) that thread is the owner of every
+// lane, and the only other thread is the heartbeat's (am/heartbeat.h).
+//
 // A template over its memory: tests/models tries every interleaving.
 //
 // Memory order: inside.store(release) in unlock_as_owner() -> inside.load(acquire) in call_in()
@@ -45,13 +48,6 @@ class BasicLaneLock {
     return false;
   }
   void unlock_as_owner() noexcept { inside_.store(0, std::memory_order_release); }
-
-  /// Where there are no other threads, and no owner: only a signal handler on top of who holds it.
-  bool try_lock_alone() noexcept {
-    if (taken_.load(std::memory_order_relaxed) != 0) return false;
-    taken_.store(1, std::memory_order_relaxed);
-    return true;
-  }
 
   /// A moment ago.
   bool is_owned() const noexcept { return is_owned_.load(std::memory_order_relaxed) != 0; }

@@ -2,9 +2,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "core/base/cpus.h"
 #include "driver/dpdk/eal.h"
 #include "driver/dpdk/huge_pages.h"
+#include "nicfw/route.h"
 
 namespace pinwire {
 namespace {
@@ -37,6 +40,8 @@ DpdkPortOptions port_options(const DpdkOptions& options, const FabricPlan& fabri
   port.queues = options.lanes;
   port.frame_bytes = options.mtu + kEthernetBytes;
   port.ring_frames = options.ring_frames;
+  port.udp_port = options.udp_port;
+  port.vlan = options.vlan;
   port.probe_timeout_ms = options.timeout_ms;
   port.interrupts = options.interrupts;
   port.mac = fabric.mac;
@@ -68,6 +73,32 @@ DpdkDevice::~DpdkDevice() {
   eal_stop();
 }
 
+Status DpdkDevice::join_network(const DpdkOptions& options) {
+  Result<PortAddress> address =
+      port_address(options.address, options.rank, options.rank_count, port_->interface_index());
+  if (!address) return address.error();
+  Result<Gateway> gateway = gateway_of(options.gateway, *address);
+  if (!gateway) return gateway.error();
+  address_ = *address;
+  gateway_mac_ = gateway->mac;
+  if (address_.ipv4 == 0) return success();
+  story_ += ", address " + ipv4_text(address_.ipv4) + "/" + std::to_string(address_.prefix_bits);
+  if (gateway->ipv4 != 0 && port_->is_isolated()) {
+    return error(
+        "the kernel gets the answers to ARP on this port: give the gateway's MAC address in "
+        "GASNET_DPDK_GATEWAY (ip neighbour show %s)",
+        ipv4_text(gateway->ipv4).c_str());
+  }
+  if (gateway->ipv4 != 0) {
+    constexpr uint32_t kGatewayTimeoutMs = 5'000;
+    Result<MacAddress> found = find_gateway(*port_, address_, gateway->ipv4,
+                                            std::min(options.timeout_ms, kGatewayTimeoutMs));
+    if (!found) return found.error();
+    gateway_mac_ = *found;
+  }
+  return silent_.open(address_.ipv4, options.udp_port, options.lanes);
+}
+
 Result<std::unique_ptr<DpdkDevice>> bring_up_dpdk(const DpdkOptions& options) {
   Result<std::vector<std::string>> words = split_words(options.eal_arguments);
   if (!words) return words.error();
@@ -88,7 +119,9 @@ Result<std::unique_ptr<DpdkDevice>> bring_up_dpdk(const DpdkOptions& options) {
   }
   const std::string story = std::string("dpdk: fabric ") + fabric_name(fabric->fabric) + ", " +
                             (*opened)->describe() + ", " + eal.memory;
-  return std::make_unique<DpdkDevice>(std::move(*opened), story);
+  auto device = std::make_unique<DpdkDevice>(std::move(*opened), story);
+  if (Status joined = device->join_network(options); !joined) return joined.error();
+  return device;
 }
 
 }  // namespace pinwire

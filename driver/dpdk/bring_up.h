@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "driver/dpdk/addressing.h"
 #include "driver/dpdk/eal_args.h"
 #include "driver/dpdk/fabric.h"
+#include "driver/dpdk/gateway.h"
 #include "driver/dpdk/port.h"
 
 namespace pinwire {
@@ -17,16 +19,20 @@ struct DpdkOptions {
   uint32_t rank_count = 1;
   uint32_t host_rank = 0;
   uint32_t host_rank_count = 1;
-  std::string job_directory;           ///< GASNET_JOB_DIR
-  std::string fabric = "auto";         ///< GASNET_DPDK_FABRIC
-  std::string eal_arguments;           ///< GASNET_EAL_ARGS
-  std::string interface;               ///< GASNET_DPDK_IFACE
-  std::vector<std::string> pci;        ///< GASNET_DPDK_PCI
-  uint32_t pci_index = 0;              ///< which of them is this rank's
-  std::vector<uint32_t> private_cpus;  ///< see EalOptions
-  HugePages huge = HugePages::kAuto;   ///< GASNET_DPDK_HUGEPAGES=auto|never|always
-  uint32_t memory_mib = 0;             ///< GASNET_DPDK_MEMORY_MB; 0: as much as the port needs
-  uint32_t mtu = 9000;                 ///< GASNET_DPDK_MTU; a device that carries less wins
+  std::string job_directory;            ///< GASNET_JOB_DIR
+  std::string fabric = "auto";          ///< GASNET_DPDK_FABRIC
+  std::string eal_arguments;            ///< GASNET_EAL_ARGS
+  std::string interface;                ///< GASNET_DPDK_IFACE
+  std::string address;                  ///< GASNET_DPDK_ADDRESS
+  std::string gateway;                  ///< GASNET_DPDK_GATEWAY
+  std::vector<std::string> pci;         ///< GASNET_DPDK_PCI
+  uint32_t pci_index = 0;               ///< which of them is this rank's
+  std::vector<uint32_t> private_cpus;   ///< see EalOptions
+  HugePages huge = HugePages::kAuto;    ///< GASNET_DPDK_HUGEPAGES=auto|never|always
+  uint32_t memory_mib = 0;              ///< GASNET_DPDK_MEMORY_MB; 0: as much as the port needs
+  uint16_t vlan = 0;                    ///< GASNET_DPDK_VLAN; 0: untagged
+  uint32_t mtu = 9000;                  ///< GASNET_DPDK_MTU; a device that carries less wins
+  uint16_t udp_port = kDefaultUdpPort;  ///< GASNET_DPDK_UDP_PORT: lane l receives on udp_port + l
   uint32_t lanes = 1;
   uint32_t ring_frames = 256;    ///< GASNET_DPDK_RING
   uint32_t timeout_ms = 30'000;  ///< for peers, switch and link to appear
@@ -46,10 +52,17 @@ class DpdkDevice {
   DpdkPort& port() noexcept { return *port_; }
   /// Which fabric, device and memory were chosen, for the user.
   const std::string& story() const noexcept { return story_; }
+  const PortAddress& address() const noexcept { return address_; }
+  const MacAddress& gateway_mac() const noexcept { return gateway_mac_; }
+  /// Learns the port's address and finds its gateway.
+  Status join_network(const DpdkOptions& options);
 
  private:
   std::unique_ptr<DpdkPort> port_;
   std::string story_;
+  PortAddress address_;
+  MacAddress gateway_mac_{};
+  SilentSockets silent_;
 };
 
 Result<std::unique_ptr<DpdkDevice>> bring_up_dpdk(const DpdkOptions& options);

@@ -98,12 +98,16 @@ DeviceTraits device_traits(const DeviceReport& report) {
   // The driver of the 82540 to 82574: it never programs where MSI-X, EAL's choice, is to deliver.
   const bool em = driver == "net_e1000_em";
   const bool mappable = report.multi_segment_tx && report.iova_is_va && driver != "net_tap";
+  const bool shares = driver.starts_with("mlx5") || driver.starts_with("mlx4") ||
+                      driver.starts_with("net_mlx") ||
+                      (driver == "net_tap" && !device_argument(report.arguments, "remote").empty());
   return {.frame_bytes_max = report.mtu_max + kEthernetBytes,
           .power_of_two_buffers = em,
           .takes_mtu = true,
           .body_path = mappable ? BodyPath::kMapped : BodyPath::kCopy,
           .paired_queues = false,
           .any_mac = false,
+          .shares_with_kernel = shares,
           .wakes = !em,
           .restarts_link = false};
 }

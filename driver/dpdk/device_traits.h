@@ -33,8 +33,10 @@ struct DeviceTraits {
   bool paired_queues;        ///< what is sent on queue q arrives on the peer's queue q
   bool any_mac;              ///< no address filter: the address may be chosen freely
   bool burst_costs = false;  ///< a receive burst costs what it may return, not what it returns
-  bool wakes = true;         ///< its receive interrupts come
-  bool restarts_link;        ///< a link that stays down needs a stop and a start (memif's client)
+  /// The kernel keeps its interface on the same device, and its traffic only if that is isolated.
+  bool shares_with_kernel = false;
+  bool wakes = true;   ///< its receive interrupts come
+  bool restarts_link;  ///< a link that stays down needs a stop and a start (memif's client)
 };
 
 DeviceTraits device_traits(const DeviceReport& report);

@@ -42,7 +42,10 @@ void DpdkDriver::stats(StatSink& sink) const noexcept {
   sink.stat("port_rx_realigned_frames", counters.rx_realigned_frames);
   sink.stat("port_rx_joined_frames", counters.rx_joined_frames);
   sink.stat("port_rx_dropped_frames", counters.rx_dropped_frames);
+  sink.stat("port_rx_other_vlan_frames", counters.rx_other_vlan_frames);
   sink.stat("port_wakeups_armed", counters.wakeups_armed);
+  sink.stat("port_unmapped_regions", counters.unmapped_regions);
+  sink.stat("port_lingering_regions", counters.lingering_regions);
 }
 
 }  // namespace
@@ -50,8 +53,13 @@ void DpdkDriver::stats(StatSink& sink) const noexcept {
 Result<std::unique_ptr<Driver>> make_dpdk_driver(const DpdkOptions& options, const NicConfig& nic) {
   Result<std::unique_ptr<DpdkDevice>> device = bring_up_dpdk(options);
   if (!device) return device.error();
+  NicConfig config = nic;
+  config.udp_port = options.udp_port;  // the port steers what nicfw receives
+  config.ipv4 = (*device)->address().ipv4;
+  config.ipv4_prefix_bits = (*device)->address().prefix_bits;
+  config.gateway_mac = (*device)->gateway_mac();
   if (options.show_story) log_note("%s", (*device)->story().c_str());
-  return std::unique_ptr<Driver>(std::make_unique<DpdkDriver>(std::move(*device), nic));
+  return std::unique_ptr<Driver>(std::make_unique<DpdkDriver>(std::move(*device), config));
 }
 
 }  // namespace pinwire

@@ -10,7 +10,8 @@
 namespace pinwire {
 
 /// Starts EAL, opens the port of the chosen fabric and waits for its link. `lanes` of the options
-/// must be what open() will be asked for. `nic.window_frames` and the rest pass through to nicfw.
+/// must be what open() will be asked for. `nic` passes through to nicfw, but for what the
+/// options say: UDP port, address and gateway.
 Result<std::unique_ptr<Driver>> make_dpdk_driver(const DpdkOptions& options,
                                                  const NicConfig& nic = {});
 

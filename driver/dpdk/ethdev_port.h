@@ -33,26 +33,39 @@ class EthdevPort final : public DpdkPort {
   Status wait_link_up(uint32_t timeout_ms) override;
   DpdkPortCounters counters() const noexcept override;
   std::string describe() const override;
+  bool is_isolated() const noexcept override { return isolated_; }
+  uint32_t interface_index() const noexcept override { return info_.if_index; }
   uint16_t ethdev() const noexcept override { return ethdev_; }
 
  private:
   struct Attached {
     uintptr_t base = 0;  ///< 0: free
     uintptr_t end = 0;
-    bool mapped = false;
+    bool is_mapped = false;
+    bool is_lingering = false;  ///< detached, but the device may still read it
   };
 
   // port_find.cc
   Status find_device();
   Status learn_device();
   // port_open.cc
+  Status isolate();
+  void choose_offloads(rte_eth_conf& conf) noexcept;
   Status configure();
   Status make_queue(uint16_t index);
   Status start();
+  Status steer();
   void settle_facts();
   // port_tx.cc
   uint32_t build(PortQueue& queue, std::span<const TxFrame> frames, rte_mbuf** mbufs) noexcept;
   bool attachable(const PortQueue& queue, const TxFrame& frame) const noexcept;
+  // port_attach.cc
+  bool map_for_dma(const Attached& region);
+  void count_unmapped(const Attached& region, const char* problem);
+  bool is_done_with(const Attached& region) noexcept;
+  void flush_all_unsent() noexcept;
+  void forget(Attached& region) noexcept;
+  void reap_lingering() noexcept;
   // port_wake.cc
   bool open_wake_fds() noexcept;
 
@@ -63,6 +76,8 @@ class EthdevPort final : public DpdkPort {
   uint16_t ethdev_ = RTE_MAX_ETHPORTS;
   bool made_vdev_ = false;
   bool configured_ = false;
+  bool isolated_ = false;
+  bool inserts_vlan_ = false;
   bool started_ = false;
   uint16_t rx_ring_frames_ = 0;
   uint16_t tx_ring_frames_ = 0;
@@ -70,6 +85,8 @@ class EthdevPort final : public DpdkPort {
   int memory_node_ = SOCKET_ID_ANY;  ///< the device's, while it has memory
   std::vector<PortQueue> queues_;
   std::array<Attached, kAttachedMax> attached_{};
+  uint64_t unmapped_regions_ = 0;   ///< attach() could not map them: sent by a copy
+  uint64_t lingering_regions_ = 0;  ///< detach() gave up waiting for the device
 };
 
 /// What a device was made with: "iface=/run/x,queues=2".

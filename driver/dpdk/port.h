@@ -4,9 +4,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/base/counter.h"
+#include "core/base/udp_ports.h"
+#include "driver/dpdk/device_traits.h"
 #include "nicfw/port.h"
 
 namespace pinwire {
@@ -21,11 +24,15 @@ struct DpdkPortOptions {
   uint32_t rx_buffers = 1024;          ///< received frames of a queue that may be held unreleased
   uint32_t copy_bytes_max = 1024;      ///< bodies up to this are copied even if attached: cheaper
   uint32_t probe_timeout_ms = 10'000;  ///< for a vdev's peer to appear
-  uint16_t udp_port = 4791;    ///< frames to udp_port + q are steered to queue q where needed
+  uint16_t udp_port =
+      kDefaultUdpPort;         ///< frames to udp_port + q are steered to queue q where needed
   bool interrupts = true;      ///< ask for an event fd
   bool memory_medium = false;  ///< the device's peer is another process of this host, and nothing
                                ///< in between: PortFacts::memory_medium
   MacAddress mac{};            ///< all zero: the device's own
+  uint16_t vlan = 0;           ///< of all frames, both ways; 0: untagged
+  uint32_t detach_timeout_ms = 1'000;   ///< for the device to give back what it sends in place
+  std::optional<BodyPath> body_path{};  ///< for tests: another than the device's driver has
 };
 
 /// Bytes of EAL memory that such a port takes, with room for the device's own rings.
@@ -40,10 +47,13 @@ struct DpdkPortCounters {
   Counter tx_refused_calls;  ///< back-pressure: took less than offered
   Counter rx_frames;
   Counter rx_bytes;
-  Counter rx_realigned_frames;  ///< moved so that data % 16 == 0
-  Counter rx_joined_frames;     ///< chained by the device, joined by a copy
-  Counter rx_dropped_frames;    ///< chained and too long to join
+  Counter rx_realigned_frames;   ///< moved so that data % 16 == 0
+  Counter rx_joined_frames;      ///< chained by the device, joined by a copy
+  Counter rx_dropped_frames;     ///< chained and too long to join
+  Counter rx_other_vlan_frames;  ///< untagged, or of another VLAN than the port's
   Counter wakeups_armed;
+  Counter unmapped_regions;   ///< attach() could not make them known: bodies there are copied
+  Counter lingering_regions;  ///< detach() waited in vain for the device to be done with them
 };
 
 class DpdkPort : public Port {
@@ -53,6 +63,10 @@ class DpdkPort : public Port {
   virtual DpdkPortCounters counters() const noexcept = 0;
   /// "net_vhost0 (net_vhost), 2 queues of 512 frames of 9014 bytes, …"
   virtual std::string describe() const = 0;
+  /// Only this rank's own UDP ports arrive: all else stays with the kernel.
+  virtual bool is_isolated() const noexcept = 0;
+  /// The kernel's number of the interface on the same device; 0: it has none.
+  virtual uint32_t interface_index() const noexcept = 0;
   /// DPDK's number of the device, for benches that go below the port.
   virtual uint16_t ethdev() const noexcept = 0;
 };

@@ -87,7 +87,9 @@ Status EthdevPort::learn_device() {
        .interface_mtu = interface_mtu(info_.if_index),
        .multi_segment_tx = (info_.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0,
        .iova_is_va = rte_eal_iova_mode() == RTE_IOVA_VA});
-  facts_.frame_bytes_max = std::min(options_.frame_bytes, traits_.frame_bytes_max);
+  if (options_.body_path) traits_.body_path = *options_.body_path;
+  const uint32_t tag_bytes = options_.vlan != 0 ? RTE_VLAN_HLEN : 0;
+  facts_.frame_bytes_max = std::min(options_.frame_bytes, traits_.frame_bytes_max - tag_bytes);
   const uint32_t queues_max = std::min<uint32_t>(info_.max_rx_queues, info_.max_tx_queues);
   facts_.queues = std::max(1u, std::min(options_.queues, queues_max));
   facts_.zero_copy_tx = traits_.body_path != BodyPath::kCopy;

@@ -2,6 +2,7 @@
 #include <rte_dev.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
+#include <rte_flow.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,12 +33,52 @@ Result<std::unique_ptr<DpdkPort>> open_dpdk_port(const DpdkPortOptions& options)
 }
 
 Status EthdevPort::open() {
-  for (auto step : {&EthdevPort::find_device, &EthdevPort::learn_device, &EthdevPort::configure,
-                    &EthdevPort::start}) {
+  for (auto step : {&EthdevPort::find_device, &EthdevPort::learn_device, &EthdevPort::isolate,
+                    &EthdevPort::configure, &EthdevPort::start, &EthdevPort::steer}) {
     if (Status done = (this->*step)(); !done) return done;
   }
   settle_facts();
   return success();
+}
+
+/// A device that the kernel uses, too, gives DPDK all that arrives unless it is told before it is
+/// configured that rules say what does: the node would lose its network, and its user the node.
+Status EthdevPort::isolate() {
+  if (!traits_.shares_with_kernel) return success();
+  rte_flow_error problem{};
+  isolated_ = rte_flow_isolate(ethdev_, 1, &problem) == 0;
+  if (isolated_) return success();
+  return error(
+      "%s shares its device with the kernel, but cannot leave it the kernel's traffic (%s): take a "
+      "virtual function of it, or a port that nobody needs",
+      describe().c_str(), problem.message != nullptr ? problem.message : "no flow isolation");
+}
+
+Status EthdevPort::steer() {
+  const bool by_rules = isolated_ || (!traits_.paired_queues && facts_.queues > 1);
+  if (!by_rules || steer_udp_ports(ethdev_, options_.udp_port, static_cast<uint16_t>(facts_.queues),
+                                   options_.vlan)) {
+    return success();
+  }
+  facts_.queues = 1;  // the device cannot be told which queue a lane's frames belong to
+  if (!isolated_) return success();
+  return error(
+      "%s shares its device with the kernel, but refuses a rule for UDP port %u (%s): take a "
+      "virtual function of it, or a port that nobody needs",
+      describe().c_str(), options_.udp_port, eal_log_tail().c_str());
+}
+
+void EthdevPort::choose_offloads(rte_eth_conf& conf) noexcept {
+  const uint64_t checksums = (facts_.ip_checksum_offload ? RTE_ETH_TX_OFFLOAD_IPV4_CKSUM : 0) |
+                             (facts_.udp_checksum_offload ? RTE_ETH_TX_OFFLOAD_UDP_CKSUM : 0);
+  conf.txmode.offloads = checksums | (facts_.zero_copy_tx ? RTE_ETH_TX_OFFLOAD_MULTI_SEGS : 0);
+  conf.rxmode.offloads = checksums;
+  if (options_.vlan == 0) return;
+  // Software devices insert a tag in tx_prepare() or not at all; here it costs the same.
+  inserts_vlan_ = traits_.body_path == BodyPath::kMapped &&
+                  (info_.tx_offload_capa & RTE_ETH_TX_OFFLOAD_VLAN_INSERT) != 0;
+  if (inserts_vlan_) conf.txmode.offloads |= RTE_ETH_TX_OFFLOAD_VLAN_INSERT;
+  conf.rxmode.offloads |= info_.rx_offload_capa & RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
 }
 
 Status EthdevPort::configure() {
@@ -45,10 +86,7 @@ Status EthdevPort::configure() {
                 RTE_ETH_RX_OFFLOAD_UDP_CKSUM ==
                     RTE_ETH_TX_OFFLOAD_UDP_CKSUM);  // learn_device ands the two
   rte_eth_conf conf{};
-  const uint64_t checksums = (facts_.ip_checksum_offload ? RTE_ETH_TX_OFFLOAD_IPV4_CKSUM : 0) |
-                             (facts_.udp_checksum_offload ? RTE_ETH_TX_OFFLOAD_UDP_CKSUM : 0);
-  conf.txmode.offloads = checksums | (facts_.zero_copy_tx ? RTE_ETH_TX_OFFLOAD_MULTI_SEGS : 0);
-  conf.rxmode.offloads = checksums;
+  choose_offloads(conf);
   if (traits_.takes_mtu) conf.rxmode.mtu = facts_.frame_bytes_max - kEthernetBytes;
   conf.intr_conf.rxq = options_.interrupts && traits_.wakes;
   const auto queues = static_cast<uint16_t>(facts_.queues);
@@ -84,6 +122,8 @@ Status EthdevPort::make_queue(uint16_t index) {
   queue.lcore = first_lcore_ + index;
   queue.frame_bytes_max = facts_.frame_bytes_max;
   queue.copy_bytes_max = options_.copy_bytes_max;
+  queue.vlan = options_.vlan;
+  queue.inserts_vlan = inserts_vlan_;
   queue.vouched = facts_.memory_medium;
   queue.burst_costs = traits_.burst_costs;
   if (facts_.ip_checksum_offload)
@@ -148,10 +188,6 @@ void EthdevPort::settle_facts() {
   std::memcpy(facts_.mac.data(), address.addr_bytes, facts_.mac.size());
   facts_.tx_burst_max = kPortBurst;
   facts_.rx_buffers = options_.rx_buffers;
-  if (!traits_.paired_queues && facts_.queues > 1 &&
-      !steer_udp_ports(ethdev_, options_.udp_port, static_cast<uint16_t>(facts_.queues))) {
-    facts_.queues = 1;  // the device cannot be told which queue a lane's frames belong to
-  }
   facts_.event_fd = options_.interrupts && traits_.wakes && open_wake_fds();
 }
 
@@ -167,7 +203,7 @@ EthdevPort::~EthdevPort() {
   }
   if (started_) rte_eth_dev_stop(ethdev_);
   for (uint32_t key = 1; key <= kAttachedMax; ++key) {
-    if (attached_[key - 1].base != 0) detach(key);
+    if (attached_[key - 1].base != 0) forget(attached_[key - 1]);  // the device has stopped
   }
   if (ethdev_ < RTE_MAX_ETHPORTS) rte_eth_dev_close(ethdev_);
   if (made_vdev_) rte_eal_hotplug_remove("vdev", options_.device.c_str());

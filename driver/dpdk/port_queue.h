@@ -51,8 +51,10 @@ struct alignas(kCacheLineBytes) PortQueue {
   uint64_t checksum_flags = 0;  ///< RTE_MBUF_F_TX_… for every UDP frame, or 0
   int wake_fd = -1;             ///< epoll fd around the device's and poke_fd, edge-triggered
   int poke_fd = -1;
-  bool vouched = false;      ///< DpdkPortOptions::memory_medium
-  bool burst_costs = false;  ///< DeviceTraits::burst_costs
+  uint16_t vlan = 0;          ///< DpdkPortOptions::vlan
+  bool inserts_vlan = false;  ///< the device does
+  bool vouched = false;       ///< DpdkPortOptions::memory_medium
+  bool burst_costs = false;   ///< DeviceTraits::burst_costs
   bool armed = false;
   uint16_t next_burst = kPortBurst;  ///< frames to ask for in the first burst of the next rx()
 

@@ -52,8 +52,11 @@ DpdkPortCounters EthdevPort::counters() const noexcept {
     sum.rx_realigned_frames += one.rx_realigned_frames;
     sum.rx_joined_frames += one.rx_joined_frames;
     sum.rx_dropped_frames += one.rx_dropped_frames;
+    sum.rx_other_vlan_frames += one.rx_other_vlan_frames;
     sum.wakeups_armed += one.wakeups_armed;
   }
+  sum.unmapped_regions += unmapped_regions_;
+  sum.lingering_regions += lingering_regions_;
   return sum;
 }
 

@@ -46,11 +46,35 @@ bool plain(const rte_mbuf* mbuf) noexcept {
   return copy;
 }
 
+/// The frame without its tag; nullptr, and freed: it is not of the port's VLAN. One that the device
+/// did not strip is misaligned then, which costs it a copy (repair()).
+rte_mbuf* untag(PortQueue& queue, rte_mbuf* mbuf) noexcept {
+  constexpr uint16_t kIdentifier = 0x0fff;
+  if ((mbuf->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0) {
+    if ((mbuf->vlan_tci & kIdentifier) == queue.vlan) return mbuf;
+  } else if (mbuf->data_len >= sizeof(rte_ether_hdr) + sizeof(rte_vlan_hdr)) {
+    auto* ethernet = rte_pktmbuf_mtod(mbuf, rte_ether_hdr*);
+    const auto* tag = reinterpret_cast<const rte_vlan_hdr*>(ethernet + 1);
+    if (ethernet->ether_type == rte_cpu_to_be_16(RTE_ETHER_TYPE_VLAN) &&
+        (rte_be_to_cpu_16(tag->vlan_tci) & kIdentifier) == queue.vlan) {
+      std::memmove(rte_pktmbuf_adj(mbuf, sizeof(rte_vlan_hdr)), ethernet, 2 * RTE_ETHER_ADDR_LEN);
+      return mbuf;
+    }
+  }
+  ++queue.counters.rx_other_vlan_frames;
+  rte_pktmbuf_free(mbuf);
+  return nullptr;
+}
+
 uint32_t hand_out(PortQueue& queue, rte_mbuf** mbufs, uint32_t count, RxFrame* frames) noexcept {
   uint32_t handed = 0;
   for (uint32_t i = 0; i < count; ++i) {
     rte_mbuf* mbuf = mbufs[i];
     if (i + 1 < count) rte_prefetch0(rte_pktmbuf_mtod(mbufs[i + 1], void*));
+    if (queue.vlan != 0) [[unlikely]] {
+      mbuf = untag(queue, mbuf);
+      if (mbuf == nullptr) continue;
+    }
     if (!plain(mbuf)) [[unlikely]] {
       mbuf = repair(queue, mbuf);
       if (mbuf == nullptr) continue;

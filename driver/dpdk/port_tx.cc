@@ -64,6 +64,28 @@ bool attach_body(PortQueue& queue, const TxFrame& frame, rte_mbuf* head) noexcep
   return true;
 }
 
+/// Returns how many bytes the head takes in the buffer.
+uint32_t copy_head(const PortQueue& queue, const TxFrame& frame, rte_mbuf* mbuf) noexcept {
+  auto* data = rte_pktmbuf_mtod(mbuf, std::byte*);
+  if (queue.vlan == 0) [[likely]] {
+    copy_bytes(data, frame.head, frame.head_bytes);
+    return frame.head_bytes;
+  }
+  if (queue.inserts_vlan) {
+    mbuf->vlan_tci = queue.vlan;
+    mbuf->ol_flags |= RTE_MBUF_F_TX_VLAN;
+    copy_bytes(data, frame.head, frame.head_bytes);
+    return frame.head_bytes;
+  }
+  constexpr uint32_t kAddressesBytes = 2 * RTE_ETHER_ADDR_LEN;
+  const rte_be16_t tag[2] = {rte_cpu_to_be_16(RTE_ETHER_TYPE_VLAN), rte_cpu_to_be_16(queue.vlan)};
+  std::memcpy(data, frame.head, kAddressesBytes);
+  std::memcpy(data + kAddressesBytes, tag, sizeof tag);
+  std::memcpy(data + kAddressesBytes + sizeof tag, frame.head + kAddressesBytes,
+              frame.head_bytes - kAddressesBytes);
+  return frame.head_bytes + static_cast<uint32_t>(sizeof tag);
+}
+
 }  // namespace
 
 bool flush_unsent(PortQueue& queue) noexcept {
@@ -82,7 +104,8 @@ bool EthdevPort::attachable(const PortQueue& queue, const TxFrame& frame) const 
   dcheck(frame.body_key <= kAttachedMax, "body key out of range", frame.body_key);
   const Attached& region = attached_[frame.body_key - 1];
   const auto first = reinterpret_cast<uintptr_t>(frame.body);
-  return inside(first, frame.body_bytes, region.base, region.end - region.base) && region.base != 0;
+  return inside(first, frame.body_bytes, region.base, region.end - region.base) &&
+         region.base != 0 && !region.is_lingering;
 }
 
 uint32_t EthdevPort::build(PortQueue& queue, std::span<const TxFrame> frames,
@@ -97,16 +120,16 @@ uint32_t EthdevPort::build(PortQueue& queue, std::span<const TxFrame> frames,
            "frame longer than the port carries", frame.head_bytes, frame.body_bytes,
            queue.frame_bytes_max);
     auto* data = rte_pktmbuf_mtod(mbuf, std::byte*);
-    copy_bytes(data, frame.head, frame.head_bytes);
-    mbuf->data_len = static_cast<uint16_t>(frame.head_bytes);
-    mbuf->pkt_len = frame.head_bytes;
+    const uint32_t head_bytes = copy_head(queue, frame, mbuf);
+    mbuf->data_len = static_cast<uint16_t>(head_bytes);
+    mbuf->pkt_len = head_bytes;
     if (frame.body_bytes != 0) {
       if (attachable(queue, frame) && attach_body(queue, frame, mbuf)) {
         ++queue.counters.tx_attached_frames;
         queue.counters.tx_attached_bytes += frame.body_bytes;
       } else {
-        copy_bytes(data + frame.head_bytes, frame.body, frame.body_bytes);
-        mbuf->data_len = static_cast<uint16_t>(frame.head_bytes + frame.body_bytes);
+        copy_bytes(data + head_bytes, frame.body, frame.body_bytes);
+        mbuf->data_len = static_cast<uint16_t>(head_bytes + frame.body_bytes);
         mbuf->pkt_len = mbuf->data_len;
         queue.counters.tx_copied_body_bytes += frame.body_bytes;
       }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kJobKey = 77;
 constexpr Rank kSelf = 1;
-constexpr uint16_t kPort = 4791;
+constexpr uint16_t kPort = kDefaultUdpPort;
 constexpr uint32_t kRxBuffers = 32;
 
 struct alignas(16) Frame {
@@ -31,13 +31,16 @@ void put_right(std::byte* frame, uint32_t count, const FrameKey& key) {
   const std::byte* at = frame + kEncapsulationBytes;
   FrameHeader header;
   header.kind = static_cast<FrameKind>(std::to_integer<uint8_t>(at[0]) % 3);
-  header.flags = std::to_integer<uint8_t>(at[1]);
+  header.flags = std::to_integer<uint8_t>(at[1]) &
+                 (header.kind == FrameKind::kRecords ? kFlagsOfRecords : kFlagsOfAcks);
   header.credit = load_little<uint16_t>(at + 2);
   header.source = 0;
   // Often in the window.
   header.sequence = load_little<uint32_t>(at + 8) % 400;
+  header.number = load_little<uint32_t>(at + 32) % 1000;
   for (uint32_t f = 0; f < kFlows; ++f)
     header.acks[f] = load_little<uint32_t>(at + 12 + 4 * f) % 16;
+  header.host_delay = load_little<uint16_t>(at + 30);
   header.record_bytes = header.checked_bytes = static_cast<uint16_t>(count - kRecordsOffset);
   const uint32_t crc =
       crc32c(crc32c_start(header.checked_bytes), frame + kRecordsOffset, header.checked_bytes);
@@ -123,6 +126,11 @@ class Victim {
   Region region_{};
 };
 
+Reject parse_frame(const RxFrame& frame, const FrameKey& key, FrameHeader& header) {
+  const Reject bad = parse_header(frame, key.job_tag(), kPort, header);
+  return bad != Reject::kNone ? bad : verify_frame(frame, key, kSelf, header);
+}
+
 }  // namespace
 
 void fuzz_parsers(const uint8_t* data, size_t bytes) {
@@ -132,7 +140,7 @@ void fuzz_parsers(const uint8_t* data, size_t bytes) {
   const FrameKey key(kJobKey, 0);
   FrameHeader header;
   const RxFrame rx{frame.bytes, count, false, nullptr};
-  if (parse_frame(rx, key, key.job_tag(), kSelf, kPort, header) == Reject::kNone) {
+  if (parse_frame(rx, key, header) == Reject::kNone) {
     check(kRecordsOffset + header.record_bytes <= count, "more records than frame", count);
   }
   Record record;
@@ -141,8 +149,7 @@ void fuzz_parsers(const uint8_t* data, size_t bytes) {
   }
   if (count < kRecordsOffset) return;
   put_right(frame.bytes, count, key);
-  check(parse_frame(rx, key, key.job_tag(), kSelf, kPort, header) == Reject::kNone ||
-            (header.flags & kFlowMask) == 3,
+  check(parse_frame(rx, key, header) == Reject::kNone || (header.flags & kFlowMask) == 3,
         "a right frame was refused");
 }
 

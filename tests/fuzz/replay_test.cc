@@ -40,7 +40,7 @@ TEST(FuzzReplay, NicWithFramesOfEveryRecordType) {
   for (int i = 0; i < 400; ++i) {
     std::vector<uint8_t> input;
     for (int frame = 0; frame < 40; ++frame) {
-      const auto length = static_cast<uint32_t>(48 + random.below(110));
+      const auto length = static_cast<uint32_t>(64 + random.below(110));
       input.push_back(static_cast<uint8_t>(length));
       input.push_back(0);
       input.push_back(1);
@@ -51,10 +51,10 @@ TEST(FuzzReplay, NicWithFramesOfEveryRecordType) {
       input[start] = static_cast<uint8_t>(random.below(4) == 0);      // kind
       input[start + 1] = static_cast<uint8_t>(random.below(3));       // flow
       input[start + 8] = static_cast<uint8_t>(frame);                 // sequence
-      input[start + 38] = static_cast<uint8_t>(1 + random.below(7));  // record type
-      input[start + 39] = 0;
-      input[start + 40] = static_cast<uint8_t>(random.below(length));  // its payload
-      input[start + 41] = 0;
+      input[start + 54] = static_cast<uint8_t>(1 + random.below(7));  // record type
+      input[start + 55] = 0;
+      input[start + 56] = static_cast<uint8_t>(random.below(length));  // its payload
+      input[start + 57] = 0;
     }
     fuzz_nic(input.data(), input.size());
   }

@@ -29,6 +29,7 @@ Fault fault;
 
 BasicDoorbell<ModelMemory> bell;
 model::Atomic<uint32_t> rung[kThreadsMax];  ///< eventfds
+model::Atomic<uint32_t> fds[kThreadsMax];   ///< of the seats: 0 before its thread has opened one
 
 /// A driver's lane, with an event fd as that of shm.
 struct Lane {
@@ -49,7 +50,10 @@ bool try_lock() {
 void unlock() { lane.locked.store(0, std::memory_order_release); }
 void ring(uint32_t seats) {
   for (uint32_t seat = 0; seat < kThreadsMax; ++seat) {
-    if ((seats >> seat & 1) != 0) rung[seat].store(1, std::memory_order_release);
+    if ((seats >> seat & 1) == 0) continue;
+    // Without the fd nobody is rung, and the sleeper is lost.
+    if (fds[seat].load(std::memory_order_relaxed) == 0) continue;
+    rung[seat].store(1, std::memory_order_release);
   }
 }
 
@@ -123,6 +127,7 @@ bool is_over(uint32_t message) { return is_done[message].load(std::memory_order_
 
 void wait_for(uint32_t seat, uint32_t message) {
   self = {seat};
+  fds[seat].store(1, std::memory_order_relaxed);
   while (!is_over(message)) {
     settle_at(Stage::kPolls);
     poll();
@@ -151,6 +156,7 @@ Report explore(const Shape& shape, const Mutation& mutation = {}) {
   const auto prepare = [] {
     name_cell(&bell, "bell");
     for (auto& cell : rung) name_cell(&cell, "rung");
+    for (auto& cell : fds) name_cell(&cell, "fd");
     name_cell(&lane.locked, "locked");
     name_cell(&lane.arrived, "arrived");
     name_cell(&lane.readable, "readable");
@@ -216,6 +222,36 @@ TEST(Doorbell, ItsMutantsAreCaught) {
   // what the handler wrote is not seen by who saw that something happened
   EXPECT_TRUE(is_caught(other_wakes, change("bell", Action::kLoad, relax)));
   EXPECT_TRUE(is_caught(other_wakes, change("bell", Action::kModify, relax_if_release)));
+}
+TEST(Doorbell, WhoRingsSeesTheFdOfTheSeat) {
+  const Shape other_wakes{1, 1, 1, 0};
+  const auto relax_lie_down = [](Access& access) { relax_if_release(access); };
+  EXPECT_TRUE(is_caught(other_wakes, change("bell", Action::kCompareExchange, relax_lie_down)));
+  EXPECT_TRUE(is_caught(other_wakes, change("bell", Action::kModify, relax_if_acquire)));
+}
+/// Opens the fd of a seat that has none; a second one would be lost, for which this waits for ever.
+void sit_once() {
+  const uint32_t seat = bell.take_seat();
+  if (fds[seat].load(std::memory_order_relaxed) == 0) {
+    if (rung[seat].fetch_add(1, std::memory_order_relaxed) != 0) retry([] { return is_over(0); });
+    fds[seat].store(1, std::memory_order_relaxed);
+  }
+  bell.leave_seat(seat);
+}
+
+TEST(Doorbell, WhoTakesASeatSeesItsFd) {
+  const auto explore_seats = [](const Mutation& mutation) {
+    return model::explore({.threads = 3,
+                           .prepare = [] { name_cell(&is_done[0], "done"); },
+                           .run = [](uint32_t) { sit_once(); },
+                           .mutation = mutation});
+  };
+  EXPECT_EQ(explore_seats({}).failure, "");
+  const auto taken = [&](Action action, void (*how)(Access&)) {
+    return !explore_seats(change("?", action, how)).failure.empty();
+  };
+  EXPECT_TRUE(taken(Action::kCompareExchange, relax_if_acquire));
+  EXPECT_TRUE(taken(Action::kModify, relax_if_release));
 }
 TEST(Doorbell, WrongUsesAreCaught) {
   EXPECT_TRUE(is_caught({1, 1, 1, 0}, Fault::kCountsFirst));

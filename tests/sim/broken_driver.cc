@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::byte kFlip{0x40};
 constexpr uint32_t kRepeatAfterPosts = 100;
+constexpr uint32_t kDelayPolls = 20'000;
 
 bool adds(const Work& work) {
   if (work.op != Op::kFetchOp) return false;
@@ -21,10 +22,13 @@ bool adds(const Work& work) {
 
 const char* break_name(Break what) noexcept {
   constexpr std::array<const char*, static_cast<size_t>(Break::kCount)> kNames = {
-      "nothing",       "drop_message",     "duplicate_message", "alter_message",  "reroute",
-      "change_held",   "request_as_reply", "drop_done",         "duplicate_done", "early_done",
-      "lose_put",      "tear_put",         "repeat_put",        "stray_put",      "alter_get",
-      "repeat_atomic", "skip_atomic",      "message_before_put"};
+      "nothing",        "drop_message",       "duplicate_message", "alter_message",
+      "reroute",        "change_held",        "request_as_reply",  "drop_done",
+      "duplicate_done", "early_done",         "lose_put",          "tear_put",
+      "repeat_put",     "stray_put",          "alter_get",         "repeat_atomic",
+      "skip_atomic",    "message_before_put", "pass_fence",        "take_refused",
+      "forge_message",  "declare_dead",       "never_drained",     "keep_lent",
+      "delay_operation"};
   return kNames[static_cast<size_t>(what)];
 }
 
@@ -81,6 +85,18 @@ uint32_t BrokenDriver::post_one(uint32_t lane, Work work) noexcept {
   } else if (work.op == Op::kPutSend && strike(Break::kMessageBeforePut)) {
     work.op = Op::kSend;
     work.bytes = 0;
+  } else if ((work.flags & kWorkFenced) != 0 && strike(Break::kPassFence)) {
+    work.flags &= static_cast<uint8_t>(~kWorkFenced);
+  } else if (work.op == Op::kSend && strike(Break::kTakeRefused)) {
+    whole_->post(lane, {&work, 1});
+    return 0;
+  } else if (put && (work.flags & kWorkCopied) == 0 && strike(Break::kDelayOperation)) {
+    delayed_ = work;
+    delay_polls_ = kDelayPolls;
+    return 1;
+  } else {
+    strike(Break::kNeverDrained);
+    strike(Break::kDeclareDead);
   }
   return whole_->post(lane, {&work, 1});
 }
@@ -110,8 +126,21 @@ uint32_t BrokenDriver::done(uint32_t lane, std::span<Done> out) noexcept {
   return count;
 }
 
+void BrokenDriver::take_back(uint32_t lane, const Lent& lent) noexcept {
+  if (!strike(Break::kKeepLent)) whole_->take_back(lane, lent);
+}
+
+bool BrokenDriver::drained(uint32_t lane) const noexcept {
+  return whole_->drained(lane) && !(broken_ && what_ == Break::kNeverDrained);
+}
+
+const Failure* BrokenDriver::failure() const noexcept {
+  return broken_ && what_ == Break::kDeclareDead ? &dead_ : whole_->failure();
+}
+
 uint32_t BrokenDriver::recv(uint32_t lane, RecvFilter filter, std::span<Recv> out) noexcept {
   uint32_t count = 0;
+  if (delay_polls_ > 0 && --delay_polls_ == 0) whole_->post(lane, {&delayed_, 1});
   while (count < out.size()) {
     Recv& one = out[count];
     if (whole_->recv(lane, filter, {&one, 1}) == 0) break;
@@ -125,6 +154,8 @@ uint32_t BrokenDriver::recv(uint32_t lane, RecvFilter filter, std::span<Recv> ou
       ++one.peer;
     } else if (strike(Break::kChangeHeld)) {
       held_ = &one.data[one.bytes - 1];
+    } else if (one.bytes > sizeof(uint64_t) && strike(Break::kForgeMessage)) {
+      one.data[sizeof(uint64_t) / 2] ^= kFlip;  // a number that no message bears
     } else if (one.cls == MessageClass::kRequest && strike(Break::kRequestAsReply)) {
       one.cls = MessageClass::kReply;
     } else if (count < out.size() && strike(Break::kDuplicateMessage)) {

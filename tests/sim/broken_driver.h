@@ -30,6 +30,13 @@ enum class Break : uint8_t {
   kRepeatAtomic,
   kSkipAtomic,  ///< with a result, but without the effect
   kMessageBeforePut,
+  kPassFence,       ///< a fenced message goes as a plain one
+  kTakeRefused,     ///< an operation is refused, and done all the same
+  kForgeMessage,    ///< a message arrives that nobody sent
+  kDeclareDead,     ///< a peer that polls is taken for dead
+  kNeverDrained,    ///< something waits for ever, and holds up the exit
+  kKeepLent,        ///< memory that was lent never comes back
+  kDelayOperation,  ///< one operation comes much later than all that were posted after it
   kCount,
 };
 const char* break_name(Break what) noexcept;
@@ -45,6 +52,9 @@ class BrokenDriver final : public ForwardingDriver {
   uint32_t done(uint32_t lane, std::span<Done> out) noexcept override;
   uint32_t recv(uint32_t lane, RecvFilter filter, std::span<Recv> out) noexcept override;
   void give_back(uint32_t lane, std::span<const Recv> buffers) noexcept override;
+  void take_back(uint32_t lane, const Lent& lent) noexcept override;
+  bool drained(uint32_t lane) const noexcept override;
+  const Failure* failure() const noexcept override;
   bool idle(uint32_t lane) const noexcept override { return whole_->idle(lane) && early_.empty(); }
 
   bool broken() const noexcept { return broken_; }
@@ -67,6 +77,9 @@ class BrokenDriver final : public ForwardingDriver {
   std::vector<std::byte> repeat_;
   uint32_t repeat_in_posts_ = 0;
   std::array<std::byte, 8> scratch_{};
+  Work delayed_{};
+  uint32_t delay_polls_ = 0;
+  Failure dead_{0, WorkStatus::kUnreachable, "a peer that polls is taken for dead"};
 };
 
 }  // namespace pinwire::sim

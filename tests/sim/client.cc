@@ -31,8 +31,24 @@ Client::Client(Rank rank, Driver& driver, Cluster& cluster)
   for (uint32_t i = 0; i < operations_.size(); ++i) operations_[i].slot = i;
 }
 
-bool Client::step() {
+bool Client::step(Turn turn) {
   bool moved = false;
+  if (turn != Turn::kPost) moved |= poll();
+  if (turn != Turn::kPoll) moved |= offer();
+  if (moved) cluster_.last_progress_ns = cluster_.schedule.now();
+  return moved;
+}
+
+void Client::heartbeat() {
+  constexpr uint32_t kPolls = 64;  // so that a full receive ring is seen to its end
+  for (uint32_t i = 0; i < kPolls * scenario_.lanes; ++i) {
+    driver_.recv(i % scenario_.lanes, RecvFilter::kRepliesOnly, {});
+  }
+}
+
+bool Client::poll() {
+  bool moved = false;
+  cluster_.deadlines.polled(rank_);
   for (uint32_t lane = 0; lane < scenario_.lanes; ++lane) {
     const bool done_first = random_.chance(0.5);
     if (done_first) moved |= complete(lane);
@@ -48,12 +64,15 @@ bool Client::step() {
     moved = true;
   }
   moved |= return_buffers(random_.chance(0.3));
-  if (replies_.empty()) {  // a handler that waits starts nothing new
-    start();
-    moved |= post();
-  }
-  if (moved) cluster_.last_progress_ns = cluster_.schedule.now();
   return moved;
+}
+
+/// A handler that waits starts nothing new.
+bool Client::offer() {
+  const bool moved = post_replies();
+  if (!replies_.empty()) return moved;
+  start();
+  return post() || moved;
 }
 
 bool Client::finished() const {
@@ -63,20 +82,24 @@ bool Client::finished() const {
          held_.empty() && crime_ == WorkStatus::kOk;
 }
 
-bool Client::arm() {
-  bool armed = true;
+Armed Client::arm() {
+  Armed all = Armed::kArmed;
   for (uint32_t lane = 0; lane < scenario_.lanes; ++lane) {
     const Armed how = driver_.arm(lane);
-    if (how != Armed::kArmed) armed = false;
+    all = std::max(all, how);
     if (how == Armed::kBusy) continue;
     // Nothing can have arrived since: a driver that slept now would sleep on what it already has.
+    // A poll would run the timers of one that is armed for a while only, so that one is asked.
     std::array<Recv, 1> recv;
     std::array<Done, 1> done;
-    if (driver_.recv(lane, RecvFilter::kAll, recv) != 0 || driver_.done(lane, done) != 0) {
+    const bool some = how == Armed::kTimed ? driver_.has_arrivals(lane)
+                                           : driver_.recv(lane, RecvFilter::kAll, recv) != 0 ||
+                                                 driver_.done(lane, done) != 0;
+    if (some) {
       cluster_.verdict.fail("rank %u, lane %u: armed, with something to hand out", rank_, lane);
     }
   }
-  return armed;
+  return all;
 }
 
 void Client::commit_crime(Rank victim, WorkStatus status) {
@@ -110,6 +133,7 @@ void Client::handle(const Arrived& arrived) {
   const uint64_t number = ledger.arrived(rank_, arrived.recv);
   if (number == Message::kNone) return;
   const Message message = ledger[number];
+  cluster_.deadlines.end(message.deadline);
   if (cluster_.verdict.tracing()) {
     cluster_.verdict.trace("rank %u got message %lu from %u", rank_, number, message.from);
   }
@@ -185,16 +209,22 @@ void Client::finish(Operation& operation, WorkStatus status) {
     }
   }
   std::memset(operation.buffer, static_cast<int>(kScribble), work.bytes);
+  release(operation);
+}
+
+void Client::release(Operation& operation) {
+  cluster_.deadlines.end(operation.deadline);
   operation.used = operation.accepted = false;
   --in_flight_;
 }
 
 void Client::start() {
-  if (!unposted_.empty()) return;
+  if (!unposted_.empty() && !scenario_.post_each) return;
   const uint64_t burst = 1 + random_.below(8);
   for (uint64_t i = 0; i < burst; ++i) {
     Operation* const operation = free_operation();
     if (operation == nullptr) break;
+    operation->lane = static_cast<uint32_t>(random_.below(scenario_.lanes));
     if (crime_due_) {
       make_crime(*operation);
       crime_due_ = false;
@@ -205,7 +235,7 @@ void Client::start() {
     }
     operation->used = true;
     operation->work.cookie = generation_++ << kSlotBits | operation->slot;
-    operation->lane = static_cast<uint32_t>(random_.below(scenario_.lanes));
+    operation->deadline = cluster_.deadlines.begin(rank_, operation->work.peer, "an operation");
     unposted_.push_back(operation->slot);
     ++in_flight_;
   }
@@ -227,13 +257,47 @@ bool Client::post_lane(uint32_t lane) {
     batch[count++] = operations_[slot].work;
   }
   if (count == 0) return false;
-  const uint32_t accepted = driver_.post(lane, {batch.data(), count});
-  if (accepted > count) cluster_.verdict.fail("rank %u: post() took more than all", rank_);
-  for (uint32_t i = 0; i < accepted && i < count; ++i) {
+  const uint32_t stride = scenario_.post_each ? 1 : count;
+  bool any = false;
+  for (uint32_t at = 0; at < count; at += stride) {
+    any |= post_some(lane, {&batch[at], stride}, {&slots[at], stride});
+  }
+  return any;
+}
+
+bool Client::post_some(uint32_t lane, std::span<const Work> work, std::span<const uint32_t> slots) {
+  const uint32_t accepted = driver_.post(lane, work);
+  if (accepted > work.size()) {
+    cluster_.verdict.fail("rank %u: post() took more than all", rank_);
+    return false;
+  }
+  for (uint32_t i = 0; i < accepted; ++i) {
     std::erase(unposted_, slots[i]);
     after_accept(operations_[slots[i]]);
   }
+  if (accepted < work.size() && random_.chance(scenario_.abandon)) {
+    abandon(operations_[slots[accepted]]);
+  }
   return accepted > 0;
+}
+
+/// The driver refused it, and the client does not try again.
+void Client::abandon(Operation& operation) {
+  if (operation.criminal) return;
+  const Rank peer = operation.work.peer;
+  if (operation.put != 0) cluster_.shadow.cancel_put(operation.put);
+  if (operation.get != 0) cluster_.shadow.cancel_get(operation.get);
+  const bool atomic = operation.work.op == Op::kFetchOp || operation.work.op == Op::kCompareSwap;
+  if (atomic && cell_kind(operation.cell) == CellKind::kOwn) own_cell_busy_[peer] = false;
+  if (operation.message != Message::kNone) {
+    const Message& message = cluster_.ledger[operation.message];
+    if (message.put.bytes > 0) cluster_.shadow.cancel_put(message.put_id);
+    if (message.wants_reply) --unanswered_[peer];
+    cluster_.deadlines.end(message.deadline);
+  }
+  if (operation.lent.payload != nullptr) driver_.take_back(operation.lane, operation.lent);
+  std::erase(unposted_, operation.slot);
+  release(operation);
 }
 
 void Client::after_accept(Operation& operation) {
@@ -246,15 +310,15 @@ void Client::after_accept(Operation& operation) {
   }
   if (operation.message != Message::kNone) cluster_.ledger.posted(operation.message);
   operation.head.fill(kScribble);
-  if ((operation.work.flags & kWorkCopied) != 0) {
+  const bool lent = operation.lent.payload != nullptr;  // the driver's again, as it is
+  if ((operation.work.flags & kWorkCopied) != 0 && !lent) {
     std::memset(operation.buffer, static_cast<int>(kScribble), operation.work.bytes);
   }
   if ((operation.work.flags & kWorkSilent) == 0) return;
   if ((operation.work.flags & kWorkCopied) == 0) {
     lent_.push_back(operation.slot);
   } else {
-    operation.used = operation.accepted = false;
-    --in_flight_;
+    release(operation);
   }
 }
 
@@ -264,8 +328,7 @@ void Client::take_back_lent() {
     Operation& operation = operations_[slot];
     if (cluster_.ledger[operation.message].deliveries == 0) return false;
     std::memset(operation.buffer, static_cast<int>(kScribble), operation.work.bytes);
-    operation.used = operation.accepted = false;
-    --in_flight_;
+    release(operation);
     return true;
   });
 }

@@ -13,16 +13,21 @@
 
 namespace pinwire::sim {
 
+/// What a client does at one instant.
+enum class Turn : uint8_t { kWhole, kPoll, kPost };
+
 class Client {
  public:
   Client(Rank rank, Driver& driver, Cluster& cluster);
 
-  /// One poll of the driver and, perhaps, more work for it. True if anything moved.
-  bool step();
+  /// A poll of the driver, more work for it, or both. True if anything moved.
+  bool step(Turn turn = Turn::kWhole);
+  /// What another thread does for a client that computes: the driver's work, and no message.
+  void heartbeat();
   /// Everything that it started has ended, and it will start no more.
   bool finished() const;
-  /// Lets an idle client sleep: false when the driver says that there is something to do.
-  bool arm();
+  /// Lets an idle client sleep, as its driver allows.
+  Armed arm();
 
   /// Its next operation will be against `victim` and must be refused with `status`.
   void commit_crime(Rank victim, WorkStatus status);
@@ -45,6 +50,8 @@ class Client {
     uint32_t lane;
   };
 
+  bool poll();
+  bool offer();
   bool receive(uint32_t lane);
   void handle(const Arrived& arrived);
   void answer(uint64_t request, uint32_t lane);
@@ -55,7 +62,10 @@ class Client {
   void start();
   bool post();
   bool post_lane(uint32_t lane);
+  bool post_some(uint32_t lane, std::span<const Work> work, std::span<const uint32_t> slots);
   void after_accept(Operation& operation);
+  void abandon(Operation& operation);
+  void release(Operation& operation);
   void take_back_lent();
 
   // client_start.cc: what an operation is made of.
@@ -70,6 +80,15 @@ class Client {
   uint64_t draw_bytes(uint64_t bytes_max);
   uint8_t draw_head_bytes();
   Rank draw_peer();
+  bool away(Rank peer) const { return peer >= scenario_.ranks - scenario_.absent_ranks; }
+  bool much_under_way_to_absent() const;
+  uint64_t copied_bytes_max() const {
+    return caps_.copied_bytes_max < cluster_.send_bytes_max ? caps_.copied_bytes_max
+                                                            : cluster_.send_bytes_max;
+  }
+  bool fits_copied(uint64_t bytes) const { return bytes <= copied_bytes_max(); }
+  void choose_memory(Operation& operation, uint64_t bytes, bool put);
+  bool borrow(Operation& operation, uint64_t bytes);
   void lend_head(Operation& operation, const void* bytes, uint8_t count);
   void lend_memory(Operation& operation, uint64_t bytes);
 

@@ -27,8 +27,22 @@ Operation* Client::free_operation() {
   return nullptr;
 }
 
+/// Half of the operations that a client has in flight stay for peers that poll.
+bool Client::much_under_way_to_absent() const {
+  const auto count = std::count_if(operations_.begin(), operations_.end(), [this](const auto& one) {
+    return one.used && away(one.work.peer);
+  });
+  return static_cast<size_t>(count) >= operations_.size() / 2;
+}
+
 Rank Client::draw_peer() {
   const uint64_t others = scenario_.ranks - 1;
+  if (scenario_.absent_ranks > 0 && !away(rank_) && much_under_way_to_absent()) {
+    const uint64_t attentive = scenario_.ranks - scenario_.absent_ranks;
+    if (attentive > 1) {
+      return static_cast<Rank>((rank_ + 1 + random_.below(attentive - 1)) % attentive);
+    }
+  }
   const uint64_t step =
       scenario_.peers_max == 0 ? random_.below(others) : random_.below(scenario_.peers_max) * 37;
   return static_cast<Rank>((rank_ + 1 + step % others) % scenario_.ranks);
@@ -85,6 +99,36 @@ void Client::lend_memory(Operation& operation, uint64_t bytes) {
   operation.work.local_key = named ? memory.region.local_key : kNoRegion;
 }
 
+/// Payload in memory that the driver lends. False: it has none now, or this one does not want it.
+bool Client::borrow(Operation& operation, uint64_t bytes) {
+  Work& work = operation.work;
+  if (bytes > caps_.lent_bytes_max || !random_.chance(scenario_.lend)) return false;
+  const Lent lent = driver_.lend(operation.lane, work.peer, bytes);
+  if (lent.payload == nullptr) return false;
+  if (lent.bytes < bytes || reinterpret_cast<uintptr_t>(lent.payload) % 16 != 0) {
+    cluster_.verdict.fail("rank %u was lent %lu bytes at %p, asked for %lu, aligned", rank_,
+                          lent.bytes, static_cast<void*>(lent.payload), bytes);
+  }
+  operation.lent = lent;
+  operation.buffer = lent.payload;
+  work.local = lent.payload;
+  work.bytes = bytes;
+  work.lent = lent.name;
+  work.flags = kWorkLent | kWorkCopied | kWorkSilent;
+  return true;
+}
+
+/// Where a message's payload lies, and what the driver may do with it.
+void Client::choose_memory(Operation& operation, uint64_t bytes, bool put) {
+  Work& work = operation.work;
+  if (!put && borrow(operation, bytes)) return;
+  lend_memory(operation, bytes);
+  const bool short_enough = put ? fits_copied(bytes) : bytes <= cluster_.send_bytes_max;
+  if (short_enough && random_.chance(0.3)) work.flags |= kWorkCopied;
+  if (short_enough && random_.chance(0.3)) work.flags |= kWorkCopied | kWorkSilent;
+  if (put && random_.chance(0.2)) work.flags = kWorkSilent;
+}
+
 bool Client::make(Operation& operation) {
   operation.work.peer = draw_peer();
   const Mix& mix = scenario_.mix;
@@ -115,31 +159,35 @@ bool Client::make_message(Operation& operation, bool put) {
   Work& work = operation.work;
   const uint64_t asked =
       scenario_.mix.request * 8 / (scenario_.mix.request + scenario_.mix.one_way);
-  const bool wants_reply = random_.below(8) < asked;
+  const bool owed = scenario_.absent_are_owed || !away(rank_);
+  const bool wants_reply = random_.below(8) < asked && owed;
   if (wants_reply && unanswered_[work.peer] >= scenario_.network_depth) return false;
   Message message{.from = rank_, .to = work.peer, .cls = MessageClass::kRequest};
   message.head_bytes = draw_head_bytes();
   message.content = random_.next();
   message.wants_reply = wants_reply;
   message.answers = Message::kNone;
+  message.lane = operation.lane;
+  message.plain = !put;
+  message.fenced = !put && random_.chance(scenario_.fence);
   if (put) {
     if (!reserve_put(work.peer, draw_bytes(caps_.put_bytes_max), message.put)) return false;
     message.put_id = cluster_.shadow.begin_put(work.peer, message.put);
-    lend_memory(operation, message.put.bytes);
-    fill_pattern({operation.buffer, work.bytes}, message.put.content);
     work.remote = cluster_.memories[work.peer]->window_address(message.put.offset);
     work.remote_key = cluster_.memories[work.peer]->region.remote_key;
   } else {
+    // A head of 8 modulo 16 bytes keeps a lent payload aligned.
+    if (scenario_.lend > 0) {
+      message.head_bytes = static_cast<uint8_t>((message.head_bytes - 8) | 8);
+    }
     message.bytes = draw_bytes(cluster_.send_bytes_max - message.head_bytes);
-    lend_memory(operation, message.bytes);
-    fill_pattern({operation.buffer, work.bytes}, message.content + 1);
   }
+  choose_memory(operation, put ? message.put.bytes : message.bytes, put);
+  fill_pattern({operation.buffer, work.bytes}, put ? message.put.content : message.content + 1);
+  message.deadline = cluster_.deadlines.begin(rank_, work.peer, "a message");
   work.op = put ? Op::kPutSend : Op::kSend;
   work.cls = message.cls;
-  const bool short_enough = work.bytes <= cluster_.send_bytes_max;
-  if (short_enough && random_.chance(0.3)) work.flags |= kWorkCopied;
-  if (short_enough && random_.chance(0.3)) work.flags |= kWorkCopied | kWorkSilent;
-  if (put && random_.chance(0.2)) work.flags = kWorkSilent;
+  if (message.fenced) work.flags |= kWorkFenced;
   operation.message = cluster_.ledger.enter(message);
   cluster_.ledger.write_head(operation.message, {operation.head.data(), message.head_bytes});
   work.head = operation.head.data();
@@ -158,7 +206,7 @@ bool Client::make_put(Operation& operation) {
   work.op = Op::kPut;
   work.remote = cluster_.memories[work.peer]->window_address(range.offset);
   work.remote_key = cluster_.memories[work.peer]->region.remote_key;
-  if (work.bytes <= cluster_.send_bytes_max && random_.chance(0.3)) work.flags |= kWorkCopied;
+  if (fits_copied(work.bytes) && random_.chance(0.3)) work.flags |= kWorkCopied;
   return true;
 }
 
@@ -254,13 +302,17 @@ void Client::answer(uint64_t request, uint32_t lane) {
   message.head_bytes = draw_head_bytes();
   message.content = random_.next();
   message.answers = request;
-  const bool put = random_.chance(0.2) &&
-                   reserve_put(asked.from, draw_bytes(cluster_.send_bytes_max), message.put);
+  const bool put =
+      random_.chance(0.2) && reserve_put(asked.from, draw_bytes(copied_bytes_max()), message.put);
   if (put) {
     message.put_id = cluster_.shadow.begin_put(asked.from, message.put);
   } else {
     message.bytes = draw_bytes(cluster_.send_bytes_max - message.head_bytes);
+    message.fenced = random_.chance(scenario_.fence);
   }
+  message.lane = lane;
+  message.plain = !put;
+  message.deadline = cluster_.deadlines.begin(rank_, asked.from, "a reply");
   Reply& reply = replies_.emplace_back();
   reply.lane = lane;
   reply.message = cluster_.ledger.enter(message);
@@ -271,6 +323,7 @@ void Client::answer(uint64_t request, uint32_t lane) {
   work.op = put ? Op::kPutSend : Op::kSend;
   work.cls = message.cls;
   work.flags = kWorkCopied | kWorkSilent;
+  if (message.fenced) work.flags |= kWorkFenced;
   work.head_bytes = message.head_bytes;
   work.peer = asked.from;
   work.bytes = reply.payload.size();

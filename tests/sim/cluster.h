@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "atomics.h"
+#include "deadlines.h"
 #include "ledger.h"
 #include "memory.h"
 #include "scenario.h"
@@ -19,7 +20,8 @@ struct Cluster {
         verdict(outcome),
         ledger(outcome),
         shadow(rules.ranks, rules.window_bytes * rules.ranks, outcome),
-        atomics(rules.ranks, outcome) {
+        atomics(rules.ranks, outcome),
+        deadlines(rules, time, outcome) {
     for (Rank rank = 0; rank < rules.ranks; ++rank) {
       memories.push_back(
           std::make_unique<Memory>(rank, rules, atomics.cells(), shadow.image(rank)));
@@ -32,6 +34,7 @@ struct Cluster {
   Ledger ledger;
   Shadow shadow;
   AtomicLedger atomics;
+  Deadlines deadlines;
   std::vector<std::unique_ptr<Memory>> memories;
   uint64_t send_bytes_max = ~uint64_t{0};  ///< the least of all ranks' drivers
   uint64_t last_progress_ns = 0;

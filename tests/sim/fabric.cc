@@ -45,10 +45,11 @@ bool Fabric::partitioned(Rank from, Rank to) const {
 }
 
 uint64_t Fabric::send(Rank from, const TxFrame& frame) {
+  const uint64_t bytes = uint64_t{frame.head_bytes} + frame.body_bytes;
   ++counts_.sent;
+  bytes_sent_ += bytes;
   last_sent_ns_ = schedule_.now();
-  const uint64_t bits = (uint64_t{frame.head_bytes} + frame.body_bytes + 24) * 8;
-  const uint64_t wire_ns = bits * 1'000'000'000 / scenario_.link_bits_per_s;
+  const uint64_t wire_ns = (bytes + 24) * 8 * 1'000'000'000 / scenario_.link_bits_per_s;
   uplink_free_ns_[from] = std::max(uplink_free_ns_[from], schedule_.now()) + wire_ns;
   const uint64_t departure_ns = uplink_free_ns_[from];
   const MacAddress mac = destination_of({frame.head, frame.head_bytes});
@@ -58,6 +59,8 @@ uint64_t Fabric::send(Rank from, const TxFrame& frame) {
     return departure_ns;
   }
   const Fate fate = dice(from, to).roll(schedule_.now(), random_);
+  const bool oversized =
+      scenario_.path_frame_bytes_max != 0 && bytes > scenario_.path_frame_bytes_max;
   const bool cut_off = partitioned(from, to);
   if (verdict_.tracing()) {
     verdict_.trace(
@@ -66,10 +69,11 @@ uint64_t Fabric::send(Rank from, const TxFrame& frame) {
         fate.copies == 2 ? " twice" : "",
         fate.copies > 0 && (fate.copy[0].corrupt || fate.copy[0].truncate) ? " damaged" : "");
   }
+  counts_.oversized += oversized;
   counts_.partitioned += cut_off;
   counts_.lost += fate.copies == 0;
   counts_.duplicated += fate.copies == 2;
-  for (uint32_t i = 0; i < fate.copies && !cut_off; ++i) {
+  for (uint32_t i = 0; i < fate.copies && !cut_off && !oversized; ++i) {
     const uint32_t flight = launch(from, to, frame, fate.copy[i]);
     schedule_.at(departure_ns + fate.copy[i].delay_ns, *this, flight);
   }

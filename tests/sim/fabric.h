@@ -12,7 +12,7 @@ namespace pinwire::sim {
 
 struct FabricCounts {
   uint64_t sent, delivered, lost, partitioned, duplicated, corrupted, truncated, overrun,
-      unbuffered, injected;
+      unbuffered, oversized, injected;
 };
 
 class Fabric final : public EventTarget {
@@ -31,6 +31,7 @@ class Fabric final : public EventTarget {
   /// Who wants to know that a port got a frame (to wake its rank).
   void on_delivery(void (*hook)(void*, Rank), void* context) { hook_ = hook, context_ = context; }
   const FabricCounts& counts() const noexcept { return counts_; }
+  uint64_t bytes_sent() const noexcept { return bytes_sent_; }
   uint32_t in_flight() const noexcept { return in_flight_; }
   uint64_t last_sent_ns() const noexcept { return last_sent_ns_; }
   /// Genuine frames seen lately, undamaged: what a stranger on the wire may have recorded.
@@ -70,6 +71,7 @@ class Fabric final : public EventTarget {
   std::vector<uint32_t> unused_flights_;
   std::deque<Recorded> recorded_;
   FabricCounts counts_{};
+  uint64_t bytes_sent_ = 0;
   uint32_t in_flight_ = 0;
   uint64_t start_ns_;
   uint64_t last_sent_ns_ = 0;

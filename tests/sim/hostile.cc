@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kPauseNsMax = 3'000;
 constexpr size_t kEncapsulationBytes = 42;  ///< Ethernet, IPv4, UDP
-constexpr size_t kKeyedBytes = 30;          ///< behind them: what a frame's tag certainly covers
+constexpr size_t kKeyedBytes = 54;  ///< behind them: a frame's header, all of it under its tag
 constexpr size_t kMemoryBytes = 4096;
 
 }  // namespace

@@ -26,6 +26,15 @@ void IdealNetwork::carry_out_due() {
   }
 }
 
+/// When the last message of the same stream happens.
+uint64_t IdealNetwork::last_ns(const Pending& like) const {
+  uint64_t last_ns = 0;
+  for (const auto& [at_ns, other] : pending_) {
+    if (other.from == like.from && other.work.peer == like.work.peer) last_ns = at_ns;
+  }
+  return last_ns;
+}
+
 void IdealNetwork::carry_out(Pending& pending) {
   const Work& work = pending.work;
   IdealDriver& from = *drivers_[pending.from];
@@ -67,7 +76,12 @@ void IdealNetwork::carry_out(Pending& pending) {
 }
 
 Caps IdealDriver::caps() const noexcept {
-  return {.send_bytes_max = 65536, .put_bytes_max = 1 << 20, .atomic64 = kAllAtomics, .in_place_rx = true};
+  return {.send_bytes_max = 65536,
+          .put_bytes_max = 1 << 20,
+          .copied_bytes_max = 65536,
+          .lent_bytes_max = 65536 - kHeadBytesMax,
+          .atomic64 = kAllAtomics,
+          .in_place_rx = true};
 }
 
 Status IdealDriver::open(const OpenInfo&) {
@@ -91,11 +105,27 @@ uint32_t IdealDriver::post(uint32_t, std::span<const Work> work) noexcept {
       const auto* const payload = static_cast<const std::byte*>(one.local);
       pending.copy.assign(payload, payload + one.bytes);
     }
-    const uint64_t delay_ns = network_.random_.below(kDelayNsMax);
-    network_.pending_.emplace(network_.schedule_.now() + delay_ns, std::move(pending));
+    uint64_t at_ns = network_.schedule_.now() + network_.random_.below(kDelayNsMax);
+    if ((one.flags & kWorkFenced) != 0) at_ns = std::max(at_ns, network_.last_ns(pending));
+    if ((one.flags & kWorkLent) != 0) lent_.erase(one.lent);
+    network_.pending_.emplace(at_ns, std::move(pending));
   }
   return accepted;
 }
+
+Lent IdealDriver::lend(uint32_t, Rank, uint64_t) noexcept {
+  for (uint64_t name = 1; name <= kLentBuffers; ++name) {
+    const auto [entry, is_free] = lent_.try_emplace(name);
+    if (!is_free) continue;
+    entry->second.resize(kLentBytes + 16);
+    auto* const payload = reinterpret_cast<std::byte*>(
+        align_up(reinterpret_cast<uintptr_t>(entry->second.data()), uintptr_t{16}));
+    return {payload, kLentBytes, name};
+  }
+  return {};
+}
+
+void IdealDriver::take_back(uint32_t, const Lent& lent) noexcept { lent_.erase(lent.name); }
 
 uint32_t IdealDriver::done(uint32_t, std::span<Done> out) noexcept {
   network_.carry_out_due();

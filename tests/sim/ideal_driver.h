@@ -29,6 +29,7 @@ class IdealNetwork {
     std::vector<std::byte> head;
     std::vector<std::byte> copy;  ///< of the payload, with kWorkCopied
   };
+  uint64_t last_ns(const Pending& like) const;
   void carry_out_due();
   void carry_out(Pending& pending);
 
@@ -51,12 +52,17 @@ class IdealDriver final : public Driver {
   Status unpin(const Region&) override { return success(); }
   void close() override {}
   uint32_t post(uint32_t lane, std::span<const Work> work) noexcept override;
+  Lent lend(uint32_t lane, Rank peer, uint64_t bytes) noexcept override;
+  void take_back(uint32_t lane, const Lent& lent) noexcept override;
   uint32_t done(uint32_t lane, std::span<Done> out) noexcept override;
   uint32_t recv(uint32_t lane, RecvFilter filter, std::span<Recv> out) noexcept override;
   void give_back(uint32_t lane, std::span<const Recv> buffers) noexcept override;
   bool idle(uint32_t) const noexcept override { return done_.empty() && inbox_.empty(); }
   int event_fd(uint32_t) const noexcept override { return -1; }
-  Armed arm(uint32_t lane) noexcept override { return idle(lane) ? Armed::kArmed : Armed::kBusy; }
+  Armed arm(uint32_t lane) noexcept override {
+    if (!idle(lane)) return Armed::kBusy;
+    return network_.pending_.empty() ? Armed::kArmed : Armed::kTimed;
+  }
   const Failure* failure() const noexcept override { return failed_ ? &failure_ : nullptr; }
   void stats(StatSink&) const noexcept override {}
 
@@ -71,6 +77,9 @@ class IdealDriver final : public Driver {
   std::deque<Recv> inbox_;
   std::map<uint64_t, std::vector<std::byte>> buffers_;
   uint64_t next_buffer_ = 1;
+  static constexpr uint64_t kLentBuffers = 8;
+  static constexpr uint64_t kLentBytes = 65536;
+  std::map<uint64_t, std::vector<std::byte>> lent_;  ///< by name
   bool failed_ = false;
   Failure failure_{};
 };

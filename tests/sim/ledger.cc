@@ -14,6 +14,10 @@ const char* name_of(MessageClass cls) {
   return cls == MessageClass::kRequest ? "request" : "reply";
 }
 
+FenceOrder::Stream stream_of(const Message& message) {
+  return {message.from, message.to, message.cls, message.lane};
+}
+
 }  // namespace
 
 uint64_t Ledger::enter(const Message& message) {
@@ -23,7 +27,9 @@ uint64_t Ledger::enter(const Message& message) {
 
 void Ledger::posted(uint64_t number) {
   check(!messages_[number].posted, "a message was posted twice", number);
-  messages_[number].posted = true;
+  Message& message = messages_[number];
+  message.posted = true;
+  if (message.plain) message.place = fences_.posted(stream_of(message));
   ++undelivered_;
 }
 
@@ -59,10 +65,20 @@ uint64_t Ledger::arrived(Rank rank, const Recv& recv) {
                   message.deliveries);
     return Message::kNone;
   }
+  if (!order_kept(number)) return Message::kNone;
   --undelivered_;
   ++delivered_;
   check_bytes(number, recv);
   return number;
+}
+
+bool Ledger::order_kept(uint64_t number) {
+  const Message& message = messages_[number];
+  if (!message.plain) return true;
+  if (fences_.arrived(stream_of(message), message.place, message.fenced)) return true;
+  verdict_.fail("message %lu (%u -> %u) is fenced and came before one that was posted earlier",
+                number, message.from, message.to);
+  return false;
 }
 
 void Ledger::check_bytes(uint64_t number, const Recv& recv) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "driver/work.h"
+#include "fence_order.h"
 #include "verdict.h"
 
 namespace pinwire::sim {
@@ -27,6 +28,11 @@ struct Message {
   uint64_t answers;  ///< the request's number, or kNone
   PutRange put;      ///< of a kPutSend, which the target must see no later than the message
   uint64_t put_id;
+  uint32_t lane = 0;
+  bool plain = false;     ///< a kSend, which fences put in order
+  bool fenced = false;    ///< comes after the plain ones before it
+  uint64_t deadline = 0;  ///< its number there
+  uint64_t place = 0;     ///< among the plain ones of its stream
   bool posted = false;
   uint32_t deliveries = 0;
 
@@ -56,7 +62,10 @@ class Ledger {
   void check_final();
 
  private:
+  bool order_kept(uint64_t number);
+
   Verdict& verdict_;
+  FenceOrder fences_;
   std::vector<Message> messages_;
   uint64_t undelivered_ = 0;
   uint64_t delivered_ = 0;

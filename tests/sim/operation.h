@@ -25,6 +25,8 @@ struct Operation {
   uint64_t put = 0;
   uint64_t get = 0;
   uint32_t cell = 0;
+  Lent lent{};            ///< the driver's memory in which the payload lies, if any
+  uint64_t deadline = 0;  ///< of its Done, or, of a silent one, of the buffer's return
   AtomicOperands operands{};
   alignas(16) std::array<std::byte, kHeadBytesMax> head{};
 };

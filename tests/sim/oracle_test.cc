@@ -21,7 +21,13 @@ Outcome run_with(Break what, uint64_t seed) {
   scenario.lanes = 1;  // an ideal driver has no more
   scenario.operations = 300;
   scenario.window_bytes = 256;  // small: every byte is written many times over
-  scenario.stuck_ns = 50'000'000;
+  scenario.stuck_ns = what == Break::kDelayOperation ? 50'000'000'000 : 50'000'000;
+  scenario.post_alone = 0.02;
+  scenario.poll_alone = 0.2;
+  scenario.post_each = true;
+  scenario.abandon = 1;
+  scenario.lend = 0.2;
+  scenario.fence = 0.3;
   std::unique_ptr<IdealNetwork> network;
   BrokenDriver* suspect = nullptr;
   World world(scenario, [&](World& w, Rank rank) -> std::unique_ptr<Driver> {
@@ -34,6 +40,24 @@ Outcome run_with(Break what, uint64_t seed) {
   });
   const bool good = world.run();
   return {good, suspect->broken(), world.sentence()};
+}
+
+/// What the sentence about a broken promise must say where another check might catch it by chance.
+const char* word_of(Break what) {
+  switch (what) {
+    case Break::kPassFence:
+      return "is fenced";
+    case Break::kDeclareDead:
+      return "gave up";
+    case Break::kNeverDrained:
+      return "not drained";
+    case Break::kKeepLent:
+      return "at first it lent";
+    case Break::kDelayOperation:
+      return "whatever other ranks do";
+    default:
+      return "";
+  }
 }
 
 class OracleCatches : public testing::TestWithParam<Break> {};
@@ -50,7 +74,7 @@ TEST_P(OracleCatches, ABrokenPromise) {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     const Outcome outcome = run_with(GetParam(), seed);
     ASSERT_TRUE(outcome.broken) << "seed " << seed << " gave no occasion";
-    caught += !outcome.good;
+    caught += !outcome.good && outcome.sentence.find(word_of(GetParam())) != std::string::npos;
     if (caught == 1 && !outcome.good) RecordProperty("first", outcome.sentence);
   }
   // Damage that later correct traffic happens to repair is no damage; nothing else may slip
@@ -58,19 +82,20 @@ TEST_P(OracleCatches, ABrokenPromise) {
   const bool repairable = GetParam() == Break::kRepeatPut || GetParam() == Break::kLosePut ||
                           GetParam() == Break::kTearPut || GetParam() == Break::kStrayPut ||
                           GetParam() == Break::kEarlyDone || GetParam() == Break::kAlterGet ||
-                          GetParam() == Break::kChangeHeld;
+                          GetParam() == Break::kChangeHeld || GetParam() == Break::kPassFence;
   EXPECT_GE(caught, repairable ? 3u : 10u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, OracleCatches,
-                         testing::Values(Break::kDropMessage, Break::kDuplicateMessage,
-                                         Break::kAlterMessage, Break::kReroute, Break::kChangeHeld,
-                                         Break::kRequestAsReply, Break::kDropDone,
-                                         Break::kDuplicateDone, Break::kEarlyDone, Break::kLosePut,
-                                         Break::kTearPut, Break::kRepeatPut, Break::kStrayPut,
-                                         Break::kAlterGet, Break::kRepeatAtomic, Break::kSkipAtomic,
-                                         Break::kMessageBeforePut),
-                         [](const auto& tested) { return std::string(break_name(tested.param)); });
+INSTANTIATE_TEST_SUITE_P(
+    Each, OracleCatches,
+    testing::Values(Break::kDropMessage, Break::kDuplicateMessage, Break::kAlterMessage,
+                    Break::kReroute, Break::kChangeHeld, Break::kRequestAsReply, Break::kDropDone,
+                    Break::kDuplicateDone, Break::kEarlyDone, Break::kLosePut, Break::kTearPut,
+                    Break::kRepeatPut, Break::kStrayPut, Break::kAlterGet, Break::kRepeatAtomic,
+                    Break::kSkipAtomic, Break::kMessageBeforePut, Break::kPassFence,
+                    Break::kTakeRefused, Break::kForgeMessage, Break::kDeclareDead,
+                    Break::kNeverDrained, Break::kKeepLent, Break::kDelayOperation),
+    [](const auto& tested) { return std::string(break_name(tested.param)); });
 
 }  // namespace
 }  // namespace pinwire::sim

@@ -59,9 +59,12 @@ struct Scenario {
   uint64_t link_bits_per_s = 25'000'000'000;
   uint32_t switch_buffer_bytes = 1 << 20;  ///< of each output of the switch; beyond it frames drop
   double tx_refuse = 0;                    ///< a tx() takes less than it could
+  double tx_full = 0;                      ///< chance that a tx() finds the port full for a while
+  uint64_t tx_full_ns_max = 0;             ///< the longest such while
   bool zero_copy_tx = false;
   bool checksum_offload = false;
   bool event_fd = false;
+  bool memory_medium = false;  ///< the ports' frames never leave the host
   uint32_t lanes = 1;
   NicConfig nic;
   uint32_t network_depth = 64;
@@ -70,6 +73,7 @@ struct Scenario {
   LinkFaults faults;
   bool asymmetric = false;  ///< each directed link draws a share of `faults` of its own
   std::vector<Partition> partitions;
+  uint32_t path_frame_bytes_max = 0;  ///< longer frames vanish without a word; 0: none does
   bool hostile = false;
 
   // The clients.
@@ -85,6 +89,18 @@ struct Scenario {
   uint64_t stall_ns_max = 3'000'000;
   uint32_t recv_burst = 16;
   uint32_t peers_max = 0;  ///< peers that a rank talks to; 0: all
+  double post_alone = 0;   ///< chance that a client posts a few times without a poll between
+  double poll_alone = 0;   ///< chance that a client polls without posting
+  bool post_each = false;  ///< operations are offered one by one: one refused holds up no other
+  double abandon = 0;      ///< chance that a refused operation is given up (GEX_FLAG_IMMEDIATE)
+  double lend = 0;         ///< chance that a message's payload lies in memory that the driver lends
+  double fence = 0;        ///< chance that a message is fenced
+  uint32_t absent_ranks = 0;    ///< the last ones compute now and then, without a poll
+  bool absent_are_owed = true;  ///< replies to requests that they sent before
+  uint32_t absences = 0;        ///< of each of them
+  uint64_t absence_ns_min = 0;  ///< their lengths are drawn evenly by magnitude
+  uint64_t absence_ns_max = 0;
+  uint64_t heartbeat_ns = 0;  ///< a rank that computes is polled so often, for no message; 0: never
   Crime crime = Crime::kNone;
 
   // What counts as stuck.
@@ -92,6 +108,8 @@ struct Scenario {
 };
 
 std::span<const std::string_view> scenario_names();
+/// The item of issue 19 without which nicfw fails this scenario; 0: CI runs it.
+uint32_t scenario_waits_for(std::string_view name);
 /// `name` "any" draws one of those that CI runs. An unknown name gives ranks == 0.
 Scenario make_scenario(std::string_view name, uint64_t seed);
 

@@ -26,11 +26,14 @@ class Shadow {
   uint64_t begin_put(Rank target, const PutRange& range);
   /// The driver says that the data is there.
   void end_put(uint64_t put);
+  /// The driver did not take the put, and nobody will offer it again.
+  void cancel_put(uint64_t put) { puts_.erase(put); }
   /// Nobody else may touch the range of an unfinished put: does `memory`, of its target, hold it?
   void check_put(uint64_t put, std::span<const std::byte> memory) const;
 
   uint64_t begin_get(Rank target, uint64_t offset, uint64_t bytes);
   void end_get(uint64_t get, std::span<const std::byte> got);
+  void cancel_get(uint64_t get) { gets_.erase(get); }
 
   /// Compares a rank's memory with its image, but for bytes that unfinished puts may have written.
   void check_memory(Rank rank, std::span<const std::byte> memory) const;

@@ -17,7 +17,7 @@ namespace {
 using namespace pinwire;
 using namespace pinwire::sim;
 
-constexpr uint64_t kCampaignSeeds = 200;  ///< from so many on, every fault must have happened
+constexpr uint64_t kCampaignSeeds = 900;  ///< from so many on, every fault must have happened
 
 char replay_line[256];
 
@@ -52,6 +52,7 @@ constexpr CountName kCounts[] = {
     {"truncated", &FabricCounts::truncated},
     {"overran the switch", &FabricCounts::overrun},
     {"found no buffer", &FabricCounts::unbuffered},
+    {"too long for the path", &FabricCounts::oversized},
     {"injected", &FabricCounts::injected},
 };
 
@@ -72,6 +73,9 @@ bool report(const AnyWorld& world, uint64_t seed, bool good, const Options& opti
                 static_cast<double>(world.clock().now() - 1'000'000'000) / 1e6,
                 world.clock().fired());
     print_counts(counts);
+    if constexpr (requires { world.worst_share(); }) {
+      std::printf("the longest operation took %.3f of its deadline\n", world.worst_share());
+    }
   }
   if (!good) std::printf("FAILED %s\n%s", world.sentence().c_str(), replay_line);
   std::fflush(stdout);
@@ -95,10 +99,20 @@ bool saw_every_fault(const FabricCounts& totals, bool am) {
   bool all = true;
   for (const auto& [name, count] : kCounts) {
     if (totals.*count != 0 || (am && count == &FabricCounts::injected)) continue;
+    if (count == &FabricCounts::oversized && scenario_waits_for("mtuhole") != 0) continue;
     std::printf("FAILED no frame in this campaign %s: the scenarios are broken\n", name);
     all = false;
   }
   return all;
+}
+
+void list_scenarios() {
+  for (const auto name : scenario_names()) {
+    const uint32_t item = scenario_waits_for(name);
+    std::printf("%s", name.data());
+    if (item != 0) std::printf(" (not in \"any\" before item %u of issue 19 is mended)", item);
+    std::printf("\n");
+  }
 }
 
 }  // namespace
@@ -121,7 +135,7 @@ int main(int argc, char** argv) {
   app.add_flag("--list", list, "print the scenarios");
   CLI11_PARSE(app, argc, argv);
   if (list) {
-    for (const auto name : scenario_names()) std::printf("%s\n", name.data());
+    list_scenarios();
     return 0;
   }
   if (make_scenario(scenario, 0).ranks == 0) {

@@ -33,12 +33,14 @@ SimPort::SimPort(Rank rank, const Scenario& scenario, const Schedule& schedule, 
   facts_.ip_checksum_offload = scenario.checksum_offload;
   facts_.udp_checksum_offload = scenario.checksum_offload;
   facts_.event_fd = scenario.event_fd;
+  facts_.memory_medium = scenario.memory_medium;
   facts_.speed_bits_per_s = scenario.link_bits_per_s;
   for (uint32_t i = 0; i < scenario.lanes; ++i) {
     queues_.push_back(
         {std::make_unique<RxPool>(scenario.rx_buffers, std::max(facts_.frame_bytes_max, 64u)),
          {},
-         {}});
+         {},
+         0});
   }
 }
 
@@ -69,22 +71,33 @@ void SimPort::check_frame(const TxFrame& frame) {
   }
 }
 
+/// How many of `wanted` frames the transmit ring takes now.
+size_t SimPort::tx_capacity(Queue& queue, size_t wanted) {
+  auto& departures = queue.departures_ns;
+  while (!departures.empty() && departures.front() <= schedule_.now()) departures.pop_front();
+  if (schedule_.now() < queue.full_until_ns) return 0;
+  if (random_.chance(scenario_.tx_full)) {
+    queue.full_until_ns = schedule_.now() + 1 + random_.below(scenario_.tx_full_ns_max);
+    return 0;
+  }
+  size_t frames = std::min<size_t>(wanted, facts_.tx_burst_max);
+  frames = std::min<size_t>(frames, scenario_.tx_ring_frames - departures.size());
+  if (frames > 0 && random_.chance(scenario_.tx_refuse)) frames = random_.below(frames);
+  return frames;
+}
+
 uint32_t SimPort::tx(uint32_t queue, std::span<const TxFrame> frames) noexcept {
   if (queue >= queues_.size()) {
     verdict_.fail("rank %u sent on queue %u of %zu", rank_, queue, queues_.size());
     return 0;
   }
-  auto& departures = queues_[queue].departures_ns;
-  while (!departures.empty() && departures.front() <= schedule_.now()) departures.pop_front();
-  size_t room = std::min<size_t>(frames.size(), facts_.tx_burst_max);
-  room = std::min<size_t>(room, scenario_.tx_ring_frames - departures.size());
-  if (room > 0 && random_.chance(scenario_.tx_refuse)) room = random_.below(room);
-  for (size_t i = 0; i < room; ++i) {
+  const size_t taken = tx_capacity(queues_[queue], frames.size());
+  for (size_t i = 0; i < taken; ++i) {
     check_frame(frames[i]);
     if (verdict_.failed()) return static_cast<uint32_t>(i);
-    departures.push_back(fabric_.send(rank_, frames[i]));
+    queues_[queue].departures_ns.push_back(fabric_.send(rank_, frames[i]));
   }
-  return static_cast<uint32_t>(room);
+  return static_cast<uint32_t>(taken);
 }
 
 bool SimPort::deliver(std::span<const std::byte> frame) {
@@ -96,7 +109,8 @@ bool SimPort::deliver(std::span<const std::byte> frame) {
                                 ? nullptr
                                 : queues_[queue].pool->take(frame);
   if (buffer == nullptr) return false;
-  const bool good = scenario_.checksum_offload && checksums_good(frame);
+  const bool good =
+      scenario_.memory_medium || (scenario_.checksum_offload && checksums_good(frame));
   queues_[queue].waiting.push_back({buffer, static_cast<uint32_t>(frame.size()), good});
   return true;
 }

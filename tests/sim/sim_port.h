@@ -48,12 +48,14 @@ class SimPort final : public Port {
     std::unique_ptr<RxPool> pool;
     std::deque<Waiting> waiting;
     std::deque<uint64_t> departures_ns;  ///< of frames in the transmit ring
+    uint64_t full_until_ns = 0;
   };
   struct Attached {
     const std::byte* base;
     uint64_t bytes;
   };
   void check_frame(const TxFrame& frame);
+  size_t tx_capacity(Queue& queue, size_t wanted);
 
   Rank rank_;
   const Scenario& scenario_;

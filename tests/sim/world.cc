@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace pinwire::sim {
 namespace {
@@ -9,7 +10,15 @@ namespace {
 constexpr uint64_t kQuietNs = 200'000'000;         ///< without a frame: the network is at rest
 constexpr uint64_t kQuietWaitNs = 10'000'000'000;  ///< longest wait for that
 constexpr uint64_t kEventsMax = 30'000'000;
+constexpr uint64_t kRestNs = 20'000'000;  ///< without progress: ranks poll rarely from then on
 constexpr uint64_t kIdleNsMax = 1'000'000;
+constexpr uint64_t kArmNs = 10'000;  ///< a rank that would pause longer tries to sleep
+constexpr uint64_t kLongRestNs = 1'000'000'000;
+constexpr uint64_t kLongIdleNsMax = 5'000'000;
+constexpr uint64_t kPostsAloneMax = 20;
+constexpr double kAbsenceChance = 0.02;     ///< that a rank computes after a turn
+constexpr uint64_t kSpacedNsMax = 100'000;  ///< between posts without a poll
+constexpr uint64_t kDeadlineEvents = 4096;  ///< deadlines are looked at once in so many
 constexpr uint64_t kForever = ~uint64_t{0};
 
 }  // namespace
@@ -36,6 +45,7 @@ World::~World() = default;
 bool World::run() {
   open();
   if (!verdict_.failed()) work();
+  if (verdict_.failed()) verdict_.trace("it stands so%s", states().c_str());
   if (!verdict_.failed() && scenario_.crime == Crime::kNone) settle();
   if (!verdict_.failed()) close();
   return !verdict_.failed();
@@ -67,6 +77,10 @@ void World::open() {
     if (!region.ok()) return verdict_.fail("pin: %s", region.sentence().c_str());
     memory.region = *region;
     clients_.push_back(std::make_unique<Client>(rank, *drivers_[rank], cluster_));
+    lendable_.push_back(lendable(rank));
+    if (rank >= scenario_.ranks - scenario_.absent_ranks) {
+      paces_[rank].absences_left = scenario_.absences;
+    }
     poll_at(rank, schedule_.now() + random_.below(scenario_.poll_ns + 1));
   }
   if (scenario_.hostile) hostile_ = std::make_unique<Hostile>(*this, info, addresses);
@@ -88,11 +102,14 @@ void World::work() {
 /// The network must come to rest by itself, and stay so; then memory must be what it should be.
 void World::settle() {
   if (hostile_) hostile_->stop();
+  end_absences();
   const uint64_t start_ns = schedule_.now();
   while (!verdict_.failed()) {
     const uint64_t quiet_since_ns = std::max(fabric_.last_sent_ns(), start_ns);
-    if (schedule_.now() > quiet_since_ns + kQuietNs && fabric_.in_flight() == 0) break;
+    const bool quiet = schedule_.now() > quiet_since_ns + kQuietNs && fabric_.in_flight() == 0;
+    if (quiet && all_drained()) break;
     if (schedule_.now() > start_ns + kQuietWaitNs) {
+      if (quiet) break;  // check_at_rest() tells what is left
       return verdict_.fail("all work is done, but frames are still being sent");
     }
     if (!schedule_.step()) return verdict_.fail("no event is left");
@@ -103,15 +120,53 @@ void World::settle() {
   }
   for (Rank rank = 0; rank < scenario_.ranks; ++rank) {
     cluster_.atomics.check_final(rank, cluster_.memories[rank]->cells());
+    check_at_rest(rank);
+  }
+}
+
+bool World::all_drained() const {
+  for (const auto& driver : drivers_) {
     for (uint32_t lane = 0; lane < scenario_.lanes; ++lane) {
-      if (drivers_[rank]->idle(lane)) continue;
-      verdict_.fail("rank %u, lane %u is not idle at rest", rank, lane);
-    }
-    if (fabric_.port(rank).buffers_held() != 0) {
-      verdict_.fail("rank %u holds %u receive buffers at rest", rank,
-                    fabric_.port(rank).buffers_held());
+      if (!driver->drained(lane)) return false;
     }
   }
+  return true;
+}
+
+/// Every buffer is back where it belongs, and nothing waits for anything.
+void World::check_at_rest(Rank rank) {
+  for (uint32_t lane = 0; lane < scenario_.lanes; ++lane) {
+    if (!drivers_[rank]->idle(lane)) {
+      verdict_.fail("rank %u, lane %u is not idle at rest", rank, lane);
+    }
+    if (!drivers_[rank]->drained(lane)) {
+      verdict_.fail("rank %u, lane %u is not drained at rest: it would never exit", rank, lane);
+    }
+  }
+  if (fabric_.port(rank).buffers_held() != 0) {
+    verdict_.fail("rank %u holds %u receive buffers at rest", rank,
+                  fabric_.port(rank).buffers_held());
+  }
+  const uint64_t lendable_now = lendable(rank);
+  if (lendable_now != lendable_[rank]) {
+    verdict_.fail("rank %u lends %lu buffers at rest, at first it lent %lu", rank, lendable_now,
+                  lendable_[rank]);
+  }
+}
+
+/// How many buffers the rank's driver lends. It gets them back.
+uint64_t World::lendable(Rank rank) {
+  Driver& driver = *drivers_[rank];
+  std::vector<Lent> lent;
+  for (uint32_t lane = 0; lane < scenario_.lanes; ++lane) {
+    const size_t first = lent.size();
+    for (Lent one = driver.lend(lane, rank, 1); one.payload != nullptr;) {
+      lent.push_back(one);
+      one = driver.lend(lane, rank, 1);
+    }
+    for (size_t i = first; i < lent.size(); ++i) driver.take_back(lane, lent[i]);
+  }
+  return lent.size();
 }
 
 void World::close() {
@@ -135,14 +190,32 @@ void World::fire(uint64_t rank_and_generation) {
 }
 
 void World::poll(Rank rank) {
-  paces_[rank].absent = false;
+  Pace& pace = paces_[rank];
+  if (schedule_.now() < pace.absent_until_ns) {
+    clients_[rank]->heartbeat();
+    return poll_at(rank, next_heartbeat_ns(pace));
+  }
+  if (pace.absent) cluster_.last_progress_ns = schedule_.now();
+  pace.absent = false;
   const uint64_t reads = schedule_.reads();
-  const bool moved = clients_[rank]->step();
+  const bool moved = clients_[rank]->step(draw_turn(pace));
   if (schedule_.reads() > reads + scenario_.lanes) {
     verdict_.fail("rank %u read the clock %lu times in one poll", rank, schedule_.reads() - reads);
   }
   check_failure(rank);
   poll_at(rank, schedule_.now() + pause(rank, moved));
+}
+
+Turn World::draw_turn(Pace& pace) {
+  if (pace.posts_left > 0) {
+    --pace.posts_left;
+    return Turn::kPost;
+  }
+  if (random_.chance(scenario_.post_alone)) {
+    pace.posts_left = static_cast<uint32_t>(random_.below(kPostsAloneMax));
+    return Turn::kPost;
+  }
+  return random_.chance(scenario_.poll_alone) ? Turn::kPoll : Turn::kWhole;
 }
 
 void World::poll_at(Rank rank, uint64_t time_ns) {
@@ -161,12 +234,62 @@ uint64_t World::pause(Rank rank, bool moved) {
     pace.absent = true;
     return 1 + random_.below(scenario_.stall_ns_max);
   }
+  if (pace.absences_left > 0 && random_.chance(kAbsenceChance)) return draw_absence(pace);
+  if (pace.posts_left > 0 && random_.chance(0.5)) {
+    pace.absent = true;
+    return 1 + random_.below(kSpacedNsMax);
+  }
   pace.absent = slow;
-  const bool at_rest = schedule_.now() - cluster_.last_progress_ns > 20'000'000;
-  const uint64_t idle_ns = std::max(base_ns, at_rest ? kIdleNsMax : scenario_.poll_idle_ns_max);
+  const uint64_t idle_ns = std::max(base_ns, longest_idle_ns());
   pace.interval_ns = moved ? base_ns : std::min(pace.interval_ns * 2 + 1, idle_ns);
-  if (pace.interval_ns > 10'000 && !clients_[rank]->arm()) pace.interval_ns = base_ns;
+  if (pace.interval_ns > kArmNs) {
+    const Armed how = clients_[rank]->arm();
+    // A rank that spins serves its timers at once; one that sleeps at rest, a little late.
+    const bool spins = (how == Armed::kBusy && idle_ns < kLongIdleNsMax) ||
+                       (how == Armed::kTimed && idle_ns < kIdleNsMax);
+    if (spins) pace.interval_ns = base_ns;
+  }
   return pace.interval_ns / 2 + random_.below(pace.interval_ns + 1);
+}
+
+/// The rank computes. When it is back it may post before it polls.
+uint64_t World::draw_absence(Pace& pace) {
+  --pace.absences_left;
+  pace.absent = true;
+  pace.posts_left = static_cast<uint32_t>(random_.below(3));
+  const double magnitudes = std::log(static_cast<double>(scenario_.absence_ns_max) /
+                                     static_cast<double>(scenario_.absence_ns_min));
+  const double share = static_cast<double>(random_.below(1'000'000)) / 1e6;
+  const double length_ns =
+      static_cast<double>(scenario_.absence_ns_min) * std::exp(share * magnitudes);
+  pace.absent_until_ns = schedule_.now() + static_cast<uint64_t>(length_ns);
+  return next_heartbeat_ns(pace) - schedule_.now();
+}
+
+uint64_t World::next_heartbeat_ns(const Pace& pace) const {
+  if (scenario_.heartbeat_ns == 0) return pace.absent_until_ns;
+  return std::min(pace.absent_until_ns, schedule_.now() + scenario_.heartbeat_ns);
+}
+
+uint64_t World::longest_idle_ns() const {
+  const uint64_t rest_ns = schedule_.now() - cluster_.last_progress_ns;
+  if (rest_ns > kLongRestNs) return kLongIdleNsMax;
+  return rest_ns > kRestNs ? kIdleNsMax : scenario_.poll_idle_ns_max;
+}
+
+void World::end_absences() {
+  for (Rank rank = 0; rank < scenario_.ranks; ++rank) {
+    Pace& pace = paces_[rank];
+    pace.absences_left = 0;
+    pace.absent_until_ns = 0;
+    if (pace.absent) poll_at(rank, schedule_.now() + random_.below(kIdleNsMax));
+  }
+}
+
+bool World::somebody_computes() const {
+  return std::any_of(paces_.begin(), paces_.end(), [this](const Pace& pace) {
+    return pace.absent_until_ns + kRestNs > schedule_.now();  // and is not back for a moment only
+  });
 }
 
 void World::wake(Rank rank) {
@@ -180,13 +303,23 @@ void World::wake(Rank rank) {
 
 void World::check_alive() {
   if (schedule_.fired() > kEventsMax) return verdict_.fail("%lu events: it runs away", kEventsMax);
-  if (schedule_.now() < cluster_.last_progress_ns + scenario_.stuck_ns) return;
+  if (schedule_.fired() % kDeadlineEvents == 0) cluster_.deadlines.check();
+  const uint64_t since_ns = std::max(cluster_.last_progress_ns, computed_ns_);
+  if (schedule_.now() < since_ns + scenario_.stuck_ns) return;
+  if (somebody_computes()) {
+    computed_ns_ = schedule_.now();
+    return;
+  }
+  verdict_.fail("stuck for %lu ms, %lu messages undelivered%s", scenario_.stuck_ns / 1'000'000,
+                cluster_.ledger.undelivered(), states().c_str());
+}
+
+std::string World::states() const {
   std::string states;
   for (const auto& client : clients_) {
     if (!client->finished() && states.size() < 600) states += "; " + client->state();
   }
-  verdict_.fail("stuck for %lu ms, %lu messages undelivered%s", scenario_.stuck_ns / 1'000'000,
-                cluster_.ledger.undelivered(), states.c_str());
+  return states;
 }
 
 /// Only the criminal may see its driver fail, or, of a cut, both sides of it.

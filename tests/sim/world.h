@@ -32,6 +32,8 @@ class World final : public EventTarget {
   Schedule& clock() noexcept { return schedule_; }
   const Schedule& clock() const noexcept { return schedule_; }
   const Fabric& fabric() const noexcept { return fabric_; }
+  /// The greatest share of its deadline that an operation took.
+  double worst_share() const noexcept { return cluster_.deadlines.worst_share(); }
   Verdict& verdict() noexcept { return verdict_; }
   Fabric& fabric() noexcept { return fabric_; }
   Cluster& cluster() noexcept { return cluster_; }
@@ -44,7 +46,10 @@ class World final : public EventTarget {
     uint64_t interval_ns = 0;
     uint64_t next_ns = 0;
     uint32_t generation = 0;
-    bool absent = false;  ///< stalled: arrivals do not wake it
+    uint32_t absences_left = 0;
+    uint64_t absent_until_ns = 0;
+    uint32_t posts_left = 0;  ///< turns without a poll that are still to come
+    bool absent = false;      ///< it computes: arrivals do not wake it
   };
   void open();
   void work();
@@ -54,11 +59,21 @@ class World final : public EventTarget {
   void poll_at(Rank rank, uint64_t time_ns);
   void wake(Rank rank);
   uint64_t pause(Rank rank, bool moved);
+  Turn draw_turn(Pace& pace);
+  uint64_t draw_absence(Pace& pace);
+  uint64_t longest_idle_ns() const;
+  uint64_t next_heartbeat_ns(const Pace& pace) const;
+  void end_absences();
+  bool somebody_computes() const;
   void check_alive();
+  std::string states() const;
+  void check_at_rest(Rank rank);
   void check_failure(Rank rank);
   void start_crime();
   bool crime_solved();
   bool all_finished() const;
+  bool all_drained() const;
+  uint64_t lendable(Rank rank);
 
   Scenario scenario_;
   Schedule schedule_;
@@ -71,7 +86,9 @@ class World final : public EventTarget {
   std::vector<std::unique_ptr<Client>> clients_;
   std::vector<Pace> paces_;
   std::unique_ptr<Hostile> hostile_;
-  uint64_t crime_ns_ = 0;  ///< when it happens; 0: never
+  std::vector<uint64_t> lendable_;  ///< how much each rank's lanes lend while nothing is lent
+  uint64_t computed_ns_ = 0;        ///< somebody computed then, and nothing else moved
+  uint64_t crime_ns_ = 0;           ///< when it happens; 0: never
   uint64_t crime_start_ns_ = 0;
   Rank criminal_ = 0;
   Rank victim_ = 0;

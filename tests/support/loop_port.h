@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "core/base/random.h"
+#include "core/base/udp_ports.h"
+#include "nicfw/bytes.h"
 #include "nicfw/clock.h"
 #include "nicfw/port.h"
 
@@ -165,8 +167,9 @@ class LoopPort final : public Port {
 
   Ring& ring_of(const std::byte* frame, uint32_t bytes) noexcept {
     if (rings_.size() == 1) return rings_[0];
-    const uint32_t last = bytes < 38 ? 0 : std::to_integer<uint32_t>(frame[37]);
-    return rings_[(last - (4791 & 0xff)) % rings_.size()];
+    if (bytes < 38) return rings_[0];
+    const uint32_t udp_port = load_network<uint16_t>(frame + 36);
+    return rings_[(udp_port - kDefaultUdpPort) % rings_.size()];
   }
 
   bool arrive(const TxFrame& frame) noexcept {

@@ -58,6 +58,15 @@ TEST(DeviceTraits, BodiesInPlaceOnlyWhereTheDeviceReachesThem) {
   EXPECT_EQ(device_traits({.driver = "net_ixgbe"}).body_path, BodyPath::kCopy);
 }
 
+TEST(DeviceTraits, DevicesThatTheKernelUsesTooAreIsolated) {
+  EXPECT_TRUE(device_traits({.driver = "mlx5_pci"}).shares_with_kernel);
+  EXPECT_TRUE(device_traits({.driver = "net_mlx4"}).shares_with_kernel);
+  EXPECT_TRUE(
+      device_traits({.driver = "net_tap", .arguments = "iface=t,remote=eth0"}).shares_with_kernel);
+  EXPECT_FALSE(device_traits({.driver = "net_tap", .arguments = "iface=t"}).shares_with_kernel);
+  EXPECT_FALSE(device_traits({.driver = "net_ixgbe"}).shares_with_kernel);
+}
+
 TEST(DeviceTraits, TheOldestGigabitNicsWantPowersOfTwoAndDoNotWake) {
   EXPECT_TRUE(device_traits({.driver = "net_e1000_em"}).power_of_two_buffers);
   EXPECT_FALSE(device_traits({.driver = "net_e1000_em"}).wakes);

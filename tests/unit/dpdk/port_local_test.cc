@@ -18,44 +18,10 @@
 #include "driver/dpdk/port_memory.h"
 #include "driver/dpdk/tsc_clock.h"
 #include "driver/dpdk/vhost_notice.h"
-#include "tests/unit/dpdk/two_processes.h"
+#include "tests/unit/dpdk/local_port.h"
 
 namespace pinwire {
 namespace {
-
-EalOptions small_eal(const std::string& directory, uint32_t mib = 192) {
-  EalRequest request;
-  request.file_prefix = "pinwire-test-" + std::to_string(getpid());
-  request.cpus = usable_cpus();
-  request.memory_bytes = uint64_t{mib} << 20;
-  request.huge = HugePages::kNever;
-  EalOptions options;
-  options.plan = plan_eal(request);
-  options.runtime_dir = directory;
-  return options;
-}
-
-/// Runs `body` in a child with EAL up; "" if it was content and left nothing behind.
-void with_eal(const std::function<std::string()>& body) {
-  const ScratchDirectory scratch;
-  const auto said = run_processes(1, 30, [&](uint32_t, Meeting&) -> std::string {
-    if (Status started = eal_start(small_eal(scratch.path())); !started) return started.sentence();
-    const std::string wrong = body();
-    eal_stop();
-    return wrong;
-  });
-  EXPECT_EQ(said[0], "");
-  EXPECT_EQ(scratch.entries(), std::vector<std::string>{});
-}
-
-DpdkPortOptions vdev(const char* device, const char* arguments) {
-  DpdkPortOptions options;
-  options.device = device;
-  options.make_vdev = true;
-  options.device_arguments = arguments;
-  options.rx_buffers = 256;
-  return options;
-}
 
 /// A ring port whose transmit queue feeds its own receive queue.
 Result<std::unique_ptr<DpdkPort>> loop_port() { return open_dpdk_port(vdev("net_ring0", "")); }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <vector>
 
 #include "core/base/random.h"
@@ -51,6 +52,19 @@ TEST(Crc32c, ContinuesAcrossAnyCut) {
 TEST(Crc32c, TheStartBindsTheLength) {
   const std::vector<uint8_t> zeros(64, 0);
   EXPECT_NE(crc32c(crc32c_start(32), zeros.data(), 32), crc32c(crc32c_start(33), zeros.data(), 33));
+}
+
+/// A register of zero takes zeros without a trace: four bytes that equal it bring it there.
+TEST(Crc32c, ZerosCannotBeAddedWhereTheRegisterIsZero) {
+  for (const uint32_t length : {4u, 8u, 64u, 1'400u}) {
+    std::vector<uint8_t> data(2 * length, 0);
+    const uint32_t start = crc32c_start(length);
+    std::memcpy(data.data(), &start, sizeof start);
+    ASSERT_EQ(crc32c(start, data.data(), length), 0u);
+    for (const uint32_t longer : {length + 1, length + 16, 2 * length}) {
+      EXPECT_NE(crc32c(crc32c_start(longer), data.data(), longer), 0u) << longer;
+    }
+  }
 }
 
 }  // namespace

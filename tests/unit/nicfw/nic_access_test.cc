@@ -92,6 +92,31 @@ INSTANTIATE_TEST_SUITE_P(
                 }}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
+/// The target serves a part of a get, and then its client unpins the memory.
+TEST(NicFailure, AGetWhoseRegionVanishesIsRefused) {
+  NicGroup group({});
+  const std::vector<uint8_t> source(1 << 20, 7);  // more than a window carries
+  std::vector<uint8_t> target(source.size());
+  const Region region = group.pin(1, const_cast<uint8_t*>(source.data()), source.size());
+  Work get = get_work(1, target.data(), source.size(), source.data(), region.remote_key);
+  get.cookie = 11;
+  ASSERT_TRUE(group.post(0, get));
+  group.poll(1);
+  ASSERT_GT(group.port(0).waiting(), 0u) << "the target has begun";
+  ASSERT_TRUE(group.nic(1).unpin(region).ok());
+  group.run(50, 0, 10'000);
+  const auto dones = group.dones(0);
+  ASSERT_EQ(dones.size(), 1u) << "the initiator waits for ever";
+  EXPECT_EQ(dones[0].status, WorkStatus::kRemoteAccess);
+  EXPECT_EQ(dones[0].cookie, 11u);
+  ASSERT_NE(group.nic(0).failure(), nullptr);
+  const std::string sentence = group.nic(0).failure()->sentence;
+  EXPECT_NE(sentence.find("rank 1 refused rank 0's access to 1048576 bytes"), std::string::npos)
+      << sentence;
+  EXPECT_NE(sentence.find("no memory is pinned there"), std::string::npos) << sentence;
+  EXPECT_EQ(group.nic(1).failure(), nullptr);
+}
+
 TEST(NicFailure, ASilentPeerIsUnreachable) {
   NicGroup group({.config = {.peer_timeout_ns = 50'000'000}});
   const uint64_t word = 5;

@@ -69,5 +69,43 @@ INSTANTIATE_TEST_SUITE_P(
                     Wire{{.loss = 0.2, .reorder = 0.5}, 4, false},
                     Wire{{.loss = 0.2, .reorder = 0.5}, 8, true}));
 
+/// Rank 1's first message is lost, and its fenced one waits; rank 2's come out of order.
+TEST(NicFenceOfMany, WaitsForTheFramesOfItsOwnSenderAlone) {
+  NicGroup group({.ranks = 3, .config = {.coalesce = false}});
+  const uint64_t words[] = {10, 11, 20, 21};
+  const auto send = [&](uint32_t from, uint64_t number, uint8_t flags) {
+    Work work = send_work(0, MessageClass::kRequest, &words[number], 8);
+    work.flags = static_cast<uint8_t>(work.flags | flags);
+    return group.post(from, work);
+  };
+  ASSERT_TRUE(send(1, 0, 0));
+  group.port(0).lose_waiting();
+  ASSERT_TRUE(send(1, 1, kWorkFenced));
+  EXPECT_TRUE(group.poll(0).empty());
+  ASSERT_TRUE(send(2, 2, 0) && send(2, 3, 0));
+  group.port(0).swap_waiting(0, 1);
+  EXPECT_EQ(group.poll(0), (std::vector<uint64_t>{21, 20}));
+  EXPECT_EQ(group.run(500, 0, 10'000), (std::vector<uint64_t>{10, 11}));
+}
+
+/// Each message waits for all before it, which need buffers, too, and of which many are lost.
+TEST(NicFenceOfMany, MessagesThatWaitLeaveBuffersToThoseThatTheyWaitFor) {
+  constexpr uint64_t kCount = 100;
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    NicGroup group({.rx_buffers = 8, .network_depth = kCount, .config = {.coalesce = false}});
+    group.set_faults({.loss = 0.4, .seed = seed});
+    uint64_t posted = 0;
+    std::vector<uint64_t> got;
+    for (int round = 0; round < 100'000 && got.size() < kCount; ++round) {
+      Work work = send_work(1, MessageClass::kRequest, &posted, 8);
+      work.flags |= kWorkFenced;
+      while (posted < kCount && group.post(0, work)) ++posted;
+      for (const uint64_t word : group.run(1, 1, 200'000)) got.push_back(word);
+    }
+    ASSERT_EQ(got.size(), kCount) << "seed " << seed;
+    for (uint64_t i = 0; i < kCount; ++i) EXPECT_EQ(got[i], i);
+  }
+}
+
 }  // namespace
 }  // namespace pinwire

@@ -4,54 +4,10 @@
 #include <cstring>
 #include <functional>
 
-#include "nicfw/crc32c.h"
-#include "nicfw/wire.h"
-#include "tests/support/nic_group.h"
+#include "tests/support/frame_forger.h"
 
 namespace pinwire {
 namespace {
-
-/// Makes frames as rank 0 would, with whatever is wrong with them.
-class Forger {
- public:
-  explicit Forger(NicGroup& group) : group_(group) {
-    header.source = 0;
-    key = FrameKey(NicGroup::kJobKey, 0);
-    job_tag = key.job_tag();
-  }
-  void add(const Record& record, const void* payload = nullptr) {
-    used_ = (used_ + 15) & ~size_t{15};
-    const uint32_t fields = encode_record(bytes_ + kRecordsOffset + used_, record);
-    if (payload != nullptr) {
-      std::memcpy(bytes_ + kRecordsOffset + used_ + fields, payload, record.bytes);
-    }
-    used_ += fields + record.bytes;
-  }
-  void raw(size_t count) { used_ = count; }
-  std::byte* records() { return bytes_ + kRecordsOffset; }
-  void inject(uint32_t cut = 0) {
-    const Endpoint from{{2, 0, 0, 0, 0, 1}, 0x0a000001, 4791, 0, 0};
-    const Endpoint to{{2, 0, 0, 0, 0, 2}, 0x0a000002, 4791, 0, 0};
-    const auto count = static_cast<uint32_t>(kRecordsOffset + used_);
-    encode_encapsulation(bytes_, from, to, count);
-    header.record_bytes = static_cast<uint16_t>(used_);
-    header.checked_bytes = header.record_bytes;
-    const uint32_t crc =
-        crc32c(crc32c_start(header.checked_bytes), bytes_ + kRecordsOffset, header.checked_bytes);
-    encode_header(bytes_, header, key, job_tag, destination, crc);
-    ASSERT_TRUE(group_.port(1).inject(bytes_, count - cut));
-  }
-
-  FrameHeader header;
-  FrameKey key;
-  uint16_t job_tag = 0;
-  Rank destination = 1;
-
- private:
-  NicGroup& group_;
-  alignas(16) std::byte bytes_[1514] = {};
-  size_t used_ = 0;
-};
 
 struct Memory {
   uint64_t words[8] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -87,7 +43,7 @@ const uint64_t kPayload[8] = {90, 91, 92, 93, 94, 95, 96, 97};
 struct Forgery {
   const char* name;
   const char* counter;
-  std::function<void(Forger&, const Memory&)> forge;
+  std::function<void(FrameForger&, const Memory&)> forge;
 };
 
 class NicForged : public testing::TestWithParam<Forgery> {};
@@ -96,7 +52,7 @@ TEST_P(NicForged, ChangesNothingAndIsCounted) {
   NicGroup group({});
   Memory memory;
   memory.region = group.pin(1, memory.words, sizeof memory.words);
-  Forger forger(group);
+  FrameForger forger(group);
   GetParam().forge(forger, memory);
   const std::string counter = std::string("rx_drop_") + GetParam().counter;
   EXPECT_TRUE(group.run(5, 1).empty());
@@ -111,93 +67,94 @@ TEST_P(NicForged, ChangesNothingAndIsCounted) {
   EXPECT_EQ(group.run(60, 1, 50'000), std::vector<uint64_t>{5});
 }
 
-void plain(Forger& f) { f.add(message(8), kPayload); }
+void plain(FrameForger& f) { f.add(message(8), kPayload); }
 
 INSTANTIATE_TEST_SUITE_P(
     Each, NicForged,
     testing::Values(Forgery{"WrongJobKeyAndTag", "job",
-                            [](Forger& f, const Memory&) {
+                            [](FrameForger& f, const Memory&) {
                               f.key = FrameKey(99, 0);
                               f.job_tag = f.key.job_tag();
                               plain(f);
                               f.inject();
                             }},
                     Forgery{"WrongJobKey", "tag",
-                            [](Forger& f, const Memory&) {
+                            [](FrameForger& f, const Memory&) {
                               f.key = FrameKey(99, 0);
                               plain(f);
                               f.inject();
                             }},
                     Forgery{"ForAnotherRank", "tag",
-                            [](Forger& f, const Memory&) {
+                            [](FrameForger& f, const Memory&) {
                               f.destination = 0;
                               plain(f);
                               f.inject();
                             }},
                     Forgery{"ForAnotherLane", "tag",
-                            [](Forger& f, const Memory&) {
+                            [](FrameForger& f, const Memory&) {
                               f.key = FrameKey(NicGroup::kJobKey, 1);
                               plain(f);
                               f.inject();
                             }},
                     Forgery{"Truncated", "runt",
-                            [](Forger& f, const Memory&) {
+                            [](FrameForger& f, const Memory&) {
                               plain(f);
                               f.inject(1);
                             }},
                     Forgery{"FromARankThatDoesNotExist", "source",
-                            [](Forger& f, const Memory&) {
+                            [](FrameForger& f, const Memory&) {
                               f.header.source = 2;
                               plain(f);
                               f.inject();
                             }},
                     Forgery{"AcknowledgesWhatWasNeverSent", "ack",
-                            [](Forger& f, const Memory&) {
+                            [](FrameForger& f, const Memory&) {
                               f.header.acks[1] = 1;
                               plain(f);
                               f.inject();
                             }},
                     Forgery{"SequenceBeyondTheWindow", "sequence",
-                            [](Forger& f, const Memory&) {
+                            [](FrameForger& f, const Memory&) {
                               f.header.sequence = kWindowFramesMax;
                               plain(f);
                               f.inject();
                             }},
                     Forgery{"SequenceOfThePast", "duplicate",
-                            [](Forger& f, const Memory&) {
+                            [](FrameForger& f, const Memory&) {
                               f.header.sequence = 0xffffffff;
                               plain(f);
                               f.inject();
                             }},
-                    Forgery{"NoRecords", "record", [](Forger& f, const Memory&) { f.inject(); }},
+                    Forgery{"NoRecords", "record",
+                            [](FrameForger& f, const Memory&) { f.inject(); }},
                     Forgery{"UnknownRecord", "record",
-                            [](Forger& f, const Memory&) {
+                            [](FrameForger& f, const Memory&) {
                               plain(f);
                               f.records()[0] = std::byte{99};
                               f.inject();
                             }},
                     Forgery{"RecordLongerThanTheFrame", "record",
-                            [](Forger& f, const Memory&) {
+                            [](FrameForger& f, const Memory&) {
                               f.add(message(8), kPayload);
                               f.records()[2] = std::byte{9};
                               f.inject();
                             }},
                     Forgery{"GoodPutBeforeABadRecord", "record",
-                            [](Forger& f, const Memory& m) {
+                            [](FrameForger& f, const Memory& m) {
                               f.header.flags = static_cast<uint8_t>(Flow::kOneSided);
                               f.add(put(m, 64), kPayload);
                               f.add(message(8), kPayload);  // messages do not travel in this flow
                               f.inject();
                             }},
                     Forgery{"PutThatIsLongerThanItSays", "record",
-                            [](Forger& f, const Memory& m) {
+                            [](FrameForger& f, const Memory& m) {
                               Record record = put(m, 16);
                               record.length = 8;
                               f.add(record, kPayload);
                               f.inject();
                             }},
                     Forgery{"PutWhoseOffsetWrapsAround", "record",
-                            [](Forger& f, const Memory& m) {
+                            [](FrameForger& f, const Memory& m) {
                               Record record = put(m, 8);
                               record.address = 8;
                               record.offset = 16;
@@ -206,13 +163,13 @@ INSTANTIATE_TEST_SUITE_P(
                               f.inject();
                             }},
                     Forgery{"GetInTheReplyFlow", "record",
-                            [](Forger& f, const Memory& m) {
+                            [](FrameForger& f, const Memory& m) {
                               f.header.flags = static_cast<uint8_t>(Flow::kReply);
                               f.add(of_type(RecordType::kGet, m));
                               f.inject();
                             }},
                     Forgery{"GetOfNothing", "record",
-                            [](Forger& f, const Memory& m) {
+                            [](FrameForger& f, const Memory& m) {
                               f.header.flags = static_cast<uint8_t>(Flow::kOneSided);
                               Record record = of_type(RecordType::kGet, m);
                               record.length = 0;
@@ -220,7 +177,7 @@ INSTANTIATE_TEST_SUITE_P(
                               f.inject();
                             }},
                     Forgery{"UnknownAtomic", "record",
-                            [](Forger& f, const Memory& m) {
+                            [](FrameForger& f, const Memory& m) {
                               f.header.flags = static_cast<uint8_t>(Flow::kOneSided);
                               Record record = of_type(RecordType::kAtomic, m);
                               record.code = 9;
@@ -228,7 +185,7 @@ INSTANTIATE_TEST_SUITE_P(
                               f.inject();
                             }},
                     Forgery{"DataOfAGetThatNobodyPosted", "operation",
-                            [](Forger& f, const Memory& m) {
+                            [](FrameForger& f, const Memory& m) {
                               f.header.flags = static_cast<uint8_t>(Flow::kReply);
                               Record record = of_type(RecordType::kGetData, m);
                               record.bytes = 8;
@@ -236,19 +193,27 @@ INSTANTIATE_TEST_SUITE_P(
                               f.inject();
                             }},
                     Forgery{"ResultOfAnAtomicThatNobodyPosted", "operation",
-                            [](Forger& f, const Memory& m) {
+                            [](FrameForger& f, const Memory& m) {
                               f.header.flags = static_cast<uint8_t>(Flow::kReply);
                               f.add(of_type(RecordType::kAtomicResult, m));
                               f.inject();
                             }},
+                    Forgery{"MoreAsksThanOneFrameMayCarry", "record",
+                            [](FrameForger& f, const Memory& m) {
+                              f.header.flags = static_cast<uint8_t>(Flow::kOneSided);
+                              for (uint32_t i = 0; i <= kAsksPerFrameMax; ++i) {
+                                f.add(of_type(RecordType::kGet, m));
+                              }
+                              f.inject();
+                            }},
                     Forgery{"AckOfAWrongSize", "record",
-                            [](Forger& f, const Memory&) {
+                            [](FrameForger& f, const Memory&) {
                               f.header.kind = FrameKind::kAckSack;
                               f.raw(kSackBytes - 8);
                               f.inject();
                             }},
                     Forgery{"FlowThatDoesNotExist", "version",
-                            [](Forger& f, const Memory&) {
+                            [](FrameForger& f, const Memory&) {
                               f.header.flags = 3;
                               plain(f);
                               f.inject();
@@ -280,7 +245,7 @@ TEST(NicForgedMore, DataBeyondAGetIsRefused) {
   Work work = get_work(0, &local.wanted, 8, &remote, region.remote_key);
   ASSERT_EQ(group.nic(1).post(0, {&work, 1}), 1u);
   for (const uint64_t offset : {uint64_t{8}, uint64_t{1}, ~uint64_t{0} - 7}) {
-    Forger forger(group);  // rank 0 turned bad: it knows the key
+    FrameForger forger(group);  // rank 0 turned bad: it knows the key
     forger.header.flags = static_cast<uint8_t>(Flow::kReply);
     Record record{};
     record.type = RecordType::kGetData;
@@ -306,7 +271,7 @@ TEST(NicForgedMore, NoiseOfEveryKindIsSurvived) {
   memory.region = group.pin(1, memory.words, sizeof memory.words);
   Random random(5);
   for (int round = 0; round < 30'000; ++round) {
-    Forger forger(group);
+    FrameForger forger(group);
     forger.header.flags = static_cast<uint8_t>(random.below(16));
     forger.header.sequence = static_cast<uint32_t>(random.below(300));
     forger.header.kind = static_cast<FrameKind>(random.below(3));

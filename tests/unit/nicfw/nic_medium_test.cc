@@ -29,7 +29,7 @@ TEST(Medium, FramesOverAWireBearACrcOverAll) {
   ASSERT_TRUE(group.post(0, send_work(1, MessageClass::kRequest, &word, 8)));
   const auto frame = group.port(1).peek();
   EXPECT_EQ(load_little<uint16_t>(frame.data() + 70), load_little<uint16_t>(frame.data() + 68));
-  EXPECT_EQ(load_little<uint16_t>(frame.data() + 70), frame.size() - 80);
+  EXPECT_EQ(load_little<uint16_t>(frame.data() + 70), frame.size() - kRecordsOffset);
 }
 
 TEST(Medium, AFrameWithoutCrcIsRefusedWhereNothingVouchesForIt) {
@@ -44,7 +44,7 @@ TEST(Medium, AStrangersFrameIsRefusedThroughMemoryToo) {
   NicGroup group({.memory_medium = {true, true}});
   const uint64_t word = 42;
   ASSERT_TRUE(group.post(0, send_work(1, MessageClass::kRequest, &word, 8)));
-  group.port(1).peek()[72] ^= std::byte{1};  // wire.h: the tag
+  group.port(1).peek()[88] ^= std::byte{1};  // wire.h: the tag
   EXPECT_EQ(group.poll(1), std::vector<uint64_t>{});
   EXPECT_EQ(group.stat(1, "rx_drop_tag"), 1u);
 }

@@ -193,5 +193,28 @@ TEST(NicRoom, GivingBackTwiceIsAnError) {
   EXPECT_DEATH(group.nic(1).give_back(0, out), "given back twice");
 }
 
+/// The window of frames is the one thing, the depth of requests the other.
+TEST(NicDepth, BoundsTheRequestsUnderWayAndNotThePuts) {
+  constexpr uint32_t kDepth = 4;
+  NicGroup group({.network_depth = kDepth, .config = {.coalesce = false}});
+  std::vector<uint8_t> source(100'000, 7), target(source.size());
+  const Region region = group.pin(1, target.data(), target.size());
+  const uint64_t word = 5;
+  uint64_t arrived = 0;
+  for (int round = 0; round < 20; ++round) {
+    while (group.post(0, send_work(1, MessageClass::kRequest, &word, 8))) {
+    }
+    ASSERT_LE(group.port(1).waiting(), kDepth) << "after " << arrived;
+    arrived += group.poll(1).size();
+    group.poll(0);
+  }
+  EXPECT_GE(arrived, 40u);
+  group.run(20, 1, 100'000);
+  ASSERT_TRUE(
+      group.post(0, put_work(1, source.data(), source.size(), target.data(), region.remote_key)));
+  group.poll(0);
+  EXPECT_GT(group.port(1).waiting(), kDepth);
+}
+
 }  // namespace
 }  // namespace pinwire

@@ -401,5 +401,30 @@ TEST(Nic, ConnectRefusesAnAddressThatItDoesNotUnderstand) {
   EXPECT_FALSE(nic->connect(0, address).ok());
 }
 
+/// Each rank's address says on which UDP ports it receives, so that ranks need not agree.
+TEST(Nic, RanksWithDifferentUdpPortsReachEachOther) {
+  ManualClock clock;
+  LoopPort ports[2] = {LoopPort(1), LoopPort(2)};
+  ports[1].join(ports[0]);
+  std::unique_ptr<Driver> nics[2];
+  for (uint32_t r = 0; r < 2; ++r) {
+    const auto udp_port = static_cast<uint16_t>(2000 + 1000 * r);
+    nics[r] = make_nic(ports[r], clock, {.udp_port = udp_port});
+    ASSERT_TRUE(nics[r]->open({.rank = r, .rank_count = 2, .job_key = 77}).ok());
+  }
+  for (uint32_t r = 0; r < 2; ++r)
+    ASSERT_TRUE(nics[r]->connect(1 - r, nics[1 - r]->address()).ok());
+  const uint64_t word = 5;
+  const Work work = send_work(1, MessageClass::kRequest, &word, 8);
+  ASSERT_EQ(nics[0]->post(0, {&work, 1}), 1u);
+  ASSERT_EQ(ports[1].waiting(), 1u);
+  EXPECT_EQ(load_network<uint16_t>(ports[1].peek().data() + 34), 2000);
+  EXPECT_EQ(load_network<uint16_t>(ports[1].peek().data() + 36), 3000);
+  Recv got[1];
+  ASSERT_EQ(nics[1]->recv(0, RecvFilter::kAll, got), 1u);
+  EXPECT_EQ(std::memcmp(got[0].data, &word, 8), 0);
+  nics[1]->give_back(0, got);
+}
+
 }  // namespace
 }  // namespace pinwire

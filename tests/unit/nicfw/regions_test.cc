@@ -11,7 +11,7 @@ namespace pinwire {
 namespace {
 
 struct RegionsTest : testing::Test {
-  RegionsTest() : port(1, 1514, 8) { regions.make(7); }
+  RegionsTest() : port(1, 1514, 8) { regions.make(7, 0); }
   Region pin(void* base, uint64_t bytes) { return regions.pin(port, base, bytes).value(); }
   LoopPort port;
   Regions regions;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/random.h"
+#include "core/base/udp_ports.h"
 #include "nicfw/crc32c.h"
 
 namespace pinwire {
@@ -13,8 +14,8 @@ namespace {
 
 constexpr uint64_t kJobKey = 0x1122334455667788;
 const FrameKey kKey(kJobKey, 1);
-const Endpoint kFrom{{2, 0, 0, 0, 0, 1}, 0x0a000001, 4791, 0, 0};
-const Endpoint kTo{{2, 0, 0, 0, 0, 2}, 0x0a000002, 4792, 0, 0};
+const Endpoint kFrom{{2, 0, 0, 0, 0, 1}, 0x0a000001, kDefaultUdpPort, 0, 0};
+const Endpoint kTo{{2, 0, 0, 0, 0, 2}, 0x0a000002, kDefaultUdpPort + 1, 0, 0};
 
 FrameHeader sample_header() {
   FrameHeader header;
@@ -26,12 +27,13 @@ FrameHeader sample_header() {
   header.acks[1] = 0x22222222;
   header.acks[2] = 0x33333333;
   header.record_bytes = header.checked_bytes = 16;
+  header.host_delay = 0x4567;
   return header;
 }
 
 struct alignas(16) Frame {
   std::byte bytes[256] = {};
-  uint32_t count = 96;
+  uint32_t count = 112;
   RxFrame rx() { return {bytes, count, false, nullptr}; }
 };
 
@@ -44,26 +46,34 @@ Frame sample_frame(FrameHeader header = sample_header()) {
   record.bytes = 8;
   record.before = 3;
   encode_record(frame.bytes + kRecordsOffset, record);
-  for (uint8_t i = 0; i < 8; ++i) frame.bytes[88 + i] = std::byte{static_cast<uint8_t>(0xa0 + i)};
+  for (uint8_t i = 0; i < 8; ++i) frame.bytes[104 + i] = std::byte{static_cast<uint8_t>(0xa0 + i)};
   const uint32_t crc = crc32c(crc32c_start(16), frame.bytes + kRecordsOffset, 16);
   encode_header(frame.bytes, header, kKey, kKey.job_tag(), 7, crc);
   return frame;
 }
 
-Reject parse(Frame& frame, FrameHeader& header, Rank self = 7, uint16_t port = 4792) {
-  return parse_frame(frame.rx(), kKey, kKey.job_tag(), self, port, header);
+Reject parse_with(const RxFrame& frame, const FrameKey& key, uint16_t job_tag, Rank self,
+                  uint16_t port, FrameHeader& header) {
+  const Reject bad = parse_header(frame, job_tag, port, header);
+  return bad != Reject::kNone ? bad : verify_frame(frame, key, self, header);
+}
+
+Reject parse(Frame& frame, FrameHeader& header, Rank self = 7,
+             uint16_t port = kDefaultUdpPort + 1) {
+  return parse_with(frame.rx(), kKey, kKey.job_tag(), self, port, header);
 }
 
 TEST(Wire, GoldenFrame) {
   // The last eight bytes before the records are the tag, made here of a given CRC.
-  constexpr uint8_t kGolden[96] = {
+  constexpr uint8_t kGolden[112] = {
       0x02, 0x00, 0x00, 0x00, 0x00, 0x02, 0x02, 0x00, 0x00, 0x00, 0x00, 0x01, 0x08, 0x00,
-      0x45, 0x00, 0x00, 0x52, 0x00, 0x00, 0x40, 0x00, 0x40, 0x11, 0x26, 0x99, 0x0a, 0x00,
-      0x00, 0x01, 0x0a, 0x00, 0x00, 0x02, 0x12, 0xb7, 0x12, 0xb8, 0x00, 0x3e, 0x00, 0x00,
-      0x10, 0x05, 0x34, 0x12, 0x04, 0x03, 0x02, 0x01, 0xfe, 0xff, 0xff, 0xff, 0x01, 0x00,
+      0x45, 0x00, 0x00, 0x62, 0x00, 0x00, 0x40, 0x00, 0x40, 0x11, 0x26, 0x89, 0x0a, 0x00,
+      0x00, 0x01, 0x0a, 0x00, 0x00, 0x02, 0xf4, 0xec, 0xf4, 0xed, 0x00, 0x4e, 0x00, 0x00,
+      0x20, 0x05, 0x34, 0x12, 0x04, 0x03, 0x02, 0x01, 0xfe, 0xff, 0xff, 0xff, 0x01, 0x00,
       0x00, 0x00, 0x22, 0x22, 0x22, 0x22, 0x33, 0x33, 0x33, 0x33, 0x75, 0x79, 0x10, 0x00,
-      0x10, 0x00, 0x63, 0x06, 0x1b, 0x78, 0x00, 0xb4, 0xc3, 0x02, 0x01, 0x00, 0x08, 0x00,
-      0x03, 0x00, 0x00, 0x00, 0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5, 0xa6, 0xa7};
+      0x10, 0x00, 0x67, 0x45, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xef, 0xbe, 0xad, 0xde,
+      0x00, 0x00, 0x00, 0x00, 0x2f, 0xec, 0x82, 0x23, 0xb0, 0x8c, 0x20, 0x84, 0x01, 0x00,
+      0x08, 0x00, 0x03, 0x00, 0x00, 0x00, 0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5, 0xa6, 0xa7};
   Frame frame = sample_frame();
   encode_header(frame.bytes, sample_header(), kKey, kKey.job_tag(), 7, 0xdeadbeef);
   for (size_t i = 0; i < sizeof kGolden; ++i) {
@@ -178,6 +188,7 @@ TEST(Wire, ParsesWhatItEncodes) {
   EXPECT_EQ(header.sequence, 0xfffffffeu);
   EXPECT_EQ(header.acks[2], 0x33333333u);
   EXPECT_EQ(header.record_bytes, 16);
+  EXPECT_EQ(header.host_delay, 0x4567);
 }
 
 TEST(Wire, PaddingOfShortFramesIsIgnored) {
@@ -198,7 +209,7 @@ TEST(Wire, EveryFlippedBitIsNoticed) {
            (byte >= 40 && byte < 42);    // UDP checksum, when the CRC covers all
   };
   FrameHeader header;
-  for (uint32_t byte = 0; byte < 96; ++byte) {
+  for (uint32_t byte = 0; byte < 112; ++byte) {
     for (uint32_t bit = 0; bit < 8; ++bit) {
       Frame frame = sample_frame();
       frame.bytes[byte] ^= std::byte{1} << bit;
@@ -211,7 +222,7 @@ TEST(Wire, EveryFlippedBitIsNoticed) {
 
 TEST(Wire, EveryTruncationIsNoticed) {
   FrameHeader header;
-  for (uint32_t count = 0; count < 96; ++count) {
+  for (uint32_t count = 0; count < 112; ++count) {
     Frame frame = sample_frame();
     frame.count = count;
     EXPECT_EQ(parse(frame, header), Reject::kRunt) << count;
@@ -221,12 +232,14 @@ TEST(Wire, EveryTruncationIsNoticed) {
 TEST(Wire, StrangersAreToldApart) {
   FrameHeader header;
   Frame frame = sample_frame();
-  EXPECT_EQ(parse(frame, header, 8), Reject::kTag);            // for another rank
-  EXPECT_EQ(parse(frame, header, 7, 4793), Reject::kNotOurs);  // for another port
+  EXPECT_EQ(parse(frame, header, 8), Reject::kTag);                           // for another rank
+  EXPECT_EQ(parse(frame, header, 7, kDefaultUdpPort + 2), Reject::kNotOurs);  // for another port
   const FrameKey other(kJobKey + 1, 1);
-  EXPECT_EQ(parse_frame(frame.rx(), other, other.job_tag(), 7, 4792, header), Reject::kJob);
-  EXPECT_EQ(parse_frame(frame.rx(), other, kKey.job_tag(), 7, 4792, header), Reject::kTag);
-  frame.bytes[42] = std::byte{0x20};
+  EXPECT_EQ(parse_with(frame.rx(), other, other.job_tag(), 7, kDefaultUdpPort + 1, header),
+            Reject::kJob);
+  EXPECT_EQ(parse_with(frame.rx(), other, kKey.job_tag(), 7, kDefaultUdpPort + 1, header),
+            Reject::kTag);
+  frame.bytes[42] = std::byte{0x10};
   EXPECT_EQ(parse(frame, header), Reject::kVersion);
 }
 
@@ -240,23 +253,23 @@ TEST(Wire, ABodyOutsideTheCrcNeedsTheDevicesWord) {
   EXPECT_EQ(parse(frame, out), Reject::kChecksum);  // no UDP checksum at all
   RxFrame good = frame.rx();
   good.checksum_good = true;
-  EXPECT_EQ(parse_frame(good, kKey, kKey.job_tag(), 7, 4792, out), Reject::kNone);
+  EXPECT_EQ(parse_with(good, kKey, kKey.job_tag(), 7, kDefaultUdpPort + 1, out), Reject::kNone);
 
   // With a UDP checksum in the frame, software verifies it.
-  uint32_t sum = 17 + 62;
-  for (uint32_t i = 26; i < 96; i += 2) {
+  uint32_t sum = 17 + 78;
+  for (uint32_t i = 26; i < 112; i += 2) {
     if (i != 40) sum += load_network<uint16_t>(frame.bytes + i);
   }
   while (sum >> 16) sum = (sum & 0xffff) + (sum >> 16);
   store_network<uint16_t>(frame.bytes + 40, static_cast<uint16_t>(~sum));
   EXPECT_EQ(parse(frame, out), Reject::kNone);
-  frame.bytes[95] ^= std::byte{1};
+  frame.bytes[111] ^= std::byte{1};
   EXPECT_EQ(parse(frame, out), Reject::kChecksum);
 }
 
 TEST(Wire, LengthPatchEqualsEncodingAfresh) {
   Frame frame = sample_frame();
-  for (const uint32_t count : {96u, 80u, 1514u, 9000u, 60u, 14000u}) {
+  for (const uint32_t count : {112u, 96u, 1514u, 9000u, 60u, 14000u}) {
     patch_length(frame.bytes, count);
     Frame fresh;
     encode_encapsulation(fresh.bytes, kFrom, kTo, count);

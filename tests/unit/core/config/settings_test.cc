@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "core/base/udp_ports.h"
 #include "core/config/suggest.h"
 #include "core/config/variables.h"
 
@@ -59,6 +60,8 @@ TEST(Settings, ABadValueIsNamedWithWhatIsAllowed) {
                {"GASNET_DPDK_MTU", "70000", "bytes from 576 to 65535"},
                {"GASNET_MAX_SEGSIZE", "0", "a fraction below 1"},
                {"GASNET_SHM_RING_SLOTS", "1000", "a power of two"},
+               {"GASNET_DPDK_WINDOW", "100", "a power of two"},
+               {"GASNET_DPDK_WINDOW", "512", "a whole number from 4 to 256"},
                {"GASNET_FREEZE_SIGNAL", "SIGNONE", "a signal (SIGUSR1"},
                {"GASNET_NO_CATCH_SIGNAL", "SEGV,*", "separated by commas"},
                {"GASNET_BACKTRACE_NODES", "4-2", "ranks (0,2-4,6)"},
@@ -70,6 +73,46 @@ TEST(Settings, ABadValueIsNamedWithWhatIsAllowed) {
     ASSERT_FALSE(settings.ok()) << one.name;
     for (const char* part : {one.name, one.value, one.allowed})
       EXPECT_NE(settings.sentence().find(part), std::string::npos) << settings.sentence();
+  }
+}
+
+TEST(Settings, TheDepthOfRequestsAndTheWindowOfFramesAreTwoThings) {
+  auto settings = read({{"GASNET_NETWORKDEPTH", "2"}});
+  EXPECT_EQ(settings->network_depth, 2u);
+  EXPECT_EQ(settings->dpdk_window_frames, 256u);
+  EXPECT_EQ(read({{"GASNET_DPDK_WINDOW", "16"}})->dpdk_window_frames, 16u);
+}
+
+TEST(Settings, UdpPortsLieInTheRangeAndNicsKeepNoneOfThem) {
+  EXPECT_EQ(read({})->dpdk_udp_port, kDefaultUdpPort);
+  const Given highest = {{"GASNET_DPDK_UDP_PORT", "65520"}, {"GASNET_DPDK_QUEUES", "16"}};
+  EXPECT_EQ(read(highest)->dpdk_udp_port, 65520);
+  EXPECT_TRUE(read({{"GASNET_DPDK_UDP_PORT", "4788"}}).ok());
+  const struct {
+    const char *port, *queues;
+    std::vector<const char*> parts;
+  } cases[] = {
+      {"1023", "1", {"GASNET_DPDK_UDP_PORT", "1023", "from 1024 to 65535"}},
+      {"65536", "1", {"GASNET_DPDK_UDP_PORT", "65536", "from 1024 to 65535"}},
+      {"65521", "16", {"GASNET_DPDK_UDP_PORT is 65521", "port 65536", "set 65520 or less"}},
+      {"4791", "1", {"GASNET_DPDK_UDP_PORT is 4791", "RoCE v2", "set another"}},
+      {"4776", "16", {"GASNET_DPDK_UDP_PORT is 4776", "4776 to 4791", "for VXLAN"}},
+      {"6080", "2", {"GASNET_DPDK_UDP_PORT is 6080", "port 6081", "for Geneve"}}};
+  for (const auto& one : cases) {
+    auto settings = read({{"GASNET_DPDK_UDP_PORT", one.port}, {"GASNET_DPDK_QUEUES", one.queues}});
+    ASSERT_FALSE(settings.ok()) << one.port;
+    for (const char* part : one.parts)
+      EXPECT_NE(settings.sentence().find(part), std::string::npos) << settings.sentence();
+  }
+}
+
+TEST(Settings, TheDefaultUdpPortIsNobodysElse) {
+  constexpr uint32_t kQueuesMax = 16, kLinuxEphemeralMin = 32768, kLinuxEphemeralMax = 60999;
+  for (uint32_t port = kDefaultUdpPort; port < kDefaultUdpPort + kQueuesMax; ++port) {
+    EXPECT_EQ(udp_port_claimed_by(port), nullptr);
+    EXPECT_TRUE(port > kLinuxEphemeralMax || port < kLinuxEphemeralMin) << port;
+    EXPECT_GE(port, 49152u) << "registered with IANA for another's use";
+    EXPECT_LE(port, 65535u);
   }
 }
 

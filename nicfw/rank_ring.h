@@ -1,0 +1,42 @@
+// Ranks in turn: each is in the ring at most once, so that it never overflows.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <memory>
+
+#include "core/base/check.h"
+#include "driver/work.h"
+
+namespace pinwire {
+
+class RankRing {
+ public:
+  void make(uint32_t ranks) {
+    mask_ = std::bit_ceil(ranks) - 1;
+    ranks_ = std::make_unique<Rank[]>(mask_ + 1);
+  }
+  bool empty() const noexcept { return head_ == tail_; }
+  uint32_t size() const noexcept { return tail_ - head_; }
+  Rank first() const noexcept {
+    dcheck(!empty(), "no rank waits");
+    return ranks_[head_ & mask_];
+  }
+  void push(Rank rank) noexcept {
+    dcheck(size() <= mask_, "a rank is in the ring twice", rank);
+    ranks_[tail_++ & mask_] = rank;
+  }
+  Rank pop() noexcept {
+    const Rank rank = first();
+    ++head_;
+    return rank;
+  }
+
+ private:
+  std::unique_ptr<Rank[]> ranks_;
+  uint32_t mask_ = 0;
+  uint32_t head_ = 0;
+  uint32_t tail_ = 0;
+};
+
+}  // namespace pinwire

@@ -1,0 +1,113 @@
+// The deadlock argument of nicfw (nicfw/lane.h, C1-154), explored: every order in which ranks post,
+// accept, handle and answer, with pools as small as they can be. From every state that can be
+// reached the ranks go on until all that must come has come; each point of the argument is also
+// taken away, and then a state must be found from which they do not.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "tests/models/lane_world.h"
+
+namespace pinwire::model {
+namespace {
+
+constexpr size_t kStatesMax = 1'000'000;
+
+struct Found {
+  size_t states = 0;
+  size_t ends = 0;
+  std::string failure;
+};
+
+/// Every step takes something off what is left to do, so a search ends, and a state without a step
+/// is an end of its executions.
+Found explore_lanes(const LanePlan& plan) {
+  Found found;
+  std::set<LaneWorld> seen;
+  std::vector<LaneWorld> open{LaneWorld(plan)};
+  seen.insert(open.back());
+  while (!open.empty()) {
+    const LaneWorld here = open.back();
+    open.pop_back();
+    const std::vector<LaneWorld> worlds = here.next();
+    for (const LaneWorld& there : worlds) {
+      if (seen.insert(there).second) open.push_back(there);
+    }
+    if (worlds.empty()) ++found.ends;
+    if (worlds.empty() && !here.is_over()) {
+      found.failure = "nothing can be done, and work is left:" + here.text();
+      break;
+    }
+    if (seen.size() > kStatesMax) {
+      found.failure = "more states than are allowed";
+      break;
+    }
+  }
+  found.states = seen.size();
+  return found;
+}
+
+struct Case {
+  const char* name;
+  LanePlan plan;
+};
+
+/// Requests, puts and gets, with one slot, buffer and response to spare.
+const Case kLegal[] = {
+    {"two ranks, everything", {.ranks = 2, .work = {2, 1, 1}}},
+    {"two ranks, requests", {.ranks = 2, .work = {4, 0, 0}}},
+    {"three ranks in a ring, requests", {.ranks = 3, .work = {3, 0, 0}, .ring = true}},
+    {"three ranks in a ring, requests and gets", {.ranks = 3, .work = {1, 0, 1}, .ring = true}},
+    {"two ranks, two slots", {.ranks = 2, .slots = 2, .slots_idle = 1, .work = {2, 0, 2}}},
+};
+/// Rank 1's client takes no requests for ever: one-sided work to it must be done all the same.
+const Case kDeaf[] = {
+    {"a deaf rank of two", {.ranks = 2, .slots = 5, .slots_idle = 2, .work = {3, 1, 1}, .deaf = 2}},
+};
+/// The last ranks compute for ever: the others must finish what they have with each other.
+const Case kSilent[] = {
+    {"one silent of three",
+     {.ranks = 3, .slots = 6, .slots_idle = 3, .work = {4, 4, 0}, .posters = 1, .silent = 4}},
+    {"two silent of four",
+     {.ranks = 4, .slots = 8, .slots_idle = 6, .work = {4, 4, 0}, .posters = 1, .silent = 12}},
+};
+
+void expect_good(const Case& each) {
+  const Found found = explore_lanes(each.plan);
+  std::printf("%s: %zu states, %zu ends\n", each.name, found.states, found.ends);
+  EXPECT_EQ(found.failure, "") << each.name;
+  EXPECT_GT(found.ends, 0u);
+}
+
+TEST(LaneModel, NobodyWaitsForEver) {
+  for (const Case& each : kLegal) expect_good(each);
+}
+TEST(LaneModel, OneSidedWorkNeedsNoClient) {
+  for (const Case& each : kDeaf) expect_good(each);
+}
+TEST(LaneModel, SilentRanksStopNobodyElse) {
+  for (const Case& each : kSilent) expect_good(each);
+}
+
+TEST(LaneModel, WithoutAnyPointOfTheArgumentSomebodyWaitsForEver) {
+  for (uint32_t m = 1; m < static_cast<uint32_t>(LaneMutant::kCount); ++m) {
+    bool missed = false;
+    for (const auto& cases : {std::span<const Case>(kLegal), std::span<const Case>(kDeaf),
+                              std::span<const Case>(kSilent)}) {
+      for (const Case& each : cases) {
+        if (missed) break;
+        LanePlan plan = each.plan;
+        plan.mutant = static_cast<LaneMutant>(m);
+        missed = !explore_lanes(plan).failure.empty();
+        if (missed) std::printf("mutant %u: %s\n", m, each.name);
+      }
+    }
+    EXPECT_TRUE(missed) << "mutant " << m << " waits nowhere";
+  }
+}
+
+}  // namespace
+}  // namespace pinwire::model

@@ -1,0 +1,63 @@
+// Frames of a peer that knows the job key and lies: what a bug, or a malicious client, could send.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "nicfw/crc32c.h"
+#include "nicfw/wire.h"
+#include "tests/support/nic_group.h"
+
+namespace pinwire {
+
+/// Makes a frame as rank 0 would send it to rank 1, with whatever is wrong with it.
+class FrameForger {
+ public:
+  explicit FrameForger(NicGroup& group) : group_(group) {
+    header.source = 0;
+    key = FrameKey(NicGroup::kJobKey, 0);
+    job_tag = key.job_tag();
+  }
+  void add(const Record& record, const void* payload = nullptr) {
+    used_ = (used_ + 15) & ~size_t{15};
+    const uint32_t fields = encode_record(bytes_ + kRecordsOffset + used_, record);
+    if (payload != nullptr) {
+      std::memcpy(bytes_ + kRecordsOffset + used_ + fields, payload, record.bytes);
+    }
+    used_ += fields + record.bytes;
+  }
+  void raw(size_t count) { used_ = count; }
+  std::byte* records() { return bytes_ + kRecordsOffset; }
+  void inject(uint32_t cut = 0) {
+    const Endpoint from{{2, 0, 0, 0, 0, 1}, 0x0a000001, kDefaultUdpPort, 0, 0};
+    const Endpoint to{{2, 0, 0, 0, 0, 2}, 0x0a000002, kDefaultUdpPort, 0, 0};
+    const auto count = static_cast<uint32_t>(kRecordsOffset + used_);
+    encode_encapsulation(bytes_, from, to, count);
+    header.record_bytes = static_cast<uint16_t>(used_);
+    header.checked_bytes = header.record_bytes;
+    header.number = next_number();
+    const uint32_t crc =
+        crc32c(crc32c_start(header.checked_bytes), bytes_ + kRecordsOffset, header.checked_bytes);
+    encode_header(bytes_, header, key, job_tag, destination, crc);
+    ASSERT_TRUE(group_.port(1).inject(bytes_, count - cut));
+  }
+
+  FrameHeader header;
+  FrameKey key;
+  uint16_t job_tag = 0;
+  Rank destination = 1;
+
+ private:
+  /// Behind those of the true peer's frames, and near enough that these are not taken for old.
+  static uint32_t next_number() {
+    static uint32_t made = 0;
+    return 64 + made++ % 60;
+  }
+
+  NicGroup& group_;
+  alignas(16) std::byte bytes_[1514] = {};
+  size_t used_ = 0;
+};
+
+}  // namespace pinwire

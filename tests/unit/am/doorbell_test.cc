@@ -1,0 +1,62 @@
+// What one turn of a wait does to the others that sleep; tests/models tries its interleavings.
+#include "am/doorbell.h"
+
+#include <gtest/gtest.h>
+
+namespace pinwire {
+namespace {
+
+struct PlainMemory {
+  template <typename T>
+  using Atomic = std::atomic<T>;
+};
+using Doorbell = BasicDoorbell<PlainMemory>;
+
+/// Lanes on which something waits already, or nothing.
+struct Lanes {
+  bool is_busy;
+  uint32_t rung = 0;
+  uint32_t polls = 0;
+  uint32_t sleeps = 0;
+
+  bool arm() noexcept { return !is_busy; }
+  void sleep() noexcept { ++sleeps; }
+  void poll() noexcept { ++polls; }
+  void ring(uint32_t seats) noexcept { rung |= seats; }
+};
+
+/// A lane wakes one thread. The one that found it busy may have taken that from another, and its
+/// own poll may find nothing yet.
+TEST(DoorbellTurn, AThreadThatFindsALaneBusyRingsTheOthers) {
+  Doorbell bell;
+  const uint32_t other = bell.take_seat();
+  const uint32_t own = bell.take_seat();
+  ASSERT_TRUE(bell.lie_down(other, 0));
+  Lanes lanes{.is_busy = true};
+  lie_down_and_sleep(bell, own, 0, lanes);
+  EXPECT_EQ(lanes.rung, 1u << other);
+  EXPECT_EQ(lanes.polls, 1u);
+  EXPECT_EQ(lanes.sleeps, 0u);
+}
+
+TEST(DoorbellTurn, AThreadThatIsAwakeIsRungNoMore) {
+  for (const bool is_busy : {false, true}) {
+    Doorbell bell;
+    Lanes lanes{.is_busy = is_busy};
+    lie_down_and_sleep(bell, bell.take_seat(), 0, lanes);
+    EXPECT_EQ(lanes.sleeps, is_busy ? 0u : 1u);
+    EXPECT_EQ(lanes.rung, 0u);
+    EXPECT_EQ(bell.happened(), 0u);
+  }
+}
+
+TEST(DoorbellTurn, NobodySleepsOverWhatHasHappened) {
+  Doorbell bell;
+  bell.happened();
+  Lanes lanes{.is_busy = false};
+  lie_down_and_sleep(bell, bell.take_seat(), 0, lanes);
+  EXPECT_EQ(lanes.sleeps, 0u);
+}
+
+}  // namespace
+}  // namespace pinwire

@@ -1,0 +1,135 @@
+// am/heartbeat.h: a rank whose client computes still drives its lanes; one whose client polls is
+// left alone. tests/models/lane_lock_test.cc has the interleavings of the two threads.
+#include "am/heartbeat.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "am/progress.h"
+#include "core/interrupts/client_threads.h"
+#include "tests/support/idle_driver.h"
+
+namespace pinwire {
+namespace {
+
+constexpr uint64_t kGapNs = 8'000'000;
+
+/// Notes who drives it, without a lock of its own: the lane's must do.
+class CountingDriver final : public test::IdleDriver {
+ public:
+  std::atomic<uint64_t> turns{0};
+  uint64_t unlocked_turns = 0;  ///< ThreadSanitizer watches this one
+  bool is_inside = false;
+  bool hands_out = false;  ///< some turn had room for messages
+
+  uint32_t recv(uint32_t, RecvFilter, std::span<Recv> out) noexcept override {
+    EXPECT_FALSE(is_inside) << "two threads drive one lane";
+    is_inside = true;
+    ++unlocked_turns;
+    turns.fetch_add(1, std::memory_order_relaxed);
+    hands_out = hands_out || !out.empty();
+    is_inside = false;
+    return 0;
+  }
+};
+
+class Heartbeat : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!prepare_barriers()) GTEST_SKIP() << "the kernel has no membarrier(2)";
+    engine.drivers[0].driver = &driver_;
+    engine.drivers[0].caps.recv_gap_ns_max = kGapNs;
+    engine.driver_count = 1;
+  }
+  void TearDown() override {
+    engine.drivers[0].caps = {};
+    engine.driver_count = 0;
+  }
+  static void beat() { std::thread(beat_once).join(); }
+
+  CountingDriver driver_;
+};
+
+TEST_F(Heartbeat, R1_AClientThatComputesHasItsLanesDriven) {
+  poll();
+  beat();  // sees that the client was there
+  const uint64_t before = driver_.turns;
+  for (int i = 0; i < 10; ++i) beat();
+  EXPECT_EQ(driver_.turns, before + 10);
+}
+
+TEST_F(Heartbeat, ItTakesNoMessageFromTheClient) {
+  beat();
+  beat();
+  EXPECT_GT(driver_.turns, 0u);
+  EXPECT_FALSE(driver_.hands_out);
+}
+
+TEST_F(Heartbeat, AClientThatPollsIsLeftAlone) {
+  for (int i = 0; i < 10; ++i) {
+    const uint64_t before = driver_.turns;
+    poll();
+    beat();
+    EXPECT_EQ(driver_.turns, before + 1) << "the client's own";
+  }
+}
+
+TEST_F(Heartbeat, ItStaysOutWhileTheClientIsInside) {
+  beat();
+  DriverLane& lane = engine.drivers[0].lanes[0];
+  ASSERT_TRUE(lane.try_lock());
+  const uint64_t before = driver_.turns;
+  beat();
+  EXPECT_EQ(driver_.turns, before);
+  lane.unlock();
+}
+
+TEST_F(Heartbeat, TheClientStaysOutWhileItIsInside) {
+  DriverLane& lane = engine.drivers[0].lanes[0];
+  std::thread([&] { ASSERT_TRUE(lane.try_lock_beside()); }).join();
+  EXPECT_FALSE(lane.try_lock());
+  EXPECT_EQ(poll(), 0u);
+  EXPECT_EQ(driver_.turns, 0u);
+  std::thread([&] { lane.unlock_beside(); }).join();
+  ASSERT_TRUE(lane.try_lock());
+  lane.unlock();
+}
+
+TEST_F(Heartbeat, DriversThatAnswerByThemselvesHaveNone) {
+  engine.drivers[0].caps.recv_gap_ns_max = 0;
+  EXPECT_EQ(beat_period_us(), 0u);
+  beat();
+  beat();
+  EXPECT_EQ(driver_.turns, 0u);
+}
+
+TEST_F(Heartbeat, SeveralBeatsFitTheShortestGap) {
+  EXPECT_EQ(beat_period_us(), kGapNs / 8 / 1000);
+  engine.drivers[0].caps.recv_gap_ns_max = 3600 * uint64_t{1'000'000'000};
+  EXPECT_EQ(beat_period_us(), 5'000'000u);
+  engine.drivers[1].caps.recv_gap_ns_max = kGapNs;
+  engine.driver_count = 2;
+  EXPECT_EQ(beat_period_us(), kGapNs / 8 / 1000);
+  engine.drivers[1].caps = {};
+}
+
+/// The thread itself, beside a client that polls and computes by turns; the last test, as it is
+/// started once in a process.
+TEST_F(Heartbeat, ItsThreadBeatsUntilItIsStopped) {
+  ASSERT_TRUE(start_heartbeat().ok());
+  for (uint64_t polls = 0, before = driver_.turns; polls < 100'000; ++polls) {
+    poll();
+    if (polls % 20'000 != 0) continue;
+    before = driver_.turns;
+    while (driver_.turns < before + 3) usleep(500);  // computes, without a call
+  }
+  stop_heartbeat();
+  const uint64_t before = driver_.turns;
+  usleep(5 * kGapNs / 1000);
+  EXPECT_EQ(driver_.turns, before);
+}
+
+}  // namespace
+}  // namespace pinwire

@@ -1,0 +1,82 @@
+// Ports of a VLAN: frames are tagged on the wire, others' frames are not ours.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "tests/unit/dpdk/local_port.h"
+#include "tests/unit/dpdk/namespaces.h"
+#include "tests/unit/dpdk/node.h"
+
+namespace pinwire {
+namespace {
+
+constexpr uint32_t kHeadBytes = 42, kBodyBytes = 3000;
+
+std::vector<std::byte> counted(uint32_t bytes, uint32_t from) {
+  std::vector<std::byte> all(bytes);
+  for (uint32_t i = 0; i < bytes; ++i) all[i] = static_cast<std::byte>(from + i);
+  return all;
+}
+
+/// One frame from a port of VLAN 5 to one of `vlan`; what is wrong with how it comes.
+std::string pass_frame(uint16_t vlan) {
+  constexpr unsigned kFrames = 256;
+  rte_ring* out = rte_ring_create("test_out", kFrames, 0, 0);
+  rte_ring* in = rte_ring_create("test_in", kFrames, 0, 0);
+  auto sender = ring_port("test_sender", in, out, {.vlan = 5});
+  if (!sender) return sender.sentence();
+  auto receiver = ring_port("test_receiver", out, in, {.vlan = vlan});
+  if (!receiver) return receiver.sentence();
+  const auto head = counted(kHeadBytes, 1), body = counted(kBodyBytes, 77);
+  const TxFrame frame{head.data(), kHeadBytes, kBodyBytes, body.data(), 0};
+  if ((*sender)->tx(0, {&frame, 1}) != 1) return "not sent";
+  RxFrame got;
+  const bool came = (*receiver)->rx(0, {&got, 1}) == 1;
+  if (vlan == 6) {
+    if (came) return "another VLAN's frame came through";
+    return (*receiver)->counters().rx_other_vlan_frames == 1 ? "" : "not counted";
+  }
+  if (!came) return "never came";
+  const uint32_t tag = vlan == 0 ? 4 : 0;
+  const std::byte kTag[] = {std::byte{0x81}, std::byte{0}, std::byte{0}, std::byte{5}};
+  const bool right = got.bytes == kHeadBytes + kBodyBytes + tag &&
+                     std::memcmp(got.data, head.data(), 12) == 0 &&
+                     std::memcmp(got.data + 12, kTag, tag) == 0 &&
+                     std::memcmp(got.data + 12 + tag, head.data() + 12, kHeadBytes - 12) == 0 &&
+                     std::memcmp(got.data + kHeadBytes + tag, body.data(), kBodyBytes) == 0;
+  const bool is_aligned = reinterpret_cast<uintptr_t>(got.data) % 16 == 0;
+  (*receiver)->release(0, {&got, 1});
+  if (!is_aligned) return "not aligned";
+  return right ? "" : "not as it was sent";
+}
+
+TEST(Vlan, FramesAreTaggedOnTheWire) {
+  with_eal([] { return pass_frame(0); });
+}
+TEST(Vlan, TheTagIsGoneAndTheDataAlignedWhereTheyArrive) {
+  with_eal([] { return pass_frame(5); });
+}
+TEST(Vlan, FramesOfAnotherVlanAreDroppedAndCounted) {
+  with_eal([] { return pass_frame(6); });
+}
+
+TEST(Vlan, RanksInTwoNamespacesMeetInTheirVlan) {
+  const ScratchDirectory scratch;
+  const SharedBoard board;
+  const auto said = run_processes(2, 120, [&](uint32_t rank, Meeting& meeting) -> std::string {
+    if (std::string wrong = join_namespaces(rank, 2, meeting); !wrong.empty()) return wrong;
+    DpdkOptions options;
+    options.fabric = "af_packet";
+    options.interface = "e0";
+    options.rank = options.host_rank = rank;
+    options.rank_count = options.host_rank_count = 2;
+    options.job_directory = scratch.path();
+    options.vlan = 5;
+    return run_rank(options, meeting, *board);
+  });
+  EXPECT_ALL_CONTENT(said);
+}
+
+}  // namespace
+}  // namespace pinwire

@@ -1,0 +1,64 @@
+// Credit: how many requests a sender may have at a receiver that does not take them, and how soon
+// it learns that there is room again.
+#include <gtest/gtest.h>
+
+#include "tests/support/nic_group.h"
+
+namespace pinwire {
+namespace {
+
+constexpr auto kRequest = MessageClass::kRequest;
+constexpr uint64_t kWord = 5;
+constexpr uint64_t kNever = 50'000'000'000;  ///< a timeout that no test waits for
+
+Work request() { return send_work(1, kRequest, &kWord, sizeof kWord); }
+
+/// Posts a request before each of `rounds` polls of both; rank 1 takes only replies. How many went.
+uint64_t flood(NicGroup& group, int rounds) {
+  uint64_t posted = 0;
+  for (int round = 0; round < rounds; ++round) {
+    posted += group.post(0, request());
+    group.poll(1, RecvFilter::kRepliesOnly);
+    group.poll(0);
+    group.clock().advance(1'000);
+  }
+  return posted;
+}
+
+TEST(NicCredit, ASenderThatHasSpentItsCreditSendsNoMore) {
+  constexpr uint32_t kBuffers = 256;
+  NicGroup group({.rx_buffers = kBuffers,
+                  .network_depth = 2,
+                  .config = {.rto_min_ns = kNever, .rto_max_ns = kNever, .coalesce = false}});
+  const uint64_t posted = flood(group, 4 * kBuffers);
+  EXPECT_GE(posted, kBuffers / 4);  // requests may hold half of the buffers
+  EXPECT_LE(posted, kBuffers / 2 + 1);
+  EXPECT_LE(group.stat(1, "rx_drop_refused"), 1u);
+  EXPECT_GT(group.stat(0, "credit_stalls"), 0u);
+}
+
+TEST(NicCredit, RefusedRequestsComeAsSoonAsThereIsRoom) {
+  // More senders than buffers for requests, and no timeout that would help.
+  constexpr uint32_t kSenders = 20;
+  NicGroup group({.ranks = kSenders + 1,
+                  .rx_buffers = 32,
+                  .config = {.rto_min_ns = kNever, .rto_max_ns = kNever, .coalesce = false}});
+  uint64_t posted = 0;
+  for (int round = 0; round < 100; ++round) {
+    for (Rank rank = 1; rank <= kSenders; ++rank) {
+      posted += group.post(rank, send_work(0, kRequest, &kWord, sizeof kWord));
+      group.poll(rank);
+    }
+    group.poll(0, RecvFilter::kRepliesOnly);
+    group.clock().advance(1'000);
+  }
+  EXPECT_EQ(group.port(0).overflows(), 0u);
+  EXPECT_GE(posted, kSenders);  // each has its first credit
+  EXPECT_GT(group.stat(0, "rx_drop_refused"), 0u);
+  EXPECT_LE(group.stat(0, "rx_drop_refused"), kSenders);
+  EXPECT_EQ(group.run(1'000, 0, 1'000).size(), posted);
+  for (Rank rank = 1; rank <= kSenders; ++rank) EXPECT_EQ(group.stat(rank, "timeouts"), 0u);
+}
+
+}  // namespace
+}  // namespace pinwire

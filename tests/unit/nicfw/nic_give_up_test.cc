@@ -1,0 +1,70 @@
+// Peers that are gone take nothing with them.
+#include <gtest/gtest.h>
+
+#include "tests/support/nic_group.h"
+
+namespace pinwire {
+namespace {
+
+constexpr uint64_t kWord = 5;
+
+/// Messages and copied puts that rank 0 may post to `peer` before it must poll.
+uint32_t posts_to(NicGroup& group, Rank peer, const Region& region) {
+  static const auto payload = byte_pattern(1'000);
+  uint32_t posted = 0;
+  for (bool more = true; more && posted < 10'000;) {
+    Work put = put_work(peer, payload.data(), payload.size(), reinterpret_cast<void*>(region.base),
+                        region.remote_key);
+    put.flags = kWorkCopied;
+    more = group.post(0, put);
+    posted += more;
+  }
+  return posted;
+}
+
+TEST(NicGiveUp, DeadPeersGiveBackEverythingThatTheyHeld) {
+  constexpr uint32_t kRanks = 40;
+  std::vector<uint8_t> target(1'000);
+  const auto open = [] {
+    return std::make_unique<NicGroup>(NicGroup::Options{
+        .ranks = kRanks,
+        .config = {.window_frames = 8, .peer_timeout_ns = 5'000'000, .coalesce = false}});
+  };
+  const auto fresh = open();
+  const uint32_t possible =
+      posts_to(*fresh, kRanks - 1, fresh->pin(kRanks - 1, target.data(), target.size()));
+  ASSERT_GT(possible, 0u);
+  const auto group = open();
+  for (Rank peer = 1; peer + 1 < kRanks; ++peer) {
+    posts_to(*group, peer, group->pin(peer, target.data(), target.size()));
+    group->post(0, send_work(peer, MessageClass::kRequest, &kWord, 8));
+  }
+  const Region region = group->pin(kRanks - 1, target.data(), target.size());
+  for (int polls = 0; polls < 5'000; ++polls) {
+    group->poll(0);
+    group->dones(0);
+    group->clock().advance(1'000'000);
+  }
+  ASSERT_TRUE(group->nic(0).drained(0)) << "not all of them are given up";
+  EXPECT_EQ(posts_to(*group, kRanks - 1, region), possible);
+}
+
+TEST(NicGiveUp, AnIdleWhileIsNoSilence) {
+  constexpr uint64_t kSecond = 1'000'000'000;
+  NicGroup group({.config = {.peer_timeout_ns = kSecond}});
+  const auto send = [&] { return group.post(0, send_work(1, MessageClass::kRequest, &kWord, 8)); };
+  ASSERT_TRUE(send());
+  ASSERT_EQ(group.run(4, 1, 1'000).size(), 1u);
+  group.run(1'000, 0, 10'000'000);  // ten times that long nobody has anything to say
+  ASSERT_TRUE(send());
+  for (int polls = 0; polls < 500; ++polls) {  // half of it the peer computes
+    group.poll(0);
+    group.clock().advance(1'000'000);
+  }
+  EXPECT_GE(group.stat(0, "timeouts"), 5u);
+  EXPECT_EQ(group.nic(0).failure(), nullptr);
+  EXPECT_EQ(group.run(100, 1, 1'000'000).size(), 1u);
+}
+
+}  // namespace
+}  // namespace pinwire

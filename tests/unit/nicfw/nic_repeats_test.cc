@@ -1,0 +1,122 @@
+// A frame is repeated because a frame was lost, and for nothing else: what arrives twice, or is
+// refused and comes again, is at most one frame in a hundred.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "tests/support/nic_group.h"
+
+namespace pinwire {
+namespace {
+
+constexpr auto kRequest = MessageClass::kRequest;
+constexpr uint64_t kPercent = 100;
+
+/// Frames that rank `to` did not need, because it had accepted them before or could not take them.
+uint64_t needless(NicGroup& group, uint32_t to) {
+  return group.stat(to, "rx_drop_duplicate") + group.stat(to, "rx_drop_refused");
+}
+
+class NicFencedRepeats : public testing::TestWithParam<MessageClass> {};
+
+TEST_P(NicFencedRepeats, R11AFencedMessageThatComesEarlyIsHeldAndNotRepeated) {
+  NicGroup group({.rx_buffers = 1024, .network_depth = 256, .config = {.coalesce = false}});
+  group.set_faults({.loss = 0.01});
+  constexpr uint64_t kMessages = 20'000;
+  uint64_t posted = 0;
+  uint64_t got = 0;
+  for (int round = 0; round < 200'000 && got < kMessages; ++round) {
+    for (int k = 0; k < 16 && posted < kMessages; ++k, ++posted) {
+      Work work = send_work(1, GetParam(), &posted, 8);
+      if (posted % 16 == 15) work.flags |= kWorkFenced;
+      if (!group.post(0, work)) break;
+    }
+    got += group.poll(1).size();
+    group.poll(0);
+    group.clock().advance(1'000);
+  }
+  EXPECT_EQ(got, kMessages);
+  EXPECT_GT(group.stat(0, "retransmits"), 0u);
+  EXPECT_LE(needless(group, 1) * 10 * kPercent, group.stat(0, "frames_sent"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, NicFencedRepeats,
+                         testing::Values(MessageClass::kRequest, MessageClass::kReply));
+
+TEST(NicRepeats, R19RefusedRequestsDoNotRepeatPuts) {
+  NicGroup group({.rx_buffers = 64, .network_depth = 256, .config = {.coalesce = false}});
+  const auto source = byte_pattern(1 << 20);
+  std::vector<uint8_t> target(source.size());
+  const Region region = group.pin(1, target.data(), target.size());
+  const Work put = put_work(1, source.data(), source.size(), target.data(), region.remote_key);
+  const uint64_t word = 1;
+  uint64_t outstanding = 0;
+  uint64_t posted = 0;
+  uint64_t got = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    while (outstanding < 4 && group.post(0, put)) ++outstanding;
+    for (int k = 0; k < 2; ++k) posted += group.post(0, send_work(1, kRequest, &word, 8));
+    got += group.poll(1, round % 8 == 7 ? RecvFilter::kAll : RecvFilter::kRepliesOnly).size();
+    group.poll(0);
+    outstanding -= group.dones(0).size();
+    group.clock().advance(3'000);
+  }
+  EXPECT_EQ(source, target);
+  EXPECT_GT(got, 10'000u);
+  EXPECT_LE(posted - got, 64u);
+  EXPECT_LE(needless(group, 1) * kPercent, group.stat(0, "frames_sent"));
+}
+
+TEST(NicRepeats, ABusyPortCountsNoRepetitionThatItDidNotTake) {
+  NicGroup group({});
+  const uint64_t word = 5;
+  ASSERT_TRUE(group.post(0, send_work(1, kRequest, &word, 8)));
+  group.port(1).lose_waiting();
+  group.port(0).set_tx_room(0);
+  for (int i = 0; i < 100; ++i) {
+    group.poll(0);
+    group.clock().advance(200'000);
+  }
+  EXPECT_EQ(group.stat(0, "retransmits"), 0u);
+  EXPECT_GT(group.stat(0, "port_busy"), 0u);
+  group.port(0).set_tx_room(~uint64_t{0});
+  EXPECT_EQ(group.run(10, 1, 1'000).size(), 1u);
+  EXPECT_EQ(group.stat(0, "retransmits"), 1u);
+}
+
+/// The port of rank 1 is full, takes this many frames in one poll, and is free from then on.
+class NicFullPort : public testing::TestWithParam<uint32_t> {};
+
+TEST_P(NicFullPort, DoesNotForgetThatThereIsRoomAgain) {
+  // More gets than rank 1 can owe at once: it refuses some, and says so when it has answered.
+  NicGroup group({.config = {.window_frames = 8}});
+  uint64_t memory = 5;
+  const Region region = group.pin(1, &memory, sizeof memory);
+  std::vector<uint64_t> local(400);
+  size_t posted = 0;
+  const auto post = [&] {
+    return posted < local.size() &&
+           group.post(0, get_work(1, &local[posted], 8, &memory, region.remote_key));
+  };
+  group.port(1).set_tx_room(0);
+  for (int round = 0; round < 20; ++round) {
+    while (post()) ++posted;
+    group.run(1);
+  }
+  EXPECT_GT(group.stat(1, "rx_drop_refused"), 0u);
+  group.port(1).set_tx_room(GetParam());
+  group.poll(1);
+  group.port(1).set_tx_room(~uint64_t{0});
+  size_t done = 0;
+  for (int round = 0; round < 50; ++round) {
+    group.run(1);
+    done += group.dones(0).size();
+  }
+  EXPECT_EQ(done, posted);
+  EXPECT_EQ(group.stat(0, "timeouts"), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rooms, NicFullPort, testing::Range(0u, 8u));
+
+}  // namespace
+}  // namespace pinwire

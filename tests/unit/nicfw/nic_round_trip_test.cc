@@ -1,0 +1,68 @@
+// What the lane learns of a path: from frames of which it is certain when they were sent.
+#include <gtest/gtest.h>
+
+#include "tests/support/nic_group.h"
+
+namespace pinwire {
+namespace {
+
+constexpr auto kRequest = MessageClass::kRequest;
+constexpr uint64_t kWord = 5;
+constexpr uint64_t kRoundTripNs = 100'000;
+
+bool send_one(NicGroup& group) { return group.post(0, send_work(1, kRequest, &kWord, 8)); }
+
+/// Rank 0 polls each microsecond, and rank 1 once, at the end.
+void answer_after(NicGroup& group, uint64_t ns) {
+  for (uint64_t passed = 0; passed < ns; passed += 1'000) {
+    group.clock().advance(1'000);
+    group.poll(0);
+  }
+  group.poll(1);
+  group.poll(1);
+  group.run(2);
+}
+
+TEST(NicRoundTrip, IsNotMeasuredOnRepeatedFrames) {
+  NicGroup group({});
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(send_one(group));
+    answer_after(group, kRoundTripNs);
+  }
+  // Each answer comes just after the repetition, and belongs to the first copy.
+  for (int i = 0; i < 100; ++i) {
+    const uint64_t repeats = group.stat(0, "retransmits");
+    ASSERT_TRUE(send_one(group));
+    for (int polls = 0; group.stat(0, "retransmits") == repeats; ++polls) {
+      ASSERT_LT(polls, 1'000'000);
+      group.clock().advance(20'000);
+      group.poll(0);
+    }
+    answer_after(group, 1'000);
+  }
+  const uint64_t repeats = group.stat(0, "retransmits");
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(send_one(group));
+    answer_after(group, kRoundTripNs);
+  }
+  EXPECT_EQ(group.stat(0, "retransmits"), repeats) << "repeated before a round trip had passed";
+}
+
+TEST(NicRoundTrip, IsMeasuredOnFramesThatAFullPortRefusedAtFirst) {
+  NicGroup group({});
+  for (int i = 0; i < 50; ++i) {
+    group.port(0).set_tx_room(0);
+    ASSERT_TRUE(send_one(group));
+    group.poll(0);
+    group.port(0).set_tx_room(~uint64_t{0});
+    ASSERT_EQ(group.run(4, 1, 1'000).size(), 1u);
+  }
+  ASSERT_TRUE(send_one(group));
+  group.port(1).lose_waiting();
+  uint64_t waited_ns = 0;
+  while (group.run(1, 1, 1'000).empty() && waited_ns < 10'000'000) waited_ns += 1'000;
+  EXPECT_LT(waited_ns, 200'000u) << "the path, of a few microseconds, is still unknown";
+}
+
+}  // namespace
+}  // namespace pinwire

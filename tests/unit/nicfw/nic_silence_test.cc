@@ -1,0 +1,168 @@
+// When a peer counts as unreachable: after silence while this rank looked, never because of the
+// clock alone. Each case is a finding (R1, R2, R3, R21) in which a healthy peer was given up.
+#include <gtest/gtest.h>
+
+#include "tests/support/nic_group.h"
+
+namespace pinwire {
+namespace {
+
+constexpr auto kRequest = MessageClass::kRequest;
+constexpr uint64_t kSecond = 1'000'000'000;
+constexpr uint64_t kWord = 5;
+
+Work short_message(Rank peer) { return send_work(peer, kRequest, &kWord, sizeof kWord); }
+
+/// Polls `rank` each `step_ns` until it has a failure, or for `limit_ns`; returns how long.
+uint64_t wait_for_failure(NicGroup& group, uint32_t rank, uint64_t step_ns, uint64_t limit_ns) {
+  uint64_t waited_ns = 0;
+  for (; group.nic(rank).failure() == nullptr && waited_ns < limit_ns; waited_ns += step_ns) {
+    group.poll(rank);
+    group.clock().advance(step_ns);
+  }
+  return waited_ns;
+}
+
+void exchange(NicGroup& group, int messages) {
+  for (int i = 0; i < messages; ++i) {
+    ASSERT_TRUE(group.post(0, short_message(1)));
+    ASSERT_EQ(group.run(4, 1, 1'000).size(), 1u);
+  }
+  group.run(50, 0, 10'000);
+  ASSERT_TRUE(group.nic(0).drained(0));
+}
+
+TEST(NicSilence, R1APeerIsAliveAfterBothComputedForAMinute) {
+  NicGroup group({});
+  exchange(group, 20);
+  group.clock().advance(61 * kSecond);
+  ASSERT_TRUE(group.post(0, short_message(1)));
+  wait_for_failure(group, 0, 1'000, kSecond / 10);  // the peer is 100 ms late
+  EXPECT_EQ(group.nic(0).failure(), nullptr);
+  EXPECT_EQ(group.run(4, 1).size(), 1u);
+}
+
+TEST(NicSilence, R3TheFirstBackFromComputingGivesNobodyUp) {
+  NicGroup group({});
+  group.run(10);
+  ASSERT_TRUE(group.post(0, short_message(1)));
+  group.poll(0);
+  group.clock().advance(1'000 * kSecond);
+  wait_for_failure(group, 0, 1'000, kSecond / 10);
+  EXPECT_EQ(group.nic(0).failure(), nullptr);
+  EXPECT_EQ(group.run(4, 1).size(), 1u);
+}
+
+TEST(NicSilence, R21OneLostFrameAndOneLongAbsenceAreNoDeath) {
+  NicGroup group({});
+  group.run(10);
+  ASSERT_TRUE(group.post(0, short_message(1)));
+  group.port(1).lose_waiting();
+  group.poll(0);
+  group.clock().advance(60 * kSecond + kSecond / 2);  // rank 0 computes, rank 1 is well
+  size_t delivered = 0;
+  for (int polls = 0; polls < 100'000 && delivered == 0; ++polls) {
+    group.poll(0);
+    delivered += group.poll(1).size();
+    group.clock().advance(1'000);
+  }
+  EXPECT_EQ(delivered, 1u);
+  EXPECT_EQ(group.nic(0).failure(), nullptr);
+}
+
+TEST(NicSilence, ARankThatPollsOnceAMinuteHasNotLookedForLong) {
+  NicGroup group({});
+  ASSERT_TRUE(group.post(0, short_message(1)));
+  wait_for_failure(group, 0, 61 * kSecond, 3'600 * kSecond);
+  EXPECT_EQ(group.nic(0).failure(), nullptr);
+}
+
+TEST(NicSilence, R2APeerThatComputesLivesByOneTurnOfItsHeartbeatInTenSeconds) {
+  NicGroup group({});
+  uint64_t posted = 0;
+  for (uint64_t ns = 0; ns < 1'000 * kSecond; ns += 5'000'000) {
+    if (ns % kSecond == 0) posted += group.post(0, short_message(1)) ? 1 : 0;
+    group.poll(0);
+    if (ns % (10 * kSecond) == 0) group.nic(1).recv(0, RecvFilter::kRepliesOnly, {});
+    group.clock().advance(5'000'000);
+  }
+  ASSERT_EQ(group.nic(0).failure(), nullptr);
+  EXPECT_EQ(group.run(100, 1, 1'000'000).size(), posted);
+}
+
+TEST(NicSilence, APeerThatNeverAnswersIsGivenUpAfterTheTimeThatThisRankLooked) {
+  NicGroup group({});
+  ASSERT_TRUE(group.post(0, short_message(1)));
+  const uint64_t waited_ns = wait_for_failure(group, 0, 5'000'000, 100 * kSecond);
+  ASSERT_NE(group.nic(0).failure(), nullptr);
+  EXPECT_EQ(group.nic(0).failure()->status, WorkStatus::kUnreachable);
+  EXPECT_GE(waited_ns, 60 * kSecond);
+  EXPECT_LT(waited_ns, 61 * kSecond);
+}
+
+TEST(NicSilence, SilenceCountsOnlyWithUnansweredRepeats) {
+  NicGroup group({.config = {.peer_timeout_ns = 1'000, .rto_max_ns = 1'000'000}});
+  ASSERT_TRUE(group.post(0, short_message(1)));
+  wait_for_failure(group, 0, 1'000, kSecond);
+  ASSERT_NE(group.nic(0).failure(), nullptr);
+  EXPECT_GE(group.stat(0, "retransmits"), 3u) << "given up before it was asked again";
+}
+
+TEST(NicSilence, WithoutATimeoutNobodyIsGivenUp) {
+  NicGroup group({.config = {.peer_timeout_ns = 0}});
+  ASSERT_TRUE(group.post(0, short_message(1)));
+  wait_for_failure(group, 0, 5'000'000, 600 * kSecond);
+  EXPECT_EQ(group.nic(0).failure(), nullptr);
+}
+
+TEST(NicSilence, OverAMemoryMediumASilentPeerIsTheLaunchersBusiness) {
+  NicGroup group({.memory_medium = {true, true}});
+  ASSERT_TRUE(group.post(0, short_message(1)));
+  wait_for_failure(group, 0, 5'000'000, 600 * kSecond);
+  EXPECT_EQ(group.nic(0).failure(), nullptr);
+  EXPECT_EQ(group.run(4, 1).size(), 1u);
+}
+
+/// R25: an idle minute in which everybody polls is no silence either.
+TEST(NicSilence, R25AnIdleMinuteIsNoSilence) {
+  NicGroup group({});
+  exchange(group, 1);
+  for (int i = 0; i < 7'000; ++i) group.run(1, 0, 10'000'000);
+  ASSERT_TRUE(group.post(0, short_message(1)));
+  group.port(1).lose_waiting();
+  EXPECT_EQ(group.run(20'000, 1, 1'000).size(), 1u);
+  EXPECT_EQ(group.nic(0).failure(), nullptr);
+}
+
+/// R5: a peer that keeps the port full does not put off what another peer waits for.
+TEST(NicTimers, R5RunBesideAPortThatIsAlwaysFull) {
+  NicGroup group({.ranks = 3, .rx_buffers = 1024, .config = {.coalesce = false}});
+  const auto source = byte_pattern(1 << 20);
+  std::vector<uint8_t> target(source.size());
+  const Region region = group.pin(0, target.data(), target.size());
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(group.post(0, short_message(2)));
+    ASSERT_EQ(group.run(4, 2, 1'000).size(), 1u);
+  }
+  uint64_t outstanding = 0;
+  const auto feed = [&] {
+    const Work put = put_work(0, source.data(), source.size(), target.data(), region.remote_key);
+    while (outstanding < 8 && group.post(1, put)) ++outstanding;
+    group.poll(1);
+    group.poll(0);
+    outstanding -= group.dones(1).size();
+  };
+  for (int i = 0; i < 20; ++i) feed();
+  ASSERT_TRUE(group.post(0, short_message(2)));
+  group.port(2).lose_waiting();
+  uint64_t waited_ns = 0;
+  for (; waited_ns < kSecond && group.poll(2).empty(); waited_ns += 10'000) {
+    feed();
+    group.clock().advance(10'000);
+  }
+  // 16 bursts of 10 us, twice as the first look after an absence is for what came meanwhile.
+  EXPECT_LE(waited_ns, 2'000'000u);
+}
+
+}  // namespace
+}  // namespace pinwire
