@@ -46,9 +46,15 @@ static void cut(pieces_t *pieces, unsigned char *area, size_t total) {
   }
   EXPECT_EQ(total, 0);
 }
+/* Disjoint, too: a destination's pieces are under way together, and arrive in any order. */
 static void cut_alike(pieces_t *pieces, unsigned char *area, size_t count, size_t bytes) {
   const size_t room = kArea / count;
-  for (size_t i = 0; i < count; ++i) pieces->addresses[i] = area + (i * 7 % count) * room + draw(room - bytes + 1);
+  int is_taken[kPiecesMax] = {0};
+  for (size_t i = 0; i < count; ++i) {
+    const size_t place = i * 11 % count;
+    EXPECT(!is_taken[place]++);
+    pieces->addresses[i] = area + place * room + draw(room - bytes + 1);
+  }
   pieces->count = count;
 }
 
