@@ -215,9 +215,9 @@ static void put_and_get(gex_TM_t pair, gex_Rank_t to, unsigned char *there, size
   gex_NBI_Wait(GEX_EC_GET, 0);
   EXPECT(holds(local, nbytes, seed + 1));
   gex_RMA_PutNBI(pair, to, there, local, nbytes, GEX_EVENT_NOW, 0);
+  gex_NBI_Wait(GEX_EC_PUT, 0); /* before another put to the same place: of two under way either may be the last */
   gex_RMA_PutBlockingVal(pair, to, there, 0x5a, 1, 0);
   EXPECT_EQ(gex_RMA_GetBlockingVal(pair, to, there, 1, 0), 0x5a);
-  gex_NBI_Wait(GEX_EC_PUT, 0);
 }
 
 /* Each rank has a fifth of its peers' memory for itself. EX-138...141 */

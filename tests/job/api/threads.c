@@ -35,10 +35,12 @@ static void *work(void *argument) {
   const int thread = (int)(size_t)argument;
   unsigned char payload[200], back[200];
   for (int i = 0; i < kRounds; ++i) {
-    const gasnet_node_t to = (me + (unsigned)i) % nodes;
+    /* Each fourth round, which looks at the data, has another rank in its turn, whatever their number. */
+    const gasnet_node_t to = (me + (unsigned)(i + i / 4)) % nodes;
     fill(payload, sizeof payload, (unsigned)i);
     gasnet_AMRequestMedium2(to, 200, payload, (size_t)i % sizeof payload, thread, i);
-    gasnet_put_nbi(to, place(to, thread), payload, sizeof payload);
+    /* Puts under way together arrive in any order, so each has its own place. */
+    gasnet_put_nbi(to, place(to, thread) + i % 4 * 256, payload, sizeof payload);
     if (i % 4 == 0) {
       gasnet_handle_t handle = gasnet_put_nb(to, place(to, thread) + 1024, payload, sizeof payload);
       gasnet_wait_syncnbi_puts();
