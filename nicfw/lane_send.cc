@@ -110,7 +110,8 @@ void Lane::retransmit(Peer& peer, Flow flow) noexcept {
 /// Seals a frame once for each time that the port takes it. A body that the client changed too
 /// early is sealed as it is now, so that a repetition is not damaged, too.
 void Lane::prepare(SendFlow& send, SendSlot& slot) noexcept {
-  if (slot.sealed_sends > slot.sends || (slot.sealed_sends != 0 && slot.body_bytes == 0)) return;
+  const bool sealed_for_this = slot.sealed_sends == slot.sends + 1;
+  if (sealed_for_this || (slot.sealed_sends != 0 && slot.body_bytes == 0)) return;
   if (slot.sends != 0 && slot.volatile_body) {
     snapshot_body(send, slot);
   } else {
@@ -140,7 +141,8 @@ void Lane::stage_slot(Peer& peer, Flow flow, uint32_t sequence, bool again) noex
   finish_header(peer, slot.head, header, slot.crc);
   const uint64_t sent_before_ns = slot.sent_ns;
   slot.sent_ns = now_ns_;
-  if (slot.sends < kSendsMax) ++slot.sends;
+  // At the limit it alternates: each send has another number than the one before it.
+  slot.sends = static_cast<uint8_t>(slot.sends < kSendsMax ? slot.sends + 1 : kSendsMax - 1);
   if (!again) send.unsent = sequence + 1;
   if (send.rto_at_ns == 0) {
     send.rto_at_ns = now_ns_ + timeout_ns(peer, send);

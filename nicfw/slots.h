@@ -29,7 +29,7 @@ struct alignas(64) SendSlot {
   Index buffer = kNoIndex;    ///< large buffer that `head` points to
   Index ops = kNoIndex;       ///< Ops that lie whole in this frame, chained by Operation::link
   Index fragment = kNoIndex;  ///< the Op of which this frame carries a part
-  uint8_t sends = 0;          ///< times that the port took it, up to kSendsMax
+  uint8_t sends = 0;          ///< times that the port took it; many: kSendsMax, or one less
   uint8_t sealed_sends = 0;   ///< `sends` after the send for which it was sealed; 0: never
   uint8_t asks = 0;           ///< records that want a response
   bool wants_ack = false;     ///< somebody waits for the acknowledgement itself

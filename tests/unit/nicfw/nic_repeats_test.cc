@@ -84,6 +84,25 @@ TEST(NicRepeats, ABusyPortCountsNoRepetitionThatItDidNotTake) {
   EXPECT_EQ(group.stat(0, "retransmits"), 1u);
 }
 
+TEST(NicRepeats, ABodyThatChangesLateIsSealedAsItIsThenHoweverOftenItWasSent) {
+  NicGroup group({.config = {.peer_timeout_ns = 0}});
+  std::vector<uint64_t> source(125, 1);
+  std::vector<uint64_t> target(source.size());
+  const Region region = group.pin(1, target.data(), 1000);
+  ASSERT_TRUE(group.post(0, put_work(1, source.data(), 1000, target.data(), region.remote_key)));
+  while (group.stat(0, "retransmits") < 300) {
+    group.port(1).lose_waiting();
+    group.clock().advance(50'000'000);
+    group.poll(0);
+  }
+  group.port(1).lose_waiting();
+  source.back() = 2;
+  group.run(100, 0, 50'000'000);
+  EXPECT_EQ(group.dones(0).size(), 1u);
+  EXPECT_EQ(target, source);
+  EXPECT_EQ(group.stat(1, "rx_drop_tag"), 0u);
+}
+
 /// The port of rank 1 is full, takes this many frames in one poll, and is free from then on.
 class NicFullPort : public testing::TestWithParam<uint32_t> {};
 
