@@ -12,6 +12,11 @@ FrameKey lane_key(const NicShared& nic, uint32_t lane) noexcept {
   return nic.facts.memory_medium ? key.over_memory() : key;
 }
 
+CongestionSignal congestion_signal(const PortFacts& facts) noexcept {
+  if (facts.memory_medium) return CongestionSignal::kNone;
+  return facts.inside_host ? CongestionSignal::kLoss : CongestionSignal::kDelay;
+}
+
 }  // namespace
 
 Lane::Lane(NicShared& nic, uint32_t index)
@@ -77,8 +82,8 @@ void Lane::connect(Rank rank, const Endpoint& endpoint) noexcept {
       std::min<uint32_t>(nic_.facts.frame_bytes_max, endpoint.frame_bytes_max));
   peer.fragment_bytes = static_cast<uint16_t>(put_fragment_bytes(peer.frame_bytes_max));
   // More than half of its buffers in one flight would only be dropped.
-  peer.congestion.start(
-      std::clamp<uint32_t>(endpoint.rx_buffers / 2, 2, nic_.config.window_frames));
+  peer.congestion.start(std::clamp<uint32_t>(endpoint.rx_buffers / 2, 2, nic_.config.window_frames),
+                        peer.frame_bytes_max, congestion_signal(nic_.facts));
   peer.first_credit = static_cast<uint16_t>(
       first_credit(std::min<uint32_t>(endpoint.rx_buffers, 0xfff0u), nic_.info.rank_count, depth_));
   peer.request_limit = peer.first_credit;
@@ -137,11 +142,13 @@ uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
   posts_before_poll_ = posts_since_poll_;
   posts_since_poll_ = 0;
   port_busy_ = false;
-  const uint32_t received = receive_burst();
+  is_polling_ = true;
+  const uint32_t received = receive_bursts();
   run_timers();
   if (!hungry_.empty()) feed_hungry();
   if (attention_head_ != attention_tail_) serve_attention();
   flush();
+  is_polling_ = false;
   uint32_t count = deliver(reply_queue_, out);
   if (filter == RecvFilter::kAll) count += deliver(request_queue_, out.subspan(count));
   left_arrivals_ = out.empty() && has_arrivals();

@@ -148,6 +148,7 @@ class Lane {
   static constexpr uint32_t kCoalesceBehind = 4;
   static constexpr uint64_t kCoalesceNs = 5'000;  ///< the longest that a frame collects messages
   static constexpr uint32_t kAckFrames = 16;      ///< frames that may wait for one acknowledgement
+  static constexpr uint32_t kBurstsPerPollMax = 16;
   static constexpr uint32_t kFullBurstsMax = 16;  ///< after which timers run, come what may
   static constexpr uint64_t kWatchStepNs = 10'000'000;
   static constexpr uint32_t kRepeatsUnheardMin = 4;
@@ -155,6 +156,9 @@ class Lane {
   static constexpr uint64_t kSilentBackoff = 20;   ///< times the longest timeout, of such a peer
   static constexpr uint32_t kTurnFrames = 32;      ///< long frames of one flow before others' turn
   static constexpr uint32_t kNoTurn = ~0u;
+  /// A queue that a network may build within one round trip: a frame that waits there is not lost.
+  static constexpr uint64_t kQueueNsMax = 100'000;
+  static constexpr uint32_t kFewFrames = 8;  ///< repeated at once where a path loses much
   static constexpr uint8_t kSmallWaitPolls = 4;
 
   struct Staged {
@@ -216,6 +220,7 @@ class Lane {
 
   // lane_frame.cc: frames under construction
   bool may_build(const Peer& peer, Flow flow, uint32_t spare) const noexcept;
+  static bool congestion_allows(const Peer& peer, const SendFlow& send, uint32_t spare) noexcept;
   uint32_t frames_for_records(const Peer& peer, Flow flow) const noexcept;
   SendSlot* start_frame(Peer& peer, Flow flow, bool large, uint32_t spare = 0) noexcept;
   SendSlot* start_record_frame(Peer& peer, Flow flow, bool large) noexcept;
@@ -243,6 +248,7 @@ class Lane {
   bool serve(Peer& peer) noexcept;
   void tell_of_room(Peer& peer) noexcept;
   bool may_accept(const Peer& peer, Flow flow) const noexcept;
+  bool may_send(const Peer& peer, const SendFlow& send) const noexcept;
   void transmit(Peer& peer, Flow flow) noexcept;
   void retransmit(Peer& peer, Flow flow) noexcept;
   void prepare(SendFlow& send, SendSlot& slot) noexcept;
@@ -252,6 +258,7 @@ class Lane {
 
   // lane_seal.cc: the last bytes of a frame
   void stage_ack(Peer& peer) noexcept;
+  uint16_t host_delay(const Peer& peer) const noexcept;
   void finish_header(Peer& peer, std::byte* frame, FrameHeader& header, uint32_t crc) noexcept;
   void seal(SendSlot& slot) noexcept;
   void snapshot_body(SendFlow& send, SendSlot& slot) noexcept;
@@ -259,7 +266,9 @@ class Lane {
   // lane_ack.cc: acknowledgements
   bool acks_valid(const Peer& peer, const FrameHeader& header) const noexcept;
   void take_acks(Peer& peer, const FrameHeader& header, const SackBitmap* sacks) noexcept;
-  void take_flow_ack(Peer& peer, Flow flow, uint32_t ack, const SackBitmap* sack) noexcept;
+  uint64_t fabric_delay_ns(uint64_t rtt_ns, uint16_t host_delay) const noexcept;
+  void take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
+                     const SackBitmap* sack) noexcept;
   void repeat_refused(Peer& peer, SendFlow& send) noexcept;
   void slot_acked(SendFlow& send, SendSlot& slot, Index index) noexcept;
   void release_slot(SendFlow& send, SendSlot& slot, Index index) noexcept;
@@ -286,6 +295,7 @@ class Lane {
     uint32_t responses = 0;
     uint32_t before = 0;
   };
+  uint32_t receive_bursts() noexcept;
   uint32_t receive_burst() noexcept;
   bool receive_frame(const RxFrame& frame) noexcept;
   void answer_arp(const RxFrame& frame) noexcept;
@@ -336,6 +346,7 @@ class Lane {
   uint64_t next_timer_ns_ = ~uint64_t{0};
   uint32_t poll_ = 0;
   uint32_t tx_burst_ = kBurst;
+  bool is_polling_ = false;  ///< inside recv(), where now_ns_ is the time
   bool port_busy_ = false;
   bool posted_ = false;  ///< since the last poll: frames bear its time, which may be long ago
   uint32_t posts_since_poll_ = 0;

@@ -35,7 +35,7 @@ void Lane::find_lost(Peer& peer, Flow flow, uint64_t newest_sent_ns) noexcept {
   }
   if (send.reorder_at_ns != 0) set_timer(send.reorder_at_ns);
   if (found == 0) return;
-  peer.congestion.on_loss(found, send.in_flight(), peer.rtt.smoothed_ns(), now_ns_);
+  peer.congestion.on_loss(found, peer.rtt.smoothed_ns(), now_ns_);
   attend(peer);
 }
 
@@ -56,6 +56,7 @@ void Lane::set_timer(uint64_t at_ns) noexcept { next_timer_ns_ = std::min(next_t
 /// the back-off goes on to a second.
 uint64_t Lane::timeout_ns(const Peer& peer, const SendFlow& send) noexcept {
   RtoLimits limits = rto_limits_;
+  if (peer.congestion.is_controlled()) limits.min_ns = std::max(limits.min_ns, kQueueNsMax);
   if (peer.timeouts_unheard >= kTimeoutsSilent) {
     const uint64_t often_ns = nic_.config.peer_timeout_ns / kSilentBackoff;  // 0: it may be silent
     const uint64_t longest_ns = limits.max_ns * kSilentBackoff;
@@ -128,11 +129,14 @@ void Lane::run_flow_timer(Peer& peer, Flow flow) noexcept {
     if (send.timeouts < 0xff) ++send.timeouts;
     if (send.backoff < 0xff) ++send.backoff;
     mark_lost(send, send.una);
-    if (send.timeouts > 1) peer.congestion.on_repeated_timeout();
+    // A peer of which nothing is heard computes, most likely: that is no congestion.
+    if (peer.timeouts_unheard <= 1) {
+      peer.congestion.on_loss(1, peer.rtt.smoothed_ns(), now_ns_);
+    }
     if (send.timeouts > 1 && peer.timeouts_unheard <= 1) {
       // The peer is there, yet the first repetition, or its acknowledgement, was lost, too: this
       // path loses much. A few at once have a better chance.
-      const uint32_t few = std::min(send.unsent - send.una, CongestionWindow::kFloorFrames);
+      const uint32_t few = std::min(send.unsent - send.una, kFewFrames);
       for (uint32_t i = 1; i < few; ++i) mark_lost(send, send.una + i);
     }
     attend(peer);

@@ -99,8 +99,10 @@ constexpr uint8_t room_flag(Flow flow) noexcept {
 static_assert(room_flag(Flow::kReply) == kRoomForReplies &&
               room_flag(Flow::kOneSided) == kRoomForOneSided);
 
-/// The unit of FrameHeader::host_delay. A longer delay is sent as the largest.
+/// The unit of FrameHeader::host_delay. One that is longer than 16 bits say, or not known, is
+/// kHostDelayUnknown.
 inline constexpr uint32_t kHostDelayUnitNs = 64;
+inline constexpr uint16_t kHostDelayUnknown = 0xffff;
 
 struct FrameHeader {
   FrameKind kind = FrameKind::kRecords;
