@@ -39,7 +39,7 @@ Lane::Lane(NicShared& nic, uint32_t index)
   slots_.make(4 * window + slot_reserve_.idle);
   small_frames_ = std::make_unique<std::byte[]>(size_t{slots_.size()} * kSmallFrameBytes);
   const uint32_t buffers = frame_buffers(window, ranks);
-  buffer_reserve_ = {.replies = window / 4, .idle = buffers - window};
+  buffer_reserve_ = {.replies = copied_window(window) / 4, .idle = buffers - copied_window(window)};
   buffers_.make(buffers);
   buffer_stride_ = nic.frames.stride;
   buffer_bytes_ = nic.frames.bytes.get() + size_t{index} * buffers * buffer_stride_;
@@ -53,6 +53,7 @@ Lane::Lane(NicShared& nic, uint32_t index)
   response_reserve_ = {.idle = askers * kAsksPerFrameMax, .first = kAsksPerFrameMax};
   // One peer alone may be owed half of them: four windows' worth.
   responses_.make(std::max(8 * window, 4 * kAsksPerFrameMax) + response_reserve_.idle);
+  ahead_.make(std::min(kFlows * ranks, kGapsMax));
   const uint32_t rx_buffers = std::min(nic.facts.rx_buffers, 0xfff0u);
   held_.make(rx_buffers);
   held_max_ = rx_buffers - std::max(1u, rx_buffers / 8);

@@ -89,8 +89,11 @@ struct NicShared {
 /// Payloads up to this are copied into the frame even if they may stay: cheaper than a second part.
 inline constexpr uint32_t kCopyBytes = 256;
 
+/// Flows that may have a gap at once.
+inline constexpr uint32_t kGapsMax = 1024;
+
 /// A pure acknowledgement: a header and, of each flow, what came ahead.
-inline constexpr uint32_t kAckFrameBytes = 192;
+inline constexpr uint32_t kAckFrameBytes = 320;
 static_assert(kRecordsOffset + kSackBytes <= kAckFrameBytes);
 
 /// Payload of a put that one frame carries. A multiple of 16, so that aligned puts stay aligned.
@@ -105,16 +108,20 @@ constexpr uint32_t copied_frame_bytes(uint32_t frame_bytes_max) noexcept {
 constexpr uint64_t copied_put_frames(uint64_t bytes, uint32_t fragment_bytes) noexcept {
   return bytes / fragment_bytes + 2;
 }
-/// The largest put whose frames are at most half of a window.
+/// The part of a window for which there are large buffers.
+constexpr uint32_t copied_window(uint32_t window_frames) noexcept {
+  return std::min(window_frames, 256u);
+}
+/// The largest put whose frames are at most half of that.
 constexpr uint64_t copied_put_bytes(uint32_t window_frames, uint32_t fragment_bytes) noexcept {
-  return uint64_t{window_frames / 2 - 1} * fragment_bytes - 1;
+  return uint64_t{copied_window(window_frames) / 2 - 1} * fragment_bytes - 1;
 }
 static_assert(copied_put_frames(copied_put_bytes(4, 512), 512) == 4 / 2 &&
               copied_put_frames(copied_put_bytes(4, 512) + 1, 512) > 4 / 2);
 
 /// Large buffers of a lane: a window's, and a first one for each peer.
 constexpr uint32_t frame_buffers(uint32_t window_frames, uint32_t ranks) noexcept {
-  return window_frames + std::min(ranks, kIdleBufferHoldersMax);
+  return copied_window(window_frames) + std::min(ranks, kIdleBufferHoldersMax);
 }
 
 class Lane {
@@ -156,8 +163,8 @@ class Lane {
   static constexpr uint64_t kSilentBackoff = 20;   ///< times the longest timeout, of such a peer
   static constexpr uint32_t kTurnFrames = 32;      ///< long frames of one flow before others' turn
   static constexpr uint32_t kNoTurn = ~0u;
-  /// A queue that a network may build within one round trip: a frame that waits there is not lost.
-  static constexpr uint64_t kQueueNsMax = 100'000;
+  static constexpr uint64_t kQueueNs =
+      50'000;  ///< no frame that is late by a queue's growth counts as lost
   static constexpr uint32_t kFewFrames = 8;  ///< repeated at once where a path loses much
   static constexpr uint8_t kSmallWaitPolls = 4;
 
@@ -382,6 +389,7 @@ class Lane {
   IndexPool<Operation> ops_;
   IndexList done_;
   IndexPool<Response> responses_;
+  ArrivedAheadPool ahead_;
   IndexPool<HeldFrame> held_;
   IndexList request_queue_;
   IndexList reply_queue_;

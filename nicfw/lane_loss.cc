@@ -56,7 +56,11 @@ void Lane::set_timer(uint64_t at_ns) noexcept { next_timer_ns_ = std::min(next_t
 /// the back-off goes on to a second.
 uint64_t Lane::timeout_ns(const Peer& peer, const SendFlow& send) noexcept {
   RtoLimits limits = rto_limits_;
-  if (peer.congestion.is_controlled()) limits.min_ns = std::max(limits.min_ns, kQueueNsMax);
+  // A queue grows within a round trip, and where it is long, round trips hardly vary.
+  if (peer.congestion.is_controlled()) {
+    limits.min_ns = std::max({limits.min_ns, kQueueNs, 2 * peer.rtt.smoothed_ns()});
+    limits.max_ns = std::max(limits.max_ns, limits.min_ns);
+  }
   if (peer.timeouts_unheard >= kTimeoutsSilent) {
     const uint64_t often_ns = nic_.config.peer_timeout_ns / kSilentBackoff;  // 0: it may be silent
     const uint64_t longest_ns = limits.max_ns * kSilentBackoff;

@@ -24,7 +24,7 @@ void Lane::stage_ack(Peer& peer) noexcept {
   if (holes) {
     std::byte* at = frame + kRecordsOffset;
     for (const ReceiveFlow& receive : peer.receive) {
-      for (const uint64_t word : receive.sack().words) {
+      for (const uint64_t word : receive.sack(ahead_).words) {
         store_little<uint64_t>(at, word);
         at += sizeof word;
       }

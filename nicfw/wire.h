@@ -40,7 +40,7 @@ static_assert(kRecordsOffset % kRecordAlign == 0 &&
 /// Three sequence spaces between two ranks; lane.h has the deadlock argument.
 enum class Flow : uint8_t { kRequest, kReply, kOneSided };
 inline constexpr uint32_t kFlows = 3;
-inline constexpr uint32_t kWindowFramesMax = 256;  ///< receive bitmap bits
+inline constexpr uint32_t kWindowFramesMax = 512;  ///< receive bitmap bits
 
 /// Why a frame changed nothing. Counted as rx_drop_<name>.
 enum class Reject : uint8_t {

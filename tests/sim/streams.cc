@@ -164,6 +164,7 @@ Scenario congestion_network(uint32_t ranks, uint32_t frame_bytes) {
   scenario.zero_copy_tx = true;
   scenario.checksum_offload = true;
   scenario.network_depth = 256;
+  scenario.nic.window_frames = 512;
   return scenario;
 }
 
