@@ -9,19 +9,16 @@
 //
 // Three things differ from Swift:
 //  - The increase is an eighth of a small window, not a whole frame: with 64 flows of 9,014-byte
-//  frames, a frame each per
-//    round trip would be the whole buffer of a switch's output.
+//    frames, a frame each per round trip would be the whole buffer of a switch's output.
 //  - Delay alone shrinks the window to one frame, never below. A window below one frame, of which
-//  each frame waits for its
-//    time (pace_ns()), takes a loss while the delay is high: proof that the frames' sum overflows a
-//    buffer.
+//    each frame waits for its time (pace_ns()), takes a loss while there is a queue: proof that
+//    even one frame of each flow overflows a buffer.
 //  - A path whose delay is above the target without this sender's doing (a long line, a virtual
-//  machine's switch) would
-//    hold it at that one frame for ever. A sender there raises its target to what it sees
-//    (patience), and lowers it again when the delay is gone.
-// Loss alone is no sign of congestion (links damage frames): it counts when the delay is above the
-// target, too, or when a round trip lost an eighth of its frames, which a shallow buffer does
-// without adding delay.
+//    machine's switch) would hold it at that one frame for ever. A sender that was held there for
+//    many round trips raises its target to what it sees (patience), and lowers it again when the
+//    delay is gone.
+// Loss alone is no sign of congestion (links damage frames): it counts when there is a queue, too,
+// or when a round trip lost an eighth of its frames, which a shallow buffer does without delay.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +38,7 @@ class CongestionWindow {
  public:
   static constexpr uint32_t kUnit = 256;  ///< parts of a frame in which the window is counted
   static constexpr uint64_t kTargetNs = 25'000;
-  static constexpr uint64_t kPaceMaxNs = 1'000'000;
+  static constexpr uint64_t kPaceMaxNs = 500'000;
   static constexpr uint64_t kIdleNs = 10'000'000;  ///< after which a window is worth nothing
   static constexpr uint32_t kStartBytes = 18'000;  ///< of the first round trip
   static constexpr uint32_t kFirstFrames = 2;
@@ -52,7 +49,6 @@ class CongestionWindow {
     limit_ = static_cast<uint16_t>(limit_frames);
     first_ = static_cast<uint8_t>(std::clamp(kStartBytes / frame_bytes, kFirstFrames, 64u));
     signal_ = signal;
-    is_delayed_ = false;
     restart();
   }
   bool is_controlled() const noexcept { return signal_ != CongestionSignal::kNone; }
@@ -70,7 +66,7 @@ class CongestionWindow {
     window_ = std::min<uint32_t>(limit_, is_controlled() ? first_ : limit_) * kUnit;
     is_starting_ = window_ < limit_ * kUnit;
     acked_ = lost_ = 0;
-    has_shrunk_ = false;
+    is_queued_ = has_shrunk_ = false;
   }
 
   struct Ack {
@@ -86,34 +82,35 @@ class CongestionWindow {
     acked_ = static_cast<uint16_t>(std::min(acked_ + ack.frames, 0xffffu));
     end_round(ack.round_trip_ns, ack.now_ns);
     if (ack.delay_ns != 0 && signal_ == CongestionSignal::kDelay) {
-      is_delayed_ = ack.delay_ns > target_ns();
-      if (is_delayed_) return slow_down(ack);
+      is_queued_ = ack.delay_ns > kTargetNs;
+      if (ack.delay_ns > target_ns()) return slow_down(ack);
       patience_ns_ -= ack.delay_ns < kTargetNs ? (patience_ns_ + 63) / 64 : 0;
     }
     // A window that its sender does not fill says nothing of what the path would carry.
-    if (!is_delayed_ && 2 * ack.in_flight >= frames())
-      grow(ack.frames, ack.delay_ns < kTargetNs / 2);
+    rounds_held_ = 0;
+    if (2 * ack.in_flight >= frames()) grow(ack.frames, ack.delay_ns < kTargetNs / 2);
   }
 
   /// `lost` frames were found to be lost.
   void on_loss(uint32_t lost, uint64_t round_trip_ns, uint64_t now_ns) noexcept {
     if (!is_controlled()) return;
     lost_ = static_cast<uint16_t>(std::min(lost_ + lost, 0xffffu));
-    if (is_delayed_ || is_heavy_loss()) halve(round_trip_ns, now_ns);
+    if (is_queued_ || is_heavy_loss()) halve(round_trip_ns, now_ns);
   }
 
  private:
-  static constexpr uint32_t kLeast = kUnit / 64;
+  static constexpr uint32_t kLeast = kUnit / 16;
   static constexpr uint32_t kLostMin = 3;
+  static constexpr uint8_t kRoundsHeld = 16;  ///< at one frame, before patience
+  static constexpr uint64_t kScalingMaxNs = 60'000;
 
   /// Flow scaling: 60 us for a quarter of a frame, 0 for 64 frames, in between by the inverse of
   /// the square root.
   uint64_t scaling_ns() const noexcept {
-    constexpr uint32_t kRangeNs = 60'000;
     // Of window 2^(i - 2) frames.
     constexpr std::array<uint32_t, 9> kScale = {60'000, 41'255, 28'000, 18'627, 12'000,
                                                 7'314,  4'000,  1'657,  0};
-    if (window_ <= kUnit / 4) return kRangeNs;
+    if (window_ <= kUnit / 4) return kScalingMaxNs;
     uint32_t i = 0;
     uint32_t low = kUnit / 4;
     while (i < kScale.size() - 1 && window_ >= 2 * low) low *= 2, ++i;
@@ -138,20 +135,23 @@ class CongestionWindow {
   void slow_down(const Ack& ack) noexcept {
     if (!may_shrink(ack.round_trip_ns, ack.now_ns)) return;
     const uint64_t excess_ns = ack.delay_ns - target_ns();
-    if (window_ <= kUnit) {
-      const uint64_t raised_ns = patience_ns_ + excess_ns / 4 + kTargetNs / 8;
-      patience_ns_ = static_cast<uint32_t>(std::min(raised_ns, kPatienceMaxNs));
-      return;
-    }
+    if (window_ <= kUnit) return be_patient(excess_ns);
     // By four fifths of the excess, by half at most.
     const uint64_t part = std::min<uint64_t>(excess_ns * (kUnit * 4 / 5) / ack.delay_ns, kUnit / 2);
     window_ = std::max<uint32_t>(kUnit, window_ - static_cast<uint32_t>(window_ * part / kUnit));
   }
 
+  void be_patient(uint64_t excess_ns) noexcept {
+    if (++rounds_held_ < kRoundsHeld) return;
+    rounds_held_ = 0;
+    patience_ns_ =
+        static_cast<uint32_t>(std::min(patience_ns_ + excess_ns + kScalingMaxNs, kPatienceMaxNs));
+  }
+
   void halve(uint64_t round_trip_ns, uint64_t now_ns) noexcept {
     if (!may_shrink(round_trip_ns, now_ns)) return;
     patience_ns_ = 0;
-    window_ = std::max(window_ / 2, is_delayed_ ? kLeast : kUnit);
+    window_ = std::max(window_ / 2, is_queued_ ? kLeast : first_ * kUnit);
   }
 
   bool is_heavy_loss() const noexcept { return lost_ >= kLostMin && lost_ * 8 >= acked_ + lost_; }
@@ -182,12 +182,13 @@ class CongestionWindow {
   uint16_t acked_ = 0;        ///< frames, in this round trip
   uint16_t lost_ = 0;
   uint16_t limit_ = 0;
+  uint8_t rounds_held_ = 0;  ///< round trips in a row at one frame, with too much delay
   uint8_t first_ = kFirstFrames;
   CongestionSignal signal_ = CongestionSignal::kNone;
-  bool is_delayed_ = false;   ///< the last delay was above the target
+  bool is_queued_ = false;    ///< the last delay was above the target of a large window
   bool is_starting_ = false;  ///< slow start: the window doubles each round trip
   bool has_shrunk_ = false;   ///< in this round trip
 };
-static_assert(sizeof(CongestionWindow) == 32);
+static_assert(sizeof(CongestionWindow) <= 32);
 
 }  // namespace pinwire

@@ -100,11 +100,12 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
   if (acked == 0) return;
   if (rtt_ns != 0) peer.rtt.sample(rtt_ns);
   // An acknowledgement that came after a timeout may have waited for the repetition.
-  peer.rtt.waited(send.timeouts == 0 && !was_late ? wait_ns : 0);
+  const bool is_certain = send.timeouts == 0 && !was_late;
+  peer.rtt.waited(is_certain ? wait_ns : 0);
   if (!was_late) send.backoff = 0;
   peer.congestion.on_ack({.frames = acked,
                           .in_flight = in_flight,
-                          .delay_ns = fabric_delay_ns(rtt_ns, header.host_delay),
+                          .delay_ns = is_certain ? fabric_delay_ns(rtt_ns, header.host_delay) : 0,
                           .round_trip_ns = peer.rtt.smoothed_ns(),
                           .now_ns = now_ns_});
   send.timeouts = 0;
