@@ -284,6 +284,7 @@ class Lane {
 
   // lane_loss.cc: loss and timers
   void find_lost(Peer& peer, Flow flow, uint64_t newest_sent_ns) noexcept;
+  void expect_rest(const Peer& peer, SendFlow& send) noexcept;
   void mark_lost(SendFlow& flow, uint32_t sequence) noexcept;
   void set_timer(uint64_t at_ns) noexcept;
   uint64_t timeout_ns(const Peer& peer, const SendFlow& send) noexcept;

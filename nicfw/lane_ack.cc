@@ -108,8 +108,10 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
                           .delay_ns = is_certain ? fabric_delay_ns(rtt_ns, header.host_delay) : 0,
                           .round_trip_ns = peer.rtt.smoothed_ns(),
                           .now_ns = now_ns_});
+  const bool was_timed_out = send.timeouts != 0;
   send.timeouts = 0;
   send.rto_at_ns = 0;
+  send.is_answered = false;
   attend(peer);
   if (send.una == send.next) {
     close_window(peer, flow);
@@ -119,6 +121,7 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
   send.rto_at_ns = now_ns_ + timeout_ns(peer, send);
   set_timer(send.rto_at_ns);
   find_lost(peer, flow, newest_ns);
+  if (was_timed_out && newest_ns == 0) expect_rest(peer, send);
 }
 
 void Lane::slot_acked(SendFlow& send, SendSlot& slot, Index index) noexcept {

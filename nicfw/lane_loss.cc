@@ -39,6 +39,15 @@ void Lane::find_lost(Peer& peer, Flow flow, uint64_t newest_sent_ns) noexcept {
   attend(peer);
 }
 
+/// A peer that answers after a timeout has polled: what it had got before is acknowledged in the
+/// same turn or the next. The rest need not wait for a timeout each.
+void Lane::expect_rest(const Peer& peer, SendFlow& send) noexcept {
+  if (send.lost != 0 || send.reorder_at_ns != 0) return;
+  send.is_answered = true;
+  send.reorder_at_ns = now_ns_ + 2 * peer.rtt.overtaken_ns();
+  set_timer(send.reorder_at_ns);
+}
+
 void Lane::mark_lost(SendFlow& send, uint32_t sequence) noexcept {
   SendWindow& window = windows_[send.window];
   if (window.slot[sequence % kWindowFramesMax] == kNoIndex) return;
@@ -121,7 +130,11 @@ void Lane::run_timers() noexcept {
 
 void Lane::run_flow_timer(Peer& peer, Flow flow) noexcept {
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
-  if (send.reorder_at_ns != 0 && now_ns_ >= send.reorder_at_ns) find_lost(peer, flow, 0);
+  if (send.reorder_at_ns != 0 && now_ns_ >= send.reorder_at_ns) {
+    const uint64_t answered_ns = send.reorder_at_ns - 2 * peer.rtt.overtaken_ns();
+    find_lost(peer, flow, send.is_answered ? answered_ns : 0);
+    send.is_answered = false;
+  }
   if (send.una == send.unsent) send.rto_at_ns = 0;
   if (send.rto_at_ns != 0 && now_ns_ >= send.rto_at_ns) {
     if (peer_silent(peer)) {

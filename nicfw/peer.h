@@ -26,6 +26,7 @@ struct SendFlow {
   uint8_t backoff = 0;         ///< timeouts since an acknowledgement told how long the peer takes
   bool open = false;           ///< frame next - 1 still collects records
   uint8_t small_waits = 0;     ///< polls for which long puts leave a frame to a refused record
+  bool is_answered = false;    ///< after a timeout: at reorder_at_ns what is left counts as lost
   IndexList ops;               ///< Ops of which some bytes are not built into frames yet
   uint64_t rto_at_ns = 0;      ///< 0: off
   uint64_t reorder_at_ns = 0;  ///< when frames overtaken by others count as lost; 0: off
