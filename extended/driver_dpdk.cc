@@ -21,16 +21,26 @@ HugePages huge_pages(DpdkHugePages choice) {
   return HugePages::kAuto;
 }
 
+bool is_pair(const DpdkOptions& options) {
+  const bool names_device =
+      !options.eal_arguments.empty() || !options.pci.empty() || !options.interface.empty();
+  return options.rank_count == 2 && options.host_rank_count == 2 && !names_device &&
+         options.fabric != "switch";
+}
+
 /// Between two processes of one host nothing is lost for want of descriptors, and the fewer buffers
 /// go round, the more of them stay in the cache: 1 MiB puts are a fifth faster with 256 than with
 /// 512.
 uint32_t ring_frames(const Settings& settings, const DpdkOptions& options) {
   if (settings.dpdk_ring_frames != 0) return settings.dpdk_ring_frames;
-  const bool names_device =
-      !options.eal_arguments.empty() || !options.pci.empty() || !options.interface.empty();
-  const bool is_pair = options.rank_count == 2 && options.host_rank_count == 2 && !names_device &&
-                       options.fabric != "switch";
-  return is_pair ? 256 : 512;
+  return is_pair(options) ? 256 : 512;
+}
+
+/// A rank of a network that polls once in a millisecond gets 36 Gb/s with 512 frames of 9,014 bytes
+/// in flight.
+uint32_t window_frames(const Settings& settings, const DpdkOptions& options) {
+  if (settings.dpdk_window_frames != 0) return settings.dpdk_window_frames;
+  return is_pair(options) ? 256 : 512;
 }
 
 }  // namespace
@@ -74,7 +84,7 @@ Result<Rails> make_dpdk_for(const Job& job) {
   options.show_story = settings.verbose_env && engine.rank == 0;
   options.show_log = settings.dpdk_log;
   NicConfig nic;
-  nic.window_frames = settings.dpdk_window_frames;
+  nic.window_frames = window_frames(settings, options);
   nic.coalesce = settings.dpdk_coalesce;
   nic.peer_timeout_ns = static_cast<uint64_t>(settings.peer_timeout_s * 1e9);
   nic.seed = job.bootstrap->job_key() + engine.rank;

@@ -1,65 +1,194 @@
-// How many frames may be in flight to one peer: a window steered by delay, as Swift (Kumar et al.,
-// SIGCOMM 2020) steers it. While the round trip stays under the target, which a short path never
-// leaves, the window only grows: congestion control is then without effect.
+// How many frames may be in flight to one peer: a window that is steered by delay, after Swift
+// (Kumar et al., SIGCOMM 2020, sections 3.1 to 3.3).
 //
-// Loss alone is no sign of congestion here (links do damage frames): it shrinks the window only
-// when the delay says so too, or when a large part of a window was lost, which a shallow switch
-// buffer does without adding delay.
+// The delay is the fabric's alone: the receiver says how long an acknowledgement waited in its
+// host, the sender takes off the gap between its own polls. It is compared with a fixed target, so
+// that a flow that starts behind a queue takes its share and not the queue for the path. Flow
+// scaling makes the target of a small window larger: flows with little of a bottleneck grow, flows
+// with much shrink, until they have equal parts.
+//
+// Three things differ from Swift:
+//  - The increase is an eighth of a small window, not a whole frame: with 64 flows of 9,014-byte
+//    frames, a frame each per round trip would be the whole buffer of a switch's output.
+//  - Delay alone shrinks the window to one frame, never below. A window below one frame, of which
+//    each frame waits for its time (pace_ns()), takes a loss while there is a queue: proof that
+//    even one frame of each flow overflows a buffer.
+//  - A path whose delay is above the target without this sender's doing (a long line, a virtual
+//    machine's switch) would hold it at that one frame for ever. A sender that was held there for
+//    many round trips raises its target to what it sees (patience), and lowers it again when the
+//    delay is gone.
+// Loss alone is no sign of congestion (links damage frames): it counts when there is a queue, too,
+// or when a round trip lost an eighth of its frames, which a shallow buffer does without delay.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 namespace pinwire {
 
+/// What steers the window.
+enum class CongestionSignal : uint8_t {
+  kNone,   ///< nothing: memory between two processes has no queue but the receiver's
+  kLoss,   ///< a switch in a process of the same host: its delay tells of the scheduler
+  kDelay,  ///< a network
+};
+
 class CongestionWindow {
  public:
-  static constexpr uint32_t kFloorFrames = 8;
-  static constexpr uint64_t kTargetFloorNs = 200'000;
+  static constexpr uint32_t kUnit = 256;  ///< parts of a frame in which the window is counted
+  static constexpr uint64_t kTargetNs = 25'000;
+  static constexpr uint64_t kPaceMaxNs = 500'000;
+  static constexpr uint64_t kIdleNs = 10'000'000;  ///< after which a window is worth nothing
+  static constexpr uint32_t kStartBytes = 18'000;  ///< of the first round trip
+  static constexpr uint32_t kFirstFrames = 2;
 
-  void start(uint32_t window_frames) noexcept {
-    limit_ = static_cast<uint16_t>(window_frames);
-    frames_ = limit_;
+  /// `limit_frames`: what the receiver's buffers allow. Not controlled: the window is the limit,
+  /// always.
+  void start(uint32_t limit_frames, uint32_t frame_bytes, CongestionSignal signal) noexcept {
+    limit_ = static_cast<uint16_t>(limit_frames);
+    first_ = static_cast<uint8_t>(std::clamp(kStartBytes / frame_bytes, kFirstFrames, 64u));
+    signal_ = signal;
+    restart();
   }
-  uint32_t frames() const noexcept { return frames_; }
+  bool is_controlled() const noexcept { return signal_ != CongestionSignal::kNone; }
+  /// Frames that may be in flight, one at least.
+  uint32_t frames() const noexcept { return std::max(1u, window_ / kUnit); }
+  bool is_below_one() const noexcept { return window_ < kUnit; }
+  /// From one frame to the next while the window is below one frame.
+  uint64_t pace_ns(uint64_t round_trip_ns) const noexcept {
+    return std::min(round_trip_ns * kUnit / std::max(window_, 1u), kPaceMaxNs);
+  }
+  uint64_t target_ns() const noexcept { return kTargetNs + scaling_ns() + patience_ns_; }
 
-  /// `acked` frames were acknowledged; the newest took `rtt_ns` (0: no sample).
-  void on_ack(uint32_t acked, uint64_t rtt_ns, uint64_t least_rtt_ns, uint64_t now_ns) noexcept {
-    if (rtt_ns != 0) slow_ = rtt_ns > std::max(kTargetFloorNs, 8 * least_rtt_ns);
-    if (slow_) {
-      shrink(now_ns, rtt_ns != 0 ? rtt_ns : least_rtt_ns, 3);
-      return;
+  /// After a pause: the path may be another's by now.
+  void restart() noexcept {
+    window_ = std::min<uint32_t>(limit_, is_controlled() ? first_ : limit_) * kUnit;
+    is_starting_ = window_ < limit_ * kUnit;
+    acked_ = lost_ = 0;
+    is_queued_ = has_shrunk_ = false;
+  }
+
+  struct Ack {
+    uint32_t frames;         ///< acknowledged
+    uint32_t in_flight;      ///< before
+    uint64_t delay_ns;       ///< of the fabric; 0: unknown
+    uint64_t round_trip_ns;  ///< smoothed, with the hosts' parts
+    uint64_t now_ns;
+  };
+
+  void on_ack(const Ack& ack) noexcept {
+    if (!is_controlled()) return;
+    acked_ = static_cast<uint16_t>(std::min(acked_ + ack.frames, 0xffffu));
+    end_round(ack.round_trip_ns, ack.now_ns);
+    if (ack.delay_ns != 0 && signal_ == CongestionSignal::kDelay) {
+      is_queued_ = ack.delay_ns > kTargetNs;
+      if (ack.delay_ns > target_ns()) return slow_down(ack);
+      patience_ns_ -= ack.delay_ns < kTargetNs ? (patience_ns_ + 63) / 64 : 0;
     }
-    if (frames_ == limit_) return;
-    credit_ = static_cast<uint16_t>(std::min<uint32_t>(credit_ + acked, 0xffff));
-    if (credit_ >= frames_) {  // one round trip's worth
-      credit_ = 0;
-      frames_ =
-          static_cast<uint16_t>(std::min<uint32_t>(limit_, frames_ + std::max(1u, frames_ / 8u)));
-    }
+    // A window that its sender does not fill says nothing of what the path would carry.
+    rounds_held_ = 0;
+    if (2 * ack.in_flight >= frames()) grow(ack.frames, ack.delay_ns < kTargetNs / 2);
   }
 
-  void on_loss(uint32_t lost, uint32_t in_flight, uint64_t rtt_ns, uint64_t now_ns) noexcept {
-    if (slow_ || (lost >= 4 && lost * 4 >= in_flight)) shrink(now_ns, rtt_ns, 2);
+  /// `lost` frames were found to be lost.
+  void on_loss(uint32_t lost, uint64_t round_trip_ns, uint64_t now_ns) noexcept {
+    if (!is_controlled()) return;
+    lost_ = static_cast<uint16_t>(std::min(lost_ + lost, 0xffffu));
+    if (is_queued_ || is_heavy_loss()) halve(round_trip_ns, now_ns);
   }
-  void on_repeated_timeout() noexcept { frames_ = std::max<uint16_t>(floor(), frames_ / 2); }
 
  private:
-  uint16_t floor() const noexcept { return std::min<uint16_t>(kFloorFrames, limit_); }
-  /// By an eighth (3) or a quarter (2), once per round trip.
-  void shrink(uint64_t now_ns, uint64_t rtt_ns, int shift) noexcept {
-    if (now_ns < calm_until_ns_) return;
-    calm_until_ns_ = now_ns + rtt_ns;
-    frames_ = std::max<uint16_t>(floor(), static_cast<uint16_t>(frames_ - (frames_ >> shift)));
-    credit_ = 0;
+  static constexpr uint32_t kLeast = kUnit / 16;
+  static constexpr uint32_t kLostMin = 3;
+  static constexpr uint8_t kRoundsHeld = 16;  ///< at one frame, before patience
+  static constexpr uint64_t kScalingMaxNs = 60'000;
+
+  /// Flow scaling: 60 us for a quarter of a frame, 0 for 64 frames, in between by the inverse of
+  /// the square root.
+  uint64_t scaling_ns() const noexcept {
+    // Of window 2^(i - 2) frames.
+    constexpr std::array<uint32_t, 9> kScale = {60'000, 41'255, 28'000, 18'627, 12'000,
+                                                7'314,  4'000,  1'657,  0};
+    if (window_ <= kUnit / 4) return kScalingMaxNs;
+    uint32_t i = 0;
+    uint32_t low = kUnit / 4;
+    while (i < kScale.size() - 1 && window_ >= 2 * low) low *= 2, ++i;
+    if (i >= kScale.size() - 1) return 0;
+    return kScale[i] - uint64_t{kScale[i] - kScale[i + 1]} * (window_ - low) / low;
   }
 
-  uint64_t calm_until_ns_ = 0;
-  uint16_t frames_ = 0;
+  void grow(uint32_t acked, bool is_empty) noexcept {
+    const uint32_t limit = limit_ * kUnit;
+    if (is_starting_) {
+      window_ = std::min(window_ + acked * kUnit, limit);
+      return;
+    }
+    // An eighth of the window per round trip, but a frame at most while there is a queue; a window
+    // is what is acknowledged in one round trip.
+    const uint64_t step = is_empty ? window_ / 8 + 1 : std::min(window_ / 8 + 1, kUnit);
+    const uint64_t share = uint64_t{acked} * kUnit * step / std::max(window_, kUnit);
+    window_ =
+        static_cast<uint32_t>(std::min<uint64_t>(window_ + std::max<uint64_t>(share, 1), limit));
+  }
+
+  void slow_down(const Ack& ack) noexcept {
+    if (!may_shrink(ack.round_trip_ns, ack.now_ns)) return;
+    const uint64_t excess_ns = ack.delay_ns - target_ns();
+    if (window_ <= kUnit) return be_patient(excess_ns);
+    // By four fifths of the excess, by half at most.
+    const uint64_t part = std::min<uint64_t>(excess_ns * (kUnit * 4 / 5) / ack.delay_ns, kUnit / 2);
+    window_ = std::max<uint32_t>(kUnit, window_ - static_cast<uint32_t>(window_ * part / kUnit));
+  }
+
+  void be_patient(uint64_t excess_ns) noexcept {
+    if (++rounds_held_ < kRoundsHeld) return;
+    rounds_held_ = 0;
+    patience_ns_ =
+        static_cast<uint32_t>(std::min(patience_ns_ + excess_ns + kScalingMaxNs, kPatienceMaxNs));
+  }
+
+  void halve(uint64_t round_trip_ns, uint64_t now_ns) noexcept {
+    if (!may_shrink(round_trip_ns, now_ns)) return;
+    patience_ns_ = 0;
+    window_ = std::max(window_ / 2, is_queued_ ? kLeast : first_ * kUnit);
+  }
+
+  bool is_heavy_loss() const noexcept { return lost_ >= kLostMin && lost_ * 8 >= acked_ + lost_; }
+
+  void end_round(uint64_t round_trip_ns, uint64_t now_ns) noexcept {
+    if (now_ns < round_ends_ns_) return;
+    round_ends_ns_ = now_ns + round_trip_ns;
+    acked_ = lost_ = 0;
+    has_shrunk_ = false;
+  }
+
+  /// Once in a round trip, of which the next one begins here.
+  bool may_shrink(uint64_t round_trip_ns, uint64_t now_ns) noexcept {
+    is_starting_ = false;
+    end_round(0, now_ns);
+    if (has_shrunk_) return false;
+    round_ends_ns_ = now_ns + round_trip_ns;
+    acked_ = lost_ = 0;
+    has_shrunk_ = true;
+    return true;
+  }
+
+  static constexpr uint64_t kPatienceMaxNs = 1'000'000'000;
+
+  uint64_t round_ends_ns_ = 0;
+  uint32_t window_ = 0;       ///< in parts of a frame
+  uint32_t patience_ns_ = 0;  ///< by which the target is raised
+  uint16_t acked_ = 0;        ///< frames, in this round trip
+  uint16_t lost_ = 0;
   uint16_t limit_ = 0;
-  uint16_t credit_ = 0;
-  bool slow_ = false;
+  uint8_t rounds_held_ = 0;  ///< round trips in a row at one frame, with too much delay
+  uint8_t first_ = kFirstFrames;
+  CongestionSignal signal_ = CongestionSignal::kNone;
+  bool is_queued_ = false;    ///< the last delay was above the target of a large window
+  bool is_starting_ = false;  ///< slow start: the window doubles each round trip
+  bool has_shrunk_ = false;   ///< in this round trip
 };
-static_assert(sizeof(CongestionWindow) == 16);
+static_assert(sizeof(CongestionWindow) <= 32);
 
 }  // namespace pinwire

@@ -12,6 +12,11 @@ FrameKey lane_key(const NicShared& nic, uint32_t lane) noexcept {
   return nic.facts.memory_medium ? key.over_memory() : key;
 }
 
+CongestionSignal congestion_signal(const PortFacts& facts) noexcept {
+  if (facts.memory_medium) return CongestionSignal::kNone;
+  return facts.inside_host ? CongestionSignal::kLoss : CongestionSignal::kDelay;
+}
+
 }  // namespace
 
 Lane::Lane(NicShared& nic, uint32_t index)
@@ -34,7 +39,7 @@ Lane::Lane(NicShared& nic, uint32_t index)
   slots_.make(4 * window + slot_reserve_.idle);
   small_frames_ = std::make_unique<std::byte[]>(size_t{slots_.size()} * kSmallFrameBytes);
   const uint32_t buffers = frame_buffers(window, ranks);
-  buffer_reserve_ = {.replies = window / 4, .idle = buffers - window};
+  buffer_reserve_ = {.replies = copied_window(window) / 4, .idle = buffers - copied_window(window)};
   buffers_.make(buffers);
   buffer_stride_ = nic.frames.stride;
   buffer_bytes_ = nic.frames.bytes.get() + size_t{index} * buffers * buffer_stride_;
@@ -48,6 +53,7 @@ Lane::Lane(NicShared& nic, uint32_t index)
   response_reserve_ = {.idle = askers * kAsksPerFrameMax, .first = kAsksPerFrameMax};
   // One peer alone may be owed half of them: four windows' worth.
   responses_.make(std::max(8 * window, 4 * kAsksPerFrameMax) + response_reserve_.idle);
+  ahead_.make(std::min(kFlows * ranks, kGapsMax));
   const uint32_t rx_buffers = std::min(nic.facts.rx_buffers, 0xfff0u);
   held_.make(rx_buffers);
   held_max_ = rx_buffers - std::max(1u, rx_buffers / 8);
@@ -77,8 +83,8 @@ void Lane::connect(Rank rank, const Endpoint& endpoint) noexcept {
       std::min<uint32_t>(nic_.facts.frame_bytes_max, endpoint.frame_bytes_max));
   peer.fragment_bytes = static_cast<uint16_t>(put_fragment_bytes(peer.frame_bytes_max));
   // More than half of its buffers in one flight would only be dropped.
-  peer.congestion.start(
-      std::clamp<uint32_t>(endpoint.rx_buffers / 2, 2, nic_.config.window_frames));
+  peer.congestion.start(std::clamp<uint32_t>(endpoint.rx_buffers / 2, 2, nic_.config.window_frames),
+                        peer.frame_bytes_max, congestion_signal(nic_.facts));
   peer.first_credit = static_cast<uint16_t>(
       first_credit(std::min<uint32_t>(endpoint.rx_buffers, 0xfff0u), nic_.info.rank_count, depth_));
   peer.request_limit = peer.first_credit;
@@ -137,11 +143,13 @@ uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
   posts_before_poll_ = posts_since_poll_;
   posts_since_poll_ = 0;
   port_busy_ = false;
-  const uint32_t received = receive_burst();
+  is_polling_ = true;
+  const uint32_t received = receive_bursts();
   run_timers();
   if (!hungry_.empty()) feed_hungry();
   if (attention_head_ != attention_tail_) serve_attention();
   flush();
+  is_polling_ = false;
   uint32_t count = deliver(reply_queue_, out);
   if (filter == RecvFilter::kAll) count += deliver(request_queue_, out.subspan(count));
   left_arrivals_ = out.empty() && has_arrivals();

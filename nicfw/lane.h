@@ -89,8 +89,11 @@ struct NicShared {
 /// Payloads up to this are copied into the frame even if they may stay: cheaper than a second part.
 inline constexpr uint32_t kCopyBytes = 256;
 
+/// Flows that may have a gap at once.
+inline constexpr uint32_t kGapsMax = 1024;
+
 /// A pure acknowledgement: a header and, of each flow, what came ahead.
-inline constexpr uint32_t kAckFrameBytes = 192;
+inline constexpr uint32_t kAckFrameBytes = 320;
 static_assert(kRecordsOffset + kSackBytes <= kAckFrameBytes);
 
 /// Payload of a put that one frame carries. A multiple of 16, so that aligned puts stay aligned.
@@ -105,16 +108,20 @@ constexpr uint32_t copied_frame_bytes(uint32_t frame_bytes_max) noexcept {
 constexpr uint64_t copied_put_frames(uint64_t bytes, uint32_t fragment_bytes) noexcept {
   return bytes / fragment_bytes + 2;
 }
-/// The largest put whose frames are at most half of a window.
+/// The part of a window for which there are large buffers.
+constexpr uint32_t copied_window(uint32_t window_frames) noexcept {
+  return std::min(window_frames, 256u);
+}
+/// The largest put whose frames are at most half of that.
 constexpr uint64_t copied_put_bytes(uint32_t window_frames, uint32_t fragment_bytes) noexcept {
-  return uint64_t{window_frames / 2 - 1} * fragment_bytes - 1;
+  return uint64_t{copied_window(window_frames) / 2 - 1} * fragment_bytes - 1;
 }
 static_assert(copied_put_frames(copied_put_bytes(4, 512), 512) == 4 / 2 &&
               copied_put_frames(copied_put_bytes(4, 512) + 1, 512) > 4 / 2);
 
 /// Large buffers of a lane: a window's, and a first one for each peer.
 constexpr uint32_t frame_buffers(uint32_t window_frames, uint32_t ranks) noexcept {
-  return window_frames + std::min(ranks, kIdleBufferHoldersMax);
+  return copied_window(window_frames) + std::min(ranks, kIdleBufferHoldersMax);
 }
 
 class Lane {
@@ -148,6 +155,7 @@ class Lane {
   static constexpr uint32_t kCoalesceBehind = 4;
   static constexpr uint64_t kCoalesceNs = 5'000;  ///< the longest that a frame collects messages
   static constexpr uint32_t kAckFrames = 16;      ///< frames that may wait for one acknowledgement
+  static constexpr uint32_t kBurstsPerPollMax = 16;
   static constexpr uint32_t kFullBurstsMax = 16;  ///< after which timers run, come what may
   static constexpr uint64_t kWatchStepNs = 10'000'000;
   static constexpr uint32_t kRepeatsUnheardMin = 4;
@@ -155,6 +163,9 @@ class Lane {
   static constexpr uint64_t kSilentBackoff = 20;   ///< times the longest timeout, of such a peer
   static constexpr uint32_t kTurnFrames = 32;      ///< long frames of one flow before others' turn
   static constexpr uint32_t kNoTurn = ~0u;
+  static constexpr uint64_t kQueueNs =
+      50'000;  ///< no frame that is late by a queue's growth counts as lost
+  static constexpr uint32_t kFewFrames = 8;  ///< repeated at once where a path loses much
   static constexpr uint8_t kSmallWaitPolls = 4;
 
   struct Staged {
@@ -216,6 +227,7 @@ class Lane {
 
   // lane_frame.cc: frames under construction
   bool may_build(const Peer& peer, Flow flow, uint32_t spare) const noexcept;
+  static bool congestion_allows(const Peer& peer, const SendFlow& send, uint32_t spare) noexcept;
   uint32_t frames_for_records(const Peer& peer, Flow flow) const noexcept;
   SendSlot* start_frame(Peer& peer, Flow flow, bool large, uint32_t spare = 0) noexcept;
   SendSlot* start_record_frame(Peer& peer, Flow flow, bool large) noexcept;
@@ -243,6 +255,7 @@ class Lane {
   bool serve(Peer& peer) noexcept;
   void tell_of_room(Peer& peer) noexcept;
   bool may_accept(const Peer& peer, Flow flow) const noexcept;
+  bool may_send(const Peer& peer, const SendFlow& send) const noexcept;
   void transmit(Peer& peer, Flow flow) noexcept;
   void retransmit(Peer& peer, Flow flow) noexcept;
   void prepare(SendFlow& send, SendSlot& slot) noexcept;
@@ -252,6 +265,7 @@ class Lane {
 
   // lane_seal.cc: the last bytes of a frame
   void stage_ack(Peer& peer) noexcept;
+  uint16_t host_delay(const Peer& peer) const noexcept;
   void finish_header(Peer& peer, std::byte* frame, FrameHeader& header, uint32_t crc) noexcept;
   void seal(SendSlot& slot) noexcept;
   void snapshot_body(SendFlow& send, SendSlot& slot) noexcept;
@@ -259,7 +273,9 @@ class Lane {
   // lane_ack.cc: acknowledgements
   bool acks_valid(const Peer& peer, const FrameHeader& header) const noexcept;
   void take_acks(Peer& peer, const FrameHeader& header, const SackBitmap* sacks) noexcept;
-  void take_flow_ack(Peer& peer, Flow flow, uint32_t ack, const SackBitmap* sack) noexcept;
+  uint64_t fabric_delay_ns(uint64_t rtt_ns, uint16_t host_delay) const noexcept;
+  void take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
+                     const SackBitmap* sack) noexcept;
   void repeat_refused(Peer& peer, SendFlow& send) noexcept;
   void slot_acked(SendFlow& send, SendSlot& slot, Index index) noexcept;
   void release_slot(SendFlow& send, SendSlot& slot, Index index) noexcept;
@@ -268,6 +284,7 @@ class Lane {
 
   // lane_loss.cc: loss and timers
   void find_lost(Peer& peer, Flow flow, uint64_t newest_sent_ns) noexcept;
+  void expect_rest(const Peer& peer, SendFlow& send) noexcept;
   void mark_lost(SendFlow& flow, uint32_t sequence) noexcept;
   void set_timer(uint64_t at_ns) noexcept;
   uint64_t timeout_ns(const Peer& peer, const SendFlow& send) noexcept;
@@ -286,6 +303,7 @@ class Lane {
     uint32_t responses = 0;
     uint32_t before = 0;
   };
+  uint32_t receive_bursts() noexcept;
   uint32_t receive_burst() noexcept;
   bool receive_frame(const RxFrame& frame) noexcept;
   void answer_arp(const RxFrame& frame) noexcept;
@@ -336,6 +354,7 @@ class Lane {
   uint64_t next_timer_ns_ = ~uint64_t{0};
   uint32_t poll_ = 0;
   uint32_t tx_burst_ = kBurst;
+  bool is_polling_ = false;  ///< inside recv(), where now_ns_ is the time
   bool port_busy_ = false;
   bool posted_ = false;  ///< since the last poll: frames bear its time, which may be long ago
   uint32_t posts_since_poll_ = 0;
@@ -371,6 +390,7 @@ class Lane {
   IndexPool<Operation> ops_;
   IndexList done_;
   IndexPool<Response> responses_;
+  ArrivedAheadPool ahead_;
   IndexPool<HeldFrame> held_;
   IndexList request_queue_;
   IndexList reply_queue_;

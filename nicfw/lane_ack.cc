@@ -19,8 +19,7 @@ bool Lane::acks_valid(const Peer& peer, const FrameHeader& header) const noexcep
 void Lane::take_acks(Peer& peer, const FrameHeader& header, const SackBitmap* sacks) noexcept {
   for (uint32_t f = 0; f < kFlows; ++f) {
     if (peer.send[f].window == kNoIndex) continue;
-    take_flow_ack(peer, static_cast<Flow>(f), header.acks[f],
-                  sacks != nullptr ? &sacks[f] : nullptr);
+    take_flow_ack(peer, static_cast<Flow>(f), header, sacks != nullptr ? &sacks[f] : nullptr);
   }
   take_credit(peer, header.credit);
   if (header.kind == FrameKind::kRecords) return;
@@ -42,7 +41,18 @@ void Lane::repeat_refused(Peer& peer, SendFlow& send) noexcept {
   attend(peer);
 }
 
-void Lane::take_flow_ack(Peer& peer, Flow flow, uint32_t ack, const SackBitmap* sack) noexcept {
+/// How long a frame and its acknowledgement were in the fabric: without the acknowledgement's wait
+/// at the receiver, and without the time that it may have waited for this poll. 0: unknown.
+uint64_t Lane::fabric_delay_ns(uint64_t rtt_ns, uint16_t host_delay) const noexcept {
+  if (rtt_ns == 0 || host_delay == kHostDelayUnknown) return 0;
+  const uint64_t hosts_ns = uint64_t{host_delay} * kHostDelayUnitNs + (now_ns_ - previous_ns_);
+  return rtt_ns > hosts_ns ? rtt_ns - hosts_ns : 1;
+}
+
+void Lane::take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
+                         const SackBitmap* sack) noexcept {
+  const uint32_t ack = header.acks[static_cast<size_t>(flow)];
+  const uint32_t in_flight = frames_on_wire(peer);
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
   SendWindow& window = windows_[send.window];
   uint64_t newest_ns = 0;
@@ -90,11 +100,18 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, uint32_t ack, const SackBitmap* 
   if (acked == 0) return;
   if (rtt_ns != 0) peer.rtt.sample(rtt_ns);
   // An acknowledgement that came after a timeout may have waited for the repetition.
-  peer.rtt.waited(send.timeouts == 0 && !was_late ? wait_ns : 0);
+  const bool is_certain = send.timeouts == 0 && !was_late;
+  peer.rtt.waited(is_certain ? wait_ns : 0);
   if (!was_late) send.backoff = 0;
-  peer.congestion.on_ack(acked, rtt_ns, peer.rtt.least_ns(), now_ns_);
+  peer.congestion.on_ack({.frames = acked,
+                          .in_flight = in_flight,
+                          .delay_ns = is_certain ? fabric_delay_ns(rtt_ns, header.host_delay) : 0,
+                          .round_trip_ns = peer.rtt.smoothed_ns(),
+                          .now_ns = now_ns_});
+  const bool was_timed_out = send.timeouts != 0;
   send.timeouts = 0;
   send.rto_at_ns = 0;
+  send.is_answered = false;
   attend(peer);
   if (send.una == send.next) {
     close_window(peer, flow);
@@ -104,6 +121,7 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, uint32_t ack, const SackBitmap* 
   send.rto_at_ns = now_ns_ + timeout_ns(peer, send);
   set_timer(send.rto_at_ns);
   find_lost(peer, flow, newest_ns);
+  if (was_timed_out && newest_ns == 0) expect_rest(peer, send);
 }
 
 void Lane::slot_acked(SendFlow& send, SendSlot& slot, Index index) noexcept {
@@ -134,7 +152,9 @@ void Lane::open_window(Peer& peer, Flow flow, Index index) noexcept {
   window.flow = flow;
   window.active_at = active_count_;
   active_windows_[active_count_++] = index;
-  if (peer.active_flows++ == 0) start_watch(peer);
+  if (peer.active_flows++ != 0) return;
+  start_watch(peer);
+  if (now_ns_ > peer.pace_at_ns + CongestionWindow::kIdleNs) peer.congestion.restart();
 }
 
 void Lane::close_window(Peer& peer, Flow flow) noexcept {
@@ -147,6 +167,8 @@ void Lane::close_window(Peer& peer, Flow flow) noexcept {
   send.rto_at_ns = send.reorder_at_ns = 0;
   send.open = false;
   --peer.active_flows;
+  // From here on the peer may be idle; below one frame the time of the next is later still.
+  peer.pace_at_ns = std::max(peer.pace_at_ns, now_ns_);
 }
 
 }  // namespace pinwire

@@ -156,6 +156,8 @@ void Lane::expire_sender() noexcept {
 bool Lane::can_feed() const noexcept {
   if (hungry_.empty()) return false;
   const Peer& peer = peers_[hungry_.first()];
+  // It got some with an acknowledgement meanwhile: it waits no more, and its credit may expire.
+  if (peer.advertised != peer.requests_accepted) return true;
   const uint32_t share = credit_share();
   return peer.dead || (credit_room() >= (share + 1) / 2 && peer.requests_held < share);
 }

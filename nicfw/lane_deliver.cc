@@ -37,7 +37,7 @@ void Lane::hold(Peer& peer, const FrameHeader& header, const RxFrame& frame,
     spend_promise(peer);
   }
   const ReceiveFlow& receive = peer.receive[static_cast<size_t>(header.flow())];
-  const bool ready = before == 0 || receive.arrived_before(header.sequence, before);
+  const bool ready = before == 0 || receive.arrived_before(ahead_, header.sequence, before);
   if (ready) {
     (request ? request_queue_ : reply_queue_).push(held_, index);
   } else {
@@ -76,7 +76,7 @@ void Lane::unpark(const Peer& peer) noexcept {
     const ReceiveFlow& receive =
         peer.receive[static_cast<size_t>(request ? Flow::kRequest : Flow::kReply)];
     const bool ready =
-        held.peer == rank_of(peer) && receive.arrived_before(held.sequence, held.before);
+        held.peer == rank_of(peer) && receive.arrived_before(ahead_, held.sequence, held.before);
     (!ready ? kept : request ? request_queue_ : reply_queue_).push(held_, index);
     if (ready) --parked_count_[request ? 0 : 1];
   }

@@ -10,9 +10,18 @@ namespace pinwire {
 bool Lane::may_build(const Peer& peer, Flow flow, uint32_t spare) const noexcept {
   const SendFlow& send = peer.send[static_cast<size_t>(flow)];
   if (send.next - send.una + spare >= nic_.config.window_frames) return false;
-  return copying_ || (send.in_flight() + spare < peer.congestion.frames() &&
+  return copying_ || (congestion_allows(peer, send, spare) &&
                       share_allows(send.in_flight(), 1 + spare, slots_.available(), slot_reserve_,
                                    flow == Flow::kReply));
+}
+
+/// A window that congestion steers is that of the peer: its flows share it, but each has one frame,
+/// so that replies go on when requests fill the window and are not accepted. Without congestion
+/// each flow has the receiver's limit.
+bool Lane::congestion_allows(const Peer& peer, const SendFlow& send, uint32_t spare) noexcept {
+  const uint32_t window = peer.congestion.frames();
+  if (!peer.congestion.is_controlled()) return send.in_flight() + spare < window;
+  return send.in_flight() == 0 || frames_in_flight(peer) + spare < window;
 }
 
 /// Long puts fill what the windows allow at every poll; a record that another thread posts between

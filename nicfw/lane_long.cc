@@ -20,7 +20,7 @@ bool Lane::accept_long(Peer& peer, Flow flow, const Work& work) noexcept {
           "post: kWorkCopied with more payload than copied_bytes_max", work.bytes);
     const SendFlow& send = peer.send[static_cast<size_t>(flow)];
     const bool room = send.next - send.una + frames <= nic_.config.window_frames &&
-                      send.in_flight() < peer.congestion.frames() &&
+                      congestion_allows(peer, send, 0) &&
                       share_allows(send.in_flight(), frames, slots_.available(), slot_reserve_,
                                    flow == Flow::kReply) &&
                       share_allows(send.buffers, frames, buffers_.available(), buffer_reserve_,

@@ -35,8 +35,17 @@ void Lane::find_lost(Peer& peer, Flow flow, uint64_t newest_sent_ns) noexcept {
   }
   if (send.reorder_at_ns != 0) set_timer(send.reorder_at_ns);
   if (found == 0) return;
-  peer.congestion.on_loss(found, send.in_flight(), peer.rtt.smoothed_ns(), now_ns_);
+  peer.congestion.on_loss(found, peer.rtt.smoothed_ns(), now_ns_);
   attend(peer);
+}
+
+/// A peer that answers after a timeout has polled: what it had got before is acknowledged in the
+/// same turn or the next. The rest need not wait for a timeout each.
+void Lane::expect_rest(const Peer& peer, SendFlow& send) noexcept {
+  if (send.lost != 0 || send.reorder_at_ns != 0) return;
+  send.is_answered = true;
+  send.reorder_at_ns = now_ns_ + 2 * peer.rtt.overtaken_ns();
+  set_timer(send.reorder_at_ns);
 }
 
 void Lane::mark_lost(SendFlow& send, uint32_t sequence) noexcept {
@@ -56,6 +65,11 @@ void Lane::set_timer(uint64_t at_ns) noexcept { next_timer_ns_ = std::min(next_t
 /// the back-off goes on to a second.
 uint64_t Lane::timeout_ns(const Peer& peer, const SendFlow& send) noexcept {
   RtoLimits limits = rto_limits_;
+  // A queue grows within a round trip, and where it is long, round trips hardly vary.
+  if (peer.congestion.is_controlled()) {
+    limits.min_ns = std::max({limits.min_ns, kQueueNs, 2 * peer.rtt.smoothed_ns()});
+    limits.max_ns = std::max(limits.max_ns, limits.min_ns);
+  }
   if (peer.timeouts_unheard >= kTimeoutsSilent) {
     const uint64_t often_ns = nic_.config.peer_timeout_ns / kSilentBackoff;  // 0: it may be silent
     const uint64_t longest_ns = limits.max_ns * kSilentBackoff;
@@ -116,7 +130,11 @@ void Lane::run_timers() noexcept {
 
 void Lane::run_flow_timer(Peer& peer, Flow flow) noexcept {
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
-  if (send.reorder_at_ns != 0 && now_ns_ >= send.reorder_at_ns) find_lost(peer, flow, 0);
+  if (send.reorder_at_ns != 0 && now_ns_ >= send.reorder_at_ns) {
+    const uint64_t answered_ns = send.reorder_at_ns - 2 * peer.rtt.overtaken_ns();
+    find_lost(peer, flow, send.is_answered ? answered_ns : 0);
+    send.is_answered = false;
+  }
   if (send.una == send.unsent) send.rto_at_ns = 0;
   if (send.rto_at_ns != 0 && now_ns_ >= send.rto_at_ns) {
     if (peer_silent(peer)) {
@@ -128,11 +146,14 @@ void Lane::run_flow_timer(Peer& peer, Flow flow) noexcept {
     if (send.timeouts < 0xff) ++send.timeouts;
     if (send.backoff < 0xff) ++send.backoff;
     mark_lost(send, send.una);
-    if (send.timeouts > 1) peer.congestion.on_repeated_timeout();
+    // A peer of which nothing is heard computes, most likely: that is no congestion.
+    if (peer.timeouts_unheard <= 1) {
+      peer.congestion.on_loss(1, peer.rtt.smoothed_ns(), now_ns_);
+    }
     if (send.timeouts > 1 && peer.timeouts_unheard <= 1) {
       // The peer is there, yet the first repetition, or its acknowledgement, was lost, too: this
       // path loses much. A few at once have a better chance.
-      const uint32_t few = std::min(send.unsent - send.una, CongestionWindow::kFloorFrames);
+      const uint32_t few = std::min(send.unsent - send.una, kFewFrames);
       for (uint32_t i = 1; i < few; ++i) mark_lost(send, send.una + i);
     }
     attend(peer);

@@ -27,6 +27,18 @@ constexpr bool belongs(RecordType type, Flow flow) noexcept {
 
 }  // namespace
 
+/// A client that polls rarely finds many frames: puts, gets and acknowledgements are taken as long
+/// as bursts are full, and acknowledged between them. Messages first go to the client.
+uint32_t Lane::receive_bursts() noexcept {
+  uint32_t received = receive_burst();
+  for (uint32_t i = 1; rx_more_ && i < kBurstsPerPollMax && !has_arrivals(); ++i) {
+    if (attention_head_ != attention_tail_) serve_attention();
+    flush();
+    received += receive_burst();
+  }
+  return received;
+}
+
 uint32_t Lane::receive_burst() noexcept {
   RxFrame frames[kBurst];
   const uint32_t count = nic_.port.rx(index_, std::span(frames));
@@ -91,6 +103,7 @@ Reject Lane::check_fresh(Peer& peer, const FrameHeader& header) noexcept {
 void Lane::take_header(Peer& peer, const FrameHeader& header, const RxFrame& frame) noexcept {
   start_watch(peer);
   peer.heard = true;
+  peer.arrived_ns = previous_ns_;
   if (header.kind == FrameKind::kAck && header.flags & kAckNow) {  // it asks for credit
     peer.ack_now = true;
     attend(peer);
@@ -121,7 +134,7 @@ void Lane::take_header(Peer& peer, const FrameHeader& header, const RxFrame& fra
 
 bool Lane::receive_records(Peer& peer, const FrameHeader& header, const RxFrame& frame) noexcept {
   ReceiveFlow& receive = peer.receive[static_cast<size_t>(header.flow())];
-  const Arrival arrival = receive.classify(header.sequence);
+  const Arrival arrival = receive.classify(ahead_, header.sequence);
   if (arrival != Arrival::kNew) {
     counters_.add(arrival == Arrival::kDuplicate ? Reject::kDuplicate : Reject::kSequence);
     peer.ack_now = true;  // an acknowledgement of ours may have been lost
@@ -134,12 +147,17 @@ bool Lane::receive_records(Peer& peer, const FrameHeader& header, const RxFrame&
     counters_.add(bad);
     return false;
   }
-  const bool is_early = needs.before != 0 && !receive.arrived_before(header.sequence, needs.before);
+  const bool is_early =
+      needs.before != 0 && !receive.arrived_before(ahead_, header.sequence, needs.before);
   const bool room_to_hold =
       needs.messages == 0 || (is_early ? may_park(header.flow()) : may_hold(header.flow()));
   const bool room_to_owe = may_owe(peer, needs.responses);
   const bool requests = needs.messages != 0 && header.flow() == Flow::kRequest;
   if (requests) note_sender(peer);
+  if (!receive.may_mark(ahead_, header.sequence)) {
+    counters_.add(Reject::kRefused);
+    return false;
+  }
   if (!room_to_hold || !room_to_owe) {
     if (requests) withdraw_promise(peer);
     counters_.add(Reject::kRefused);
@@ -149,7 +167,7 @@ bool Lane::receive_records(Peer& peer, const FrameHeader& header, const RxFrame&
     return false;
   }
   const bool fills_a_hole = receive.has_holes();
-  receive.mark(header.sequence);
+  receive.mark(ahead_, header.sequence);
   if (peer.unacked_frames++ == 0) peer.ack_since_poll = poll_;
   if (header.flags & kAckNow || receive.has_holes()) peer.ack_now = true;
   attend(peer);

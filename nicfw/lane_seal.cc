@@ -24,7 +24,7 @@ void Lane::stage_ack(Peer& peer) noexcept {
   if (holes) {
     std::byte* at = frame + kRecordsOffset;
     for (const ReceiveFlow& receive : peer.receive) {
-      for (const uint64_t word : receive.sack().words) {
+      for (const uint64_t word : receive.sack(ahead_).words) {
         store_little<uint64_t>(at, word);
         at += sizeof word;
       }
@@ -42,10 +42,19 @@ void Lane::stage_ack(Peer& peer) noexcept {
   if (++staged_count_ == tx_burst_) flush();
 }
 
+/// How long the peer's last frame may have waited here for what acknowledges it. post() has no
+/// clock to tell.
+uint16_t Lane::host_delay(const Peer& peer) const noexcept {
+  if (!is_polling_) return kHostDelayUnknown;
+  const uint64_t units = (now_ns_ - peer.arrived_ns) / kHostDelayUnitNs;
+  return static_cast<uint16_t>(std::min<uint64_t>(units, kHostDelayUnknown));
+}
+
 /// Every frame acknowledges all three flows.
 void Lane::finish_header(Peer& peer, std::byte* frame, FrameHeader& header, uint32_t crc) noexcept {
   header.source = nic_.info.rank;
   header.credit = credit_for(peer);
+  header.host_delay = host_delay(peer);
   header.number = static_cast<uint32_t>(peer.frames_numbered);
   header.number_high = static_cast<uint32_t>(peer.frames_numbered >> 32);
   ++peer.frames_numbered;

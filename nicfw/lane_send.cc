@@ -92,9 +92,19 @@ bool Lane::may_accept(const Peer& peer, Flow flow) const noexcept {
   return may_park(flow) || !peer.receive[static_cast<size_t>(flow)].has_holes();
 }
 
+/// May a frame of this flow leave now? As congestion_allows(), of what is on the wire: a copied put
+/// is built as a whole, whatever the window. A window below one frame waits for its time, too.
+bool Lane::may_send(const Peer& peer, const SendFlow& send) const noexcept {
+  if (!peer.congestion.is_controlled()) return true;
+  if (peer.congestion.is_below_one()) {
+    return now_ns_ >= peer.pace_at_ns && frames_on_wire(peer) == 0;
+  }
+  return send.on_wire() == 0 || frames_on_wire(peer) < peer.congestion.frames();
+}
+
 void Lane::transmit(Peer& peer, Flow flow) noexcept {
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
-  while (!port_busy_ && send.unsent != send.next - (send.open ? 1 : 0)) {
+  while (!port_busy_ && send.unsent != send.next - (send.open ? 1 : 0) && may_send(peer, send)) {
     stage_slot(peer, flow, send.unsent, false);
   }
 }
@@ -103,7 +113,11 @@ void Lane::retransmit(Peer& peer, Flow flow) noexcept {
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
   const SendWindow& window = windows_[send.window];
   for (uint32_t s = send.una; s != send.unsent && send.lost != 0 && !port_busy_; ++s) {
-    if (window.lost[(s % kWindowFramesMax) / 64] >> (s % 64) & 1) stage_slot(peer, flow, s, true);
+    if (!(window.lost[(s % kWindowFramesMax) / 64] >> (s % 64) & 1)) continue;
+    // What a timeout repeats may not wait for frames behind it, which may be lost, too.
+    const bool due = s == send.una && now_ns_ >= peer.pace_at_ns;
+    if (!due && !may_send(peer, send)) return;
+    stage_slot(peer, flow, s, true);
   }
 }
 
@@ -141,6 +155,9 @@ void Lane::stage_slot(Peer& peer, Flow flow, uint32_t sequence, bool again) noex
   finish_header(peer, slot.head, header, slot.crc);
   const uint64_t sent_before_ns = slot.sent_ns;
   slot.sent_ns = now_ns_;
+  if (peer.congestion.is_below_one()) {
+    peer.pace_at_ns = now_ns_ + peer.congestion.pace_ns(peer.rtt.smoothed_ns());
+  }
   // At the limit it alternates: each send has another number than the one before it.
   slot.sends = static_cast<uint8_t>(slot.sends < kSendsMax ? slot.sends + 1 : kSendsMax - 1);
   if (!again) send.unsent = sequence + 1;

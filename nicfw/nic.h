@@ -19,7 +19,7 @@ struct NicConfig {
   uint32_t ipv4_prefix_bits = 0;  ///< of that address's network
   MacAddress gateway_mac{};       ///< for peers outside that network; all zero: there are none
   uint16_t udp_port = kDefaultUdpPort;  ///< + lane: the ports that this rank receives on
-  uint32_t window_frames = 256;         ///< frames in flight per flow, a power of two
+  uint32_t window_frames = 256;         ///< the most frames in flight of one flow, a power of two
   uint64_t peer_timeout_ns =
       60'000'000'000;  ///< silence while this rank looks and work is pending: kUnreachable (C1-186:
                        ///< > 10 s); 0: never. Over a memory medium never

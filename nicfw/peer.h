@@ -26,11 +26,14 @@ struct SendFlow {
   uint8_t backoff = 0;         ///< timeouts since an acknowledgement told how long the peer takes
   bool open = false;           ///< frame next - 1 still collects records
   uint8_t small_waits = 0;     ///< polls for which long puts leave a frame to a refused record
+  bool is_answered = false;    ///< after a timeout: at reorder_at_ns what is left counts as lost
   IndexList ops;               ///< Ops of which some bytes are not built into frames yet
   uint64_t rto_at_ns = 0;      ///< 0: off
   uint64_t reorder_at_ns = 0;  ///< when frames overtaken by others count as lost; 0: off
 
   uint32_t in_flight() const noexcept { return next - una - sacked; }
+  /// Sent, and neither acknowledged nor known to be lost.
+  uint32_t on_wire() const noexcept { return unsent - una - sacked - lost; }
 };
 static_assert(sizeof(SendFlow) == 48);
 
@@ -41,6 +44,8 @@ struct alignas(32) Peer {
   RttEstimate rtt;
   std::byte encapsulation[kEncapsulationBytes + 2];  ///< for a frame without a length
   CongestionWindow congestion;
+  uint64_t arrived_ns = 0;          ///< not before this the peer's last frame arrived
+  uint64_t pace_at_ns = 0;          ///< when a window below one frame allows the next
   uint64_t silent_since_ns = 0;     ///< on the lane's watch: last heard, or began to wait if later
   ReplayWindow arrived;             ///< numbers of the peer's frames
   uint64_t frames_numbered = 0;     ///< to the peer, repeated ones too
@@ -77,5 +82,13 @@ struct alignas(32) Peer {
   uint8_t room_again = 0;  ///< flows of which the next acknowledgement tells that there is room
 };
 static_assert(sizeof(Peer) <= 512, "the state of an idle peer is a promise (512 bytes)");
+
+inline uint32_t frames_in_flight(const Peer& peer) noexcept {
+  return peer.send[0].in_flight() + peer.send[1].in_flight() + peer.send[2].in_flight();
+}
+inline uint32_t frames_on_wire(const Peer& peer) noexcept {
+  return peer.send[0].on_wire() + peer.send[1].on_wire() + peer.send[2].on_wire();
+}
+static_assert(kFlows == 3);
 
 }  // namespace pinwire

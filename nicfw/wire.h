@@ -40,7 +40,7 @@ static_assert(kRecordsOffset % kRecordAlign == 0 &&
 /// Three sequence spaces between two ranks; lane.h has the deadlock argument.
 enum class Flow : uint8_t { kRequest, kReply, kOneSided };
 inline constexpr uint32_t kFlows = 3;
-inline constexpr uint32_t kWindowFramesMax = 256;  ///< receive bitmap bits
+inline constexpr uint32_t kWindowFramesMax = 512;  ///< receive bitmap bits
 
 /// Why a frame changed nothing. Counted as rx_drop_<name>.
 enum class Reject : uint8_t {
@@ -99,8 +99,10 @@ constexpr uint8_t room_flag(Flow flow) noexcept {
 static_assert(room_flag(Flow::kReply) == kRoomForReplies &&
               room_flag(Flow::kOneSided) == kRoomForOneSided);
 
-/// The unit of FrameHeader::host_delay. A longer delay is sent as the largest.
+/// The unit of FrameHeader::host_delay. One that is longer than 16 bits say, or not known, is
+/// kHostDelayUnknown.
 inline constexpr uint32_t kHostDelayUnitNs = 64;
+inline constexpr uint16_t kHostDelayUnknown = 0xffff;
 
 struct FrameHeader {
   FrameKind kind = FrameKind::kRecords;

@@ -154,8 +154,8 @@ Result<Settings> read_settings(const Lookup& lookup) {
   } powers[] = {{"GASNET_SHM_RING_SLOTS", settings.shm_ring_slots},
                 {"GASNET_DPDK_WINDOW", settings.dpdk_window_frames}};
   for (const auto& [name, value] : powers) {
-    if (std::has_single_bit(value)) continue;
-    return error("%s is %u, which it cannot be: it takes a power of two", name, value);
+    if (value == 0 || (std::has_single_bit(value) && value >= 4)) continue;
+    return error("%s is %u, which it cannot be: it takes a power of two, 4 at least", name, value);
   }
   if (Status good = check_udp_ports(settings); !good) return good.error();
   return settings;

@@ -68,7 +68,7 @@ struct Settings {
   std::string dpdk_address;
   std::string dpdk_gateway;
   uint16_t dpdk_udp_port = 0;  ///< + lane
-  uint32_t dpdk_window_frames = 0;
+  uint32_t dpdk_window_frames = 0;  ///< 0: left to the driver
   bool dpdk_coalesce = true;
   bool dpdk_log = false;
   double peer_timeout_s = 0;  ///< of silence, until a peer is taken for dead; 0: never

@@ -5,61 +5,187 @@
 namespace pinwire {
 namespace {
 
+constexpr uint32_t kFrameBytes = 9014;
 constexpr uint64_t kQuickNs = 10'000;
+constexpr uint64_t kQueuedNs =
+    30'000;  ///< above the target of a large window, below that of one of two frames
 constexpr uint64_t kSlowNs = 2'000'000;
 
-TEST(Congestion, AShortPathIsNeverHeldBack) {
+CongestionWindow window_of(uint32_t limit, CongestionSignal signal = CongestionSignal::kDelay) {
   CongestionWindow window;
-  window.start(256);
-  for (uint64_t now = 0; now < 10'000'000; now += kQuickNs) {
-    window.on_ack(16, kQuickNs, kQuickNs, now);
-    if (now % 100'000 == 0) window.on_loss(1, 200, kQuickNs, now);  // a damaged frame now and then
-    ASSERT_EQ(window.frames(), 256u);
+  window.start(limit, kFrameBytes, signal);
+  return window;
+}
+
+/// `rounds` round trips in which the whole window is acknowledged.
+void acknowledge(CongestionWindow& window, uint32_t rounds, uint64_t delay_ns, uint64_t& now_ns) {
+  for (uint32_t i = 0; i < rounds; ++i) {
+    now_ns += delay_ns;
+    const uint32_t frames = window.frames();
+    window.on_ack({frames, frames, delay_ns, delay_ns, now_ns});
   }
 }
 
-TEST(Congestion, DelayShrinksItOncePerRoundTripDownToTheFloor) {
-  CongestionWindow window;
-  window.start(256);
-  uint64_t now = kSlowNs;
-  window.on_ack(1, kSlowNs, kQuickNs, now);
-  const uint32_t once = window.frames();
-  EXPECT_EQ(once, 224u);
-  window.on_ack(1, kSlowNs, kQuickNs, now + 1);
-  EXPECT_EQ(window.frames(), once);
-  for (int i = 0; i < 200; ++i) window.on_ack(1, kSlowNs, kQuickNs, now += 2 * kSlowNs);
-  EXPECT_EQ(window.frames(), CongestionWindow::kFloorFrames);
+TEST(Congestion, WithoutASignalTheWindowIsTheLimit) {
+  CongestionWindow window = window_of(256, CongestionSignal::kNone);
+  uint64_t now = 0;
+  acknowledge(window, 10, kSlowNs, now);
+  window.on_loss(200, kQuickNs, now);
+  EXPECT_EQ(window.frames(), 256u);
+  EXPECT_FALSE(window.is_controlled());
+  EXPECT_FALSE(window.is_below_one());
 }
 
-TEST(Congestion, GrowsBackWhenTheDelayIsGone) {
-  CongestionWindow window;
-  window.start(64);
-  uint64_t now = kSlowNs;
-  for (int i = 0; i < 200; ++i) window.on_ack(1, kSlowNs, kQuickNs, now += 2 * kSlowNs);
-  ASSERT_EQ(window.frames(), CongestionWindow::kFloorFrames);
-  uint32_t rounds = 0;
-  for (; window.frames() < 64 && rounds < 1000; ++rounds) {
-    window.on_ack(window.frames(), kQuickNs, kQuickNs, now += kQuickNs);
-  }
-  EXPECT_LT(rounds, 60u);
-}
-
-TEST(Congestion, LossOfALargePartShrinksIt) {
-  CongestionWindow window;
-  window.start(256);
-  window.on_loss(100, 200, kQuickNs, kQuickNs);
-  EXPECT_EQ(window.frames(), 192u);
-  window.on_loss(100, 200, kQuickNs, kQuickNs + 1);  // the same round trip
-  EXPECT_EQ(window.frames(), 192u);
-  window.on_repeated_timeout();
-  EXPECT_EQ(window.frames(), 96u);
-}
-
-TEST(Congestion, ASmallLimitIsItsOwnFloor) {
-  CongestionWindow window;
-  window.start(2);
-  for (int i = 0; i < 10; ++i) window.on_repeated_timeout();
+TEST(Congestion, StartsSmallAndDoublesEachRoundTrip) {
+  CongestionWindow window = window_of(256);
   EXPECT_EQ(window.frames(), 2u);
+  uint64_t now = 0;
+  acknowledge(window, 3, kQuickNs, now);
+  EXPECT_EQ(window.frames(), 16u);
+  acknowledge(window, 10, kQuickNs, now);
+  EXPECT_EQ(window.frames(), 256u);
+  CongestionWindow small;
+  small.start(256, 1514, CongestionSignal::kDelay);
+  EXPECT_EQ(small.frames(), 11u) << "as many bytes, not frames";
+}
+
+TEST(Congestion, AWindowThatIsNotFilledDoesNotGrow) {
+  CongestionWindow window = window_of(256);
+  uint64_t now = 0;
+  acknowledge(window, 3, kQuickNs, now);
+  for (int i = 0; i < 100; ++i) window.on_ack({1, 7, kQuickNs, kQuickNs, now += kQuickNs});
+  EXPECT_EQ(window.frames(), 16u);
+  window.on_ack({1, 8, kQuickNs, kQuickNs, now += kQuickNs});
+  EXPECT_EQ(window.frames(), 17u);
+}
+
+TEST(Congestion, DelayShrinksItOncePerRoundTripByHalfAtMostAndDownToOneFrame) {
+  CongestionWindow window = window_of(256);
+  uint64_t now = 0;
+  acknowledge(window, 10, kQuickNs, now);
+  window.on_ack({1, 256, kSlowNs, kSlowNs, now += kSlowNs});
+  EXPECT_EQ(window.frames(), 128u);
+  window.on_ack({1, 255, kSlowNs, kSlowNs, now + kSlowNs - 1});
+  EXPECT_EQ(window.frames(), 128u) << "the same round trip";
+  acknowledge(window, 7, kSlowNs, now);
+  EXPECT_EQ(window.frames(), 1u);
+  acknowledge(window, 1, kSlowNs, now);
+  EXPECT_EQ(window.frames(), 1u);
+  EXPECT_FALSE(window.is_below_one());
+}
+
+TEST(Congestion, ALittleDelayShrinksItALittle) {
+  CongestionWindow window = window_of(256);
+  uint64_t now = 0;
+  acknowledge(window, 10, kQuickNs, now);
+  window.on_ack({1, 256, kQueuedNs, kQueuedNs, now += kQueuedNs});
+  EXPECT_LT(window.frames(), 256u);
+  EXPECT_GT(window.frames(), 200u);
+}
+
+TEST(Congestion, ASmallWindowHasALargerTarget) {
+  CongestionWindow window = window_of(256);
+  uint64_t previous_ns = window.target_ns();
+  EXPECT_GT(previous_ns, kQueuedNs);
+  uint64_t now = 0;
+  for (int i = 0; i < 7; ++i) {
+    acknowledge(window, 1, kQuickNs, now);
+    EXPECT_LE(window.target_ns(), previous_ns) << window.frames();
+    previous_ns = window.target_ns();
+  }
+  EXPECT_EQ(window.target_ns(), CongestionWindow::kTargetNs);
+}
+
+TEST(Congestion, GrowsByAnEighthOfASmallWindowAndByAFrameWhileThereIsAQueue) {
+  CongestionWindow window = window_of(256);
+  uint64_t now = 0;
+  acknowledge(window, 9, kSlowNs, now);
+  ASSERT_EQ(window.frames(), 1u);
+  constexpr uint64_t kBelowTargetNs = 20'000;
+  CongestionWindow other = window;
+  acknowledge(window, 6, kBelowTargetNs, now);
+  EXPECT_EQ(window.frames(), 1u);
+  acknowledge(window, 200, kBelowTargetNs, now);
+  const uint32_t before = window.frames();
+  acknowledge(window, 10, kBelowTargetNs, now);
+  EXPECT_GE(window.frames(), before + 9);
+  EXPECT_LE(window.frames(), before + 10);
+  acknowledge(other, 100, kQuickNs, now);
+  EXPECT_EQ(other.frames(), 256u) << "an empty path is taken soon";
+}
+
+TEST(Congestion, LossWithoutDelayCountsOnlyWhereItIsHeavy) {
+  CongestionWindow window = window_of(256);
+  uint64_t now = 0;
+  acknowledge(window, 10, kQuickNs, now);
+  for (int i = 0; i < 100; ++i) {
+    window.on_loss(2, kQuickNs, now);
+    acknowledge(window, 1, kQuickNs, now);
+  }
+  EXPECT_EQ(window.frames(), 256u);
+  window.on_loss(64, kQuickNs, now);
+  EXPECT_EQ(window.frames(), 128u);
+  window.on_loss(64, kQuickNs, now + 1);
+  EXPECT_EQ(window.frames(), 128u) << "the same round trip";
+}
+
+TEST(Congestion, HeavyLossWithoutDelayLeavesAFewFrames) {
+  CongestionWindow window = window_of(64, CongestionSignal::kLoss);
+  uint64_t now = 0;
+  for (int i = 0; i < 20; ++i) window.on_loss(32, kQuickNs, now += 2 * kQuickNs);
+  EXPECT_EQ(window.frames(), 2u);
+}
+
+TEST(Congestion, LossUnderDelayGoesBelowOneFrameAndIsPaced) {
+  CongestionWindow window = window_of(256);
+  uint64_t now = 0;
+  acknowledge(window, 9, kSlowNs, now);
+  ASSERT_EQ(window.frames(), 1u);
+  ASSERT_FALSE(window.is_below_one());
+  window.on_loss(1, kSlowNs, now += kSlowNs);
+  EXPECT_TRUE(window.is_below_one());
+  EXPECT_EQ(window.frames(), 1u);
+  EXPECT_EQ(window.pace_ns(kQuickNs), 2 * kQuickNs);
+  for (int i = 0; i < 20; ++i) window.on_loss(1, kSlowNs, now += kSlowNs);
+  EXPECT_EQ(window.pace_ns(kQuickNs), 16 * kQuickNs) << "however much is lost";
+  EXPECT_EQ(window.pace_ns(kSlowNs), CongestionWindow::kPaceMaxNs);
+  acknowledge(window, 100, kQuickNs, now);
+  EXPECT_FALSE(window.is_below_one());
+}
+
+TEST(Congestion, APathThatIsSlowByItselfIsFilledAllTheSame) {
+  CongestionWindow window = window_of(64);
+  uint64_t now = 0;
+  acknowledge(window, 400, kSlowNs, now);
+  EXPECT_EQ(window.frames(), 64u);
+  // Once it is quick again, the target falls back.
+  acknowledge(window, 2'000, kQuickNs, now);
+  EXPECT_LT(window.target_ns(), 2 * CongestionWindow::kTargetNs);
+}
+
+TEST(Congestion, InsideAHostDelaySaysNothing) {
+  CongestionWindow window = window_of(64, CongestionSignal::kLoss);
+  uint64_t now = 0;
+  acknowledge(window, 10, kSlowNs, now);
+  EXPECT_EQ(window.frames(), 64u);
+}
+
+TEST(Congestion, AfterAPauseItStartsAnew) {
+  CongestionWindow window = window_of(256);
+  uint64_t now = 0;
+  acknowledge(window, 10, kQuickNs, now);
+  window.restart();
+  EXPECT_EQ(window.frames(), 2u);
+  acknowledge(window, 3, kQuickNs, now);
+  EXPECT_EQ(window.frames(), 16u);
+}
+
+TEST(Congestion, ASmallLimitIsKept) {
+  CongestionWindow window = window_of(1);
+  uint64_t now = 0;
+  EXPECT_EQ(window.frames(), 1u);
+  acknowledge(window, 100, kQuickNs, now);
+  EXPECT_EQ(window.frames(), 1u);
 }
 
 }  // namespace

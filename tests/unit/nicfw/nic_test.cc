@@ -378,7 +378,7 @@ TEST(Nic, OpenSaysWhatIsWrong) {
   };
   EXPECT_TRUE(opened({}, {.rank = 0, .rank_count = 1}));
   EXPECT_FALSE(opened({.window_frames = 100}, {}));
-  EXPECT_FALSE(opened({.window_frames = 512}, {}));
+  EXPECT_FALSE(opened({.window_frames = 1024}, {}));
   EXPECT_FALSE(opened({}, {.lanes = 2}));
   EXPECT_FALSE(opened({}, {.rank = 3, .rank_count = 2}));
   LoopPort tiny(2, 256);

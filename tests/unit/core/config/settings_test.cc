@@ -79,7 +79,7 @@ TEST(Settings, ABadValueIsNamedWithWhatIsAllowed) {
 TEST(Settings, TheDepthOfRequestsAndTheWindowOfFramesAreTwoThings) {
   auto settings = read({{"GASNET_NETWORKDEPTH", "2"}});
   EXPECT_EQ(settings->network_depth, 2u);
-  EXPECT_EQ(settings->dpdk_window_frames, 256u);
+  EXPECT_EQ(settings->dpdk_window_frames, 0u);
   EXPECT_EQ(read({{"GASNET_DPDK_WINDOW", "16"}})->dpdk_window_frames, 16u);
 }
 

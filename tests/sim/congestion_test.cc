@@ -1,0 +1,90 @@
+// Congestion control over the simulated fabric: shares of a bottleneck, incast, a receiver that
+// polls rarely.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "streams.h"
+
+namespace pinwire::sim {
+namespace {
+
+constexpr uint64_t kMsNs = 1'000'000;
+
+void print(const char* what, uint32_t senders, uint32_t frame_bytes, const Streams& streams) {
+  const FabricCounts& counts = streams.counts();
+  std::printf(
+      "%-8s %3u:1, %4u-byte frames: %5.1f %% of the link, Jain %.3f; %lu frames, %lu dropped (%.2f "
+      "%%), %lu without a "
+      "buffer, %lu repeats, %lu timeouts, %lu duplicates\n",
+      what, senders, frame_bytes, streams.link_share() * 100, streams.jain(), counts.sent,
+      counts.overrun, static_cast<double>(counts.overrun) * 100 / static_cast<double>(counts.sent),
+      counts.unbuffered, streams.sum("retransmits"), streams.sum("timeouts"),
+      streams.sum("rx_drop_duplicate"));
+}
+
+/// Ranks 1 to `senders` put to rank 0, each from `apart_ns` after the one before.
+std::vector<Stream> into_one(uint32_t senders, uint64_t apart_ns) {
+  std::vector<Stream> streams;
+  for (Rank rank = 1; rank <= senders; ++rank) {
+    streams.push_back({.from = rank, .to = 0, .start_ns = (rank - 1) * apart_ns});
+  }
+  return streams;
+}
+
+struct Case {
+  uint32_t senders;
+  uint32_t frame_bytes;
+};
+
+class Congestion : public testing::TestWithParam<Case> {};
+
+TEST_P(Congestion, FlowsGetEqualSharesWhenevertheyStart) {
+  const auto [senders, frame_bytes] = GetParam();
+  for (const uint64_t spread_ns : {uint64_t{0}, 5 * kMsNs}) {
+    Streams streams(congestion_network(senders + 1, frame_bytes),
+                    into_one(senders, spread_ns / senders));
+    streams.run(spread_ns + 20 * kMsNs);
+    streams.mark();
+    streams.run(10 * kMsNs);
+    print(spread_ns == 0 ? "together" : "apart", senders, frame_bytes, streams);
+    EXPECT_GE(streams.jain(), 0.95);
+    EXPECT_GE(streams.link_share(), 0.9);
+  }
+}
+
+TEST_P(Congestion, IncastFillsTheLinkAndLosesNextToNothing) {
+  const auto [senders, frame_bytes] = GetParam();
+  Streams streams(congestion_network(senders + 1, frame_bytes), into_one(senders, 0));
+  streams.run(2 * kMsNs);
+  streams.mark();
+  streams.run(8 * kMsNs);
+  print("incast", senders, frame_bytes, streams);
+  EXPECT_GE(streams.link_share(), 0.9);
+  EXPECT_LT(streams.counts().overrun * 100, streams.counts().sent);
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, Congestion,
+                         testing::Values(Case{2, 1514}, Case{2, 9014}, Case{4, 1514}, Case{4, 9014},
+                                         Case{16, 1514}, Case{16, 9014}, Case{64, 1514},
+                                         Case{64, 9014}),
+                         [](const auto& tested) {
+                           return "of" + std::to_string(tested.param.senders) + "frames" +
+                                  std::to_string(tested.param.frame_bytes);
+                         });
+
+TEST(CongestionOfOne, AReceiverThatPollsRarelyGetsWhatItsBuffersHold) {
+  Scenario scenario = congestion_network(2, 9014);
+  scenario.switch_buffer_bytes = 16'000'000;
+  Streams streams(scenario, into_one(1, 0));
+  streams.run(2 * kMsNs);
+  streams.set_poll(0, kMsNs);
+  streams.run(30 * kMsNs);
+  streams.mark();
+  streams.run(100 * kMsNs);
+  print("rare", 1, 9014, streams);
+  EXPECT_GE(streams.gbit_per_s(), 20);
+}
+
+}  // namespace
+}  // namespace pinwire::sim

@@ -1,0 +1,171 @@
+#include "streams.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <map>
+#include <numeric>
+#include <string>
+
+#include "core/base/check.h"
+#include "nicfw/lane.h"
+
+namespace pinwire::sim {
+namespace {
+
+constexpr uint64_t kPollNs = 300;
+
+struct StatMap final : StatSink {
+  std::map<std::string, uint64_t, std::less<>> values;
+  void stat(const char* name, uint64_t value) noexcept override { values[name] = value; }
+};
+
+}  // namespace
+
+Streams::Streams(const Scenario& scenario, std::vector<Stream> streams)
+    : scenario_(scenario),
+      streams_(std::move(streams)),
+      poll_ns_(scenario.ranks, kPollNs),
+      memory_(scenario.ranks),
+      regions_(scenario.ranks),
+      streams_of_(scenario.ranks),
+      posted_(streams_.size()),
+      done_(streams_.size()),
+      marked_(streams_.size()) {
+  uint64_t bytes_max = 0;
+  for (const Stream& stream : streams_) bytes_max = std::max(bytes_max, stream.bytes);
+  std::vector<std::vector<std::byte>> addresses;
+  for (Rank rank = 0; rank < scenario_.ranks; ++rank) {
+    NicConfig config = scenario_.nic;
+    config.seed = scenario_.seed + rank + 1;
+    nics_.push_back(make_nic(fabric_.port(rank), schedule_, config));
+    const OpenInfo info{.rank = rank,
+                        .rank_count = scenario_.ranks,
+                        .job_key = 99,
+                        .network_depth = scenario_.network_depth};
+    check(nics_[rank]->open(info).ok(), "open");
+    addresses.push_back(nics_[rank]->address());
+    memory_[rank].resize(bytes_max);
+    regions_[rank] = *nics_[rank]->pin(memory_[rank].data(), bytes_max, -1, 0);
+  }
+  for (uint32_t i = 0; i < streams_.size(); ++i) streams_of_[streams_[i].from].push_back(i);
+  for (Rank rank = 0; rank < scenario_.ranks; ++rank) {
+    for (Rank peer = 0; peer < scenario_.ranks; ++peer) {
+      check(nics_[rank]->connect(peer, addresses[peer]).ok(), "connect");
+    }
+    schedule_.at(schedule_.now() + rank % kPollNs, *this, rank);
+  }
+  start_ns_ = marked_ns_ = schedule_.now();
+}
+
+Streams::~Streams() = default;
+
+void Streams::run(uint64_t ns) {
+  const uint64_t until_ns = schedule_.now() + ns;
+  while (schedule_.now() < until_ns && !verdict_.failed()) {
+    check(schedule_.step(), "no event is left");
+  }
+  EXPECT_FALSE(verdict_.failed()) << verdict_.sentence();
+}
+
+void Streams::fire(uint64_t argument) {
+  const auto rank = static_cast<Rank>(argument);
+  Driver& nic = *nics_[rank];
+  std::array<Recv, 32> messages;
+  const uint32_t got = nic.recv(0, RecvFilter::kAll, messages);
+  nic.give_back(0, {messages.data(), got});
+  std::array<Done, 64> done;
+  while (const uint32_t count = nic.done(0, done)) {
+    for (uint32_t i = 0; i < count; ++i) ++done_[done[i].cookie];
+  }
+  post(rank);
+  schedule_.at(schedule_.now() + poll_ns_[rank], *this, rank);
+}
+
+void Streams::post(Rank rank) {
+  for (const uint32_t i : streams_of_[rank]) {
+    const Stream& stream = streams_[i];
+    if (schedule_.now() < start_ns_ + stream.start_ns) continue;
+    while (posted_[i] - done_[i] < stream.depth) {
+      Work work{};
+      work.op = Op::kPut;
+      work.peer = stream.to;
+      work.local = memory_[rank].data();
+      work.local_key = regions_[rank].local_key;
+      work.bytes = stream.bytes;
+      work.remote = regions_[stream.to].base;
+      work.remote_key = regions_[stream.to].remote_key;
+      work.cookie = i;
+      if (nics_[rank]->post(0, {&work, 1}) != 1) break;
+      ++posted_[i];
+    }
+  }
+}
+
+void Streams::mark() {
+  marked_ = done_;
+  marked_ns_ = schedule_.now();
+}
+
+std::vector<uint64_t> Streams::shares() const {
+  std::vector<uint64_t> shares;
+  for (size_t i = 0; i < done_.size(); ++i) {
+    shares.push_back((done_[i] - marked_[i]) * streams_[i].bytes);
+  }
+  return shares;
+}
+
+double Streams::gbit_per_s() const {
+  const auto all = shares();
+  const uint64_t bytes = std::accumulate(all.begin(), all.end(), uint64_t{0});
+  return static_cast<double>(bytes) * 8 / static_cast<double>(schedule_.now() - marked_ns_);
+}
+
+double Streams::link_share() const {
+  const uint32_t frame = scenario_.frame_bytes_max;
+  constexpr uint32_t kGapBytes = 24;
+  const double whole = static_cast<double>(frame + kGapBytes) / put_fragment_bytes(frame);
+  return gbit_per_s() * 1e9 * whole / static_cast<double>(scenario_.link_bits_per_s);
+}
+
+double Streams::jain() const {
+  double sum = 0;
+  double squares = 0;
+  for (const uint64_t share : shares()) {
+    sum += static_cast<double>(share);
+    squares += static_cast<double>(share) * static_cast<double>(share);
+  }
+  return squares > 0 ? sum * sum / (squares * static_cast<double>(streams_.size())) : 0;
+}
+
+uint64_t Streams::stat(Rank rank, std::string_view name) const {
+  StatMap map;
+  nics_[rank]->stats(map);
+  const auto found = map.values.find(name);
+  check(found != map.values.end(), "no such counter");
+  return found->second;
+}
+
+uint64_t Streams::sum(std::string_view name) const {
+  uint64_t sum = 0;
+  for (Rank rank = 0; rank < scenario_.ranks; ++rank) sum += stat(rank, name);
+  return sum;
+}
+
+Scenario congestion_network(uint32_t ranks, uint32_t frame_bytes) {
+  Scenario scenario;
+  scenario.ranks = ranks;
+  scenario.frame_bytes_max = frame_bytes;
+  scenario.link_bits_per_s = 100'000'000'000;
+  scenario.switch_buffer_bytes = 1'000'000;
+  scenario.faults.delay_ns = 4'000;
+  scenario.tx_ring_frames = 512;
+  scenario.rx_buffers = 1024;
+  scenario.zero_copy_tx = true;
+  scenario.checksum_offload = true;
+  scenario.network_depth = 256;
+  scenario.nic.window_frames = 512;
+  return scenario;
+}
+
+}  // namespace pinwire::sim

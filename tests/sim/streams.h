@@ -1,0 +1,68 @@
+// Streams of puts between ranks over the simulated fabric: what congestion control makes of them,
+// on virtual time.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "fabric.h"
+
+namespace pinwire::sim {
+
+/// One rank that puts to another as fast as it may.
+struct Stream {
+  Rank from;
+  Rank to;
+  uint64_t bytes = 64 * 1024;  ///< of each put
+  uint32_t depth = 64;         ///< puts under way
+  uint64_t start_ns = 0;
+};
+
+class Streams final : public EventTarget {
+ public:
+  Streams(const Scenario& scenario, std::vector<Stream> streams);
+  ~Streams();
+
+  void run(uint64_t ns);
+  void fire(uint64_t rank) override;
+  /// From now on the rank polls once in `ns`.
+  void set_poll(Rank rank, uint64_t ns) { poll_ns_[rank] = ns; }
+
+  /// Bytes that each stream has put since the last call of mark().
+  std::vector<uint64_t> shares() const;
+  void mark();
+  /// Of them all, since then, as a part of the link, with headers and gaps between frames.
+  double link_share() const;
+  double gbit_per_s() const;
+  /// Jain's index of the shares since then.
+  double jain() const;
+  uint64_t stat(Rank rank, std::string_view name) const;
+  uint64_t sum(std::string_view name) const;
+  const FabricCounts& counts() const { return fabric_.counts(); }
+
+ private:
+  void post(Rank rank);
+
+  Scenario scenario_;
+  Schedule schedule_;
+  Verdict verdict_{schedule_};
+  Fabric fabric_{scenario_, schedule_, verdict_};
+  std::vector<Stream> streams_;
+  std::vector<uint64_t> poll_ns_;
+  std::vector<std::vector<std::byte>> memory_;
+  std::vector<std::unique_ptr<Driver>> nics_;
+  std::vector<Region> regions_;
+  std::vector<std::vector<uint32_t>> streams_of_;  ///< of each rank
+  std::vector<uint64_t> posted_;
+  std::vector<uint64_t> done_;
+  std::vector<uint64_t> marked_;
+  uint64_t start_ns_ = 0;
+  uint64_t marked_ns_ = 0;
+};
+
+/// 100 Gb/s, a base round trip of 10 us, 1 MB at each output of the switch.
+Scenario congestion_network(uint32_t ranks, uint32_t frame_bytes);
+
+}  // namespace pinwire::sim
