@@ -184,41 +184,43 @@ void put_flood(uint64_t bytes, uint64_t total) {
 constexpr uint32_t kLargeFrame = 9014;
 constexpr uint64_t kFarBytes = uint64_t{128} << 20;  ///< more than any cache
 constexpr uint64_t kPutBytes = uint64_t{1} << 20;
+constexpr uint64_t kPayload = 8880;  ///< of a put, in one such frame
 
 /// Memory that is mapped before the clock runs.
 struct FarMemory {
-  std::vector<std::byte> source = std::vector<std::byte>(kFarBytes, std::byte{5});
-  std::vector<std::byte> target = std::vector<std::byte>(kFarBytes, std::byte{0});
+  explicit FarMemory(uint64_t total)
+      : bytes(std::min(kFarBytes, total)), source(bytes, std::byte{5}), target(bytes) {}
+  uint64_t bytes;
+  std::vector<std::byte> source;
+  std::vector<std::byte> target;
 };
 
 void report_received(const char* what, uint64_t bytes, uint64_t ns) {
   const double rate = static_cast<double>(bytes) / static_cast<double>(ns);
-  std::printf("%-34s %7.1f Gb/s  %6.2f GB/s\n", what, 8 * rate, rate);
+  std::printf("%-34s %7.1f Gb/s  %6.2f GB/s  %6.1f ns/frame\n", what, 8 * rate, rate,
+              static_cast<double>(kPayload) / rate);
 }
 
-/// Streams `total` bytes by puts, and times recv() of the target.
+/// Streams `total` bytes, a multiple of kPutBytes, by puts, and times recv() of the target.
 void receive(const char* what, const Pair::Wire& wire, uint64_t total) {
   Pair pair(true, wire);
-  FarMemory memory;
-  Region local = *pair.nics[0]->pin(memory.source.data(), kFarBytes, -1, 0);
-  Region remote = *pair.nics[1]->pin(memory.target.data(), kFarBytes, -1, 0);
+  FarMemory memory(total);
+  const Region local = *pair.nics[0]->pin(memory.source.data(), memory.bytes, -1, 0);
+  const Region remote = *pair.nics[1]->pin(memory.target.data(), memory.bytes, -1, 0);
   uint64_t posted = 0;
   uint64_t finished = 0;
   uint64_t ns = 0;
+  Work work{};
+  work.op = Op::kPut;
+  work.peer = 1;
+  work.bytes = kPutBytes;
+  work.local_key = local.local_key;
+  work.remote_key = remote.remote_key;
   while (finished < total) {
-    Work work{};
-    work.op = Op::kPut;
-    work.peer = 1;
-    work.bytes = kPutBytes;
-    work.local = memory.source.data() + posted % kFarBytes;
-    work.remote = remote.base + posted % kFarBytes;
-    work.local_key = local.local_key;
-    work.remote_key = remote.remote_key;
-    while (posted < total && posted - finished < 4 * kPutBytes &&
-           pair.nics[0]->post(0, {&work, 1}) == 1) {
-      posted += kPutBytes;
-      work.local = memory.source.data() + posted % kFarBytes;
-      work.remote = remote.base + posted % kFarBytes;
+    for (; posted < total && posted - finished < 4 * kPutBytes; posted += kPutBytes) {
+      work.local = memory.source.data() + posted % memory.bytes;
+      work.remote = remote.base + posted % memory.bytes;
+      if (pair.nics[0]->post(0, {&work, 1}) != 1) break;
     }
     while (pair.ports[1].waiting() != 0) {
       const uint64_t start = cpu_ns();
@@ -234,15 +236,14 @@ void receive(const char* what, const Pair::Wire& wire, uint64_t total) {
 
 /// What receive() cannot beat: the copies alone, a window of frames at a time.
 void copy_floor(const char* what, uint64_t total) {
-  constexpr uint64_t kPayload = 8880;
   constexpr uint64_t kFrames = 256;
   constexpr uint64_t kStride = 9088;
-  FarMemory memory;
+  FarMemory memory(std::max(total, kFrames * kPayload));
   std::vector<std::byte> buffers(kFrames * kStride);
   uint64_t copied = 0;
   uint64_t ns = 0;
-  for (uint64_t at = 0; copied < total; at = at + kFrames * kPayload) {
-    if (at + kFrames * kPayload > kFarBytes) at = 0;
+  for (uint64_t at = 0; copied < total; at += kFrames * kPayload) {
+    if (at + kFrames * kPayload > memory.bytes) at = 0;
     for (uint64_t f = 0; f < kFrames; ++f) {
       std::memcpy(&buffers[f * kStride], &memory.source[at + f * kPayload], kPayload);
     }
@@ -286,7 +287,7 @@ void put_flood_row(const char*, uint64_t messages) {
 template <bool kIsMemory, FrameAuth kAuth>
 void receive_row(const char* name, uint64_t messages) {
   const Pair::Wire wire{kLargeFrame, kIsMemory, kAuth};
-  receive(name, wire, std::max(kFarBytes, messages * 400 / kPutBytes * kPutBytes));
+  receive(name, wire, (messages * 400 / kPutBytes + 1) * kPutBytes);
 }
 
 constexpr Row kRows[] = {
@@ -308,7 +309,7 @@ constexpr Row kRows[] = {
     {"receive, memory medium", receive_row<true, FrameAuth::kFull>},
     {"receive, auth=full", receive_row<false, FrameAuth::kFull>},
     {"receive, auth=header", receive_row<false, FrameAuth::kHeader>},
-    {"copy", [](const char* name, uint64_t n) { copy_floor(name, std::max(kFarBytes, n * 400)); }},
+    {"copy", [](const char* name, uint64_t n) { copy_floor(name, n * 400); }},
 };
 
 bool is_wanted(const Row& row, std::span<char*> names) {
