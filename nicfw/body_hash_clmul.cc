@@ -144,7 +144,9 @@ template <bool kCopy>
 }
 
 [[PINWIRE_WIDE]] void plain_512(std::byte* to, const std::byte* from, size_t bytes) noexcept {
-  for (; bytes >= 64; bytes -= 64, from += 64, to += 64) loaded<true>(to, from);
+  for (; bytes >= 256; bytes -= 256, from += 256, to += 256) {
+    for (size_t at = 0; at < 256; at += 64) loaded<true>(to + at, from + at);
+  }
   std::memcpy(to, from, bytes);
 }
 

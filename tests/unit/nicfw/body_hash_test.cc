@@ -75,6 +75,10 @@ TEST(BodyHash, EveryVariantCopiesWhatItHashesAndNothingElse) {
       std::vector<uint8_t> wanted(bytes + 128, 0xcc);
       if (bytes != 0) std::memcpy(wanted.data() + at, from, bytes);
       ASSERT_EQ(target, wanted) << "variant " << v << ", " << bytes << " bytes";
+      target.assign(bytes + 128, 0xcc);
+      BodyHash::variant(v)->plain(reinterpret_cast<std::byte*>(target.data() + at),
+                                  reinterpret_cast<const std::byte*>(from), bytes);
+      ASSERT_EQ(target, wanted) << "variant " << v << ", " << bytes << " bytes";
     }
   }
 }
