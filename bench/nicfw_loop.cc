@@ -3,6 +3,10 @@
 // of the acknowledgements. Prints million messages per second of CPU time and nanoseconds per
 // message.
 //
+// The rows "receive" time the receiver alone: puts of frames of 9,014 bytes from a source and to a
+// target larger than any cache, while the receive buffers of a window stay in one, as those that a
+// NIC writes do. The row "copy" is the floor: memcpy() between the same buffers.
+//
 //   nicfw_loop [messages [row...]]   all rows if none is named
 //   nicfw_loop --rows                prints the rows' names
 #include <time.h>
@@ -13,7 +17,7 @@
 #include <cstring>
 #include <span>
 
-#include "nicfw/crc32c.h"
+#include "nicfw/body_hash.h"
 #include "nicfw/frame_tag.h"
 #include "nicfw/nic.h"
 #include "tests/support/loop_port.h"
@@ -35,15 +39,24 @@ class MonotonicClock final : public Clock {
 };
 
 struct Pair {
-  LoopPort ports[2] = {LoopPort(1), LoopPort(2)};
+  struct Wire {
+    uint32_t frame_bytes_max = 1514;
+    bool is_memory = false;
+    FrameAuth auth = FrameAuth::kFull;
+  };
+  LoopPort ports[2];
   MonotonicClock clock;
   std::unique_ptr<Driver> nics[2];
 
-  explicit Pair(bool coalesce) {
+  explicit Pair(bool coalesce) : Pair(coalesce, Wire{}) {}
+  Pair(bool coalesce, const Wire& wire)
+      : ports{LoopPort(1, wire.frame_bytes_max), LoopPort(2, wire.frame_bytes_max)} {
     ports[1].join(ports[0]);
     for (uint32_t r = 0; r < 2; ++r) {
+      ports[r].set_memory_medium(wire.is_memory);
       NicConfig config;
       config.coalesce = coalesce;
+      config.auth = wire.auth;
       nics[r] = make_nic(ports[r], clock, config);
       OpenInfo info;
       info.rank = r;
@@ -168,9 +181,86 @@ void put_flood(uint64_t bytes, uint64_t total) {
               static_cast<double>(ns) / static_cast<double>(puts));
 }
 
+constexpr uint32_t kLargeFrame = 9014;
+constexpr uint64_t kFarBytes = uint64_t{128} << 20;  ///< more than any cache
+constexpr uint64_t kPutBytes = uint64_t{1} << 20;
+constexpr uint64_t kPayload = 8880;  ///< of a put, in one such frame
+
+/// Memory that is mapped before the clock runs.
+struct FarMemory {
+  explicit FarMemory(uint64_t total)
+      : bytes(std::min(kFarBytes, total)), source(bytes, std::byte{5}), target(bytes) {}
+  uint64_t bytes;
+  std::vector<std::byte> source;
+  std::vector<std::byte> target;
+};
+
+void report_received(const char* what, uint64_t bytes, uint64_t ns) {
+  const double rate = static_cast<double>(bytes) / static_cast<double>(ns);
+  std::printf("%-34s %7.1f Gb/s  %6.2f GB/s  %6.1f ns/frame\n", what, 8 * rate, rate,
+              static_cast<double>(kPayload) / rate);
+}
+
+/// Streams `total` bytes, a multiple of kPutBytes, by puts, and times recv() of the target.
+void receive(const char* what, const Pair::Wire& wire, uint64_t total) {
+  Pair pair(true, wire);
+  FarMemory memory(total);
+  const Region local = *pair.nics[0]->pin(memory.source.data(), memory.bytes, -1, 0);
+  const Region remote = *pair.nics[1]->pin(memory.target.data(), memory.bytes, -1, 0);
+  uint64_t posted = 0;
+  uint64_t finished = 0;
+  uint64_t ns = 0;
+  Work work{};
+  work.op = Op::kPut;
+  work.peer = 1;
+  work.bytes = kPutBytes;
+  work.local_key = local.local_key;
+  work.remote_key = remote.remote_key;
+  while (finished < total) {
+    for (; posted < total && posted - finished < 4 * kPutBytes; posted += kPutBytes) {
+      work.local = memory.source.data() + posted % memory.bytes;
+      work.remote = remote.base + posted % memory.bytes;
+      if (pair.nics[0]->post(0, {&work, 1}) != 1) break;
+    }
+    while (pair.ports[1].waiting() != 0) {
+      const uint64_t start = cpu_ns();
+      pair.poll(1);
+      ns += cpu_ns() - start;
+    }
+    pair.poll(0);
+    Done done[64];
+    finished += kPutBytes * pair.nics[0]->done(0, done);
+  }
+  report_received(what, total, ns);
+}
+
+/// What receive() cannot beat: the copies alone, a window of frames at a time.
+void copy_floor(const char* what, uint64_t total) {
+  constexpr uint64_t kFrames = 256;
+  constexpr uint64_t kStride = 9088;
+  FarMemory memory(std::max(total, kFrames * kPayload));
+  std::vector<std::byte> buffers(kFrames * kStride);
+  uint64_t copied = 0;
+  uint64_t ns = 0;
+  for (uint64_t at = 0; copied < total; at += kFrames * kPayload) {
+    if (at + kFrames * kPayload > memory.bytes) at = 0;
+    for (uint64_t f = 0; f < kFrames; ++f) {
+      std::memcpy(&buffers[f * kStride], &memory.source[at + f * kPayload], kPayload);
+    }
+    const uint64_t start = cpu_ns();
+    for (uint64_t f = 0; f < kFrames; ++f) {
+      std::memcpy(&memory.target[at + f * kPayload], &buffers[f * kStride], kPayload);
+    }
+    ns += cpu_ns() - start;
+    copied += kFrames * kPayload;
+  }
+  report_received(what, copied, ns);
+}
+
 void primitives() {
   std::vector<std::byte> data(8192, std::byte{7});
   const FrameKey key(42, 0);
+  const BodyHash hash(key.hash_point());
   uint64_t sum = 0;
   uint64_t start = cpu_ns();
   for (uint64_t i = 0; i < 10'000'000; ++i) sum += key.tag(i, sum, i, i);
@@ -178,8 +268,8 @@ void primitives() {
   for (const size_t bytes : {size_t{16}, size_t{64}, size_t{1408}, size_t{8192}}) {
     start = cpu_ns();
     for (uint64_t i = 0; i < 1'000'000; ++i)
-      sum += crc32c(static_cast<uint32_t>(sum), data.data(), bytes);
-    std::printf("  crc of %zu bytes %.1f ns", bytes, static_cast<double>(cpu_ns() - start) / 1e6);
+      sum += hash.of(static_cast<uint32_t>(sum), data.data(), bytes);
+    std::printf("  hash of %zu bytes %.1f ns", bytes, static_cast<double>(cpu_ns() - start) / 1e6);
   }
   std::printf("  (%llx)\n", static_cast<unsigned long long>(sum & 1));
 }
@@ -192,6 +282,12 @@ struct Row {
 template <uint64_t kBytes>
 void put_flood_row(const char*, uint64_t messages) {
   put_flood(kBytes, std::min(messages * kBytes, messages * 400));
+}
+
+template <bool kIsMemory, FrameAuth kAuth>
+void receive_row(const char* name, uint64_t messages) {
+  const Pair::Wire wire{kLargeFrame, kIsMemory, kAuth};
+  receive(name, wire, (messages * 400 / kPutBytes + 1) * kPutBytes);
 }
 
 constexpr Row kRows[] = {
@@ -210,6 +306,10 @@ constexpr Row kRows[] = {
     {"put flood of 1024", put_flood_row<1024>},
     {"put flood of 65536", put_flood_row<65536>},
     {"put flood of 1048576", put_flood_row<1048576>},
+    {"receive, memory medium", receive_row<true, FrameAuth::kFull>},
+    {"receive, auth=full", receive_row<false, FrameAuth::kFull>},
+    {"receive, auth=header", receive_row<false, FrameAuth::kHeader>},
+    {"copy", [](const char* name, uint64_t n) { copy_floor(name, n * 400); }},
 };
 
 bool is_wanted(const Row& row, std::span<char*> names) {

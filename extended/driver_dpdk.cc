@@ -86,6 +86,7 @@ Result<Rails> make_dpdk_for(const Job& job) {
   NicConfig nic;
   nic.window_frames = window_frames(settings, options);
   nic.coalesce = settings.dpdk_coalesce;
+  nic.auth = settings.dpdk_auth == DpdkAuth::kHeader ? FrameAuth::kHeader : FrameAuth::kFull;
   nic.peer_timeout_ns = static_cast<uint64_t>(settings.peer_timeout_s * 1e9);
   nic.seed = job.bootstrap->job_key() + engine.rank;
   auto driver = make_dpdk_driver(options, nic);

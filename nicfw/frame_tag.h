@@ -1,7 +1,11 @@
 // The 64-bit tag of a frame: SipHash-1-3 (Aumasson, Bernstein) under a key made from the job key,
-// over the frame's header and the CRC of its records. A stranger, who has no job key, cannot make
-// one; a flipped bit breaks it. It does not stop somebody who can read the wire and alter frames on
-// their way (the CRC inside is linear): that takes an encrypting network.
+// over the frame's header and the keyed hash of its records (body_hash.h). Without the job key
+// nobody can make a tag, extend a frame or alter one on its way; a flipped bit breaks the tag. The
+// tag hides nothing: what frames carry can be read, which only an encrypting network prevents.
+//
+// The same function makes a lane's other secrets. Uses differ in the number of words: one for the
+// point of the hash, two for the mask of a body's hash, four for the job's short name, six for a
+// tag.
 //
 // Over a medium that is memory of one host (PortFacts::memory_medium) nothing flips bits and nobody
 // but the two who were given the memory can write: there the key itself, as one constant, is proof
@@ -45,6 +49,11 @@ class FrameKey {
     round(s);
     round(s);
     return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
+  }
+
+  /// Where this lane's records are hashed; 0, and all hashes with it, over a medium that is memory.
+  constexpr uint64_t hash_point() const noexcept {
+    return constant_ != 0 ? 0 : tag(uint64_t{0x626f6479}) | 1;
   }
 
   /// Public short name of the job, so that "another job's frame" is told from "a damaged frame".

@@ -7,9 +7,9 @@
 namespace pinwire {
 namespace {
 
-FrameKey lane_key(const NicShared& nic, uint32_t lane) noexcept {
+FrameKeys lane_keys(const NicShared& nic, uint32_t lane) noexcept {
   const FrameKey key(nic.info.job_key, lane);
-  return nic.facts.memory_medium ? key.over_memory() : key;
+  return FrameKeys(nic.facts.memory_medium ? key.over_memory() : key);
 }
 
 CongestionSignal congestion_signal(const PortFacts& facts) noexcept {
@@ -22,7 +22,7 @@ CongestionSignal congestion_signal(const PortFacts& facts) noexcept {
 Lane::Lane(NicShared& nic, uint32_t index)
     : nic_(nic),
       index_(index),
-      key_(lane_key(nic, index)),
+      keys_(lane_keys(nic, index)),
       job_tag_(FrameKey(nic.info.job_key, 0).job_tag()),
       udp_port_(static_cast<uint16_t>(nic.config.udp_port + index)),
       self_(nic.self),

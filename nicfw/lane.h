@@ -34,8 +34,8 @@
 // Files: lane.cc the calls of the driver; lane_accept.cc, lane_long.cc, lane_respond.cc work and
 // what is owed into frames; lane_frame.cc frames under construction; lane_credit.cc requests;
 // lane_send.cc, lane_seal.cc frames to the port; lane_ack.cc, lane_loss.cc acknowledgements, loss,
-// timers; lane_receive.cc, lane_execute.cc, lane_deliver.cc frames from the port; lane_operation.cc
-// from Work to Done.
+// timers; lane_receive.cc, lane_body.cc, lane_execute.cc, lane_deliver.cc frames from the port;
+// lane_operation.cc from Work to Done.
 #pragma once
 
 #include <atomic>
@@ -167,6 +167,7 @@ class Lane {
       50'000;  ///< no frame that is late by a queue's growth counts as lost
   static constexpr uint32_t kFewFrames = 8;  ///< repeated at once where a path loses much
   static constexpr uint8_t kSmallWaitPolls = 4;
+  static constexpr uint32_t kNothingPlaced = ~0u;
 
   struct Staged {
     Rank peer;
@@ -266,8 +267,11 @@ class Lane {
   // lane_seal.cc: the last bytes of a frame
   void stage_ack(Peer& peer) noexcept;
   uint16_t host_delay(const Peer& peer) const noexcept;
-  void finish_header(Peer& peer, std::byte* frame, FrameHeader& header, uint32_t crc) noexcept;
-  void seal(SendSlot& slot) noexcept;
+  void finish_header(Peer& peer, std::byte* frame, FrameHeader& header,
+                     const RecordHashes& hashes) noexcept;
+  bool leaves_body_unhashed() const noexcept;
+  void seal(Rank destination, SendSlot& slot) noexcept;
+  void count_body(const SendSlot& slot) noexcept;
   void snapshot_body(SendFlow& send, SendSlot& slot) noexcept;
 
   // lane_ack.cc: acknowledgements
@@ -302,22 +306,31 @@ class Lane {
     uint32_t others = 0;  ///< records to execute
     uint32_t responses = 0;
     uint32_t before = 0;
+    uint32_t last_at = 0;  ///< the last record
   };
   uint32_t receive_bursts() noexcept;
   uint32_t receive_burst() noexcept;
   bool receive_frame(const RxFrame& frame) noexcept;
   void answer_arp(const RxFrame& frame) noexcept;
   Reject authenticate(const RxFrame& frame, FrameHeader& header) const noexcept;
-  Reject check_fresh(Peer& peer, const FrameHeader& header) noexcept;
+  Reject check_fresh(const Peer& peer, const FrameHeader& header) const noexcept;
   void take_header(Peer& peer, const FrameHeader& header, const RxFrame& frame) noexcept;
   bool receive_records(Peer& peer, const FrameHeader& header, const RxFrame& frame) noexcept;
+  Reject judge(Peer& peer, const FrameHeader& header, const std::byte* records,
+               Needs& needs) noexcept;
+  void turn_away(Peer& peer, const FrameHeader& header, Reject reason) noexcept;
   Reject check_records(Peer& peer, const FrameHeader& header, const std::byte* records,
                        Needs& needs) noexcept;
   Reject check_access(Peer& peer, const Record& record) noexcept;
   Reject check_response(const Peer& peer, const Record& record) const noexcept;
 
+  // lane_body.cc: the large payload of a frame's last record
+  bool covers_body(const RxFrame& frame, const FrameHeader& header) const noexcept;
+  bool receive_body(const FrameHeader& header, const RxFrame& frame, uint32_t record_at) noexcept;
+  std::byte* target_of(const Record& record) noexcept;
+
   // lane_execute.cc: one-sided records
-  void execute(Peer& peer, const std::byte* records, uint32_t bytes) noexcept;
+  void execute(Peer& peer, const std::byte* records, uint32_t bytes, uint32_t placed_at) noexcept;
   void execute_atomic(Peer& peer, const Record& record) noexcept;
   void place_get_data(const Record& record, const std::byte* payload) noexcept;
   void take_refusal(Peer& peer, const Record& record) noexcept;
@@ -341,7 +354,7 @@ class Lane {
 
   NicShared& nic_;
   const uint32_t index_;
-  FrameKey key_;
+  FrameKeys keys_;
   uint16_t job_tag_;
   uint16_t udp_port_;
   Endpoint self_;

@@ -71,7 +71,7 @@ bool Lane::accept_send(Peer& peer, const Work& work) noexcept {
     at = slot->head + kRecordsOffset;
     slot->head_bytes = static_cast<uint16_t>(kRecordsOffset + kMessageHeaderBytes + own_bytes);
     slot->body = static_cast<const std::byte*>(work.local);
-    slot->body_bytes = static_cast<uint32_t>(work.bytes);
+    slot->body_bytes = slot->payload_bytes = static_cast<uint16_t>(work.bytes);
     slot->body_key = body_key;
     if (lent) {  // until the frame is acknowledged
       slot->buffer = static_cast<Index>(work.lent);
@@ -123,6 +123,7 @@ bool Lane::accept_put(Peer& peer, const Work& work) noexcept {
     return false;
   }
   copy_put(at, work, op);
+  if (work.bytes > kCopyBytes) slot->payload_bytes = static_cast<uint16_t>(work.bytes);
   slot->wants_ack = true;
   chain_op(*slot, op);
   ops_[op].all_built = true;

@@ -6,18 +6,20 @@
 
 namespace pinwire {
 
-void Lane::execute(Peer& peer, const std::byte* records, uint32_t bytes) noexcept {
+/// The payload of the record at `placed_at` is where it belongs already.
+void Lane::execute(Peer& peer, const std::byte* records, uint32_t bytes,
+                   uint32_t placed_at) noexcept {
   for (uint32_t at = 0; at < bytes;) {
     Record record;
     [[maybe_unused]] const Reject bad = parse_record(records + at, bytes - at, record);
     dcheck(bad == Reject::kNone, "a record changed after it was checked",
            static_cast<uint8_t>(bad));
-    const std::byte* payload = records + at + record.fields;
+    const std::byte* payload = at == placed_at ? nullptr : records + at + record.fields;
     switch (record.type) {
       case RecordType::kMessage:
         break;  // hold() and deliver()
       case RecordType::kPut:
-        std::memcpy(reinterpret_cast<void*>(record.address), payload, record.bytes);
+        if (payload != nullptr) BodyHash::copy_plain(target_of(record), payload, record.bytes);
         counters_.add(Count::kRxPlacedBytes, record.bytes);
         break;
       case RecordType::kGet:
@@ -63,7 +65,7 @@ void Lane::place_get_data(const Record& record, const std::byte* payload) noexce
   Operation& op = ops_[index];
   // Checked one by one, but records of one frame may together claim more than the get asked for.
   if (op.state != OpState::kActive || op.remaining < record.bytes) return;
-  std::memcpy(static_cast<std::byte*>(op.work.local) + record.offset, payload, record.bytes);
+  if (payload != nullptr) BodyHash::copy_plain(target_of(record), payload, record.bytes);
   counters_.add(Count::kRxPlacedBytes, record.bytes);
   op.remaining -= record.bytes;
   if (op.remaining == 0) finish_op(index, WorkStatus::kOk);

@@ -89,6 +89,7 @@ std::byte* Lane::reserve_record(Peer& peer, Flow flow, uint32_t bytes, Kind kind
         std::memset(slot->head + slot->head_bytes, 0, at - slot->head_bytes);
       }
       slot->head_bytes = static_cast<uint16_t>(at + bytes);
+      slot->payload_bytes = 0;  // of a record that is no longer the last
       return slot->head + at;
     }
     send.open = false;

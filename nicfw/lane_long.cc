@@ -131,13 +131,14 @@ bool Lane::build_fragment(Peer& peer, Flow flow, Operation& op, Index index) noe
   encode_record(at, record);
   slot->head_bytes = static_cast<uint16_t>(slot->head_bytes + fields);
   const std::byte* from = static_cast<const std::byte*>(work.local) + op.built;
+  slot->payload_bytes = static_cast<uint16_t>(bytes);
   if (copied) {
     std::memcpy(at + fields, from, bytes);
     slot->head_bytes = static_cast<uint16_t>(slot->head_bytes + bytes);
     counters_.add(Count::kTxCopiedBytes, bytes);
   } else {
     slot->body = from;
-    slot->body_bytes = bytes;
+    slot->body_bytes = slot->payload_bytes;
     slot->body_key = body_key;
     // Without a Done the client goes by what the peer says, which may overtake the acknowledgement.
     slot->volatile_body = (work.flags & kWorkSilent) != 0;

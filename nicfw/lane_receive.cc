@@ -25,6 +25,16 @@ constexpr bool belongs(RecordType type, Flow flow) noexcept {
   return false;
 }
 
+/// The body is the end of the last record's payload, and no put or get data lies in both parts.
+bool is_in_head(const FrameHeader& header, uint32_t at, const Record& record) noexcept {
+  const uint32_t payload_at = at + record.fields;
+  const uint32_t end = payload_at + record.bytes;
+  if (end <= header.head_bytes) return true;
+  const bool whole = record.type == RecordType::kMessage ? payload_at <= header.head_bytes
+                                                         : payload_at == header.head_bytes;
+  return whole && end == header.record_bytes;
+}
+
 }  // namespace
 
 /// A client that polls rarely finds many frames: puts, gets and acknowledgements are taken as long
@@ -70,11 +80,13 @@ bool Lane::receive_frame(const RxFrame& frame) noexcept {
     return false;
   }
   Peer& peer = peers_[header.source];
+  if (header.kind == FrameKind::kRecords) return receive_records(peer, header, frame);
   take_header(peer, header, frame);
-  return header.kind == FrameKind::kRecords && receive_records(peer, header, frame);
+  return false;
 }
 
-/// Is it a frame that a connected peer made for this lane of this rank?
+/// Is it a frame that a connected peer made for this lane of this rank? The body is left to
+/// receive_body().
 Reject Lane::authenticate(const RxFrame& frame, FrameHeader& header) const noexcept {
   if (const Reject bad = parse_header(frame, job_tag_, udp_port_, header); bad != Reject::kNone) {
     return bad;
@@ -84,23 +96,29 @@ Reject Lane::authenticate(const RxFrame& frame, FrameHeader& header) const noexc
     return Reject::kSource;
   }
   header.number_high = peers_[header.source].arrived.high_half(header.number);
-  return verify_frame(frame, key_, nic_.info.rank, header);
+  const Reject bad = verify_head(frame, keys_, nic_.info.rank, header);
+  if (bad != Reject::kNone || header.body_bytes() == 0) return bad;
+  return covers_body(frame, header) ? Reject::kNone : Reject::kChecksum;
 }
 
 /// A stranger without the key can only send again what was sent once. Every frame, a repeated one
 /// too, has a number of its own, so that one whose number was seen changes nothing at all.
-Reject Lane::check_fresh(Peer& peer, const FrameHeader& header) noexcept {
-  if (!peer.arrived.mark(uint64_t{header.number_high} << 32 | header.number)) {
-    return Reject::kDuplicate;
-  }
+Reject Lane::check_fresh(const Peer& peer, const FrameHeader& header) const noexcept {
+  if (peer.arrived.has_seen(header.number_64())) return Reject::kDuplicate;
   if (!acks_valid(peer, header)) return Reject::kAck;
+  if (header.kind == FrameKind::kRecords) return Reject::kNone;
+  // The tag must cover all of an acknowledgement: a body would be believed unverified.
   const uint32_t wanted = header.kind == FrameKind::kAckSack ? kSackBytes : 0;
-  const bool sound = header.kind == FrameKind::kRecords || header.record_bytes == wanted;
+  const bool sound = header.record_bytes == wanted && header.body_bytes() == 0;
   return sound ? Reject::kNone : Reject::kRecord;
 }
 
-/// Acknowledgements, credit and the sign of life of a frame that is fresh.
+/// Acknowledgements, credit and the sign of life of a frame that is fresh. Only now does its number
+/// count as seen: had a stranger sent its header with another body, the true frame could still
+/// come.
 void Lane::take_header(Peer& peer, const FrameHeader& header, const RxFrame& frame) noexcept {
+  [[maybe_unused]] const bool fresh = peer.arrived.mark(header.number_64());
+  dcheck(fresh, "the number of a frame was seen twice", header.number);
   start_watch(peer);
   peer.heard = true;
   peer.arrived_ns = previous_ns_;
@@ -132,49 +150,74 @@ void Lane::take_header(Peer& peer, const FrameHeader& header, const RxFrame& fra
   nic_.port.tx(index_, {&out, 1});  // one that the port does not take is asked for again
 }
 
+/// Nothing of a frame whose body is not what its sender made is taken, not even acknowledgements:
+/// a stranger could send its header with other bodies for as long as the true frame is missing.
 bool Lane::receive_records(Peer& peer, const FrameHeader& header, const RxFrame& frame) noexcept {
-  ReceiveFlow& receive = peer.receive[static_cast<size_t>(header.flow())];
-  const Arrival arrival = receive.classify(ahead_, header.sequence);
-  if (arrival != Arrival::kNew) {
-    counters_.add(arrival == Arrival::kDuplicate ? Reject::kDuplicate : Reject::kSequence);
-    peer.ack_now = true;  // an acknowledgement of ours may have been lost
-    attend(peer);
-    return false;
-  }
   const std::byte* records = frame.data + kRecordsOffset;
   Needs needs;
-  if (const Reject bad = check_records(peer, header, records, needs); bad != Reject::kNone) {
-    counters_.add(bad);
+  const Reject bad = judge(peer, header, records, needs);
+  const bool hashed = header.has_hashed_body();
+  if (bad == Reject::kNone && hashed && !receive_body(header, frame, needs.last_at)) {
+    counters_.add(Reject::kTag);
     return false;
   }
-  const bool is_early =
-      needs.before != 0 && !receive.arrived_before(ahead_, header.sequence, needs.before);
-  const bool room_to_hold =
-      needs.messages == 0 || (is_early ? may_park(header.flow()) : may_hold(header.flow()));
-  const bool room_to_owe = may_owe(peer, needs.responses);
+  take_header(peer, header, frame);
   const bool requests = needs.messages != 0 && header.flow() == Flow::kRequest;
-  if (requests) note_sender(peer);
-  if (!receive.may_mark(ahead_, header.sequence)) {
-    counters_.add(Reject::kRefused);
+  if (requests && (bad == Reject::kNone || bad == Reject::kRefused)) note_sender(peer);
+  if (bad != Reject::kNone) {
+    if (requests && bad == Reject::kRefused) withdraw_promise(peer);
+    turn_away(peer, header, bad);
     return false;
   }
-  if (!room_to_hold || !room_to_owe) {
-    if (requests) withdraw_promise(peer);
-    counters_.add(Reject::kRefused);
-    peer.refused = static_cast<uint8_t>(peer.refused | room_flag(header.flow()));
-    peer.ack_now = true;  // no acceptance, but a sign of life
-    attend(peer);
-    return false;
-  }
+  ReceiveFlow& receive = peer.receive[static_cast<size_t>(header.flow())];
   const bool fills_a_hole = receive.has_holes();
   receive.mark(ahead_, header.sequence);
   if (peer.unacked_frames++ == 0) peer.ack_since_poll = poll_;
   if (header.flags & kAckNow || receive.has_holes()) peer.ack_now = true;
   attend(peer);
-  if (needs.others != 0) execute(peer, records, header.record_bytes);
+  if (needs.others != 0) {
+    execute(peer, records, header.record_bytes, hashed ? needs.last_at : kNothingPlaced);
+  }
   if (needs.messages != 0) hold(peer, header, frame, needs.before);
   if (fills_a_hole && !parked_.empty()) unpark(peer);
   return needs.messages != 0;
+}
+
+/// Would the frame be accepted? Before its body is read: one that is not accepted must not write.
+Reject Lane::judge(Peer& peer, const FrameHeader& header, const std::byte* records,
+                   Needs& needs) noexcept {
+  const ReceiveFlow& receive = peer.receive[static_cast<size_t>(header.flow())];
+  const Arrival arrival = receive.classify(ahead_, header.sequence);
+  if (arrival != Arrival::kNew) {
+    return arrival == Arrival::kDuplicate ? Reject::kDuplicate : Reject::kSequence;
+  }
+  if (!receive.may_mark(ahead_, header.sequence)) return Reject::kSequence;
+  if (const Reject bad = check_records(peer, header, records, needs); bad != Reject::kNone) {
+    return bad;
+  }
+  const bool is_early =
+      needs.before != 0 && !receive.arrived_before(ahead_, header.sequence, needs.before);
+  const bool room_to_hold =
+      needs.messages == 0 || (is_early ? may_park(header.flow()) : may_hold(header.flow()));
+  return room_to_hold && may_owe(peer, needs.responses) ? Reject::kNone : Reject::kRefused;
+}
+
+/// Counts a frame that is not accepted, and has its sender hear of it where that helps.
+void Lane::turn_away(Peer& peer, const FrameHeader& header, Reject reason) noexcept {
+  counters_.add(reason);
+  switch (reason) {
+    case Reject::kRefused:
+      peer.refused = static_cast<uint8_t>(peer.refused | room_flag(header.flow()));
+      peer.ack_now = true;  // no acceptance, but a sign of life
+      break;
+    case Reject::kDuplicate:
+    case Reject::kSequence:
+      peer.ack_now = true;  // an acknowledgement of ours may have been lost
+      break;
+    default:
+      return;
+  }
+  attend(peer);
 }
 
 /// All or nothing: every record of a frame is checked before any is executed.
@@ -186,6 +229,8 @@ Reject Lane::check_records(Peer& peer, const FrameHeader& header, const std::byt
     const uint32_t left = header.record_bytes - at;
     if (const Reject bad = parse_record(records + at, left, record); bad != Reject::kNone)
       return bad;
+    if (!is_in_head(header, at, record)) return Reject::kRecord;
+    needs.last_at = at;
     if (!belongs(record.type, header.flow())) return Reject::kRecord;
     if (record.type != RecordType::kMessage) ++needs.others;
     Reject bad = Reject::kNone;

@@ -89,7 +89,7 @@ bool Lane::build_get_data(Peer& peer, Response& response) noexcept {
     at = slot->head + kRecordsOffset;
     slot->head_bytes = static_cast<uint16_t>(kRecordsOffset + fields);
     slot->body = reinterpret_cast<const std::byte*>(from);
-    slot->body_bytes = bytes;
+    slot->body_bytes = slot->payload_bytes = static_cast<uint16_t>(bytes);
     slot->body_key = entry->port_key;
     slot->volatile_body = true;
   }

@@ -1,9 +1,8 @@
-// The last bytes of a frame before it leaves: acknowledgements, credit, checksum, tag.
+// The last bytes of a frame before it leaves: acknowledgements, credit, hashes, tag.
 #include <cstring>
 
 #include "core/base/bits.h"
 #include "core/base/mapped_copy.h"
-#include "nicfw/crc32c.h"
 #include "nicfw/lane.h"
 
 namespace pinwire {
@@ -30,10 +29,10 @@ void Lane::stage_ack(Peer& peer) noexcept {
       }
     }
   }
-  header.record_bytes = header.checked_bytes = static_cast<uint16_t>(holes ? kSackBytes : 0);
-  const uint32_t crc =
-      crc32c(crc32c_start(header.checked_bytes), frame + kRecordsOffset, header.checked_bytes);
-  finish_header(peer, frame, header, crc);
+  header.record_bytes = header.head_bytes = static_cast<uint16_t>(holes ? kSackBytes : 0);
+  const uint64_t head =
+      hash_head(keys_.hash, rank_of(peer), frame + kRecordsOffset, header.head_bytes);
+  finish_header(peer, frame, header, {.head = head});
   peer.ack_now = false;
   peer.unacked_frames = 0;
   counters_.add(Count::kAcksSent);
@@ -51,7 +50,8 @@ uint16_t Lane::host_delay(const Peer& peer) const noexcept {
 }
 
 /// Every frame acknowledges all three flows.
-void Lane::finish_header(Peer& peer, std::byte* frame, FrameHeader& header, uint32_t crc) noexcept {
+void Lane::finish_header(Peer& peer, std::byte* frame, FrameHeader& header,
+                         const RecordHashes& hashes) noexcept {
   header.source = nic_.info.rank;
   header.credit = credit_for(peer);
   header.host_delay = host_delay(peer);
@@ -67,21 +67,38 @@ void Lane::finish_header(Peer& peer, std::byte* frame, FrameHeader& header, uint
     peer.ack_now = false;
     peer.unacked_frames = 0;
   }
-  encode_header(frame, header, key_, job_tag_, rank_of(peer), crc);
+  encode_header(frame, header, keys_.tag, job_tag_, rank_of(peer), hashes);
   patch_length(frame, kRecordsOffset + header.record_bytes);
 }
 
-/// The CRC of the records, once, when the frame is complete.
-void Lane::seal(SendSlot& slot) noexcept {
-  const uint32_t own = slot.head_bytes - kRecordsOffset;
-  const bool device_checks = nic_.config.trust_port_checksums && nic_.facts.udp_checksum_offload;
-  const uint32_t checked =
-      nic_.facts.memory_medium ? 0 : own + (device_checks ? 0 : slot.body_bytes);
-  slot.checked_bytes = static_cast<uint16_t>(checked);
-  uint32_t crc = crc32c_start(checked);
-  if (checked != 0) crc = crc32c(crc, slot.head + kRecordsOffset, own);
-  if (checked > own) crc = crc32c(crc, slot.body, slot.body_bytes);
-  slot.crc = crc;
+bool Lane::leaves_body_unhashed() const noexcept {
+  return nic_.config.auth == FrameAuth::kHeader && !nic_.facts.memory_medium;
+}
+
+/// The hashes of the records, once, when the frame is complete. The device may read the body later
+/// than this does: a body that was changed in between is refused, and repeated as it is then.
+void Lane::seal(Rank destination, SendSlot& slot) noexcept {
+  if (nic_.facts.memory_medium) {
+    slot.payload_bytes = 0;
+    count_body(slot);
+    return;
+  }
+  const uint32_t records = slot.head_bytes - kRecordsOffset + slot.body_bytes;
+  dcheck(slot.body_bytes == 0 || slot.body_bytes == slot.payload_bytes,
+         "bytes sent from where they lie that are not the frame's body", slot.body_bytes);
+  dcheck(slot.payload_bytes < records, "a frame without a head", slot.payload_bytes);
+  slot.hashes.head =
+      hash_head(keys_.hash, destination, slot.head + kRecordsOffset, records - slot.payload_bytes);
+  slot.hashes.body = 0;
+  if (slot.payload_bytes != 0 && !leaves_body_unhashed()) {
+    const std::byte* payload =
+        slot.body_bytes != 0 ? slot.body : slot.head + slot.head_bytes - slot.payload_bytes;
+    slot.hashes.body = keys_.hash.of(kBodyContext, payload, slot.payload_bytes);
+  }
+  count_body(slot);
+}
+
+void Lane::count_body(const SendSlot& slot) noexcept {
   if (slot.body_key != 0 && nic_.facts.zero_copy_tx) {
     counters_.add(Count::kTxZeroCopyBytes, slot.body_bytes);
   } else if (slot.body_bytes != 0) {
@@ -89,7 +106,7 @@ void Lane::seal(SendSlot& slot) noexcept {
   }
 }
 
-/// The source of a get may change between its CRC and the device's read of it: the receiver drops
+/// The source of a get may change between its hash and the device's read of it: the receiver drops
 /// such a frame, and its repetition is sent from a copy, so that it cannot happen twice. It may
 /// also be gone: then the receiver has had it, and drops whatever comes again.
 void Lane::snapshot_body(SendFlow& send, SendSlot& slot) noexcept {
@@ -101,7 +118,6 @@ void Lane::snapshot_body(SendFlow& send, SendSlot& slot) noexcept {
       slot.body = kGone;
       slot.body_key = 0;
     }
-    seal(slot);
     return;
   }
   ++send.buffers;
@@ -115,7 +131,6 @@ void Lane::snapshot_body(SendFlow& send, SendSlot& slot) noexcept {
   slot.body_bytes = 0;
   slot.body_key = 0;
   slot.volatile_body = false;
-  seal(slot);
 }
 
 }  // namespace pinwire

@@ -126,11 +126,8 @@ void Lane::retransmit(Peer& peer, Flow flow) noexcept {
 void Lane::prepare(SendFlow& send, SendSlot& slot) noexcept {
   const bool sealed_for_this = slot.sealed_sends == slot.sends + 1;
   if (sealed_for_this || (slot.sealed_sends != 0 && slot.body_bytes == 0)) return;
-  if (slot.sends != 0 && slot.volatile_body) {
-    snapshot_body(send, slot);
-  } else {
-    seal(slot);
-  }
+  if (slot.sends != 0 && slot.volatile_body) snapshot_body(send, slot);
+  seal(windows_[send.window].peer, slot);
   slot.sealed_sends = static_cast<uint8_t>(slot.sends + 1);
 }
 
@@ -147,12 +144,13 @@ void Lane::stage_slot(Peer& peer, Flow flow, uint32_t sequence, bool again) noex
   prepare(send, slot);
   FrameHeader header;
   const bool tail = sequence + 1 == send.next;
-  header.flags = static_cast<uint8_t>(static_cast<uint8_t>(flow) |
-                                      (again || (tail && slot.wants_ack) ? kAckNow : 0));
+  header.flags = static_cast<uint8_t>(
+      static_cast<uint8_t>(flow) | (again || (tail && slot.wants_ack) ? kAckNow : 0) |
+      (slot.payload_bytes != 0 && leaves_body_unhashed() ? kBodyUnhashed : 0));
   header.sequence = sequence;
   header.record_bytes = static_cast<uint16_t>(slot.head_bytes + slot.body_bytes - kRecordsOffset);
-  header.checked_bytes = slot.checked_bytes;
-  finish_header(peer, slot.head, header, slot.crc);
+  header.head_bytes = static_cast<uint16_t>(header.record_bytes - slot.payload_bytes);
+  finish_header(peer, slot.head, header, slot.hashes);
   const uint64_t sent_before_ns = slot.sent_ns;
   slot.sent_ns = now_ns_;
   if (peer.congestion.is_below_one()) {

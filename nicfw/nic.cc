@@ -10,10 +10,10 @@
 namespace pinwire {
 namespace {
 
-constexpr uint32_t kAddressBytes = 18;
+constexpr uint32_t kAddressBytes = 19;
 constexpr uint32_t kFrameBytesMin = 512;
 constexpr uint32_t kFrameBytesMax = 16'000;
-constexpr uint8_t kAddressVersion = 1;
+constexpr uint8_t kAddressVersion = 2;
 constexpr uint32_t kRxBuffersMin = 4;
 
 class Nic final : public Driver {
@@ -161,6 +161,7 @@ std::vector<std::byte> Nic::address() const {
   store_little<uint16_t>(&bytes[12], shared_.self.udp_port);
   store_little<uint16_t>(&bytes[14], shared_.self.frame_bytes_max);
   store_little<uint16_t>(&bytes[16], shared_.self.rx_buffers);
+  bytes[18] = static_cast<std::byte>(shared_.config.auth);
   return bytes;
 }
 
@@ -175,6 +176,12 @@ Status Nic::connect(Rank peer, std::span<const std::byte> address) {
   if (std::to_integer<size_t>(address[1]) != lanes_.size()) {
     return error("nicfw: rank %u has %u lanes, this rank %zu; give all ranks the same number", peer,
                  std::to_integer<uint32_t>(address[1]), lanes_.size());
+  }
+  const auto auth = static_cast<FrameAuth>(address[18]);
+  if (auth != shared_.config.auth) {
+    return error(
+        "nicfw: rank %u has GASNET_DPDK_AUTH=%s, this rank %s; give all ranks the same value", peer,
+        auth_name(auth), auth_name(shared_.config.auth));
   }
   Endpoint endpoint;
   std::memcpy(endpoint.mac.data(), &address[2], 6);

@@ -14,6 +14,13 @@
 
 namespace pinwire {
 
+/// Which bytes of a frame the job's key vouches for; all ranks of a job have the same.
+enum class FrameAuth : uint8_t {
+  kFull,    ///< all
+  kHeader,  ///< headers, records and small payloads; bodies (wire.h) are left to UDP checksums that
+            ///< devices make and verify: the CPU does not read them to send them
+};
+
 struct NicConfig {
   uint32_t ipv4 = 0;  ///< host byte order; 0: derived from the rank (127.x.y.z, see route.h)
   uint32_t ipv4_prefix_bits = 0;  ///< of that address's network
@@ -26,12 +33,16 @@ struct NicConfig {
   uint64_t rto_min_ns = 20'000;
   uint64_t rto_max_ns = 50'000'000;
   bool coalesce = true;
-  bool trust_port_checksums =
-      false;                    ///< leave bodies to UDP checksums that devices make and verify
+  FrameAuth auth = FrameAuth::kFull;
   uint32_t first_sequence = 0;  ///< of each flow; tests start next to the wrap
   uint64_t first_number = 0;    ///< of the frames to each peer; likewise
   uint64_t seed = 1;
 };
+
+/// As GASNET_DPDK_AUTH names it.
+constexpr const char* auth_name(FrameAuth auth) noexcept {
+  return auth == FrameAuth::kFull ? "full" : "header";
+}
 
 /// The port and the clock must outlive the driver.
 std::unique_ptr<Driver> make_nic(Port& port, Clock& clock, const NicConfig& config);

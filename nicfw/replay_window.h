@@ -21,11 +21,17 @@ class ReplayWindow {
     return static_cast<uint32_t>((next_ + static_cast<uint64_t>(int64_t{distance})) >> 32);
   }
 
-  /// False: a frame of this number has arrived, or is too old to tell.
+  /// A frame of this number has arrived, or is too old to tell.
+  bool has_seen(uint64_t number) const noexcept {
+    return number < next_ &&
+           (next_ - number > kFrames || (seen_[number / 64 % (kFrames / 64)] & bit(number)) != 0);
+  }
+
+  /// False: has_seen().
   bool mark(uint64_t number) noexcept {
     if (number >= next_) {
       advance(number);
-    } else if (next_ - number > kFrames || (word(number) & bit(number)) != 0) {
+    } else if (has_seen(number)) {
       return false;
     }
     word(number) |= bit(number);

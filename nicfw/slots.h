@@ -21,11 +21,13 @@ struct alignas(64) SendSlot {
   std::byte* head = nullptr;        ///< the frame: headers, records, copied payload
   const std::byte* body = nullptr;  ///< payload sent from where it lies, after `head`
   uint64_t sent_ns = 0;             ///< when last sent; before that, when built
-  uint32_t body_bytes = 0;
+  RecordHashes hashes;              ///< valid when sealed_sends > 0
   uint32_t body_key = 0;
-  uint32_t crc = 0;  ///< over the records; valid when sealed_sends > 0
+  uint16_t body_bytes = 0;
   uint16_t head_bytes = 0;
-  uint16_t checked_bytes = 0;
+  /// End of the last record's payload that is the frame's body on the wire (wire.h): where it lies,
+  /// `body` or the end of `head`, does not matter. 0: there is none.
+  uint16_t payload_bytes = 0;
   Index buffer = kNoIndex;    ///< large buffer that `head` points to
   Index ops = kNoIndex;       ///< Ops that lie whole in this frame, chained by Operation::link
   Index fragment = kNoIndex;  ///< the Op of which this frame carries a part

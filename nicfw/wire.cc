@@ -2,12 +2,11 @@
 
 #include "core/base/bits.h"
 #include "core/base/check.h"
-#include "nicfw/crc32c.h"
 
 namespace pinwire {
 namespace {
 
-constexpr uint8_t kVersion = 2;
+constexpr uint8_t kVersion = 3;
 constexpr uint16_t kEtherTypeIpv4 = 0x0800;
 constexpr uint8_t kProtocolUdp = 17;
 constexpr uint16_t kDontFragment = 0x4000;
@@ -16,7 +15,7 @@ constexpr uint32_t kUdpAt = 34;
 constexpr uint32_t kHeaderAt = kEncapsulationBytes;
 constexpr uint32_t kJobTagAt = kHeaderAt + 24;
 constexpr uint32_t kRecordBytesAt = kHeaderAt + 26;
-constexpr uint32_t kCheckedBytesAt = kHeaderAt + 28;
+constexpr uint32_t kHeadBytesAt = kHeaderAt + 28;
 constexpr uint32_t kHostDelayAt = kHeaderAt + 30;
 constexpr uint32_t kNumberAt = kHeaderAt + 32;
 constexpr uint32_t kReservedAt = kHeaderAt + 36;
@@ -40,26 +39,26 @@ uint16_t folded(uint32_t sum) noexcept {
 }
 
 bool udp_checksum_holds(const std::byte* frame, uint32_t udp_bytes) noexcept {
-  if (load_network<uint16_t>(frame + kUdpAt + 6) == 0) return false;  // absent: nothing vouches
   uint32_t sum = sum_network_words(frame + kIpv4At + 12, 8, kProtocolUdp + udp_bytes);
   sum = sum_network_words(frame + kUdpAt, udp_bytes, sum);
   return folded(sum) == 0;
 }
 
-/// The tag covers these beside the bytes of the header.
-struct Tagged {
-  Rank destination;
-  uint32_t number_high;
-  uint32_t crc;
-};
+/// Covers the whole header but its reserved bytes, which are zero, and the head, which includes the
+/// destination. The hash of the head and the field of the body's hash share a word: a change of the
+/// field goes unnoticed only if the hash of the head changes by the same bits, which nobody can
+/// bring about (body_hash.h).
+uint64_t frame_tag(const std::byte* header, const FrameKey& key, uint64_t number,
+                   uint64_t head_hash) noexcept {
+  const auto body_field = load_little<uint64_t>(header + kBodyHashAt - kHeaderAt);
+  return key.tag(load_little<uint64_t>(header), load_little<uint64_t>(header + 8),
+                 load_little<uint64_t>(header + 16), load_little<uint64_t>(header + 24), number,
+                 head_hash ^ body_field);
+}
 
-/// Covers the whole header but its reserved bytes, which are zero.
-uint64_t frame_tag(const std::byte* header, const FrameKey& key, const Tagged& tagged) noexcept {
-  return key.tag(
-      load_little<uint64_t>(header), load_little<uint64_t>(header + 8),
-      load_little<uint64_t>(header + 16), load_little<uint64_t>(header + 24),
-      tagged.crc | uint64_t{tagged.destination} << 32,
-      load_little<uint32_t>(header + kNumberAt - kHeaderAt) | uint64_t{tagged.number_high} << 32);
+/// Hides the hash of a body: no two frames have the same.
+uint64_t body_mask(const FrameKey& key, Rank destination, const FrameHeader& header) noexcept {
+  return key.tag(header.source | uint64_t{destination} << 32, header.number_64());
 }
 
 bool reserved_is_zero(const std::byte* frame) noexcept {
@@ -135,7 +134,7 @@ void patch_length(std::byte* frame, uint32_t frame_bytes) noexcept {
 }
 
 void encode_header(std::byte* frame, const FrameHeader& header, const FrameKey& key,
-                   uint16_t job_tag, Rank destination, uint32_t crc) noexcept {
+                   uint16_t job_tag, Rank destination, const RecordHashes& hashes) noexcept {
   std::byte* at = frame + kHeaderAt;
   const auto first = static_cast<uint32_t>(kVersion << 4 | static_cast<uint8_t>(header.kind)) |
                      static_cast<uint32_t>(header.flags) << 8 |
@@ -145,13 +144,14 @@ void encode_header(std::byte* frame, const FrameHeader& header, const FrameKey& 
   store_little<uint64_t>(at + 16, header.acks[1] | uint64_t{header.acks[2]} << 32);
   store_little<uint16_t>(frame + kJobTagAt, job_tag);
   store_little<uint16_t>(frame + kRecordBytesAt, header.record_bytes);
-  store_little<uint16_t>(frame + kCheckedBytesAt, header.checked_bytes);
+  store_little<uint16_t>(frame + kHeadBytesAt, header.head_bytes);
   store_little<uint16_t>(frame + kHostDelayAt, header.host_delay);
   store_little<uint32_t>(frame + kNumberAt, header.number);
   store_little<uint16_t>(frame + kReservedAt, 0);
-  store_little<uint64_t>(frame + kBodyHashAt, crc);
-  store_little<uint64_t>(frame + kTagAt,
-                         frame_tag(at, key, {destination, header.number_high, crc}));
+  const bool hashed = header.has_hashed_body();
+  store_little<uint64_t>(frame + kBodyHashAt,
+                         hashed ? hashes.body ^ body_mask(key, destination, header) : 0);
+  store_little<uint64_t>(frame + kTagAt, frame_tag(at, key, header.number_64(), hashes.head));
 }
 
 Reject parse_header(const RxFrame& frame, uint16_t job_tag, uint16_t udp_port,
@@ -176,30 +176,34 @@ Reject parse_header(const RxFrame& frame, uint16_t job_tag, uint16_t udp_port,
   out.sequence = load_little<uint32_t>(at + 8);
   for (uint32_t f = 0; f < kFlows; ++f) out.acks[f] = load_little<uint32_t>(at + 12 + 4 * f);
   out.record_bytes = load_little<uint16_t>(frame.data + kRecordBytesAt);
-  out.checked_bytes = load_little<uint16_t>(frame.data + kCheckedBytesAt);
+  out.head_bytes = load_little<uint16_t>(frame.data + kHeadBytesAt);
   out.host_delay = load_little<uint16_t>(frame.data + kHostDelayAt);
-  if (out.record_bytes + 8 + kFrameHeaderBytes != udp_bytes ||
-      out.checked_bytes > out.record_bytes) {
+  if (out.record_bytes + 8 + kFrameHeaderBytes != udp_bytes || out.head_bytes > out.record_bytes) {
     return Reject::kRunt;
   }
   return Reject::kNone;
 }
 
-Reject verify_frame(const RxFrame& frame, const FrameKey& key, Rank self,
-                    const FrameHeader& header) noexcept {
+Reject verify_head(const RxFrame& frame, const FrameKeys& keys, Rank self,
+                   const FrameHeader& header) noexcept {
   dcheck(kRecordsOffset + header.record_bytes <= frame.bytes, "records beyond their frame",
          header.record_bytes);
-  const uint32_t checked = header.checked_bytes;
-  uint32_t crc = crc32c_start(checked);
-  if (checked != 0) crc = crc32c(crc, frame.data + kRecordsOffset, checked);
-  const uint64_t tag = frame_tag(frame.data + kHeaderAt, key, {self, header.number_high, crc});
-  if (load_little<uint64_t>(frame.data + kBodyHashAt) != crc ||
-      load_little<uint64_t>(frame.data + kTagAt) != tag) {
-    return Reject::kTag;
-  }
-  const bool vouched = checked == header.record_bytes || frame.checksum_good ||
-                       udp_checksum_holds(frame.data, header.record_bytes + 8 + kFrameHeaderBytes);
-  return vouched ? Reject::kNone : Reject::kChecksum;
+  dcheck(header.head_bytes <= header.record_bytes, "a head beyond the records", header.head_bytes);
+  const uint64_t head = hash_head(keys.hash, self, frame.data + kRecordsOffset, header.head_bytes);
+  const uint64_t tag = frame_tag(frame.data + kHeaderAt, keys.tag, header.number_64(), head);
+  return load_little<uint64_t>(frame.data + kTagAt) == tag ? Reject::kNone : Reject::kTag;
+}
+
+bool body_hash_holds(const RxFrame& frame, const FrameKey& key, Rank self,
+                     const FrameHeader& header, uint64_t hash) noexcept {
+  dcheck(header.has_hashed_body(), "a frame without a hashed body", header.flags);
+  const uint64_t masked = hash ^ body_mask(key, self, header);
+  return load_little<uint64_t>(frame.data + kBodyHashAt) == masked;
+}
+
+bool checksum_vouches(const RxFrame& frame, const FrameHeader& header) noexcept {
+  return frame.checksum_good || load_network<uint16_t>(frame.data + kUdpAt + 6) == 0 ||
+         udp_checksum_holds(frame.data, header.record_bytes + 8 + kFrameHeaderBytes);
 }
 
 uint32_t encode_record(std::byte* at, const Record& record) noexcept {

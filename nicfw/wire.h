@@ -8,10 +8,18 @@
 //        44 u16 credit               46 u32 source rank
 //        50 u32 sequence             54 u32 x 3 cumulative acks, one for each flow
 //        66 u16 job tag              68 u16 record bytes
-//        70 u16 bytes under the CRC  72 u16 host delay, in units of 64 ns
+//        70 u16 bytes of the head    72 u16 host delay, in units of 64 ns
 //        74 u32 number of the frame   78 2 bytes of zero
 //        80 u64 hash of the body     88 u64 tag
 //  96  records, each padded to 16 bytes but the last
+//
+// The records are a head and, in frames whose last record has a large payload, a body: the end of
+// that payload. The tag covers the whole header and a keyed hash of the head, so that a receiver
+// believes every record before it reads the body. The hash of the body is apart, so that a receiver
+// can make it while it copies the body to where the records say. It stands in the header under a
+// mask made from the frame's source, destination and number, which no two frames have in common:
+// the mask is used once, and nobody learns the hash. Without a body, or with one that is not hashed
+// (kBodyUnhashed), the field is zero.
 //
 // A record begins at a multiple of 16 and a message's record header takes 8 bytes, so that every
 // message, also in a frame that carries many, lies at data % 16 == 8 (driver/work.h). The parsers
@@ -23,6 +31,7 @@
 #include <cstdint>
 
 #include "driver/work.h"
+#include "nicfw/body_hash.h"
 #include "nicfw/bytes.h"
 #include "nicfw/frame_tag.h"
 #include "nicfw/port.h"
@@ -50,7 +59,7 @@ enum class Reject : uint8_t {
   kVersion,    ///< another version or kind
   kJob,        ///< another job's tag
   kTag,        ///< damaged, or forged without the job key
-  kChecksum,   ///< a body left to the device's checksum, which is wrong
+  kChecksum,   ///< a body that is not hashed, where it must be, or whose UDP checksum is wrong
   kSource,     ///< a rank that is not connected
   kAck,        ///< acknowledges what was never sent
   kSequence,   ///< outside the receive window
@@ -89,8 +98,10 @@ enum FrameFlags : uint8_t {
   kRoomForRequests = 8,
   kRoomForReplies = 16,
   kRoomForOneSided = 32,
+  /// In a frame with a body: the body is left to the UDP checksum (FrameAuth::kHeader).
+  kBodyUnhashed = 64,
 };
-inline constexpr uint8_t kFlagsOfRecords = kFlowMask | kAckNow;
+inline constexpr uint8_t kFlagsOfRecords = kFlowMask | kAckNow | kBodyUnhashed;
 inline constexpr uint8_t kFlagsOfAcks =
     kAckNow | kRoomForRequests | kRoomForReplies | kRoomForOneSided;
 constexpr uint8_t room_flag(Flow flow) noexcept {
@@ -114,22 +125,54 @@ struct FrameHeader {
   uint32_t number_high = 0;  ///< its upper half: not on the wire, but under the tag
   uint32_t acks[kFlows] = {};
   uint16_t record_bytes = 0;
-  uint16_t checked_bytes = 0;  ///< how many of them the CRC covers
-  uint16_t host_delay = 0;     ///< of what is acknowledged, in the sender: kHostDelayUnitNs each
+  uint16_t head_bytes = 0;  ///< how many of them are the head; the others are the body
+  uint16_t host_delay = 0;  ///< of what is acknowledged, in the sender: kHostDelayUnitNs each
 
   Flow flow() const noexcept { return static_cast<Flow>(flags & kFlowMask); }
+  uint32_t body_bytes() const noexcept { return uint32_t{record_bytes} - head_bytes; }
+  bool has_hashed_body() const noexcept { return body_bytes() != 0 && !(flags & kBodyUnhashed); }
+  uint64_t number_64() const noexcept { return number | uint64_t{number_high} << 32; }
 };
 
-/// `crc` is over `checked_bytes` of records, started with crc32c_start(checked_bytes).
+/// What a sender needs to seal frames for a lane, and a receiver to verify them.
+struct FrameKeys {
+  explicit FrameKeys(const FrameKey& key) noexcept : tag(key), hash(key.hash_point()) {}
+  FrameKey tag;
+  BodyHash hash;
+};
+
+/// The hashes of a frame's records. They do not depend on the frame's number: a repetition takes
+/// them as they are.
+struct RecordHashes {
+  uint64_t head = 0;
+  uint64_t body = 0;  ///< 0: none, or not hashed
+};
+
+/// The hash of the head also binds the destination: a frame for another rank has a wrong tag.
+inline uint64_t hash_head(const BodyHash& hash, Rank destination, const std::byte* records,
+                          uint32_t bytes) noexcept {
+  return hash.of(destination, records, bytes);
+}
+/// That of the body is bound to both ranks by its mask.
+inline constexpr uint32_t kBodyContext = 0;
+
 void encode_header(std::byte* frame, const FrameHeader& header, const FrameKey& key,
-                   uint16_t job_tag, Rank destination, uint32_t crc) noexcept;
+                   uint16_t job_tag, Rank destination, const RecordHashes& hashes) noexcept;
 
 /// Everything about a frame but its records, and nothing of it to be believed yet.
 Reject parse_header(const RxFrame& frame, uint16_t job_tag, uint16_t udp_port,
                     FrameHeader& out) noexcept;
-/// Did the owner of `key` make this frame for `self`, with this upper half of its number?
-Reject verify_frame(const RxFrame& frame, const FrameKey& key, Rank self,
-                    const FrameHeader& header) noexcept;
+/// Did the owner of `keys` make the header and the head of this frame for `self`, with this upper
+/// half of its number? Says nothing of the body.
+Reject verify_head(const RxFrame& frame, const FrameKeys& keys, Rank self,
+                   const FrameHeader& header) noexcept;
+/// Is `hash` that of the body which the owner of the key sent in this frame? After verify_head().
+bool body_hash_holds(const RxFrame& frame, const FrameKey& key, Rank self,
+                     const FrameHeader& header, uint64_t hash) noexcept;
+/// Does the device, or the UDP checksum, vouch for all bytes of the frame? A sender whose port
+/// makes no UDP checksum leaves that out: then only Ethernet's own check sequence has vouched for
+/// them.
+bool checksum_vouches(const RxFrame& frame, const FrameHeader& header) noexcept;
 
 /// Selective acknowledgement: per flow, bit i says that sequence ack + i arrived.
 inline constexpr uint32_t kSackBytes = kFlows * kWindowFramesMax / 8;

@@ -61,6 +61,7 @@ def read_silent(text, _path):
 def read_loop(text, _path):
     rows = re.findall(r"^(\S.*?) +[\d.]+ M/s +([\d.]+) ns/message", text, re.M)
     rows += re.findall(r"^(put flood of \d+).* ([\d.]+) ns/put", text, re.M)
+    rows += re.findall(r"^(receive, .*?) +[\d.]+ Gb/s.* ([\d.]+) ns/frame", text, re.M)
     return {name: float(cost) for name, cost in rows}
 
 

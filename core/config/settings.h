@@ -18,6 +18,8 @@ namespace pinwire {
 enum class DriverChoice : uint8_t { kAuto, kShm, kVerbs, kDpdk };
 enum class SegmentPages : uint8_t { kAuto, kYes, kNo };
 enum class DpdkHugePages : uint8_t { kAuto, kNever, kAlways };
+/// What the job's key vouches for over DPDK (GASNET_DPDK_AUTH).
+enum class DpdkAuth : uint8_t { kFull, kHeader };
 enum class BarrierChoice : uint8_t { kDissem, kAmDissem, kPshm };
 enum class HostDetect : uint8_t { kConduit, kGethostid, kHostname };
 enum class AutoYesNo : uint8_t { kAuto, kYes, kNo };
@@ -68,6 +70,7 @@ struct Settings {
   std::string dpdk_address;
   std::string dpdk_gateway;
   uint16_t dpdk_udp_port = 0;  ///< + lane
+  DpdkAuth dpdk_auth = DpdkAuth::kFull;
   uint32_t dpdk_window_frames = 0;  ///< 0: left to the driver
   bool dpdk_coalesce = true;
   bool dpdk_log = false;

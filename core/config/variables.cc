@@ -154,6 +154,10 @@ constexpr Variable kVariables[] = {
   {"GASNET_DPDK_UDP_PORT", Kind::kWhole, "62700", 1024, 65535, "", false,
    "first UDP port of the ranks' frames, one for each queue; NICs keep 4791 (RoCE v2) and tunnels' ports for themselves",
    [](S& s, const V& v) { s.dpdk_udp_port = static_cast<uint16_t>(v.whole); }},
+  {"GASNET_DPDK_AUTH", Kind::kChoice, "full", 0, 0, "full|header", false,
+   "what the job's key protects of a frame: full, all bytes; header, all but the data of puts, gets and messages of more "
+   "than 256 bytes, which the UDP checksum of the device protects from damage, not from forgers. The same for all ranks",
+   [](S& s, const V& v) { s.dpdk_auth = static_cast<DpdkAuth>(v.choice); }},
   {"GASNET_DPDK_WINDOW", Kind::kWhole, "0", 0, 512, "", false,
    "the most frames that one rank has in flight to one other; a power of two, 4 at least; 0: 256 between two processes of one host, 512 elsewhere",
    [](S& s, const V& v) { s.dpdk_window_frames = static_cast<uint32_t>(v.whole); }},

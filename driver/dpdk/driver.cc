@@ -48,6 +48,15 @@ void DpdkDriver::stats(StatSink& sink) const noexcept {
   sink.stat("port_lingering_regions", counters.lingering_regions);
 }
 
+/// What protects large payloads where the user asked for less than everything.
+const char* auth_story(const PortFacts& facts, FrameAuth auth) {
+  if (auth == FrameAuth::kFull || facts.memory_medium) return "";
+  return facts.udp_checksum_offload
+             ? ", GASNET_DPDK_AUTH=header: large payloads under the device's UDP checksum"
+             : ", GASNET_DPDK_AUTH=header: large payloads under Ethernet's frame check sequence "
+               "alone, as this device makes no UDP checksum";
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Driver>> make_dpdk_driver(const DpdkOptions& options, const NicConfig& nic) {
@@ -58,7 +67,10 @@ Result<std::unique_ptr<Driver>> make_dpdk_driver(const DpdkOptions& options, con
   config.ipv4 = (*device)->address().ipv4;
   config.ipv4_prefix_bits = (*device)->address().prefix_bits;
   config.gateway_mac = (*device)->gateway_mac();
-  if (options.show_story) log_note("%s", (*device)->story().c_str());
+  if (options.show_story) {
+    log_note("%s%s", (*device)->story().c_str(),
+             auth_story((*device)->port().facts(), config.auth));
+  }
   return std::unique_ptr<Driver>(std::make_unique<DpdkDriver>(std::move(*device), config));
 }
 

@@ -5,9 +5,9 @@
 #include <memory>
 
 #include "core/base/check.h"
-#include "nicfw/crc32c.h"
 #include "nicfw/nic.h"
 #include "nicfw/wire.h"
+#include "tests/support/frame_seal.h"
 #include "tests/support/loop_port.h"
 
 namespace pinwire {
@@ -41,10 +41,17 @@ void put_right(std::byte* frame, uint32_t count, const FrameKey& key) {
   for (uint32_t f = 0; f < kFlows; ++f)
     header.acks[f] = load_little<uint32_t>(at + 12 + 4 * f) % 16;
   header.host_delay = load_little<uint16_t>(at + 30);
-  header.record_bytes = header.checked_bytes = static_cast<uint16_t>(count - kRecordsOffset);
-  const uint32_t crc =
-      crc32c(crc32c_start(header.checked_bytes), frame + kRecordsOffset, header.checked_bytes);
-  encode_header(frame, header, key, key.job_tag(), kSelf, crc);
+  header.record_bytes = header.head_bytes = static_cast<uint16_t>(count - kRecordsOffset);
+  // Half of the frames have a body: often the payload of the first record.
+  const uint32_t wanted = load_little<uint16_t>(at + 28);
+  if (header.kind == FrameKind::kRecords && wanted % 2 != 0) {
+    const std::byte* record = frame + kRecordsOffset;
+    const uint32_t fields =
+        count > kRecordsOffset ? record_fields(static_cast<RecordType>(record[0])) : 0;
+    const uint32_t head = wanted % 4 == 1 ? fields : wanted / 4;
+    header.head_bytes = static_cast<uint16_t>(std::min<uint32_t>(head, header.record_bytes));
+  }
+  seal_frame(frame, header, FrameKeys(key), key.job_tag(), kSelf);
 }
 
 /// The memory that peers may write, between guards.
@@ -76,7 +83,7 @@ class Victim {
     port_.lose_waiting();
   }
 
-  void receive(std::byte* frame, uint32_t count, bool right) {
+  void receive(std::byte* frame, uint32_t count, bool right, bool altered) {
     if (right) {
       // A key that a fuzzer would never guess.
       std::byte* key = frame + kRecordsOffset + 4;
@@ -86,6 +93,7 @@ class Victim {
         store_little<uint64_t>(key + 12, region_.base + address % 1024 - 256);
       }
       put_right(frame, count, FrameKey(kJobKey, 0));
+      if (altered) frame[count - 1] ^= std::byte{1};
     }
     port_.inject(frame, count);
     poll();
@@ -128,7 +136,7 @@ class Victim {
 
 Reject parse_frame(const RxFrame& frame, const FrameKey& key, FrameHeader& header) {
   const Reject bad = parse_header(frame, key.job_tag(), kPort, header);
-  return bad != Reject::kNone ? bad : verify_frame(frame, key, kSelf, header);
+  return bad != Reject::kNone ? bad : verify_whole(frame, FrameKeys(key), kSelf, header);
 }
 
 }  // namespace
@@ -157,9 +165,10 @@ void fuzz_nic(const uint8_t* data, size_t bytes) {
   Victim victim;
   Frame frame;
   while (bytes > 3) {
-    // A frame: its length, whether its tag is right, its bytes.
+    // A frame: its length, whether its tag is right and its last byte altered then, its bytes.
     const uint32_t wanted = data[0] | (data[1] & 3u) << 8;
     const bool right = data[2] & 1;
+    const bool altered = data[2] & 2;
     data += 3;
     bytes -= 3;
     std::memset(frame.bytes, 0, sizeof frame.bytes);
@@ -169,7 +178,7 @@ void fuzz_nic(const uint8_t* data, size_t bytes) {
     data += given;
     bytes -= given;
     const uint32_t count = std::max(wanted + skip, right ? kRecordsOffset : 0);
-    victim.receive(frame.bytes, count, right);
+    victim.receive(frame.bytes, count, right, altered);
   }
   for (int i = 0; i < 4; ++i) victim.poll();
   victim.check_whole();

@@ -43,7 +43,7 @@ TEST(FuzzReplay, NicWithFramesOfEveryRecordType) {
       const auto length = static_cast<uint32_t>(64 + random.below(110));
       input.push_back(static_cast<uint8_t>(length));
       input.push_back(0);
-      input.push_back(1);
+      input.push_back(random.below(8) == 0 ? 3 : 1);
       const size_t start = input.size();
       for (uint32_t b = 0; b < length; ++b) {
         input.push_back(static_cast<uint8_t>(random.chance(0.7) ? 0 : random.next()));
@@ -51,6 +51,7 @@ TEST(FuzzReplay, NicWithFramesOfEveryRecordType) {
       input[start] = static_cast<uint8_t>(random.below(4) == 0);      // kind
       input[start + 1] = static_cast<uint8_t>(random.below(3));       // flow
       input[start + 8] = static_cast<uint8_t>(frame);                 // sequence
+      input[start + 28] = static_cast<uint8_t>(random.below(4));      // whether it has a body
       input[start + 54] = static_cast<uint8_t>(1 + random.below(7));  // record type
       input[start + 55] = 0;
       input[start + 56] = static_cast<uint8_t>(random.below(length));  // its payload

@@ -108,11 +108,21 @@ void Hostile::send_recorded() {
   world_.fabric().inject(genuine.to, genuine.bytes);
 }
 
-/// A genuine frame whose header says something else: another sequence, source, key, size.
+/// A genuine frame with other data, or whose header says something else: another sequence, source,
+/// key, size. The frame may be one that is yet to arrive.
 void Hostile::send_altered() {
   const auto& recorded = world_.fabric().recorded();
   if (recorded.empty()) return;
   auto frame = recorded[random_.below(recorded.size())];
+  constexpr size_t kRecordsAt = kEncapsulationBytes + kKeyedBytes;
+  const bool has_records = frame.bytes.size() > kRecordsAt;
+  if (has_records && random_.chance(0.5)) {
+    const size_t at = kRecordsAt + random_.below(frame.bytes.size() - kRecordsAt);
+    frame.bytes[at] ^= static_cast<std::byte>(1 + random_.below(255));
+    write_checksums(frame.bytes);
+    world_.fabric().inject(frame.to, frame.bytes);
+    return;
+  }
   const uint64_t changes = 1 + random_.below(4);
   for (uint64_t i = 0; i < changes; ++i) {
     const size_t at = kEncapsulationBytes + (i * 7 + random_.below(7)) % kKeyedBytes;

@@ -5,8 +5,7 @@
 
 #include <cstring>
 
-#include "nicfw/crc32c.h"
-#include "nicfw/wire.h"
+#include "tests/support/frame_seal.h"
 #include "tests/support/nic_group.h"
 
 namespace pinwire {
@@ -35,11 +34,9 @@ class FrameForger {
     const auto count = static_cast<uint32_t>(kRecordsOffset + used_);
     encode_encapsulation(bytes_, from, to, count);
     header.record_bytes = static_cast<uint16_t>(used_);
-    header.checked_bytes = header.record_bytes;
+    header.head_bytes = static_cast<uint16_t>(used_ - body_bytes);
     header.number = next_number();
-    const uint32_t crc =
-        crc32c(crc32c_start(header.checked_bytes), bytes_ + kRecordsOffset, header.checked_bytes);
-    encode_header(bytes_, header, key, job_tag, destination, crc);
+    seal_frame(bytes_, header, FrameKeys(key), job_tag, destination);
     ASSERT_TRUE(group_.port(1).inject(bytes_, count - cut));
   }
 
@@ -47,6 +44,7 @@ class FrameForger {
   FrameKey key;
   uint16_t job_tag = 0;
   Rank destination = 1;
+  size_t body_bytes = 0;  ///< at the end of the records
 
  private:
   /// Behind those of the true peer's frames, and near enough that these are not taken for old.

@@ -1,4 +1,4 @@
-// Who vouches for a frame's bytes: the CRC of every frame, or a medium that is memory of one host.
+// What vouches for a frame's bytes: keyed hashes, or a medium that is memory of one host.
 #include <gtest/gtest.h>
 
 #include "nicfw/wire.h"
@@ -7,7 +7,7 @@
 namespace pinwire {
 namespace {
 
-TEST(Medium, FramesThroughMemoryBearNoCrcAndArrive) {
+TEST(Medium, FramesThroughMemoryAreNotHashedAndArrive) {
   NicGroup group({.memory_medium = {true, true}});
   const auto source = byte_pattern(5000);
   std::vector<uint8_t> target(source.size());
@@ -15,15 +15,16 @@ TEST(Medium, FramesThroughMemoryBearNoCrcAndArrive) {
   ASSERT_TRUE(
       group.post(0, put_work(1, source.data(), source.size(), target.data(), region.remote_key)));
   for (uint32_t i = 0; i < group.port(1).waiting(); ++i) {
-    EXPECT_EQ(load_little<uint16_t>(group.port(1).peek(i).data() + 70),
-              0u);  // wire.h: checked bytes
+    const std::byte* frame = group.port(1).peek(i).data();
+    EXPECT_EQ(load_little<uint64_t>(frame + 80), 0u);  // wire.h: the hash of the body
+    EXPECT_EQ(load_little<uint16_t>(frame + 70), load_little<uint16_t>(frame + 68));  // no body
   }
   group.run(20);
   EXPECT_EQ(source, target);
   EXPECT_EQ(group.stat(1, "rx_drop_checksum"), 0u);
 }
 
-TEST(Medium, FramesOverAWireBearACrcOverAll) {
+TEST(Medium, SmallFramesOverAWireAreUnderTheTagAsAWhole) {
   NicGroup group({});
   const uint64_t word = 42;
   ASSERT_TRUE(group.post(0, send_work(1, MessageClass::kRequest, &word, 8)));
@@ -32,7 +33,7 @@ TEST(Medium, FramesOverAWireBearACrcOverAll) {
   EXPECT_EQ(load_little<uint16_t>(frame.data() + 70), frame.size() - kRecordsOffset);
 }
 
-TEST(Medium, AFrameWithoutCrcIsRefusedWhereNothingVouchesForIt) {
+TEST(Medium, AFrameThatIsNotHashedIsRefusedWhereNothingVouchesForIt) {
   NicGroup group({.memory_medium = {true, false}});
   const uint64_t word = 42;
   ASSERT_TRUE(group.post(0, send_work(1, MessageClass::kRequest, &word, 8)));

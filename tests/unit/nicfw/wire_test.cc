@@ -7,13 +7,14 @@
 
 #include "core/base/random.h"
 #include "core/base/udp_ports.h"
-#include "nicfw/crc32c.h"
+#include "tests/support/frame_seal.h"
 
 namespace pinwire {
 namespace {
 
 constexpr uint64_t kJobKey = 0x1122334455667788;
-const FrameKey kKey(kJobKey, 1);
+const FrameKeys kKeys(FrameKey(kJobKey, 1));
+const uint16_t kJobTag = kKeys.tag.job_tag();
 const Endpoint kFrom{{2, 0, 0, 0, 0, 1}, 0x0a000001, kDefaultUdpPort, 0, 0};
 const Endpoint kTo{{2, 0, 0, 0, 0, 2}, 0x0a000002, kDefaultUdpPort + 1, 0, 0};
 
@@ -26,7 +27,7 @@ FrameHeader sample_header() {
   header.acks[0] = 1;
   header.acks[1] = 0x22222222;
   header.acks[2] = 0x33333333;
-  header.record_bytes = header.checked_bytes = 16;
+  header.record_bytes = header.head_bytes = 16;
   header.host_delay = 0x4567;
   return header;
 }
@@ -47,35 +48,33 @@ Frame sample_frame(FrameHeader header = sample_header()) {
   record.before = 3;
   encode_record(frame.bytes + kRecordsOffset, record);
   for (uint8_t i = 0; i < 8; ++i) frame.bytes[104 + i] = std::byte{static_cast<uint8_t>(0xa0 + i)};
-  const uint32_t crc = crc32c(crc32c_start(16), frame.bytes + kRecordsOffset, 16);
-  encode_header(frame.bytes, header, kKey, kKey.job_tag(), 7, crc);
+  seal_frame(frame.bytes, header, kKeys, kJobTag, 7);
   return frame;
 }
 
-Reject parse_with(const RxFrame& frame, const FrameKey& key, uint16_t job_tag, Rank self,
+Reject parse_with(const RxFrame& frame, const FrameKeys& keys, uint16_t job_tag, Rank self,
                   uint16_t port, FrameHeader& header) {
   const Reject bad = parse_header(frame, job_tag, port, header);
-  return bad != Reject::kNone ? bad : verify_frame(frame, key, self, header);
+  return bad != Reject::kNone ? bad : verify_whole(frame, keys, self, header);
 }
 
 Reject parse(Frame& frame, FrameHeader& header, Rank self = 7,
              uint16_t port = kDefaultUdpPort + 1) {
-  return parse_with(frame.rx(), kKey, kKey.job_tag(), self, port, header);
+  return parse_with(frame.rx(), kKeys, kJobTag, self, port, header);
 }
 
 TEST(Wire, GoldenFrame) {
-  // The last eight bytes before the records are the tag, made here of a given CRC.
+  // The last sixteen bytes before the records are the hash of no body, and the tag.
   constexpr uint8_t kGolden[112] = {
       0x02, 0x00, 0x00, 0x00, 0x00, 0x02, 0x02, 0x00, 0x00, 0x00, 0x00, 0x01, 0x08, 0x00,
       0x45, 0x00, 0x00, 0x62, 0x00, 0x00, 0x40, 0x00, 0x40, 0x11, 0x26, 0x89, 0x0a, 0x00,
       0x00, 0x01, 0x0a, 0x00, 0x00, 0x02, 0xf4, 0xec, 0xf4, 0xed, 0x00, 0x4e, 0x00, 0x00,
-      0x20, 0x05, 0x34, 0x12, 0x04, 0x03, 0x02, 0x01, 0xfe, 0xff, 0xff, 0xff, 0x01, 0x00,
+      0x30, 0x05, 0x34, 0x12, 0x04, 0x03, 0x02, 0x01, 0xfe, 0xff, 0xff, 0xff, 0x01, 0x00,
       0x00, 0x00, 0x22, 0x22, 0x22, 0x22, 0x33, 0x33, 0x33, 0x33, 0x75, 0x79, 0x10, 0x00,
-      0x10, 0x00, 0x67, 0x45, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xef, 0xbe, 0xad, 0xde,
-      0x00, 0x00, 0x00, 0x00, 0x2f, 0xec, 0x82, 0x23, 0xb0, 0x8c, 0x20, 0x84, 0x01, 0x00,
+      0x10, 0x00, 0x67, 0x45, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+      0x00, 0x00, 0x00, 0x00, 0x81, 0x93, 0x06, 0x1c, 0x72, 0x3a, 0x23, 0xf0, 0x01, 0x00,
       0x08, 0x00, 0x03, 0x00, 0x00, 0x00, 0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5, 0xa6, 0xa7};
   Frame frame = sample_frame();
-  encode_header(frame.bytes, sample_header(), kKey, kKey.job_tag(), 7, 0xdeadbeef);
   for (size_t i = 0; i < sizeof kGolden; ++i) {
     EXPECT_EQ(std::to_integer<uint8_t>(frame.bytes[i]), kGolden[i]) << "byte " << i;
   }
@@ -206,7 +205,7 @@ TEST(Wire, EveryFlippedBitIsNoticed) {
            (byte >= 18 && byte < 20) ||  // identification
            byte == 22 ||                 // time to live
            (byte >= 24 && byte < 36) ||  // IP checksum, addresses, source port
-           (byte >= 40 && byte < 42);    // UDP checksum, when the CRC covers all
+           (byte >= 40 && byte < 42);    // UDP checksum, where all bytes are hashed
   };
   FrameHeader header;
   for (uint32_t byte = 0; byte < 112; ++byte) {
@@ -234,26 +233,64 @@ TEST(Wire, StrangersAreToldApart) {
   Frame frame = sample_frame();
   EXPECT_EQ(parse(frame, header, 8), Reject::kTag);                           // for another rank
   EXPECT_EQ(parse(frame, header, 7, kDefaultUdpPort + 2), Reject::kNotOurs);  // for another port
-  const FrameKey other(kJobKey + 1, 1);
-  EXPECT_EQ(parse_with(frame.rx(), other, other.job_tag(), 7, kDefaultUdpPort + 1, header),
+  const FrameKeys other(FrameKey(kJobKey + 1, 1));
+  EXPECT_EQ(parse_with(frame.rx(), other, other.tag.job_tag(), 7, kDefaultUdpPort + 1, header),
             Reject::kJob);
-  EXPECT_EQ(parse_with(frame.rx(), other, kKey.job_tag(), 7, kDefaultUdpPort + 1, header),
-            Reject::kTag);
+  EXPECT_EQ(parse_with(frame.rx(), other, kJobTag, 7, kDefaultUdpPort + 1, header), Reject::kTag);
   frame.bytes[42] = std::byte{0x10};
   EXPECT_EQ(parse(frame, header), Reject::kVersion);
 }
 
-TEST(Wire, ABodyOutsideTheCrcNeedsTheDevicesWord) {
+/// The sample frame with a message whose last 8 bytes are the body.
+Frame frame_with_body(uint8_t flags = 0, uint32_t number = 0) {
   FrameHeader header = sample_header();
-  header.checked_bytes = 8;
-  Frame frame = sample_frame();
-  const uint32_t crc = crc32c(crc32c_start(8), frame.bytes + kRecordsOffset, 8);
-  encode_header(frame.bytes, header, kKey, kKey.job_tag(), 7, crc);
+  header.head_bytes = 8;
+  header.flags |= flags;
+  header.number = number;
+  return sample_frame(header);
+}
+
+TEST(Wire, ABodyIsUnderAHashOfItsOwn) {
+  Frame frame = frame_with_body();
+  FrameHeader header;
+  ASSERT_EQ(parse(frame, header), Reject::kNone);
+  EXPECT_TRUE(header.has_hashed_body());
+  EXPECT_EQ(header.body_bytes(), 8u);
+  for (uint32_t bit = 0; bit < 64; ++bit) {
+    Frame altered = frame;
+    altered.bytes[104 + bit / 8] ^= std::byte{1} << bit % 8;
+    // The tag is right, so that the records are believed; the body is not.
+    ASSERT_EQ(parse_header(altered.rx(), kJobTag, kDefaultUdpPort + 1, header), Reject::kNone);
+    EXPECT_EQ(verify_head(altered.rx(), kKeys, 7, header), Reject::kNone);
+    EXPECT_EQ(parse(altered, header), Reject::kTag) << bit;
+    altered = frame;
+    altered.bytes[80 + bit / 8] ^= std::byte{1} << bit % 8;  // the field with the body's hash
+    EXPECT_EQ(verify_head(altered.rx(), kKeys, 7, header), Reject::kTag) << bit;
+  }
+}
+
+/// The hash itself must not be seen: two bodies' hashes would betray the secret point.
+TEST(Wire, TheHashOfABodyIsMaskedAnewInEveryFrame) {
+  const auto field = [](const Frame& frame) { return load_little<uint64_t>(frame.bytes + 80); };
+  const Frame first = frame_with_body(0, 1);
+  const Frame again = frame_with_body(0, 2);
+  const uint64_t hash = kKeys.hash.of(kBodyContext, first.bytes + 104, 8);
+  EXPECT_NE(field(first), field(again));
+  EXPECT_NE(field(first), hash);
+  EXPECT_NE(field(again), hash);
+  EXPECT_EQ(field(sample_frame()), 0u);
+}
+
+TEST(Wire, ABodyThatIsNotHashedNeedsAnothersWord) {
   FrameHeader out;
-  EXPECT_EQ(parse(frame, out), Reject::kChecksum);  // no UDP checksum at all
+  Frame frame = frame_with_body(kBodyUnhashed);
+  EXPECT_EQ(load_little<uint64_t>(frame.bytes + 80), 0u);
+  EXPECT_EQ(parse(frame, out), Reject::kNone);  // its sender's port makes no UDP checksum
+  store_network<uint16_t>(frame.bytes + 40, 0x1234);
+  EXPECT_EQ(parse(frame, out), Reject::kChecksum);
   RxFrame good = frame.rx();
   good.checksum_good = true;
-  EXPECT_EQ(parse_with(good, kKey, kKey.job_tag(), 7, kDefaultUdpPort + 1, out), Reject::kNone);
+  EXPECT_EQ(parse_with(good, kKeys, kJobTag, 7, kDefaultUdpPort + 1, out), Reject::kNone);
 
   // With a UDP checksum in the frame, software verifies it.
   uint32_t sum = 17 + 78;

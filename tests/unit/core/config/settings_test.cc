@@ -60,6 +60,7 @@ TEST(Settings, ABadValueIsNamedWithWhatIsAllowed) {
                {"GASNET_DPDK_MTU", "70000", "bytes from 576 to 65535"},
                {"GASNET_MAX_SEGSIZE", "0", "a fraction below 1"},
                {"GASNET_SHM_RING_SLOTS", "1000", "a power of two"},
+               {"GASNET_DPDK_AUTH", "none", "one of full|header"},
                {"GASNET_DPDK_WINDOW", "100", "a power of two"},
                {"GASNET_DPDK_WINDOW", "512", "a whole number from 4 to 256"},
                {"GASNET_FREEZE_SIGNAL", "SIGNONE", "a signal (SIGUSR1"},
@@ -81,6 +82,11 @@ TEST(Settings, TheDepthOfRequestsAndTheWindowOfFramesAreTwoThings) {
   EXPECT_EQ(settings->network_depth, 2u);
   EXPECT_EQ(settings->dpdk_window_frames, 0u);
   EXPECT_EQ(read({{"GASNET_DPDK_WINDOW", "16"}})->dpdk_window_frames, 16u);
+}
+
+TEST(Settings, FramesAreAuthenticatedAsAWholeUnlessToldOtherwise) {
+  EXPECT_EQ(read({})->dpdk_auth, DpdkAuth::kFull);
+  EXPECT_EQ(read({{"GASNET_DPDK_AUTH", "header"}})->dpdk_auth, DpdkAuth::kHeader);
 }
 
 TEST(Settings, UdpPortsLieInTheRangeAndNicsKeepNoneOfThem) {
