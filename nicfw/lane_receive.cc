@@ -48,7 +48,7 @@ uint32_t Lane::receive_burst() noexcept {
 }
 
 /// True: the frame is held. Anything wrong with it is counted, and changes nothing.
-bool Lane::receive_frame(const RxFrame& frame) noexcept {
+bool Lane::receive_frame(RxFrame& frame) noexcept {
   FrameHeader header;
   Reject bad = authenticate(frame, header);
   if (bad == Reject::kNone) bad = check_fresh(peers_[header.source], header);
@@ -59,7 +59,17 @@ bool Lane::receive_frame(const RxFrame& frame) noexcept {
   }
   Peer& peer = peers_[header.source];
   take_header(peer, header, frame);
-  return header.kind == FrameKind::kRecords && receive_records(peer, header, frame);
+  if (header.kind == FrameKind::kRecords) [[likely]]
+    return receive_records(peer, header, frame);
+  const bool is_plain = header.kind < FrameKind::kProbe && (header.flags & kProbeAnswer) == 0;
+  return !is_plain && receive_other(peer, header, frame);
+}
+
+/// What tells of the path, and pieces.
+[[gnu::cold]] bool Lane::receive_other(Peer& peer, FrameHeader& header, RxFrame& frame) noexcept {
+  if (header.flags & kProbeAnswer) take_probe_answer(peer, header.sequence);
+  if (header.kind == FrameKind::kProbe) take_probe(peer, header);
+  return header.kind == FrameKind::kPiece && receive_piece(peer, header, frame);
 }
 
 /// Is it a frame that a connected peer made for this lane of this rank?
@@ -83,7 +93,8 @@ Reject Lane::check_fresh(Peer& peer, const FrameHeader& header) noexcept {
   }
   if (!acks_valid(peer, header)) return Reject::kAck;
   const uint32_t wanted = header.kind == FrameKind::kAckSack ? kSackBytes : 0;
-  const bool sound = header.kind == FrameKind::kRecords || header.record_bytes == wanted;
+  const bool is_ack = header.kind == FrameKind::kAck || header.kind == FrameKind::kAckSack;
+  const bool sound = !is_ack || header.record_bytes == wanted;
   return sound ? Reject::kNone : Reject::kRecord;
 }
 

@@ -14,6 +14,16 @@
 
 namespace pinwire {
 
+/// Hears what the user should know although the job goes on. A sentence is said once for each NIC,
+/// by the thread that polls.
+class NoticeSink {
+ public:
+  virtual void say(const char* sentence) noexcept = 0;
+
+ protected:
+  ~NoticeSink() = default;
+};
+
 struct NicConfig {
   uint32_t ipv4 = 0;  ///< host byte order; 0: derived from the rank (127.x.y.z, see route.h)
   uint32_t ipv4_prefix_bits = 0;  ///< of that address's network
@@ -26,6 +36,8 @@ struct NicConfig {
   uint64_t rto_min_ns = 20'000;
   uint64_t rto_max_ns = 50'000'000;
   bool coalesce = true;
+  uint32_t path_bytes = 1514;     ///< frames that every path carries; longer ones are probed
+  NoticeSink* notices = nullptr;  ///< must outlive the driver
   bool trust_port_checksums =
       false;                    ///< leave bodies to UDP checksums that devices make and verify
   uint32_t first_sequence = 0;  ///< of each flow; tests start next to the wrap
