@@ -22,8 +22,8 @@ constexpr uint8_t kUnansweredMax = 0xfe;
 static_assert(kUnansweredMax % kUnheardPairs == 0);
 constexpr uint64_t kDoubtAgainNs = 1'000'000;
 constexpr uint64_t kProbeAgainNs = 10'000'000'000;
-constexpr uint64_t kUnheardAgainNs = 50'000'000;
-constexpr uint32_t kUnheardDoublings = 8;
+constexpr uint64_t kUnheardAgainNs = 10'000'000;
+constexpr uint32_t kUnheardDoublings = 10;
 
 }  // namespace
 
@@ -115,7 +115,9 @@ void Lane::run_probes() noexcept {
 }
 
 void Lane::conclude_pair(Peer& peer) noexcept {
-  if (peer.pair_refused) return probe(peer);
+  // On an open path the long frames that were lost speak for a long probe that did not go.
+  const bool speaks = peer.small_answered && !is_narrow(peer);
+  if (peer.pair_refused && !speaks) return probe(peer);
   if (!peer.small_answered) {
     if (peer.unanswered < kUnansweredMax) ++peer.unanswered;
     if (peer.unanswered % kUnheardPairs != 0) return probe(peer);

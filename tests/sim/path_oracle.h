@@ -32,6 +32,7 @@ class PathOracle {
   };
   bool is_certain() const noexcept;
   uint64_t vanished_max() const noexcept;
+  bool must_speak(uint64_t vanished) const noexcept;
 
   const Scenario& scenario_;
   std::vector<Heard> heard_;

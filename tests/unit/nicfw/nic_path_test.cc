@@ -184,7 +184,7 @@ TEST_F(NicPath, AComputingPeerIsNoNarrowPath) {
     group.poll(0);
     group.clock().advance(kMillisecond);
   }
-  EXPECT_LE(group.stat(0, "path_probes"), 50u);
+  EXPECT_LE(group.stat(0, "path_probes"), 60u);
   EXPECT_TRUE(group.nic(0).failure() == nullptr);
   EXPECT_LT(wait_for_done(kSecond), 100 * kMillisecond);
   EXPECT_TRUE(heard.sentences.empty());
