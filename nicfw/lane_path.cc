@@ -33,7 +33,9 @@ void Lane::start_path(Peer& peer) noexcept {
 }
 
 /// A longer frame is wanted than the path is known to carry, or one was lost again on an open path.
+/// Over memory of one host every path is open.
 [[gnu::cold]] void Lane::want_wide(Peer& peer) noexcept {
+  if (nic_.facts.memory_medium) return;
   if (!peer.is_probing && now_ns_ >= peer.probe_at_ns) begin_probing(peer);
 }
 

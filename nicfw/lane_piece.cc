@@ -1,6 +1,7 @@
 // Frames longer than the path: cut by the sender, put together by the receiver (piece.h).
 #include <cstring>
 
+#include "core/base/mapped_copy.h"
 #include "nicfw/crc32c.h"
 #include "nicfw/lane.h"
 
@@ -11,13 +12,19 @@ namespace {
 /// or sent whole. Far fewer than sequences, so that none meets a frame with its sequence again.
 constexpr uint64_t kAssemblyFramesMax = 1 << 20;
 
-/// Copies the records [offset, offset + bytes) of a frame in two parts.
+/// Copies the records [offset, offset + bytes) of a frame in two parts. The body of a repetition
+/// may be gone: then the receiver has had it (snapshot_body()).
 void copy_records(std::byte* to, const SendSlot& slot, uint32_t offset, uint32_t bytes) noexcept {
   const uint32_t own_bytes = slot.head_bytes - kRecordsOffset;
   const uint32_t first = offset < own_bytes ? std::min(bytes, own_bytes - offset) : 0;
   std::memcpy(to, slot.head + kRecordsOffset + offset, first);
   if (first == bytes) return;
-  std::memcpy(to + first, slot.body + (offset + first - own_bytes), bytes - first);
+  const std::byte* body = slot.body + (offset + first - own_bytes);
+  if (slot.volatile_body && slot.sends > 1) {
+    copy_if_mapped(to + first, body, bytes - first);
+  } else {
+    std::memcpy(to + first, body, bytes - first);
+  }
 }
 
 }  // namespace
