@@ -62,8 +62,10 @@ Lane::Lane(NicShared& nic, uint32_t index)
   first_credit_ = first_credit(rx_buffers, ranks, depth_);
   senders_.make(ranks);
   hungry_.make(ranks);
+  probing_.make(ranks);
   tx_burst_ = std::clamp(nic.facts.tx_burst_max, 1u, kBurst);
   ack_frames_ = std::make_unique<std::byte[]>(size_t{kBurst} * kAckFrameBytes);
+  make_pieces();
 }
 
 void Lane::connect(Rank rank, const Endpoint& endpoint) noexcept {
@@ -81,7 +83,7 @@ void Lane::connect(Rank rank, const Endpoint& endpoint) noexcept {
   peer.arrived.start(nic_.config.first_number);
   peer.frame_bytes_max = static_cast<uint16_t>(
       std::min<uint32_t>(nic_.facts.frame_bytes_max, endpoint.frame_bytes_max));
-  peer.fragment_bytes = static_cast<uint16_t>(put_fragment_bytes(peer.frame_bytes_max));
+  start_path(peer);
   // More than half of its buffers in one flight would only be dropped.
   peer.congestion.start(std::clamp<uint32_t>(endpoint.rx_buffers / 2, 2, nic_.config.window_frames),
                         peer.frame_bytes_max, congestion_signal(nic_.facts));
@@ -179,7 +181,7 @@ bool Lane::nothing_waits() const noexcept {
 /// Sleeping is safe only when nothing but an arriving frame, or a timer, can make progress.
 Armed Lane::arm() noexcept {
   if (!nothing_waits() || nic_.port.arm(index_) == PortArmed::kBusy) return Armed::kBusy;
-  return active_count_ == 0 ? Armed::kArmed : Armed::kTimed;
+  return active_count_ == 0 && probing_.empty() ? Armed::kArmed : Armed::kTimed;
 }
 
 void Lane::close() noexcept {

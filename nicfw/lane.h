@@ -33,9 +33,9 @@
 //
 // Files: lane.cc the calls of the driver; lane_accept.cc, lane_long.cc, lane_respond.cc work and
 // what is owed into frames; lane_frame.cc frames under construction; lane_credit.cc requests;
-// lane_send.cc, lane_seal.cc frames to the port; lane_ack.cc, lane_loss.cc acknowledgements, loss,
-// timers; lane_receive.cc, lane_body.cc, lane_execute.cc, lane_deliver.cc frames from the port;
-// lane_operation.cc from Work to Done.
+// lane_send.cc, lane_seal.cc frames to the port; lane_path.cc, lane_piece.cc frames longer than the
+// path; lane_ack.cc, lane_loss.cc acknowledgements, loss, timers; lane_receive.cc, lane_body.cc,
+// lane_execute.cc, lane_deliver.cc frames from the port; lane_operation.cc from Work to Done.
 #pragma once
 
 #include <atomic>
@@ -49,6 +49,7 @@
 #include "nicfw/counters.h"
 #include "nicfw/nic.h"
 #include "nicfw/peer.h"
+#include "nicfw/piece.h"
 #include "nicfw/pool_share.h"
 #include "nicfw/rank_ring.h"
 #include "nicfw/regions.h"
@@ -83,7 +84,8 @@ struct NicShared {
   Regions regions{};
   Endpoint self{};
   FailureNote failure{};
-  FrameMemory frames{};  ///< the lanes' large buffers
+  FrameMemory frames{};                   ///< the lanes' large buffers
+  std::atomic<bool> told_of_hole{false};  ///< relaxed: whoever sets it speaks, and nobody else
 };
 
 /// Payloads up to this are copied into the frame even if they may stay: cheaper than a second part.
@@ -96,25 +98,37 @@ inline constexpr uint32_t kGapsMax = 1024;
 inline constexpr uint32_t kAckFrameBytes = 320;
 static_assert(kRecordsOffset + kSackBytes <= kAckFrameBytes);
 
+/// What a probe carries, and what stands for the source of a get that is gone; as much as
+/// frame_bytes_max can say.
+inline constexpr std::byte kZeroBytes[UINT16_MAX] = {};
+
 /// Payload of a put that one frame carries. A multiple of 16, so that aligned puts stay aligned.
 constexpr uint32_t put_fragment_bytes(uint32_t frame_bytes_max) noexcept {
   return (frame_bytes_max - kRecordsOffset - record_fields(RecordType::kPut)) & ~15u;
+}
+/// Payload of a put or get that one frame carries over the path to a peer, without pieces.
+constexpr uint32_t fragment_bytes(const Peer& peer) noexcept {
+  return put_fragment_bytes(peer.path_bytes);
+}
+/// May frames to the peer be longer than what the path is known to carry?
+constexpr bool is_narrow(const Peer& peer) noexcept {
+  return peer.path_bytes != peer.frame_bytes_max;
 }
 /// The largest payload of a put-send that one frame carries, message and all.
 constexpr uint32_t copied_frame_bytes(uint32_t frame_bytes_max) noexcept {
   return put_fragment_bytes(frame_bytes_max) - record_stride(kMessageHeaderBytes, kHeadBytesMax);
 }
 /// Frames that a copied put may take, its message's included: it is built at once, or not at all.
-constexpr uint64_t copied_put_frames(uint64_t bytes, uint32_t fragment_bytes) noexcept {
-  return bytes / fragment_bytes + 2;
+constexpr uint64_t copied_put_frames(uint64_t bytes, uint32_t fragment) noexcept {
+  return bytes / fragment + 2;
 }
 /// The part of a window for which there are large buffers.
 constexpr uint32_t copied_window(uint32_t window_frames) noexcept {
   return std::min(window_frames, 256u);
 }
 /// The largest put whose frames are at most half of that.
-constexpr uint64_t copied_put_bytes(uint32_t window_frames, uint32_t fragment_bytes) noexcept {
-  return uint64_t{copied_window(window_frames) / 2 - 1} * fragment_bytes - 1;
+constexpr uint64_t copied_put_bytes(uint32_t window_frames, uint32_t fragment) noexcept {
+  return uint64_t{copied_window(window_frames) / 2 - 1} * fragment - 1;
 }
 static_assert(copied_put_frames(copied_put_bytes(4, 512), 512) == 4 / 2 &&
               copied_put_frames(copied_put_bytes(4, 512) + 1, 512) > 4 / 2);
@@ -168,13 +182,15 @@ class Lane {
   static constexpr uint32_t kFewFrames = 8;  ///< repeated at once where a path loses much
   static constexpr uint8_t kSmallWaitPolls = 4;
   static constexpr uint32_t kNothingPlaced = ~0u;
+  static constexpr uint8_t kSendsBeforeDoubt = 2;  ///< of a long frame, all lost: is it the path?
+  static constexpr uint32_t kAssemblies = 16;      ///< frames that may be incomplete at once
 
   struct Staged {
     Rank peer;
     uint32_t sequence;
     Flow flow;
-    enum : uint8_t { kFirst, kAgain, kAck } what;
-    uint8_t flags = 0;            ///< of an acknowledgement
+    enum : uint8_t { kFirst, kAgain, kAck, kProbe, kPiece } what;
+    uint8_t flags = 0;            ///< of an acknowledgement; of a piece: its index
     uint64_t sent_before_ns = 0;  ///< of a frame: SendSlot::sent_ns before it was staged
   };
 
@@ -264,6 +280,31 @@ class Lane {
   void flush() noexcept;
   void unstage(const Staged& staged) noexcept;
 
+  // lane_path.cc: which frames the path carries
+  void start_path(Peer& peer) noexcept;
+  void want_wide(Peer& peer) noexcept;
+  void begin_probing(Peer& peer) noexcept;
+  void probe(Peer& peer) noexcept;
+  void stage_probe(Peer& peer, uint32_t frame_bytes) noexcept;
+  void take_probe(Peer& peer, const FrameHeader& header) noexcept;
+  void take_probe_answer(Peer& peer, uint32_t bytes) noexcept;
+  void take_half_answer(Peer& peer) noexcept;
+  void run_probes() noexcept;
+  void conclude_pair(Peer& peer) noexcept;
+  void end_probing(Peer& peer, uint64_t pause_ns) noexcept;
+  void narrow_path(Peer& peer) noexcept;
+  void tell_of_hole(Peer& peer) noexcept;
+
+  // lane_piece.cc: frames longer than the path
+  void make_pieces();
+  uint32_t piece_stride() const noexcept { return round_up<uint32_t>(nic_.config.path_bytes, 64); }
+  void stage_pieces(Peer& peer, const FrameHeader& header, bool again) noexcept;
+  void stage_piece(Peer& peer, const FrameHeader& whole, const SendSlot& slot,
+                   const Piece& piece) noexcept;
+  bool pieces_must_wait(const Peer& peer, const SendFlow& send, uint32_t sequence) noexcept;
+  bool receive_piece(Peer& peer, FrameHeader& header, RxFrame& frame) noexcept;
+  Assembly& assembly_for(const Peer& peer, const FrameHeader& header, const Piece& piece) noexcept;
+
   // lane_seal.cc: the last bytes of a frame
   void stage_ack(Peer& peer) noexcept;
   uint16_t host_delay(const Peer& peer) const noexcept;
@@ -308,14 +349,22 @@ class Lane {
     uint32_t before = 0;
     uint32_t last_at = 0;  ///< the last record
   };
+  struct Judged {
+    Needs needs;
+    Reject bad = Reject::kNone;
+    bool is_placed = false;  ///< the last record's payload is where it belongs
+  };
   uint32_t receive_bursts() noexcept;
   uint32_t receive_burst() noexcept;
-  bool receive_frame(const RxFrame& frame) noexcept;
+  bool receive_frame(RxFrame& frame) noexcept;
+  bool receive_other(Peer& peer, FrameHeader& header, RxFrame& frame) noexcept;
   void answer_arp(const RxFrame& frame) noexcept;
   Reject authenticate(const RxFrame& frame, FrameHeader& header) const noexcept;
   Reject check_fresh(const Peer& peer, const FrameHeader& header) const noexcept;
   void take_header(Peer& peer, const FrameHeader& header, const RxFrame& frame) noexcept;
   bool receive_records(Peer& peer, const FrameHeader& header, const RxFrame& frame) noexcept;
+  bool take_records(Peer& peer, const FrameHeader& header, const RxFrame& frame,
+                    const Judged& judged) noexcept;
   Reject judge(Peer& peer, const FrameHeader& header, const std::byte* records,
                Needs& needs) noexcept;
   void turn_away(Peer& peer, const FrameHeader& header, Reject reason) noexcept;
@@ -417,6 +466,12 @@ class Lane {
   uint32_t first_credit_ = 1;  ///< of a rank that is not sending
   RankRing senders_;           ///< ranks that sent requests lately
   RankRing hungry_;            ///< of them those without credit, in turn
+  RankRing probing_;           ///< ranks to which the path is probed
+
+  std::unique_ptr<std::byte[]> piece_frames_;    ///< one for each staged frame
+  std::unique_ptr<std::byte[]> assembly_bytes_;  ///< records; none where no path has pieces
+  Assembly assemblies_[kAssemblies] = {};
+  uint32_t next_assembly_ = 0;  ///< the one to give up next
 
   TxFrame staged_[kBurst] = {};
   Staged staged_what_[kBurst] = {};

@@ -109,7 +109,7 @@ bool Lane::accept_put(Peer& peer, const Work& work) noexcept {
     return op != kNoIndex;
   }
   const bool small =
-      work.bytes <= kCopyBytes || (work.flags & kWorkCopied && work.bytes <= peer.fragment_bytes);
+      work.bytes <= kCopyBytes || (work.flags & kWorkCopied && work.bytes <= fragment_bytes(peer));
   if (!small) return accept_long(peer, Flow::kOneSided, work);
 
   const Index op = take_op(work);

@@ -83,7 +83,9 @@ std::byte* Lane::reserve_record(Peer& peer, Flow flow, uint32_t bytes, Kind kind
     const uint32_t at = align_up<uint32_t>(slot->head_bytes, kRecordAlign);
     const bool credited = kind != Kind::kMessage || slot->has_message;
     const bool answerable = kind != Kind::kAsk || slot->asks < kAsksPerFrameMax;
-    if (at + bytes <= peer.frame_bytes_max && credited && answerable) {
+    if (at + bytes > peer.path_bytes && is_narrow(peer)) [[unlikely]]
+      want_wide(peer);
+    if (at + bytes <= peer.path_bytes && credited && answerable) {
       slot->asks = static_cast<uint8_t>(slot->asks + (kind == Kind::kAsk ? 1 : 0));
       if (at != slot->head_bytes) {
         std::memset(slot->head + slot->head_bytes, 0, at - slot->head_bytes);

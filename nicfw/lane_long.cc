@@ -15,7 +15,8 @@ bool Lane::accept_long(Peer& peer, Flow flow, const Work& work) noexcept {
   if (work.head_bytes != 0) std::memcpy(op.head, work.head, work.head_bytes);
   if (work.flags & kWorkCopied) {
     // Everything must be copied now, or nothing be accepted.
-    const auto frames = static_cast<uint32_t>(copied_put_frames(work.bytes, peer.fragment_bytes));
+    const auto frames = static_cast<uint32_t>(
+        copied_put_frames(work.bytes, put_fragment_bytes(peer.frame_bytes_max)));
     check(frames <= nic_.config.window_frames / 2 && frames <= buffers_.size() / 2,
           "post: kWorkCopied with more payload than copied_bytes_max", work.bytes);
     const SendFlow& send = peer.send[static_cast<size_t>(flow)];
@@ -98,11 +99,16 @@ bool Lane::build_fragment(Peer& peer, Flow flow, Operation& op, Index index) noe
   const bool copied = work.flags & kWorkCopied;
   const uint32_t fields = record_fields(RecordType::kPut);
   const uint64_t left = work.bytes - op.built;
-  const auto bytes = static_cast<uint32_t>(std::min<uint64_t>(left, peer.fragment_bytes));
+  if (left > fragment_bytes(peer) && is_narrow(peer)) [[unlikely]]
+    want_wide(peer);
+  // A copied put must fit in half of a window, so that it goes in few frames, if need be in pieces.
+  const uint32_t frame_bytes_max = copied ? peer.frame_bytes_max : peer.path_bytes;
+  const auto bytes =
+      static_cast<uint32_t>(std::min<uint64_t>(left, put_fragment_bytes(frame_bytes_max)));
   // The message of a put-send travels in the frame of the last fragment if there is room.
   const uint32_t message = record_stride(kMessageHeaderBytes, work.head_bytes);
   const bool with_message = work.op == Op::kPutSend && bytes == left &&
-                            kRecordsOffset + message + fields + bytes <= peer.frame_bytes_max;
+                            kRecordsOffset + message + fields + bytes <= frame_bytes_max;
   if (with_message && !credit_allows(peer, flow)) return false;
   uint32_t body_key = 0;
   if (!copied && work.local_key != kNoRegion) {

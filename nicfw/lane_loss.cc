@@ -126,6 +126,7 @@ void Lane::run_timers() noexcept {
     const SendWindow& window = windows_[active_windows_[i - 1]];
     run_flow_timer(peers_[window.peer], window.flow);
   }
+  if (!probing_.empty()) run_probes();
 }
 
 void Lane::run_flow_timer(Peer& peer, Flow flow) noexcept {

@@ -70,7 +70,7 @@ uint32_t Lane::receive_burst() noexcept {
 }
 
 /// True: the frame is held. Anything wrong with it is counted, and changes nothing.
-bool Lane::receive_frame(const RxFrame& frame) noexcept {
+bool Lane::receive_frame(RxFrame& frame) noexcept {
   FrameHeader header;
   Reject bad = authenticate(frame, header);
   if (bad == Reject::kNone) bad = check_fresh(peers_[header.source], header);
@@ -82,7 +82,15 @@ bool Lane::receive_frame(const RxFrame& frame) noexcept {
   Peer& peer = peers_[header.source];
   if (header.kind == FrameKind::kRecords) return receive_records(peer, header, frame);
   take_header(peer, header, frame);
-  return false;
+  const bool is_plain = header.kind < FrameKind::kProbe && (header.flags & kProbeAnswer) == 0;
+  return !is_plain && receive_other(peer, header, frame);
+}
+
+/// What tells of the path, and pieces.
+[[gnu::cold]] bool Lane::receive_other(Peer& peer, FrameHeader& header, RxFrame& frame) noexcept {
+  if (header.flags & kProbeAnswer) take_probe_answer(peer, header.sequence);
+  if (header.kind == FrameKind::kProbe) take_probe(peer, header);
+  return header.kind == FrameKind::kPiece && receive_piece(peer, header, frame);
 }
 
 /// Is it a frame that a connected peer made for this lane of this rank? The body is left to
@@ -107,9 +115,10 @@ Reject Lane::check_fresh(const Peer& peer, const FrameHeader& header) const noex
   if (peer.arrived.has_seen(header.number_64())) return Reject::kDuplicate;
   if (!acks_valid(peer, header)) return Reject::kAck;
   if (header.kind == FrameKind::kRecords) return Reject::kNone;
-  // The tag must cover all of an acknowledgement: a body would be believed unverified.
+  // The tag must cover all of a frame of any other kind: a body would be believed unverified.
   const uint32_t wanted = header.kind == FrameKind::kAckSack ? kSackBytes : 0;
-  const bool sound = header.record_bytes == wanted && header.body_bytes() == 0;
+  const bool is_ack = header.kind == FrameKind::kAck || header.kind == FrameKind::kAckSack;
+  const bool sound = header.body_bytes() == 0 && (!is_ack || header.record_bytes == wanted);
   return sound ? Reject::kNone : Reject::kRecord;
 }
 
@@ -162,6 +171,14 @@ bool Lane::receive_records(Peer& peer, const FrameHeader& header, const RxFrame&
     return false;
   }
   take_header(peer, header, frame);
+  return take_records(peer, header, frame, {needs, bad, hashed});
+}
+
+/// Executes and holds the records of a frame that was judged, or turns it away. True: it is held.
+bool Lane::take_records(Peer& peer, const FrameHeader& header, const RxFrame& frame,
+                        const Judged& judged) noexcept {
+  const std::byte* records = frame.data + kRecordsOffset;
+  const auto& [needs, bad, is_placed] = judged;
   const bool requests = needs.messages != 0 && header.flow() == Flow::kRequest;
   if (requests && (bad == Reject::kNone || bad == Reject::kRefused)) note_sender(peer);
   if (bad != Reject::kNone) {
@@ -176,7 +193,7 @@ bool Lane::receive_records(Peer& peer, const FrameHeader& header, const RxFrame&
   if (header.flags & kAckNow || receive.has_holes()) peer.ack_now = true;
   attend(peer);
   if (needs.others != 0) {
-    execute(peer, records, header.record_bytes, hashed ? needs.last_at : kNothingPlaced);
+    execute(peer, records, header.record_bytes, is_placed ? needs.last_at : kNothingPlaced);
   }
   if (needs.messages != 0) hold(peer, header, frame, needs.before);
   if (fills_a_hole && !parked_.empty()) unpark(peer);

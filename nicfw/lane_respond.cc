@@ -72,7 +72,9 @@ bool Lane::pump_response(Peer& peer, Response& response) noexcept {
 bool Lane::build_get_data(Peer& peer, Response& response) noexcept {
   Record record = response.record;
   const uint64_t left = record.length - response.built;
-  const auto bytes = static_cast<uint32_t>(std::min<uint64_t>(left, peer.fragment_bytes));
+  if (left > fragment_bytes(peer) && is_narrow(peer)) [[unlikely]]
+    want_wide(peer);
+  const auto bytes = static_cast<uint32_t>(std::min<uint64_t>(left, fragment_bytes(peer)));
   const uint32_t fields = record_fields(RecordType::kGetData);
   const uint64_t from = record.address + response.built;
   const Regions::Entry* entry = nic_.regions.find(record.key, from, bytes);

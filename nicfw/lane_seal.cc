@@ -7,9 +7,6 @@
 
 namespace pinwire {
 
-/// What stands for the source of a get that is gone; as much as frame_bytes_max can say.
-constexpr std::byte kGone[UINT16_MAX] = {};
-
 void Lane::stage_ack(Peer& peer) noexcept {
   std::byte* frame = ack_frames_.get() + size_t{staged_count_} * kAckFrameBytes;
   std::memcpy(frame, peer.encapsulation, kEncapsulationBytes);
@@ -17,7 +14,10 @@ void Lane::stage_ack(Peer& peer) noexcept {
   bool holes = false;
   for (const ReceiveFlow& receive : peer.receive) holes |= receive.has_holes();
   header.kind = holes ? FrameKind::kAckSack : FrameKind::kAck;
-  header.flags = static_cast<uint8_t>(peer.room_again | (peer.asks_credit ? kAckNow : 0));
+  header.flags = static_cast<uint8_t>(peer.room_again | (peer.asks_credit ? kAckNow : 0) |
+                                      (peer.probed_bytes != 0 ? kProbeAnswer : 0));
+  header.sequence = peer.probed_bytes;
+  peer.probed_bytes = 0;
   peer.room_again = 0;
   peer.asks_credit = false;
   if (holes) {
@@ -37,7 +37,8 @@ void Lane::stage_ack(Peer& peer) noexcept {
   peer.unacked_frames = 0;
   counters_.add(Count::kAcksSent);
   staged_[staged_count_] = TxFrame{frame, kRecordsOffset + header.record_bytes, 0, nullptr, 0};
-  staged_what_[staged_count_] = {rank_of(peer), 0, Flow::kRequest, Staged::kAck, header.flags};
+  staged_what_[staged_count_] = {rank_of(peer), header.sequence, Flow::kRequest, Staged::kAck,
+                                 static_cast<uint8_t>(header.flags & ~kProbeAnswer)};
   if (++staged_count_ == tx_burst_) flush();
 }
 
@@ -63,7 +64,7 @@ void Lane::finish_header(Peer& peer, std::byte* frame, FrameHeader& header,
     header.acks[f] = peer.receive[f].next();
     holes |= peer.receive[f].has_holes();
   }
-  if (!holes && peer.room_again == 0) {
+  if (!holes && peer.room_again == 0 && peer.probed_bytes == 0) {
     peer.ack_now = false;
     peer.unacked_frames = 0;
   }
@@ -115,7 +116,7 @@ void Lane::snapshot_body(SendFlow& send, SendSlot& slot) noexcept {
   const Index buffer = may_take ? buffers_.take() : kNoIndex;
   if (buffer == kNoIndex) {
     if (!is_mapped(slot.body, slot.body_bytes)) {
-      slot.body = kGone;
+      slot.body = kZeroBytes;
       slot.body_key = 0;
     }
     return;

@@ -105,6 +105,8 @@ bool Lane::may_send(const Peer& peer, const SendFlow& send) const noexcept {
 void Lane::transmit(Peer& peer, Flow flow) noexcept {
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
   while (!port_busy_ && send.unsent != send.next - (send.open ? 1 : 0) && may_send(peer, send)) {
+    if (is_narrow(peer) && pieces_must_wait(peer, send, send.unsent)) [[unlikely]]
+      return;
     stage_slot(peer, flow, send.unsent, false);
   }
 }
@@ -117,6 +119,8 @@ void Lane::retransmit(Peer& peer, Flow flow) noexcept {
     // What a timeout repeats may not wait for frames behind it, which may be lost, too.
     const bool due = s == send.una && now_ns_ >= peer.pace_at_ns;
     if (!due && !may_send(peer, send)) return;
+    if (is_narrow(peer) && pieces_must_wait(peer, send, s)) [[unlikely]]
+      return;
     stage_slot(peer, flow, s, true);
   }
 }
@@ -142,15 +146,19 @@ void Lane::stage_slot(Peer& peer, Flow flow, uint32_t sequence, bool again) noex
     --send.lost;
   }
   prepare(send, slot);
+  const uint32_t frame_bytes = slot.head_bytes + slot.body_bytes;
+  const bool in_pieces = frame_bytes > peer.path_bytes;
+  if (again && slot.sends >= kSendsBeforeDoubt && frame_bytes > nic_.config.path_bytes) [[unlikely]]
+    want_wide(peer);
   FrameHeader header;
   const bool tail = sequence + 1 == send.next;
   header.flags = static_cast<uint8_t>(
       static_cast<uint8_t>(flow) | (again || (tail && slot.wants_ack) ? kAckNow : 0) |
       (slot.payload_bytes != 0 && leaves_body_unhashed() ? kBodyUnhashed : 0));
   header.sequence = sequence;
-  header.record_bytes = static_cast<uint16_t>(slot.head_bytes + slot.body_bytes - kRecordsOffset);
+  header.record_bytes = static_cast<uint16_t>(frame_bytes - kRecordsOffset);
   header.head_bytes = static_cast<uint16_t>(header.record_bytes - slot.payload_bytes);
-  finish_header(peer, slot.head, header, slot.hashes);
+  if (!in_pieces) finish_header(peer, slot.head, header, slot.hashes);
   const uint64_t sent_before_ns = slot.sent_ns;
   slot.sent_ns = now_ns_;
   if (peer.congestion.is_below_one()) {
@@ -162,6 +170,10 @@ void Lane::stage_slot(Peer& peer, Flow flow, uint32_t sequence, bool again) noex
   if (send.rto_at_ns == 0) {
     send.rto_at_ns = now_ns_ + timeout_ns(peer, send);
     set_timer(send.rto_at_ns);
+  }
+  if (in_pieces) [[unlikely]] {
+    stage_pieces(peer, header, again);
+    return;
   }
   staged_[staged_count_] =
       TxFrame{slot.head, slot.head_bytes, slot.body_bytes, slot.body, slot.body_key};
@@ -198,11 +210,21 @@ void Lane::unstage(const Staged& staged) noexcept {
     peer.ack_now = true;
     peer.room_again = static_cast<uint8_t>(peer.room_again | (staged.flags & ~kAckNow));
     peer.asks_credit |= (staged.flags & kAckNow) != 0;
+    peer.probed_bytes = std::max(peer.probed_bytes, static_cast<uint16_t>(staged.sequence));
+    return;
+  }
+  if (staged.what == Staged::kProbe) {
+    peer.pair_refused = true;  // another pair follows
     return;
   }
   SendFlow& send = peer.send[static_cast<size_t>(staged.flow)];
   Index index;
   SendSlot& slot = slot_at(send, staged.sequence, index);
+  if (staged.what == Staged::kPiece) {
+    slot.next_piece = staged.flags;
+    mark_lost(send, staged.sequence);
+    return;
+  }
   --slot.sends;
   slot.sent_ns = staged.sent_before_ns;
   if (staged.what == Staged::kAgain) {

@@ -108,6 +108,10 @@ Status Nic::open(const OpenInfo& info) {
     return error("nicfw: the port's frames of %u bytes are outside %u to %u; set its MTU",
                  facts.frame_bytes_max, kFrameBytesMin, kFrameBytesMax);
   }
+  if (config.path_bytes < kFrameBytesMin || config.path_bytes > kFrameBytesMax) {
+    return error("nicfw: paths for frames of %u bytes are outside %u to %u", config.path_bytes,
+                 kFrameBytesMin, kFrameBytesMax);
+  }
   if (facts.rx_buffers < kRxBuffersMin) {
     return error("nicfw: the port has %u receive buffers, at least %u are needed", facts.rx_buffers,
                  kRxBuffersMin);

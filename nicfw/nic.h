@@ -21,6 +21,16 @@ enum class FrameAuth : uint8_t {
             ///< devices make and verify: the CPU does not read them to send them
 };
 
+/// Hears what the user should know although the job goes on. A sentence is said once for each NIC,
+/// by the thread that polls.
+class NoticeSink {
+ public:
+  virtual void say(const char* sentence) noexcept = 0;
+
+ protected:
+  ~NoticeSink() = default;
+};
+
 struct NicConfig {
   uint32_t ipv4 = 0;  ///< host byte order; 0: derived from the rank (127.x.y.z, see route.h)
   uint32_t ipv4_prefix_bits = 0;  ///< of that address's network
@@ -34,6 +44,8 @@ struct NicConfig {
   uint64_t rto_max_ns = 50'000'000;
   bool coalesce = true;
   FrameAuth auth = FrameAuth::kFull;
+  uint32_t path_bytes = 1514;     ///< frames that every path carries; longer ones are probed
+  NoticeSink* notices = nullptr;  ///< must outlive the driver
   uint32_t first_sequence = 0;  ///< of each flow; tests start next to the wrap
   uint64_t first_number = 0;    ///< of the frames to each peer; likewise
   uint64_t seed = 1;

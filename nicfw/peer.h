@@ -52,6 +52,7 @@ struct alignas(32) Peer {
   uint64_t credit_probe_at_ns = 0;  ///< when a sender without credit asks for some; 0: unset
   uint64_t credit_used_ns = 0;      ///< when credit was last used or got
   uint64_t request_came_ns = 0;     ///< the last of the peer's request frames
+  uint64_t probe_at_ns = 0;         ///< when the next pair of probes may go, or the last is judged
   IndexList responses;              ///< what this rank owes the peer
   uint32_t requests_built = 0;      ///< frames with request messages, ever
   uint32_t request_limit = 0;       ///< how many the peer will hold
@@ -65,9 +66,17 @@ struct alignas(32) Peer {
   uint16_t responses_owed = 0;      ///< of the lane's pool
   uint8_t timeouts_unheard = 0;     ///< since the peer was last heard, saturating
   uint16_t frame_bytes_max = 0;     ///< the smaller of the two ports'
-  uint16_t fragment_bytes = 0;      ///< of a put or get that one frame carries
+  uint16_t path_bytes = 0;          ///< longer frames go in pieces
+  uint16_t probed_bytes = 0;        ///< the peer's longest probe that is not answered; 0: none
   uint16_t first_credit = 1;        ///< that the peer gives to a rank that is not sending
   uint8_t credit_asks = 0;          ///< in a row
+  uint8_t half_answered = 0;        ///< pairs of which the short probe alone was answered
+  uint8_t unanswered = 0;           ///< pairs of probes since the last answer, saturating
+  bool is_probing : 1 = false;      ///< a pair of probes is under way
+  bool in_probe_ring : 1 = false;   ///< in the lane's ring of paths that are probed
+  bool small_answered : 1 = false;  ///< the short probe of this pair
+  bool pair_refused : 1 = false;    ///< by the port, in part: it tells nothing
+  bool has_hole : 1 = false;        ///< the path was found to be narrow
   bool asks_credit = false;         ///< the next acknowledgement asks for one
   bool is_sender = false;           ///< in the lane's ring of senders
   bool is_hungry = false;           ///< in the lane's ring of senders without credit
@@ -81,7 +90,9 @@ struct alignas(32) Peer {
                            ///< told when there is room
   uint8_t room_again = 0;  ///< flows of which the next acknowledgement tells that there is room
 };
-static_assert(sizeof(Peer) <= 512, "the state of an idle peer is a promise (512 bytes)");
+static_assert(
+    sizeof(Peer) <= 480,
+    "the state of an idle peer, with its places in the lane's rings, is a promise (512 bytes)");
 
 inline uint32_t frames_in_flight(const Peer& peer) noexcept {
   return peer.send[0].in_flight() + peer.send[1].in_flight() + peer.send[2].in_flight();

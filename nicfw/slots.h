@@ -34,6 +34,7 @@ struct alignas(64) SendSlot {
   uint8_t sends = 0;          ///< times that the port took it; many: kSendsMax, or one less
   uint8_t sealed_sends = 0;   ///< `sends` after the send for which it was sealed; 0: never
   uint8_t asks = 0;           ///< records that want a response
+  uint8_t next_piece = 0;     ///< of a frame in pieces: the first that the port has not taken
   bool wants_ack = false;     ///< somebody waits for the acknowledgement itself
   bool has_message = false;
   bool volatile_body =

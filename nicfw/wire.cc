@@ -84,7 +84,8 @@ Reject parse_encapsulation(const std::byte* frame, uint32_t frame_bytes, uint16_
 
 /// Which flags a frame of this kind may bear: the others must be zero.
 bool flags_are_known(FrameKind kind, uint8_t flags) noexcept {
-  if (kind != FrameKind::kRecords) return (flags & ~kFlagsOfAcks) == 0;
+  if (kind == FrameKind::kProbe) return flags == 0;
+  if (kind == FrameKind::kAck || kind == FrameKind::kAckSack) return (flags & ~kFlagsOfAcks) == 0;
   return (flags & ~kFlagsOfRecords) == 0 && (flags & kFlowMask) < kFlows;
 }
 
@@ -165,7 +166,7 @@ Reject parse_header(const RxFrame& frame, uint16_t job_tag, uint16_t udp_port,
   const auto version_kind = std::to_integer<uint8_t>(at[0]);
   out.kind = static_cast<FrameKind>(version_kind & 15);
   out.flags = std::to_integer<uint8_t>(at[1]);
-  if (version_kind >> 4 != kVersion || (version_kind & 15) > 2 ||
+  if (version_kind >> 4 != kVersion || (version_kind & 15) >= kFrameKinds ||
       !flags_are_known(out.kind, out.flags) || !reserved_is_zero(frame.data)) {
     return Reject::kVersion;
   }

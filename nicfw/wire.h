@@ -4,9 +4,10 @@
 //  14  IPv4 (20)       no options, don't-fragment, UDP
 //  34  UDP (8)         destination port = base + lane
 //  42  frame header (54), little-endian:
-//        42 u8  version and kind     43 u8 flags: flow, ack-now, room again
+//        42 u8  version and kind     43 u8 flags: flow, ack-now, room again, probe answered
 //        44 u16 credit               46 u32 source rank
-//        50 u32 sequence             54 u32 x 3 cumulative acks, one for each flow
+//        50 u32 sequence, or the length of a probe that is answered
+//        54 u32 x 3 cumulative acks, one for each flow
 //        66 u16 job tag              68 u16 record bytes
 //        70 u16 bytes of the head    72 u16 host delay, in units of 64 ns
 //        74 u32 number of the frame   78 2 bytes of zero
@@ -88,7 +89,10 @@ void encode_encapsulation(std::byte* frame, const Endpoint& from, const Endpoint
 /// Changes the two lengths and the IPv4 checksum of an encapsulation that is already there.
 void patch_length(std::byte* frame, uint32_t frame_bytes) noexcept;
 
-enum class FrameKind : uint8_t { kRecords, kAck, kAckSack };
+/// kProbe: as long as its records say, which are zero; its length is its message (lane_path.cc).
+/// kPiece: a part of a frame of records (piece.h).
+enum class FrameKind : uint8_t { kRecords, kAck, kAckSack, kProbe, kPiece };
+inline constexpr uint8_t kFrameKinds = 5;
 
 enum FrameFlags : uint8_t {
   kFlowMask = 3,
@@ -100,10 +104,13 @@ enum FrameFlags : uint8_t {
   kRoomForOneSided = 32,
   /// In a frame with a body: the body is left to the UDP checksum (FrameAuth::kHeader).
   kBodyUnhashed = 64,
+  /// In an acknowledgement: `sequence` is the length of the longest probe that has arrived since the
+  /// last such answer.
+  kProbeAnswer = 128,
 };
 inline constexpr uint8_t kFlagsOfRecords = kFlowMask | kAckNow | kBodyUnhashed;
 inline constexpr uint8_t kFlagsOfAcks =
-    kAckNow | kRoomForRequests | kRoomForReplies | kRoomForOneSided;
+    kAckNow | kRoomForRequests | kRoomForReplies | kRoomForOneSided | kProbeAnswer;
 constexpr uint8_t room_flag(Flow flow) noexcept {
   return static_cast<uint8_t>(kRoomForRequests << static_cast<uint8_t>(flow));
 }

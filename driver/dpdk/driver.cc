@@ -7,16 +7,28 @@
 namespace pinwire {
 namespace {
 
+/// What nicfw has to say reaches the user.
+struct Warnings final : NoticeSink {
+  void say(const char* sentence) noexcept override { log_warning("%s", sentence); }
+};
+
 /// Owns what nicfw borrows; everything else is nicfw's.
 struct DpdkParts {
   DpdkParts(std::unique_ptr<DpdkDevice> with, const NicConfig& config)
       : device(std::move(with)),
         clock(tsc_ticks_per_s()),
-        nic(make_nic(device->port(), clock, config)) {}
+        nic(make_nic(device->port(), clock, with_warnings(config))) {}
 
   std::unique_ptr<DpdkDevice> device;
   TscClock clock;
+  Warnings warnings;
   std::unique_ptr<Driver> nic;  // after, and so destroyed before, what it borrows
+
+ private:
+  NicConfig with_warnings(NicConfig config) noexcept {
+    if (config.notices == nullptr) config.notices = &warnings;
+    return config;
+  }
 };
 
 class DpdkDriver final : private DpdkParts, public ForwardingDriver {

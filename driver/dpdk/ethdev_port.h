@@ -24,6 +24,7 @@ class EthdevPort final : public DpdkPort {
   uint32_t tx(uint32_t queue, std::span<const TxFrame> frames) noexcept override;
   uint32_t rx(uint32_t queue, std::span<RxFrame> frames) noexcept override;
   void release(uint32_t queue, std::span<const RxFrame> frames) noexcept override;
+  bool widen(uint32_t queue, RxFrame& frame, uint32_t bytes) noexcept override;
   Result<uint32_t> attach(void* base, uint64_t bytes) override;
   void detach(uint32_t key) override;
   int event_fd(uint32_t queue) const noexcept override;

@@ -160,4 +160,24 @@ void EthdevPort::release(uint32_t index, std::span<const RxFrame> frames) noexce
   }
 }
 
+/// A buffer may be a part of the device's own memory, with another frame behind it.
+bool EthdevPort::widen(uint32_t index, RxFrame& frame, uint32_t bytes) noexcept {
+  dcheck(index < queues_.size(), "no such queue", index);
+  dcheck(bytes <= facts_.frame_bytes_max, "a frame wider than the port's", bytes);
+  PortQueue& queue = queues_[index];
+  const LcoreOfQueue lcore(queue.lcore);
+  auto* mbuf = static_cast<rte_mbuf*>(frame.buffer);
+  const bool is_own = RTE_MBUF_DIRECT(mbuf) && rte_mbuf_refcnt_read(mbuf) == 1;
+  if (is_own && mbuf->data_len + uint32_t{rte_pktmbuf_tailroom(mbuf)} >= bytes) return true;
+  rte_mbuf* wide = rte_pktmbuf_alloc(queue.pool);
+  if (wide == nullptr || rte_pktmbuf_tailroom(wide) < bytes) {
+    rte_pktmbuf_free(wide);
+    return false;
+  }
+  rte_pktmbuf_free(mbuf);
+  frame.data = rte_pktmbuf_mtod(wide, std::byte*);
+  frame.buffer = wide;
+  return true;
+}
+
 }  // namespace pinwire

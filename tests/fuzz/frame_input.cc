@@ -22,6 +22,11 @@ struct alignas(16) Frame {
   std::byte bytes[1514];
 };
 
+uint8_t flags_of(FrameKind kind) {
+  if (kind == FrameKind::kProbe) return 0;
+  return kind == FrameKind::kRecords || kind == FrameKind::kPiece ? kFlagsOfRecords : kFlagsOfAcks;
+}
+
 /// Makes the encapsulation, the lengths and the tag right, and leaves the rest as the fuzzer wants
 /// it.
 void put_right(std::byte* frame, uint32_t count, const FrameKey& key) {
@@ -30,9 +35,8 @@ void put_right(std::byte* frame, uint32_t count, const FrameKey& key) {
   encode_encapsulation(frame, from, to, count);
   const std::byte* at = frame + kEncapsulationBytes;
   FrameHeader header;
-  header.kind = static_cast<FrameKind>(std::to_integer<uint8_t>(at[0]) % 3);
-  header.flags = std::to_integer<uint8_t>(at[1]) &
-                 (header.kind == FrameKind::kRecords ? kFlagsOfRecords : kFlagsOfAcks);
+  header.kind = static_cast<FrameKind>(std::to_integer<uint8_t>(at[0]) % kFrameKinds);
+  header.flags = std::to_integer<uint8_t>(at[1]) & flags_of(header.kind);
   header.credit = load_little<uint16_t>(at + 2);
   header.source = 0;
   // Often in the window.
@@ -63,7 +67,9 @@ struct Guarded {
 
 class Victim {
  public:
-  Victim() : port_(2, 1514, kRxBuffers), nic_(make_nic(port_, clock_, {.window_frames = 8})) {
+  Victim()
+      : port_(2, 1514, kRxBuffers),
+        nic_(make_nic(port_, clock_, {.window_frames = 8, .path_bytes = 512})) {
     OpenInfo info;
     info.rank = kSelf;
     info.rank_count = 2;

@@ -21,6 +21,7 @@ Fabric::Fabric(const Scenario& scenario, Schedule& schedule, Verdict& verdict)
       dice_(size_t{scenario.ranks} * scenario.ranks),
       uplink_free_ns_(scenario.ranks),
       downlink_free_ns_(scenario.ranks),
+      oversized_from_(scenario.ranks),
       start_ns_(schedule.now()) {
   for (Rank rank = 0; rank < scenario.ranks; ++rank) {
     ports_.push_back(std::make_unique<SimPort>(rank, scenario, schedule, verdict, *this, random_));
@@ -44,6 +45,13 @@ bool Fabric::partitioned(Rank from, Rank to) const {
   return false;
 }
 
+bool Fabric::is_oversized(uint64_t bytes) const {
+  if (scenario_.path_frame_bytes_max == 0 || bytes <= scenario_.path_frame_bytes_max) return false;
+  const uint64_t time_ns = schedule_.now() - start_ns_;
+  return time_ns >= scenario_.path_narrows_ns &&
+         (scenario_.path_opens_ns == 0 || time_ns < scenario_.path_opens_ns);
+}
+
 uint64_t Fabric::send(Rank from, const TxFrame& frame) {
   const uint64_t bytes = uint64_t{frame.head_bytes} + frame.body_bytes;
   ++counts_.sent;
@@ -59,17 +67,17 @@ uint64_t Fabric::send(Rank from, const TxFrame& frame) {
     return departure_ns;
   }
   const Fate fate = dice(from, to).roll(schedule_.now(), random_);
-  const bool oversized =
-      scenario_.path_frame_bytes_max != 0 && bytes > scenario_.path_frame_bytes_max;
+  const bool oversized = is_oversized(bytes);
   const bool cut_off = partitioned(from, to);
   if (verdict_.tracing()) {
     verdict_.trace(
-        "wire %u -> %u %u+%u bytes%s%s%s%s", from, to, frame.head_bytes, frame.body_bytes,
-        fate.copies == 0 ? " lost" : "", cut_off ? " cut off" : "",
+        "wire %u -> %u %u+%u bytes%s%s%s%s%s", from, to, frame.head_bytes, frame.body_bytes,
+        oversized ? " too long" : "", fate.copies == 0 ? " lost" : "", cut_off ? " cut off" : "",
         fate.copies == 2 ? " twice" : "",
         fate.copies > 0 && (fate.copy[0].corrupt || fate.copy[0].truncate) ? " damaged" : "");
   }
   counts_.oversized += oversized;
+  oversized_from_[from] += oversized;
   counts_.partitioned += cut_off;
   counts_.lost += fate.copies == 0;
   counts_.duplicated += fate.copies == 2;

@@ -31,6 +31,8 @@ class Fabric final : public EventTarget {
   /// Who wants to know that a port got a frame (to wake its rank).
   void on_delivery(void (*hook)(void*, Rank), void* context) { hook_ = hook, context_ = context; }
   const FabricCounts& counts() const noexcept { return counts_; }
+  /// Frames of this rank that the path was too narrow for.
+  uint64_t oversized_from(Rank from) const noexcept { return oversized_from_[from]; }
   uint64_t bytes_sent() const noexcept { return bytes_sent_; }
   uint32_t in_flight() const noexcept { return in_flight_; }
   uint64_t last_sent_ns() const noexcept { return last_sent_ns_; }
@@ -54,6 +56,7 @@ class Fabric final : public EventTarget {
   };
   LinkDice& dice(Rank from, Rank to);
   bool partitioned(Rank from, Rank to) const;
+  bool is_oversized(uint64_t bytes) const;
   uint32_t launch(Rank from, Rank to, const TxFrame& frame, const Copy& copy);
   void leave_switch(uint32_t flight);
   void arrive(Flight& flight);
@@ -67,6 +70,7 @@ class Fabric final : public EventTarget {
   std::vector<std::unique_ptr<LinkDice>> dice_;
   std::vector<uint64_t> uplink_free_ns_;
   std::vector<uint64_t> downlink_free_ns_;
+  std::vector<uint64_t> oversized_from_;
   std::vector<Flight> flights_;
   std::vector<uint32_t> unused_flights_;
   std::deque<Recorded> recorded_;

@@ -36,6 +36,7 @@ class Hostile::StrangerPort final : public Port {
   }
   uint32_t rx(uint32_t, std::span<RxFrame>) noexcept override { return 0; }
   void release(uint32_t, std::span<const RxFrame>) noexcept override {}
+  bool widen(uint32_t, RxFrame&, uint32_t) noexcept override { return false; }
   Result<uint32_t> attach(void*, uint64_t) override { return 0u; }
   void detach(uint32_t) override {}
   int event_fd(uint32_t) const noexcept override { return -1; }

@@ -57,6 +57,12 @@ bool RxPool::is_out(const void* buffer) const {
   return i < taken_.size() && taken_[i];
 }
 
+bool RxPool::widen(const void* buffer, uint32_t bytes) {
+  if (!is_out(buffer) || bytes > stride_) return false;
+  ASAN_UNPOISON_MEMORY_REGION(base_ + stride_ * index(buffer), bytes);
+  return true;
+}
+
 bool RxPool::give_back(const void* buffer) {
   if (!is_out(buffer)) return false;
   const size_t i = index(buffer);

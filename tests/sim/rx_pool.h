@@ -23,6 +23,9 @@ class RxPool {
   /// False when `buffer` is not one that is out.
   [[nodiscard]] bool give_back(const void* buffer);
   bool is_out(const void* buffer) const;
+  /// Lets the first `bytes` of a buffer that is out be used, beyond its frame. False: it is not
+  /// out.
+  [[nodiscard]] bool widen(const void* buffer, uint32_t bytes);
   uint32_t out() const noexcept { return out_; }
   uint32_t out_max() const noexcept { return out_max_; }
 

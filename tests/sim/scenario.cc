@@ -232,6 +232,18 @@ void mtu_hole(Scenario& s, Random& random) {
   if (random.chance(0.3)) loss(s, random);
 }
 
+/// Likewise, from some time on: what is on its way then must still arrive.
+void mtu_shrinks(Scenario& s, Random& random) {
+  mtu_hole(s, random);
+  s.path_narrows_ns = 10'000 + random.below(pick(random, {200'000ul, 2'000'000ul}));
+}
+
+/// Likewise for a while, or again and again if ranks learn it late.
+void mtu_flaps(Scenario& s, Random& random) {
+  mtu_shrinks(s, random);
+  s.path_opens_ns = s.path_narrows_ns + random.below(pick(random, {1'000'000ul, 50'000'000ul}));
+}
+
 void refused(Scenario& s, Random&) { s.crime = Crime::kRemoteAccess; }
 
 void unreachable(Scenario& s, Random&) {
@@ -282,7 +294,9 @@ constexpr Named kNamed[] = {
     {"computing", computing, 1},
     {"silent", silent, 3, 3},
     {"debtors", debtors, 2, 3},
-    {"mtuhole", mtu_hole, 1, 9},
+    {"mtuhole", mtu_hole, 3},
+    {"mtushrinks", mtu_shrinks, 2},
+    {"mtuflaps", mtu_flaps, 2},
     {"refused", refused, 2},
     {"unreachable", unreachable, 1},
     {"scale", scale, 0},

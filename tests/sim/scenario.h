@@ -74,6 +74,8 @@ struct Scenario {
   bool asymmetric = false;  ///< each directed link draws a share of `faults` of its own
   std::vector<Partition> partitions;
   uint32_t path_frame_bytes_max = 0;  ///< longer frames vanish without a word; 0: none does
+  uint64_t path_narrows_ns = 0;       ///< when that begins
+  uint64_t path_opens_ns = 0;         ///< when it ends; 0: never
   bool hostile = false;
 
   // The clients.

@@ -138,6 +138,15 @@ void SimPort::release(uint32_t queue, std::span<const RxFrame> frames) noexcept 
   }
 }
 
+bool SimPort::widen(uint32_t queue, RxFrame& frame, uint32_t bytes) noexcept {
+  if (queue >= queues_.size() || bytes > facts_.frame_bytes_max ||
+      !queues_[queue].pool->widen(frame.buffer, bytes)) {
+    verdict_.fail("rank %u widened a buffer of queue %u to %u bytes", rank_, queue, bytes);
+    return false;
+  }
+  return true;
+}
+
 Result<uint32_t> SimPort::attach(void* base, uint64_t bytes) {
   if (!facts_.zero_copy_tx) return 0u;
   attached_[next_key_] = {static_cast<const std::byte*>(base), bytes};

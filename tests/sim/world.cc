@@ -26,6 +26,7 @@ constexpr uint64_t kForever = ~uint64_t{0};
 std::unique_ptr<Driver> World::nic(World& world, Rank rank) {
   NicConfig config = world.scenario().nic;
   config.seed += rank;
+  config.notices = &world.paths().sink(rank);
   return make_nic(world.fabric().port(rank), world.clock(), config);
 }
 
@@ -34,6 +35,7 @@ World::World(const Scenario& scenario, DriverMaker maker, bool trace)
       verdict_(schedule_, trace),
       fabric_(scenario_, schedule_, verdict_),
       cluster_(scenario_, schedule_, verdict_),
+      paths_(scenario_),
       maker_(std::move(maker)),
       random_(scenario.seed ^ 0x3012d),
       paces_(scenario.ranks) {
@@ -114,6 +116,7 @@ void World::settle() {
     }
     if (!schedule_.step()) return verdict_.fail("no event is left");
   }
+  paths_.check(fabric_, verdict_);
   cluster_.ledger.check_final();
   if (cluster_.shadow.unfinished() != 0) {
     verdict_.fail("%zu puts and gets never ended", cluster_.shadow.unfinished());

@@ -10,6 +10,7 @@
 #include "cluster.h"
 #include "fabric.h"
 #include "hostile.h"
+#include "path_oracle.h"
 
 namespace pinwire::sim {
 
@@ -38,6 +39,7 @@ class World final : public EventTarget {
   Fabric& fabric() noexcept { return fabric_; }
   Cluster& cluster() noexcept { return cluster_; }
   Driver& driver(Rank rank) { return *drivers_[rank]; }
+  PathOracle& paths() noexcept { return paths_; }
 
   void fire(uint64_t rank_and_generation) override;
 
@@ -80,6 +82,7 @@ class World final : public EventTarget {
   Verdict verdict_;
   Fabric fabric_;
   Cluster cluster_;
+  PathOracle paths_;
   DriverMaker maker_;
   Random random_;
   std::vector<std::unique_ptr<Driver>> drivers_;

@@ -73,6 +73,8 @@ class LoopPort final : public Port {
     faulty_ =
         faults.loss + faults.duplicate + faults.reorder + faults.corrupt + faults.truncate > 0;
   }
+  /// Frames to and from this port that are longer vanish; 0: none does.
+  void set_path_bytes(uint32_t bytes) { path_bytes_ = bytes; }
   /// How many frames tx() still takes; for tests of back-pressure.
   void set_tx_room(uint64_t frames) { tx_room_ = frames; }
 
@@ -86,7 +88,7 @@ class LoopPort final : public Port {
     tx_room_ -= tx_room_ == ~uint64_t{0} ? 0 : count;
     for (uint32_t i = 0; i < count; ++i) {
       LoopPort* to = destination(frames[i].head);
-      if (to == nullptr) continue;
+      if (to == nullptr || !fits_path(frames[i]) || !to->fits_path(frames[i])) continue;
       if (!faulty_) [[likely]] {
         to->arrive(frames[i]);
         continue;
@@ -111,6 +113,10 @@ class LoopPort final : public Port {
 
   void release(uint32_t, std::span<const RxFrame> frames) noexcept override {
     for (const RxFrame& frame : frames) free_.push_back(static_cast<std::byte*>(frame.buffer));
+  }
+
+  bool widen(uint32_t, RxFrame&, uint32_t bytes) noexcept override {
+    return bytes <= facts_.frame_bytes_max;
   }
 
   Result<uint32_t> attach(void*, uint64_t) override { return ++attached_; }
@@ -165,6 +171,10 @@ class LoopPort final : public Port {
     return nullptr;
   }
 
+  bool fits_path(const TxFrame& frame) const noexcept {
+    return path_bytes_ == 0 || frame.head_bytes + frame.body_bytes <= path_bytes_;
+  }
+
   Ring& ring_of(const std::byte* frame, uint32_t bytes) noexcept {
     if (rings_.size() == 1) return rings_[0];
     if (bytes < 38) return rings_[0];
@@ -212,6 +222,7 @@ class LoopPort final : public Port {
   LoopFaults faults_;
   Random faults_rng_;
   bool faulty_ = false;
+  uint32_t path_bytes_ = 0;
 };
 
 }  // namespace pinwire

@@ -152,6 +152,23 @@ class Node {
     return "";
   }
 
+  /// Polls until the driver has counted some of `name`.
+  std::string await_stat(const char* name) {
+    struct Reader final : StatSink {
+      void stat(const char* stat_name, uint64_t value) noexcept override {
+        if (std::strcmp(stat_name, wanted) == 0) found = value;
+      }
+      const char* wanted;
+      uint64_t found = 0;
+    } reader;
+    reader.wanted = name;
+    for (const double begin = now_s(); reader.found == 0; driver_->stats(reader)) {
+      if (std::string wrong = poll(); !wrong.empty()) return wrong;
+      if (now_s() - begin > kPatience) return std::string("never counted: ") + name;
+    }
+    return "";
+  }
+
   Driver& driver() { return *driver_; }
 
  private:

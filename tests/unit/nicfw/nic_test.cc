@@ -367,7 +367,13 @@ TEST(Nic, JumboFramesCarryMore) {
       group.post(0, put_work(1, source.data(), source.size(), target.data(), region.remote_key)));
   group.run(20);
   EXPECT_EQ(source, target);
-  EXPECT_LE(group.stat(0, "frames_sent"), 10u);
+  const uint64_t frames = group.stat(0, "frames_sent");  // with the probes of the path
+  target.assign(source.size(), 0);
+  ASSERT_TRUE(
+      group.post(0, put_work(1, source.data(), source.size(), target.data(), region.remote_key)));
+  group.run(20);
+  EXPECT_EQ(source, target);
+  EXPECT_LE(group.stat(0, "frames_sent"), frames + 10);
 }
 
 TEST(Nic, OpenSaysWhatIsWrong) {

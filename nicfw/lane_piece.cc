@@ -1,0 +1,156 @@
+// Frames longer than the path: cut by the sender, put together by the receiver (piece.h).
+#include <cstring>
+
+#include "core/base/mapped_copy.h"
+#include "nicfw/lane.h"
+
+namespace pinwire {
+namespace {
+
+/// An assembly without a new piece for so many frames of its peer is one that the peer has given up
+/// or sent whole. Far fewer than sequences, so that none meets a frame with its sequence again.
+constexpr uint64_t kAssemblyFramesMax = 1 << 20;
+
+/// Copies the records [offset, offset + bytes) of a frame in two parts. The body of a repetition
+/// may be gone: then the receiver has had it (snapshot_body()).
+void copy_records(std::byte* to, const SendSlot& slot, uint32_t offset, uint32_t bytes) noexcept {
+  const uint32_t own_bytes = slot.head_bytes - kRecordsOffset;
+  const uint32_t first = offset < own_bytes ? std::min(bytes, own_bytes - offset) : 0;
+  std::memcpy(to, slot.head + kRecordsOffset + offset, first);
+  if (first == bytes) return;
+  const std::byte* body = slot.body + (offset + first - own_bytes);
+  if (slot.volatile_body && slot.sends > 1) {
+    copy_if_mapped(to + first, body, bytes - first);
+  } else {
+    std::memcpy(to + first, body, bytes - first);
+  }
+}
+
+}  // namespace
+
+void Lane::make_pieces() {
+  const bool needs_pieces =
+      nic_.facts.frame_bytes_max > nic_.config.path_bytes && !nic_.facts.memory_medium;
+  if (!needs_pieces) return;
+  piece_frames_ = std::make_unique_for_overwrite<std::byte[]>(size_t{kBurst} * piece_stride());
+  assembly_bytes_ =
+      std::make_unique_for_overwrite<std::byte[]>(size_t{kAssemblies} * buffer_stride_);
+}
+
+/// Hands a frame that its flow has just sent to the port, in pieces. If the port does not take all
+/// of them, the frame counts as lost, and its repetition begins with the first that is missing.
+void Lane::stage_pieces(Peer& peer, const FrameHeader& header, bool again) noexcept {
+  SendFlow& send = peer.send[static_cast<size_t>(header.flow())];
+  Index index;
+  SendSlot& slot = slot_at(send, header.sequence, index);
+  want_wide(peer);
+  Piece piece{0, piece_step(peer.path_bytes), header.record_bytes};
+  const uint32_t count = piece.count();
+  dcheck(count > 1 && count <= kPiecesMax, "a frame in too many pieces", count);
+  if (slot.next_piece >= count) slot.next_piece = 0;
+  while (!port_busy_ && slot.next_piece < count) {
+    piece.index = slot.next_piece++;
+    stage_piece(peer, header, slot, piece);
+  }
+  if (slot.next_piece != count) {
+    mark_lost(send, header.sequence);
+    attend(peer);
+    return;
+  }
+  counters_.add(Count::kFramesInPieces);
+  if (again) counters_.add(Count::kRetransmits);
+}
+
+/// A congestion window counts frames: so many pieces at most are under way. The oldest frame never
+/// waits: its acknowledgement tells what has become of the others.
+[[gnu::cold]] bool Lane::pieces_must_wait(const Peer& peer, const SendFlow& send,
+                                          uint32_t sequence) noexcept {
+  Index index;
+  const SendSlot& slot = slot_at(send, sequence, index);
+  const uint32_t frame_bytes = slot.head_bytes + slot.body_bytes;
+  if (frame_bytes <= peer.path_bytes || sequence == send.una) return false;
+  const Piece first{0, piece_step(peer.path_bytes), frame_bytes - kRecordsOffset};
+  const uint32_t under_way = send.unsent - send.una - send.sacked - send.lost;
+  return under_way >= std::max(2u, peer.congestion.frames() / first.count());
+}
+
+void Lane::stage_piece(Peer& peer, const FrameHeader& whole, const SendSlot& slot,
+                       const Piece& piece) noexcept {
+  std::byte* frame = piece_frames_.get() + size_t{staged_count_} * piece_stride();
+  std::memcpy(frame, peer.encapsulation, kEncapsulationBytes);
+  encode_piece(frame + kRecordsOffset, piece);
+  copy_records(frame + kRecordsOffset + kPieceFieldsBytes, slot, piece.offset(), piece.bytes());
+  FrameHeader header = whole;
+  header.kind = FrameKind::kPiece;
+  header.flags = static_cast<uint8_t>(header.flags & ~kBodyUnhashed);
+  header.record_bytes = header.head_bytes =
+      static_cast<uint16_t>(kPieceFieldsBytes + piece.bytes());
+  const uint64_t head =
+      hash_head(keys_.hash, rank_of(peer), frame + kRecordsOffset, header.head_bytes);
+  finish_header(peer, frame, header, {.head = head});
+  staged_[staged_count_] = TxFrame{frame, kRecordsOffset + header.record_bytes, 0, nullptr, 0};
+  staged_what_[staged_count_] = {rank_of(peer), whole.sequence, whole.flow(), Staged::kPiece,
+                                 static_cast<uint8_t>(piece.index)};
+  if (++staged_count_ == tx_burst_) flush();
+}
+
+/// True: the frame is held. The frame that `frame` completes takes its place in the buffer.
+bool Lane::receive_piece(Peer& peer, FrameHeader& header, RxFrame& frame) noexcept {
+  Piece piece;
+  const uint32_t total_max = assembly_bytes_ ? peer.frame_bytes_max - kRecordsOffset : 0;
+  if (const Reject bad =
+          parse_piece(frame.data + kRecordsOffset, header.record_bytes, total_max, piece);
+      bad != Reject::kNone) {
+    counters_.add(bad);
+    return false;
+  }
+  const ReceiveFlow& receive = peer.receive[static_cast<size_t>(header.flow())];
+  const Arrival arrival = receive.classify(ahead_, header.sequence);
+  if (arrival != Arrival::kNew) {
+    turn_away(peer, header,
+              arrival == Arrival::kDuplicate ? Reject::kDuplicate : Reject::kSequence);
+    return false;
+  }
+  Assembly& assembly = assembly_for(peer, header, piece);
+  std::byte* records =
+      assembly_bytes_.get() + (&assembly - assemblies_) * ptrdiff_t{buffer_stride_};
+  std::memcpy(records + piece.offset(), frame.data + kRecordsOffset + kPieceFieldsBytes,
+              piece.bytes());
+  assembly.arrived |= uint64_t{1} << piece.index;
+  assembly.number = uint64_t{header.number_high} << 32 | header.number;
+  if (!assembly.is_whole()) return false;
+  assembly.arrived = 0;
+  const uint32_t bytes = kRecordsOffset + piece.total;
+  if (!nic_.port.widen(index_, frame, bytes)) {
+    counters_.add(Reject::kRefused);
+    return false;
+  }
+  std::memcpy(frame.data + kRecordsOffset, records, piece.total);
+  header.record_bytes = header.head_bytes = static_cast<uint16_t>(piece.total);
+  Judged judged;
+  judged.bad = judge(peer, header, frame.data + kRecordsOffset, judged.needs);
+  return take_records(peer, header, {frame.data, bytes, frame.checksum_good, frame.buffer}, judged);
+}
+
+/// The assembly that the piece belongs to; a new one takes the place of the oldest, whose sender
+/// then repeats its frame.
+Assembly& Lane::assembly_for(const Peer& peer, const FrameHeader& header,
+                             const Piece& piece) noexcept {
+  const Rank rank = rank_of(peer);
+  const uint64_t number = uint64_t{header.number_high} << 32 | header.number;
+  for (Assembly& assembly : assemblies_) {
+    const bool is_stale = assembly.peer == rank && number > assembly.number + kAssemblyFramesMax;
+    if (is_stale) assembly.arrived = 0;
+    if (assembly.is_of(rank, header, piece)) return assembly;
+  }
+  for (Assembly& assembly : assemblies_) {
+    if (assembly.arrived != 0) continue;
+    assembly = {rank, header.flow(), header.sequence, number, 0, piece.step, piece.total};
+    return assembly;
+  }
+  Assembly& oldest = assemblies_[next_assembly_++ % kAssemblies];
+  oldest = {rank, header.flow(), header.sequence, number, 0, piece.step, piece.total};
+  return oldest;
+}
+
+}  // namespace pinwire

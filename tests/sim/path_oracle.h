@@ -1,0 +1,41 @@
+// What a run promises where the path carries shorter frames than the ports: every rank whose frames
+// vanished says so once, no other rank says anything, and few frames vanish.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fabric.h"
+#include "nicfw/nic.h"
+#include "scenario.h"
+#include "verdict.h"
+
+namespace pinwire::sim {
+
+class PathOracle {
+ public:
+  explicit PathOracle(const Scenario& scenario) : scenario_(scenario), heard_(scenario.ranks) {}
+
+  /// Of one rank's driver.
+  NoticeSink& sink(Rank rank) { return heard_[rank]; }
+  /// At rest.
+  void check(const Fabric& fabric, Verdict& verdict) const;
+
+ private:
+  struct Heard final : NoticeSink {
+    void say(const char* sentence) noexcept override {
+      last = sentence;
+      ++count;
+    }
+    std::string last;
+    uint32_t count = 0;
+  };
+  bool is_certain() const noexcept;
+  uint64_t vanished_max() const noexcept;
+  bool must_speak(uint64_t vanished) const noexcept;
+
+  const Scenario& scenario_;
+  std::vector<Heard> heard_;
+};
+
+}  // namespace pinwire::sim

@@ -1,0 +1,296 @@
+// A path that carries shorter frames than the ports at its ends: it is found, said once, and
+// everything passes (finding R20: 86,105 repeats in 600 s, and no word).
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+
+#include "tests/support/nic_group.h"
+
+namespace pinwire {
+namespace {
+
+constexpr auto kRequest = MessageClass::kRequest;
+constexpr uint64_t kSecond = 1'000'000'000;
+constexpr uint64_t kMillisecond = 1'000'000;
+constexpr uint32_t kPortBytes = 9014;
+constexpr uint32_t kPathBytes = 1514;
+
+struct Heard final : NoticeSink {
+  std::vector<std::string> sentences;
+  void say(const char* sentence) noexcept override { sentences.emplace_back(sentence); }
+};
+
+/// Two ranks with ports for frames of 9,014 bytes.
+class NicPath : public testing::Test {
+ protected:
+  explicit NicPath(uint32_t lanes = 1)
+      : group({.frame_bytes_max = kPortBytes, .lanes = lanes, .config = {.notices = &heard}}) {}
+
+  void narrow() { group.port(1).set_path_bytes(kPathBytes); }
+  void widen() { group.port(1).set_path_bytes(0); }
+
+  /// Puts `bytes` from rank 0 into rank 1; the virtual time that it took.
+  uint64_t put(size_t bytes, uint8_t flags = 0) {
+    const auto source = byte_pattern(bytes, bytes + flags);
+    std::vector<uint8_t> target(bytes);
+    const Region region = group.pin(1, target.data(), bytes);
+    Work work = put_work(1, source.data(), bytes, target.data(), region.remote_key);
+    work.flags = flags;
+    for (int i = 0; i < 100 && !group.post(0, work); ++i) group.run(1, 0, 10'000);
+    const uint64_t took_ns = wait_for_done(10 * kSecond);
+    EXPECT_EQ(source, target);
+    EXPECT_TRUE(group.nic(1).unpin(region).ok());
+    return took_ns;
+  }
+
+  uint64_t wait_for_done(uint64_t limit_ns) {
+    uint64_t waited_ns = 0;
+    constexpr uint64_t kStepNs = 10'000;
+    while (group.dones(0).empty() && waited_ns < limit_ns) {
+      group.run(1, 0, kStepNs);
+      waited_ns += kStepNs;
+    }
+    EXPECT_LT(waited_ns, limit_ns) << "it never ended";
+    return waited_ns;
+  }
+
+  /// Sends `bytes` from rank 0, and returns what rank 1 got.
+  std::vector<uint8_t> send(const std::vector<uint8_t>& payload, uint8_t flags) {
+    Work work = send_work(1, kRequest, nullptr, 0);
+    work.flags = flags;
+    work.local = const_cast<uint8_t*>(payload.data());
+    work.bytes = payload.size();
+    EXPECT_TRUE(group.post(0, work));
+    std::vector<uint8_t> got;
+    for (int i = 0; i < 100'000 && got.empty(); ++i) {
+      group.poll(0);
+      Recv recv[1];
+      if (group.nic(1).recv(0, RecvFilter::kAll, recv) == 1) {
+        const auto* first = reinterpret_cast<const uint8_t*>(recv[0].data);
+        got.assign(first, first + recv[0].bytes);
+        group.nic(1).give_back(0, recv);
+      }
+      group.clock().advance(10'000);
+    }
+    for (int i = 0; i < 100'000 && !group.nic(0).drained(0); ++i) group.run(1, 0, 10'000);
+    group.dones(0);
+    return got;
+  }
+
+  Heard heard;
+  NicGroup group;
+};
+
+TEST_F(NicPath, AnAnsweredProbeOpensThePath) {
+  put(80'000);
+  EXPECT_EQ(group.stat(0, "path_probes"), 2u);
+  const uint64_t frames = group.stat(0, "frames_sent");
+  put(80'000);
+  EXPECT_LE(group.stat(0, "frames_sent"), frames + 10);
+  EXPECT_EQ(group.stat(0, "path_probes"), 2u);
+  EXPECT_EQ(group.stat(0, "retransmits"), 0u);
+  EXPECT_TRUE(heard.sentences.empty());
+}
+
+TEST_F(NicPath, SmallTrafficProbesNothing) {
+  put(1'000);
+  EXPECT_EQ(send(byte_pattern(1'000), 0).size(), 1'000u);
+  EXPECT_EQ(group.stat(0, "path_probes"), 0u);
+}
+
+TEST_F(NicPath, R20ANarrowPathIsSaidAndRepeatsNothing) {
+  narrow();
+  EXPECT_LT(put(64 * 1024), kMillisecond);
+  group.run(10'000, 0, 10'000);
+  EXPECT_EQ(group.stat(0, "retransmits"), 0u);
+  EXPECT_EQ(group.stat(0, "path_holes"), 1u);
+  EXPECT_LE(group.stat(0, "path_probes"), 16u);
+  ASSERT_EQ(heard.sentences.size(), 1u);
+  for (const char* part :
+       {"9014 bytes from rank 0", "rank 1", "1514 bytes", "GASNET_DPDK_MTU=1500"})
+    EXPECT_NE(heard.sentences[0].find(part), std::string::npos) << heard.sentences[0];
+  EXPECT_LT(put(1 << 20), kSecond / 10);
+  EXPECT_EQ(group.stat(0, "retransmits"), 0u);
+  EXPECT_EQ(heard.sentences.size(), 1u);
+  EXPECT_EQ(group.nic(0).failure(), nullptr);
+}
+
+TEST_F(NicPath, EverythingPassesANarrowPath) {
+  narrow();
+  const uint64_t message_bytes_max = group.nic(0).caps().send_bytes_max;
+  for (const uint64_t bytes :
+       {uint64_t{1'410}, uint64_t{1'411}, uint64_t{5'000}, message_bytes_max}) {
+    for (const uint8_t flags : {uint8_t{0}, uint8_t{kWorkCopied}, uint8_t{kWorkSilent}}) {
+      const auto payload = byte_pattern(bytes, bytes);
+      EXPECT_EQ(send(payload, flags), payload);
+    }
+  }
+  put(group.nic(0).caps().copied_bytes_max, kWorkCopied);
+  put(5'000, kWorkCopied);
+  put(group.nic(0).caps().copied_bytes_max - 1, kWorkCopied);
+  EXPECT_EQ(group.stat(0, "retransmits"), 0u);
+  EXPECT_GT(group.stat(0, "frames_in_pieces"), 0u);
+}
+
+TEST_F(NicPath, GetsPassANarrowPath) {
+  narrow();
+  auto source = byte_pattern(100'000);
+  std::vector<uint8_t> target(source.size());
+  const Region region = group.pin(1, source.data(), source.size());
+  ASSERT_TRUE(
+      group.post(0, get_work(1, target.data(), target.size(), source.data(), region.remote_key)));
+  EXPECT_LT(wait_for_done(kSecond), kMillisecond);
+  EXPECT_EQ(source, target);
+  group.run(10'000, 0, 10'000);
+  EXPECT_EQ(group.stat(1, "path_holes"), 1u);
+  EXPECT_EQ(group.stat(0, "path_holes"), 0u);
+}
+
+TEST_F(NicPath, APathThatNarrowsLaterIsFoundByWhatItLoses) {
+  put(80'000);
+  group.run(1'000, 0, 10'000);
+  narrow();
+  EXPECT_LT(put(1 << 20), kSecond / 2);
+  EXPECT_EQ(send(byte_pattern(8'000), 0), byte_pattern(8'000));
+  group.run(10'000, 0, 10'000);
+  EXPECT_EQ(heard.sentences.size(), 1u);
+  // Each long frame that was on its way, and a few more of the first ones.
+  EXPECT_LE(group.stat(0, "retransmits"), (1u << 20) / 8'000 + 20);
+}
+
+TEST_F(NicPath, APathThatWidensLaterIsFound) {
+  narrow();
+  put(80'000);
+  group.run(10'000, 0, 10'000);
+  ASSERT_EQ(heard.sentences.size(), 1u);
+  widen();
+  group.clock().advance(10 * kSecond);
+  group.run(10);
+  put(80'000);
+  const uint64_t frames = group.stat(0, "frames_sent");
+  put(80'000);
+  EXPECT_LE(group.stat(0, "frames_sent"), frames + 10);
+}
+
+/// A rank that computes answers no probe, and gets few.
+TEST_F(NicPath, AComputingPeerIsNoNarrowPath) {
+  const auto source = byte_pattern(80'000);
+  std::vector<uint8_t> target(source.size());
+  const Region region = group.pin(1, target.data(), target.size());
+  ASSERT_TRUE(
+      group.post(0, put_work(1, source.data(), source.size(), target.data(), region.remote_key)));
+  for (int i = 0; i < 40'000; ++i) {
+    group.poll(0);
+    group.clock().advance(kMillisecond);
+  }
+  EXPECT_LE(group.stat(0, "path_probes"), 60u);
+  EXPECT_TRUE(group.nic(0).failure() == nullptr);
+  EXPECT_LT(wait_for_done(kSecond), 100 * kMillisecond);
+  EXPECT_TRUE(heard.sentences.empty());
+  const uint64_t frames = group.stat(0, "frames_sent");
+  put(80'000);
+  EXPECT_LE(group.stat(0, "frames_sent"), frames + 10);
+}
+
+/// Until the path is judged the lane wakes by itself; it holds up nobody's exit.
+TEST_F(NicPath, ALaneThatProbesSleepsWithATimer) {
+  narrow();
+  put(80'000);
+  group.run(10);
+  EXPECT_TRUE(group.nic(0).drained(0));
+  EXPECT_EQ(group.nic(0).arm(0), Armed::kTimed);
+  group.run(10'000, 0, 10'000);
+  EXPECT_EQ(group.nic(0).arm(0), Armed::kArmed);
+}
+
+TEST_F(NicPath, RandomLossLeavesAnOpenPathOpen) {
+  put(80'000);
+  group.set_faults({.loss = 0.05});
+  for (int i = 0; i < 50; ++i) put(200'000);
+  group.set_faults({});
+  group.run(10'000, 0, 10'000);
+  EXPECT_TRUE(heard.sentences.empty());
+  const uint64_t frames = group.stat(0, "frames_sent");
+  put(80'000);
+  EXPECT_LE(group.stat(0, "frames_sent"), frames + 10);
+}
+
+/// More frames are incomplete at once than the receiver has memory for.
+TEST_F(NicPath, PiecesPassAPathThatLosesThem) {
+  narrow();
+  group.set_faults({.loss = 0.2, .duplicate = 0.1, .reorder = 0.2, .corrupt = 0.02});
+  for (const uint64_t bytes : {500'000u, 100'000u, 700'000u}) put(bytes, kWorkCopied);
+  for (int i = 0; i < 20; ++i)
+    EXPECT_EQ(send(byte_pattern(8'000), kWorkCopied), byte_pattern(8'000));
+}
+
+/// A port that never takes all pieces of a frame at once, and one whose burst is smaller.
+TEST_F(NicPath, PiecesPassAPortThatTakesFew) {
+  narrow();
+  const auto payload = byte_pattern(8'900);
+  Work work = send_work(1, kRequest, nullptr, 0);
+  work.local = const_cast<uint8_t*>(payload.data());
+  work.bytes = payload.size();
+  group.port(0).set_tx_room(3);
+  ASSERT_TRUE(group.post(0, work));
+  size_t got = 0;
+  for (int i = 0; i < 8 && got == 0; ++i) {
+    group.port(0).set_tx_room(3);
+    group.poll(0);
+    got = group.poll(1).size();
+  }
+  EXPECT_EQ(got, 1u);
+  group.port(0).set_tx_room(~uint64_t{0});
+  group.run(1'000, 0, 10'000);
+  EXPECT_TRUE(group.nic(0).drained(0));
+  EXPECT_EQ(group.port(1).free_buffers(), 256u);
+}
+
+TEST(NicPathOfTwoLanes, OneSentenceIsEnough) {
+  Heard heard;
+  NicGroup group(
+      {.ranks = 3, .frame_bytes_max = kPortBytes, .lanes = 2, .config = {.notices = &heard}});
+  for (uint32_t rank = 0; rank < 3; ++rank) group.port(rank).set_path_bytes(kPathBytes);
+  const auto payload = byte_pattern(8'000);
+  for (uint32_t lane = 0; lane < 2; ++lane) {
+    for (Rank peer : {1u, 2u}) {
+      Work work = send_work(peer, kRequest, nullptr, 0);
+      work.local = const_cast<uint8_t*>(payload.data());
+      work.bytes = payload.size();
+      ASSERT_EQ(group.nic(0).post(lane, {&work, 1}), 1u);
+    }
+  }
+  for (int i = 0; i < 10'000; ++i) {
+    for (uint32_t rank = 0; rank < 3; ++rank) {
+      for (uint32_t lane = 0; lane < 2; ++lane) group.poll(rank, RecvFilter::kAll, lane);
+    }
+    group.clock().advance(10'000);
+  }
+  EXPECT_EQ(group.stat(0, "path_holes"), 4u);
+  EXPECT_EQ(heard.sentences.size(), 1u);
+}
+
+TEST(NicPathNotProbed, OverMemoryAndBetweenSmallPorts) {
+  for (const bool is_memory : {false, true}) {
+    NicGroup group({.frame_bytes_max = is_memory ? kPortBytes : kPathBytes,
+                    .memory_medium = {is_memory, is_memory}});
+    const auto source = byte_pattern(80'000);
+    std::vector<uint8_t> target(source.size());
+    const Region region = group.pin(1, target.data(), target.size());
+    ASSERT_TRUE(
+        group.post(0, put_work(1, source.data(), source.size(), target.data(), region.remote_key)));
+    for (int i = 0; i < 10; ++i) {  // long frames that are lost do not cast a doubt on it, either
+      group.poll(0);
+      group.port(1).lose_waiting();
+      group.clock().advance(10'000'000);
+    }
+    group.run(10'000, 0, 100'000);
+    EXPECT_EQ(source, target);
+    EXPECT_EQ(group.stat(0, "path_probes"), 0u);
+    EXPECT_EQ(group.stat(0, "frames_in_pieces"), 0u);
+  }
+}
+
+}  // namespace
+}  // namespace pinwire
