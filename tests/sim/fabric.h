@@ -12,7 +12,7 @@ namespace pinwire::sim {
 
 struct FabricCounts {
   uint64_t sent, delivered, lost, partitioned, duplicated, corrupted, truncated, overrun,
-      unbuffered, oversized, injected;
+      unbuffered, oversized, injected, detoured;
 };
 
 class Fabric final : public EventTarget {
@@ -34,7 +34,8 @@ class Fabric final : public EventTarget {
   uint64_t bytes_sent() const noexcept { return bytes_sent_; }
   uint32_t in_flight() const noexcept { return in_flight_; }
   uint64_t last_sent_ns() const noexcept { return last_sent_ns_; }
-  /// Genuine frames seen lately, undamaged: what a stranger on the wire may have recorded.
+  /// Genuine frames seen lately, undamaged: what a stranger on the wire may have recorded. Some
+  /// never arrived.
   struct Recorded {
     Rank to;
     std::vector<std::byte> bytes;
@@ -56,6 +57,7 @@ class Fabric final : public EventTarget {
   bool partitioned(Rank from, Rank to) const;
   uint32_t launch(Rank from, Rank to, const TxFrame& frame, const Copy& copy);
   void leave_switch(uint32_t flight);
+  void record(Rank to, std::vector<std::byte> frame);
   void arrive(Flight& flight);
   static void take_body(Flight& flight);
 
