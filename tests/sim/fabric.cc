@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ether.h"
+#include "repeats.h"
 
 namespace pinwire::sim {
 namespace {
@@ -162,6 +163,8 @@ void Fabric::arrive(Flight& flight) {
   ++(taken ? counts_.delivered : counts_.unbuffered);
   if (taken && hook_ != nullptr) hook_(context_, flight.to);
 }
+
+void Fabric::note_full(uint64_t ns) { counts_.mute_timeouts += Repeats::timeouts_of(ns); }
 
 void Fabric::record(Rank to, std::vector<std::byte> frame) {
   if (recorded_.size() >= kRecordedMax) recorded_.pop_front();

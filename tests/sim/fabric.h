@@ -13,6 +13,7 @@ namespace pinwire::sim {
 struct FabricCounts {
   uint64_t sent, delivered, lost, partitioned, duplicated, corrupted, truncated, overrun,
       unbuffered, oversized, injected, detoured;
+  uint64_t mute_timeouts;  ///< that ports explain which were full for a while
 };
 
 class Fabric final : public EventTarget {
@@ -31,6 +32,8 @@ class Fabric final : public EventTarget {
   /// Who wants to know that a port got a frame (to wake its rank).
   void on_delivery(void (*hook)(void*, Rank), void* context) { hook_ = hook, context_ = context; }
   const FabricCounts& counts() const noexcept { return counts_; }
+  /// A port will take no frame for `ns`.
+  void note_full(uint64_t ns);
   uint64_t bytes_sent() const noexcept { return bytes_sent_; }
   uint32_t in_flight() const noexcept { return in_flight_; }
   uint64_t last_sent_ns() const noexcept { return last_sent_ns_; }

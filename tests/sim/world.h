@@ -10,6 +10,7 @@
 #include "cluster.h"
 #include "fabric.h"
 #include "hostile.h"
+#include "repeats.h"
 
 namespace pinwire::sim {
 
@@ -34,6 +35,9 @@ class World final : public EventTarget {
   const Fabric& fabric() const noexcept { return fabric_; }
   /// The greatest share of its deadline that an operation took.
   double worst_share() const noexcept { return cluster_.deadlines.worst_share(); }
+  /// What was repeated, and why it may have been.
+  const Repeats& repeats() const noexcept { return repeats_; }
+  Repeats::Counted counted() const;
   Verdict& verdict() noexcept { return verdict_; }
   Fabric& fabric() noexcept { return fabric_; }
   Cluster& cluster() noexcept { return cluster_; }
@@ -50,6 +54,7 @@ class World final : public EventTarget {
     uint64_t absent_until_ns = 0;
     uint32_t posts_left = 0;  ///< turns without a poll that are still to come
     bool absent = false;      ///< it computes: arrivals do not wake it
+    bool deaf = false;        ///< it was absent, or posted without a poll, since its last poll
   };
   void open();
   void work();
@@ -68,6 +73,7 @@ class World final : public EventTarget {
   void check_alive();
   std::string states() const;
   void check_at_rest(Rank rank);
+  void check_repeats();
   void check_failure(Rank rank);
   void start_crime();
   bool crime_solved();
@@ -80,6 +86,7 @@ class World final : public EventTarget {
   Verdict verdict_;
   Fabric fabric_;
   Cluster cluster_;
+  Repeats repeats_;
   DriverMaker maker_;
   Random random_;
   std::vector<std::unique_ptr<Driver>> drivers_;
