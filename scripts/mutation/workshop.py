@@ -16,6 +16,7 @@ TICK_S, LOOK_S = 0.05, 0.5
 IDLE_LIMIT_S = 120  # without any progress in CPU time
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 BUILD_LIMIT_S = 3600
+PREPARE_JOBS = 2  # a mutant changes one file, mostly
 OPTIONS = ["-Dbuildtype=plain", "-Doptimization=1", "-Ddebug=false", "-Dchecks=true", "-Dbench=false"]
 
 
@@ -121,7 +122,7 @@ class Workshop:
 
     def make(self, targets, is_mutant=False):
         """What a mutant compiles to is of no use to the compiler's cache."""
-        return self.run(["ninja", "-C", str(self.build), "-j", "1", *sorted(set(targets))], BUILD_LIMIT_S,
+        return self.run(["ninja", "-C", str(self.build), "-j", "1" if is_mutant else str(PREPARE_JOBS), *sorted(set(targets))], BUILD_LIMIT_S,
                         {"CCACHE_READONLY": "1"} if is_mutant else {})
 
     def original(self, file):

@@ -137,6 +137,34 @@ class Verdicts(WorkshopCase):
         self.assertIn("equivalent same: Nothing reads it.", out)
 
 
+class Slices(WorkshopCase):
+    def test_a_slice_has_written_and_generated_mutants_and_can_be_made_again(self):
+        self.write("tests/mutants/a.toml", GROW_LESS)
+        status, out = self.mutants("--slice", "6", "--seed", "7")
+        self.assertEqual(status, 0, out)
+        self.assertIn("again: scripts/mutants --slice 6 --seed 7", out)
+        self.assertIn("killed less", out)
+        self.assertRegex(out, r"killed grow.cc:\d+: ")
+        names = [line.split(":")[0] for line in out.splitlines() if "grow.cc:" in line]
+        self.assertEqual(names, [line.split(":")[0] for line in self.mutants("--slice", "6", "--seed", "7")[1].splitlines() if "grow.cc:" in line])
+
+    def test_a_slice_fails_with_a_written_survivor(self):
+        self.write("tests/mutants/a.toml", row("unseen", "words > 5", "words > 6"))
+        status, out = self.mutants("--slice", "8", "--seed", "7")
+        self.assertEqual(status, 1, out)
+
+    def test_a_slice_ends_when_its_time_is_up(self):
+        self.write("tests/mutants/a.toml", GROW_LESS)
+        status, out = self.mutants("--slice", "6", "--seconds", "0")
+        self.assertIn("the time is up: ", out)
+        self.assertIn(status, (0, 1), out)
+
+    def test_the_seed_of_a_commit_is_a_number(self):
+        self.write("tests/mutants/a.toml", GROW_LESS)
+        out = self.mutants("--slice", "2", "--seed", "commit", "--seconds", "0")[1]
+        self.assertRegex(out, r"again: scripts/mutants --slice 2 --seed \d+")
+
+
 class Failures(WorkshopCase):
     def test_a_pattern_that_applies_no_more(self):
         for before in ("i < 4", "grown"):

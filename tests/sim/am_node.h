@@ -50,6 +50,7 @@ struct AmWorld::Node {
   uint64_t next_ns = 0;
   uint32_t generation = 0;
   bool absent = false;
+  uint32_t absences_left = 0;
   bool sent_all = false;
   /// Sources of LongAsync: the library's until the handler has run.
   struct Lent {

@@ -32,6 +32,7 @@ void AmWorld::open() {
   const uint64_t job_key = random_.next() | 1;
   for (Rank rank = 0; rank < scenario_.ranks; ++rank) {
     auto& node = *nodes_.emplace_back(std::make_unique<Node>(scenario_.seed * 4096 + rank));
+    if (rank >= scenario_.ranks - scenario_.absent_ranks) node.absences_left = scenario_.absences;
     node.memory = std::make_unique<Memory>(rank, scenario_, 0, shadow_.image(rank));
     NicConfig config = scenario_.nic;
     config.seed += rank;

@@ -1,6 +1,7 @@
 #include "am_world.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "am/by_message.h"
@@ -14,6 +15,7 @@ namespace {
 constexpr uint64_t kQuietNs = 200'000'000;
 constexpr uint64_t kQuietWaitNs = 10'000'000'000;
 constexpr uint64_t kIdleNsMax = 1'000'000;
+constexpr double kAbsenceChance = 0.02;  ///< that a rank computes after a turn
 
 /// A Medium carries 512 bytes at least (C1-130).
 Scenario with_room_for_messages(Scenario scenario) {
@@ -88,7 +90,7 @@ bool AmWorld::run() {
     }
     if (finished_ns == 0 && finished()) finished_ns = schedule_.now();
     if (finished_ns == 0) {
-      if (schedule_.now() > last_progress_ns_ + scenario_.stuck_ns) {
+      if (schedule_.now() > std::max(last_progress_ns_, absent_until_ns_) + scenario_.stuck_ns) {
         verdict_.fail("no handler ran for %lu ms, %lu messages are missing",
                       scenario_.stuck_ns / 1'000'000, ledger_.missing());
       }
@@ -148,8 +150,24 @@ void AmWorld::pause(Rank rank, bool moved) {
     node.absent = true;
     pause_ns = 1 + random_.below(scenario_.stall_ns_max);
   }
+  if (node.absences_left > 0 && random_.chance(kAbsenceChance)) {
+    --node.absences_left;
+    node.absent = true;
+    pause_ns = draw_absence();
+    absent_until_ns_ = std::max(absent_until_ns_, schedule_.now() + pause_ns);
+  }
   poll_at(rank, schedule_.now() + pause_ns);
   node.fiber->suspend();
+}
+
+/// Nobody polls for a rank that computes here, so it is back before its peers give it up.
+uint64_t AmWorld::draw_absence() {
+  const uint64_t longest_ns = std::min(scenario_.absence_ns_max, scenario_.nic.peer_timeout_ns / 2);
+  const double magnitudes =
+      std::log(static_cast<double>(longest_ns) / static_cast<double>(scenario_.absence_ns_min));
+  const double share = static_cast<double>(random_.below(1'000'000)) / 1e6;
+  return static_cast<uint64_t>(static_cast<double>(scenario_.absence_ns_min) *
+                               std::exp(share * magnitudes));
 }
 
 void AmWorld::wake(Rank rank) {

@@ -43,6 +43,7 @@ class AmWorld final : public EventTarget {
   void exchange(Node& node);
   void run_node(Rank rank);
   void pause(Rank rank, bool moved);
+  uint64_t draw_absence();
   void poll_at(Rank rank, uint64_t time_ns);
   void wake(Rank rank);
   void program(Rank rank);
@@ -64,6 +65,7 @@ class AmWorld final : public EventTarget {
   Random random_;
   std::vector<std::unique_ptr<Node>> nodes_;
   uint64_t last_progress_ns_ = 0;
+  uint64_t absent_until_ns_ = 0;  ///< the last rank that computes is back
   uint64_t runs_seen_ = 0;
   bool over_ = false;
 };

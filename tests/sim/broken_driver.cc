@@ -22,13 +22,13 @@ bool adds(const Work& work) {
 
 const char* break_name(Break what) noexcept {
   constexpr std::array<const char*, static_cast<size_t>(Break::kCount)> kNames = {
-      "nothing",        "drop_message",       "duplicate_message", "alter_message",
-      "reroute",        "change_held",        "request_as_reply",  "drop_done",
-      "duplicate_done", "early_done",         "lose_put",          "tear_put",
-      "repeat_put",     "stray_put",          "alter_get",         "repeat_atomic",
-      "skip_atomic",    "message_before_put", "pass_fence",        "take_refused",
-      "forge_message",  "declare_dead",       "never_drained",     "keep_lent",
-      "delay_operation"};
+      "nothing",         "drop_message",       "duplicate_message", "alter_message",
+      "reroute",         "change_held",        "request_as_reply",  "drop_done",
+      "duplicate_done",  "early_done",         "lose_put",          "tear_put",
+      "repeat_put",      "stray_put",          "alter_get",         "repeat_atomic",
+      "skip_atomic",     "message_before_put", "pass_fence",        "take_refused",
+      "forge_message",   "declare_dead",       "never_drained",     "keep_lent",
+      "delay_operation", "repeat_in_vain"};
   return kNames[static_cast<size_t>(what)];
 }
 
@@ -97,7 +97,9 @@ uint32_t BrokenDriver::post_one(uint32_t lane, Work work) noexcept {
   } else {
     strike(Break::kNeverDrained);
     strike(Break::kDeclareDead);
+    strike(Break::kRepeatInVain);
   }
+  if (broken_ && what_ == Break::kRepeatInVain) ++repeats_;
   return whole_->post(lane, {&work, 1});
 }
 
@@ -132,6 +134,11 @@ void BrokenDriver::take_back(uint32_t lane, const Lent& lent) noexcept {
 
 bool BrokenDriver::drained(uint32_t lane) const noexcept {
   return whole_->drained(lane) && !(broken_ && what_ == Break::kNeverDrained);
+}
+
+void BrokenDriver::stats(StatSink& sink) const noexcept {
+  whole_->stats(sink);
+  if (what_ == Break::kRepeatInVain) sink.stat("retransmits", repeats_);
 }
 
 const Failure* BrokenDriver::failure() const noexcept {

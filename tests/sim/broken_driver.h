@@ -37,6 +37,7 @@ enum class Break : uint8_t {
   kNeverDrained,    ///< something waits for ever, and holds up the exit
   kKeepLent,        ///< memory that was lent never comes back
   kDelayOperation,  ///< one operation comes much later than all that were posted after it
+  kRepeatInVain,    ///< from then on each operation is sent twice
   kCount,
 };
 const char* break_name(Break what) noexcept;
@@ -56,6 +57,8 @@ class BrokenDriver final : public ForwardingDriver {
   bool drained(uint32_t lane) const noexcept override;
   const Failure* failure() const noexcept override;
   bool idle(uint32_t lane) const noexcept override { return whole_->idle(lane) && early_.empty(); }
+
+  void stats(StatSink& sink) const noexcept override;
 
   bool broken() const noexcept { return broken_; }
 
@@ -79,6 +82,7 @@ class BrokenDriver final : public ForwardingDriver {
   std::array<std::byte, 8> scratch_{};
   Work delayed_{};
   uint32_t delay_polls_ = 0;
+  uint64_t repeats_ = 0;
   Failure dead_{0, WorkStatus::kUnreachable, "a peer that polls is taken for dead"};
 };
 

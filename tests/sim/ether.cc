@@ -75,6 +75,13 @@ uint16_t udp_destination_port(std::span<const std::byte> frame) {
   return static_cast<uint16_t>(word_at(frame, kIp + ip_bytes(frame) + 2));
 }
 
+void write_lengths(std::span<std::byte> frame) {
+  const auto bytes = static_cast<uint32_t>(frame.size());
+  const auto header = static_cast<uint32_t>(ip_bytes(frame));
+  put_word(frame, kIp + 2, bytes - static_cast<uint32_t>(kIp));
+  put_word(frame, kIp + header + 4, bytes - static_cast<uint32_t>(kIp) - header);
+}
+
 void write_checksums(std::span<std::byte> frame) {
   if (!is_udp(frame)) return;
   const size_t header = ip_bytes(frame);

@@ -22,6 +22,8 @@ bool is_udp(std::span<const std::byte> frame);
 /// Of a frame for which is_udp() holds.
 uint16_t udp_destination_port(std::span<const std::byte> frame);
 
+/// Makes the lengths of IPv4 and UDP say what the frame has.
+void write_lengths(std::span<std::byte> frame);
 /// What a device with checksum offload does on transmit; leaves other frames alone.
 void write_checksums(std::span<std::byte> frame);
 /// What such a device checks on receive; false also for frames that are not IPv4 UDP.

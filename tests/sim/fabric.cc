@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ether.h"
+#include "repeats.h"
 
 namespace pinwire::sim {
 namespace {
@@ -81,6 +82,12 @@ uint64_t Fabric::send(Rank from, const TxFrame& frame) {
   counts_.partitioned += cut_off;
   counts_.lost += fate.copies == 0;
   counts_.duplicated += fate.copies == 2;
+  for (uint32_t i = 0; i < fate.copies; ++i) counts_.detoured += fate.copy[i].detour;
+  if (scenario_.hostile && fate.copies == 0) {
+    std::vector<std::byte> whole(frame.head, frame.head + frame.head_bytes);
+    whole.insert(whole.end(), frame.body, frame.body + frame.body_bytes);
+    record(to, std::move(whole));
+  }
   for (uint32_t i = 0; i < fate.copies && !cut_off && !oversized; ++i) {
     const uint32_t flight = launch(from, to, frame, fate.copy[i]);
     schedule_.at(departure_ns + fate.copy[i].delay_ns, *this, flight);
@@ -155,10 +162,7 @@ void Fabric::arrive(Flight& flight) {
   if (flight.bytes.size() < kEtherBytesMin) {
     flight.bytes.resize(kEtherBytesMin, static_cast<std::byte>(random_.next()));
   }
-  if (scenario_.hostile) {
-    if (recorded_.size() >= kRecordedMax) recorded_.pop_front();
-    recorded_.push_back({flight.to, flight.bytes});
-  }
+  if (scenario_.hostile) record(flight.to, flight.bytes);
   if (flight.corrupt) flip_bits(flight.bytes, random_);
   if (flight.truncate) cut_tail(flight.bytes, random_);
   counts_.corrupted += flight.corrupt;
@@ -166,6 +170,13 @@ void Fabric::arrive(Flight& flight) {
   const bool taken = ports_[flight.to]->deliver(flight.bytes);
   ++(taken ? counts_.delivered : counts_.unbuffered);
   if (taken && hook_ != nullptr) hook_(context_, flight.to);
+}
+
+void Fabric::note_full(uint64_t ns) { counts_.mute_timeouts += Repeats::timeouts_of(ns); }
+
+void Fabric::record(Rank to, std::vector<std::byte> frame) {
+  if (recorded_.size() >= kRecordedMax) recorded_.pop_front();
+  recorded_.push_back({to, std::move(frame)});
 }
 
 void Fabric::inject(Rank to, std::span<const std::byte> frame) {

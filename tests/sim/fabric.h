@@ -12,7 +12,8 @@ namespace pinwire::sim {
 
 struct FabricCounts {
   uint64_t sent, delivered, lost, partitioned, duplicated, corrupted, truncated, overrun,
-      unbuffered, oversized, injected;
+      unbuffered, oversized, injected, detoured;
+  uint64_t mute_timeouts;  ///< that ports explain which were full for a while
 };
 
 class Fabric final : public EventTarget {
@@ -33,10 +34,13 @@ class Fabric final : public EventTarget {
   const FabricCounts& counts() const noexcept { return counts_; }
   /// Frames of this rank that the path was too narrow for.
   uint64_t oversized_from(Rank from) const noexcept { return oversized_from_[from]; }
+  /// A port will take no frame for `ns`.
+  void note_full(uint64_t ns);
   uint64_t bytes_sent() const noexcept { return bytes_sent_; }
   uint32_t in_flight() const noexcept { return in_flight_; }
   uint64_t last_sent_ns() const noexcept { return last_sent_ns_; }
-  /// Genuine frames seen lately, undamaged: what a stranger on the wire may have recorded.
+  /// Genuine frames seen lately, undamaged: what a stranger on the wire may have recorded. Some
+  /// never arrived.
   struct Recorded {
     Rank to;
     std::vector<std::byte> bytes;
@@ -59,6 +63,7 @@ class Fabric final : public EventTarget {
   bool is_oversized(uint64_t bytes) const;
   uint32_t launch(Rank from, Rank to, const TxFrame& frame, const Copy& copy);
   void leave_switch(uint32_t flight);
+  void record(Rank to, std::vector<std::byte> frame);
   void arrive(Flight& flight);
   static void take_body(Flight& flight);
 

@@ -21,9 +21,10 @@ LinkDice::LinkDice(const LinkFaults& faults, bool asymmetric, Random& random) : 
 }
 
 Copy LinkDice::travel(Random& random) const {
-  Copy copy{.delay_ns = faults_.delay_ns, .corrupt = false, .truncate = false};
+  Copy copy{.delay_ns = faults_.delay_ns, .corrupt = false, .truncate = false, .detour = false};
   if (faults_.jitter_ns > 0) copy.delay_ns += random.below(faults_.jitter_ns);
-  if (random.chance(faults_.reorder)) copy.delay_ns += random.below(faults_.detour_ns);
+  copy.detour = random.chance(faults_.reorder);
+  if (copy.detour) copy.delay_ns += random.below(faults_.detour_ns);
   copy.corrupt = random.chance(faults_.corrupt);
   copy.truncate = random.chance(faults_.truncate);
   return copy;

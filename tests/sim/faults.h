@@ -15,6 +15,7 @@ struct Copy {
   uint64_t delay_ns;
   bool corrupt;
   bool truncate;
+  bool detour;
 };
 
 struct Fate {

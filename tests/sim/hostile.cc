@@ -3,7 +3,10 @@
 #include <array>
 #include <cstring>
 
+#include "core/base/bits.h"
 #include "ether.h"
+#include "nicfw/bytes.h"
+#include "nicfw/wire.h"
 #include "pattern.h"
 #include "world.h"
 
@@ -11,9 +14,32 @@ namespace pinwire::sim {
 namespace {
 
 constexpr uint64_t kPauseNsMax = 3'000;
-constexpr size_t kEncapsulationBytes = 42;  ///< Ethernet, IPv4, UDP
 constexpr size_t kKeyedBytes = 54;  ///< behind them: a frame's header, all of it under its tag
 constexpr size_t kMemoryBytes = 4096;
+
+// What nicfw/wire.h says of a frame's lengths.
+constexpr size_t kRecordBytesAt = 68;
+constexpr size_t kCheckedBytesAt = 70;
+constexpr size_t kRecordsAt = kEncapsulationBytes + kKeyedBytes;
+static_assert(kRecordsAt == kRecordsOffset);
+
+size_t record_bytes_of(const std::vector<std::byte>& frame) { return frame.size() - kRecordsAt; }
+
+bool has_records(const std::vector<std::byte>& frame) {
+  return frame.size() > kRecordsAt &&
+         load_little<uint16_t>(frame.data() + kRecordBytesAt) == record_bytes_of(frame);
+}
+
+/// Makes every length of a frame say what it has, but for how many bytes its sender checked.
+void set_lengths(std::vector<std::byte>& frame) {
+  store_little<uint16_t>(frame.data() + kRecordBytesAt,
+                         static_cast<uint16_t>(record_bytes_of(frame)));
+  write_lengths(frame);
+}
+
+void set_checked_bytes(std::vector<std::byte>& frame, size_t bytes) {
+  store_little<uint16_t>(frame.data() + kCheckedBytesAt, static_cast<uint16_t>(bytes));
+}
 
 }  // namespace
 
@@ -68,7 +94,7 @@ Hostile::~Hostile() { stranger_->close(); }
 
 void Hostile::fire(uint64_t) {
   if (stopped_) return;
-  switch (random_.below(5)) {
+  switch (random_.below(7)) {
     case 0:
       send_noise(static_cast<Rank>(random_.below(world_.scenario().ranks)));
       break;
@@ -78,6 +104,10 @@ void Hostile::fire(uint64_t) {
       break;
     case 3:
       send_altered();
+      break;
+    case 4:
+    case 5:
+      send_lengthened();
       break;
     default:
       drive_stranger();
@@ -131,6 +161,42 @@ void Hostile::send_altered() {
   }
   write_checksums(frame.bytes);
   world_.fabric().inject(frame.to, frame.bytes);
+}
+
+/// A genuine frame with records appended, or cut, or cut and other bytes in their place. Lengths
+/// and checksums are right, so that only the tag tells.
+void Hostile::send_lengthened() {
+  const auto& recorded = world_.fabric().recorded();
+  if (recorded.empty()) return;
+  auto [to, frame] = recorded[random_.below(recorded.size())];
+  if (!has_records(frame)) return;
+  const size_t before = record_bytes_of(frame);
+  const bool cuts = random_.chance(0.4);
+  if (cuts) frame.resize(kRecordsAt + 1 + random_.below(before));
+  if (!cuts || random_.chance(0.5)) append_record(frame, to);
+  set_lengths(frame);
+  if (random_.chance(0.5)) {
+    set_checked_bytes(frame, random_.chance(0.5) ? record_bytes_of(frame) : 0);
+  }
+  write_checksums(frame);
+  world_.fabric().inject(to, frame);
+}
+
+/// A message that nobody sent, a put or an atomic, as a sender with all region keys would make it.
+void Hostile::append_record(std::vector<std::byte>& frame, Rank victim) {
+  Memory& memory = *world_.cluster().memories[victim];
+  constexpr RecordType kTypes[] = {RecordType::kMessage, RecordType::kPut, RecordType::kAtomic};
+  Record record{};
+  record.type = kTypes[random_.below(3)];
+  record.bytes = record.type == RecordType::kAtomic ? 0 : 8;
+  record.key = memory.region.remote_key;
+  record.address = memory.window_address(8 * random_.below(world_.scenario().window_bytes / 8));
+  record.length = record.bytes;
+  record.operand = random_.next();
+  const size_t at = kRecordsAt + align_up<size_t>(record_bytes_of(frame), kRecordAlign);
+  frame.resize(at + record_fields(record.type) + record.bytes);
+  const uint32_t fields = encode_record(frame.data() + at, record);
+  fill_pattern(std::span(frame).subspan(at + fields), random_.next());
 }
 
 void Hostile::drive_stranger() {

@@ -1,6 +1,6 @@
 // A stranger on the network, who does not have the job's key: sends noise, forged and altered
-// frames, frames that it recorded, and runs a NIC of its own under a wrong key in another rank's
-// name. Nothing of that may change anything.
+// frames, frames that it recorded, as they were or with records appended or cut, and runs a NIC of
+// its own under a wrong key in another rank's name. Nothing of that may change anything.
 #pragma once
 
 #include <memory>
@@ -28,6 +28,8 @@ class Hostile final : public EventTarget {
   void send_noise(Rank to);
   void send_recorded();
   void send_altered();
+  void send_lengthened();
+  void append_record(std::vector<std::byte>& frame, Rank victim);
   void drive_stranger();
 
   World& world_;

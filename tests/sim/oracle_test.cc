@@ -22,7 +22,7 @@ Outcome run_with(Break what, uint64_t seed) {
   scenario.operations = 300;
   scenario.window_bytes = 256;  // small: every byte is written many times over
   scenario.stuck_ns = what == Break::kDelayOperation ? 50'000'000'000 : 50'000'000;
-  scenario.post_alone = 0.02;
+  scenario.post_alone = what == Break::kRepeatInVain ? 0 : 0.02;  // silence explains repeats
   scenario.poll_alone = 0.2;
   scenario.post_each = true;
   scenario.abandon = 1;
@@ -55,6 +55,8 @@ const char* word_of(Break what) {
       return "at first it lent";
     case Break::kDelayOperation:
       return "whatever other ranks do";
+    case Break::kRepeatInVain:
+      return "were repeated";
     default:
       return "";
   }
@@ -94,7 +96,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Break::kRepeatPut, Break::kStrayPut, Break::kAlterGet, Break::kRepeatAtomic,
                     Break::kSkipAtomic, Break::kMessageBeforePut, Break::kPassFence,
                     Break::kTakeRefused, Break::kForgeMessage, Break::kDeclareDead,
-                    Break::kNeverDrained, Break::kKeepLent, Break::kDelayOperation),
+                    Break::kNeverDrained, Break::kKeepLent, Break::kDelayOperation,
+                    Break::kRepeatInVain),
     [](const auto& tested) { return std::string(break_name(tested.param)); });
 
 }  // namespace

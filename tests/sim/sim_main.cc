@@ -54,6 +54,7 @@ constexpr CountName kCounts[] = {
     {"found no buffer", &FabricCounts::unbuffered},
     {"too long for the path", &FabricCounts::oversized},
     {"injected", &FabricCounts::injected},
+    {"took a detour", &FabricCounts::detoured},
 };
 
 void print_counts(const FabricCounts& counts) {
@@ -74,6 +75,9 @@ bool report(const AnyWorld& world, uint64_t seed, bool good, const Options& opti
                 world.clock().fired());
     print_counts(counts);
     if constexpr (requires { world.worst_share(); }) {
+      const auto counted = world.counted();
+      std::printf("%lu frames were repeated; %lu may have been\n", counted.repeats,
+                  world.repeats().allowed(counts, counted));
       std::printf("the longest operation took %.3f of its deadline\n", world.worst_share());
     }
   }

@@ -77,7 +77,9 @@ size_t SimPort::tx_capacity(Queue& queue, size_t wanted) {
   while (!departures.empty() && departures.front() <= schedule_.now()) departures.pop_front();
   if (schedule_.now() < queue.full_until_ns) return 0;
   if (random_.chance(scenario_.tx_full)) {
-    queue.full_until_ns = schedule_.now() + 1 + random_.below(scenario_.tx_full_ns_max);
+    const uint64_t full_ns = 1 + random_.below(scenario_.tx_full_ns_max);
+    queue.full_until_ns = schedule_.now() + full_ns;
+    fabric_.note_full(full_ns);
     return 0;
   }
   size_t frames = std::min<size_t>(wanted, facts_.tx_burst_max);

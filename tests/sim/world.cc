@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace pinwire::sim {
 namespace {
@@ -36,6 +37,7 @@ World::World(const Scenario& scenario, DriverMaker maker, bool trace)
       fabric_(scenario_, schedule_, verdict_),
       cluster_(scenario_, schedule_, verdict_),
       paths_(scenario_),
+      repeats_(scenario_, schedule_),
       maker_(std::move(maker)),
       random_(scenario.seed ^ 0x3012d),
       paces_(scenario.ranks) {
@@ -118,6 +120,7 @@ void World::settle() {
   }
   paths_.check(fabric_, verdict_);
   cluster_.ledger.check_final();
+  check_repeats();
   if (cluster_.shadow.unfinished() != 0) {
     verdict_.fail("%zu puts and gets never ended", cluster_.shadow.unfinished());
   }
@@ -155,6 +158,28 @@ void World::check_at_rest(Rank rank) {
     verdict_.fail("rank %u lends %lu buffers at rest, at first it lent %lu", rank, lendable_now,
                   lendable_[rank]);
   }
+}
+
+Repeats::Counted World::counted() const {
+  struct Sum final : StatSink {
+    Repeats::Counted counted;
+    void stat(const char* name, uint64_t value) noexcept override {
+      const std::string_view what = name;
+      if (what == "frames_sent") counted.frames += value;
+      if (what == "retransmits") counted.repeats += value;
+      if (what == "rx_drop_refused") counted.refused += value;
+    }
+  } sum;
+  for (const auto& driver : drivers_) driver->stats(sum);
+  return sum.counted;
+}
+
+void World::check_repeats() {
+  const Repeats::Counted counted = this->counted();
+  const uint64_t allowed = repeats_.allowed(fabric_.counts(), counted);
+  if (counted.repeats <= allowed) return;
+  verdict_.fail("%lu of %lu frames were repeated; what was lost, refused or late explains %lu",
+                counted.repeats, counted.frames, allowed);
 }
 
 /// How many buffers the rank's driver lends. It gets them back.
@@ -199,9 +224,13 @@ void World::poll(Rank rank) {
     return poll_at(rank, next_heartbeat_ns(pace));
   }
   if (pace.absent) cluster_.last_progress_ns = schedule_.now();
+  pace.deaf |= pace.absent;
   pace.absent = false;
   const uint64_t reads = schedule_.reads();
-  const bool moved = clients_[rank]->step(draw_turn(pace));
+  const Turn turn = draw_turn(pace);
+  pace.deaf |= turn == Turn::kPost;
+  if (turn != Turn::kPost) repeats_.polled(rank, std::exchange(pace.deaf, false));
+  const bool moved = clients_[rank]->step(turn);
   if (schedule_.reads() > reads + scenario_.lanes) {
     verdict_.fail("rank %u read the clock %lu times in one poll", rank, schedule_.reads() - reads);
   }

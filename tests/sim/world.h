@@ -11,6 +11,7 @@
 #include "fabric.h"
 #include "hostile.h"
 #include "path_oracle.h"
+#include "repeats.h"
 
 namespace pinwire::sim {
 
@@ -35,6 +36,9 @@ class World final : public EventTarget {
   const Fabric& fabric() const noexcept { return fabric_; }
   /// The greatest share of its deadline that an operation took.
   double worst_share() const noexcept { return cluster_.deadlines.worst_share(); }
+  /// What was repeated, and why it may have been.
+  const Repeats& repeats() const noexcept { return repeats_; }
+  Repeats::Counted counted() const;
   Verdict& verdict() noexcept { return verdict_; }
   Fabric& fabric() noexcept { return fabric_; }
   Cluster& cluster() noexcept { return cluster_; }
@@ -52,6 +56,7 @@ class World final : public EventTarget {
     uint64_t absent_until_ns = 0;
     uint32_t posts_left = 0;  ///< turns without a poll that are still to come
     bool absent = false;      ///< it computes: arrivals do not wake it
+    bool deaf = false;        ///< it was absent, or posted without a poll, since its last poll
   };
   void open();
   void work();
@@ -70,6 +75,7 @@ class World final : public EventTarget {
   void check_alive();
   std::string states() const;
   void check_at_rest(Rank rank);
+  void check_repeats();
   void check_failure(Rank rank);
   void start_crime();
   bool crime_solved();
@@ -83,6 +89,7 @@ class World final : public EventTarget {
   Fabric fabric_;
   Cluster cluster_;
   PathOracle paths_;
+  Repeats repeats_;
   DriverMaker maker_;
   Random random_;
   std::vector<std::unique_ptr<Driver>> drivers_;

@@ -2,6 +2,8 @@
 // it learns that there is room again.
 #include <gtest/gtest.h>
 
+#include "core/base/bits.h"
+#include "nicfw/wire.h"
 #include "tests/support/nic_group.h"
 
 namespace pinwire {
@@ -58,6 +60,48 @@ TEST(NicCredit, RefusedRequestsComeAsSoonAsThereIsRoom) {
   EXPECT_LE(group.stat(0, "rx_drop_refused"), kSenders);
   EXPECT_EQ(group.run(1'000, 0, 1'000).size(), posted);
   for (Rank rank = 1; rank <= kSenders; ++rank) EXPECT_EQ(group.stat(rank, "timeouts"), 0u);
+}
+
+/// The credit that the last frame in a port's ring gives.
+uint16_t last_credit(LoopPort& port) {
+  FrameHeader header;
+  const auto frame = port.peek(port.waiting() - 1);
+  const RxFrame received{frame.data(), static_cast<uint32_t>(frame.size()), false, nullptr};
+  EXPECT_EQ(
+      parse_header(received, FrameKey(NicGroup::kJobKey, 0).job_tag(), kDefaultUdpPort, header),
+      Reject::kNone);
+  return header.credit;
+}
+
+TEST(NicCredit, WhatWasPromisedIsNotTakenBackWhenOthersBeginToSend) {
+  constexpr uint32_t kSenders = 8;
+  NicGroup group({.ranks = kSenders + 1,
+                  .rx_buffers = 256,
+                  .network_depth = 64,
+                  .config = {.rto_min_ns = kNever, .rto_max_ns = kNever, .coalesce = false}});
+  const auto send = [&](Rank rank) {
+    ASSERT_TRUE(group.post(rank, send_work(0, kRequest, &kWord, sizeof kWord)));
+    ASSERT_EQ(group.poll(0).size(), 1u);
+    group.poll(0);
+  };
+  send(1);
+  group.poll(1);
+  send(1);
+  ASSERT_GT(group.port(1).waiting(), 0u);
+  const uint16_t alone = last_credit(group.port(1));
+  ASSERT_GT(alone, 2 + 256 / 2 / kSenders) << "more than its share among all of them";
+  for (Rank rank = 2; rank <= kSenders; ++rank) send(rank);
+  group.poll(1);
+  send(1);
+  ASSERT_GT(group.port(1).waiting(), 0u);
+  EXPECT_GE(static_cast<int16_t>(last_credit(group.port(1)) - alone), 0);
+  // All of it is kept: as many frames as were promised are accepted.
+  const uint32_t left = alone - 3u;
+  uint32_t posted = 0;
+  while (posted < left && group.post(1, send_work(0, kRequest, &kWord, sizeof kWord))) ++posted;
+  group.poll(0, RecvFilter::kRepliesOnly);
+  EXPECT_GT(posted, 0u);
+  EXPECT_EQ(group.stat(0, "rx_drop_refused"), 0u);
 }
 
 }  // namespace

@@ -103,6 +103,61 @@ TEST(NicRepeats, ABodyThatChangesLateIsSealedAsItIsThenHoweverOftenItWasSent) {
   EXPECT_EQ(group.stat(1, "rx_drop_tag"), 0u);
 }
 
+TEST(NicRepeats, ABusyPortSealsAFrameOnce) {
+  NicGroup group({.rx_buffers = 1024, .memory_medium = {true, true}});
+  const auto source = byte_pattern(100'000);
+  std::vector<uint8_t> target(source.size());
+  const Region own = group.pin(0, const_cast<uint8_t*>(source.data()), source.size());
+  const Region region = group.pin(1, target.data(), target.size());
+  Work work = put_work(1, source.data(), source.size(), target.data(), region.remote_key);
+  work.local_key = own.local_key;
+  group.port(0).set_tx_room(0);
+  ASSERT_TRUE(group.post(0, work));
+  for (int i = 0; i < 50; ++i) group.poll(0);
+  EXPECT_GT(group.stat(0, "port_busy"), 0u);
+  group.port(0).set_tx_room(~uint64_t{0});
+  group.run(10, 1, 1'000);
+  EXPECT_EQ(source, target);
+  const uint64_t sealed = group.stat(0, "tx_zero_copy_bytes") + group.stat(0, "tx_copied_bytes");
+  EXPECT_EQ(sealed, source.size()) << "each byte is read for its checksum once";
+  EXPECT_EQ(group.stat(0, "retransmits"), 0u);
+}
+
+TEST(NicRepeats, RoomForRequestsRepeatsRequestsAlone) {
+  constexpr uint64_t kNever = 50'000'000'000;
+  // As many senders as fill the buffers for requests, and no timeout that would repeat anything.
+  constexpr uint32_t kSenders = 20;
+  NicGroup group({.ranks = kSenders + 1,
+                  .rx_buffers = 32,
+                  .config = {.rto_min_ns = kNever, .rto_max_ns = kNever, .coalesce = false}});
+  uint64_t memory[kSenders + 1] = {};
+  const Region region = group.pin(0, memory, sizeof memory);
+  const uint64_t word = 1;
+  const auto put = [&](Rank rank) {
+    return group.post(rank, put_work(0, &word, 8, &memory[rank], region.remote_key));
+  };
+  for (Rank rank = 1; rank <= kSenders; ++rank) ASSERT_TRUE(put(rank));
+  group.run(4, 0, 1'000);  // each learns its round trip
+  for (Rank rank = 1; rank <= kSenders; ++rank) {
+    ASSERT_TRUE(group.post(rank, send_work(0, kRequest, &word, 8)));
+    group.poll(0, RecvFilter::kRepliesOnly);
+  }
+  const uint64_t refused = group.stat(0, "rx_drop_refused");
+  ASSERT_GT(refused, 0u);
+  for (Rank rank = 1; rank <= kSenders; ++rank) group.poll(rank);
+  for (Rank rank = 1; rank <= kSenders; ++rank) ASSERT_TRUE(put(rank));
+  group.port(0).lose_waiting();
+  group.clock().advance(50'000);  // longer than a round trip
+  EXPECT_GT(group.run(20, 0, 1'000).size(), kSenders / 2);
+  uint64_t repeats = 0;
+  for (Rank rank = 1; rank <= kSenders; ++rank) {
+    repeats += group.stat(rank, "retransmits");
+    EXPECT_EQ(group.dones(rank).size(), 1u) << "the second put was lost, and no timeout repeats it";
+  }
+  EXPECT_GT(repeats, 0u);
+  EXPECT_LE(repeats, refused);
+}
+
 /// The port of rank 1 is full, takes this many frames in one poll, and is free from then on.
 class NicFullPort : public testing::TestWithParam<uint32_t> {};
 

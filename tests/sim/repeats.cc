@@ -1,0 +1,42 @@
+#include "repeats.h"
+
+#include <bit>
+
+namespace pinwire::sim {
+namespace {
+
+constexpr uint64_t kSilenceNs = 20'000;    ///< a shorter one explains nothing
+constexpr uint64_t kOftenNs = 50'000'000;  ///< a timeout of a long silence comes so often
+constexpr uint64_t kFlowsOfPeer = 3;
+constexpr uint64_t kUnknownPathOfRank =
+    12;  ///< before its paths' round trips and reordering are known
+constexpr uint64_t kUnknownPathLeast = 16;
+constexpr uint64_t kShare = 100;  ///< one frame in so many
+constexpr uint64_t kSlowLinkBits = 1'000'000'000;
+constexpr uint64_t kSlowShare = 25;  ///< where few frames are a queue of milliseconds
+
+}  // namespace
+
+Repeats::Repeats(const Scenario& scenario, const Schedule& schedule)
+    : scenario_(scenario), schedule_(schedule), polled_ns_(scenario.ranks, schedule.now()) {}
+
+void Repeats::polled(Rank rank, bool was_deaf) {
+  if (was_deaf) silences_ += timeouts_of(schedule_.now() - polled_ns_[rank]);
+  polled_ns_[rank] = schedule_.now();
+}
+
+uint64_t Repeats::timeouts_of(uint64_t silence_ns) {
+  return static_cast<uint64_t>(std::bit_width(silence_ns / kSilenceNs)) + silence_ns / kOftenNs;
+}
+
+uint64_t Repeats::allowed(const FabricCounts& faults, const Counted& counted) const {
+  const uint64_t lost = faults.lost + faults.partitioned + faults.corrupted + faults.truncated +
+                        faults.overrun + faults.unbuffered + faults.oversized;
+  const uint64_t silences = silences_ + faults.mute_timeouts;
+  const uint64_t share = scenario_.link_bits_per_s <= kSlowLinkBits ? kSlowShare : kShare;
+  return lost + lost / 2 + counted.refused + faults.detoured + counted.frames / share +
+         kFlowsOfPeer * (scenario_.ranks - 1) * silences + kUnknownPathOfRank * scenario_.ranks +
+         kUnknownPathLeast;
+}
+
+}  // namespace pinwire::sim

@@ -1,0 +1,48 @@
+// A frame is repeated because it was lost, refused or late. Counts how often a run had a reason, so
+// that a driver that repeats without one is found.
+//
+// What may be repeated in a run, in all:
+//  - for each frame that was lost on its way, itself, or what it acknowledged: one and a half,
+//    because a repetition may cross the acknowledgement that was late;
+//  - each frame that its receiver refused, and each that took a detour and was overtaken;
+//  - for each silence of a rank that computed, or whose port was full: of each flow to it the
+//    timeouts that come meanwhile, each twice as late as the one before;
+//  - a few frames of each rank before it knows how long its paths are;
+//  - one frame in a hundred, or in 25 where the link is so slow that its queues outlast a timeout.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "driver/work.h"
+#include "fabric.h"
+#include "scenario.h"
+#include "schedule.h"
+
+namespace pinwire::sim {
+
+class Repeats {
+ public:
+  Repeats(const Scenario& scenario, const Schedule& schedule);
+
+  /// The rank polls its driver now. While it was deaf no arrival woke it.
+  void polled(Rank rank, bool was_deaf);
+  /// How many timeouts of one flow a silence of its peer explains.
+  static uint64_t timeouts_of(uint64_t silence_ns);
+
+  /// What the drivers of all ranks counted.
+  struct Counted {
+    uint64_t frames = 0;
+    uint64_t repeats = 0;
+    uint64_t refused = 0;
+  };
+  uint64_t allowed(const FabricCounts& faults, const Counted& counted) const;
+
+ private:
+  const Scenario& scenario_;
+  const Schedule& schedule_;
+  std::vector<uint64_t> polled_ns_;
+  uint64_t silences_ = 0;
+};
+
+}  // namespace pinwire::sim
