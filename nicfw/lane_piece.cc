@@ -47,7 +47,11 @@ void Lane::stage_pieces(Peer& peer, const FrameHeader& header, bool again) noexc
   Piece piece{0, piece_step(peer.path_bytes), header.record_bytes};
   const uint32_t count = piece.count();
   dcheck(count > 1 && count <= kPiecesMax, "a frame in too many pieces", count);
-  if (slot.next_piece >= count) slot.next_piece = 0;
+  // Of a frame that the port did not take as a whole, the rest is no repetition.
+  if (slot.next_piece >= count) {
+    slot.next_piece = 0;
+    if (again) counters_.add(Count::kRetransmits);
+  }
   while (!port_busy_ && slot.next_piece < count) {
     piece.index = slot.next_piece++;
     stage_piece(peer, header, slot, piece);
@@ -58,7 +62,6 @@ void Lane::stage_pieces(Peer& peer, const FrameHeader& header, bool again) noexc
     return;
   }
   counters_.add(Count::kFramesInPieces);
-  if (again) counters_.add(Count::kRetransmits);
 }
 
 /// A congestion window counts frames: so many pieces at most are under way. The oldest frame never

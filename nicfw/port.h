@@ -28,8 +28,8 @@ struct PortFacts {
   /// Frames go from memory to memory inside one host: nothing on their way can damage them, and
   /// every received one has checksum_good.
   bool memory_medium = false;
-  /// Frames stay on this host, but go through another process, or a kernel's bridge: their delay
-  /// tells of the scheduler, not of congestion.
+  /// Frames stay on this host, but may go through another process: their delay tells of the
+  /// scheduler, not of congestion.
   bool inside_host = false;
   bool event_fd = false;
   uint64_t speed_bits_per_s = 0;  ///< 0: unknown

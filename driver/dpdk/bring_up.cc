@@ -46,6 +46,7 @@ DpdkPortOptions port_options(const DpdkOptions& options, const FabricPlan& fabri
   port.interrupts = options.interrupts;
   port.mac = fabric.mac;
   port.memory_medium = fabric.fabric == Fabric::kPair || fabric.fabric == Fabric::kMemif;
+  port.inside_host = port.memory_medium || fabric.fabric == Fabric::kSwitch;
   return port;
 }
 

@@ -29,6 +29,7 @@ struct DpdkPortOptions {
   bool interrupts = true;      ///< ask for an event fd
   bool memory_medium = false;  ///< the device's peer is another process of this host, and nothing
                                ///< in between: PortFacts::memory_medium
+  bool inside_host = false;    ///< frames never leave the host: PortFacts::inside_host
   MacAddress mac{};            ///< all zero: the device's own
   uint16_t vlan = 0;           ///< of all frames, both ways; 0: untagged
   uint32_t detach_timeout_ms = 1'000;   ///< for the device to give back what it sends in place

@@ -94,6 +94,7 @@ Status EthdevPort::learn_device() {
   facts_.queues = std::max(1u, std::min(options_.queues, queues_max));
   facts_.zero_copy_tx = traits_.body_path != BodyPath::kCopy;
   facts_.memory_medium = options_.memory_medium;
+  facts_.inside_host = options_.inside_host;
   if (traits_.body_path == BodyPath::kMapped) {  // a NIC, not a software device
     const uint64_t both = info_.tx_offload_capa & info_.rx_offload_capa;
     facts_.ip_checksum_offload = (both & RTE_ETH_TX_OFFLOAD_IPV4_CKSUM) != 0;

@@ -6,7 +6,8 @@
 namespace pinwire::sim {
 namespace {
 
-constexpr uint64_t kFloorNs = 50'000'000;         ///< what timers and stalled ranks explain
+constexpr uint64_t kFloorNs =
+    75'000'000;  ///< what timers, stalled ranks and windows of one frame explain
 constexpr uint64_t kAttentiveGapNs = 10'000'000;  ///< a rank that polls as often as this is there
 /// After an absence or a cut: until timers that backed off meanwhile have fired.
 constexpr uint64_t kRecoveryNs = 2'500'000'000;
