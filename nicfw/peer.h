@@ -15,13 +15,15 @@ namespace pinwire {
 
 /// The sender's side of one flow. Sequences run [una, unsent) in flight, [unsent, next) built.
 struct SendFlow {
-  uint32_t una = 0;            ///< the oldest that is not acknowledged
-  uint32_t unsent = 0;         ///< the first that the port has not taken
-  uint32_t next = 0;           ///< the next to build
-  Index window = kNoIndex;     ///< SendWindow; none while nothing is built
-  uint16_t sacked = 0;         ///< of [una, unsent): acknowledged ahead of una
-  uint16_t lost = 0;           ///< of [una, unsent): to be sent again
-  uint16_t buffers = 0;        ///< large buffers that its frames hold
+  uint32_t una = 0;         ///< the oldest that is not acknowledged
+  uint32_t unsent = 0;      ///< the first that the port has not taken
+  uint32_t next = 0;        ///< the next to build
+  Index window = kNoIndex;  ///< SendWindow; none while nothing is built
+  uint16_t sacked = 0;      ///< of [una, unsent): acknowledged ahead of una
+  uint16_t lost = 0;        ///< of [una, unsent): to be sent again
+  uint16_t buffers = 0;     ///< large buffers that its frames hold
+  uint16_t slots = 0;       ///< of the lane's pools, like `buffers`
+  uint16_t operations = 0;
   uint8_t timeouts = 0;        ///< in a row
   uint8_t backoff = 0;         ///< timeouts since an acknowledgement told how long the peer takes
   bool open = false;           ///< frame next - 1 still collects records
@@ -60,8 +62,9 @@ struct alignas(32) Peer {
   uint32_t ack_since_poll = 0;      ///< the poll in which the oldest unacknowledged frame arrived
   uint16_t unacked_frames = 0;      ///< arrived, and not acknowledged by any frame yet
   uint16_t active_flows = 0;        ///< with a window
-  uint16_t operations = 0;          ///< of the lane's pool, that go to this peer
   uint16_t responses_owed = 0;      ///< of the lane's pool
+  uint32_t presence_at_us = 0;      ///< when a copied put that waits may ask if the peer is there
+  uint8_t presence_asks = 0;        ///< in a row, without an answer
   uint8_t timeouts_unheard = 0;     ///< since the peer was last heard, saturating
   uint16_t frame_bytes_max = 0;     ///< the smaller of the two ports'
   uint16_t fragment_bytes = 0;      ///< of a put or get that one frame carries

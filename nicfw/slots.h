@@ -32,7 +32,8 @@ struct alignas(64) SendSlot {
   uint8_t sends = 0;          ///< times that the port took it, up to kSendsMax
   uint8_t sealed_sends = 0;   ///< `sends` after the send for which it was sealed; 0: never
   uint8_t asks = 0;           ///< records that want a response
-  bool wants_ack = false;     ///< somebody waits for the acknowledgement itself
+  Flow flow = Flow::kRequest;
+  bool wants_ack = false;  ///< somebody waits for the acknowledgement itself
   bool has_message = false;
   bool volatile_body =
       false;  ///< may change before the acknowledgement: a get's source, a silent put's
