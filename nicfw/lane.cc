@@ -35,24 +35,30 @@ Lane::Lane(NicShared& nic, uint32_t index)
   attention_mask_ = std::bit_ceil(ranks) - 1;
   attention_ = std::make_unique<uint32_t[]>(attention_mask_ + 1);
   const uint32_t idle = std::min(ranks, kIdleHoldersMax);
-  slot_reserve_ = {.replies = window, .idle = kFlows * idle};
-  slots_.make(4 * window + slot_reserve_.idle);
+  // Two slots: the message of a put-send may need a frame of its own behind that of the data.
+  const PoolReserve slots{
+      .holders = kFlows * idle, .own = 2, .replies = window, .whole = copied_frames(window)};
+  slot_share_ = PoolShare(slots);
+  slots_.make(4 * window + slots.items());
   small_frames_ = std::make_unique<std::byte[]>(size_t{slots_.size()} * kSmallFrameBytes);
+  buffer_share_ = PoolShare(buffer_reserve(window, ranks));
   const uint32_t buffers = frame_buffers(window, ranks);
-  buffer_reserve_ = {.replies = copied_window(window) / 4, .idle = buffers - copied_window(window)};
   buffers_.make(buffers);
+  lend_while_free_ = copied_window(window) / 4 * 3 + copied_frames(window);
   buffer_stride_ = nic.frames.stride;
   buffer_bytes_ = nic.frames.bytes.get() + size_t{index} * buffers * buffer_stride_;
   const uint32_t windows = std::max(kFlows * idle, 12u);
   window_reserve_ = ranks > idle ? windows / 4 : 0;
   windows_.make(windows);
   active_windows_ = std::make_unique<Index[]>(windows);
-  op_reserve_ = {.replies = window, .idle = idle};
-  ops_.make(16 * window + op_reserve_.idle);
+  const PoolReserve operations{.holders = kFlows * idle, .replies = window};
+  op_share_ = PoolShare(operations);
+  ops_.make(16 * window + operations.items());
   const uint32_t askers = std::min(ranks, kIdleBufferHoldersMax);
-  response_reserve_ = {.idle = askers * kAsksPerFrameMax, .first = kAsksPerFrameMax};
+  const PoolReserve responses{.holders = askers, .own = kAsksPerFrameMax};
+  response_share_ = PoolShare(responses);
   // One peer alone may be owed half of them: four windows' worth.
-  responses_.make(std::max(8 * window, 4 * kAsksPerFrameMax) + response_reserve_.idle);
+  responses_.make(std::max(8 * window, 4 * kAsksPerFrameMax) + responses.items());
   ahead_.make(std::min(kFlows * ranks, kGapsMax));
   const uint32_t rx_buffers = std::min(nic.facts.rx_buffers, 0xfff0u);
   held_.make(rx_buffers);
@@ -108,12 +114,11 @@ uint32_t Lane::post(std::span<const Work> work) noexcept {
   return accepted;
 }
 
-/// A buffer of those for large frames: three quarters, and the reserve, always stay for frames and
-/// copied puts.
+/// A buffer of those for large frames: three quarters of the shared ones, and all that are kept for
+/// somebody, always stay for frames and copied puts.
 Lent Lane::lend() noexcept {
-  const uint32_t shared = buffers_.size() - buffer_reserve_.idle;
-  const Index index = buffers_.take(shared / 4 * 3 + buffer_reserve_.idle);
-  if (index == kNoIndex) return {};
+  if (buffer_share_.shared_left(buffers_.available()) <= lend_while_free_) return {};
+  const Index index = buffers_.take();
   return {buffer_bytes_ + size_t{index} * buffer_stride_, buffer_stride_, index};
 }
 

@@ -23,9 +23,15 @@
 //  6. Requests, gets and atomics wait for room that the client (messages) or the reply flow
 //     (responses) gives back; by 4 the latter comes without any handler. One-sided requests have a
 //     flow of their own, so a peer that takes no more messages still serves puts, gets and atomics.
-//  7. A peer that does not poll accepts nothing and so keeps what its flows hold of the pools. Each
-//     flow has a bounded share, and a flow with nothing under way always finds a first item
-//     (pool_share.h): a silent peer stops nobody but those who wait for it.
+//  7. A peer that does not poll accepts nothing and so keeps what its flows hold of the pools, for
+//     as long as it likes. Each flow has items of its own that no other flow can take, and a
+//     bounded share of the rest (pool_share.h): a frame of its own in a slot and, if it is large,
+//     in a buffer, an operation, and for each peer the responses of a frame. A frame to a peer that
+//     polls is acknowledged, and its own items are back. So a silent peer stops nobody but those
+//     who wait for it, however many there are. A copied put of several frames needs them at once:
+//     some items are kept for such puts to peers that were heard lately.
+//     A handler whose reply to a silent peer exceeds that peer's share does wait for it, and with
+//     it all messages behind it: this is not bounded by these rules (issue 19, world "debtors").
 // Credit (how many more request frames a sender may send) is backed by buffers, so that next to
 // nothing is sent in vain (lane_credit.cc); none of the above rests on it. A sender without credit
 // gets some in turn when buffers are given back. When that was lost, the sender asks; and after
@@ -118,24 +124,33 @@ constexpr bool is_narrow(const Peer& peer) noexcept {
 constexpr uint32_t copied_frame_bytes(uint32_t frame_bytes_max) noexcept {
   return put_fragment_bytes(frame_bytes_max) - record_stride(kMessageHeaderBytes, kHeadBytesMax);
 }
-/// Frames that a copied put may take, its message's included: it is built at once, or not at all.
-constexpr uint64_t copied_put_frames(uint64_t bytes, uint32_t fragment) noexcept {
-  return bytes / fragment + 2;
-}
 /// The part of a window for which there are large buffers.
 constexpr uint32_t copied_window(uint32_t window_frames) noexcept {
   return std::min(window_frames, 256u);
 }
+/// Frames of the largest copied put.
+constexpr uint32_t copied_frames(uint32_t window_frames) noexcept {
+  return copied_window(window_frames) / 2;
+}
+/// Frames that a copied put may take, its message's included: it is built at once, or not at all.
+constexpr uint64_t copied_put_frames(uint64_t bytes, uint32_t fragment) noexcept {
+  return bytes / fragment + 2;
+}
 /// The largest put whose frames are at most half of that.
 constexpr uint64_t copied_put_bytes(uint32_t window_frames, uint32_t fragment) noexcept {
-  return uint64_t{copied_window(window_frames) / 2 - 1} * fragment - 1;
+  return uint64_t{copied_frames(window_frames) - 1} * fragment - 1;
 }
 static_assert(copied_put_frames(copied_put_bytes(4, 512), 512) == 4 / 2 &&
               copied_put_frames(copied_put_bytes(4, 512) + 1, 512) > 4 / 2);
 
-/// Large buffers of a lane: a window's, and a first one for each peer.
+constexpr PoolReserve buffer_reserve(uint32_t window_frames, uint32_t ranks) noexcept {
+  return {.holders = kFlows * std::min(ranks, kIdleBufferHoldersMax),
+          .replies = copied_window(window_frames) / 4,
+          .whole = copied_frames(window_frames)};
+}
+/// Large buffers of a lane: a window's, and those that are kept for somebody.
 constexpr uint32_t frame_buffers(uint32_t window_frames, uint32_t ranks) noexcept {
-  return copied_window(window_frames) + std::min(ranks, kIdleBufferHoldersMax);
+  return copied_window(window_frames) + buffer_reserve(window_frames, ranks).items();
 }
 
 class Lane {
@@ -210,6 +225,11 @@ class Lane {
 
   // lane_long.cc: puts of frames of their own
   bool accept_long(Peer& peer, Flow flow, const Work& work) noexcept;
+  bool accept_copied_long(Peer& peer, Flow flow, Operation& op, Index index) noexcept;
+  bool whole_fits(Peer& peer, Flow flow, const Work& work) noexcept;
+  bool is_attentive(const Peer& peer) const noexcept;
+  void ask_for_presence(Peer& peer) noexcept;
+  static bool message_fits(uint32_t frame_bytes_max, const Work& work, uint64_t put_bytes) noexcept;
   void pump_ops(Peer& peer, Flow flow) noexcept;
   bool pump_op(Peer& peer, Flow flow, Operation& op, Index index) noexcept;
   void put_message(Peer& peer, Flow flow, Operation& op, SendSlot& slot) noexcept;
@@ -247,6 +267,7 @@ class Lane {
   static bool congestion_allows(const Peer& peer, const SendFlow& send, uint32_t spare) noexcept;
   uint32_t frames_for_records(const Peer& peer, Flow flow) const noexcept;
   SendSlot* start_frame(Peer& peer, Flow flow, bool large, uint32_t spare = 0) noexcept;
+  void take_buffer(SendFlow& send, SendSlot& slot, Index buffer) noexcept;
   SendSlot* start_record_frame(Peer& peer, Flow flow, bool large) noexcept;
   /// Room for one whole record of `bytes`, in an open frame or a new one.
   std::byte* reserve_record(Peer& peer, Flow flow, uint32_t bytes, Kind kind,
@@ -331,6 +352,7 @@ class Lane {
   void find_lost(Peer& peer, Flow flow, uint64_t newest_sent_ns) noexcept;
   void expect_rest(const Peer& peer, SendFlow& send) noexcept;
   void mark_lost(SendFlow& flow, uint32_t sequence) noexcept;
+  void unmark_lost(SendFlow& send, uint32_t sequence) noexcept;
   void set_timer(uint64_t at_ns) noexcept;
   uint64_t timeout_ns(const Peer& peer, const SendFlow& send) noexcept;
   uint64_t waited_ns(uint64_t sent_ns) const noexcept;
@@ -424,6 +446,7 @@ class Lane {
   bool timers_skipped_ = false;
   bool copying_ =
       false;  ///< a copied put is being cut: all of it, whatever the congestion window says
+  bool replying_ = false;  ///< a frame for replies is being built: likewise
   bool rx_more_ = false;
   uint32_t full_bursts_ = 0;
   uint32_t turn_left_ = kNoTurn;  ///< long frames that the flow in its turn may still build
@@ -435,11 +458,12 @@ class Lane {
   uint32_t attention_head_ = 0;
   uint32_t attention_tail_ = 0;
 
-  PoolReserve slot_reserve_;
-  PoolReserve buffer_reserve_;
-  PoolReserve op_reserve_;
-  PoolReserve response_reserve_;
-  uint32_t window_reserve_ = 0;  ///< of windows, for replies, where not every flow can have one
+  PoolShare slot_share_;
+  PoolShare buffer_share_;
+  PoolShare op_share_;
+  PoolShare response_share_;
+  uint32_t lend_while_free_ = 0;  ///< shared buffers that lend() leaves
+  uint32_t window_reserve_ = 0;   ///< of windows, for replies, where not every flow can have one
   IndexPool<SendSlot> slots_;
   std::unique_ptr<std::byte[]> small_frames_;
   struct Buffer {};

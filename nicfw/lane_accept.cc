@@ -73,9 +73,8 @@ bool Lane::accept_send(Peer& peer, const Work& work) noexcept {
     slot->body = static_cast<const std::byte*>(work.local);
     slot->body_bytes = slot->payload_bytes = static_cast<uint16_t>(work.bytes);
     slot->body_key = body_key;
-    if (lent) {  // until the frame is acknowledged
-      slot->buffer = static_cast<Index>(work.lent);
-      ++send.buffers;
+    if (lent) {
+      take_buffer(send, *slot, static_cast<Index>(work.lent));
     }
     slot->has_message = true;
     if (flow == Flow::kRequest) ++peer.requests_built;

@@ -137,9 +137,11 @@ void Lane::slot_acked(SendFlow& send, SendSlot& slot, Index index) noexcept {
 void Lane::release_slot(SendFlow& send, SendSlot& slot, Index index) noexcept {
   if (slot.buffer != kNoIndex) {
     dcheck(send.buffers > 0, "a flow gives back a buffer that it does not hold", index);
-    --send.buffers;
+    buffer_share_.gave(--send.buffers, slot.flow == Flow::kReply);
     buffers_.give(slot.buffer);
   }
+  dcheck(send.slots > 0, "a flow gives back a slot that it does not hold", index);
+  slot_share_.gave(--send.slots, slot.flow == Flow::kReply);
   slots_.give(index);
 }
 

@@ -6,13 +6,18 @@
 
 namespace pinwire {
 
-/// `spare`: frames that must remain for others after this one.
+/// `spare`: frames that must remain for others after this one. A reply is built whatever the
+/// congestion window says: a handler waits for that, and all messages behind it wait with it. The
+/// frame then waits in its slot (may_send()).
 bool Lane::may_build(const Peer& peer, Flow flow, uint32_t spare) const noexcept {
   const SendFlow& send = peer.send[static_cast<size_t>(flow)];
   if (send.next - send.una + spare >= nic_.config.window_frames) return false;
-  return copying_ || (congestion_allows(peer, send, spare) &&
-                      share_allows(send.in_flight(), 1 + spare, slots_.available(), slot_reserve_,
-                                   flow == Flow::kReply));
+  if (copying_) return true;
+  if (!replying_ && !congestion_allows(peer, send, spare)) return false;
+  const bool is_reply = flow == Flow::kReply;
+  // The first frame is the flow's own, whatever must remain.
+  return slot_share_.allows(send.slots, 1 + spare, slots_.available(), is_reply) ||
+         (send.slots == 0 && slot_share_.allows(0, 1, slots_.available(), is_reply));
 }
 
 /// A window that congestion steers is that of the peer: its flows share it, but each has one frame,
@@ -41,7 +46,7 @@ SendSlot* Lane::start_frame(Peer& peer, Flow flow, bool large, uint32_t spare) n
   const bool is_reply = flow == Flow::kReply;
   if (!may_build(peer, flow, spare)) return nullptr;
   if (large && !copying_ &&
-      !share_allows(send.buffers, 1, buffers_.available(), buffer_reserve_, is_reply)) {
+      !buffer_share_.allows(send.buffers, 1, buffers_.available(), is_reply)) {
     return nullptr;
   }
   if (send.window == kNoIndex) {
@@ -50,12 +55,14 @@ SendSlot* Lane::start_frame(Peer& peer, Flow flow, bool large, uint32_t spare) n
     open_window(peer, flow, window);
   }
   const Index index = slots_.take();
+  dcheck(send.slots == send.in_flight(), "slots are not counted right", send.slots);
+  slot_share_.took(send.slots++, is_reply);
   SendSlot& slot = slots_[index];
   slot = SendSlot{};
+  slot.flow = flow;
   slot.head = small_frames_.get() + size_t{index} * kSmallFrameBytes;
   if (large) {
-    slot.buffer = buffers_.take();
-    ++send.buffers;
+    take_buffer(send, slot, buffers_.take());
     slot.head = buffer_bytes_ + size_t{slot.buffer} * buffer_stride_;
   }
   std::memcpy(slot.head, peer.encapsulation, kEncapsulationBytes);
@@ -67,9 +74,17 @@ SendSlot* Lane::start_frame(Peer& peer, Flow flow, bool large, uint32_t spare) n
   return &slot;
 }
 
+/// From here on the flow holds the buffer, until the frame is acknowledged.
+void Lane::take_buffer(SendFlow& send, SendSlot& slot, Index buffer) noexcept {
+  slot.buffer = buffer;
+  buffer_share_.took(send.buffers++, slot.flow == Flow::kReply);
+}
+
 /// A frame for a record or message; if there is none, long puts leave one for a few polls.
 SendSlot* Lane::start_record_frame(Peer& peer, Flow flow, bool large) noexcept {
+  replying_ = flow == Flow::kReply;
   SendSlot* slot = start_frame(peer, flow, large);
+  replying_ = false;
   peer.send[static_cast<size_t>(flow)].small_waits = slot == nullptr ? kSmallWaitPolls : 0;
   return slot;
 }
@@ -101,9 +116,12 @@ std::byte* Lane::reserve_record(Peer& peer, Flow flow, uint32_t bytes, Kind kind
   if (message && !credit_allows(peer, flow)) return nullptr;
   const bool in_a_row = (posts_since_poll_ != 0 || posts_before_poll_ > 1) && send.in_flight() != 0;
   const bool collect = nic_.config.coalesce && (in_a_row || send.in_flight() >= kCoalesceBehind);
-  slot = start_record_frame(peer, flow, collect || bytes > kSmallFrameBytes - kRecordsOffset);
+  const bool is_small = bytes <= kSmallFrameBytes - kRecordsOffset;
+  slot = start_record_frame(peer, flow, collect || !is_small);
+  // Without a buffer a small record goes alone.
+  if (slot == nullptr && collect && is_small) slot = start_record_frame(peer, flow, false);
   if (slot == nullptr) return nullptr;
-  send.open = collect;
+  send.open = collect && slot->buffer != kNoIndex;
   slot->has_message = message;
   slot->asks = kind == Kind::kAsk ? 1 : 0;
   if (message && flow == Flow::kRequest) ++peer.requests_built;

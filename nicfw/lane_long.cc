@@ -13,34 +13,84 @@ bool Lane::accept_long(Peer& peer, Flow flow, const Work& work) noexcept {
   if (index == kNoIndex) return false;
   Operation& op = ops_[index];
   if (work.head_bytes != 0) std::memcpy(op.head, work.head, work.head_bytes);
-  if (work.flags & kWorkCopied) {
-    // Everything must be copied now, or nothing be accepted.
-    const auto frames = static_cast<uint32_t>(
-        copied_put_frames(work.bytes, put_fragment_bytes(peer.frame_bytes_max)));
-    check(frames <= nic_.config.window_frames / 2 && frames <= buffers_.size() / 2,
-          "post: kWorkCopied with more payload than copied_bytes_max", work.bytes);
-    const SendFlow& send = peer.send[static_cast<size_t>(flow)];
-    const bool room = send.next - send.una + frames <= nic_.config.window_frames &&
-                      congestion_allows(peer, send, 0) &&
-                      share_allows(send.in_flight(), frames, slots_.available(), slot_reserve_,
-                                   flow == Flow::kReply) &&
-                      share_allows(send.buffers, frames, buffers_.available(), buffer_reserve_,
-                                   flow == Flow::kReply);
-    const bool allowed = room && (work.op == Op::kPut || credit_allows(peer, flow));
-    copying_ = true;
-    const bool whole = allowed && pump_op(peer, flow, op, index);
-    copying_ = false;
-    if (!whole) {
-      check(op.built == 0, "a copied put was cut", op.built);
-      drop_op(index);
-    }
-    if (whole) send_whole(peer, flow);
-    return whole;
-  }
+  if (work.flags & kWorkCopied) return accept_copied_long(peer, flow, op, index);
   peer.send[static_cast<size_t>(flow)].ops.push(ops_, index);
   pump_ops(peer, flow);
   send_whole(peer, flow);
   return true;
+}
+
+/// Everything must be copied now, or nothing be accepted.
+bool Lane::accept_copied_long(Peer& peer, Flow flow, Operation& op, Index index) noexcept {
+  const bool allowed =
+      whole_fits(peer, flow, op.work) && (op.work.op == Op::kPut || credit_allows(peer, flow));
+  copying_ = true;
+  const bool whole = allowed && pump_op(peer, flow, op, index);
+  copying_ = false;
+  if (!whole) {
+    check(op.built == 0, "a copied put was cut", op.built);
+    drop_op(index);
+  }
+  if (whole) send_whole(peer, flow);
+  return whole;
+}
+
+/// Are there slots and buffers for all frames of a copied put at once? A peer that was heard lately
+/// may have some that nobody else may (pool_share.h). If it was not, it is asked, so that a peer
+/// that is there can have them a round trip later.
+bool Lane::whole_fits(Peer& peer, Flow flow, const Work& work) noexcept {
+  const uint64_t fragment = put_fragment_bytes(peer.frame_bytes_max);
+  check(copied_put_frames(work.bytes, static_cast<uint32_t>(fragment)) <=
+            copied_frames(nic_.config.window_frames),
+        "post: kWorkCopied with more payload than copied_bytes_max", work.bytes);
+  const auto buffers = static_cast<uint32_t>((work.bytes + fragment - 1) / fragment);
+  const uint64_t last_bytes = work.bytes - (buffers - 1) * fragment;
+  const bool is_joined =
+      work.op == Op::kPut || message_fits(peer.frame_bytes_max, work, last_bytes);
+  const uint32_t slots = buffers + (is_joined ? 0 : 1);
+  const SendFlow& send = peer.send[static_cast<size_t>(flow)];
+  if (send.next - send.una + slots > nic_.config.window_frames ||
+      !congestion_allows(peer, send, 0)) {
+    return false;
+  }
+  const bool is_reply = flow == Flow::kReply;
+  const auto fits = [&](auto allows) noexcept {
+    return (slot_share_.*allows)(send.slots, slots, slots_.available(), is_reply) &&
+           (buffer_share_.*allows)(send.buffers, buffers, buffers_.available(), is_reply);
+  };
+  if (fits(&PoolShare::allows)) return true;
+  if (!is_attentive(peer)) {
+    ask_for_presence(peer);
+    return false;
+  }
+  peer.presence_asks = 0;
+  return fits(&PoolShare::allows_whole);
+}
+
+/// Was the peer heard lately, by the polls of this lane?
+bool Lane::is_attentive(const Peer& peer) const noexcept {
+  constexpr uint64_t kLatelyNs = 2'000'000;
+  return peer.heard && peer.arrived_ns + kLatelyNs >= previous_ns_;
+}
+
+/// An acknowledgement that wants an answer, more and more rarely while none comes. What is in
+/// flight to the peer asks by itself.
+void Lane::ask_for_presence(Peer& peer) noexcept {
+  constexpr uint32_t kFirstUs = 64;
+  constexpr uint32_t kDoublingsMax = 14;
+  if (frames_in_flight(peer) != 0) return;
+  const auto now_us = static_cast<uint32_t>(now_ns_ / 1'000);
+  if (peer.presence_asks != 0 && seq_before(now_us, peer.presence_at_us)) return;
+  peer.presence_at_us = now_us + (kFirstUs << peer.presence_asks);
+  if (peer.presence_asks < kDoublingsMax) ++peer.presence_asks;
+  peer.asks_credit = peer.ack_now = true;
+  attend(peer);
+}
+
+/// Can the frame of the last fragment, of `put_bytes`, carry the message of a put-send, too?
+bool Lane::message_fits(uint32_t frame_bytes_max, const Work& work, uint64_t put_bytes) noexcept {
+  const uint32_t message = record_stride(kMessageHeaderBytes, work.head_bytes);
+  return kRecordsOffset + message + record_fields(RecordType::kPut) + put_bytes <= frame_bytes_max;
 }
 
 /// Frames of their own have nothing to wait for.
@@ -107,8 +157,8 @@ bool Lane::build_fragment(Peer& peer, Flow flow, Operation& op, Index index) noe
       static_cast<uint32_t>(std::min<uint64_t>(left, put_fragment_bytes(frame_bytes_max)));
   // The message of a put-send travels in the frame of the last fragment if there is room.
   const uint32_t message = record_stride(kMessageHeaderBytes, work.head_bytes);
-  const bool with_message = work.op == Op::kPutSend && bytes == left &&
-                            kRecordsOffset + message + fields + bytes <= frame_bytes_max;
+  const bool with_message =
+      work.op == Op::kPutSend && bytes == left && message_fits(frame_bytes_max, work, bytes);
   if (with_message && !credit_allows(peer, flow)) return false;
   uint32_t body_key = 0;
   if (!copied && work.local_key != kNoRegion) {

@@ -3,6 +3,7 @@
 // a round trip and that tolerance have passed. This finds lost retransmissions, too. When nothing
 // at all comes back, the timeout repeats one frame only, and a second one a few if the peer was
 // heard meanwhile: their acknowledgement then tells what else is missing.
+#include "core/base/bits.h"
 #include "nicfw/lane.h"
 
 namespace pinwire {
@@ -50,11 +51,20 @@ void Lane::expect_rest(const Peer& peer, SendFlow& send) noexcept {
 
 void Lane::mark_lost(SendFlow& send, uint32_t sequence) noexcept {
   SendWindow& window = windows_[send.window];
+  // One that the port has just given back is not sent yet (unstage()).
+  if (!seq_before(sequence, send.unsent)) return;
   if (window.slot[sequence % kWindowFramesMax] == kNoIndex) return;
   uint64_t& lost = window.lost[(sequence % kWindowFramesMax) / 64];
   const uint64_t bit = uint64_t{1} << (sequence % 64);
   if (!(lost & bit)) ++send.lost;
   lost |= bit;
+}
+
+void Lane::unmark_lost(SendFlow& send, uint32_t sequence) noexcept {
+  uint64_t& lost = windows_[send.window].lost[(sequence % kWindowFramesMax) / 64];
+  const uint64_t bit = uint64_t{1} << (sequence % 64);
+  if (lost & bit) --send.lost;
+  lost &= ~bit;
 }
 
 void Lane::set_timer(uint64_t at_ns) noexcept { next_timer_ns_ = std::min(next_timer_ns_, at_ns); }

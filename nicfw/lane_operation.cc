@@ -2,14 +2,22 @@
 #include "nicfw/lane.h"
 
 namespace pinwire {
+namespace {
+
+constexpr Flow flow_of(const Work& work) noexcept {
+  if (work.op != Op::kSend && work.op != Op::kPutSend) return Flow::kOneSided;
+  return work.cls == MessageClass::kReply ? Flow::kReply : Flow::kRequest;
+}
+
+}  // namespace
 
 Index Lane::take_op(const Work& work) noexcept {
-  const bool message = work.op == Op::kSend || work.op == Op::kPutSend;
-  const bool is_reply = message && work.cls == MessageClass::kReply;
-  Peer& peer = peers_[work.peer];
-  if (!share_allows(peer.operations, 1, ops_.available(), op_reserve_, is_reply)) return kNoIndex;
+  const Flow flow = flow_of(work);
+  SendFlow& send = peers_[work.peer].send[static_cast<size_t>(flow)];
+  const bool is_reply = flow == Flow::kReply;
+  if (!op_share_.allows(send.operations, 1, ops_.available(), is_reply)) return kNoIndex;
   const Index index = ops_.take();
-  ++peer.operations;
+  op_share_.took(send.operations++, is_reply);
   Operation& op = ops_[index];
   op.work = work;
   op.built = 0;
@@ -25,9 +33,10 @@ Index Lane::take_op(const Work& work) noexcept {
 
 void Lane::drop_op(Index index) noexcept {
   Operation& op = ops_[index];
-  Peer& peer = peers_[op.work.peer];
-  dcheck(peer.operations > 0, "an operation that was not counted", op.work.peer);
-  --peer.operations;
+  const Flow flow = flow_of(op.work);
+  SendFlow& send = peers_[op.work.peer].send[static_cast<size_t>(flow)];
+  dcheck(send.operations > 0, "an operation that was not counted", op.work.peer);
+  op_share_.gave(--send.operations, flow == Flow::kReply);
   op.state = OpState::kFree;
   ++op.generation;
   ops_.give(index);

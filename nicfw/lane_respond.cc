@@ -6,14 +6,14 @@
 namespace pinwire {
 
 bool Lane::may_owe(const Peer& peer, uint32_t responses) const noexcept {
-  return responses == 0 || share_allows(peer.responses_owed, responses, responses_.available(),
-                                        response_reserve_, false);
+  return responses == 0 ||
+         response_share_.allows(peer.responses_owed, responses, responses_.available(), false);
 }
 
 void Lane::owe(Peer& peer, const Record& record) noexcept {
   const Index index = responses_.take();
   check(index != kNoIndex, "a response without room was accepted");
-  ++peer.responses_owed;
+  response_share_.took(peer.responses_owed++, false);
   responses_[index].record = record;
   responses_[index].built = 0;
   peer.responses.push(responses_, index);
@@ -45,7 +45,7 @@ Record Lane::refusal_of(const Record& record) const noexcept {
 /// Forgets the oldest response that the peer is owed.
 void Lane::disown(Peer& peer) noexcept {
   dcheck(peer.responses_owed > 0, "a response that was not counted", rank_of(peer));
-  --peer.responses_owed;
+  response_share_.gave(--peer.responses_owed, false);
   responses_.give(peer.responses.pop(responses_));
 }
 

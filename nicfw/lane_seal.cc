@@ -111,8 +111,9 @@ void Lane::count_body(const SendSlot& slot) noexcept {
 /// such a frame, and its repetition is sent from a copy, so that it cannot happen twice. It may
 /// also be gone: then the receiver has had it, and drops whatever comes again.
 void Lane::snapshot_body(SendFlow& send, SendSlot& slot) noexcept {
+  const bool is_reply = slot.flow == Flow::kReply;
   const bool may_take = slot.buffer == kNoIndex &&
-                        share_allows(send.buffers, 1, buffers_.available(), buffer_reserve_, true);
+                        buffer_share_.allows(send.buffers, 1, buffers_.available(), is_reply);
   const Index buffer = may_take ? buffers_.take() : kNoIndex;
   if (buffer == kNoIndex) {
     if (!is_mapped(slot.body, slot.body_bytes)) {
@@ -121,12 +122,11 @@ void Lane::snapshot_body(SendFlow& send, SendSlot& slot) noexcept {
     }
     return;
   }
-  ++send.buffers;
+  take_buffer(send, slot, buffer);
   std::byte* copy = buffer_bytes_ + size_t{buffer} * buffer_stride_;
   std::memcpy(copy, slot.head, slot.head_bytes);
   copy_if_mapped(copy + slot.head_bytes, slot.body, slot.body_bytes);
   slot.head = copy;
-  slot.buffer = buffer;
   slot.head_bytes = static_cast<uint16_t>(slot.head_bytes + slot.body_bytes);
   slot.body = nullptr;
   slot.body_bytes = 0;

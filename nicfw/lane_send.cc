@@ -141,9 +141,7 @@ void Lane::stage_slot(Peer& peer, Flow flow, uint32_t sequence, bool again) noex
   Index index;
   SendSlot& slot = slot_at(send, sequence, index);
   if (again) {
-    windows_[send.window].lost[(sequence % kWindowFramesMax) / 64] &=
-        ~(uint64_t{1} << (sequence % 64));
-    --send.lost;
+    unmark_lost(send, sequence);
   }
   prepare(send, slot);
   const uint32_t frame_bytes = slot.head_bytes + slot.body_bytes;
@@ -230,6 +228,8 @@ void Lane::unstage(const Staged& staged) noexcept {
   if (staged.what == Staged::kAgain) {
     mark_lost(send, staged.sequence);
   } else {
+    // Frames in pieces behind it count as lost, but are now as if they had not been sent.
+    for (uint32_t s = staged.sequence; s != send.unsent; ++s) unmark_lost(send, s);
     send.unsent = staged.sequence;
   }
 }

@@ -15,25 +15,31 @@ namespace pinwire {
 
 /// The sender's side of one flow. Sequences run [una, unsent) in flight, [unsent, next) built.
 struct SendFlow {
-  uint32_t una = 0;            ///< the oldest that is not acknowledged
-  uint32_t unsent = 0;         ///< the first that the port has not taken
-  uint32_t next = 0;           ///< the next to build
-  Index window = kNoIndex;     ///< SendWindow; none while nothing is built
-  uint16_t sacked = 0;         ///< of [una, unsent): acknowledged ahead of una
-  uint16_t lost = 0;           ///< of [una, unsent): to be sent again
-  uint16_t buffers = 0;        ///< large buffers that its frames hold
-  uint8_t timeouts = 0;        ///< in a row
-  uint8_t backoff = 0;         ///< timeouts since an acknowledgement told how long the peer takes
-  bool open = false;           ///< frame next - 1 still collects records
-  uint8_t small_waits = 0;     ///< polls for which long puts leave a frame to a refused record
-  bool is_answered = false;    ///< after a timeout: at reorder_at_ns what is left counts as lost
-  IndexList ops;               ///< Ops of which some bytes are not built into frames yet
-  uint64_t rto_at_ns = 0;      ///< 0: off
-  uint64_t reorder_at_ns = 0;  ///< when frames overtaken by others count as lost; 0: off
+  uint32_t una = 0;         ///< the oldest that is not acknowledged
+  uint32_t unsent = 0;      ///< the first that the port has not taken
+  uint32_t next = 0;        ///< the next to build
+  Index window = kNoIndex;  ///< SendWindow; none while nothing is built
+  uint16_t sacked = 0;      ///< of [una, unsent): acknowledged ahead of una
+  uint16_t lost = 0;        ///< of [una, unsent): to be sent again
+  uint16_t buffers = 0;     ///< large buffers that its frames hold
+  uint16_t slots = 0;       ///< of the lane's pools, like `buffers`
+  uint16_t operations = 0;
+  uint8_t timeouts = 0;          ///< in a row
+  uint8_t backoff = 0;           ///< timeouts since an acknowledgement told how long the peer takes
+  bool open : 1 = false;         ///< frame next - 1 still collects records
+  bool is_answered : 1 = false;  ///< after a timeout: at reorder_at_ns what is left counts as lost
+  uint8_t small_waits = 0;       ///< polls for which long puts leave a frame to a refused record
+  IndexList ops;                 ///< Ops of which some bytes are not built into frames yet
+  uint64_t rto_at_ns = 0;        ///< 0: off
+  uint64_t reorder_at_ns = 0;    ///< when frames overtaken by others count as lost; 0: off
 
   uint32_t in_flight() const noexcept { return next - una - sacked; }
   /// Sent, and neither acknowledged nor known to be lost.
-  uint32_t on_wire() const noexcept { return unsent - una - sacked - lost; }
+  uint32_t on_wire() const noexcept {
+    dcheck(unsent - una >= uint32_t{sacked} + lost, "more frames are lost than were sent", una,
+           unsent, lost);
+    return unsent - una - sacked - lost;
+  }
 };
 static_assert(sizeof(SendFlow) == 48);
 
@@ -60,10 +66,11 @@ struct alignas(32) Peer {
   uint32_t requests_held = 0;       ///< of those, not given back by the client
   uint32_t advertised = 0;          ///< the last credit sent
   uint32_t ack_since_poll = 0;      ///< the poll in which the oldest unacknowledged frame arrived
+  uint32_t presence_at_us = 0;      ///< when a copied put that waits may ask if the peer is there
   uint16_t unacked_frames = 0;      ///< arrived, and not acknowledged by any frame yet
   uint16_t active_flows = 0;        ///< with a window
-  uint16_t operations = 0;          ///< of the lane's pool, that go to this peer
   uint16_t responses_owed = 0;      ///< of the lane's pool
+  uint8_t presence_asks = 0;        ///< in a row, without an answer
   uint8_t timeouts_unheard = 0;     ///< since the peer was last heard, saturating
   uint16_t frame_bytes_max = 0;     ///< the smaller of the two ports'
   uint16_t path_bytes = 0;          ///< longer frames go in pieces
@@ -82,10 +89,10 @@ struct alignas(32) Peer {
   bool is_hungry = false;           ///< in the lane's ring of senders without credit
   bool ack_now = false;
   bool queued = false;  ///< in the lane's attention ring
-  bool connected = false;
-  bool dead = false;
-  bool heard = false;  ///< ever
-  bool refusal_sent = false;
+  bool connected : 1 = false;
+  bool dead : 1 = false;
+  bool heard : 1 = false;  ///< ever
+  bool refusal_sent : 1 = false;
   uint8_t refused = 0;     ///< flows (room_flag()) of which frames were refused: the peer is to be
                            ///< told when there is room
   uint8_t room_again = 0;  ///< flows of which the next acknowledgement tells that there is room

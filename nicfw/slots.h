@@ -35,7 +35,8 @@ struct alignas(64) SendSlot {
   uint8_t sealed_sends = 0;   ///< `sends` after the send for which it was sealed; 0: never
   uint8_t asks = 0;           ///< records that want a response
   uint8_t next_piece = 0;     ///< of a frame in pieces: the first that the port has not taken
-  bool wants_ack = false;     ///< somebody waits for the acknowledgement itself
+  Flow flow = Flow::kRequest;
+  bool wants_ack = false;  ///< somebody waits for the acknowledgement itself
   bool has_message = false;
   bool volatile_body =
       false;  ///< may change before the acknowledgement: a get's source, a silent put's

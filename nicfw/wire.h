@@ -104,8 +104,8 @@ enum FrameFlags : uint8_t {
   kRoomForOneSided = 32,
   /// In a frame with a body: the body is left to the UDP checksum (FrameAuth::kHeader).
   kBodyUnhashed = 64,
-  /// In an acknowledgement: `sequence` is the length of the longest probe that has arrived since the
-  /// last such answer.
+  /// In an acknowledgement: `sequence` is the length of the longest probe that has arrived since
+  /// the last such answer.
   kProbeAnswer = 128,
 };
 inline constexpr uint8_t kFlagsOfRecords = kFlowMask | kAckNow | kBodyUnhashed;

@@ -1,5 +1,6 @@
 #include "tests/models/lane_world.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace pinwire::model {
@@ -10,6 +11,12 @@ constexpr uint32_t kKinds = kClientCargos + kCargos + 4;  ///< of steps of one r
 constexpr size_t at(Cargo cargo) { return static_cast<size_t>(cargo); }
 constexpr bool in_reply_flow(Cargo cargo) {
   return cargo == Cargo::kReply || cargo == Cargo::kData;
+}
+
+/// Flow::kRequest, kReply, kOneSided of nicfw/wire.h.
+constexpr uint32_t flow_of(Cargo cargo) {
+  if (in_reply_flow(cargo)) return 1;
+  return cargo == Cargo::kPut || cargo == Cargo::kGet ? 2 : 0;
 }
 
 template <typename Counts>
@@ -24,6 +31,9 @@ LaneWorld::LaneWorld(const LanePlan& plan) : plan_(&plan) {
     for (uint32_t peer = 0; peer < plan.ranks; ++peer) {
       const bool has_work = (plan.posters >> rank & 1) != 0 && !silent(rank) && peer != rank &&
                             (!plan.ring || peer == (rank + 1) % plan.ranks);
+      for (uint32_t cargo = 0; silent(rank) && peer != rank && cargo < kClientCargos; ++cargo) {
+        ranks_[rank].built[cargo][peer] = plan.sent_by_silent[cargo];
+      }
       if (!has_work) continue;
       for (uint32_t cargo = 0; cargo < kClientCargos; ++cargo) {
         ranks_[rank].todo[cargo][peer] = plan.work[cargo];
@@ -32,44 +42,78 @@ LaneWorld::LaneWorld(const LanePlan& plan) : plan_(&plan) {
   }
 }
 
-/// The rule of nicfw/pool_share.h for send slots, with the flows of nicfw/wire.h.
-bool LaneWorld::may_build(uint32_t rank, uint32_t peer, Cargo cargo) const {
-  const RankState& state = ranks_[rank];
-  uint32_t used = 0;
-  for (const Counts& counts : state.built) used += sum(counts);
-  const bool reply = in_reply_flow(cargo);
-  uint32_t in_flow = 0;
-  for (const Cargo each :
-       {Cargo::kRequest, Cargo::kPut, Cargo::kGet, Cargo::kReply, Cargo::kData}) {
-    const bool one_sided = each == Cargo::kPut || each == Cargo::kGet;
-    const bool own_one_sided = cargo == Cargo::kPut || cargo == Cargo::kGet;
-    if (in_reply_flow(each) == reply && (reply || one_sided == own_one_sided)) {
-      in_flow += state.built[at(each)][peer];
+uint32_t LaneWorld::in_flow(uint32_t rank, uint32_t peer, Cargo cargo) const {
+  uint32_t count = 0;
+  for (uint32_t each = 0; each < kCargos; ++each) {
+    if (flow_of(static_cast<Cargo>(each)) == flow_of(cargo)) {
+      count += ranks_[rank].built[each][peer];
     }
   }
-  const uint32_t kept = reply || is(LaneMutant::kRepliesHaveNoSlots) ? 0 : plan_->slots_replies;
-  const uint32_t available = plan_->slots - used;
-  if (is(LaneMutant::kNoShares)) return available > kept;
-  const uint32_t idle = is(LaneMutant::kNoFirstSlot) ? 0 : plan_->slots_idle;
-  if (in_flow == 0 && idle != 0) return available > kept;
-  return available > kept + idle && in_flow + 1 <= available - kept - idle;
+  return count;
 }
 
-bool LaneWorld::may_accept(uint32_t rank, Cargo cargo) const {
+/// The rule of nicfw/pool_share.h for send slots: each flow has one of its own.
+bool LaneWorld::may_build(uint32_t rank, uint32_t peer, Cargo cargo) const {
+  uint32_t used = 0;
+  uint32_t own_used = 0;
+  uint32_t replies_used = 0;
+  for (uint32_t other = 0; other < plan_->ranks; ++other) {
+    for (const Cargo each : {Cargo::kRequest, Cargo::kPut, Cargo::kReply}) {
+      const uint32_t held = in_flow(rank, other, each);
+      used += held;
+      own_used += held != 0 ? 1 : 0;
+      if (each == Cargo::kReply && held > 1) replies_used += held - 1;
+    }
+  }
+  const bool reply = in_reply_flow(cargo);
+  const uint32_t held = in_flow(rank, peer, cargo);
+  const uint32_t available = plan_->slots - used;
+  const uint32_t reserve = is(LaneMutant::kRepliesHaveNoSlots) ? 0 : plan_->slots_replies;
+  const uint32_t kept = reply || reserve <= replies_used ? 0 : reserve - replies_used;
+  if (is(LaneMutant::kNoShares)) return available > kept;
+  if (is(LaneMutant::kFirstSlotBehindReplies)) {
+    const uint32_t behind = reply ? 0 : reserve;
+    if (held == 0) return available > behind;
+    return available > behind + plan_->slots_idle &&
+           held + 1 <= available - behind - plan_->slots_idle;
+  }
+  const uint32_t own = is(LaneMutant::kNoFirstSlot) ? 0 : plan_->slots_idle;
+  const uint32_t own_left = own > own_used ? own - own_used : 0;
+  if (held == 0 && own_left != 0) return true;
+  const uint32_t shared = available - own_left;
+  return shared > kept && std::max(held, 1u) <= shared - kept;
+}
+
+/// A fenced request of the peer would wait here for others.
+bool LaneWorld::is_early(uint32_t rank, uint32_t peer) const {
+  return ranks_[peer].built[at(Cargo::kRequest)][rank] != 0;
+}
+
+bool LaneWorld::may_accept(uint32_t rank, uint32_t peer, Cargo cargo) const {
   const RankState& state = ranks_[rank];
-  const uint32_t requests = sum(state.held_requests);
+  const uint32_t requests = sum(state.held_requests) + sum(state.parked);
   const bool has_buffer = requests + state.held_replies < plan_->buffers;
   const bool request_room =
       has_buffer && (is(LaneMutant::kRequestsHoldAll) || requests < plan_->request_hold_max);
+  const bool may_park =
+      is(LaneMutant::kParkedHoldAll) || sum(state.parked) < plan_->request_hold_max / 2;
+  const bool own_response = state.owed[peer] == 0 && plan_->responses_idle != 0;
+  uint32_t responses = 0;  // that are shared
+  for (const uint8_t owed : state.owed) {
+    responses += owed > 0 && plan_->responses_idle != 0 ? owed - 1u : owed;
+  }
   switch (cargo) {
     case Cargo::kRequest:
       return request_room;
+    case Cargo::kFenced:
+      return request_room && (!is_early(rank, peer) || may_park);
     case Cargo::kReply:
       return has_buffer;
     case Cargo::kPut:
       return request_room || !is(LaneMutant::kPutsAsMessages);
     case Cargo::kGet:
-      return sum(state.owed) < plan_->responses &&
+      if (is(LaneMutant::kNoFirstResponse)) return sum(state.owed) < plan_->responses;
+      return (own_response || responses < plan_->responses) &&
              (request_room || !is(LaneMutant::kGetsAsMessages));
     case Cargo::kData:
       return request_room || !is(LaneMutant::kDataAsMessages);
@@ -81,6 +125,8 @@ bool LaneWorld::may_accept(uint32_t rank, Cargo cargo) const {
 
 bool LaneWorld::try_post(uint32_t rank, uint32_t peer, Cargo cargo) {
   RankState& state = ranks_[rank];
+  // The fence comes behind all requests.
+  if (cargo == Cargo::kFenced && state.todo[at(Cargo::kRequest)][peer] != 0) return false;
   // A handler posts nothing but its reply.
   if (state.todo[at(cargo)][peer] == 0 || state.handler != 0 || !may_build(rank, peer, cargo)) {
     return false;
@@ -93,10 +139,19 @@ bool LaneWorld::try_post(uint32_t rank, uint32_t peer, Cargo cargo) {
 bool LaneWorld::try_accept(uint32_t rank, uint32_t peer, Cargo cargo) {
   RankState& state = ranks_[rank];
   RankState& sender = ranks_[peer];
-  if (sender.built[at(cargo)][rank] == 0 || silent(rank) || !may_accept(rank, cargo)) return false;
+  if (sender.built[at(cargo)][rank] == 0 || silent(rank) || !may_accept(rank, peer, cargo)) {
+    return false;
+  }
   if (state.handler != 0 && is(LaneMutant::kHandlersDoNotPoll)) return false;
+  const bool waits = cargo == Cargo::kFenced && is_early(rank, peer);
   --sender.built[at(cargo)][rank];
-  if (cargo == Cargo::kRequest) ++state.held_requests[peer];
+  if (waits) ++state.parked[peer];
+  if (cargo == Cargo::kRequest || (cargo == Cargo::kFenced && !waits)) ++state.held_requests[peer];
+  if (!is_early(rank, peer)) {
+    state.held_requests[peer] =
+        static_cast<uint8_t>(state.held_requests[peer] + state.parked[peer]);
+    state.parked[peer] = 0;
+  }
   if (cargo == Cargo::kReply) ++state.held_replies;
   if (cargo == Cargo::kGet) ++state.owed[peer];
   return true;
@@ -171,7 +226,7 @@ std::vector<LaneWorld> LaneWorld::next() const {
 
 bool LaneWorld::must_come(Cargo cargo, uint32_t from, uint32_t to) const {
   if (silent(from) || silent(to)) return false;
-  return cargo != Cargo::kRequest || !deaf(to);
+  return (cargo != Cargo::kRequest && cargo != Cargo::kFenced) || !deaf(to);
 }
 
 bool LaneWorld::is_over() const {
@@ -185,7 +240,8 @@ bool LaneWorld::is_over() const {
             state.built[c][peer] != 0 || (c < kClientCargos && state.todo[c][peer] != 0);
         if (left && must_come(static_cast<Cargo>(c), rank, peer)) return false;
       }
-      const bool owes = state.owed[peer] != 0 || (state.held_requests[peer] != 0 && !deaf(rank));
+      const bool owes = state.owed[peer] != 0 || state.parked[peer] != 0 ||
+                        (state.held_requests[peer] != 0 && !deaf(rank));
       if (owes && !silent(rank) && !silent(peer)) return false;
     }
   }

@@ -16,23 +16,26 @@ namespace pinwire::model {
 
 inline constexpr uint32_t kLaneRanksMax = 4;
 
-/// The contents of a frame. Requests, puts and gets are work of a client; replies and data are
-/// owed.
-enum class Cargo : uint8_t { kRequest, kPut, kGet, kReply, kData, kCount };
+/// The contents of a frame. Requests, puts, gets and fenced requests are work of a client; replies
+/// and data are owed. A fenced request waits for all requests of its sender.
+enum class Cargo : uint8_t { kRequest, kPut, kGet, kFenced, kReply, kData, kCount };
 inline constexpr uint32_t kCargos = static_cast<uint32_t>(Cargo::kCount);
-inline constexpr uint32_t kClientCargos = 3;
+inline constexpr uint32_t kClientCargos = 4;
 
 /// A point of the argument that is taken away, to see that the exploration misses it.
 enum class LaneMutant : uint8_t {
   kNone,
-  kPutsAsMessages,      ///< point 1: a put is accepted only where a request would be
-  kDataAsMessages,      ///< point 2: so is the data of a get
-  kGetsAsMessages,      ///< point 6: so is a get
-  kRequestsHoldAll,     ///< point 3: requests may hold the last receive buffers
-  kHandlersDoNotPoll,   ///< point 3: a handler that waits for a send slot does not take replies
-  kRepliesHaveNoSlots,  ///< point 4: the send slots have no part for the reply flow
-  kNoShares,            ///< point 7: one peer may hold all send slots
-  kNoFirstSlot,         ///< point 7: no slot is kept for a flow that has nothing under way
+  kPutsAsMessages,          ///< point 1: a put is accepted only where a request would be
+  kDataAsMessages,          ///< point 2: so is the data of a get
+  kGetsAsMessages,          ///< point 6: so is a get
+  kRequestsHoldAll,         ///< point 3: requests may hold the last receive buffers
+  kHandlersDoNotPoll,       ///< point 3: a handler that waits for a send slot does not take replies
+  kRepliesHaveNoSlots,      ///< point 4: the send slots have no part for the reply flow
+  kNoShares,                ///< point 7: one peer may hold all send slots
+  kNoFirstSlot,             ///< point 7: no slot is kept for a flow that has nothing under way
+  kFirstSlotBehindReplies,  ///< point 7: a flow's own slot is behind the reserve of the replies
+  kNoFirstResponse,         ///< point 7: no response is kept for a peer that is owed nothing
+  kParkedHoldAll,           ///< point 5: messages that wait for others may hold all buffers
   kCount
 };
 
@@ -40,15 +43,18 @@ struct LanePlan {
   uint32_t ranks = 2;
   uint32_t slots = 3;          ///< send slots of a rank
   uint32_t slots_replies = 1;  ///< of those, for the reply flow alone
-  uint32_t slots_idle = 0;     ///< of those, for flows that have nothing under way
+  uint32_t slots_idle = 0;     ///< of those, one for each flow of each peer
   uint32_t buffers = 2;        ///< receive buffers of a rank
   uint32_t request_hold_max = 1;
   uint32_t responses = 1;                     ///< of gets that a rank may owe at once
+  uint32_t responses_idle = 0;                ///< beside those: one for each peer
   std::array<uint8_t, kClientCargos> work{};  ///< of each poster for each other rank
   bool ring = false;                          ///< only for the next rank
   uint8_t posters = 0xff;                     ///< bit r: rank r has work
   uint8_t silent = 0;  ///< bit r: rank r computes for ever: it accepts and posts nothing
-  uint8_t deaf = 0;    ///< bit r: rank r drives its lane, but its client takes no requests
+  /// What each silent rank has sent to each other rank before it fell silent.
+  std::array<uint8_t, kClientCargos> sent_by_silent{};
+  uint8_t deaf = 0;  ///< bit r: rank r drives its lane, but its client takes no requests
   LaneMutant mutant = LaneMutant::kNone;
 };
 
@@ -70,6 +76,7 @@ class LaneWorld {
     std::array<Counts, kClientCargos> todo{};  ///< by peer: not posted yet
     std::array<Counts, kCargos> built{};       ///< by peer: in send slots
     Counts held_requests{};                    ///< by peer: in receive buffers
+    Counts parked{};                           ///< by peer: fenced requests that wait
     Counts owed{};                             ///< by peer: data of gets
     uint8_t held_replies = 0;
     uint8_t handler = 0;  ///< whose request it runs, plus 1
@@ -81,7 +88,9 @@ class LaneWorld {
   bool deaf(uint32_t rank) const { return plan_->deaf >> rank & 1; }
   bool must_come(Cargo cargo, uint32_t from, uint32_t to) const;
   bool may_build(uint32_t rank, uint32_t peer, Cargo cargo) const;
-  bool may_accept(uint32_t rank, Cargo cargo) const;
+  bool may_accept(uint32_t rank, uint32_t peer, Cargo cargo) const;
+  uint32_t in_flow(uint32_t rank, uint32_t peer, Cargo cargo) const;
+  bool is_early(uint32_t rank, uint32_t peer) const;
   bool try_post(uint32_t rank, uint32_t peer, Cargo cargo);
   bool try_accept(uint32_t rank, uint32_t peer, Cargo cargo);
   bool try_handle(uint32_t rank, uint32_t peer);

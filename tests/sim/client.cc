@@ -248,11 +248,14 @@ bool Client::post() {
 }
 
 bool Client::post_lane(uint32_t lane) {
-  std::array<Work, 64> batch;
-  std::array<uint32_t, 64> slots;
+  // All of them: behind many to a peer that takes nothing wait those to other peers.
+  constexpr uint32_t kInFlightMax = 128;
+  std::array<Work, kInFlightMax> batch;
+  std::array<uint32_t, kInFlightMax> slots;
   uint32_t count = 0;
+  check(unposted_.size() <= kInFlightMax, "more in flight than a client offers at once");
   for (const uint32_t slot : unposted_) {
-    if (operations_[slot].lane != lane || count == batch.size()) continue;
+    if (operations_[slot].lane != lane) continue;
     slots[count] = slot;
     batch[count++] = operations_[slot].work;
   }

@@ -53,10 +53,15 @@ Deadlines::Deadlines(const Scenario& scenario, const Schedule& schedule, Verdict
       start_ns_(schedule.now()),
       bound_ns_(deadline_of(scenario)),
       polled_ns_(scenario.ranks, schedule.now()),
-      excused_ns_(scenario.ranks) {}
+      excused_ns_(scenario.ranks),
+      recovered_ns_(scenario.ranks) {}
 
 uint64_t Deadlines::begin(Rank from, Rank to, const char* what) {
-  open_[next_] = {from, to, what, schedule_.now(), excused_ns(from) + excused_ns(to)};
+  // To recover from an absence that still lasts is excused when it ends, later than here.
+  const uint64_t excused = excused_ns_[from] + gap_ns(from) + excused_ns_[to] + gap_ns(to);
+  // Nor does what begins before both have recovered count until then.
+  const uint64_t since_ns = std::max({schedule_.now(), recovered_ns_[from], recovered_ns_[to]});
+  open_[next_] = {from, to, what, since_ns, excused};
   return next_++;
 }
 
@@ -69,6 +74,7 @@ void Deadlines::end(uint64_t number) {
 
 void Deadlines::polled(Rank rank) {
   excused_ns_[rank] = excused_ns(rank);
+  if (gap_ns(rank) != 0) recovered_ns_[rank] = schedule_.now() + kRecoveryNs;
   polled_ns_[rank] = schedule_.now();
 }
 
@@ -76,9 +82,15 @@ void Deadlines::check() {
   for (const auto& [number, owed] : open_) judge(owed);
 }
 
-uint64_t Deadlines::excused_ns(Rank rank) const {
+/// How long the rank has been absent now; 0: it polls.
+uint64_t Deadlines::gap_ns(Rank rank) const {
   const uint64_t gap_ns = schedule_.now() - polled_ns_[rank];
-  return excused_ns_[rank] + (gap_ns > kAttentiveGapNs ? gap_ns + kRecoveryNs : 0);
+  return gap_ns > kAttentiveGapNs ? gap_ns : 0;
+}
+
+uint64_t Deadlines::excused_ns(Rank rank) const {
+  const uint64_t gap = gap_ns(rank);
+  return excused_ns_[rank] + (gap != 0 ? gap + kRecoveryNs : 0);
 }
 
 /// How much of the time since then a partition takes, with what it takes to recover from it.
@@ -97,7 +109,7 @@ void Deadlines::judge(const Owed& owed) {
   if (scenario_.crime != Crime::kNone) return;  // a failed driver owes nothing
   const uint64_t excused_ns = this->excused_ns(owed.from) + this->excused_ns(owed.to) -
                               owed.excused_ns + cut_ns(owed.since_ns);
-  const uint64_t age_ns = schedule_.now() - owed.since_ns;
+  const uint64_t age_ns = schedule_.now() > owed.since_ns ? schedule_.now() - owed.since_ns : 0;
   const uint64_t counted_ns = age_ns > excused_ns ? age_ns - excused_ns : 0;
   worst_share_ =
       std::max(worst_share_, static_cast<double>(counted_ns) / static_cast<double>(bound_ns_));

@@ -39,6 +39,7 @@ class Deadlines {
     uint64_t since_ns;
     uint64_t excused_ns;  ///< of both ranks, when it began
   };
+  uint64_t gap_ns(Rank rank) const;
   uint64_t excused_ns(Rank rank) const;
   uint64_t cut_ns(uint64_t since_ns) const;
   void judge(const Owed& owed);
@@ -51,6 +52,7 @@ class Deadlines {
   std::map<uint64_t, Owed> open_;
   std::vector<uint64_t> polled_ns_;
   std::vector<uint64_t> excused_ns_;
+  std::vector<uint64_t> recovered_ns_;  ///< when timers that backed off for the rank have fired
   uint64_t next_ = 1;
   double worst_share_ = 0;
 };

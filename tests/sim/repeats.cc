@@ -9,7 +9,8 @@ constexpr uint64_t kSilenceNs = 20'000;    ///< a shorter one explains nothing
 constexpr uint64_t kOftenNs = 50'000'000;  ///< a timeout of a long silence comes so often
 constexpr uint64_t kFlowsOfPeer = 3;
 constexpr uint64_t kUnknownPathOfRank =
-    12;  ///< before its paths' round trips and reordering are known
+    12;                               ///< before its paths' round trips and reordering are known
+constexpr uint64_t kUnknownPath = 1;  ///< of each, when all ranks begin at once
 constexpr uint64_t kUnknownPathLeast = 16;
 constexpr uint64_t kShare = 100;  ///< one frame in so many
 constexpr uint64_t kSlowLinkBits = 1'000'000'000;
@@ -36,7 +37,7 @@ uint64_t Repeats::allowed(const FabricCounts& faults, const Counted& counted) co
   const uint64_t share = scenario_.link_bits_per_s <= kSlowLinkBits ? kSlowShare : kShare;
   return lost + lost / 2 + counted.refused + faults.detoured + counted.frames / share +
          kFlowsOfPeer * (scenario_.ranks - 1) * silences + kUnknownPathOfRank * scenario_.ranks +
-         kUnknownPathLeast;
+         kUnknownPath * scenario_.ranks * (scenario_.ranks - 1) + kUnknownPathLeast;
 }
 
 }  // namespace pinwire::sim

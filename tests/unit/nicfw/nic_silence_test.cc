@@ -134,6 +134,29 @@ TEST(NicSilence, R25AnIdleMinuteIsNoSilence) {
   EXPECT_EQ(group.nic(0).failure(), nullptr);
 }
 
+/// R25: nor is it after a post that was refused for want of credit. A flow that such a post left
+/// open would count silence from the last frame before the minute.
+TEST(NicSilence, R25AnIdleMinuteAfterARefusedPostIsNoSilence) {
+  NicGroup group({.rx_buffers = 16, .network_depth = 2, .config = {.coalesce = false}});
+  bool taken = true;
+  for (int i = 0; i < 300; ++i) {
+    taken = group.post(0, short_message(1));
+    group.poll(1, RecvFilter::kRepliesOnly);
+    group.poll(0);
+    group.clock().advance(10'000);
+  }
+  ASSERT_FALSE(taken);
+  for (int i = 0; i < 7'000; ++i) group.run(1, 0, 10'000'000);
+  ASSERT_TRUE(group.post(0, short_message(1)));
+  for (int i = 0; i < 2'000; ++i) {
+    group.port(1).lose_waiting();
+    group.poll(0);
+    group.clock().advance(100'000);
+  }
+  EXPECT_EQ(group.run(20'000, 1, 10'000).size(), 1u);
+  EXPECT_EQ(group.nic(0).failure(), nullptr);
+}
+
 /// R5: a peer that keeps the port full does not put off what another peer waits for.
 TEST(NicTimers, R5RunBesideAPortThatIsAlwaysFull) {
   NicGroup group({.ranks = 3, .rx_buffers = 1024, .config = {.coalesce = false}});
