@@ -1,5 +1,6 @@
 // A fixed array of T handed out by index, and FIFO lists threaded through `T::link`. Everything is
-// allocated by make(); taking and giving are a push and a pop.
+// allocated by make(); taking and giving are a push and a pop. An item that was never taken has
+// zero bytes only, and costs no memory: whoever takes one sets what must not be zero.
 #pragma once
 
 #include <atomic>
@@ -7,6 +8,7 @@
 #include <memory>
 
 #include "core/base/check.h"
+#include "nicfw/zeroed_array.h"
 
 namespace pinwire {
 
@@ -18,7 +20,7 @@ class IndexPool {
  public:
   void make(uint32_t count) {
     check(count > 0 && count < kNoIndex, "pool size out of range", count);
-    items_ = std::make_unique<T[]>(count);
+    items_.make(count);
     free_ = std::make_unique<Index[]>(count);
     count_ = free_count_ = count;
     least_free_.store(count, std::memory_order_relaxed);
@@ -51,7 +53,7 @@ class IndexPool {
   }
 
  private:
-  std::unique_ptr<T[]> items_;
+  ZeroedArray<T> items_;
   std::unique_ptr<Index[]> free_;
   uint32_t count_ = 0;
   uint32_t free_count_ = 0;

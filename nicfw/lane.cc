@@ -40,7 +40,7 @@ Lane::Lane(NicShared& nic, uint32_t index)
       .holders = kFlows * idle, .own = 2, .replies = window, .whole = copied_frames(window)};
   slot_share_ = PoolShare(slots);
   slots_.make(4 * window + slots.items());
-  small_frames_ = std::make_unique<std::byte[]>(size_t{slots_.size()} * kSmallFrameBytes);
+  small_frames_.make(size_t{slots_.size()} * kSmallFrameBytes);
   buffer_share_ = PoolShare(buffer_reserve(window, ranks));
   const uint32_t buffers = frame_buffers(window, ranks);
   buffers_.make(buffers);

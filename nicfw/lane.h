@@ -45,7 +45,6 @@
 #pragma once
 
 #include <atomic>
-#include <cstdlib>
 #include <memory>
 #include <span>
 
@@ -66,10 +65,7 @@ namespace pinwire {
 /// Memory for large frames, attached to the port, so that a payload that was written there leaves
 /// from there.
 struct FrameMemory {
-  struct Free {
-    void operator()(std::byte* memory) const noexcept { std::free(memory); }
-  };
-  std::unique_ptr<std::byte[], Free> bytes;
+  ZeroedArray<std::byte> bytes;
   uint32_t stride = 0;
   uint32_t port_key = 0;
 };
@@ -465,7 +461,7 @@ class Lane {
   uint32_t lend_while_free_ = 0;  ///< shared buffers that lend() leaves
   uint32_t window_reserve_ = 0;   ///< of windows, for replies, where not every flow can have one
   IndexPool<SendSlot> slots_;
-  std::unique_ptr<std::byte[]> small_frames_;
+  ZeroedArray<std::byte> small_frames_;
   struct Buffer {};
   IndexPool<Buffer> buffers_;
   std::byte* buffer_bytes_ = nullptr;

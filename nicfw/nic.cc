@@ -147,8 +147,9 @@ Status Nic::make_frames(uint32_t lanes) {
       size_t{lanes} * frame_buffers(shared_.config.window_frames, shared_.info.rank_count) *
           frames.stride,
       kPageBytes);
-  frames.bytes.reset(static_cast<std::byte*>(std::aligned_alloc(kPageBytes, bytes)));
-  if (!frames.bytes) return error("nicfw: no memory for %zu bytes of frames", bytes);
+  if (!frames.bytes.try_make(bytes)) {
+    return error("nicfw: no memory for %zu bytes of frames", bytes);
+  }
   auto attached = shared_.port.attach(frames.bytes.get(), bytes);
   if (!attached) return attached.error();
   frames.port_key = *attached;
