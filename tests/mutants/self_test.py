@@ -119,7 +119,7 @@ class Verdicts(WorkshopCase):
 
     def test_every_mutant_killed_is_a_success(self):
         self.write("tests/mutants/a.toml", GROW_LESS)
-        status, out = self.mutants("--slice", "--seed", "5")
+        status, out = self.mutants("--kind", "written", "--seed", "5")
         self.assertEqual(status, 0, out)
         self.assertIn("written mutants: 1 killed, 0 survived", out)
         self.assertIn("seed 5: 0 survivors", out)
