@@ -1,5 +1,5 @@
-// Arrays of zero bytes that cost memory only where they are used: most of what a lane keeps for a
-// large job is never touched, and the kernel gives a page when it is.
+// Arrays of zero bytes that cost memory only where they are used: most of what a lane (nicfw) keeps
+// for a large job is never touched, and the kernel gives a page when it is.
 #pragma once
 
 #include <sys/mman.h>
