@@ -23,6 +23,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 
 namespace pinwire {
@@ -83,7 +84,7 @@ class CongestionWindow {
     end_round(ack.round_trip_ns, ack.now_ns);
     if (ack.delay_ns != 0 && signal_ == CongestionSignal::kDelay) {
       is_queued_ = ack.delay_ns > kTargetNs;
-      if (ack.delay_ns > target_ns()) return slow_down(ack);
+      if (const uint64_t target = target_ns(); ack.delay_ns > target) return slow_down(ack, target);
       patience_ns_ -= ack.delay_ns < kTargetNs ? (patience_ns_ + 63) / 64 : 0;
     }
     // A window that its sender does not fill says nothing of what the path would carry.
@@ -107,14 +108,14 @@ class CongestionWindow {
   /// Flow scaling: 60 us for a quarter of a frame, 0 for 64 frames, in between by the inverse of
   /// the square root.
   uint64_t scaling_ns() const noexcept {
-    // Of window 2^(i - 2) frames.
+    // Element i belongs to a window of 2^i quarters of a frame.
+    constexpr uint32_t kQuarter = kUnit / 4;
     constexpr std::array<uint32_t, 9> kScale = {60'000, 41'255, 28'000, 18'627, 12'000,
                                                 7'314,  4'000,  1'657,  0};
-    if (window_ <= kUnit / 4) return kScalingMaxNs;
-    uint32_t i = 0;
-    uint32_t low = kUnit / 4;
-    while (i < kScale.size() - 1 && window_ >= 2 * low) low *= 2, ++i;
+    if (window_ <= kQuarter) return kScalingMaxNs;
+    const auto i = static_cast<uint32_t>(std::bit_width(window_ / kQuarter)) - 1;
     if (i >= kScale.size() - 1) return 0;
+    const uint32_t low = kQuarter << i;
     return kScale[i] - uint64_t{kScale[i] - kScale[i + 1]} * (window_ - low) / low;
   }
 
@@ -132,9 +133,9 @@ class CongestionWindow {
         static_cast<uint32_t>(std::min<uint64_t>(window_ + std::max<uint64_t>(share, 1), limit));
   }
 
-  void slow_down(const Ack& ack) noexcept {
+  void slow_down(const Ack& ack, uint64_t target) noexcept {
     if (!may_shrink(ack.round_trip_ns, ack.now_ns)) return;
-    const uint64_t excess_ns = ack.delay_ns - target_ns();
+    const uint64_t excess_ns = ack.delay_ns - target;
     if (window_ <= kUnit) return be_patient(excess_ns);
     // By four fifths of the excess, by half at most.
     const uint64_t part = std::min<uint64_t>(excess_ns * (kUnit * 4 / 5) / ack.delay_ns, kUnit / 2);

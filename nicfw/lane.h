@@ -259,10 +259,12 @@ class Lane {
   void feed_hungry() noexcept;
 
   // lane_frame.cc: frames under construction
-  bool may_build(const Peer& peer, Flow flow, uint32_t spare) const noexcept;
+  bool may_build(const Peer& peer, Flow flow, uint32_t spare,
+                 bool whatever_congestion) const noexcept;
   static bool congestion_allows(const Peer& peer, const SendFlow& send, uint32_t spare) noexcept;
   uint32_t frames_for_records(const Peer& peer, Flow flow) const noexcept;
-  SendSlot* start_frame(Peer& peer, Flow flow, bool large, uint32_t spare = 0) noexcept;
+  SendSlot* start_frame(Peer& peer, Flow flow, bool large, uint32_t spare = 0,
+                        bool whatever_congestion = false) noexcept;
   void take_buffer(SendFlow& send, SendSlot& slot, Index buffer) noexcept;
   SendSlot* start_record_frame(Peer& peer, Flow flow, bool large) noexcept;
   /// Room for one whole record of `bytes`, in an open frame or a new one.
@@ -292,7 +294,7 @@ class Lane {
   bool may_send(const Peer& peer, const SendFlow& send) const noexcept;
   void transmit(Peer& peer, Flow flow) noexcept;
   void retransmit(Peer& peer, Flow flow) noexcept;
-  void prepare(SendFlow& send, SendSlot& slot) noexcept;
+  void prepare(const Peer& peer, SendFlow& send, SendSlot& slot) noexcept;
   void stage_slot(Peer& peer, Flow flow, uint32_t sequence, bool again) noexcept;
   void flush() noexcept;
   void unstage(const Staged& staged) noexcept;
@@ -324,6 +326,8 @@ class Lane {
 
   // lane_seal.cc: the last bytes of a frame
   void stage_ack(Peer& peer) noexcept;
+  void stage_whole(Peer& peer, std::byte* frame, FrameHeader& header, const std::byte* records,
+                   const Staged& what) noexcept;
   uint16_t host_delay(const Peer& peer) const noexcept;
   void finish_header(Peer& peer, std::byte* frame, FrameHeader& header,
                      const RecordHashes& hashes) noexcept;
@@ -383,6 +387,7 @@ class Lane {
   bool receive_records(Peer& peer, const FrameHeader& header, const RxFrame& frame) noexcept;
   bool take_records(Peer& peer, const FrameHeader& header, const RxFrame& frame,
                     const Judged& judged) noexcept;
+  Reject check_arrival(const Peer& peer, const FrameHeader& header) const noexcept;
   Reject judge(Peer& peer, const FrameHeader& header, const std::byte* records,
                Needs& needs) noexcept;
   void turn_away(Peer& peer, const FrameHeader& header, Reject reason) noexcept;
@@ -442,7 +447,6 @@ class Lane {
   bool timers_skipped_ = false;
   bool copying_ =
       false;  ///< a copied put is being cut: all of it, whatever the congestion window says
-  bool replying_ = false;  ///< a frame for replies is being built: likewise
   bool rx_more_ = false;
   uint32_t full_bursts_ = 0;
   uint32_t turn_left_ = kNoTurn;  ///< long frames that the flow in its turn may still build

@@ -6,13 +6,6 @@
 #include "nicfw/lane.h"
 
 namespace pinwire {
-namespace {
-
-constexpr Flow flow_of(MessageClass cls) noexcept {
-  return cls == MessageClass::kRequest ? Flow::kRequest : Flow::kReply;
-}
-
-}  // namespace
 
 bool Lane::accept(const Work& work) noexcept {
   check(work.peer < nic_.info.rank_count, "post: no such rank", work.peer, nic_.info.rank_count);
@@ -43,7 +36,7 @@ bool Lane::accept(const Work& work) noexcept {
 }
 
 bool Lane::accept_send(Peer& peer, const Work& work) noexcept {
-  const Flow flow = flow_of(work.cls);
+  const Flow flow = flow_of(work);
   const uint64_t total = work.head_bytes + work.bytes;
   check(total <= peer.frame_bytes_max - kRecordsOffset - kMessageHeaderBytes,
         "post: message larger than send_bytes_max", total);
@@ -154,8 +147,8 @@ bool Lane::accept_put_send(Peer& peer, const Work& work) noexcept {
   }
   const bool one_frame =
       work.flags & kWorkCopied && work.bytes <= copied_frame_bytes(peer.frame_bytes_max);
-  return one_frame ? accept_copied_put_send(peer, flow_of(work.cls), work)
-                   : accept_long(peer, flow_of(work.cls), work);
+  return one_frame ? accept_copied_put_send(peer, flow_of(work), work)
+                   : accept_long(peer, flow_of(work), work);
 }
 
 /// Put and message side by side in one frame, which others may share: a receiver places all data of

@@ -52,7 +52,7 @@ uint64_t Lane::fabric_delay_ns(uint64_t rtt_ns, uint16_t host_delay) const noexc
 void Lane::take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
                          const SackBitmap* sack) noexcept {
   const uint32_t ack = header.acks[static_cast<size_t>(flow)];
-  const uint32_t in_flight = frames_on_wire(peer);
+  const uint32_t in_flight = peer.congestion.is_controlled() ? frames_on_wire(peer) : 0;
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
   SendWindow& window = windows_[send.window];
   uint64_t newest_ns = 0;
@@ -78,10 +78,7 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
     // The acknowledgement of a repeated frame may be the first copy's.
     const bool certain = slot.sends == 1 || took_ns >= peer.rtt.least_ns();
     if (certain && slot.sent_ns > newest_ns) newest_ns = slot.sent_ns;
-    uint64_t& lost = window.lost[(sequence % kWindowFramesMax) / 64];
-    const uint64_t bit = uint64_t{1} << (sequence % 64);
-    if (lost & bit) --send.lost;
-    lost &= ~bit;
+    unmark_lost(send, sequence);
     slot_acked(send, slot, index);
     index = kNoIndex;
     ++acked;

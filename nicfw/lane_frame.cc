@@ -6,14 +6,13 @@
 
 namespace pinwire {
 
-/// `spare`: frames that must remain for others after this one. A reply is built whatever the
-/// congestion window says: a handler waits for that, and all messages behind it wait with it. The
-/// frame then waits in its slot (may_send()).
-bool Lane::may_build(const Peer& peer, Flow flow, uint32_t spare) const noexcept {
+/// `spare`: frames that must remain for others after this one.
+bool Lane::may_build(const Peer& peer, Flow flow, uint32_t spare,
+                     bool whatever_congestion) const noexcept {
   const SendFlow& send = peer.send[static_cast<size_t>(flow)];
   if (send.next - send.una + spare >= nic_.config.window_frames) return false;
   if (copying_) return true;
-  if (!replying_ && !congestion_allows(peer, send, spare)) return false;
+  if (!whatever_congestion && !congestion_allows(peer, send, spare)) return false;
   const bool is_reply = flow == Flow::kReply;
   // The first frame is the flow's own, whatever must remain.
   return slot_share_.allows(send.slots, 1 + spare, slots_.available(), is_reply) ||
@@ -41,10 +40,11 @@ uint32_t Lane::frames_for_records(const Peer& peer, Flow flow) const noexcept {
 
 /// nullptr: nothing has changed. A window is open only while frames are in it: an empty one would
 /// keep the lane from ever being drained.
-SendSlot* Lane::start_frame(Peer& peer, Flow flow, bool large, uint32_t spare) noexcept {
+SendSlot* Lane::start_frame(Peer& peer, Flow flow, bool large, uint32_t spare,
+                            bool whatever_congestion) noexcept {
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
   const bool is_reply = flow == Flow::kReply;
-  if (!may_build(peer, flow, spare)) return nullptr;
+  if (!may_build(peer, flow, spare, whatever_congestion)) return nullptr;
   if (large && !copying_ &&
       !buffer_share_.allows(send.buffers, 1, buffers_.available(), is_reply)) {
     return nullptr;
@@ -80,11 +80,11 @@ void Lane::take_buffer(SendFlow& send, SendSlot& slot, Index buffer) noexcept {
   buffer_share_.took(send.buffers++, slot.flow == Flow::kReply);
 }
 
-/// A frame for a record or message; if there is none, long puts leave one for a few polls.
+/// A frame for a record or message; if there is none, long puts leave one for a few polls. One of
+/// replies is built whatever the congestion window says: a handler waits for that, and all messages
+/// behind it wait with it. The frame then waits in its slot (may_send()).
 SendSlot* Lane::start_record_frame(Peer& peer, Flow flow, bool large) noexcept {
-  replying_ = flow == Flow::kReply;
-  SendSlot* slot = start_frame(peer, flow, large);
-  replying_ = false;
+  SendSlot* slot = start_frame(peer, flow, large, 0, flow == Flow::kReply);
   peer.send[static_cast<size_t>(flow)].small_waits = slot == nullptr ? kSmallWaitPolls : 0;
   return slot;
 }

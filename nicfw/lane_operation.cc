@@ -2,14 +2,6 @@
 #include "nicfw/lane.h"
 
 namespace pinwire {
-namespace {
-
-constexpr Flow flow_of(const Work& work) noexcept {
-  if (work.op != Op::kSend && work.op != Op::kPutSend) return Flow::kOneSided;
-  return work.cls == MessageClass::kReply ? Flow::kReply : Flow::kRequest;
-}
-
-}  // namespace
 
 Index Lane::take_op(const Work& work) noexcept {
   const Flow flow = flow_of(work);

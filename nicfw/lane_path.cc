@@ -57,16 +57,11 @@ void Lane::probe(Peer& peer) noexcept {
 
 void Lane::stage_probe(Peer& peer, uint32_t frame_bytes) noexcept {
   std::byte* frame = ack_frames_.get() + size_t{staged_count_} * kAckFrameBytes;
-  std::memcpy(frame, peer.encapsulation, kEncapsulationBytes);
   FrameHeader header;
   header.kind = FrameKind::kProbe;
-  header.record_bytes = header.head_bytes = static_cast<uint16_t>(frame_bytes - kRecordsOffset);
-  const uint64_t head = hash_head(keys_.hash, rank_of(peer), kZeroBytes, header.head_bytes);
-  finish_header(peer, frame, header, {.head = head});
+  header.record_bytes = static_cast<uint16_t>(frame_bytes - kRecordsOffset);
   counters_.add(Count::kPathProbes);
-  staged_[staged_count_] = TxFrame{frame, kRecordsOffset, header.record_bytes, kZeroBytes, 0};
-  staged_what_[staged_count_] = {rank_of(peer), 0, Flow::kRequest, Staged::kProbe};
-  if (++staged_count_ == tx_burst_) flush();
+  stage_whole(peer, frame, header, kZeroBytes, {rank_of(peer), 0, Flow::kRequest, Staged::kProbe});
 }
 
 /// The next acknowledgement tells the longest probe that arrived since the last one.
@@ -148,7 +143,7 @@ void Lane::narrow_path(Peer& peer) noexcept {
       const Index index = windows_[send.window].slot[s % kWindowFramesMax];
       if (index == kNoIndex) continue;
       const SendSlot& slot = slots_[index];
-      const bool is_long = slot.head_bytes + slot.body_bytes > peer.path_bytes;
+      const bool is_long = slot.frame_bytes() > peer.path_bytes;
       if (is_long && slot.sent_ns + peer.rtt.smoothed_ns() <= now_ns_) mark_lost(send, s);
     }
   }

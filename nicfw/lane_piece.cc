@@ -70,31 +70,24 @@ void Lane::stage_pieces(Peer& peer, const FrameHeader& header, bool again) noexc
                                           uint32_t sequence) noexcept {
   Index index;
   const SendSlot& slot = slot_at(send, sequence, index);
-  const uint32_t frame_bytes = slot.head_bytes + slot.body_bytes;
+  const uint32_t frame_bytes = slot.frame_bytes();
   if (frame_bytes <= peer.path_bytes || sequence == send.una) return false;
   const Piece first{0, piece_step(peer.path_bytes), frame_bytes - kRecordsOffset};
-  const uint32_t under_way = send.unsent - send.una - send.sacked - send.lost;
-  return under_way >= std::max(2u, peer.congestion.frames() / first.count());
+  return send.on_wire() >= std::max(2u, peer.congestion.frames() / first.count());
 }
 
 void Lane::stage_piece(Peer& peer, const FrameHeader& whole, const SendSlot& slot,
                        const Piece& piece) noexcept {
   std::byte* frame = piece_frames_.get() + size_t{staged_count_} * piece_stride();
-  std::memcpy(frame, peer.encapsulation, kEncapsulationBytes);
   encode_piece(frame + kRecordsOffset, piece);
   copy_records(frame + kRecordsOffset + kPieceFieldsBytes, slot, piece.offset(), piece.bytes());
   FrameHeader header = whole;
   header.kind = FrameKind::kPiece;
   header.flags = static_cast<uint8_t>(header.flags & ~kBodyUnhashed);
-  header.record_bytes = header.head_bytes =
-      static_cast<uint16_t>(kPieceFieldsBytes + piece.bytes());
-  const uint64_t head =
-      hash_head(keys_.hash, rank_of(peer), frame + kRecordsOffset, header.head_bytes);
-  finish_header(peer, frame, header, {.head = head});
-  staged_[staged_count_] = TxFrame{frame, kRecordsOffset + header.record_bytes, 0, nullptr, 0};
-  staged_what_[staged_count_] = {rank_of(peer), whole.sequence, whole.flow(), Staged::kPiece,
-                                 static_cast<uint8_t>(piece.index)};
-  if (++staged_count_ == tx_burst_) flush();
+  header.record_bytes = static_cast<uint16_t>(kPieceFieldsBytes + piece.bytes());
+  stage_whole(peer, frame, header, nullptr,
+              {rank_of(peer), whole.sequence, whole.flow(), Staged::kPiece,
+               static_cast<uint8_t>(piece.index)});
 }
 
 /// True: the frame is held. The frame that `frame` completes takes its place in the buffer.
@@ -107,11 +100,8 @@ bool Lane::receive_piece(Peer& peer, FrameHeader& header, RxFrame& frame) noexce
     counters_.add(bad);
     return false;
   }
-  const ReceiveFlow& receive = peer.receive[static_cast<size_t>(header.flow())];
-  const Arrival arrival = receive.classify(ahead_, header.sequence);
-  if (arrival != Arrival::kNew) {
-    turn_away(peer, header,
-              arrival == Arrival::kDuplicate ? Reject::kDuplicate : Reject::kSequence);
+  if (const Reject bad = check_arrival(peer, header); bad != Reject::kNone) {
+    turn_away(peer, header, bad);
     return false;
   }
   Assembly& assembly = assembly_for(peer, header, piece);
@@ -120,7 +110,7 @@ bool Lane::receive_piece(Peer& peer, FrameHeader& header, RxFrame& frame) noexce
   std::memcpy(records + piece.offset(), frame.data + kRecordsOffset + kPieceFieldsBytes,
               piece.bytes());
   assembly.arrived |= uint64_t{1} << piece.index;
-  assembly.number = uint64_t{header.number_high} << 32 | header.number;
+  assembly.number = header.number_64();
   if (!assembly.is_whole()) return false;
   assembly.arrived = 0;
   const uint32_t bytes = kRecordsOffset + piece.total;
@@ -140,20 +130,17 @@ bool Lane::receive_piece(Peer& peer, FrameHeader& header, RxFrame& frame) noexce
 Assembly& Lane::assembly_for(const Peer& peer, const FrameHeader& header,
                              const Piece& piece) noexcept {
   const Rank rank = rank_of(peer);
-  const uint64_t number = uint64_t{header.number_high} << 32 | header.number;
+  const uint64_t number = header.number_64();
+  Assembly* unused = nullptr;
   for (Assembly& assembly : assemblies_) {
     const bool is_stale = assembly.peer == rank && number > assembly.number + kAssemblyFramesMax;
     if (is_stale) assembly.arrived = 0;
     if (assembly.is_of(rank, header, piece)) return assembly;
+    if (assembly.arrived == 0 && unused == nullptr) unused = &assembly;
   }
-  for (Assembly& assembly : assemblies_) {
-    if (assembly.arrived != 0) continue;
-    assembly = {rank, header.flow(), header.sequence, number, 0, piece.step, piece.total};
-    return assembly;
-  }
-  Assembly& oldest = assemblies_[next_assembly_++ % kAssemblies];
-  oldest = {rank, header.flow(), header.sequence, number, 0, piece.step, piece.total};
-  return oldest;
+  Assembly& chosen = unused != nullptr ? *unused : assemblies_[next_assembly_++ % kAssemblies];
+  chosen = {rank, header.flow(), header.sequence, number, 0, piece.step, piece.total};
+  return chosen;
 }
 
 }  // namespace pinwire

@@ -200,14 +200,25 @@ bool Lane::take_records(Peer& peer, const FrameHeader& header, const RxFrame& fr
   return needs.messages != 0;
 }
 
+/// Has no frame with this sequence arrived, and is the sequence inside the window?
+Reject Lane::check_arrival(const Peer& peer, const FrameHeader& header) const noexcept {
+  const ReceiveFlow& receive = peer.receive[static_cast<size_t>(header.flow())];
+  switch (receive.classify(ahead_, header.sequence)) {
+    case Arrival::kNew:
+      return Reject::kNone;
+    case Arrival::kDuplicate:
+      return Reject::kDuplicate;
+    case Arrival::kOutside:
+      break;
+  }
+  return Reject::kSequence;
+}
+
 /// Would the frame be accepted? Before its body is read: one that is not accepted must not write.
 Reject Lane::judge(Peer& peer, const FrameHeader& header, const std::byte* records,
                    Needs& needs) noexcept {
+  if (const Reject bad = check_arrival(peer, header); bad != Reject::kNone) return bad;
   const ReceiveFlow& receive = peer.receive[static_cast<size_t>(header.flow())];
-  const Arrival arrival = receive.classify(ahead_, header.sequence);
-  if (arrival != Arrival::kNew) {
-    return arrival == Arrival::kDuplicate ? Reject::kDuplicate : Reject::kSequence;
-  }
   if (!receive.may_mark(ahead_, header.sequence)) return Reject::kSequence;
   if (const Reject bad = check_records(peer, header, records, needs); bad != Reject::kNone) {
     return bad;

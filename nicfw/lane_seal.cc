@@ -9,7 +9,6 @@ namespace pinwire {
 
 void Lane::stage_ack(Peer& peer) noexcept {
   std::byte* frame = ack_frames_.get() + size_t{staged_count_} * kAckFrameBytes;
-  std::memcpy(frame, peer.encapsulation, kEncapsulationBytes);
   FrameHeader header;
   bool holes = false;
   for (const ReceiveFlow& receive : peer.receive) holes |= receive.has_holes();
@@ -29,16 +28,28 @@ void Lane::stage_ack(Peer& peer) noexcept {
       }
     }
   }
-  header.record_bytes = header.head_bytes = static_cast<uint16_t>(holes ? kSackBytes : 0);
-  const uint64_t head =
-      hash_head(keys_.hash, rank_of(peer), frame + kRecordsOffset, header.head_bytes);
-  finish_header(peer, frame, header, {.head = head});
+  header.record_bytes = static_cast<uint16_t>(holes ? kSackBytes : 0);
+  const auto flags = static_cast<uint8_t>(header.flags & ~kProbeAnswer);
   peer.ack_now = false;
   peer.unacked_frames = 0;
   counters_.add(Count::kAcksSent);
-  staged_[staged_count_] = TxFrame{frame, kRecordsOffset + header.record_bytes, 0, nullptr, 0};
-  staged_what_[staged_count_] = {rank_of(peer), header.sequence, Flow::kRequest, Staged::kAck,
-                                 static_cast<uint8_t>(header.flags & ~kProbeAnswer)};
+  stage_whole(peer, frame, header, nullptr,
+              {rank_of(peer), header.sequence, Flow::kRequest, Staged::kAck, flags});
+}
+
+/// Hands a frame to the port's next burst that is in no flow's window and all of whose records the
+/// tag covers. They lie behind the header at `frame`, or at `records` if that is not nullptr.
+void Lane::stage_whole(Peer& peer, std::byte* frame, FrameHeader& header, const std::byte* records,
+                       const Staged& what) noexcept {
+  header.head_bytes = header.record_bytes;
+  std::memcpy(frame, peer.encapsulation, kEncapsulationBytes);
+  const std::byte* hashed = records != nullptr ? records : frame + kRecordsOffset;
+  const uint64_t head = hash_head(keys_.hash, rank_of(peer), hashed, header.head_bytes);
+  finish_header(peer, frame, header, {.head = head});
+  const uint32_t own_bytes = kRecordsOffset + (records != nullptr ? 0 : header.record_bytes);
+  const uint32_t other_bytes = records != nullptr ? header.record_bytes : 0;
+  staged_[staged_count_] = TxFrame{frame, own_bytes, other_bytes, records, 0};
+  staged_what_[staged_count_] = what;
   if (++staged_count_ == tx_burst_) flush();
 }
 

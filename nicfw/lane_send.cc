@@ -127,11 +127,11 @@ void Lane::retransmit(Peer& peer, Flow flow) noexcept {
 
 /// Seals a frame once for each time that the port takes it. A body that the client changed too
 /// early is sealed as it is now, so that a repetition is not damaged, too.
-void Lane::prepare(SendFlow& send, SendSlot& slot) noexcept {
+void Lane::prepare(const Peer& peer, SendFlow& send, SendSlot& slot) noexcept {
   const bool sealed_for_this = slot.sealed_sends == slot.sends + 1;
   if (sealed_for_this || (slot.sealed_sends != 0 && slot.body_bytes == 0)) return;
   if (slot.sends != 0 && slot.volatile_body) snapshot_body(send, slot);
-  seal(windows_[send.window].peer, slot);
+  seal(rank_of(peer), slot);
   slot.sealed_sends = static_cast<uint8_t>(slot.sends + 1);
 }
 
@@ -140,11 +140,9 @@ void Lane::stage_slot(Peer& peer, Flow flow, uint32_t sequence, bool again) noex
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
   Index index;
   SendSlot& slot = slot_at(send, sequence, index);
-  if (again) {
-    unmark_lost(send, sequence);
-  }
-  prepare(send, slot);
-  const uint32_t frame_bytes = slot.head_bytes + slot.body_bytes;
+  if (again) unmark_lost(send, sequence);
+  prepare(peer, send, slot);
+  const uint32_t frame_bytes = slot.frame_bytes();
   const bool in_pieces = frame_bytes > peer.path_bytes;
   if (again && slot.sends >= kSendsBeforeDoubt && frame_bytes > nic_.config.path_bytes) [[unlikely]]
     want_wide(peer);

@@ -16,6 +16,11 @@ inline constexpr uint32_t kSmallFrameBytes =
 
 inline constexpr uint8_t kSendsMax = 0xfe;
 
+constexpr Flow flow_of(const Work& work) noexcept {
+  if (work.op != Op::kSend && work.op != Op::kPutSend) return Flow::kOneSided;
+  return work.cls == MessageClass::kReply ? Flow::kReply : Flow::kRequest;
+}
+
 /// A frame that is built and not acknowledged.
 struct alignas(64) SendSlot {
   std::byte* head = nullptr;        ///< the frame: headers, records, copied payload
@@ -40,6 +45,8 @@ struct alignas(64) SendSlot {
   bool has_message = false;
   bool volatile_body =
       false;  ///< may change before the acknowledgement: a get's source, a silent put's
+
+  uint32_t frame_bytes() const noexcept { return head_bytes + body_bytes; }
 };
 static_assert(sizeof(SendSlot) == 64);
 

@@ -11,12 +11,18 @@
 
 namespace pinwire {
 
-/// Zeroed memory that takes pages as it is touched; never given back. `what` is for the sentence
-/// with which the process ends if there is no address space.
-inline void* reserve_memory(size_t bytes, const char* what) noexcept {
+/// Zeroed memory that takes pages as it is touched; nullptr with errno: there is no address space.
+inline void* map_zeroed(size_t bytes) noexcept {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) {
+  return memory != MAP_FAILED ? memory : nullptr;
+}
+
+/// The same, never given back. `what` is for the sentence with which the process ends if there is
+/// no address space.
+inline void* reserve_memory(size_t bytes, const char* what) noexcept {
+  void* memory = map_zeroed(bytes);
+  if (memory == nullptr) {
     fatal("no address space for %s (%zu bytes): %s; raise the limit (ulimit -v)", what, bytes,
           std::strerror(errno));
   }

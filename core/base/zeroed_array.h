@@ -1,5 +1,4 @@
-// Arrays of zero bytes that cost memory only where they are used: most of what a lane (nicfw) keeps
-// for a large job is never touched, and the kernel gives a page when it is.
+// An array that owns zeroed memory, of which the kernel gives a page when it is touched.
 #pragma once
 
 #include <sys/mman.h>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/base/reserve.h"
 
 namespace pinwire {
 
@@ -31,15 +31,12 @@ class ZeroedArray {
   }
 
   /// All bytes are zero; whoever takes an object for use sets what must not be.
-  void make(size_t count) {
-    check(try_make(count), "no memory for the pools of a lane", count * sizeof(T));
-  }
+  void make(size_t count) { check(try_make(count), "no memory for an array", count * sizeof(T)); }
   /// False: there is no memory. The array begins at a page.
   bool try_make(size_t count) noexcept {
     dcheck(objects_ == nullptr && count != 0, "an array is made once", count);
-    void* const memory = mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) return false;
+    void* const memory = map_zeroed(count * sizeof(T));
+    if (memory == nullptr) return false;
     objects_ = static_cast<T*>(memory);
     bytes_ = count * sizeof(T);
     return true;
