@@ -234,7 +234,8 @@ void receive(const char* what, const Pair::Wire& wire, uint64_t total) {
   report_received(what, total, ns);
 }
 
-/// What receive() cannot beat: the copies alone, a window of frames at a time.
+/// The floor of receive(): it copies the same bytes, a window of frames at a time, and does nothing
+/// else.
 void copy_floor(const char* what, uint64_t total) {
   constexpr uint64_t kFrames = 256;
   constexpr uint64_t kStride = 9088;

@@ -18,7 +18,7 @@ namespace pinwire {
 class BodyHash {
  public:
   static constexpr uint32_t kPowers = 32;
-  /// What the implementations read.
+  /// The constants that all implementations read.
   struct alignas(64) Powers {
     uint64_t down[kPowers + 1] = {};  ///< H^32, ..., H^1, H^0
     uint64_t fold_32 = 0;             ///< x^64 H^32

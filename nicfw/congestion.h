@@ -28,7 +28,7 @@
 
 namespace pinwire {
 
-/// What steers the window.
+/// The signal that steers the window.
 enum class CongestionSignal : uint8_t {
   kNone,   ///< nothing: memory between two processes has no queue but the receiver's
   kLoss,   ///< a switch in a process of the same host: its delay tells of the scheduler

@@ -100,8 +100,8 @@ inline constexpr uint32_t kGapsMax = 1024;
 inline constexpr uint32_t kAckFrameBytes = 320;
 static_assert(kRecordsOffset + kSackBytes <= kAckFrameBytes);
 
-/// What a probe carries, and what stands for the source of a get that is gone; as much as
-/// frame_bytes_max can say.
+/// The records of a probe; also sent in place of a get's source that is no longer mapped. As many
+/// as frame_bytes_max can say.
 inline constexpr std::byte kZeroBytes[UINT16_MAX] = {};
 
 /// Payload of a put that one frame carries. A multiple of 16, so that aligned puts stay aligned.

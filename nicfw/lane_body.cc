@@ -33,7 +33,7 @@ bool Lane::receive_body(const FrameHeader& header, const RxFrame& frame,
   return body_hash_holds(frame, keys_.tag, nic_.info.rank, header, hash);
 }
 
-/// Where the payload of a record that was checked goes; nullptr: it stays in the frame.
+/// Returns where the payload of a checked record goes; nullptr: it stays in the frame.
 std::byte* Lane::target_of(const Record& record) noexcept {
   if (record.type == RecordType::kPut) return reinterpret_cast<std::byte*>(record.address);
   if (record.type != RecordType::kGetData) return nullptr;

@@ -90,7 +90,7 @@ void Lane::take_probe_answer(Peer& peer, uint32_t bytes) noexcept {
   peer.probe_at_ns = now_ns_ + kDoubtAgainNs;
 }
 
-/// Of a pair the short probe alone was answered.
+/// The peer answered only the short probe of a pair.
 void Lane::take_half_answer(Peer& peer) noexcept {
   if (peer.half_answered < 0xff) ++peer.half_answered;
   if (!is_narrow(peer) && peer.half_answered >= kNarrowPairs) narrow_path(peer);

@@ -47,7 +47,7 @@ void Lane::stage_pieces(Peer& peer, const FrameHeader& header, bool again) noexc
   Piece piece{0, piece_step(peer.path_bytes), header.record_bytes};
   const uint32_t count = piece.count();
   dcheck(count > 1 && count <= kPiecesMax, "a frame in too many pieces", count);
-  // Of a frame that the port did not take as a whole, the rest is no repetition.
+  // The port may have taken the first pieces only. Sending the rest is no repetition.
   if (slot.next_piece >= count) {
     slot.next_piece = 0;
     if (again) counters_.add(Count::kRetransmits);

@@ -86,7 +86,7 @@ bool Lane::receive_frame(RxFrame& frame) noexcept {
   return !is_plain && receive_other(peer, header, frame);
 }
 
-/// What tells of the path, and pieces.
+/// Handles probes, their answers, and pieces.
 [[gnu::cold]] bool Lane::receive_other(Peer& peer, FrameHeader& header, RxFrame& frame) noexcept {
   if (header.flags & kProbeAnswer) take_probe_answer(peer, header.sequence);
   if (header.kind == FrameKind::kProbe) take_probe(peer, header);

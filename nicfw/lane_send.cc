@@ -116,7 +116,8 @@ void Lane::retransmit(Peer& peer, Flow flow) noexcept {
   const SendWindow& window = windows_[send.window];
   for (uint32_t s = send.una; s != send.unsent && send.lost != 0 && !port_busy_; ++s) {
     if (!(window.lost[(s % kWindowFramesMax) / 64] >> (s % 64) & 1)) continue;
-    // What a timeout repeats may not wait for frames behind it, which may be lost, too.
+    // The frame that a timeout repeats must not wait for the frames behind it: they may be lost,
+    // too.
     const bool due = s == send.una && now_ns_ >= peer.pace_at_ns;
     if (!due && !may_send(peer, send)) return;
     if (is_narrow(peer) && pieces_must_wait(peer, send, s)) [[unlikely]]

@@ -1,7 +1,7 @@
-// What arrived of one flow: everything before `next`, and a bitmap of what came ahead of it. Few
-// flows have a gap at any time, so that the bitmaps are the lane's: a flow takes one with its first
-// gap, and gives it back with its last. A frame that would need one when there is none is not
-// accepted, as good as lost; the frame that a flow waits for never needs one.
+// The receiver's side of one flow: `next`, before which everything has arrived, and a bitmap of the
+// frames ahead of it. Few flows have a gap at any time, so that the bitmaps are the lane's: a flow
+// takes one with its first gap, and gives it back with its last. A frame that would need one when
+// there is none is not accepted, as good as lost; the frame that a flow waits for never needs one.
 #pragma once
 
 #include <cstdint>

@@ -141,7 +141,7 @@ struct FrameHeader {
   uint64_t number_64() const noexcept { return number | uint64_t{number_high} << 32; }
 };
 
-/// What a sender needs to seal frames for a lane, and a receiver to verify them.
+/// The keys with which a sender seals the frames of a lane and a receiver verifies them.
 struct FrameKeys {
   explicit FrameKeys(const FrameKey& key) noexcept : tag(key), hash(key.hash_point()) {}
   FrameKey tag;

@@ -18,7 +18,7 @@ namespace pinwire {
 enum class DriverChoice : uint8_t { kAuto, kShm, kVerbs, kDpdk };
 enum class SegmentPages : uint8_t { kAuto, kYes, kNo };
 enum class DpdkHugePages : uint8_t { kAuto, kNever, kAlways };
-/// What the job's key vouches for over DPDK (GASNET_DPDK_AUTH).
+/// Which bytes of a frame the job's key authenticates over DPDK (GASNET_DPDK_AUTH).
 enum class DpdkAuth : uint8_t { kFull, kHeader };
 enum class BarrierChoice : uint8_t { kDissem, kAmDissem, kPshm };
 enum class HostDetect : uint8_t { kConduit, kGethostid, kHostname };
@@ -36,7 +36,7 @@ struct Settings {
   BarrierChoice barrier = BarrierChoice::kDissem;
   DispatchMode dispatch = DispatchMode::kPoll;
   uint32_t watchdog_us = 0;
-  double hold_limit_s = 0;  ///< debug builds; 0: none
+  double hold_limit_s = 0;     ///< debug builds; 0: none
   bool fills_payloads = true;  ///< debug builds, with the two below: extended/canary.h
   uint64_t payload_canary = 0;
   uint64_t payload_canary_bytes = 0;

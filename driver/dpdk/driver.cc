@@ -7,7 +7,7 @@
 namespace pinwire {
 namespace {
 
-/// What nicfw has to say reaches the user.
+/// Passes nicfw's notices to the user as warnings.
 struct Warnings final : NoticeSink {
   void say(const char* sentence) noexcept override { log_warning("%s", sentence); }
 };
@@ -60,7 +60,7 @@ void DpdkDriver::stats(StatSink& sink) const noexcept {
   sink.stat("port_lingering_regions", counters.lingering_regions);
 }
 
-/// What protects large payloads where the user asked for less than everything.
+/// Tells which checksum protects large payloads under GASNET_DPDK_AUTH=header. Empty: the key does.
 const char* auth_story(const PortFacts& facts, FrameAuth auth) {
   if (auth == FrameAuth::kFull || facts.memory_medium) return "";
   return facts.udp_checksum_offload

@@ -52,7 +52,7 @@ struct LanePlan {
   bool ring = false;                          ///< only for the next rank
   uint8_t posters = 0xff;                     ///< bit r: rank r has work
   uint8_t silent = 0;  ///< bit r: rank r computes for ever: it accepts and posts nothing
-  /// What each silent rank has sent to each other rank before it fell silent.
+  /// Messages that each silent rank sent to each other rank before it fell silent.
   std::array<uint8_t, kClientCargos> sent_by_silent{};
   uint8_t deaf = 0;  ///< bit r: rank r drives its lane, but its client takes no requests
   LaneMutant mutant = LaneMutant::kNone;

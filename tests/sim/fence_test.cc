@@ -4,19 +4,15 @@
 
 #include <array>
 #include <cstdio>
-#include <map>
 #include <string>
 
 #include "core/base/check.h"
 #include "fabric.h"
+#include "nics.h"
+#include "tests/support/stat_map.h"
 
 namespace pinwire::sim {
 namespace {
-
-struct StatMap final : StatSink {
-  std::map<std::string, uint64_t> values;
-  void stat(const char* name, uint64_t value) noexcept override { values[name] = value; }
-};
 
 struct PairCase {
   double loss;
@@ -41,17 +37,11 @@ class Pair final : public EventTarget {
     scenario_.faults.delay_ns = pair.delay_ns;
     scenario_.nic.coalesce = false;
     fabric_ = std::make_unique<Fabric>(scenario_, schedule_, verdict_);
-    std::array<std::vector<std::byte>, 2> addresses;
+    scenario_.network_depth = 256;
+    nics_ = connected_nics(scenario_, *fabric_, schedule_);
     for (Rank rank = 0; rank < 2; ++rank) {
       memory_[rank].resize(1 << 20);
-      nic_[rank] = make_nic(fabric_->port(rank), schedule_, scenario_.nic);
-      const OpenInfo info{.rank = rank, .rank_count = 2, .job_key = 7, .network_depth = 256};
-      check(nic_[rank]->open(info).ok(), "open");
-      addresses[rank] = nic_[rank]->address();
-    }
-    for (Rank rank = 0; rank < 2; ++rank) {
-      check(nic_[rank]->connect(1 - rank, addresses[1 - rank]).ok(), "connect");
-      region_[rank] = *nic_[rank]->pin(memory_[rank].data(), memory_[rank].size(), -1, 0);
+      region_[rank] = *nics_[rank]->pin(memory_[rank].data(), memory_[rank].size(), -1, 0);
       schedule_.at(schedule_.now() + rank, *this, rank);
     }
   }
@@ -69,26 +59,21 @@ class Pair final : public EventTarget {
     std::array<Recv, 64> messages;
     const bool takes = rank == 0 || ++polls_ % pair_.take_every == 0;
     const auto filter = takes ? RecvFilter::kAll : RecvFilter::kRepliesOnly;
-    const uint32_t count = nic_[rank]->recv(0, filter, messages);
-    nic_[rank]->give_back(0, {messages.data(), count});
+    const uint32_t count = nics_[rank]->recv(0, filter, messages);
+    nics_[rank]->give_back(0, {messages.data(), count});
     if (rank == 1) got_ += count;
     if (rank == 0) post();
     schedule_.at(schedule_.now() + 500, *this, rank);
   }
 
-  uint64_t stat(Rank rank, const char* name) {
-    StatMap map;
-    nic_[rank]->stats(map);
-    EXPECT_TRUE(map.values.contains(name)) << name;
-    return map.values[name];
-  }
+  uint64_t stat(Rank rank, const char* name) { return stat_of(*nics_[rank], name); }
   uint64_t lost() const { return fabric_->counts().lost; }
   uint64_t puts_done() const { return puts_done_; }
 
  private:
   void post() {
     std::array<Done, 64> done;
-    puts_done_ += nic_[0]->done(0, done);
+    puts_done_ += nics_[0]->done(0, done);
     for (int k = 0; k < 8 && posted_ < messages_; ++k, ++posted_) {
       Work work{};
       work.op = Op::kSend;
@@ -99,7 +84,7 @@ class Pair final : public EventTarget {
       work.peer = 1;
       work.head = head_.data();
       work.head_bytes = 8;
-      if (nic_[0]->post(0, {&work, 1}) != 1) break;
+      if (nics_[0]->post(0, {&work, 1}) != 1) break;
     }
     for (; puts_ - puts_done_ < pair_.puts; ++puts_) {
       Work work{};
@@ -110,7 +95,7 @@ class Pair final : public EventTarget {
       work.bytes = memory_[0].size();
       work.remote = region_[1].base;
       work.remote_key = region_[1].remote_key;
-      if (nic_[0]->post(0, {&work, 1}) != 1) break;
+      if (nics_[0]->post(0, {&work, 1}) != 1) break;
     }
   }
 
@@ -121,7 +106,7 @@ class Pair final : public EventTarget {
   Verdict verdict_{schedule_};
   std::unique_ptr<Fabric> fabric_;
   std::vector<std::byte> memory_[2];
-  std::unique_ptr<Driver> nic_[2];
+  std::vector<std::unique_ptr<Driver>> nics_;
   Region region_[2]{};
   std::array<std::byte, 8> head_{};
   uint64_t posted_ = 0;

@@ -4,19 +4,15 @@
 
 #include <array>
 #include <cstdio>
-#include <map>
 #include <string>
 
 #include "core/base/check.h"
 #include "fabric.h"
+#include "nics.h"
+#include "tests/support/stat_map.h"
 
 namespace pinwire::sim {
 namespace {
-
-struct StatMap final : StatSink {
-  std::map<std::string, uint64_t> values;
-  void stat(const char *name, uint64_t value) noexcept override { values[name] = value; }
-};
 
 struct FloodCase {
   uint32_t senders;
@@ -40,20 +36,9 @@ class Flood final : public EventTarget {
     scenario_.switch_buffer_bytes = 4 << 20;
     scenario_.rx_buffers = flood.rx_buffers;
     fabric_ = std::make_unique<Fabric>(scenario_, schedule_, verdict_);
-    std::vector<std::vector<std::byte>> addresses;
+    scenario_.network_depth = 256;
+    nics_ = connected_nics(scenario_, *fabric_, schedule_);
     for (Rank rank = 0; rank < scenario_.ranks; ++rank) {
-      NicConfig config = scenario_.nic;
-      config.seed = rank + 1;
-      nics_.push_back(make_nic(fabric_->port(rank), schedule_, config));
-      const OpenInfo info{
-          .rank = rank, .rank_count = scenario_.ranks, .job_key = 7, .network_depth = 256};
-      check(nics_[rank]->open(info).ok(), "open");
-      addresses.push_back(nics_[rank]->address());
-    }
-    for (Rank rank = 0; rank < scenario_.ranks; ++rank) {
-      for (Rank peer = 0; peer < scenario_.ranks; ++peer) {
-        check(nics_[rank]->connect(peer, addresses[peer]).ok(), "connect");
-      }
       schedule_.at(schedule_.now() + rank, *this, rank);
     }
     posted_.resize(scenario_.ranks);
@@ -89,23 +74,9 @@ class Flood final : public EventTarget {
     for (Rank rank = 1; rank < scenario_.ranks; ++rank) sum += stat(rank, name);
     return sum;
   }
-  uint64_t stat(Rank rank, const char *name) {
-    StatMap map;
-    nics_[rank]->stats(map);
-    EXPECT_TRUE(map.values.contains(name)) << name;
-    return map.values[name];
-  }
-  /// Jain's index of what each sender got through while all flooded.
-  double jain() const {
-    double sum = 0;
-    double squares = 0;
-    for (Rank rank = 1; rank < scenario_.ranks; ++rank) {
-      const auto share = static_cast<double>(shares_[rank]);
-      sum += share;
-      squares += share * share;
-    }
-    return sum * sum / (squares * flood_.senders);
-  }
+  uint64_t stat(Rank rank, const char *name) { return stat_of(*nics_[rank], name); }
+  /// Jain's index of the senders' shares while all flooded.
+  double jain() const { return sim::jain(std::span(shares_).subspan(1)); }
   uint64_t messages() const {
     uint64_t sum = 0;
     for (const uint64_t share : shares_) sum += share;

@@ -7,6 +7,7 @@
 
 #include "core/base/check.h"
 #include "fabric.h"
+#include "nics.h"
 
 namespace pinwire::sim {
 namespace {
@@ -18,17 +19,9 @@ class Stream final : public EventTarget {
  public:
   Stream(const Scenario& scenario, const Work& work, uint32_t operations, uint32_t depth)
       : scenario_(scenario), work_(work), operations_(operations), depth_(depth) {
-    std::array<std::vector<std::byte>, 2> addresses;
     for (Rank rank = 0; rank < 2; ++rank) {
       memory_[rank].resize(work.bytes);
-      nic_[rank] = make_nic(fabric_.port(rank), schedule_, scenario_.nic);
-      const OpenInfo info{.rank = rank, .rank_count = 2, .job_key = 99};
-      check(nic_[rank]->open(info).ok(), "open");
-      addresses[rank] = nic_[rank]->address();
-    }
-    for (Rank rank = 0; rank < 2; ++rank) {
-      check(nic_[rank]->connect(1 - rank, addresses[1 - rank]).ok(), "connect");
-      region_[rank] = *nic_[rank]->pin(memory_[rank].data(), memory_[rank].size(), -1, 0);
+      region_[rank] = *nics_[rank]->pin(memory_[rank].data(), memory_[rank].size(), -1, 0);
       schedule_.at(schedule_.now() + rank, *this, rank);
     }
     work_.peer = 1;
@@ -50,7 +43,7 @@ class Stream final : public EventTarget {
 
   void fire(uint64_t rank) override {
     std::array<Recv, 64> messages;
-    Driver& nic = *nic_[rank];
+    Driver& nic = *nics_[rank];
     const uint32_t got = nic.recv(0, RecvFilter::kAll, messages);
     nic.give_back(0, {messages.data(), got});
     std::array<Done, 64> done;
@@ -77,7 +70,7 @@ class Stream final : public EventTarget {
   uint32_t done_ = 0;
   std::array<std::byte, kHeadBytesMax> head_{};
   std::vector<std::byte> memory_[2];
-  std::unique_ptr<Driver> nic_[2];
+  std::vector<std::unique_ptr<Driver>> nics_ = connected_nics(scenario_, fabric_, schedule_);
   Region region_[2]{};
 };
 

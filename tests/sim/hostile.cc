@@ -17,9 +17,9 @@ constexpr uint64_t kPauseNsMax = 3'000;
 constexpr size_t kKeyedBytes = 54;  ///< behind them: a frame's header, all of it under its tag
 constexpr size_t kMemoryBytes = 4096;
 
-// What nicfw/wire.h says of a frame's lengths.
+// Where nicfw/wire.h puts the lengths of a frame.
 constexpr size_t kRecordBytesAt = 68;
-constexpr size_t kCheckedBytesAt = 70;
+constexpr size_t kHeadBytesAt = 70;
 constexpr size_t kRecordsAt = kEncapsulationBytes + kKeyedBytes;
 static_assert(kRecordsAt == kRecordsOffset);
 
@@ -37,8 +37,8 @@ void set_lengths(std::vector<std::byte>& frame) {
   write_lengths(frame);
 }
 
-void set_checked_bytes(std::vector<std::byte>& frame, size_t bytes) {
-  store_little<uint16_t>(frame.data() + kCheckedBytesAt, static_cast<uint16_t>(bytes));
+void set_head_bytes(std::vector<std::byte>& frame, size_t bytes) {
+  store_little<uint16_t>(frame.data() + kHeadBytesAt, static_cast<uint16_t>(bytes));
 }
 
 }  // namespace
@@ -176,7 +176,7 @@ void Hostile::send_lengthened() {
   if (!cuts || random_.chance(0.5)) append_record(frame, to);
   set_lengths(frame);
   if (random_.chance(0.5)) {
-    set_checked_bytes(frame, random_.chance(0.5) ? record_bytes_of(frame) : 0);
+    set_head_bytes(frame, random_.chance(0.5) ? record_bytes_of(frame) : 0);
   }
   write_checksums(frame);
   world_.fabric().inject(to, frame);

@@ -20,7 +20,7 @@ uint64_t PathOracle::vanished_max() const noexcept {
   return scenario_.lanes * (kProbesMax + in_flight);
 }
 
-/// Of a path that becomes narrow, a few frames may vanish before its rank has nothing long to send.
+/// A path that becomes narrow may swallow a few frames before its rank has nothing long to send.
 bool PathOracle::must_speak(uint64_t vanished) const noexcept {
   constexpr uint64_t kFewFrames = 16;
   const uint64_t few =

@@ -1,5 +1,5 @@
-// What a run promises where the path carries shorter frames than the ports: every rank whose frames
-// vanished says so once, no other rank says anything, and few frames vanish.
+// The promises of a run in which the path carries shorter frames than the ports: every rank whose
+// frames vanished says so once, no other rank says anything, and few frames vanish.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ class PathOracle {
  public:
   explicit PathOracle(const Scenario& scenario) : scenario_(scenario), heard_(scenario.ranks) {}
 
-  /// Of one rank's driver.
+  /// The counters of one rank's driver.
   NoticeSink& sink(Rank rank) { return heard_[rank]; }
   /// At rest.
   void check(const Fabric& fabric, Verdict& verdict) const;

@@ -1,7 +1,7 @@
 // A frame is repeated because it was lost, refused or late. Counts how often a run had a reason, so
 // that a driver that repeats without one is found.
 //
-// What may be repeated in a run, in all:
+// The repetitions that a run allows, in all:
 //  - for each frame that was lost on its way, itself, or what it acknowledged: one and a half,
 //    because a repetition may cross the acknowledgement that was late;
 //  - each frame that its receiver refused, and each that took a detour and was overtaken;
@@ -30,7 +30,7 @@ class Repeats {
   /// How many timeouts of one flow a silence of its peer explains.
   static uint64_t timeouts_of(uint64_t silence_ns);
 
-  /// What the drivers of all ranks counted.
+  /// The counters of all ranks' drivers.
   struct Counted {
     uint64_t frames = 0;
     uint64_t repeats = 0;

@@ -232,13 +232,13 @@ void mtu_hole(Scenario& s, Random& random) {
   if (random.chance(0.3)) loss(s, random);
 }
 
-/// Likewise, from some time on: what is on its way then must still arrive.
+/// A path that becomes narrow at some time: frames that are on their way then must still arrive.
 void mtu_shrinks(Scenario& s, Random& random) {
   mtu_hole(s, random);
   s.path_narrows_ns = 10'000 + random.below(pick(random, {200'000ul, 2'000'000ul}));
 }
 
-/// Likewise for a while, or again and again if ranks learn it late.
+/// A path that is narrow for a while: ranks may learn it after it has become wide again.
 void mtu_flaps(Scenario& s, Random& random) {
   mtu_shrinks(s, random);
   s.path_opens_ns = s.path_narrows_ns + random.below(pick(random, {1'000'000ul, 50'000'000ul}));

@@ -3,22 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <map>
 #include <numeric>
-#include <string>
 
 #include "core/base/check.h"
 #include "nicfw/lane.h"
+#include "nics.h"
+#include "tests/support/stat_map.h"
 
 namespace pinwire::sim {
 namespace {
 
 constexpr uint64_t kPollNs = 300;
-
-struct StatMap final : StatSink {
-  std::map<std::string, uint64_t, std::less<>> values;
-  void stat(const char* name, uint64_t value) noexcept override { values[name] = value; }
-};
 
 }  // namespace
 
@@ -27,6 +22,7 @@ Streams::Streams(const Scenario& scenario, std::vector<Stream> streams)
       streams_(std::move(streams)),
       poll_ns_(scenario.ranks, kPollNs),
       memory_(scenario.ranks),
+      nics_(connected_nics(scenario_, fabric_, schedule_)),
       regions_(scenario.ranks),
       streams_of_(scenario.ranks),
       posted_(streams_.size()),
@@ -34,25 +30,12 @@ Streams::Streams(const Scenario& scenario, std::vector<Stream> streams)
       marked_(streams_.size()) {
   uint64_t bytes_max = 0;
   for (const Stream& stream : streams_) bytes_max = std::max(bytes_max, stream.bytes);
-  std::vector<std::vector<std::byte>> addresses;
   for (Rank rank = 0; rank < scenario_.ranks; ++rank) {
-    NicConfig config = scenario_.nic;
-    config.seed = scenario_.seed + rank + 1;
-    nics_.push_back(make_nic(fabric_.port(rank), schedule_, config));
-    const OpenInfo info{.rank = rank,
-                        .rank_count = scenario_.ranks,
-                        .job_key = 99,
-                        .network_depth = scenario_.network_depth};
-    check(nics_[rank]->open(info).ok(), "open");
-    addresses.push_back(nics_[rank]->address());
     memory_[rank].resize(bytes_max);
     regions_[rank] = *nics_[rank]->pin(memory_[rank].data(), bytes_max, -1, 0);
   }
   for (uint32_t i = 0; i < streams_.size(); ++i) streams_of_[streams_[i].from].push_back(i);
   for (Rank rank = 0; rank < scenario_.ranks; ++rank) {
-    for (Rank peer = 0; peer < scenario_.ranks; ++peer) {
-      check(nics_[rank]->connect(peer, addresses[peer]).ok(), "connect");
-    }
     schedule_.at(schedule_.now() + rank % kPollNs, *this, rank);
   }
   start_ns_ = marked_ns_ = schedule_.now();
@@ -128,25 +111,13 @@ double Streams::link_share() const {
   return gbit_per_s() * 1e9 * whole / static_cast<double>(scenario_.link_bits_per_s);
 }
 
-double Streams::jain() const {
-  double sum = 0;
-  double squares = 0;
-  for (const uint64_t share : shares()) {
-    sum += static_cast<double>(share);
-    squares += static_cast<double>(share) * static_cast<double>(share);
-  }
-  return squares > 0 ? sum * sum / (squares * static_cast<double>(streams_.size())) : 0;
+double Streams::jain() const { return sim::jain(shares()); }
+
+uint64_t Streams::stat(Rank rank, const std::string& name) const {
+  return stat_of(*nics_[rank], name);
 }
 
-uint64_t Streams::stat(Rank rank, std::string_view name) const {
-  StatMap map;
-  nics_[rank]->stats(map);
-  const auto found = map.values.find(name);
-  check(found != map.values.end(), "no such counter");
-  return found->second;
-}
-
-uint64_t Streams::sum(std::string_view name) const {
+uint64_t Streams::sum(const std::string& name) const {
   uint64_t sum = 0;
   for (Rank rank = 0; rank < scenario_.ranks; ++rank) sum += stat(rank, name);
   return sum;

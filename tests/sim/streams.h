@@ -3,8 +3,7 @@
 #pragma once
 
 #include <memory>
-#include <span>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "fabric.h"
@@ -33,13 +32,13 @@ class Streams final : public EventTarget {
   /// Bytes that each stream has put since the last call of mark().
   std::vector<uint64_t> shares() const;
   void mark();
-  /// Of them all, since then, as a part of the link, with headers and gaps between frames.
+  /// The part of the link that all streams took since mark(), with headers and gaps between frames.
   double link_share() const;
   double gbit_per_s() const;
   /// Jain's index of the shares since then.
   double jain() const;
-  uint64_t stat(Rank rank, std::string_view name) const;
-  uint64_t sum(std::string_view name) const;
+  uint64_t stat(Rank rank, const std::string& name) const;
+  uint64_t sum(const std::string& name) const;
   const FabricCounts& counts() const { return fabric_.counts(); }
 
  private:

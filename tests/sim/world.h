@@ -36,7 +36,7 @@ class World final : public EventTarget {
   const Fabric& fabric() const noexcept { return fabric_; }
   /// The greatest share of its deadline that an operation took.
   double worst_share() const noexcept { return cluster_.deadlines.worst_share(); }
-  /// What was repeated, and why it may have been.
+  /// Compares the repetitions of a run with their reasons.
   const Repeats& repeats() const noexcept { return repeats_; }
   Repeats::Counted counted() const;
   Verdict& verdict() noexcept { return verdict_; }

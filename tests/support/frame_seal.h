@@ -22,7 +22,7 @@ inline void seal_frame(std::byte* frame, const FrameHeader& header, const FrameK
                 hashes_of(frame, header, keys, destination));
 }
 
-/// What a receiver asks before it takes a frame, its body included.
+/// The checks that a receiver makes before it takes a frame, its body included.
 inline Reject verify_whole(const RxFrame& frame, const FrameKeys& keys, Rank self,
                            const FrameHeader& header) {
   const Reject bad = verify_head(frame, keys, self, header);

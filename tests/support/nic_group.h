@@ -4,20 +4,15 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "nicfw/nic.h"
 #include "tests/support/loop_port.h"
+#include "tests/support/stat_map.h"
 
 namespace pinwire {
-
-struct StatMap final : StatSink {
-  std::map<std::string, uint64_t> values;
-  void stat(const char* name, uint64_t value) noexcept override { values[name] = value; }
-};
 
 class NicGroup {
  public:
@@ -60,12 +55,7 @@ class NicGroup {
   Driver& nic(uint32_t rank) { return *nics_[rank]; }
   LoopPort& port(uint32_t rank) { return *ports_[rank]; }
   ManualClock& clock() { return clock_; }
-  uint64_t stat(uint32_t rank, const char* name) {
-    StatMap map;
-    nics_[rank]->stats(map);
-    EXPECT_TRUE(map.values.contains(name)) << name;
-    return map.values[name];
-  }
+  uint64_t stat(uint32_t rank, const char* name) { return stat_of(*nics_[rank], name); }
   /// Polls a rank once and gives everything back; the first word of each message.
   std::vector<uint64_t> poll(uint32_t rank, RecvFilter filter = RecvFilter::kAll,
                              uint32_t lane = 0) {

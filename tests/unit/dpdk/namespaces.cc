@@ -52,6 +52,8 @@ std::string join_namespaces(uint32_t rank, uint32_t parties, Meeting& meeting) {
   return meeting.barrier(parties) ? wrong : "alone";
 }
 
+void forward_packets() { std::ofstream("/proc/sys/net/ipv4/ip_forward") << 1; }
+
 uint64_t kernel_counter(const std::string& protocol, const std::string& name) {
   std::ifstream file("/proc/self/net/snmp");
   for (std::string names, values; std::getline(file, names) && std::getline(file, values);) {

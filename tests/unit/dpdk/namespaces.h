@@ -15,6 +15,9 @@ std::string shell(const std::string& command);
 /// `e0` at both ends). A sentence that begins with "skip: " says that it cannot be had.
 std::string join_namespaces(uint32_t rank, uint32_t parties, Meeting& meeting);
 
+/// Has this namespace's kernel send on the packets that are for others.
+void forward_packets();
+
 /// A counter of this namespace: of("Icmp", "OutMsgs").
 uint64_t kernel_counter(const std::string& protocol, const std::string& name);
 

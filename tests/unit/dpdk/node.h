@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "driver/dpdk/driver.h"
+#include "tests/unit/dpdk/options.h"
 #include "tests/unit/dpdk/two_processes.h"
 
 namespace pinwire {

@@ -2,8 +2,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <fstream>
-
 #include "tests/unit/dpdk/namespaces.h"
 #include "tests/unit/dpdk/node.h"
 
@@ -15,7 +13,7 @@ constexpr uint32_t kRouter = 2;
 /// Drops what is longer than 1,514 bytes. Its links carry more: af_packet would repeat for ever,
 /// and send nothing else, what a veth device refuses.
 std::string route_narrowly(Meeting& meeting) {
-  std::ofstream("/proc/sys/net/ipv4/ip_forward") << 1;
+  forward_packets();
   for (const char* command :
        {"ip address add 10.1.0.1/24 dev e0", "ip address add 10.2.0.1/24 dev e1",
         "ip route replace 10.1.0.0/24 dev e0 mtu lock 1500",
@@ -47,12 +45,7 @@ std::string across_a_narrow_path(uint32_t rank, Meeting& meeting, Board& board,
   if (std::string wrong = join_namespaces(rank, 3, meeting); !wrong.empty()) return wrong;
   if (rank == kRouter) return route_narrowly(meeting);
   if (!meeting.barrier(3)) return "alone";
-  DpdkOptions options;
-  options.fabric = "af_packet";
-  options.interface = "e0";
-  options.rank = options.host_rank = rank;
-  options.rank_count = options.host_rank_count = 2;
-  options.job_directory = directory;
+  DpdkOptions options = packet_options(rank, directory);
   options.address = "10.1.0.2/24,10.2.0.2/24";
   options.gateway = rank == 0 ? "10.1.0.1" : "10.2.0.1";
   const std::string wrong = exchange(options, meeting, board);

@@ -12,6 +12,7 @@
 
 #include "driver/dpdk/bring_up.h"
 #include "driver/dpdk/huge_pages.h"
+#include "tests/unit/dpdk/options.h"
 #include "tests/unit/dpdk/two_processes.h"
 
 namespace pinwire {
@@ -39,16 +40,6 @@ struct Head {
   std::byte filler[kHeadBytes - 20];
 };
 static_assert(sizeof(Head) == kHeadBytes);
-
-DpdkOptions options_for(const char* fabric, uint32_t rank, uint32_t ranks,
-                        const std::string& directory) {
-  DpdkOptions options;
-  options.fabric = fabric;
-  options.rank = options.host_rank = rank;
-  options.rank_count = options.host_rank_count = ranks;
-  options.job_directory = directory;
-  return options;
-}
 
 /// Whole pages, as mapping for DMA wants; huge where some are free: QEMU's vmxnet3 sends a body
 /// only from physically contiguous memory.

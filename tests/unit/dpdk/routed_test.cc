@@ -2,25 +2,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <fstream>
-
 #include "tests/unit/dpdk/namespaces.h"
 #include "tests/unit/dpdk/node.h"
 
 namespace pinwire {
 namespace {
-
-DpdkOptions packet_options(uint32_t rank, const std::string& directory) {
-  DpdkOptions options;
-  options.fabric = "af_packet";
-  options.interface = "e0";
-  options.rank = options.host_rank = rank;
-  options.rank_count = options.host_rank_count = 2;
-  options.job_directory = directory;
-  return options;
-}
-
-void forward_packets() { std::ofstream("/proc/sys/net/ipv4/ip_forward") << 1; }
 
 /// A rank on a host that routes: whatever it receives for others it sends on.
 std::string beside_a_router(uint32_t rank, Meeting& meeting, Board& board,

@@ -66,12 +66,7 @@ TEST(Vlan, RanksInTwoNamespacesMeetInTheirVlan) {
   const SharedBoard board;
   const auto said = run_processes(2, 120, [&](uint32_t rank, Meeting& meeting) -> std::string {
     if (std::string wrong = join_namespaces(rank, 2, meeting); !wrong.empty()) return wrong;
-    DpdkOptions options;
-    options.fabric = "af_packet";
-    options.interface = "e0";
-    options.rank = options.host_rank = rank;
-    options.rank_count = options.host_rank_count = 2;
-    options.job_directory = scratch.path();
+    DpdkOptions options = packet_options(rank, scratch.path());
     options.vlan = 5;
     return run_rank(options, meeting, *board);
   });

@@ -193,7 +193,7 @@ TEST(NicBody, AFrameThatIsRefusedDoesNotWrite) {
   EXPECT_EQ(memory, std::vector<uint8_t>(2048, 1));
 }
 
-/// What lies in the body is not verified yet: no record may begin or end there.
+/// The body is not verified yet when records are parsed: no record may begin or end there.
 TEST(NicBody, RecordsMustLieInTheHead) {
   NicGroup group({});
   std::vector<uint8_t> memory(1024, 1);

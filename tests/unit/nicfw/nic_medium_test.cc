@@ -1,4 +1,4 @@
-// What vouches for a frame's bytes: keyed hashes, or a medium that is memory of one host.
+// The two protections of a frame's bytes: keyed hashes, or a medium that is memory of one host.
 #include <gtest/gtest.h>
 
 #include "nicfw/wire.h"

@@ -302,7 +302,7 @@ class SilentJob {
   uint64_t dones_ = 0;
 };
 
-/// What may be posted to a silent rank.
+/// The kinds of work that a test posts to silent ranks.
 enum : uint32_t {
   kMediums = 1,
   kShortReplies = 2,
@@ -482,7 +482,7 @@ TEST(NicShare, R24APostRefusedForABufferLeavesNothingBehind) {
   EXPECT_GE(accepted, 95u);  // all but those that waited for the first credit
 }
 
-/// Likewise for want of credit, in a flow of which all is acknowledged.
+/// The same for a post that lacks credit, in a flow whose frames are all acknowledged.
 TEST(NicShare, R24APostRefusedForCreditLeavesNothingBehind) {
   NicGroup group({.rx_buffers = 16, .network_depth = 2, .config = {.coalesce = false}});
   for (int i = 0; i < 300; ++i) {

@@ -1,0 +1,39 @@
+#include "nics.h"
+
+#include "core/base/check.h"
+
+namespace pinwire::sim {
+
+std::vector<std::unique_ptr<Driver>> connected_nics(const Scenario& scenario, Fabric& fabric,
+                                                    Schedule& schedule) {
+  std::vector<std::unique_ptr<Driver>> nics;
+  for (Rank rank = 0; rank < scenario.ranks; ++rank) {
+    NicConfig config = scenario.nic;
+    config.seed += rank;
+    nics.push_back(make_nic(fabric.port(rank), schedule, config));
+    const OpenInfo info{.rank = rank,
+                        .rank_count = scenario.ranks,
+                        .job_key = 7,
+                        .network_depth = scenario.network_depth};
+    check(nics[rank]->open(info).ok(), "open");
+  }
+  for (const auto& nic : nics) {
+    for (Rank peer = 0; peer < scenario.ranks; ++peer) {
+      check(nic->connect(peer, nics[peer]->address()).ok(), "connect");
+    }
+  }
+  return nics;
+}
+
+double jain(std::span<const uint64_t> shares) {
+  double sum = 0;
+  double squares = 0;
+  for (const uint64_t share : shares) {
+    const auto value = static_cast<double>(share);
+    sum += value;
+    squares += value * value;
+  }
+  return squares > 0 ? sum * sum / (squares * static_cast<double>(shares.size())) : 0;
+}
+
+}  // namespace pinwire::sim
