@@ -153,4 +153,16 @@ inline std::vector<uint8_t> byte_pattern(size_t bytes, uint64_t seed = 1) {
   return data;
 }
 
+/// Rank 0 posts requests until rank 1, which polls only for replies, has no more room.
+inline void fill_with_requests(NicGroup& group) {
+  const uint64_t word = 1;
+  for (int round = 0; round < 300; ++round) {
+    group.post(0, send_work(1, MessageClass::kRequest, &word, 8));
+    group.poll(1, RecvFilter::kRepliesOnly);
+    group.poll(0);
+    group.clock().advance(10'000);
+  }
+  ASSERT_FALSE(group.post(0, send_work(1, MessageClass::kRequest, &word, 8)));
+}
+
 }  // namespace pinwire

@@ -30,6 +30,17 @@ uint32_t record_bytes(const std::vector<std::byte>& frame) {
 }
 void flip_last(std::vector<std::byte>& frame) { frame.back() ^= std::byte{1}; }
 
+/// The record of a put of `bytes` that one frame carries, `offset` into a region.
+Record put_record(const Region& region, uint64_t offset, uint16_t bytes) {
+  Record record{};
+  record.type = RecordType::kPut;
+  record.bytes = bytes;
+  record.key = region.remote_key;
+  record.address = region.base + offset;
+  record.length = bytes;
+  return record;
+}
+
 /// Rank 0 puts kBytes to rank 1; the frame waits at rank 1.
 struct Put {
   explicit Put(const NicGroup::Options& options = {}) : group(options) {
@@ -156,12 +167,7 @@ TEST(NicBody, ADuplicateDoesNotWrite) {
   // A repetition has a number of its own, and the sequence of the frame that arrived.
   FrameForger repeat(put.group);
   repeat.header.flags = static_cast<uint8_t>(Flow::kOneSided);
-  Record record{};
-  record.type = RecordType::kPut;
-  record.bytes = 1000;
-  record.key = put.region.remote_key;
-  record.address = put.region.base;
-  record.length = 1000;
+  const Record record = put_record(put.region, 0, 1000);
   repeat.add(record, put.source.data());
   repeat.body_bytes = 1000;
   repeat.inject();
@@ -174,17 +180,11 @@ TEST(NicBody, AFrameThatIsRefusedDoesNotWrite) {
   NicGroup group({});
   std::vector<uint8_t> memory(2048, 1);
   const Region region = group.pin(1, memory.data(), 1024);
-  Record record{};
-  record.type = RecordType::kPut;
-  record.bytes = 1000;
-  record.key = region.remote_key;
-  record.length = 1000;
   const std::vector<uint8_t> payload(1000, 9);
   for (const uint64_t beyond : {uint64_t{512}, uint64_t{2048}}) {
     FrameForger forger(group);
     forger.header.flags = static_cast<uint8_t>(Flow::kOneSided);
-    record.address = region.base + beyond;
-    forger.add(record, payload.data());
+    forger.add(put_record(region, beyond, 1000), payload.data());
     forger.body_bytes = 1000;
     forger.inject();
   }
@@ -332,12 +332,7 @@ TEST(NicBody, ABodyThatIsNotHashedIsRefusedInFullMode) {
   const Region region = group.pin(1, memory.data(), memory.size());
   FrameForger forger(group);  // a peer with the key that has another mode
   forger.header.flags = static_cast<uint8_t>(Flow::kOneSided) | kBodyUnhashed;
-  Record record{};
-  record.type = RecordType::kPut;
-  record.bytes = 512;
-  record.key = region.remote_key;
-  record.address = region.base;
-  record.length = 512;
+  const Record record = put_record(region, 0, 512);
   const std::vector<uint8_t> payload(512, 9);
   forger.add(record, payload.data());
   forger.body_bytes = 512;

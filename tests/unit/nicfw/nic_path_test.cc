@@ -44,6 +44,13 @@ class NicPath : public testing::Test {
     return took_ns;
   }
 
+  /// Puts go in long frames.
+  void expect_wide() {
+    const uint64_t frames = group.stat(0, "frames_sent");
+    put(80'000);
+    EXPECT_LE(group.stat(0, "frames_sent"), frames + 10);
+  }
+
   uint64_t wait_for_done(uint64_t limit_ns) {
     uint64_t waited_ns = 0;
     constexpr uint64_t kStepNs = 10'000;
@@ -85,9 +92,7 @@ class NicPath : public testing::Test {
 TEST_F(NicPath, AnAnsweredProbeOpensThePath) {
   put(80'000);
   EXPECT_EQ(group.stat(0, "path_probes"), 2u);
-  const uint64_t frames = group.stat(0, "frames_sent");
-  put(80'000);
-  EXPECT_LE(group.stat(0, "frames_sent"), frames + 10);
+  expect_wide();
   EXPECT_EQ(group.stat(0, "path_probes"), 2u);
   EXPECT_EQ(group.stat(0, "retransmits"), 0u);
   EXPECT_TRUE(heard.sentences.empty());
@@ -168,9 +173,7 @@ TEST_F(NicPath, APathThatWidensLaterIsFound) {
   group.clock().advance(10 * kSecond);
   group.run(10);
   put(80'000);
-  const uint64_t frames = group.stat(0, "frames_sent");
-  put(80'000);
-  EXPECT_LE(group.stat(0, "frames_sent"), frames + 10);
+  expect_wide();
 }
 
 /// A rank that computes answers no probe, and gets few.
@@ -188,9 +191,7 @@ TEST_F(NicPath, AComputingPeerIsNoNarrowPath) {
   EXPECT_TRUE(group.nic(0).failure() == nullptr);
   EXPECT_LT(wait_for_done(kSecond), 100 * kMillisecond);
   EXPECT_TRUE(heard.sentences.empty());
-  const uint64_t frames = group.stat(0, "frames_sent");
-  put(80'000);
-  EXPECT_LE(group.stat(0, "frames_sent"), frames + 10);
+  expect_wide();
 }
 
 /// Until the path is judged the lane wakes by itself; it holds up nobody's exit.
@@ -211,9 +212,7 @@ TEST_F(NicPath, RandomLossLeavesAnOpenPathOpen) {
   group.set_faults({});
   group.run(10'000, 0, 10'000);
   EXPECT_TRUE(heard.sentences.empty());
-  const uint64_t frames = group.stat(0, "frames_sent");
-  put(80'000);
-  EXPECT_LE(group.stat(0, "frames_sent"), frames + 10);
+  expect_wide();
 }
 
 /// More frames are incomplete at once than the receiver has memory for.

@@ -11,18 +11,6 @@ namespace {
 constexpr auto kRequest = MessageClass::kRequest;
 constexpr auto kReply = MessageClass::kReply;
 
-/// Rank 0 posts requests until rank 1, which polls only for replies, has no more room.
-void fill_with_requests(NicGroup& group) {
-  const uint64_t word = 1;
-  for (int round = 0; round < 300; ++round) {
-    group.post(0, send_work(1, kRequest, &word, 8));
-    group.poll(1, RecvFilter::kRepliesOnly);
-    group.poll(0);
-    group.clock().advance(10'000);
-  }
-  ASSERT_FALSE(group.post(0, send_work(1, kRequest, &word, 8)));
-}
-
 class NicWithFewBuffers : public testing::TestWithParam<uint32_t> {
  public:
   NicGroup group{{.rx_buffers = GetParam(), .network_depth = 2, .config = {.coalesce = false}}};
