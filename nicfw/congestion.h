@@ -53,6 +53,7 @@ class CongestionWindow {
     restart();
   }
   bool is_controlled() const noexcept { return signal_ != CongestionSignal::kNone; }
+  bool heeds_delay() const noexcept { return signal_ == CongestionSignal::kDelay; }
   /// Frames that may be in flight, one at least.
   uint32_t frames() const noexcept { return std::max(1u, window_ / kUnit); }
   bool is_below_one() const noexcept { return window_ < kUnit; }
@@ -62,9 +63,10 @@ class CongestionWindow {
   }
   uint64_t target_ns() const noexcept { return kTargetNs + scaling_ns() + patience_ns_; }
 
-  /// After a pause: the path may be another's by now.
+  /// After a pause: the path may be another's by now. Inside a host nobody else has a path, and a
+  /// round trip can be as long as many time slices: there the window is whole until it loses.
   void restart() noexcept {
-    window_ = std::min<uint32_t>(limit_, is_controlled() ? first_ : limit_) * kUnit;
+    window_ = std::min<uint32_t>(limit_, heeds_delay() ? first_ : limit_) * kUnit;
     is_starting_ = window_ < limit_ * kUnit;
     acked_ = lost_ = 0;
     is_queued_ = has_shrunk_ = false;
@@ -82,7 +84,7 @@ class CongestionWindow {
     if (!is_controlled()) return;
     acked_ = static_cast<uint16_t>(std::min(acked_ + ack.frames, 0xffffu));
     end_round(ack.round_trip_ns, ack.now_ns);
-    if (ack.delay_ns != 0 && signal_ == CongestionSignal::kDelay) {
+    if (ack.delay_ns != 0 && heeds_delay()) {
       is_queued_ = ack.delay_ns > kTargetNs;
       if (const uint64_t target = target_ns(); ack.delay_ns > target) return slow_down(ack, target);
       patience_ns_ -= ack.delay_ns < kTargetNs ? (patience_ns_ + 63) / 64 : 0;

@@ -76,7 +76,7 @@ void Lane::set_timer(uint64_t at_ns) noexcept { next_timer_ns_ = std::min(next_t
 uint64_t Lane::timeout_ns(const Peer& peer, const SendFlow& send) noexcept {
   RtoLimits limits = rto_limits_;
   // A queue grows within a round trip, and where it is long, round trips hardly vary.
-  if (peer.congestion.is_controlled()) {
+  if (peer.congestion.heeds_delay()) {
     limits.min_ns = std::max({limits.min_ns, kQueueNs, 2 * peer.rtt.smoothed_ns()});
     limits.max_ns = std::max(limits.max_ns, limits.min_ns);
   }

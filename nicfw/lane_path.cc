@@ -27,14 +27,15 @@ constexpr uint32_t kUnheardDoublings = 10;
 }  // namespace
 
 void Lane::start_path(Peer& peer) noexcept {
-  const bool is_sure = nic_.facts.memory_medium || peer.frame_bytes_max <= nic_.config.path_bytes;
+  const bool is_sure =
+      nic_.facts.stays_inside_host() || peer.frame_bytes_max <= nic_.config.path_bytes;
   peer.path_bytes = is_sure ? peer.frame_bytes_max : static_cast<uint16_t>(nic_.config.path_bytes);
 }
 
 /// A longer frame is wanted than the path is known to carry, or one was lost again on an open path.
-/// Over memory of one host every path is open.
+/// Inside one host every path is open.
 [[gnu::cold]] void Lane::want_wide(Peer& peer) noexcept {
-  if (nic_.facts.memory_medium) return;
+  if (nic_.facts.stays_inside_host()) return;
   if (!peer.is_probing && now_ns_ >= peer.probe_at_ns) begin_probing(peer);
 }
 

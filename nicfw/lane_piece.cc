@@ -30,7 +30,7 @@ void copy_records(std::byte* to, const SendSlot& slot, uint32_t offset, uint32_t
 
 void Lane::make_pieces() {
   const bool needs_pieces =
-      nic_.facts.frame_bytes_max > nic_.config.path_bytes && !nic_.facts.memory_medium;
+      nic_.facts.frame_bytes_max > nic_.config.path_bytes && !nic_.facts.stays_inside_host();
   if (!needs_pieces) return;
   piece_frames_ = std::make_unique_for_overwrite<std::byte[]>(size_t{kBurst} * piece_stride());
   assembly_bytes_ =

@@ -33,6 +33,9 @@ struct PortFacts {
   bool inside_host = false;
   bool event_fd = false;
   uint64_t speed_bits_per_s = 0;  ///< 0: unknown
+
+  /// Nothing between the ports carries shorter frames than they do.
+  bool stays_inside_host() const noexcept { return memory_medium || inside_host; }
 };
 
 /// A frame to send. The port copies `head` before tx() returns. `body`, if any, follows it on the
