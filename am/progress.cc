@@ -5,9 +5,11 @@
 
 #include <algorithm>
 
+#include "am/breath.h"
 #include "am/deferred.h"
 #include "am/sleep.h"
 #include "am/yield_cost.h"
+#include "core/base/event_fd.h"
 #include "core/base/log.h"
 #include "core/interrupts/client_threads.h"
 
@@ -81,6 +83,21 @@ uint64_t now_us() noexcept {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000 + static_cast<uint64_t>(now.tv_nsec) / 1000;
 }
 
+constinit thread_local Breath breath;
+
+/// Beside more ranks than cores, in place of a yield; false: yield.
+bool take_breath(uint64_t now) noexcept {
+  if (!breath.is_due(now)) return false;
+  const timespec limit = timespec_of_us(Breath::kLongUs);
+  nanosleep(&limit, nullptr);
+  breath.was_taken(now_us());
+  return true;
+}
+
+void yield_awake(uint32_t spins) noexcept {
+  if (spins > Engine::kSpinsOfCrowd || !take_breath(now_us())) sched_yield();
+}
+
 /// Of a wait that may sleep: where ranks outnumber the cores, or did, it finds out what is better.
 void yield_and_learn(uint32_t spins) noexcept {
   if (spins > Engine::kSpinsOfCrowd && !yield_cost.is_high()) {
@@ -88,6 +105,7 @@ void yield_and_learn(uint32_t spins) noexcept {
     return;
   }
   const uint64_t begin_us = now_us();
+  if (take_breath(begin_us)) return;
   sched_yield();
   if (!yield_cost.add(now_us() - begin_us)) return;
   let_waits_sleep(yield_cost.is_high());
@@ -176,7 +194,7 @@ void pause_wait(uint32_t empty_polls, Wait wait) noexcept {
   const uint32_t spins = engine.spins_now.load(std::memory_order_relaxed);
   if (empty_polls <= spins) return;
   if (wait == Wait::kAwake) {
-    sched_yield();
+    yield_awake(spins);
     return;
   }
   const bool sleeps = waits_sleep.load(std::memory_order_relaxed);

@@ -122,7 +122,6 @@ void let_waits_sleep(bool sleep) noexcept {
     // Handlers that other threads run meanwhile: who reads false after them, in poll(), did so
     // before this, and what they wrote is seen from here on. Where the kernel has none of it such a
     // handler may be noticed late, at the end of a sleep.
-    prepare_barriers();
     ThreadMemory::pass_barrier(nullptr);
   }
   waits_sleep.store(sleep, std::memory_order_relaxed);

@@ -18,6 +18,7 @@
 #include "core/base/log.h"
 #include "core/engine/client_usage.h"
 #include "core/engine/engine.h"
+#include "core/interrupts/client_threads.h"
 #include "core/job/host.h"
 #include "core/mode.h"
 #include "core/tools/host_program.h"
@@ -240,6 +241,9 @@ uint32_t rank_on_host(const Job& job) noexcept {
 }
 
 Status job_init(SegmentKind kind, const char* config) {
+  // Of a process with one thread the kernel registers this at once. Later it waits for an RCU grace
+  // period, seconds where ranks outnumber the cores, and who waits for a peer does not answer it.
+  prepare_barriers();
   auto job = std::make_unique<Job>();
   job->kind = kind;
   auto bootstrap = make_bootstrap();

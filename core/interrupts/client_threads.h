@@ -19,6 +19,7 @@ struct ThreadMemory {
   static bool pass_barrier(const void*) noexcept;
 };
 /// Before the first pass_barrier(). False: the kernel passes none, and each of them says so, too.
+/// The first call may take seconds once the process has a second thread; others return at once.
 bool prepare_barriers() noexcept;
 
 struct ClientThread {

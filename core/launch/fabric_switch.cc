@@ -80,7 +80,7 @@ Result<FabricSwitch> FabricSwitch::start(const Settings& settings, Rank port_cou
                    .arguments = {*path, "--ports", std::to_string(port_count), "--dir", job_dir},
                    .environment = own_environment(),
                    .stdout_fd = out->write.get(),
-                   .own_session = true};
+                   .own_group = true};
   if (settings.dpdk_queues > 1) {
     plan.arguments.insert(plan.arguments.end(), {"--queues", std::to_string(settings.dpdk_queues)});
   }

@@ -78,6 +78,7 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != parent)
     fail_child(report_fd, Step::kParent);
   if (plan.own_session) ::setsid();
+  if (plan.own_group) ::setpgid(0, 0);
   if (plan.net_namespace_fd >= 0 && ::setns(plan.net_namespace_fd, CLONE_NEWNET) != 0)
     fail_child(report_fd, Step::kNamespace);
   if (!plan.cpus.empty() && !bind_to(plan.cpus)) fail_child(report_fd, Step::kCpus);

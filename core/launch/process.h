@@ -21,7 +21,10 @@ struct ProcessPlan {
   int kept_fd = -1;           ///< one more that the program inherits, under this number
   int net_namespace_fd = -1;  ///< -1: the launcher's
   bool own_session = false;   ///< out of the terminal's reach
-  std::vector<int> cpus;      ///< empty: all
+  /// Out of reach of the terminal's signals. A session would be a scheduling group of its own
+  /// (sched(7), autogroup), and from Linux 6.18 on one can keep another off a core for seconds.
+  bool own_group = false;
+  std::vector<int> cpus;  ///< empty: all
 };
 
 /// Open files: as many as the system lets this process have. Programs that it starts get the limit

@@ -30,6 +30,7 @@ void catch_signals() {
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGINT, &action, nullptr);
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGTTOU, SIG_IGN);  // in the background of a terminal whose `stty tostop` is set
 }
 
 EalOptions eal_options(const SwitchOptions& options) {

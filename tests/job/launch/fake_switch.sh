@@ -5,6 +5,7 @@ if [ "$FAKE_SWITCH" = broken ]; then
   exit 1
 fi
 echo "$*" >"$FAKE_SWITCH_SEEN"
+cut -d ' ' -f 1,5,6 "/proc/$$/stat" >"$FAKE_SWITCH_SEEN.ids"
 trap 'echo "fake_switch: counters"; exit 0' TERM
 echo "some words of EAL"
 echo ready

@@ -75,6 +75,18 @@ class Switch : public Launch {
   Folder seen_;
 };
 
+/// A group of its own, which the terminal's signals do not reach, and the ranks' session: another
+/// would be another autogroup, and the kernel starved it for seconds beside ranks that spin.
+TEST_F(Switch, IsInTheSessionOfTheRanks) {
+  const auto outcome = launch(3, {"true"}, {}, with_switch());
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  pid_t self = 0, group = 0, session = 0;
+  std::ifstream(seen_.path() + "/arguments.ids") >> self >> group >> session;
+  EXPECT_NE(self, 0);
+  EXPECT_EQ(group, self);
+  EXPECT_EQ(session, ::getsid(0));
+}
+
 TEST_F(Switch, RunsForMoreThanTwoRanks) {
   const auto outcome =
       launch(3, {"sh", "-c", "echo $GASNET_DPDK_FABRIC $GASNET_JOB_DIR"}, {"-v"},

@@ -9,11 +9,16 @@
 
 namespace {
 useconds_t yield_us = 0;
-}
+uint32_t breaths = 0;
+}  // namespace
 
 /// In libc's place: as beside work of others.
 extern "C" int sched_yield() noexcept {
   if (yield_us != 0) usleep(yield_us);
+  return 0;
+}
+extern "C" int nanosleep(const timespec*, timespec*) {
+  ++breaths;
   return 0;
 }
 
@@ -75,23 +80,52 @@ uint32_t turns_until_sleep(uint32_t turns, Wait wait) {
   return turns;
 }
 
-TEST(Crowd, SleepsWhereYieldsAreSlow) {
+class CrowdedWait : public testing::Test {
+ protected:
+  void SetUp() override { be(1, 0); }
+  void TearDown() override {
+    yield_us = 0;
+    be(threads_, ~0u);
+  }
+  void be(uint32_t threads, uint32_t spinners_max) {
+    engine.threads_live = threads;
+    engine.spinners_max = spinners_max;
+    set_wait_mode(WaitMode::kSpin);
+    breaths = 0;
+  }
+  const uint32_t threads_ = engine.threads_live.load();
+};
+
+TEST_F(CrowdedWait, BreathesNowAndThen) {
+  yield_us = YieldCost::kSlowUs / 4;
+  constexpr uint32_t kTurnsMax = 10'000;
+  for (const Wait wait : {Wait::kAwake, Wait::kAnnounced, Wait::kUnannounced}) {
+    be(1, 0);
+    uint32_t turns = 0;
+    while (breaths < 3 && turns < kTurnsMax && !waits_sleep.load()) {
+      pause_wait(1, wait);
+      ++turns;
+    }
+    EXPECT_GE(breaths, waits_sleep.load() ? 0u : 3u);
+    EXPECT_GE(turns, 2 * breaths) << "yields lie between";
+  }
+  be(1, 1);
+  for (uint32_t turn = 0; turn < 100; ++turn) pause_wait(~0u, Wait::kAwake);
+  EXPECT_EQ(breaths, 0u) << "nobody waits for this core";
+}
+
+TEST_F(CrowdedWait, SleepsWhereYieldsAreSlow) {
   constexpr uint32_t kTurns = YieldCost::kScoreMax / YieldCost::kSlowStep;
-  const uint32_t threads = engine.threads_live.load();
-  engine.threads_live = 1;
-  engine.spinners_max = 0;
-  set_wait_mode(WaitMode::kSpin);
   EXPECT_EQ(turns_until_sleep(10 * kTurns, Wait::kAnnounced), 10 * kTurns) << "all are fast";
   yield_us = YieldCost::kSlowUs;
   EXPECT_EQ(turns_until_sleep(2 * kTurns, Wait::kAwake), 2 * kTurns) << "in handlers";
-  EXPECT_EQ(turns_until_sleep(2 * kTurns, Wait::kAnnounced), kTurns);
+  breaths = 0;
+  const uint32_t turns = turns_until_sleep(4 * kTurns, Wait::kAnnounced);
+  EXPECT_GE(turns, kTurns);
+  EXPECT_EQ(turns, kTurns + breaths);
   EXPECT_EQ(engine.spins_now.load(), 0u);
   set_wait_mode(WaitMode::kSpin);
   EXPECT_FALSE(waits_sleep.load()) << "the client's word counts";
-  engine.threads_live = threads;
-  engine.spinners_max = ~0u;
-  set_wait_mode(WaitMode::kSpin);
-  yield_us = 0;
 }
 
 }  // namespace
