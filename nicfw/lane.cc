@@ -72,6 +72,8 @@ Lane::Lane(NicShared& nic, uint32_t index)
   tx_burst_ = std::clamp(nic.facts.tx_burst_max, 1u, kBurst);
   ack_frames_ = std::make_unique<std::byte[]>(size_t{kBurst} * kAckFrameBytes);
   make_pieces();
+  const PortFacts& facts = nic.facts;
+  backlog_.start(facts.stays_inside_host() ? 0 : facts.speed_bits_per_s, facts.frame_bytes_max);
 }
 
 void Lane::connect(Rank rank, const Endpoint& endpoint) noexcept {
@@ -143,6 +145,7 @@ uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
   now_ns_ = nic_.clock.now_ns();
   constexpr uint64_t kStaleNs = 2'000;
   constexpr uint64_t kAbsenceNs = 200'000;
+  backlog_.passed(now_ns_ - previous_ns_);
   watch_ns_ += std::min(now_ns_ - previous_ns_, kWatchStepNs);
   if (posted_ && now_ns_ - previous_ns_ > kStaleNs) restamp_posted();
   if (now_ns_ - previous_ns_ > kAbsenceNs) absent_until_ns_ = now_ns_;

@@ -59,6 +59,7 @@
 #include "nicfw/rank_ring.h"
 #include "nicfw/regions.h"
 #include "nicfw/slots.h"
+#include "nicfw/tx_backlog.h"
 
 namespace pinwire {
 
@@ -188,6 +189,7 @@ class Lane {
   static constexpr uint64_t kSilentBackoff = 20;   ///< times the longest timeout, of such a peer
   static constexpr uint32_t kTurnFrames = 32;      ///< long frames of one flow before others' turn
   static constexpr uint32_t kNoTurn = ~0u;
+  static constexpr Rank kNobody = ~Rank{0};
   static constexpr uint64_t kQueueNs =
       50'000;  ///< no frame that is late by a queue's growth counts as lost
   static constexpr uint32_t kFewFrames = 8;  ///< repeated at once where a path loses much
@@ -265,6 +267,7 @@ class Lane {
   uint32_t frames_for_records(const Peer& peer, Flow flow) const noexcept;
   SendSlot* start_frame(Peer& peer, Flow flow, bool large, uint32_t spare = 0,
                         bool whatever_congestion = false) noexcept;
+  void overtake(Peer& peer, Flow flow) noexcept;
   void take_buffer(SendFlow& send, SendSlot& slot, Index buffer) noexcept;
   SendSlot* start_record_frame(Peer& peer, Flow flow, bool large) noexcept;
   /// Room for one whole record of `bytes`, in an open frame or a new one.
@@ -286,12 +289,16 @@ class Lane {
   // lane_send.cc: frames to the port
   void attend(Peer& peer) noexcept;
   void serve_attention() noexcept;
-  void begin_turn() noexcept;
+  void begin_turn(const Peer& peer, uint32_t frames_max) noexcept;
   bool turn_is_over() noexcept;
+  void serve_flow(Peer& peer, Flow flow) noexcept;
+  void build_long(Peer& peer, Flow flow) noexcept;
+  void send_built(Peer& peer, Flow flow) noexcept;
   bool serve(Peer& peer) noexcept;
   void tell_of_room(Peer& peer) noexcept;
   bool may_accept(const Peer& peer, Flow flow) const noexcept;
   bool may_send(const Peer& peer, const SendFlow& send) const noexcept;
+  bool is_long(const SendFlow& send, uint32_t sequence) noexcept;
   void transmit(Peer& peer, Flow flow) noexcept;
   void retransmit(Peer& peer, Flow flow) noexcept;
   void prepare(const Peer& peer, SendFlow& send, SendSlot& slot) noexcept;
@@ -450,7 +457,11 @@ class Lane {
   bool rx_more_ = false;
   uint32_t full_bursts_ = 0;
   uint32_t turn_left_ = kNoTurn;  ///< long frames that the flow in its turn may still build
+  bool turn_is_full_ = false;     ///< the port had room for all of its turn
   bool turn_cut_ = false;         ///< the peer had more to send than its turns allowed
+  bool port_is_full_ = false;     ///< the flow had more to send than the port has room for
+  Rank first_denied_ = kNobody;   ///< the first peer of this poll that found no room at all
+  TxBacklog backlog_;
 
   std::unique_ptr<Peer[]> peers_;
   std::unique_ptr<uint32_t[]> attention_;  ///< ring of ranks

@@ -74,17 +74,31 @@ SendSlot* Lane::start_frame(Peer& peer, Flow flow, bool large, uint32_t spare,
   return &slot;
 }
 
+/// The frame that was just started goes before the long ones that are built and that the port has
+/// no room for: nobody knows their sequences yet, and no one-sided operation waits for another.
+void Lane::overtake(Peer& peer, Flow flow) noexcept {
+  const SendFlow& send = peer.send[static_cast<size_t>(flow)];
+  Index* slot = windows_[send.window].slot;
+  uint32_t s = send.next - 1;
+  const Index last = slot[s % kWindowFramesMax];
+  for (; s != send.unsent && is_long(send, s - 1); --s)
+    slot[s % kWindowFramesMax] = slot[(s - 1) % kWindowFramesMax];
+  slot[s % kWindowFramesMax] = last;
+}
+
 /// From here on the flow holds the buffer, until the frame is acknowledged.
 void Lane::take_buffer(SendFlow& send, SendSlot& slot, Index buffer) noexcept {
   slot.buffer = buffer;
   buffer_share_.took(send.buffers++, slot.flow == Flow::kReply);
 }
 
-/// A frame for a record or message; if there is none, long puts leave one for a few polls. One of
-/// replies is built whatever the congestion window says: a handler waits for that, and all messages
-/// behind it wait with it. The frame then waits in its slot (may_send()).
+/// A frame for a record or message; if there is none, long puts leave one for a few polls, and
+/// copied ones are not accepted. One of replies is built whatever the congestion window says: a
+/// handler waits for that, and all messages behind it wait with it. The frame then waits in its
+/// slot (may_send()).
 SendSlot* Lane::start_record_frame(Peer& peer, Flow flow, bool large) noexcept {
   SendSlot* slot = start_frame(peer, flow, large, 0, flow == Flow::kReply);
+  if (slot != nullptr && flow == Flow::kOneSided && !backlog_.has_room()) overtake(peer, flow);
   peer.send[static_cast<size_t>(flow)].small_waits = slot == nullptr ? kSmallWaitPolls : 0;
   return slot;
 }
@@ -121,7 +135,8 @@ std::byte* Lane::reserve_record(Peer& peer, Flow flow, uint32_t bytes, Kind kind
   // Without a buffer a small record goes alone.
   if (slot == nullptr && collect && is_small) slot = start_record_frame(peer, flow, false);
   if (slot == nullptr) return nullptr;
-  send.open = collect && slot->buffer != kNoIndex;
+  Index newest;
+  send.open = collect && slot->buffer != kNoIndex && slot == &slot_at(send, send.next - 1, newest);
   slot->has_message = message;
   slot->asks = kind == Kind::kAsk ? 1 : 0;
   if (message && flow == Flow::kRequest) ++peer.requests_built;

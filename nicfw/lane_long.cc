@@ -15,7 +15,9 @@ bool Lane::accept_long(Peer& peer, Flow flow, const Work& work) noexcept {
   if (work.head_bytes != 0) std::memcpy(op.head, work.head, work.head_bytes);
   if (work.flags & kWorkCopied) return accept_copied_long(peer, flow, op, index);
   peer.send[static_cast<size_t>(flow)].ops.push(ops_, index);
+  begin_turn(peer, kNoTurn);
   pump_ops(peer, flow);
+  turn_left_ = kNoTurn;
   send_whole(peer, flow);
   return true;
 }
@@ -49,6 +51,12 @@ bool Lane::whole_fits(Peer& peer, Flow flow, const Work& work) noexcept {
       work.op == Op::kPut || message_fits(peer.frame_bytes_max, work, last_bytes);
   const uint32_t slots = buffers + (is_joined ? 0 : 1);
   const SendFlow& send = peer.send[static_cast<size_t>(flow)];
+  // What is built counts as under way, and would leave none of the windows to small operations.
+  if (send.next != send.unsent && !backlog_.has_room()) return false;
+  if (send.small_waits != 0) {
+    attend(peer);  // which counts the polls
+    return false;
+  }
   if (send.next - send.una + slots > nic_.config.window_frames ||
       !congestion_allows(peer, send, 0)) {
     return false;

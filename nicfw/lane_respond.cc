@@ -57,9 +57,12 @@ void Lane::pump_responses(Peer& peer) noexcept {
 
 bool Lane::pump_response(Peer& peer, Response& response) noexcept {
   while (response.record.type == RecordType::kGetData) {
-    if (response.built == response.record.length) return true;
+    const uint64_t left = response.record.length - response.built;
+    if (left == 0) return true;
+    // Small data go beside long ones, as a small put does.
+    if (left > kCopyBytes && turn_is_over()) return false;
     // It may turn the response into a refusal.
-    if (turn_is_over() || !build_get_data(peer, response)) return false;
+    if (!build_get_data(peer, response)) return false;
   }
   SendSlot* slot = nullptr;
   std::byte* at =

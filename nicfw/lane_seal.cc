@@ -50,6 +50,7 @@ void Lane::stage_whole(Peer& peer, std::byte* frame, FrameHeader& header, const 
   const uint32_t other_bytes = records != nullptr ? header.record_bytes : 0;
   staged_[staged_count_] = TxFrame{frame, own_bytes, other_bytes, records, 0};
   staged_what_[staged_count_] = what;
+  backlog_.add(own_bytes + other_bytes);
   if (++staged_count_ == tx_burst_) flush();
 }
 

@@ -11,8 +11,9 @@ void Lane::attend(Peer& peer) noexcept {
 
 /// Round-robin: each flow builds at most kTurnFrames long frames in a turn, so that a flow with a
 /// megabyte to send puts no more than that before the eight bytes of another peer. Turns follow
-/// each other while the port takes frames.
+/// each other while the port takes frames, and its queue has room for long ones.
 void Lane::serve_attention() noexcept {
+  first_denied_ = kNobody;
   bool cut = true;
   while (cut && !port_busy_) {
     cut = false;
@@ -23,55 +24,90 @@ void Lane::serve_attention() noexcept {
       cut |= turn_cut_;
     }
   }
+  if (first_denied_ == kNobody) return;
+  while (attention_[attention_head_ & attention_mask_] != first_denied_) {
+    attention_[attention_tail_++ & attention_mask_] =
+        attention_[attention_head_++ & attention_mask_];
+  }
 }
 
-/// From here on kTurnFrames long frames may be built until the turn ends.
-void Lane::begin_turn() noexcept { turn_left_ = kTurnFrames; }
+/// From here on so many long frames may be built until the turn ends; fewer if the port has no room
+/// for them.
+void Lane::begin_turn(const Peer& peer, uint32_t frames_max) noexcept {
+  const uint32_t room = backlog_.frames_left(peer.path_bytes);
+  turn_is_full_ = room >= frames_max;
+  turn_left_ = std::min(frames_max, room);
+}
 
 bool Lane::turn_is_over() noexcept {
-  if (turn_left_ == 0) return turn_cut_ = true;
+  if (turn_left_ == 0) {
+    (turn_is_full_ ? turn_cut_ : port_is_full_) = true;
+    return true;
+  }
   if (turn_left_ != kNoTurn) --turn_left_;
   return false;
 }
 
-/// Sends what may be sent to the peer now. True: something is left for another poll.
+/// Sends what may be sent to the peer now. True: something is left for another poll. Where the port
+/// had no room for a flow, that one is the first next time.
 bool Lane::serve(Peer& peer) noexcept {
   turn_cut_ = false;
   if (peer.dead) return false;
-  bool more = false;
-  if (!peer.responses.empty()) {
-    begin_turn();
-    pump_responses(peer);
-  }
-  for (uint32_t f = 0; f < kFlows; ++f) {
+  bool more = false, was_denied = false, has_sent = false;
+  uint32_t f = peer.first_flow;
+  for (uint32_t turn = 0; turn < kFlows; ++turn) {
     SendFlow& send = peer.send[f];
-    const auto flow = static_cast<Flow>(f);
-    if (!send.ops.empty()) {
-      if (send.small_waits != 0) --send.small_waits;
-      begin_turn();
-      pump_ops(peer, flow);
-    }
-    if (send.window == kNoIndex) {
-      more |= !send.ops.empty();  // it waits for credit, with nothing in flight: the probe is ours
-      continue;
-    }
-    if (send.lost != 0) retransmit(peer, flow);
-    if (send.open) {
-      Index index;
-      const SendSlot& slot = slot_at(send, send.next - 1, index);
-      if (send.in_flight() <= kCoalesceBehind || now_ns_ - slot.sent_ns >= kCoalesceNs) {
-        send.open = false;
-      }
-    }
-    transmit(peer, flow);
+    const uint32_t before = send.next + send.unsent;
+    port_is_full_ = false;
+    serve_flow(peer, static_cast<Flow>(f));
     more |= send.unsent != send.next || send.lost != 0 || !send.ops.empty();
+    const bool moves = send.next + send.unsent != before;
+    const uint32_t following = f + 1 == kFlows ? 0 : f + 1;
+    if (port_is_full_ && !was_denied) peer.first_flow = static_cast<uint8_t>(moves ? following : f);
+    was_denied |= port_is_full_ && !moves;
+    has_sent |= moves;
+    f = following;
   }
-  turn_left_ = kNoTurn;
+  if (was_denied && !has_sent && first_denied_ == kNobody) first_denied_ = rank_of(peer);
   if (peer.refused != 0) tell_of_room(peer);
   const bool due = peer.ack_now || peer.unacked_frames >= kAckFrames ||
                    (peer.unacked_frames != 0 && peer.ack_since_poll != poll_);
   if (due) stage_ack(peer);
   return more || !peer.responses.empty() || peer.unacked_frames != 0 || peer.refused != 0;
+}
+
+void Lane::serve_flow(Peer& peer, Flow flow) noexcept {
+  SendFlow& send = peer.send[static_cast<size_t>(flow)];
+  build_long(peer, flow);
+  if (send.window == kNoIndex) return;  // ops that wait for credit have the probe to wait for
+  if (send.lost != 0) retransmit(peer, flow);
+  send_built(peer, flow);
+}
+
+void Lane::build_long(Peer& peer, Flow flow) noexcept {
+  SendFlow& send = peer.send[static_cast<size_t>(flow)];
+  if (flow == Flow::kReply && !peer.responses.empty()) {
+    begin_turn(peer, kTurnFrames);
+    pump_responses(peer);
+  }
+  if (send.small_waits != 0) --send.small_waits;
+  if (!send.ops.empty()) {
+    begin_turn(peer, kTurnFrames);
+    pump_ops(peer, flow);
+  }
+  turn_left_ = kNoTurn;
+}
+
+void Lane::send_built(Peer& peer, Flow flow) noexcept {
+  SendFlow& send = peer.send[static_cast<size_t>(flow)];
+  if (send.open) {
+    Index index;
+    const SendSlot& slot = slot_at(send, send.next - 1, index);
+    if (send.in_flight() <= kCoalesceBehind || now_ns_ - slot.sent_ns >= kCoalesceNs) {
+      send.open = false;
+    }
+  }
+  transmit(peer, flow);
 }
 
 /// Has the peer repeat what was refused, flow by flow, as soon as it would be accepted.
@@ -102,11 +138,20 @@ bool Lane::may_send(const Peer& peer, const SendFlow& send) const noexcept {
   return send.on_wire() == 0 || frames_on_wire(peer) < peer.congestion.frames();
 }
 
+bool Lane::is_long(const SendFlow& send, uint32_t sequence) noexcept {
+  Index index;
+  return slot_at(send, sequence, index).frame_bytes() > kSmallFrameBytes;
+}
+
 void Lane::transmit(Peer& peer, Flow flow) noexcept {
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
   while (!port_busy_ && send.unsent != send.next - (send.open ? 1 : 0) && may_send(peer, send)) {
     if (is_narrow(peer) && pieces_must_wait(peer, send, send.unsent)) [[unlikely]]
       return;
+    if (!backlog_.has_room() && is_long(send, send.unsent)) {
+      port_is_full_ = true;
+      return;
+    }
     stage_slot(peer, flow, send.unsent, false);
   }
 }
@@ -176,6 +221,7 @@ void Lane::stage_slot(Peer& peer, Flow flow, uint32_t sequence, bool again) noex
       TxFrame{slot.head, slot.head_bytes, slot.body_bytes, slot.body, slot.body_key};
   staged_what_[staged_count_] = {
       rank_of(peer), sequence, flow, again ? Staged::kAgain : Staged::kFirst, 0, sent_before_ns};
+  backlog_.add(frame_bytes);
   if (++staged_count_ == tx_burst_) flush();
 }
 
@@ -196,7 +242,10 @@ void Lane::flush() noexcept {
   if (taken == count) return;
   counters_.add(Count::kPortBusy);
   port_busy_ = true;
-  for (uint32_t i = count; i > taken; --i) unstage(staged_what_[i - 1]);
+  for (uint32_t i = count; i > taken; --i) {
+    backlog_.take_back(staged_[i - 1].head_bytes + staged_[i - 1].body_bytes);
+    unstage(staged_what_[i - 1]);
+  }
 }
 
 /// The port did not take it: as if it had not been staged.

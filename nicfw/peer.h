@@ -93,6 +93,7 @@ struct alignas(32) Peer {
   bool dead : 1 = false;
   bool heard : 1 = false;  ///< ever
   bool refusal_sent : 1 = false;
+  uint8_t first_flow = 0;  ///< whose turn is the first of the next poll
   uint8_t refused = 0;     ///< flows (room_flag()) of which frames were refused: the peer is to be
                            ///< told when there is room
   uint8_t room_again = 0;  ///< flows of which the next acknowledgement tells that there is room

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <numeric>
+#include <utility>
 
 #include "core/base/check.h"
 #include "nicfw/lane.h"
@@ -27,7 +28,9 @@ Streams::Streams(const Scenario& scenario, std::vector<Stream> streams)
       streams_of_(scenario.ranks),
       posted_(streams_.size()),
       done_(streams_.size()),
-      marked_(streams_.size()) {
+      marked_(streams_.size()),
+      wanted_ns_(streams_.size()),
+      times_ns_(streams_.size()) {
   uint64_t bytes_max = 0;
   for (const Stream& stream : streams_) bytes_max = std::max(bytes_max, stream.bytes);
   for (Rank rank = 0; rank < scenario_.ranks; ++rank) {
@@ -59,7 +62,12 @@ void Streams::fire(uint64_t argument) {
   nic.give_back(0, {messages.data(), got});
   std::array<Done, 64> done;
   while (const uint32_t count = nic.done(0, done)) {
-    for (uint32_t i = 0; i < count; ++i) ++done_[done[i].cookie];
+    for (uint32_t i = 0; i < count; ++i) {
+      const auto stream = static_cast<size_t>(done[i].cookie);
+      ++done_[stream];
+      if (streams_[stream].depth != 1) continue;
+      times_ns_[stream].push_back(schedule_.now() - std::exchange(wanted_ns_[stream], 0));
+    }
   }
   post(rank);
   schedule_.at(schedule_.now() + poll_ns_[rank], *this, rank);
@@ -69,20 +77,27 @@ void Streams::post(Rank rank) {
   for (const uint32_t i : streams_of_[rank]) {
     const Stream& stream = streams_[i];
     if (schedule_.now() < start_ns_ + stream.start_ns) continue;
-    while (posted_[i] - done_[i] < stream.depth) {
-      Work work{};
-      work.op = Op::kPut;
-      work.peer = stream.to;
-      work.local = memory_[rank].data();
-      work.local_key = regions_[rank].local_key;
-      work.bytes = stream.bytes;
-      work.remote = regions_[stream.to].base;
-      work.remote_key = regions_[stream.to].remote_key;
-      work.cookie = i;
-      if (nics_[rank]->post(0, {&work, 1}) != 1) break;
-      ++posted_[i];
+    while (posted_[i] - done_[i] < stream.depth && post_one(i)) {
     }
   }
+}
+
+bool Streams::post_one(uint32_t i) {
+  const Stream& stream = streams_[i];
+  if (wanted_ns_[i] == 0) wanted_ns_[i] = schedule_.now();
+  Work work{};
+  work.op = stream.op;
+  work.peer = stream.to;
+  work.local = memory_[stream.from].data();
+  work.local_key = regions_[stream.from].local_key;
+  work.flags = stream.flags;
+  work.bytes = stream.bytes;
+  work.remote = regions_[stream.to].base;
+  work.remote_key = regions_[stream.to].remote_key;
+  work.cookie = i;
+  if (nics_[stream.from]->post(0, {&work, 1}) != 1) return false;
+  ++posted_[i];
+  return true;
 }
 
 void Streams::mark() {

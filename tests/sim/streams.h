@@ -1,5 +1,5 @@
-// Streams of puts between ranks over the simulated fabric: what congestion control makes of them,
-// on virtual time.
+// Streams of puts and gets between ranks over the simulated fabric: what congestion control makes
+// of them, and how long operations wait beside others, on virtual time.
 #pragma once
 
 #include <memory>
@@ -10,13 +10,15 @@
 
 namespace pinwire::sim {
 
-/// One rank that puts to another as fast as it may.
+/// One rank that puts to another, or gets from it, as fast as it may.
 struct Stream {
   Rank from;
   Rank to;
-  uint64_t bytes = 64 * 1024;  ///< of each put
-  uint32_t depth = 64;         ///< puts under way
+  uint64_t bytes = 64 * 1024;  ///< of each operation
+  uint32_t depth = 64;         ///< operations under way; 1: each is timed
   uint64_t start_ns = 0;
+  Op op = Op::kPut;
+  uint8_t flags = 0;  ///< kWorkCopied
 };
 
 class Streams final : public EventTarget {
@@ -29,7 +31,9 @@ class Streams final : public EventTarget {
   /// From now on the rank polls once in `ns`.
   void set_poll(Rank rank, uint64_t ns) { poll_ns_[rank] = ns; }
 
-  /// Bytes that each stream has put since the last call of mark().
+  /// How long each operation of a stream of depth 1 took, from when it was wanted; in order.
+  const std::vector<uint64_t>& times_ns(size_t stream) const { return times_ns_[stream]; }
+  /// Bytes that each stream has moved since the last call of mark().
   std::vector<uint64_t> shares() const;
   void mark();
   /// The part of the link that all streams took since mark(), with headers and gaps between frames.
@@ -43,6 +47,7 @@ class Streams final : public EventTarget {
 
  private:
   void post(Rank rank);
+  bool post_one(uint32_t stream);
 
   Scenario scenario_;
   Schedule schedule_;
@@ -57,6 +62,8 @@ class Streams final : public EventTarget {
   std::vector<uint64_t> posted_;
   std::vector<uint64_t> done_;
   std::vector<uint64_t> marked_;
+  std::vector<uint64_t> wanted_ns_;  ///< of the operation under way; 0: none
+  std::vector<std::vector<uint64_t>> times_ns_;
   uint64_t start_ns_ = 0;
   uint64_t marked_ns_ = 0;
 };

@@ -80,6 +80,7 @@ class LoopPort final : public Port {
 
   /// Before the NIC opens.
   void set_memory_medium(bool is_memory) { facts_.memory_medium = is_memory; }
+  void set_speed(uint64_t bits_per_s) { facts_.speed_bits_per_s = bits_per_s; }
 
   PortFacts facts() const noexcept override { return facts_; }
 

@@ -25,6 +25,7 @@ class NicGroup {
     uint32_t lanes = 1;
     NicConfig config{};
     std::vector<bool> memory_medium{};  ///< of each rank's port; missing: false
+    uint64_t speed_bits_per_s = 0;      ///< of all ports; 0: unknown
   };
   explicit NicGroup(const Options& options) : options_(options) {
     for (uint32_t r = 0; r < options.ranks; ++r) {
@@ -32,6 +33,7 @@ class NicGroup {
           static_cast<uint8_t>(r + 1), options.frame_bytes_max, options.rx_buffers, options.lanes));
       if (r != 0) ports_[r]->join(*ports_[0]);
       ports_[r]->set_memory_medium(r < options.memory_medium.size() && options.memory_medium[r]);
+      ports_[r]->set_speed(options.speed_bits_per_s);
       NicConfig config = options.config;
       config.seed += r;
       nics_.push_back(make_nic(*ports_[r], clock_, config));

@@ -1,0 +1,70 @@
+// What a port's queue still has to put on the wire, as far as a lane can know it: what it handed
+// over, less what the link has carried since.
+//
+// Bytes in that queue are ahead of everything that this lane sends later, and congestion control,
+// which sees a path's delay and not whose it is, lets 25 us of them be there. So long frames are
+// built only while the queue has room: as much as keeps the link busy until the next poll. Small
+// frames do not ask, and so wait for a microsecond of others' bytes at most (issue 19, item 10).
+// Where several lanes share the link it carries less of each than assumed here, and congestion
+// control remains the bound.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/base/check.h"
+
+namespace pinwire {
+
+class TxBacklog {
+ public:
+  static constexpr uint32_t kNoLimit = ~0u;
+  static constexpr uint64_t kLeastNs = 1'000;
+  static constexpr uint64_t kMostNs = 25'000;  ///< as congestion control's target
+  static constexpr uint32_t kGapBytes = 24;    ///< checksum, preamble, gap of a frame on the wire
+
+  /// 0 bits per second: unknown, and so never too much.
+  void start(uint64_t bits_per_s, uint32_t frame_bytes_max) noexcept {
+    constexpr uint64_t kPsPerS = 1'000'000'000'000;
+    ps_per_byte_ = bits_per_s == 0 ? 0 : std::max<uint64_t>(8 * kPsPerS / bits_per_s, 1);
+    // Two, so that one is on the wire while the next is built.
+    least_ps_ = std::max(kLeastNs * 1'000, 2 * frame_ps(frame_bytes_max));
+    limit_ps_ = least_ps_;
+  }
+
+  /// At a poll: the link had `gap_ns`. Whoever polls rarely must leave it more to do; a pause
+  /// fades within some tens of polls.
+  void passed(uint64_t gap_ns) noexcept {
+    if (ps_per_byte_ == 0) return;
+    gap_ns = std::min(gap_ns, kMostNs);
+    waiting_ps_ -= std::min(waiting_ps_, gap_ns * 1'000);
+    gap_ps_ = std::max(gap_ns * 1'000, gap_ps_ - gap_ps_ / 16);
+    limit_ps_ = std::clamp(2 * gap_ps_, least_ps_, std::max(least_ps_, kMostNs * 1'000));
+  }
+
+  void add(uint32_t frame_bytes) noexcept { waiting_ps_ += frame_ps(frame_bytes); }
+  /// The port did not take it.
+  void take_back(uint32_t frame_bytes) noexcept {
+    dcheck(waiting_ps_ >= frame_ps(frame_bytes), "a frame that was not added", frame_bytes);
+    waiting_ps_ -= frame_ps(frame_bytes);
+  }
+
+  bool has_room() const noexcept { return waiting_ps_ < limit_ps_ || ps_per_byte_ == 0; }
+  /// Frames of that length until there is no room.
+  uint32_t frames_left(uint32_t frame_bytes) const noexcept {
+    if (ps_per_byte_ == 0) return kNoLimit;
+    if (!has_room()) return 0;
+    const uint64_t one_ps = frame_ps(frame_bytes);
+    return static_cast<uint32_t>((limit_ps_ - waiting_ps_ + one_ps - 1) / one_ps);
+  }
+
+ private:
+  uint64_t frame_ps(uint32_t bytes) const noexcept { return (bytes + kGapBytes) * ps_per_byte_; }
+
+  uint64_t ps_per_byte_ = 0;
+  uint64_t waiting_ps_ = 0;
+  uint64_t gap_ps_ = 0;  ///< the longest between polls, fading
+  uint64_t least_ps_ = 0, limit_ps_ = 0;
+};
+
+}  // namespace pinwire

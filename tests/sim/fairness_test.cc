@@ -1,0 +1,138 @@
+// A small operation beside long ones of the same rank, or of others with the same target: it takes
+// at most twice what it takes alone. Finding R17, R18.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "streams.h"
+
+namespace pinwire::sim {
+namespace {
+
+constexpr uint64_t kMsNs = 1'000'000;
+constexpr uint32_t kRanks = 8;
+
+/// A port of 100 Gb/s, and little else on the way: what is waited for is the other's bytes.
+Scenario near_network(uint32_t frame_bytes) {
+  Scenario scenario = congestion_network(kRanks, frame_bytes);
+  scenario.faults.delay_ns = 1'000;
+  return scenario;
+}
+
+struct Case {
+  const char* name;
+  Stream small;
+  std::vector<Stream> longs;
+};
+void PrintTo(const Case& tested, std::ostream* out) { *out << tested.name; }
+
+constexpr uint64_t kLong = 1 << 20;
+
+std::vector<Case> cases() {
+  const Stream put{.from = 0, .to = 1, .bytes = 8, .depth = 1};
+  const Stream get{.from = 2, .to = 0, .bytes = 8, .depth = 1, .op = Op::kGet};
+  const Stream long_puts{.from = 0, .to = 1, .bytes = kLong, .depth = 8};
+  Stream from_others[5];
+  for (Rank r = 0; r < 5; ++r)
+    from_others[r] = {.from = 3 + r, .to = 0, .bytes = kLong, .depth = 8, .op = Op::kGet};
+  const std::vector<Stream> gets_of_others(std::begin(from_others), std::end(from_others));
+  Stream other_put = put;
+  other_put.to = 2;
+  Stream copied = long_puts;
+  copied.bytes = 32 * 1024;
+  copied.flags = kWorkCopied;
+  std::vector<Stream> all = gets_of_others;
+  all.push_back(long_puts);
+  return {
+      {"PutBesidePutsToThePeer", put, {long_puts}},
+      {"PutBesidePutsToAnother", other_put, {long_puts}},
+      {"PutBesideCopiedPutsToThePeer", put, {copied}},
+      {"PutBesideCopiedPutsToAnother", other_put, {copied}},
+      {"PutBesideGetsByOthers", put, gets_of_others},
+      {"GetBesideGetsByAnother", get, {gets_of_others[0]}},
+      {"GetBesideGetsByOthers", get, gets_of_others},
+      {"GetBesidePutsOfItsTarget", get, {long_puts}},
+      {"PutBesideAll", other_put, all},
+  };
+}
+
+struct Times {
+  double median_us, most_us;
+};
+Times times_of(std::vector<uint64_t> ns) {
+  std::sort(ns.begin(), ns.end());
+  return {static_cast<double>(ns[ns.size() / 2]) * 1e-3, static_cast<double>(ns.back()) * 1e-3};
+}
+
+class Fairness : public testing::TestWithParam<std::tuple<Case, uint32_t>> {};
+
+TEST_P(Fairness, ASmallOperationTakesTwiceItsTimeAtMost) {
+  const auto& [tested, frame_bytes] = GetParam();
+  Streams alone(near_network(frame_bytes), {tested.small});
+  alone.run(kMsNs);
+  std::vector<Stream> streams = tested.longs;
+  Stream small = tested.small;
+  small.start_ns = 2 * kMsNs;
+  streams.push_back(small);
+  Streams beside(near_network(frame_bytes), streams);
+  beside.run(2 * kMsNs);
+  beside.mark();
+  beside.run(10 * kMsNs);
+  const Times before = times_of(alone.times_ns(0));
+  const Times now = times_of(beside.times_ns(tested.longs.size()));
+  std::printf(
+      "%-28s %4u-byte frames: alone %.1f us, beside them %.1f (most %.1f); %.1f %% of the link\n",
+      tested.name, frame_bytes, before.median_us, now.median_us, now.most_us,
+      beside.link_share() * 100);
+  EXPECT_LE(now.median_us, 2 * before.median_us);
+  EXPECT_LE(now.most_us, 2 * before.most_us);
+  EXPECT_GE(beside.link_share(), 0.9) << "the long ones must not pay for it";
+}
+
+class LongOnes : public testing::TestWithParam<uint32_t> {};
+
+/// What a port has room for goes round among the peers, and among the flows of one peer.
+TEST_P(LongOnes, ShareThePort) {
+  std::vector<Stream> streams;
+  for (Rank peer = 1; peer < 5; ++peer) {
+    streams.push_back({.from = 0, .to = peer, .bytes = kLong, .depth = 8});
+    streams.push_back({.from = peer, .to = 0, .bytes = kLong, .depth = 8, .op = Op::kGet});
+  }
+  Streams all(near_network(GetParam()), streams);
+  all.run(5 * kMsNs);
+  all.mark();
+  all.run(40 * kMsNs);
+  std::printf("4 peers, puts and gets, %u-byte frames: Jain %.3f, %.1f %% of the link\n",
+              GetParam(), all.jain(), all.link_share() * 100);
+  EXPECT_GE(all.jain(), 0.95);
+  EXPECT_GE(all.link_share(), 0.9);
+}
+
+TEST_P(LongOnes, FillTheLinkHoweverRarelyTheirHostPolls) {
+  for (const uint64_t poll_ns : {1'000, 3'000, 10'000}) {
+    Streams one(near_network(GetParam()), {{.from = 0, .to = 1, .bytes = kLong, .depth = 8}});
+    one.set_poll(0, poll_ns);
+    one.run(5 * kMsNs);
+    one.mark();
+    one.run(10 * kMsNs);
+    std::printf("a poll in %5lu ns, %u-byte frames: %.1f %% of the link\n", poll_ns, GetParam(),
+                one.link_share() * 100);
+    EXPECT_GE(one.link_share(), 0.9) << poll_ns;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, LongOnes, testing::Values(1514u, 9014u), [](const auto& tested) {
+  return "Frames" + std::to_string(tested.param);
+});
+
+INSTANTIATE_TEST_SUITE_P(Each, Fairness,
+                         testing::Combine(testing::ValuesIn(cases()),
+                                          testing::Values(1514u, 9014u)),
+                         [](const auto& tested) {
+                           return std::get<0>(tested.param).name + std::string("Frames") +
+                                  std::to_string(std::get<1>(tested.param));
+                         });
+
+}  // namespace
+}  // namespace pinwire::sim

@@ -1,0 +1,150 @@
+// Long frames are built while the port's queue has room, and small ones go between them. Item 10 of
+// issue 19; how much that is worth is in tests/sim/fairness_test.cc.
+#include <gtest/gtest.h>
+
+#include "tests/support/nic_group.h"
+
+namespace pinwire {
+namespace {
+
+constexpr uint64_t kGapNs = 100, kLongBytes = 1 << 20;
+/// Of 1,514 bytes at 100 Gb/s, until a microsecond is full.
+constexpr uint32_t kFramesOfAMicrosecond = 9;
+
+class PortTurns : public testing::Test {
+ protected:
+  explicit PortTurns(uint64_t speed_gbit_per_s = 100)
+      : group_({.ranks = 3,
+                .rx_buffers = 1024,
+                .speed_bits_per_s = speed_gbit_per_s * 1'000'000'000}) {}
+  void SetUp() override {
+    group_.clock().set_step(0);
+    rest(200);
+  }
+  /// So many polls of all, with nothing to do: a pause of the past has faded.
+  void rest(uint32_t polls) { group_.run(polls, 0, kGapNs); }
+  Work put(uint64_t bytes, Rank peer = 1) {
+    return put_work(peer, source_.data(), bytes, target_.data(), region_[peer].remote_key);
+  }
+  uint32_t waiting(Rank rank) { return group_.port(rank).waiting(); }
+
+  NicGroup group_;
+  std::vector<uint8_t> source_ = byte_pattern(kLongBytes);
+  std::vector<uint8_t> target_ = std::vector<uint8_t>(kLongBytes);
+  Region region_[3] = {group_.pin(0, target_.data(), kLongBytes),
+                       group_.pin(1, target_.data(), kLongBytes),
+                       group_.pin(2, target_.data(), kLongBytes)};
+};
+
+/// Three frames, a little shorter than the longest, fill a port of 10 Gb/s.
+class SlowPortTurns : public PortTurns {
+ protected:
+  SlowPortTurns() : PortTurns(10) {}
+  Work copied_put() {
+    Work copied = put(kCopiedBytes);
+    copied.flags = kWorkCopied;
+    return copied;
+  }
+  bool has_come(size_t at, size_t bytes) const {
+    return std::equal(target_.begin() + static_cast<ptrdiff_t>(at),
+                      target_.begin() + static_cast<ptrdiff_t>(at + bytes),
+                      source_.begin() + static_cast<ptrdiff_t>(at));
+  }
+  static constexpr uint64_t kCopiedBytes = 6'000;
+};
+
+TEST_F(PortTurns, ALongPutIsBuiltAsTheLinkCarriesIt) {
+  ASSERT_TRUE(group_.post(0, put(kLongBytes)));
+  EXPECT_EQ(waiting(1), kFramesOfAMicrosecond);
+  group_.poll(0);
+  EXPECT_EQ(waiting(1), kFramesOfAMicrosecond) << "no time has passed";
+  group_.clock().advance(123);  // a frame's time
+  group_.poll(0);
+  EXPECT_EQ(waiting(1), kFramesOfAMicrosecond + 1);
+}
+
+TEST_F(PortTurns, WhoPollsRarelyGivesThePortMore) {
+  group_.clock().advance(1'000);
+  group_.poll(0);
+  ASSERT_TRUE(group_.post(0, put(kLongBytes)));
+  EXPECT_GT(waiting(1), kFramesOfAMicrosecond);
+}
+
+TEST_F(PortTurns, SmallPutsDoNotWaitForThePort) {
+  ASSERT_TRUE(group_.post(0, put(kLongBytes)));
+  for (const Rank peer : {Rank{1}, Rank{2}}) {
+    const uint32_t before = waiting(peer);
+    ASSERT_TRUE(group_.post(0, put(8, peer)));
+    group_.poll(0);
+    group_.clock().advance(10);
+    group_.poll(0);
+    group_.clock().advance(5'000);  // the longest that a frame collects
+    group_.poll(0);
+    EXPECT_GT(waiting(peer), before);
+  }
+}
+
+TEST_F(PortTurns, SmallGetsDoNotWaitForLongOnes) {
+  std::vector<uint8_t> fetched(kLongBytes);
+  ASSERT_TRUE(group_.post(
+      1, get_work(0, fetched.data(), kLongBytes, target_.data(), region_[0].remote_key)));
+  group_.poll(0);
+  group_.poll(0);
+  ASSERT_EQ(waiting(1), kFramesOfAMicrosecond);
+  uint64_t word = 0;
+  ASSERT_TRUE(group_.post(2, get_work(0, &word, 8, target_.data(), region_[0].remote_key)));
+  group_.poll(0);
+  group_.poll(0);
+  group_.poll(2);
+  EXPECT_EQ(group_.dones(2).size(), 1u);
+}
+
+TEST_F(SlowPortTurns, ASmallPutOvertakesACopiedOneThatIsBuilt) {
+  ASSERT_TRUE(group_.post(0, copied_put()));
+  ASSERT_EQ(waiting(1), 3u) << "of five";
+  constexpr size_t kElsewhere = kLongBytes / 2;
+  for (size_t at : {kElsewhere, kElsewhere + 8}) {
+    Work small = put(8);
+    small.local = source_.data() + at;
+    small.remote += at;
+    ASSERT_TRUE(group_.post(0, small));
+  }
+  group_.poll(0);
+  group_.poll(1);
+  EXPECT_TRUE(has_come(kElsewhere, 16));
+  EXPECT_FALSE(has_come(0, kCopiedBytes));
+  rest(200);
+  EXPECT_TRUE(has_come(0, kCopiedBytes));
+  EXPECT_EQ(group_.dones(0).size(), 3u);
+}
+
+TEST_F(SlowPortTurns, CopiedPutsWaitWhereABuiltOneDoes) {
+  ASSERT_TRUE(group_.post(0, copied_put()));
+  EXPECT_FALSE(group_.post(0, copied_put())) << "the first is built and not sent yet";
+  rest(200);
+  EXPECT_TRUE(group_.post(0, copied_put()));
+}
+
+TEST_F(PortTurns, WhatThePortRefusesIsNotInItsQueue) {
+  group_.port(0).set_tx_room(0);
+  ASSERT_TRUE(group_.post(0, put(kLongBytes)));
+  for (int i = 0; i < 10; ++i) group_.poll(0);
+  EXPECT_EQ(waiting(1), 0u);
+  group_.port(0).set_tx_room(~uint64_t{0});
+  group_.poll(0);
+  EXPECT_EQ(waiting(1), kFramesOfAMicrosecond);
+}
+
+TEST(PortTurnsOf, APortOfUnknownSpeedHasRoomAlways) {
+  NicGroup group({.rx_buffers = 1024});
+  const auto source = byte_pattern(kLongBytes);
+  std::vector<uint8_t> target(kLongBytes);
+  const Region region = group.pin(1, target.data(), target.size());
+  group.run(200, 0, kGapNs);
+  ASSERT_TRUE(
+      group.post(0, put_work(1, source.data(), kLongBytes, target.data(), region.remote_key)));
+  EXPECT_GT(group.port(1).waiting(), kFramesOfAMicrosecond) << "all that the window allows";
+}
+
+}  // namespace
+}  // namespace pinwire

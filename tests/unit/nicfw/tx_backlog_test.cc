@@ -1,0 +1,74 @@
+#include "nicfw/tx_backlog.h"
+
+#include <gtest/gtest.h>
+
+namespace pinwire {
+namespace {
+
+constexpr uint64_t k100Gb = 100'000'000'000;
+constexpr uint32_t kFrame = 1226;  ///< 1,250 on the wire: 100 ns
+
+/// As after many polls, `gap_ns` apart.
+TxBacklog polled(uint64_t gap_ns, uint64_t bits_per_s = k100Gb, uint32_t frame_bytes_max = kFrame) {
+  TxBacklog backlog;
+  backlog.start(bits_per_s, frame_bytes_max);
+  for (int i = 0; i < 200; ++i) backlog.passed(gap_ns);
+  return backlog;
+}
+
+TEST(TxBacklog, HoldsAMicrosecond) {
+  TxBacklog backlog = polled(10);
+  EXPECT_EQ(backlog.frames_left(kFrame), 10u);
+  for (int i = 0; i < 9; ++i) backlog.add(kFrame);
+  EXPECT_EQ(backlog.frames_left(kFrame), 1u);
+  backlog.add(kFrame / 2);
+  EXPECT_EQ(backlog.frames_left(kFrame), 1u) << "what is begun is sent whole";
+  backlog.add(kFrame);
+  EXPECT_FALSE(backlog.has_room());
+  EXPECT_EQ(backlog.frames_left(kFrame), 0u);
+}
+
+TEST(TxBacklog, EmptiesAsTheLinkCarries) {
+  TxBacklog backlog = polled(10);
+  for (int i = 0; i < 10; ++i) backlog.add(kFrame);
+  EXPECT_FALSE(backlog.has_room());
+  backlog.passed(299);
+  EXPECT_EQ(backlog.frames_left(kFrame), 3u);
+  backlog.passed(100'000);
+  EXPECT_GE(backlog.frames_left(kFrame), 10u);
+}
+
+TEST(TxBacklog, WhatWasTakenBackWasNeverThere) {
+  TxBacklog backlog = polled(10);
+  for (int i = 0; i < 10; ++i) backlog.add(kFrame);
+  backlog.take_back(kFrame);
+  EXPECT_EQ(backlog.frames_left(kFrame), 1u);
+}
+
+TEST(TxBacklog, HoldsTwoOfTheLongestFrames) {
+  EXPECT_EQ(polled(10, k100Gb, 12'476).frames_left(12'476), 2u);
+  EXPECT_EQ(polled(10, k100Gb / 100).frames_left(kFrame), 2u) << "at 1 Gb/s";
+}
+
+TEST(TxBacklog, HoldsTwoGapsBetweenPolls) {
+  EXPECT_EQ(polled(700).frames_left(kFrame), 14u);
+  EXPECT_EQ(polled(1'000'000).frames_left(kFrame), 250u) << "as much as congestion control allows";
+}
+
+TEST(TxBacklog, AGapFades) {
+  TxBacklog backlog = polled(10);
+  backlog.passed(5'000);
+  EXPECT_EQ(backlog.frames_left(kFrame), 100u);
+  for (int i = 0; i < 100; ++i) backlog.passed(10);
+  EXPECT_EQ(backlog.frames_left(kFrame), 10u);
+}
+
+TEST(TxBacklog, OfUnknownSpeedThereIsRoomAlways) {
+  TxBacklog backlog = polled(10, 0);
+  for (int i = 0; i < 1'000; ++i) backlog.add(9'000);
+  EXPECT_TRUE(backlog.has_room());
+  EXPECT_EQ(backlog.frames_left(9'000), TxBacklog::kNoLimit);
+}
+
+}  // namespace
+}  // namespace pinwire
