@@ -19,6 +19,7 @@ enum class Count : uint8_t {
   kAcksSent,
   kRetransmits,
   kTimeouts,
+  kLateAsks,
   kPortBusy,
   kPostRefused,
   kCreditStalls,
@@ -45,12 +46,12 @@ struct Counters {
 };
 
 inline constexpr const char* kCountNames[] = {
-    "frames_sent",     "frames_received",    "bytes_sent",      "bytes_received",
-    "messages_sent",   "messages_received",  "acks_sent",       "retransmits",
-    "timeouts",        "port_busy",          "post_refused",    "credit_stalls",
-    "credit_probes",   "path_probes",        "path_holes",      "frames_in_pieces",
-    "tx_copied_bytes", "tx_zero_copy_bytes", "rx_placed_bytes", "gets_served",
-    "atomics_served"};
+    "frames_sent",      "frames_received",   "bytes_sent",         "bytes_received",
+    "messages_sent",    "messages_received", "acks_sent",          "retransmits",
+    "timeouts",         "late_asks",         "port_busy",          "post_refused",
+    "credit_stalls",    "credit_probes",     "path_probes",        "path_holes",
+    "frames_in_pieces", "tx_copied_bytes",   "tx_zero_copy_bytes", "rx_placed_bytes",
+    "gets_served",      "atomics_served"};
 static_assert(sizeof kCountNames / sizeof kCountNames[0] == static_cast<size_t>(Count::kCount));
 
 }  // namespace pinwire

@@ -39,9 +39,10 @@
 //
 // Files: lane.cc the calls of the driver; lane_accept.cc, lane_long.cc, lane_respond.cc work and
 // what is owed into frames; lane_frame.cc frames under construction; lane_credit.cc requests;
-// lane_send.cc, lane_seal.cc frames to the port; lane_path.cc, lane_piece.cc frames longer than the
-// path; lane_ack.cc, lane_loss.cc acknowledgements, loss, timers; lane_receive.cc, lane_body.cc,
-// lane_execute.cc, lane_deliver.cc frames from the port; lane_operation.cc from Work to Done.
+// lane_send.cc, lane_seal.cc frames to the port, tx_backlog.h when; lane_path.cc, lane_piece.cc
+// frames longer than the path; lane_ack.cc, lane_loss.cc acknowledgements, loss, timers;
+// lane_receive.cc, lane_body.cc, lane_execute.cc, lane_deliver.cc frames from the port;
+// lane_operation.cc from Work to Done.
 #pragma once
 
 #include <atomic>
@@ -269,7 +270,7 @@ class Lane {
                         bool whatever_congestion = false) noexcept;
   void overtake(Peer& peer, Flow flow) noexcept;
   void take_buffer(SendFlow& send, SendSlot& slot, Index buffer) noexcept;
-  SendSlot* start_record_frame(Peer& peer, Flow flow, bool large) noexcept;
+  SendSlot* start_record_frame(Peer& peer, Flow flow, bool large, bool is_small) noexcept;
   /// Room for one whole record of `bytes`, in an open frame or a new one.
   std::byte* reserve_record(Peer& peer, Flow flow, uint32_t bytes, Kind kind,
                             SendSlot*& slot) noexcept;
@@ -366,6 +367,9 @@ class Lane {
   void restamp_posted() noexcept;
   void run_timers() noexcept;
   void run_flow_timer(Peer& peer, Flow flow) noexcept;
+  bool asks_first(const Peer& peer, const SendFlow& send) const noexcept;
+  void ask_late(Peer& peer, bool is_first) noexcept;
+  void repeat_late(Peer& peer, SendFlow& send) noexcept;
   void start_watch(Peer& peer) noexcept;
   bool peer_silent(Peer& peer) noexcept;
   void give_up(Peer& peer) noexcept;
@@ -459,6 +463,7 @@ class Lane {
   uint32_t turn_left_ = kNoTurn;  ///< long frames that the flow in its turn may still build
   bool turn_is_full_ = false;     ///< the port had room for all of its turn
   bool turn_cut_ = false;         ///< the peer had more to send than its turns allowed
+  bool has_moved_ = false;        ///< the flow has built or sent long frames
   bool port_is_full_ = false;     ///< the flow had more to send than the port has room for
   Rank first_denied_ = kNobody;   ///< the first peer of this poll that found no room at all
   TxBacklog backlog_;

@@ -60,7 +60,7 @@ bool Lane::accept_send(Peer& peer, const Work& work) noexcept {
   if (copied) {
     at = reserve_record(peer, flow, kMessageHeaderBytes + own_bytes, Kind::kMessage, slot);
   } else if (credit_allows(peer, flow) &&
-             (slot = start_record_frame(peer, flow, false)) != nullptr) {
+             (slot = start_record_frame(peer, flow, false, false)) != nullptr) {
     at = slot->head + kRecordsOffset;
     slot->head_bytes = static_cast<uint16_t>(kRecordsOffset + kMessageHeaderBytes + own_bytes);
     slot->body = static_cast<const std::byte*>(work.local);

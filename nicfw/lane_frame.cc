@@ -96,10 +96,13 @@ void Lane::take_buffer(SendFlow& send, SendSlot& slot, Index buffer) noexcept {
 /// copied ones are not accepted. One of replies is built whatever the congestion window says: a
 /// handler waits for that, and all messages behind it wait with it. The frame then waits in its
 /// slot (may_send()).
-SendSlot* Lane::start_record_frame(Peer& peer, Flow flow, bool large) noexcept {
+SendSlot* Lane::start_record_frame(Peer& peer, Flow flow, bool large, bool is_small) noexcept {
+  SendFlow& send = peer.send[static_cast<size_t>(flow)];
   SendSlot* slot = start_frame(peer, flow, large, 0, flow == Flow::kReply);
-  if (slot != nullptr && flow == Flow::kOneSided && !backlog_.has_room()) overtake(peer, flow);
-  peer.send[static_cast<size_t>(flow)].small_waits = slot == nullptr ? kSmallWaitPolls : 0;
+  const bool is_free = flow == Flow::kOneSided && is_small;
+  if (slot != nullptr && is_free && !backlog_.has_room()) overtake(peer, flow);
+  send.small_waits = slot == nullptr ? kSmallWaitPolls : 0;
+  send.is_small_waiting = is_small;
   return slot;
 }
 
@@ -131,9 +134,9 @@ std::byte* Lane::reserve_record(Peer& peer, Flow flow, uint32_t bytes, Kind kind
   const bool in_a_row = (posts_since_poll_ != 0 || posts_before_poll_ > 1) && send.in_flight() != 0;
   const bool collect = nic_.config.coalesce && (in_a_row || send.in_flight() >= kCoalesceBehind);
   const bool is_small = bytes <= kSmallFrameBytes - kRecordsOffset;
-  slot = start_record_frame(peer, flow, collect || !is_small);
+  slot = start_record_frame(peer, flow, collect || !is_small, is_small);
   // Without a buffer a small record goes alone.
-  if (slot == nullptr && collect && is_small) slot = start_record_frame(peer, flow, false);
+  if (slot == nullptr && collect && is_small) slot = start_record_frame(peer, flow, false, true);
   if (slot == nullptr) return nullptr;
   Index newest;
   send.open = collect && slot->buffer != kNoIndex && slot == &slot_at(send, send.next - 1, newest);

@@ -51,9 +51,7 @@ bool Lane::whole_fits(Peer& peer, Flow flow, const Work& work) noexcept {
       work.op == Op::kPut || message_fits(peer.frame_bytes_max, work, last_bytes);
   const uint32_t slots = buffers + (is_joined ? 0 : 1);
   const SendFlow& send = peer.send[static_cast<size_t>(flow)];
-  // What is built counts as under way, and would leave none of the windows to small operations.
-  if (send.next != send.unsent && !backlog_.has_room()) return false;
-  if (send.small_waits != 0) {
+  if (send.small_waits != 0 && send.is_small_waiting) {
     attend(peer);  // which counts the polls
     return false;
   }

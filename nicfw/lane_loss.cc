@@ -108,7 +108,10 @@ void Lane::restamp_posted() noexcept {
     for (uint32_t s = send.next; s != send.una; --s) {
       const Index index = window.slot[(s - 1) % kWindowFramesMax];
       if (index == kNoIndex) continue;
-      if (slots_[index].sent_ns != previous_ns_) break;
+      if (slots_[index].sent_ns != previous_ns_) {
+        if (seq_before(s - 1, send.unsent)) break;
+        continue;  // built before, and overtaken
+      }
       slots_[index].sent_ns = now_ns_ + 1;
       if (s - 1 == send.una && send.rto_at_ns != 0) {
         send.rto_at_ns = now_ns_ + timeout_ns(peer, send);
@@ -152,26 +155,51 @@ void Lane::run_flow_timer(Peer& peer, Flow flow) noexcept {
       give_up(peer);
       return;
     }
-    counters_.add(Count::kTimeouts);
+    const bool asks = asks_first(peer, send);
+    const bool is_first = send.timeouts == 0;
     if (peer.timeouts_unheard < 0xff) ++peer.timeouts_unheard;
     if (send.timeouts < 0xff) ++send.timeouts;
     if (send.backoff < 0xff) ++send.backoff;
-    mark_lost(send, send.una);
-    // A peer of which nothing is heard computes, most likely: that is no congestion.
-    if (peer.timeouts_unheard <= 1) {
-      peer.congestion.on_loss(1, peer.rtt.smoothed_ns(), now_ns_);
-    }
-    if (send.timeouts > 1 && peer.timeouts_unheard <= 1) {
-      // The peer is there, yet the first repetition, or its acknowledgement, was lost, too: this
-      // path loses much. A few at once have a better chance.
-      const uint32_t few = std::min(send.unsent - send.una, kFewFrames);
-      for (uint32_t i = 1; i < few; ++i) mark_lost(send, send.una + i);
-    }
     attend(peer);
     send.rto_at_ns = now_ns_ + timeout_ns(peer, send);
+    if (asks) {
+      ask_late(peer, is_first);
+    } else {
+      repeat_late(peer, send);
+    }
   }
   if (send.reorder_at_ns != 0) set_timer(send.reorder_at_ns);
   if (send.rto_at_ns != 0) set_timer(send.rto_at_ns);
+}
+
+/// Memory loses no frame: a peer from which nothing comes is late, and repeats would only be
+/// duplicates. So it is asked. The second acknowledgement that comes is of a poll that began after
+/// the question: what it does not acknowledge was refused, or something is wrong. Likewise after
+/// many questions to a peer that is heard.
+bool Lane::asks_first(const Peer& peer, const SendFlow& send) const noexcept {
+  constexpr uint8_t kAcksMin = 2, kAsksMax = 8;
+  if (!nic_.facts.memory_medium) return false;
+  if (send.timeouts == 0 || peer.timeouts_unheard != 0) return true;
+  return peer.acks_heard < kAcksMin && send.timeouts < kAsksMax;
+}
+
+void Lane::ask_late(Peer& peer, bool is_first) noexcept {
+  counters_.add(Count::kLateAsks);
+  peer.asks_credit = peer.ack_now = true;
+  if (is_first) peer.acks_heard = 0;
+}
+
+void Lane::repeat_late(Peer& peer, SendFlow& send) noexcept {
+  counters_.add(Count::kTimeouts);
+  mark_lost(send, send.una);
+  // A peer of which nothing is heard computes, most likely: that is no congestion.
+  if (peer.timeouts_unheard > 1) return;
+  peer.congestion.on_loss(1, peer.rtt.smoothed_ns(), now_ns_);
+  if (send.timeouts <= 1) return;
+  // The peer is there, yet the first repetition, or its acknowledgement, was lost, too: this path
+  // loses much. A few at once have a better chance.
+  const uint32_t few = std::min(send.unsent - send.una, kFewFrames);
+  for (uint32_t i = 1; i < few; ++i) mark_lost(send, send.una + i);
 }
 
 /// The peer was heard, or this rank begins to wait for it.

@@ -131,7 +131,9 @@ void Lane::take_header(Peer& peer, const FrameHeader& header, const RxFrame& fra
   start_watch(peer);
   peer.heard = true;
   peer.arrived_ns = previous_ns_;
-  if (header.kind == FrameKind::kAck && header.flags & kAckNow) {  // it asks for credit
+  const bool is_ack = header.kind == FrameKind::kAck || header.kind == FrameKind::kAckSack;
+  if (is_ack && peer.acks_heard < 0xff) ++peer.acks_heard;
+  if (is_ack && header.flags & kAckNow) {  // it asks for credit, or for an acknowledgement
     peer.ack_now = true;
     attend(peer);
   }

@@ -45,6 +45,7 @@ bool Lane::turn_is_over() noexcept {
     return true;
   }
   if (turn_left_ != kNoTurn) --turn_left_;
+  has_moved_ = true;
   return false;
 }
 
@@ -57,15 +58,14 @@ bool Lane::serve(Peer& peer) noexcept {
   uint32_t f = peer.first_flow;
   for (uint32_t turn = 0; turn < kFlows; ++turn) {
     SendFlow& send = peer.send[f];
-    const uint32_t before = send.next + send.unsent;
-    port_is_full_ = false;
+    port_is_full_ = has_moved_ = false;
     serve_flow(peer, static_cast<Flow>(f));
     more |= send.unsent != send.next || send.lost != 0 || !send.ops.empty();
-    const bool moves = send.next + send.unsent != before;
     const uint32_t following = f + 1 == kFlows ? 0 : f + 1;
-    if (port_is_full_ && !was_denied) peer.first_flow = static_cast<uint8_t>(moves ? following : f);
-    was_denied |= port_is_full_ && !moves;
-    has_sent |= moves;
+    if (port_is_full_ && !was_denied)
+      peer.first_flow = static_cast<uint8_t>(has_moved_ ? following : f);
+    was_denied |= port_is_full_ && !has_moved_;
+    has_sent |= has_moved_;
     f = following;
   }
   if (was_denied && !has_sent && first_denied_ == kNobody) first_denied_ = rank_of(peer);
@@ -148,9 +148,12 @@ void Lane::transmit(Peer& peer, Flow flow) noexcept {
   while (!port_busy_ && send.unsent != send.next - (send.open ? 1 : 0) && may_send(peer, send)) {
     if (is_narrow(peer) && pieces_must_wait(peer, send, send.unsent)) [[unlikely]]
       return;
-    if (!backlog_.has_room() && is_long(send, send.unsent)) {
-      port_is_full_ = true;
-      return;
+    if (is_long(send, send.unsent)) {
+      if (!backlog_.has_room()) {
+        port_is_full_ = true;
+        return;
+      }
+      has_moved_ = true;
     }
     stage_slot(peer, flow, send.unsent, false);
   }

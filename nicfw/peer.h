@@ -24,9 +24,10 @@ struct SendFlow {
   uint16_t buffers = 0;     ///< large buffers that its frames hold
   uint16_t slots = 0;       ///< of the lane's pools, like `buffers`
   uint16_t operations = 0;
-  uint8_t timeouts = 0;          ///< in a row
-  uint8_t backoff = 0;           ///< timeouts since an acknowledgement told how long the peer takes
-  bool open : 1 = false;         ///< frame next - 1 still collects records
+  uint8_t timeouts = 0;   ///< in a row
+  uint8_t backoff = 0;    ///< timeouts since an acknowledgement told how long the peer takes
+  bool open : 1 = false;  ///< frame next - 1 still collects records
+  bool is_small_waiting : 1 = false;  ///< what small_waits is for has a small frame
   bool is_answered : 1 = false;  ///< after a timeout: at reorder_at_ns what is left counts as lost
   uint8_t small_waits = 0;       ///< polls for which long puts leave a frame to a refused record
   IndexList ops;                 ///< Ops of which some bytes are not built into frames yet
@@ -93,6 +94,7 @@ struct alignas(32) Peer {
   bool dead : 1 = false;
   bool heard : 1 = false;  ///< ever
   bool refusal_sent : 1 = false;
+  uint8_t acks_heard = 0;  ///< frames that are nothing else, since it was asked first; saturating
   uint8_t first_flow = 0;  ///< whose turn is the first of the next poll
   uint8_t refused = 0;     ///< flows (room_flag()) of which frames were refused: the peer is to be
                            ///< told when there is room

@@ -19,9 +19,11 @@ namespace pinwire {
 class TxBacklog {
  public:
   static constexpr uint32_t kNoLimit = ~0u;
+  static constexpr uint32_t kSmallBytesMax = 256;  ///< of frames that do not ask
   static constexpr uint64_t kLeastNs = 1'000;
-  static constexpr uint64_t kMostNs = 25'000;  ///< as congestion control's target
-  static constexpr uint32_t kGapBytes = 24;    ///< checksum, preamble, gap of a frame on the wire
+  static constexpr uint64_t kMostNs = 1'000'000;  ///< where congestion control is the bound
+  static constexpr uint64_t kFadeNs = 100'000;    ///< in which most of a pause is forgotten
+  static constexpr uint32_t kGapBytes = 24;  ///< checksum, preamble, gap of a frame on the wire
 
   /// 0 bits per second: unknown, and so never too much.
   void start(uint64_t bits_per_s, uint32_t frame_bytes_max) noexcept {
@@ -32,38 +34,56 @@ class TxBacklog {
     limit_ps_ = least_ps_;
   }
 
-  /// At a poll: the link had `gap_ns`. Whoever polls rarely must leave it more to do; a pause
-  /// fades within some tens of polls.
+  /// At a poll: the link had `gap_ns`. Whoever polls rarely must leave it more to do.
   void passed(uint64_t gap_ns) noexcept {
     if (ps_per_byte_ == 0) return;
-    gap_ns = std::min(gap_ns, kMostNs);
-    waiting_ps_ -= std::min(waiting_ps_, gap_ns * 1'000);
-    gap_ps_ = std::max(gap_ns * 1'000, gap_ps_ - gap_ps_ / 16);
+    drain(std::min(gap_ns, kPauseMaxNs) * 1'000);
+    gap_ns = std::min(gap_ns, kMostNs / 2);
+    gap_ps_ -= gap_ps_ / kFadeNs * std::min(gap_ns, kFadeNs);
+    gap_ps_ = std::max(gap_ns * 1'000, gap_ps_);
     limit_ps_ = std::clamp(2 * gap_ps_, least_ps_, std::max(least_ps_, kMostNs * 1'000));
   }
 
-  void add(uint32_t frame_bytes) noexcept { waiting_ps_ += frame_ps(frame_bytes); }
+  void add(uint32_t frame_bytes) noexcept { part(frame_bytes) += frame_ps(frame_bytes); }
   /// The port did not take it.
   void take_back(uint32_t frame_bytes) noexcept {
-    dcheck(waiting_ps_ >= frame_ps(frame_bytes), "a frame that was not added", frame_bytes);
-    waiting_ps_ -= frame_ps(frame_bytes);
+    dcheck(part(frame_bytes) >= frame_ps(frame_bytes), "a frame that was not added", frame_bytes);
+    part(frame_bytes) -= frame_ps(frame_bytes);
   }
 
-  bool has_room() const noexcept { return waiting_ps_ < limit_ps_ || ps_per_byte_ == 0; }
+  bool has_room() const noexcept { return waiting_ps() < limit_ps_ || ps_per_byte_ == 0; }
   /// Frames of that length until there is no room.
   uint32_t frames_left(uint32_t frame_bytes) const noexcept {
     if (ps_per_byte_ == 0) return kNoLimit;
     if (!has_room()) return 0;
     const uint64_t one_ps = frame_ps(frame_bytes);
-    return static_cast<uint32_t>((limit_ps_ - waiting_ps_ + one_ps - 1) / one_ps);
+    return static_cast<uint32_t>((limit_ps_ - waiting_ps() + one_ps - 1) / one_ps);
   }
 
  private:
+  static constexpr uint64_t kPauseMaxNs = 1'000'000'000;
+
   uint64_t frame_ps(uint32_t bytes) const noexcept { return (bytes + kGapBytes) * ps_per_byte_; }
+  uint64_t& part(uint32_t frame_bytes) noexcept {
+    return frame_bytes > kSmallBytesMax ? long_ps_ : small_ps_;
+  }
+  /// Small frames that come faster than the link carries them leave half of the room to long ones.
+  uint64_t waiting_ps() const noexcept { return long_ps_ + std::min(small_ps_, limit_ps_ / 2); }
+  /// And half of the link at least.
+  void drain(uint64_t left_ps) noexcept {
+    left_ps -= carry(small_ps_, left_ps / 2);
+    left_ps -= carry(long_ps_, left_ps);
+    carry(small_ps_, left_ps);
+  }
+  static uint64_t carry(uint64_t& part, uint64_t most_ps) noexcept {
+    const uint64_t gone_ps = std::min(part, most_ps);
+    part -= gone_ps;
+    return gone_ps;
+  }
 
   uint64_t ps_per_byte_ = 0;
-  uint64_t waiting_ps_ = 0;
-  uint64_t gap_ps_ = 0;  ///< the longest between polls, fading
+  uint64_t long_ps_ = 0, small_ps_ = 0;  ///< what the link has not carried yet
+  uint64_t gap_ps_ = 0;                  ///< the longest between polls, fading
   uint64_t least_ps_ = 0, limit_ps_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "nics.h"
 #include "streams.h"
 
 namespace pinwire::sim {
@@ -121,6 +122,56 @@ TEST_P(LongOnes, FillTheLinkHoweverRarelyTheirHostPolls) {
     EXPECT_GE(one.link_share(), 0.9) << poll_ns;
   }
 }
+
+/// However fast others come, each stream goes on, and streams that are alike get alike.
+struct Crowd {
+  const char* name;
+  std::vector<Stream> streams;
+  uint64_t bytes_least;  ///< of each, in 20 ms
+  double jain_least;     ///< of all but the last of three, which is what they are beside
+};
+void PrintTo(const Crowd& tested, std::ostream* out) { *out << tested.name; }
+
+class NobodyStarves : public testing::TestWithParam<std::tuple<Crowd, uint32_t>> {};
+
+TEST_P(NobodyStarves, BesideAFlood) {
+  const auto& [crowd, gbit_per_s] = GetParam();
+  Scenario scenario = near_network(1514);
+  scenario.link_bits_per_s = uint64_t{gbit_per_s} * 1'000'000'000;
+  Streams all(scenario, crowd.streams);
+  all.run(5 * kMsNs);
+  all.mark();
+  all.run(20 * kMsNs);
+  auto shares = all.shares();
+  std::printf("%-24s %3u Gb/s, KB:", crowd.name, gbit_per_s);
+  for (const uint64_t bytes : shares) std::printf(" %lu", bytes / 1'000);
+  std::printf("\n");
+  for (const uint64_t bytes : shares) EXPECT_GE(bytes, crowd.bytes_least);
+  if (shares.size() > 2) shares.pop_back();
+  EXPECT_GE(jain(shares), crowd.jain_least);
+}
+
+std::vector<Crowd> crowds() {
+  const Stream small{.from = 0, .to = 1, .bytes = 8, .depth = 200};
+  const Stream puts{.from = 0, .to = 1, .bytes = kLong, .depth = 8};
+  Stream other_puts = puts;
+  other_puts.to = 2;
+  Stream one{.from = 0, .to = 1, .bytes = 1'000, .depth = 1, .flags = kWorkCopied};
+  Stream flood = one, copied = one;
+  flood.depth = 64;
+  copied.bytes = 4'096;
+  copied.depth = 4;
+  return {{"CopiedOfOneFrame", {one, flood}, 300'000, 0.5},
+          {"CopiedOfSeveralFrames", {copied, flood}, 3'000'000, 0.5},
+          {"LongBesideSmall", {puts, other_puts, small}, 1'000'000, 0.8}};
+}
+INSTANTIATE_TEST_SUITE_P(Each, NobodyStarves,
+                         testing::Combine(testing::ValuesIn(crowds()),
+                                          testing::Values(10u, 25u, 100u)),
+                         [](const auto& tested) {
+                           return std::get<0>(tested.param).name + std::string("Gbit") +
+                                  std::to_string(std::get<1>(tested.param));
+                         });
 
 INSTANTIATE_TEST_SUITE_P(Each, LongOnes, testing::Values(1514u, 9014u), [](const auto& tested) {
   return "Frames" + std::to_string(tested.param);
