@@ -9,6 +9,7 @@
 
 #include "../../support/expect.h"
 #include "gasnet.h"
+#include "pinwire.h"
 
 static inline void fail_at(const char *file, int line, const char *format, ...) {
   va_list values;
@@ -19,6 +20,17 @@ static inline void fail_at(const char *file, int line, const char *format, ...) 
   va_end(values);
   fflush(stderr);
   gasnet_exit(1);
+}
+
+static inline uint64_t statistic(const char *name) {
+  pinwire_stat_t all[256];
+  const size_t count = pinwire_stats(all, 256);
+  EXPECT(count <= 256);
+  for (size_t i = 0; i < count; ++i) {
+    if (strcmp(all[i].name, name) == 0) return all[i].value;
+  }
+  fail_at(__FILE__, __LINE__, "no statistic %s", name);
+  return 0;
 }
 
 static gasnet_node_t me, nodes;

@@ -48,17 +48,6 @@ static void compute_ms(int ms) {
   }
 }
 
-static uint64_t statistic(const char *name) {
-  pinwire_stat_t all[256];
-  const size_t count = pinwire_stats(all, 256);
-  EXPECT(count <= 256);
-  for (size_t i = 0; i < count; ++i) {
-    if (strcmp(all[i].name, name) == 0) return all[i].value;
-  }
-  fail_at(__FILE__, __LINE__, "no statistic %s", name);
-  return 0;
-}
-
 /* Of this process, from start_watch() on. */
 static double watch_cpu, watch_time;
 static void start_watch(void) {

@@ -24,6 +24,48 @@ TEST(Medium, FramesThroughMemoryAreNotHashedAndArrive) {
   EXPECT_EQ(group.stat(1, "rx_drop_checksum"), 0u);
 }
 
+/// Issue 19, item 11: an idle link that loses nothing repeats nothing, however late its ranks are.
+TEST(Medium, NothingIsRepeatedThroughMemoryToAPeerThatIsLate) {
+  NicGroup group({.config = {.coalesce = false}, .memory_medium = {true, true}});
+  const auto source = byte_pattern(1 << 16);
+  std::vector<uint8_t> target(source.size());
+  const Region region = group.pin(1, target.data(), target.size());
+  uint64_t word = 0;
+  for (int late = 0; late < 20; ++late) {
+    ASSERT_TRUE(group.post(0, send_work(1, MessageClass::kRequest, &word, 8)));
+    ASSERT_TRUE(
+        group.post(0, put_work(1, source.data(), source.size(), target.data(), region.remote_key)));
+    ++word;
+    for (int i = 0; i < 1'000; ++i) {
+      group.poll(0);
+      group.clock().advance(30'000);
+    }
+    EXPECT_EQ(group.run(50, 1, 100), std::vector<uint64_t>{word - 1});
+    EXPECT_EQ(group.dones(0).size(), 1u);
+    EXPECT_TRUE(group.nic(0).drained(0));
+  }
+  EXPECT_EQ(source, target);
+  EXPECT_GE(group.stat(0, "late_asks"), 2u);
+  for (const Rank rank : {Rank{0}, Rank{1}}) {
+    EXPECT_EQ(group.stat(rank, "retransmits"), 0u);
+    EXPECT_EQ(group.stat(rank, "timeouts"), 0u);
+    EXPECT_EQ(group.stat(rank, "rx_drop_duplicate"), 0u);
+  }
+}
+
+/// What a peer refuses, or a port loses in spite of all, is repeated when the peer was heard.
+TEST(Medium, WhatIsMissingThroughMemoryIsRepeatedAfterTwoQuestions) {
+  NicGroup group({.memory_medium = {true, true}});
+  const uint64_t word = 42;
+  group.set_faults({.loss = 1});
+  ASSERT_TRUE(group.post(0, send_work(1, MessageClass::kRequest, &word, 8)));
+  group.set_faults({});
+  EXPECT_EQ(group.run(2'000, 1, 10'000), std::vector<uint64_t>{word});
+  EXPECT_EQ(group.stat(0, "late_asks"), 2u);
+  EXPECT_EQ(group.stat(0, "retransmits"), 1u);
+  EXPECT_TRUE(group.nic(0).drained(0));
+}
+
 TEST(Medium, SmallFramesOverAWireAreUnderTheTagAsAWhole) {
   NicGroup group({});
   const uint64_t word = 42;
