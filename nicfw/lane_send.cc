@@ -148,7 +148,7 @@ void Lane::transmit(Peer& peer, Flow flow) noexcept {
   while (!port_busy_ && send.unsent != send.next - (send.open ? 1 : 0) && may_send(peer, send)) {
     if (is_narrow(peer) && pieces_must_wait(peer, send, send.unsent)) [[unlikely]]
       return;
-    if (is_long(send, send.unsent)) {
+    if (backlog_.is_limited() && is_long(send, send.unsent)) {
       if (!backlog_.has_room()) {
         port_is_full_ = true;
         return;

@@ -51,6 +51,7 @@ class TxBacklog {
     part(frame_bytes) -= frame_ps(frame_bytes);
   }
 
+  bool is_limited() const noexcept { return ps_per_byte_ != 0; }
   bool has_room() const noexcept { return waiting_ps() < limit_ps_ || ps_per_byte_ == 0; }
   /// Frames of that length until there is no room.
   uint32_t frames_left(uint32_t frame_bytes) const noexcept {
