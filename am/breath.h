@@ -11,7 +11,7 @@
 
 namespace pinwire {
 
-/// Of one thread.
+/// Each thread has its own.
 class Breath {
  public:
   static constexpr uint64_t kEveryUs = 2000;

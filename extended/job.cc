@@ -241,8 +241,9 @@ uint32_t rank_on_host(const Job& job) noexcept {
 }
 
 Status job_init(SegmentKind kind, const char* config) {
-  // Of a process with one thread the kernel registers this at once. Later it waits for an RCU grace
-  // period, seconds where ranks outnumber the cores, and who waits for a peer does not answer it.
+  // The kernel registers a process at once while that has one thread. Later it makes the caller
+  // wait for an RCU grace period, which takes seconds where ranks outnumber the cores, and
+  // meanwhile the caller answers no peer.
   prepare_barriers();
   auto job = std::make_unique<Job>();
   job->kind = kind;

@@ -140,7 +140,7 @@ bool Lane::may_send(const Peer& peer, const SendFlow& send) const noexcept {
 
 bool Lane::is_long(const SendFlow& send, uint32_t sequence) noexcept {
   Index index;
-  return slot_at(send, sequence, index).frame_bytes() > kSmallFrameBytes;
+  return TxBacklog::is_long(slot_at(send, sequence, index).frame_bytes());
 }
 
 void Lane::transmit(Peer& peer, Flow flow) noexcept {

@@ -1,5 +1,5 @@
-// What a port's queue still has to put on the wire, as far as a lane can know it: what it handed
-// over, less what the link has carried since.
+// An estimate of what a port's queue still has to put on the wire. A lane adds each frame that it
+// hands over, and takes off what the link can have carried since.
 //
 // Bytes in that queue are ahead of everything that this lane sends later, and congestion control,
 // which sees a path's delay and not whose it is, lets 25 us of them be there. So long frames are
@@ -19,7 +19,7 @@ namespace pinwire {
 class TxBacklog {
  public:
   static constexpr uint32_t kNoLimit = ~0u;
-  static constexpr uint32_t kSmallBytesMax = 256;  ///< of frames that do not ask
+  static constexpr uint32_t kSmallBytesMax = 256;
   static constexpr uint64_t kLeastNs = 1'000;
   static constexpr uint64_t kMostNs = 1'000'000;  ///< where congestion control is the bound
   static constexpr uint64_t kFadeNs = 100'000;    ///< in which most of a pause is forgotten
@@ -36,7 +36,7 @@ class TxBacklog {
 
   /// At a poll: the link had `gap_ns`. Whoever polls rarely must leave it more to do.
   void passed(uint64_t gap_ns) noexcept {
-    if (ps_per_byte_ == 0) return;
+    if (!is_limited()) return;
     drain(std::min(gap_ns, kPauseMaxNs) * 1'000);
     gap_ns = std::min(gap_ns, kMostNs / 2);
     gap_ps_ -= gap_ps_ / kFadeNs * std::min(gap_ns, kFadeNs);
@@ -51,11 +51,15 @@ class TxBacklog {
     part(frame_bytes) -= frame_ps(frame_bytes);
   }
 
+  /// Only long frames ask for room.
+  static constexpr bool is_long(uint32_t frame_bytes) noexcept {
+    return frame_bytes > kSmallBytesMax;
+  }
   bool is_limited() const noexcept { return ps_per_byte_ != 0; }
-  bool has_room() const noexcept { return waiting_ps() < limit_ps_ || ps_per_byte_ == 0; }
+  bool has_room() const noexcept { return waiting_ps() < limit_ps_ || !is_limited(); }
   /// Frames of that length until there is no room.
   uint32_t frames_left(uint32_t frame_bytes) const noexcept {
-    if (ps_per_byte_ == 0) return kNoLimit;
+    if (!is_limited()) return kNoLimit;
     if (!has_room()) return 0;
     const uint64_t one_ps = frame_ps(frame_bytes);
     return static_cast<uint32_t>((limit_ps_ - waiting_ps() + one_ps - 1) / one_ps);
@@ -66,7 +70,7 @@ class TxBacklog {
 
   uint64_t frame_ps(uint32_t bytes) const noexcept { return (bytes + kGapBytes) * ps_per_byte_; }
   uint64_t& part(uint32_t frame_bytes) noexcept {
-    return frame_bytes > kSmallBytesMax ? long_ps_ : small_ps_;
+    return is_long(frame_bytes) ? long_ps_ : small_ps_;
   }
   /// Small frames that come faster than the link carries them leave half of the room to long ones.
   uint64_t waiting_ps() const noexcept { return long_ps_ + std::min(small_ps_, limit_ps_ / 2); }

@@ -93,7 +93,7 @@ TEST_P(Fairness, ASmallOperationTakesTwiceItsTimeAtMost) {
 
 class LongOnes : public testing::TestWithParam<uint32_t> {};
 
-/// What a port has room for goes round among the peers, and among the flows of one peer.
+/// Peers take turns at the room that the port has, and so do the flows of one peer.
 TEST_P(LongOnes, ShareThePort) {
   std::vector<Stream> streams;
   for (Rank peer = 1; peer < 5; ++peer) {

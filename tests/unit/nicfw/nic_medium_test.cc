@@ -53,7 +53,8 @@ TEST(Medium, NothingIsRepeatedThroughMemoryToAPeerThatIsLate) {
   }
 }
 
-/// What a peer refuses, or a port loses in spite of all, is repeated when the peer was heard.
+/// A frame that a peer refuses, or that a port loses in spite of all, is sent again once the peer
+/// was heard.
 TEST(Medium, WhatIsMissingThroughMemoryIsRepeatedAfterTwoQuestions) {
   NicGroup group({.memory_medium = {true, true}});
   const uint64_t word = 42;

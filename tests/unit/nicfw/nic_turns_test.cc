@@ -8,7 +8,7 @@ namespace pinwire {
 namespace {
 
 constexpr uint64_t kGapNs = 100, kLongBytes = 1 << 20;
-/// Of 1,514 bytes at 100 Gb/s, until a microsecond is full.
+/// So many frames of 1,514 bytes fill a microsecond at 100 Gb/s.
 constexpr uint32_t kFramesOfAMicrosecond = 9;
 
 class PortTurns : public testing::Test {
@@ -21,7 +21,7 @@ class PortTurns : public testing::Test {
     group_.clock().set_step(0);
     rest(12'000);
   }
-  /// So many polls of all, with nothing to do: a pause of the past has faded.
+  /// All ranks poll so often, with nothing to do, and forget the pause that was before.
   void rest(uint32_t polls) { group_.run(polls, 0, kGapNs); }
   Work put(uint64_t bytes, Rank peer = 1) {
     return put_work(peer, source_.data(), bytes, target_.data(), region_[peer].remote_key);
