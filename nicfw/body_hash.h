@@ -5,8 +5,8 @@
 // the last filled up with zeros. Of words w[0] to w[n] the hash is w[0] H^(n+1) + ... + w[n] H.
 // Two different inputs of at most n words have hashes that differ by a given value with a
 // probability of at most (n + 1) / 2^64 over the secret points (Carter and Wegman): 2^-53 for the
-// longest frame. That holds only while nobody sees a hash: it goes under a tag (frame_tag.h), or
-// onto the wire under a mask that is used once (wire.h).
+// longest frame. That holds only while nobody sees a hash: it goes onto the wire under a mask that
+// is used once (wire.h).
 #pragma once
 
 #include <cstddef>
@@ -18,6 +18,7 @@ namespace pinwire {
 class BodyHash {
  public:
   static constexpr uint32_t kPowers = 32;
+  static constexpr uint32_t kFixedWords = 5;
   /// The constants that all implementations read.
   struct alignas(64) Powers {
     uint64_t down[kPowers + 1] = {};  ///< H^32, ..., H^1, H^0
@@ -33,6 +34,8 @@ class BodyHash {
     /// Copies without hashing. Vector stores fill cold memory a quarter faster than the string
     /// instruction that memcpy() takes for such lengths, and leave the target in the cache.
     void (*plain)(std::byte* to, const std::byte* from, size_t bytes) noexcept;
+    /// Of just these words: all inputs have as many, so there is no length to bind.
+    uint64_t (*fixed)(const Powers& powers, const uint64_t (&words)[kFixedWords]) noexcept;
   };
 
   /// Hashes nothing: every hash is 0.
@@ -43,6 +46,10 @@ class BodyHash {
     if (powers_.point() == 0) return 0;
     return best().hash(powers_, first_word(context, bytes), nullptr,
                        static_cast<const std::byte*>(data), bytes);
+  }
+
+  uint64_t of_words(const uint64_t (&words)[kFixedWords]) const noexcept {
+    return powers_.point() == 0 ? 0 : best().fixed(powers_, words);
   }
 
   /// The hash of the source, which is read once: what the target gets is what was hashed.

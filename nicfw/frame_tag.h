@@ -1,11 +1,12 @@
-// The 64-bit tag of a frame: SipHash-1-3 (Aumasson, Bernstein) under a key made from the job key,
-// over the frame's header and the keyed hash of its records (body_hash.h). Without the job key
+// The key of a lane's frames: SipHash-1-3 (Aumasson, Bernstein) under a key made from the job key.
+// It makes the secret points of the keyed hashes (body_hash.h) and the masks under which a frame
+// bears them: its 64-bit tag is the hash of its header and head under one, the hash of its body
+// goes under another (Wegman and Carter). No two frames have a mask in common. Without the job key
 // nobody can make a tag, extend a frame or alter one on its way; a flipped bit breaks the tag. The
 // tag hides nothing: what frames carry can be read, which only an encrypting network prevents.
 //
-// The same function makes a lane's other secrets. Uses differ in the number of words: one for the
-// point of the hash, two for the mask of a body's hash, four for the job's short name, six for a
-// tag.
+// Uses of the function differ in their words: one for the points of the hashes, two for masks,
+// of which the highest bit of the last says what is masked, four for the job's short name.
 //
 // Over a medium that is memory of one host (PortFacts::memory_medium) nothing flips bits and nobody
 // but the two who were given the memory can write: there the key itself, as one constant, is proof
@@ -52,14 +53,17 @@ class FrameKey {
   }
 
   /// Where this lane's records are hashed; 0, and all hashes with it, over a medium that is memory.
-  constexpr uint64_t hash_point() const noexcept {
-    return constant_ != 0 ? 0 : tag(uint64_t{0x626f6479}) | 1;
-  }
+  constexpr uint64_t hash_point() const noexcept { return point(0x626f6479); }
+  /// Where its headers are.
+  constexpr uint64_t header_point() const noexcept { return point(0x68656164); }
 
   /// Public short name of the job, so that "another job's frame" is told from "a damaged frame".
   constexpr uint16_t job_tag() const noexcept { return static_cast<uint16_t>(short_tag(1)); }
 
  private:
+  constexpr uint64_t point(uint64_t name) const noexcept {
+    return constant_ != 0 ? 0 : tag(name) | 1;
+  }
   constexpr uint64_t short_tag(uint64_t name) const noexcept {
     return tag(name, name + 1, name + 2, name + 3);
   }

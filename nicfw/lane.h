@@ -292,6 +292,7 @@ class Lane {
   void serve_attention() noexcept;
   void begin_turn(const Peer& peer, uint32_t frames_max) noexcept;
   bool turn_is_over() noexcept;
+  static bool is_quiet(const Peer& peer, Flow flow) noexcept;
   void serve_flow(Peer& peer, Flow flow) noexcept;
   void build_long(Peer& peer, Flow flow) noexcept;
   void send_built(Peer& peer, Flow flow) noexcept;

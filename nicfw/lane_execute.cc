@@ -11,9 +11,8 @@ void Lane::execute(Peer& peer, const std::byte* records, uint32_t bytes,
                    uint32_t placed_at) noexcept {
   for (uint32_t at = 0; at < bytes;) {
     Record record;
-    [[maybe_unused]] const Reject bad = parse_record(records + at, bytes - at, record);
-    dcheck(bad == Reject::kNone, "a record changed after it was checked",
-           static_cast<uint8_t>(bad));
+    const Reject bad = parse_record(records + at, bytes - at, record);
+    check(bad == Reject::kNone, "a record changed after it was checked", static_cast<uint8_t>(bad));
     const std::byte* payload = at == placed_at ? nullptr : records + at + record.fields;
     switch (record.type) {
       case RecordType::kMessage:

@@ -15,8 +15,8 @@ bool Lane::may_build(const Peer& peer, Flow flow, uint32_t spare,
   if (!whatever_congestion && !congestion_allows(peer, send, spare)) return false;
   const bool is_reply = flow == Flow::kReply;
   // The first frame is the flow's own, whatever must remain.
-  return slot_share_.allows(send.slots, 1 + spare, slots_.available(), is_reply) ||
-         (send.slots == 0 && slot_share_.allows(0, 1, slots_.available(), is_reply));
+  const uint32_t wanted = send.slots == 0 ? 1 : 1 + spare;
+  return slot_share_.allows(send.slots, wanted, slots_.available(), is_reply);
 }
 
 /// A window that congestion steers is that of the peer: its flows share it, but each has one frame,

@@ -80,7 +80,7 @@ void Lane::finish_header(Peer& peer, std::byte* frame, FrameHeader& header,
     peer.ack_now = false;
     peer.unacked_frames = 0;
   }
-  encode_header(frame, header, keys_.tag, job_tag_, rank_of(peer), hashes);
+  encode_header(frame, header, keys_, job_tag_, rank_of(peer), hashes);
   patch_length(frame, kRecordsOffset + header.record_bytes);
 }
 

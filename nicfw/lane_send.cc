@@ -49,6 +49,13 @@ bool Lane::turn_is_over() noexcept {
   return false;
 }
 
+/// Has the flow nothing to build or send, now or in a later poll?
+bool Lane::is_quiet(const Peer& peer, Flow flow) noexcept {
+  const SendFlow& send = peer.send[static_cast<size_t>(flow)];
+  return send.window == kNoIndex && send.ops.empty() && send.small_waits == 0 &&
+         (flow != Flow::kReply || peer.responses.empty());
+}
+
 /// Sends what may be sent to the peer now. True: something is left for another poll. Where the port
 /// had no room for a flow, that one is the first next time.
 bool Lane::serve(Peer& peer) noexcept {
@@ -57,11 +64,15 @@ bool Lane::serve(Peer& peer) noexcept {
   bool more = false, was_denied = false, has_sent = false;
   uint32_t f = peer.first_flow;
   for (uint32_t turn = 0; turn < kFlows; ++turn) {
+    const uint32_t following = f + 1 == kFlows ? 0 : f + 1;
+    if (is_quiet(peer, static_cast<Flow>(f))) {
+      f = following;
+      continue;
+    }
     SendFlow& send = peer.send[f];
     port_is_full_ = has_moved_ = false;
     serve_flow(peer, static_cast<Flow>(f));
     more |= send.unsent != send.next || send.lost != 0 || !send.ops.empty();
-    const uint32_t following = f + 1 == kFlows ? 0 : f + 1;
     if (port_is_full_ && !was_denied)
       peer.first_flow = static_cast<uint8_t>(has_moved_ ? following : f);
     was_denied |= port_is_full_ && !has_moved_;

@@ -6,7 +6,7 @@
 namespace pinwire {
 namespace {
 
-constexpr uint8_t kVersion = 3;
+constexpr uint8_t kVersion = 4;
 constexpr uint16_t kEtherTypeIpv4 = 0x0800;
 constexpr uint8_t kProtocolUdp = 17;
 constexpr uint16_t kDontFragment = 0x4000;
@@ -44,21 +44,25 @@ bool udp_checksum_holds(const std::byte* frame, uint32_t udp_bytes) noexcept {
   return folded(sum) == 0;
 }
 
-/// Covers the whole header but its reserved bytes, which are zero, and the head, which includes the
-/// destination. The hash of the head and the field of the body's hash share a word: a change of the
-/// field goes unnoticed only if the hash of the head changes by the same bits, which nobody can
-/// bring about (body_hash.h).
-uint64_t frame_tag(const std::byte* header, const FrameKey& key, uint64_t number,
-                   uint64_t head_hash) noexcept {
-  const auto body_field = load_little<uint64_t>(header + kBodyHashAt - kHeaderAt);
-  return key.tag(load_little<uint64_t>(header), load_little<uint64_t>(header + 8),
-                 load_little<uint64_t>(header + 16), load_little<uint64_t>(header + 24), number,
-                 head_hash ^ body_field);
+/// The header but its number, which the masks bind, its reserved bytes, which are zero, and its
+/// tag.
+using HeaderWords = uint64_t[BodyHash::kFixedWords];
+
+/// What a mask hides: no sender makes so many frames that their numbers have this bit.
+enum class Masked : uint64_t { kBody = 0, kTag = uint64_t{1} << 63 };
+
+uint64_t mask_of(Masked what, const FrameKey& key, Rank destination,
+                 const FrameHeader& header) noexcept {
+  return key.tag(header.source | uint64_t{destination} << 32,
+                 header.number_64() | static_cast<uint64_t>(what));
 }
 
-/// Hides the hash of a body: no two frames have the same.
-uint64_t body_mask(const FrameKey& key, Rank destination, const FrameHeader& header) noexcept {
-  return key.tag(header.source | uint64_t{destination} << 32, header.number_64());
+/// Covers the whole header, and the head. The points of the two hashes are independent, so that no
+/// change of one can be known to make up for a change of the other.
+uint64_t frame_tag(const HeaderWords& words, const FrameKeys& keys, Rank destination,
+                   const FrameHeader& header, uint64_t head_hash) noexcept {
+  return keys.header.of_words(words) ^ head_hash ^
+         mask_of(Masked::kTag, keys.tag, destination, header);
 }
 
 bool reserved_is_zero(const std::byte* frame) noexcept {
@@ -134,25 +138,24 @@ void patch_length(std::byte* frame, uint32_t frame_bytes) noexcept {
   store_network<uint16_t>(frame + kUdpAt + 4, static_cast<uint16_t>(ip_bytes - 20));
 }
 
-void encode_header(std::byte* frame, const FrameHeader& header, const FrameKey& key,
+void encode_header(std::byte* frame, const FrameHeader& header, const FrameKeys& keys,
                    uint16_t job_tag, Rank destination, const RecordHashes& hashes) noexcept {
   std::byte* at = frame + kHeaderAt;
   const auto first = static_cast<uint32_t>(kVersion << 4 | static_cast<uint8_t>(header.kind)) |
                      static_cast<uint32_t>(header.flags) << 8 |
                      static_cast<uint32_t>(header.credit) << 16;
-  store_little<uint64_t>(at, first | uint64_t{header.source} << 32);
-  store_little<uint64_t>(at + 8, header.sequence | uint64_t{header.acks[0]} << 32);
-  store_little<uint64_t>(at + 16, header.acks[1] | uint64_t{header.acks[2]} << 32);
-  store_little<uint16_t>(frame + kJobTagAt, job_tag);
-  store_little<uint16_t>(frame + kRecordBytesAt, header.record_bytes);
-  store_little<uint16_t>(frame + kHeadBytesAt, header.head_bytes);
-  store_little<uint16_t>(frame + kHostDelayAt, header.host_delay);
+  const bool hashed = header.has_hashed_body();
+  const HeaderWords words = {
+      first | uint64_t{header.source} << 32, header.sequence | uint64_t{header.acks[0]} << 32,
+      header.acks[1] | uint64_t{header.acks[2]} << 32,
+      job_tag | uint64_t{header.record_bytes} << 16 | uint64_t{header.head_bytes} << 32 |
+          uint64_t{header.host_delay} << 48,
+      hashed ? hashes.body ^ mask_of(Masked::kBody, keys.tag, destination, header) : 0};
+  for (uint32_t i = 0; i < 4; ++i) store_little<uint64_t>(at + 8 * i, words[i]);
   store_little<uint32_t>(frame + kNumberAt, header.number);
   store_little<uint16_t>(frame + kReservedAt, 0);
-  const bool hashed = header.has_hashed_body();
-  store_little<uint64_t>(frame + kBodyHashAt,
-                         hashed ? hashes.body ^ body_mask(key, destination, header) : 0);
-  store_little<uint64_t>(frame + kTagAt, frame_tag(at, key, header.number_64(), hashes.head));
+  store_little<uint64_t>(frame + kBodyHashAt, words[4]);
+  store_little<uint64_t>(frame + kTagAt, frame_tag(words, keys, destination, header, hashes.head));
 }
 
 Reject parse_header(const RxFrame& frame, uint16_t job_tag, uint16_t udp_port,
@@ -191,14 +194,18 @@ Reject verify_head(const RxFrame& frame, const FrameKeys& keys, Rank self,
          header.record_bytes);
   dcheck(header.head_bytes <= header.record_bytes, "a head beyond the records", header.head_bytes);
   const uint64_t head = hash_head(keys.hash, self, frame.data + kRecordsOffset, header.head_bytes);
-  const uint64_t tag = frame_tag(frame.data + kHeaderAt, keys.tag, header.number_64(), head);
+  const std::byte* at = frame.data + kHeaderAt;
+  const HeaderWords words = {load_little<uint64_t>(at), load_little<uint64_t>(at + 8),
+                             load_little<uint64_t>(at + 16), load_little<uint64_t>(at + 24),
+                             load_little<uint64_t>(frame.data + kBodyHashAt)};
+  const uint64_t tag = frame_tag(words, keys, self, header, head);
   return load_little<uint64_t>(frame.data + kTagAt) == tag ? Reject::kNone : Reject::kTag;
 }
 
 bool body_hash_holds(const RxFrame& frame, const FrameKey& key, Rank self,
                      const FrameHeader& header, uint64_t hash) noexcept {
   dcheck(header.has_hashed_body(), "a frame without a hashed body", header.flags);
-  const uint64_t masked = hash ^ body_mask(key, self, header);
+  const uint64_t masked = hash ^ mask_of(Masked::kBody, key, self, header);
   return load_little<uint64_t>(frame.data + kBodyHashAt) == masked;
 }
 

@@ -15,12 +15,12 @@
 //  96  records, each padded to 16 bytes but the last
 //
 // The records are a head and, in frames whose last record has a large payload, a body: the end of
-// that payload. The tag covers the whole header and a keyed hash of the head, so that a receiver
-// believes every record before it reads the body. The hash of the body is apart, so that a receiver
-// can make it while it copies the body to where the records say. It stands in the header under a
-// mask made from the frame's source, destination and number, which no two frames have in common:
-// the mask is used once, and nobody learns the hash. Without a body, or with one that is not hashed
-// (kBodyUnhashed), the field is zero.
+// that payload. The tag covers the whole header and the head, so that a receiver believes every
+// record before it reads the body. The hash of the body is apart, so that a receiver can make it
+// while it copies the body to where the records say. Tag and hash of the body stand in the header
+// under masks made from the frame's source, destination and number, which no two frames have in
+// common: a mask is used once, and nobody learns a hash. Without a body, or with one that is not
+// hashed (kBodyUnhashed), its field is zero.
 //
 // A record begins at a multiple of 16 and a message's record header takes 8 bytes, so that every
 // message, also in a frame that carries many, lies at data % 16 == 8 (driver/work.h). The parsers
@@ -143,9 +143,11 @@ struct FrameHeader {
 
 /// The keys with which a sender seals the frames of a lane and a receiver verifies them.
 struct FrameKeys {
-  explicit FrameKeys(const FrameKey& key) noexcept : tag(key), hash(key.hash_point()) {}
+  explicit FrameKeys(const FrameKey& key) noexcept
+      : tag(key), hash(key.hash_point()), header(key.header_point()) {}
   FrameKey tag;
-  BodyHash hash;
+  BodyHash hash;    ///< of records
+  BodyHash header;  ///< at a point of its own
 };
 
 /// The hashes of a frame's records. They do not depend on the frame's number: a repetition takes
@@ -163,7 +165,7 @@ inline uint64_t hash_head(const BodyHash& hash, Rank destination, const std::byt
 /// That of the body is bound to both ranks by its mask.
 inline constexpr uint32_t kBodyContext = 0;
 
-void encode_header(std::byte* frame, const FrameHeader& header, const FrameKey& key,
+void encode_header(std::byte* frame, const FrameHeader& header, const FrameKeys& keys,
                    uint16_t job_tag, Rank destination, const RecordHashes& hashes) noexcept;
 
 /// Everything about a frame but its records, and nothing of it to be believed yet.

@@ -18,7 +18,7 @@ inline RecordHashes hashes_of(const std::byte* frame, const FrameHeader& header,
 
 inline void seal_frame(std::byte* frame, const FrameHeader& header, const FrameKeys& keys,
                        uint16_t job_tag, Rank destination) {
-  encode_header(frame, header, keys.tag, job_tag, destination,
+  encode_header(frame, header, keys, job_tag, destination,
                 hashes_of(frame, header, keys, destination));
 }
 

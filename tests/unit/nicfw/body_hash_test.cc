@@ -83,6 +83,23 @@ TEST(BodyHash, EveryVariantCopiesWhatItHashesAndNothingElse) {
   }
 }
 
+TEST(BodyHash, EveryVariantHashesFixedWordsAsThePolynomial) {
+  const BodyHash hash(kPoint);
+  Random random(9);
+  for (uint32_t v = 0; BodyHash::variant(v) != nullptr; ++v) {
+    for (uint32_t trial = 0; trial < 100; ++trial) {
+      uint64_t words[BodyHash::kFixedWords];
+      uint64_t expected = 0;
+      for (uint64_t& word : words) {
+        word = random.next();
+        expected = slow_product(expected ^ word, kPoint);
+      }
+      ASSERT_EQ(BodyHash::variant(v)->fixed(hash.powers(), words), expected) << "variant " << v;
+      ASSERT_EQ(hash.of_words(words), expected);
+    }
+  }
+}
+
 TEST(BodyHash, TheLengthIsBoundToIt) {
   const BodyHash hash(kPoint);
   const std::vector<uint8_t> zeros(2048, 0);
@@ -121,6 +138,7 @@ TEST(BodyHash, EveryBitMatters) {
 
 TEST(BodyHash, WithoutAPointNothingIsHashedAndEverythingCopied) {
   const BodyHash none;
+  EXPECT_EQ(none.of_words({1, 2, 3, 4, 5}), 0u);
   const auto data = random_bytes(300);
   EXPECT_EQ(none.of(3, data.data(), 300), 0u);
   std::vector<uint8_t> target(300);
