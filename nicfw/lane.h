@@ -230,18 +230,21 @@ class Lane {
   void ask_for_presence(Peer& peer) noexcept;
   static bool message_fits(uint32_t frame_bytes_max, const Work& work, uint64_t put_bytes) noexcept;
   void pump_ops(Peer& peer, Flow flow) noexcept;
-  bool pump_op(Peer& peer, Flow flow, Operation& op, Index index) noexcept;
+  static bool is_one_frame(const Peer& peer, const Work& work) noexcept;
+  bool build_whole(Peer& peer, Flow flow, Operation& op, Index index) noexcept;
+  Built build_next(Peer& peer, Flow flow, Operation& op, Index index) noexcept;
+  bool build_message(Peer& peer, Flow flow, Operation& op, Index index) noexcept;
   void put_message(Peer& peer, Flow flow, Operation& op, SendSlot& slot) noexcept;
   bool build_fragment(Peer& peer, Flow flow, Operation& op, Index index) noexcept;
 
   // lane_respond.cc: what this rank owes
   void owe(Peer& peer, const Record& record) noexcept;
   bool may_owe(const Peer& peer, uint32_t responses) const noexcept;
-  void disown(Peer& peer) noexcept;
+  void disown(Peer& peer, IndexRing& owed) noexcept;
   void refuse_access(Peer& peer, const Record& record) noexcept;
   Record refusal_of(const Record& record) const noexcept;
   void pump_responses(Peer& peer) noexcept;
-  bool pump_response(Peer& peer, Response& response) noexcept;
+  Built build_response(Peer& peer, IndexRing& owed) noexcept;
   bool build_get_data(Peer& peer, Response& response) noexcept;
 
   // lane_credit.cc: how many requests a sender may have here
