@@ -190,6 +190,7 @@ class Lane {
   static constexpr uint64_t kSilentBackoff = 20;   ///< times the longest timeout, of such a peer
   static constexpr uint32_t kTurnFrames = 32;      ///< long frames of one flow before others' turn
   static constexpr uint32_t kNoTurn = ~0u;
+  static constexpr uint32_t kShortPayload = TxBacklog::kShortBytesMax - kRecordsOffset - 144;
   static constexpr Rank kNobody = ~Rank{0};
   static constexpr uint64_t kQueueNs =
       50'000;  ///< no frame that is late by a queue's growth counts as lost
@@ -293,8 +294,9 @@ class Lane {
   // lane_send.cc: frames to the port
   void attend(Peer& peer) noexcept;
   void serve_attention() noexcept;
-  void begin_turn(const Peer& peer, uint32_t frames_max) noexcept;
-  bool turn_is_over() noexcept;
+  void begin_turn(const Peer& peer, const SendFlow& send, uint32_t frames_max) noexcept;
+  uint32_t turn_frames_waiting(const SendFlow& send) noexcept;
+  bool turn_is_over(uint64_t payload_left) noexcept;
   void serve_flow(Peer& peer, Flow flow) noexcept;
   void build_long(Peer& peer, Flow flow) noexcept;
   void send_built(Peer& peer, Flow flow) noexcept;
@@ -302,7 +304,7 @@ class Lane {
   void tell_of_room(Peer& peer) noexcept;
   bool may_accept(const Peer& peer, Flow flow) const noexcept;
   bool may_send(const Peer& peer, const SendFlow& send) const noexcept;
-  bool is_long(const SendFlow& send, uint32_t sequence) noexcept;
+  bool asks_for_room(const SendFlow& send, uint32_t sequence) noexcept;
   void transmit(Peer& peer, Flow flow) noexcept;
   void retransmit(Peer& peer, Flow flow) noexcept;
   void prepare(const Peer& peer, SendFlow& send, SendSlot& slot) noexcept;
@@ -464,6 +466,7 @@ class Lane {
   bool rx_more_ = false;
   uint32_t full_bursts_ = 0;
   uint32_t turn_left_ = kNoTurn;  ///< long frames that the flow in its turn may still build
+  uint32_t shorts_left_ = 0;      ///< short frames that it may build besides
   bool turn_is_full_ = false;     ///< the port had room for all of its turn
   bool turn_cut_ = false;         ///< the peer had more to send than its turns allowed
   bool has_moved_ = false;        ///< the flow has built or sent long frames

@@ -16,7 +16,7 @@ bool Lane::accept_long(Peer& peer, Flow flow, const Work& work) noexcept {
   if (work.flags & kWorkCopied) return accept_copied_long(peer, flow, op, index);
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
   send.ops.of(is_one_frame(peer, work)).push(ops_, index);
-  begin_turn(peer, kNoTurn);
+  begin_turn(peer, send, kNoTurn);
   pump_ops(peer, flow);
   turn_left_ = kNoTurn;
   send_whole(peer, flow);
@@ -134,7 +134,7 @@ bool Lane::build_whole(Peer& peer, Flow flow, Operation& op, Index index) noexce
 /// The next frame of a put.
 Built Lane::build_next(Peer& peer, Flow flow, Operation& op, Index index) noexcept {
   const bool is_fragment = op.built < op.work.bytes;
-  if (is_fragment && turn_is_over()) return Built::kNoRoom;
+  if (is_fragment && turn_is_over(op.work.bytes - op.built)) return Built::kNoRoom;
   const bool has_built =
       is_fragment ? build_fragment(peer, flow, op, index) : build_message(peer, flow, op, index);
   return has_built ? Built::kSome : Built::kNoFrame;

@@ -64,7 +64,7 @@ Built Lane::build_response(Peer& peer, IndexRing& owed) noexcept {
   if (response.record.type == RecordType::kGetData) {
     const uint64_t left = response.record.length - response.built;
     // Small data go beside long ones, as a small put does.
-    if (left > kCopyBytes && turn_is_over()) return Built::kNoRoom;
+    if (left > kCopyBytes && turn_is_over(left)) return Built::kNoRoom;
     // It may turn the response into a refusal.
     if (left != 0 && !build_get_data(peer, response)) return Built::kNoFrame;
     if (response.built == response.record.length) disown(peer, owed);
