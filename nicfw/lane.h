@@ -39,10 +39,10 @@
 //
 // Files: lane.cc the calls of the driver; lane_accept.cc, lane_long.cc, lane_respond.cc work and
 // what is owed into frames; lane_frame.cc frames under construction; lane_credit.cc requests;
-// lane_send.cc, lane_seal.cc frames to the port, tx_backlog.h when; lane_path.cc, lane_piece.cc
-// frames longer than the path; lane_ack.cc, lane_loss.cc acknowledgements, loss, timers;
-// lane_receive.cc, lane_body.cc, lane_execute.cc, lane_deliver.cc frames from the port;
-// lane_operation.cc from Work to Done.
+// lane_send.cc, lane_seal.cc frames to the port, tx_backlog.h when, turns.h in which order;
+// lane_path.cc, lane_piece.cc frames longer than the path; lane_ack.cc, lane_loss.cc
+// acknowledgements, loss, timers; lane_receive.cc, lane_body.cc, lane_execute.cc, lane_deliver.cc
+// frames from the port; lane_operation.cc from Work to Done.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// Streams of puts, gets and messages between ranks over the simulated fabric: what congestion control makes
-// of them, and how long operations wait beside others, on virtual time.
+// Streams of puts, gets and messages between ranks over the simulated fabric: what congestion
+// control makes of them, and how long operations wait beside others, on virtual time.
 #pragma once
 
 #include <memory>
