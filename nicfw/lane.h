@@ -39,10 +39,10 @@
 //
 // Files: lane.cc the calls of the driver; lane_accept.cc, lane_long.cc, lane_respond.cc work and
 // what is owed into frames; lane_frame.cc frames under construction; lane_credit.cc requests;
-// lane_send.cc, lane_seal.cc frames to the port, tx_backlog.h when; lane_path.cc, lane_piece.cc
-// frames longer than the path; lane_ack.cc, lane_loss.cc acknowledgements, loss, timers;
-// lane_receive.cc, lane_body.cc, lane_execute.cc, lane_deliver.cc frames from the port;
-// lane_operation.cc from Work to Done.
+// lane_send.cc, lane_seal.cc frames to the port, tx_backlog.h when, turns.h in which order;
+// lane_path.cc, lane_piece.cc frames longer than the path; lane_ack.cc, lane_loss.cc
+// acknowledgements, loss, timers; lane_receive.cc, lane_body.cc, lane_execute.cc, lane_deliver.cc
+// frames from the port; lane_operation.cc from Work to Done.
 #pragma once
 
 #include <atomic>
@@ -190,6 +190,7 @@ class Lane {
   static constexpr uint64_t kSilentBackoff = 20;   ///< times the longest timeout, of such a peer
   static constexpr uint32_t kTurnFrames = 32;      ///< long frames of one flow before others' turn
   static constexpr uint32_t kNoTurn = ~0u;
+  static constexpr uint32_t kShortPayload = TxBacklog::kShortBytesMax - kRecordsOffset - 144;
   static constexpr Rank kNobody = ~Rank{0};
   static constexpr uint64_t kQueueNs =
       50'000;  ///< no frame that is late by a queue's growth counts as lost
@@ -230,18 +231,21 @@ class Lane {
   void ask_for_presence(Peer& peer) noexcept;
   static bool message_fits(uint32_t frame_bytes_max, const Work& work, uint64_t put_bytes) noexcept;
   void pump_ops(Peer& peer, Flow flow) noexcept;
-  bool pump_op(Peer& peer, Flow flow, Operation& op, Index index) noexcept;
+  static bool is_one_frame(const Peer& peer, const Work& work) noexcept;
+  bool build_whole(Peer& peer, Flow flow, Operation& op, Index index) noexcept;
+  Built build_next(Peer& peer, Flow flow, Operation& op, Index index) noexcept;
+  bool build_message(Peer& peer, Flow flow, Operation& op, Index index) noexcept;
   void put_message(Peer& peer, Flow flow, Operation& op, SendSlot& slot) noexcept;
   bool build_fragment(Peer& peer, Flow flow, Operation& op, Index index) noexcept;
 
   // lane_respond.cc: what this rank owes
   void owe(Peer& peer, const Record& record) noexcept;
   bool may_owe(const Peer& peer, uint32_t responses) const noexcept;
-  void disown(Peer& peer) noexcept;
+  void disown(Peer& peer, IndexRing& owed) noexcept;
   void refuse_access(Peer& peer, const Record& record) noexcept;
   Record refusal_of(const Record& record) const noexcept;
   void pump_responses(Peer& peer) noexcept;
-  bool pump_response(Peer& peer, Response& response) noexcept;
+  Built build_response(Peer& peer, IndexRing& owed) noexcept;
   bool build_get_data(Peer& peer, Response& response) noexcept;
 
   // lane_credit.cc: how many requests a sender may have here
@@ -290,8 +294,9 @@ class Lane {
   // lane_send.cc: frames to the port
   void attend(Peer& peer) noexcept;
   void serve_attention() noexcept;
-  void begin_turn(const Peer& peer, uint32_t frames_max) noexcept;
-  bool turn_is_over() noexcept;
+  void begin_turn(const Peer& peer, const SendFlow& send, uint32_t frames_max) noexcept;
+  uint32_t turn_frames_waiting(const SendFlow& send) noexcept;
+  bool turn_is_over(uint64_t payload_left) noexcept;
   static bool is_quiet(const Peer& peer, Flow flow) noexcept;
   void serve_flow(Peer& peer, Flow flow) noexcept;
   void build_long(Peer& peer, Flow flow) noexcept;
@@ -300,7 +305,7 @@ class Lane {
   void tell_of_room(Peer& peer) noexcept;
   bool may_accept(const Peer& peer, Flow flow) const noexcept;
   bool may_send(const Peer& peer, const SendFlow& send) const noexcept;
-  bool is_long(const SendFlow& send, uint32_t sequence) noexcept;
+  bool asks_for_room(const SendFlow& send, uint32_t sequence) noexcept;
   void transmit(Peer& peer, Flow flow) noexcept;
   void retransmit(Peer& peer, Flow flow) noexcept;
   void prepare(const Peer& peer, SendFlow& send, SendSlot& slot) noexcept;
@@ -462,6 +467,7 @@ class Lane {
   bool rx_more_ = false;
   uint32_t full_bursts_ = 0;
   uint32_t turn_left_ = kNoTurn;  ///< long frames that the flow in its turn may still build
+  uint32_t shorts_left_ = 0;      ///< short frames that it may build besides
   bool turn_is_full_ = false;     ///< the port had room for all of its turn
   bool turn_cut_ = false;         ///< the peer had more to send than its turns allowed
   bool has_moved_ = false;        ///< the flow has built or sent long frames

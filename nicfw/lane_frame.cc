@@ -81,7 +81,7 @@ void Lane::overtake(Peer& peer, Flow flow) noexcept {
   Index* slot = windows_[send.window].slot;
   uint32_t s = send.next - 1;
   const Index last = slot[s % kWindowFramesMax];
-  for (; s != send.unsent && is_long(send, s - 1); --s)
+  for (; s != send.unsent && asks_for_room(send, s - 1); --s)
     slot[s % kWindowFramesMax] = slot[(s - 1) % kWindowFramesMax];
   slot[s % kWindowFramesMax] = last;
 }

@@ -14,8 +14,9 @@ bool Lane::accept_long(Peer& peer, Flow flow, const Work& work) noexcept {
   Operation& op = ops_[index];
   if (work.head_bytes != 0) std::memcpy(op.head, work.head, work.head_bytes);
   if (work.flags & kWorkCopied) return accept_copied_long(peer, flow, op, index);
-  peer.send[static_cast<size_t>(flow)].ops.push(ops_, index);
-  begin_turn(peer, kNoTurn);
+  SendFlow& send = peer.send[static_cast<size_t>(flow)];
+  send.ops.of(is_one_frame(peer, work)).push(ops_, index);
+  begin_turn(peer, send, kNoTurn);
   pump_ops(peer, flow);
   turn_left_ = kNoTurn;
   send_whole(peer, flow);
@@ -27,7 +28,7 @@ bool Lane::accept_copied_long(Peer& peer, Flow flow, Operation& op, Index index)
   const bool allowed =
       whole_fits(peer, flow, op.work) && (op.work.op == Op::kPut || credit_allows(peer, flow));
   copying_ = true;
-  const bool whole = allowed && pump_op(peer, flow, op, index);
+  const bool whole = allowed && build_whole(peer, flow, op, index);
   copying_ = false;
   if (!whole) {
     check(op.built == 0, "a copied put was cut", op.built);
@@ -107,28 +108,46 @@ void Lane::send_whole(Peer& peer, Flow flow) noexcept {
 
 void Lane::pump_ops(Peer& peer, Flow flow) noexcept {
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
-  while (!send.ops.empty()) {
-    const Index index = send.ops.head;
-    const Index following = ops_[index].link;
-    if (!pump_op(peer, flow, ops_[index], index)) break;
-    send.ops.head = following;
-  }
+  const auto build = [&](IndexRing& queue) noexcept {
+    const Index index = queue.first(ops_);
+    const Built built = build_next(peer, flow, ops_[index], index);
+    if (built == Built::kSome && ops_[index].all_built) queue.pop(ops_);
+    return built;
+  };
+  send.short_lead = build_in_turns(send.ops, send.short_lead, send, build) & kLeadMax;
 }
 
-/// Builds what the windows allow of a long put. True: all of it.
-bool Lane::pump_op(Peer& peer, Flow flow, Operation& op, Index index) noexcept {
-  while (op.built < op.work.bytes) {
-    if (turn_is_over() || !build_fragment(peer, flow, op, index)) return false;
+/// May one frame carry all of it? A path that becomes narrow later does not move it.
+bool Lane::is_one_frame(const Peer& peer, const Work& work) noexcept {
+  return work.bytes <= fragment_bytes(peer) &&
+         (work.op == Op::kPut || message_fits(peer.path_bytes, work, work.bytes));
+}
+
+/// False: the windows do not allow all of it, and it is cut.
+bool Lane::build_whole(Peer& peer, Flow flow, Operation& op, Index index) noexcept {
+  while (!op.all_built) {
+    if (build_next(peer, flow, op, index) != Built::kSome) return false;
   }
-  if (op.all_built) return true;
-  if (op.work.op == Op::kPutSend) {  // the last fragment had no room for the message
-    if (!credit_allows(peer, flow)) return false;
-    SendSlot* slot = start_frame(peer, flow, false, frames_for_records(peer, flow));
-    if (slot == nullptr) return false;
-    slot->fragment = index;
-    put_message(peer, flow, op, *slot);
-    ++op.frames;
-  }
+  return true;
+}
+
+/// The next frame of a put.
+Built Lane::build_next(Peer& peer, Flow flow, Operation& op, Index index) noexcept {
+  const bool is_fragment = op.built < op.work.bytes;
+  if (is_fragment && turn_is_over(op.work.bytes - op.built)) return Built::kNoRoom;
+  const bool has_built =
+      is_fragment ? build_fragment(peer, flow, op, index) : build_message(peer, flow, op, index);
+  return has_built ? Built::kSome : Built::kNoFrame;
+}
+
+/// The message of a put-send for which the frame of the last fragment had no room.
+bool Lane::build_message(Peer& peer, Flow flow, Operation& op, Index index) noexcept {
+  if (!credit_allows(peer, flow)) return false;
+  SendSlot* slot = start_frame(peer, flow, false, frames_for_records(peer, flow));
+  if (slot == nullptr) return false;
+  slot->fragment = index;
+  put_message(peer, flow, op, *slot);
+  ++op.frames;
   op.all_built = true;
   return true;
 }
@@ -209,6 +228,7 @@ bool Lane::build_fragment(Peer& peer, Flow flow, Operation& op, Index index) noe
   slot->fragment = index;
   ++op.frames;
   op.built += bytes;
+  if (work.op == Op::kPut && bytes == left) op.all_built = true;
   return true;
 }
 

@@ -235,7 +235,7 @@ void Lane::give_up(Peer& peer) noexcept {
   const Rank rank = rank_of(peer);
   for (uint32_t f = 0; f < kFlows; ++f) {
     SendFlow& send = peer.send[f];
-    send.ops = IndexList{};
+    send.ops = TwoQueues{};
     if (send.window == kNoIndex) continue;
     for (uint32_t s = send.una; s != send.next; ++s) {
       const Index index = windows_[send.window].slot[s % kWindowFramesMax];
@@ -245,7 +245,9 @@ void Lane::give_up(Peer& peer) noexcept {
     send.sacked = send.lost = 0;
     close_window(peer, static_cast<Flow>(f));
   }
-  while (!peer.responses.empty()) disown(peer);
+  for (IndexRing* owed : {&peer.responses.shorts, &peer.responses.longs}) {
+    while (!owed->empty()) disown(peer, *owed);
+  }
   for (uint32_t i = 0; i < ops_.size(); ++i) {
     const auto index = static_cast<Index>(i);
     if (ops_[index].state == OpState::kActive && ops_[index].work.peer == rank) {

@@ -67,12 +67,14 @@ void Lane::op_frame_acked(Index index) noexcept {
 /// Takes an operation that is about to finish out of everything that still refers to it.
 void Lane::forget_op(Peer& peer, Index op) noexcept {
   for (SendFlow& send : peer.send) {
-    IndexList kept;
-    while (!send.ops.empty()) {
-      const Index index = send.ops.pop(ops_);
-      if (index != op) kept.push(ops_, index);
+    for (IndexRing* queue : {&send.ops.shorts, &send.ops.longs}) {
+      IndexRing kept;
+      while (!queue->empty()) {
+        const Index index = queue->pop(ops_);
+        if (index != op) kept.push(ops_, index);
+      }
+      *queue = kept;
     }
-    send.ops = kept;
     if (send.window == kNoIndex) continue;
     for (uint32_t s = send.una; s != send.next; ++s) {
       const Index index = windows_[send.window].slot[s % kWindowFramesMax];

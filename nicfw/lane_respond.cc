@@ -16,7 +16,9 @@ void Lane::owe(Peer& peer, const Record& record) noexcept {
   response_share_.took(peer.responses_owed++, false);
   responses_[index].record = record;
   responses_[index].built = 0;
-  peer.responses.push(responses_, index);
+  const bool is_short =
+      record.type != RecordType::kGetData || record.length <= fragment_bytes(peer);
+  peer.responses.of(is_short).push(responses_, index);
   attend(peer);
 }
 
@@ -42,34 +44,39 @@ Record Lane::refusal_of(const Record& record) const noexcept {
   return refusal;
 }
 
-/// Forgets the oldest response that the peer is owed.
-void Lane::disown(Peer& peer) noexcept {
+/// Forgets the oldest response of those that the peer is owed.
+void Lane::disown(Peer& peer, IndexRing& owed) noexcept {
   dcheck(peer.responses_owed > 0, "a response that was not counted", rank_of(peer));
   response_share_.gave(--peer.responses_owed, false);
-  responses_.give(peer.responses.pop(responses_));
+  responses_.give(owed.pop(responses_));
 }
 
 void Lane::pump_responses(Peer& peer) noexcept {
-  while (!peer.responses.empty() && pump_response(peer, responses_[peer.responses.head])) {
-    disown(peer);
-  }
+  const SendFlow& send = peer.send[static_cast<size_t>(Flow::kReply)];
+  const auto build = [&](IndexRing& owed) noexcept { return build_response(peer, owed); };
+  peer.responses_short_lead =
+      build_in_turns(peer.responses, peer.responses_short_lead, send, build) & kLeadMax;
 }
 
-bool Lane::pump_response(Peer& peer, Response& response) noexcept {
-  while (response.record.type == RecordType::kGetData) {
+/// The next frame, or record, of the oldest response.
+Built Lane::build_response(Peer& peer, IndexRing& owed) noexcept {
+  Response& response = responses_[owed.first(responses_)];
+  if (response.record.type == RecordType::kGetData) {
     const uint64_t left = response.record.length - response.built;
-    if (left == 0) return true;
     // Small data go beside long ones, as a small put does.
-    if (left > kCopyBytes && turn_is_over()) return false;
+    if (left > kCopyBytes && turn_is_over(left)) return Built::kNoRoom;
     // It may turn the response into a refusal.
-    if (!build_get_data(peer, response)) return false;
+    if (left != 0 && !build_get_data(peer, response)) return Built::kNoFrame;
+    if (response.built == response.record.length) disown(peer, owed);
+    return Built::kSome;
   }
   SendSlot* slot = nullptr;
   std::byte* at =
       reserve_record(peer, Flow::kReply, record_fields(response.record.type), Kind::kPlain, slot);
-  if (at == nullptr) return false;
+  if (at == nullptr) return Built::kNoFrame;
   encode_record(at, response.record);
-  return true;
+  disown(peer, owed);
+  return Built::kSome;
 }
 
 bool Lane::build_get_data(Peer& peer, Response& response) noexcept {

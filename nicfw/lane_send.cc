@@ -32,14 +32,37 @@ void Lane::serve_attention() noexcept {
 }
 
 /// From here on so many long frames may be built until the turn ends; fewer if the port has no room
-/// for them.
-void Lane::begin_turn(const Peer& peer, uint32_t frames_max) noexcept {
-  const uint32_t room = backlog_.frames_left(peer.path_bytes);
+/// for them and for those that its turns have built before.
+void Lane::begin_turn(const Peer& peer, const SendFlow& send, uint32_t frames_max) noexcept {
+  const uint32_t free = backlog_.frames_left(peer.path_bytes);
+  const uint32_t room = free - std::min(free, turn_frames_waiting(send));
   turn_is_full_ = room >= frames_max;
   turn_left_ = std::min(frames_max, room);
+  shorts_left_ = backlog_.shorts_left();
 }
 
-bool Lane::turn_is_over() noexcept {
+/// How many of the next frames that leave, of a turn at most, were built by turns and found no room
+/// later: others may have taken it. Records and copied puts do not count, because long ones would
+/// wait for all of them.
+uint32_t Lane::turn_frames_waiting(const SendFlow& send) noexcept {
+  if (!backlog_.is_limited()) return 0;
+  const uint32_t end = send.unsent + std::min(send.next - send.unsent, kTurnFrames);
+  uint32_t frames = 0;
+  for (uint32_t s = send.unsent; s != end; ++s) {
+    Index index;
+    const SendSlot& slot = slot_at(send, s, index);
+    const bool is_part = slot.fragment != kNoIndex || slot.volatile_body;
+    frames += is_part && slot.buffer == kNoIndex ? 1 : 0;
+  }
+  return frames;
+}
+
+/// May a frame with the rest of a payload not be built now?
+bool Lane::turn_is_over(uint64_t payload_left) noexcept {
+  if (payload_left <= kShortPayload && shorts_left_ != 0) {
+    --shorts_left_;
+    return false;
+  }
   if (turn_left_ == 0) {
     (turn_is_full_ ? turn_cut_ : port_is_full_) = true;
     return true;
@@ -98,12 +121,12 @@ void Lane::serve_flow(Peer& peer, Flow flow) noexcept {
 void Lane::build_long(Peer& peer, Flow flow) noexcept {
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
   if (flow == Flow::kReply && !peer.responses.empty()) {
-    begin_turn(peer, kTurnFrames);
+    begin_turn(peer, send, kTurnFrames);
     pump_responses(peer);
   }
   if (send.small_waits != 0) --send.small_waits;
   if (!send.ops.empty()) {
-    begin_turn(peer, kTurnFrames);
+    begin_turn(peer, send, kTurnFrames);
     pump_ops(peer, flow);
   }
   turn_left_ = kNoTurn;
@@ -149,9 +172,9 @@ bool Lane::may_send(const Peer& peer, const SendFlow& send) const noexcept {
   return send.on_wire() == 0 || frames_on_wire(peer) < peer.congestion.frames();
 }
 
-bool Lane::is_long(const SendFlow& send, uint32_t sequence) noexcept {
+bool Lane::asks_for_room(const SendFlow& send, uint32_t sequence) noexcept {
   Index index;
-  return TxBacklog::is_long(slot_at(send, sequence, index).frame_bytes());
+  return TxBacklog::asks(slot_at(send, sequence, index).frame_bytes());
 }
 
 void Lane::transmit(Peer& peer, Flow flow) noexcept {
@@ -159,8 +182,9 @@ void Lane::transmit(Peer& peer, Flow flow) noexcept {
   while (!port_busy_ && send.unsent != send.next - (send.open ? 1 : 0) && may_send(peer, send)) {
     if (is_narrow(peer) && pieces_must_wait(peer, send, send.unsent)) [[unlikely]]
       return;
-    if (backlog_.is_limited() && is_long(send, send.unsent)) {
-      if (!backlog_.has_room()) {
+    if (backlog_.is_limited() && asks_for_room(send, send.unsent)) {
+      Index index;
+      if (!backlog_.has_room_for(slot_at(send, send.unsent, index).frame_bytes())) {
         port_is_full_ = true;
         return;
       }

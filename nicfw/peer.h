@@ -9,6 +9,7 @@
 #include "nicfw/receive_flow.h"
 #include "nicfw/replay_window.h"
 #include "nicfw/rto.h"
+#include "nicfw/turns.h"
 #include "nicfw/wire.h"
 
 namespace pinwire {
@@ -29,8 +30,9 @@ struct SendFlow {
   bool open : 1 = false;  ///< frame next - 1 still collects records
   bool is_small_waiting : 1 = false;  ///< what small_waits is for has a small frame
   bool is_answered : 1 = false;  ///< after a timeout: at reorder_at_ns what is left counts as lost
+  uint8_t short_lead : 5 = 0;    ///< of `ops` (turns.h)
   uint8_t small_waits = 0;       ///< polls for which long puts leave a frame to a refused record
-  IndexList ops;                 ///< Ops of which some bytes are not built into frames yet
+  TwoQueues ops;                 ///< Ops of which some bytes are not built into frames yet
   uint64_t rto_at_ns = 0;        ///< 0: off
   uint64_t reorder_at_ns = 0;    ///< when frames overtaken by others count as lost; 0: off
 
@@ -60,7 +62,7 @@ struct alignas(32) Peer {
   uint64_t credit_used_ns = 0;      ///< when credit was last used or got
   uint64_t request_came_ns = 0;     ///< the last of the peer's request frames
   uint64_t probe_at_ns = 0;         ///< when the next pair of probes may go, or the last is judged
-  IndexList responses;              ///< what this rank owes the peer
+  TwoQueues responses;              ///< what this rank owes the peer
   uint32_t requests_built = 0;      ///< frames with request messages, ever
   uint32_t request_limit = 0;       ///< how many the peer will hold
   uint32_t requests_accepted = 0;   ///< of the peer's
@@ -94,6 +96,7 @@ struct alignas(32) Peer {
   bool dead : 1 = false;
   bool heard : 1 = false;  ///< ever
   bool refusal_sent : 1 = false;
+  uint8_t responses_short_lead : 5 = 0;  ///< of `responses` (turns.h)
   uint8_t acks_heard = 0;  ///< frames that are nothing else, since it was asked first; saturating
   uint8_t first_flow = 0;  ///< whose turn is the first of the next poll
   uint8_t refused = 0;     ///< flows (room_flag()) of which frames were refused: the peer is to be

@@ -5,8 +5,9 @@
 // which sees a path's delay and not whose it is, lets 25 us of them be there. So long frames are
 // built only while the queue has room: as much as keeps the link busy until the next poll. Small
 // frames do not ask, and so wait for a microsecond of others' bytes at most (issue 19, item 10).
-// Where several lanes share the link it carries less of each than assumed here, and congestion
-// control remains the bound.
+// Short ones ask only when small and short ones fill half of the room: so they do not wait for the
+// turns that long ones take at it. Where several lanes share the link it carries less of each than
+// assumed here, and congestion control remains the bound.
 #pragma once
 
 #include <algorithm>
@@ -20,6 +21,7 @@ class TxBacklog {
  public:
   static constexpr uint32_t kNoLimit = ~0u;
   static constexpr uint32_t kSmallBytesMax = 256;
+  static constexpr uint32_t kShortBytesMax = 1'280;  ///< of ports whose long frames are longer
   static constexpr uint64_t kLeastNs = 1'000;
   static constexpr uint64_t kMostNs = 1'000'000;  ///< where congestion control is the bound
   static constexpr uint64_t kFadeNs = 100'000;    ///< in which most of a pause is forgotten
@@ -32,6 +34,7 @@ class TxBacklog {
     // Two, so that one is on the wire while the next is built.
     least_ps_ = std::max(kLeastNs * 1'000, 2 * frame_ps(frame_bytes_max));
     limit_ps_ = least_ps_;
+    short_bytes_max_ = frame_bytes_max > kShortBytesMax ? kShortBytesMax : kSmallBytesMax;
   }
 
   /// At a poll: the link had `gap_ns`. Whoever polls rarely must leave it more to do.
@@ -51,12 +54,19 @@ class TxBacklog {
     part(frame_bytes) -= frame_ps(frame_bytes);
   }
 
-  /// Only long frames ask for room.
-  static constexpr bool is_long(uint32_t frame_bytes) noexcept {
-    return frame_bytes > kSmallBytesMax;
-  }
+  /// All but small frames ask for room.
+  static constexpr bool asks(uint32_t frame_bytes) noexcept { return frame_bytes > kSmallBytesMax; }
   bool is_limited() const noexcept { return ps_per_byte_ != 0; }
   bool has_room() const noexcept { return waiting_ps() < limit_ps_ || !is_limited(); }
+  bool has_room_for(uint32_t frame_bytes) const noexcept {
+    return has_room() || (frame_bytes <= short_bytes_max_ && small_ps_ < limit_ps_ / 2);
+  }
+  /// Short frames that need not ask for room.
+  uint32_t shorts_left() const noexcept {
+    if (!is_limited() || small_ps_ >= limit_ps_ / 2) return 0;
+    const uint64_t one_ps = frame_ps(short_bytes_max_);
+    return static_cast<uint32_t>((limit_ps_ / 2 - small_ps_ + one_ps - 1) / one_ps);
+  }
   /// Frames of that length until there is no room.
   uint32_t frames_left(uint32_t frame_bytes) const noexcept {
     if (!is_limited()) return kNoLimit;
@@ -70,9 +80,10 @@ class TxBacklog {
 
   uint64_t frame_ps(uint32_t bytes) const noexcept { return (bytes + kGapBytes) * ps_per_byte_; }
   uint64_t& part(uint32_t frame_bytes) noexcept {
-    return is_long(frame_bytes) ? long_ps_ : small_ps_;
+    return frame_bytes > short_bytes_max_ ? long_ps_ : small_ps_;
   }
-  /// Small frames that come faster than the link carries them leave half of the room to long ones.
+  /// Small and short frames that come faster than the link carries them leave half of the room to
+  /// long ones.
   uint64_t waiting_ps() const noexcept { return long_ps_ + std::min(small_ps_, limit_ps_ / 2); }
   /// And half of the link at least.
   void drain(uint64_t left_ps) noexcept {
@@ -87,8 +98,9 @@ class TxBacklog {
   }
 
   uint64_t ps_per_byte_ = 0;
-  uint64_t long_ps_ = 0, small_ps_ = 0;  ///< what the link has not carried yet
-  uint64_t gap_ps_ = 0;                  ///< the longest between polls, fading
+  uint64_t long_ps_ = 0, small_ps_ = 0;  ///< what the link has not carried yet; short ones: small
+  uint32_t short_bytes_max_ = kSmallBytesMax;
+  uint64_t gap_ps_ = 0;  ///< the longest between polls, fading
   uint64_t least_ps_ = 0, limit_ps_ = 0;
 };
 

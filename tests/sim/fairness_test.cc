@@ -28,7 +28,7 @@ struct Case {
 };
 void PrintTo(const Case& tested, std::ostream* out) { *out << tested.name; }
 
-constexpr uint64_t kLong = 1 << 20;
+constexpr uint64_t kLong = 1 << 20, kOneFrame = 1'000, kMessage = 700;
 
 std::vector<Case> cases() {
   const Stream put{.from = 0, .to = 1, .bytes = 8, .depth = 1};
@@ -45,6 +45,19 @@ std::vector<Case> cases() {
   copied.flags = kWorkCopied;
   std::vector<Stream> all = gets_of_others;
   all.push_back(long_puts);
+  Stream frame_put = put, other_frame_put = other_put;
+  frame_put.bytes = other_frame_put.bytes = kOneFrame;
+  Stream own_gets = gets_of_others[0];
+  own_gets.from = get.from;
+  Stream frame_get = get;
+  frame_get.bytes = kOneFrame;
+  Stream message = put;
+  message.op = Op::kSend;
+  message.bytes = kMessage;
+  Stream copied_message = message;
+  copied_message.flags = kWorkCopied;
+  Stream put_send = frame_put, long_put_sends = long_puts;
+  put_send.op = long_put_sends.op = Op::kPutSend;
   return {
       {"PutBesidePutsToThePeer", put, {long_puts}},
       {"PutBesidePutsToAnother", other_put, {long_puts}},
@@ -55,6 +68,16 @@ std::vector<Case> cases() {
       {"GetBesideGetsByOthers", get, gets_of_others},
       {"GetBesidePutsOfItsTarget", get, {long_puts}},
       {"PutBesideAll", other_put, all},
+      {"PutOfAFrameBesidePutsToThePeer", frame_put, {long_puts}},
+      {"PutOfAFrameBesidePutsToAnother", other_frame_put, {long_puts}},
+      {"PutOfAFrameBesideAll", other_frame_put, all},
+      {"PutSendOfAFrameBesidePutSends", put_send, {long_put_sends}},
+      {"GetBesideOwnGets", get, {own_gets}},
+      {"GetOfAFrameBesideOwnGets", frame_get, {own_gets}},
+      {"MessageBesidePutsToThePeer", message, {long_puts}},
+      {"MessageBesidePutSends", message, {long_put_sends}},
+      {"MessageBesideGetsByOthers", message, gets_of_others},
+      {"CopiedMessageBesideAll", copied_message, all},
   };
 }
 
@@ -83,7 +106,7 @@ TEST_P(Fairness, ASmallOperationTakesTwiceItsTimeAtMost) {
   const Times before = times_of(alone.times_ns(0));
   const Times now = times_of(beside.times_ns(tested.longs.size()));
   std::printf(
-      "%-28s %4u-byte frames: alone %.1f us, beside them %.1f (most %.1f); %.1f %% of the link\n",
+      "%-31s %4u-byte frames: alone %.1f us, beside them %.1f (most %.1f); %.1f %% of the link\n",
       tested.name, frame_bytes, before.median_us, now.median_us, now.most_us,
       beside.link_share() * 100);
   EXPECT_LE(now.median_us, 2 * before.median_us);
@@ -161,9 +184,21 @@ std::vector<Crowd> crowds() {
   flood.depth = 64;
   copied.bytes = 4'096;
   copied.depth = 4;
+  Stream frame_puts = puts;
+  frame_puts.bytes = kOneFrame;
+  frame_puts.depth = 64;
+  Stream gets{.from = 2, .to = 0, .bytes = kLong, .depth = 8, .op = Op::kGet};
+  Stream other_gets = gets, frame_gets = frame_puts, small_gets = small;
+  other_gets.from = 3;
+  frame_gets.from = small_gets.from = gets.from;
+  frame_gets.to = small_gets.to = gets.to;
+  frame_gets.op = small_gets.op = Op::kGet;
   return {{"CopiedOfOneFrame", {one, flood}, 300'000, 0.5},
           {"CopiedOfSeveralFrames", {copied, flood}, 3'000'000, 0.5},
-          {"LongBesideSmall", {puts, other_puts, small}, 1'000'000, 0.8}};
+          {"LongBesideSmall", {puts, other_puts, small}, 1'000'000, 0.8},
+          {"PutsOfAFrameBesideLong", {puts, frame_puts}, 3'000'000, 0.8},
+          {"GetsOfAFrameBesideLong", {gets, frame_gets}, 3'000'000, 0.8},
+          {"LongBesideSmallGets", {gets, other_gets, small_gets}, 300'000, 0.7}};
 }
 INSTANTIATE_TEST_SUITE_P(Each, NobodyStarves,
                          testing::Combine(testing::ValuesIn(crowds()),

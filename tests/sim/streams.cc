@@ -15,6 +15,7 @@ namespace pinwire::sim {
 namespace {
 
 constexpr uint64_t kPollNs = 300;
+constexpr std::byte kHead[8] = {};  ///< of each message
 
 }  // namespace
 
@@ -87,6 +88,10 @@ bool Streams::post_one(uint32_t i) {
   if (wanted_ns_[i] == 0) wanted_ns_[i] = schedule_.now();
   Work work{};
   work.op = stream.op;
+  if (stream.op == Op::kSend || stream.op == Op::kPutSend) {
+    work.head = kHead;
+    work.head_bytes = sizeof kHead;
+  }
   work.peer = stream.to;
   work.local = memory_[stream.from].data();
   work.local_key = regions_[stream.from].local_key;

@@ -1,5 +1,5 @@
-// Streams of puts and gets between ranks over the simulated fabric: what congestion control makes
-// of them, and how long operations wait beside others, on virtual time.
+// Streams of puts, gets and messages between ranks over the simulated fabric: what congestion
+// control makes of them, and how long operations wait beside others, on virtual time.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace pinwire::sim {
 
-/// One rank that puts to another, or gets from it, as fast as it may.
+/// One rank that puts to another, gets from it or sends it requests, as fast as it may.
 struct Stream {
   Rank from;
   Rank to;

@@ -86,11 +86,38 @@ TEST(TxBacklog, SmallFramesLeaveLongOnesHalf) {
   EXPECT_EQ(backlog.frames_left(kFrame), 2u);
 }
 
+TEST(TxBacklog, ShortFramesHaveHalfOfTheRoomForThemselves) {
+  constexpr uint32_t kLongFrame = 2'476, kShort = TxBacklog::kShortBytesMax;
+  TxBacklog backlog = polled(10, k100Gb, kLongFrame);
+  EXPECT_EQ(backlog.shorts_left(), 5u);
+  for (int i = 0; i < 5; ++i) backlog.add(kLongFrame);
+  EXPECT_FALSE(backlog.has_room());
+  EXPECT_FALSE(backlog.has_room_for(kLongFrame));
+  for (uint32_t left = 5; left > 0; --left) {
+    EXPECT_EQ(backlog.shorts_left(), left);
+    EXPECT_TRUE(backlog.has_room_for(kShort));
+    EXPECT_FALSE(backlog.has_room_for(kShort + 1));
+    backlog.add(kShort);
+  }
+  EXPECT_EQ(backlog.shorts_left(), 0u);
+  EXPECT_FALSE(backlog.has_room_for(kShort));
+  backlog.take_back(kShort);
+  EXPECT_EQ(backlog.shorts_left(), 1u);
+}
+
+TEST(TxBacklog, WhereLongFramesAreShortTheyAskForRoom) {
+  TxBacklog backlog = polled(10, k100Gb, kFrame);
+  for (int i = 0; i < 10; ++i) backlog.add(kFrame);
+  EXPECT_FALSE(backlog.has_room_for(kFrame));
+  EXPECT_TRUE(backlog.has_room_for(TxBacklog::kSmallBytesMax)) << "which is not asked";
+}
+
 TEST(TxBacklog, OfUnknownSpeedThereIsRoomAlways) {
   TxBacklog backlog = polled(10, 0);
   for (int i = 0; i < 1'000; ++i) backlog.add(9'000);
   EXPECT_TRUE(backlog.has_room());
   EXPECT_EQ(backlog.frames_left(9'000), TxBacklog::kNoLimit);
+  EXPECT_EQ(backlog.shorts_left(), 0u) << "they take turns";
 }
 
 }  // namespace
