@@ -76,6 +76,7 @@ DeviceTraits device_traits(const DeviceReport& report) {
             .body_path = BodyPath::kCopy,
             .paired_queues = true,
             .any_mac = true,
+            .hears_peer_leave = true,
             .restarts_link = true};
   }
   if (driver == "net_af_packet") {

@@ -35,7 +35,10 @@ struct DeviceTraits {
   bool burst_costs = false;  ///< a receive burst costs what it may return, not what it returns
   /// The kernel keeps its interface on the same device, and its traffic only if that is isolated.
   bool shares_with_kernel = false;
-  bool wakes = true;   ///< its receive interrupts come
+  bool wakes = true;  ///< its receive interrupts come
+  /// It takes the connection apart in EAL's interrupt thread when the peer leaves, whatever this
+  /// process does with the device meanwhile (interrupt_thread.h).
+  bool hears_peer_leave = false;
   bool restarts_link;  ///< a link that stays down needs a stop and a start (memif's client)
 };
 

@@ -16,6 +16,7 @@
 #include <mutex>
 
 #include "driver/dpdk/eal_log.h"
+#include "driver/dpdk/interrupt_thread.h"
 #include "driver/rdma/providers.h"
 
 namespace pinwire {
@@ -187,6 +188,8 @@ void eal_stop() {
   const std::lock_guard<std::mutex> hold(eal_mutex);
   if (eal_state != EalState::kRunning || --eal_users > 0) return;
   eal_state = EalState::kEnded;
+  InterruptsHeld held;  // cleanup does not end that thread, and unmaps what its handlers work on
+  held.keep();
   rte_eal_cleanup();
   remove_directory();
 }

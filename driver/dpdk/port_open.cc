@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "driver/dpdk/eal.h"
 #include "driver/dpdk/eal_log.h"
 #include "driver/dpdk/ethdev_port.h"
+#include "driver/dpdk/interrupt_thread.h"
 #include "driver/dpdk/port_memory.h"
 #include "driver/dpdk/port_steer.h"
 #include "driver/dpdk/vhost_notice.h"
@@ -193,6 +195,8 @@ void EthdevPort::settle_facts() {
 
 EthdevPort::~EthdevPort() {
   const QuietThreads quiet;
+  std::optional<InterruptsHeld> held;
+  if (traits_.hears_peer_leave) held.emplace();
   for (PortQueue& queue : queues_) {
     const LcoreOfQueue lcore(queue.lcore);
     rte_pktmbuf_free_bulk(queue.unsent.mbufs + queue.unsent.first, queue.unsent.count);
