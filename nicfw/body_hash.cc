@@ -70,14 +70,7 @@ void plain_portable(std::byte* to, const std::byte* from, size_t bytes) noexcept
   std::memcpy(to, from, bytes);
 }
 
-uint64_t fixed_portable(const BodyHash::Powers& powers,
-                        const uint64_t (&words)[BodyHash::kFixedWords]) noexcept {
-  uint64_t state = 0;
-  for (const uint64_t word : words) state = product(state ^ word, powers.point());
-  return state;
-}
-
-constexpr BodyHash::Variant kPortable{hash_portable, copy_portable, plain_portable, fixed_portable};
+constexpr BodyHash::Variant kPortable{hash_portable, copy_portable, plain_portable};
 
 /// From the slowest to the fastest.
 const BodyHash::Variant* variant_of(uint32_t index) noexcept {

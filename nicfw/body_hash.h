@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "nicfw/bytes.h"
+
 namespace pinwire {
 
 class BodyHash {
@@ -34,8 +36,6 @@ class BodyHash {
     /// Copies without hashing. Vector stores fill cold memory a quarter faster than the string
     /// instruction that memcpy() takes for such lengths, and leave the target in the cache.
     void (*plain)(std::byte* to, const std::byte* from, size_t bytes) noexcept;
-    /// Of just these words: all inputs have as many, so there is no length to bind.
-    uint64_t (*fixed)(const Powers& powers, const uint64_t (&words)[kFixedWords]) noexcept;
   };
 
   /// Hashes nothing: every hash is 0.
@@ -48,8 +48,13 @@ class BodyHash {
                        static_cast<const std::byte*>(data), bytes);
   }
 
+  /// The hash of words of which there are always as many: the first one takes the place of the
+  /// length.
   uint64_t of_words(const uint64_t (&words)[kFixedWords]) const noexcept {
-    return powers_.point() == 0 ? 0 : best().fixed(powers_, words);
+    if (powers_.point() == 0) return 0;
+    std::byte others[8 * (kFixedWords - 1)];
+    for (uint32_t i = 1; i < kFixedWords; ++i) store_little(others + 8 * (i - 1), words[i]);
+    return best().hash(powers_, words[0], nullptr, others, sizeof others);
   }
 
   /// The hash of the source, which is read once: what the target gets is what was hashed.

@@ -89,16 +89,6 @@ template <bool kCopy>
   return finish<kCopy>(powers, reduced(state), false, to, from, bytes);
 }
 
-[[gnu::target("pclmul")]] uint64_t fixed_128(
-    const BodyHash::Powers& powers, const uint64_t (&words)[BodyHash::kFixedWords]) noexcept {
-  const uint64_t* power = powers.down + kPowers - BodyHash::kFixedWords;
-  __m128i sum = times(words[0], power[0]);
-  for (uint32_t i = 1; i < BodyHash::kFixedWords; ++i) {
-    sum = _mm_xor_si128(sum, times(words[i], power[i]));
-  }
-  return reduced(sum);
-}
-
 #define PINWIRE_WIDE gnu::target("pclmul,avx512f,vpclmulqdq")
 
 [[PINWIRE_WIDE]] inline __m512i xor_of(__m512i a, __m512i b, __m512i c) noexcept {
@@ -168,8 +158,8 @@ void plain_128(std::byte* to, const std::byte* from, size_t bytes) noexcept {
 
 }  // namespace
 
-const BodyHash::Variant kBodyHash128{hash_128<false>, hash_128<true>, plain_128, fixed_128};
-const BodyHash::Variant kBodyHash512{hash_512<false>, hash_512<true>, plain_512, fixed_128};
+const BodyHash::Variant kBodyHash128{hash_128<false>, hash_128<true>, plain_128};
+const BodyHash::Variant kBodyHash512{hash_512<false>, hash_512<true>, plain_512};
 
 }  // namespace pinwire
 #endif

@@ -1,6 +1,6 @@
-// What waits to be built into the frames of one flow, in two classes: items of one frame at most,
-// and long ones. Each class is a queue, and they build frame by frame in turns, so that neither
-// waits for all of the other. A queue is two bytes, because every peer has eight of them.
+// Operations and responses that wait to be built into the frames of one flow. They form two queues:
+// those that need one frame at most, and long ones. The queues build frame by frame in turns, so
+// that neither waits for all of the other. A queue takes two bytes, because every peer has eight.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,7 @@ struct TwoQueues {
   IndexRing& of(bool is_short) noexcept { return is_short ? shorts : longs; }
 };
 
-/// What came of an attempt to build the next frame of a queue.
+/// The result of an attempt to build the next frame of a queue.
 enum class Built : uint8_t {
   kSome,     ///< a frame, or a record of one
   kNoRoom,   ///< the port takes none of this class now

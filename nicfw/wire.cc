@@ -48,7 +48,8 @@ bool udp_checksum_holds(const std::byte* frame, uint32_t udp_bytes) noexcept {
 /// tag.
 using HeaderWords = uint64_t[BodyHash::kFixedWords];
 
-/// What a mask hides: no sender makes so many frames that their numbers have this bit.
+/// A mask hides one of these. The bit tells their masks apart, because no sender makes so many
+/// frames that a number has it.
 enum class Masked : uint64_t { kBody = 0, kTag = uint64_t{1} << 63 };
 
 uint64_t mask_of(Masked what, const FrameKey& key, Rank destination,

@@ -21,7 +21,7 @@ class InterruptsHeld {
   InterruptsHeld& operator=(const InterruptsHeld&) = delete;
 
   bool is_held() const noexcept { return hold_ != nullptr; }
-  /// The thread stays where it is until the process ends.
+  /// The thread stays where it is until the process ends; this object holds nothing any more.
   void keep() noexcept;
 
  private:

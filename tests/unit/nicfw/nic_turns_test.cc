@@ -8,7 +8,7 @@ namespace pinwire {
 namespace {
 
 constexpr uint64_t kGapNs = 100, kLongBytes = 1 << 20;
-/// So many frames of 1,514 bytes fill a microsecond at 100 Gb/s.
+/// A link of 100 Gb/s carries this many frames of 1,514 bytes in a microsecond.
 constexpr uint32_t kFramesOfAMicrosecond = 9;
 
 class PortTurns : public testing::Test {
