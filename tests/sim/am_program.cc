@@ -153,6 +153,7 @@ void AmWorld::send_request(Node& node, uint32_t number) {
   std::byte* const slot = in_segment ? free_slot(node) : nullptr;
   std::byte* const source = slot != nullptr ? slot : other.data();
   fill_pattern({source, message.bytes}, message.content);
+  ledger_[number].deadline = deadlines_.begin(message.from, message.to, "a request");
   switch (message.category) {
     case Category::kShort:
       request_short(message.to, call);
@@ -186,6 +187,7 @@ void AmWorld::handle(pinwire_token& token, Category category, std::span<const in
       ledger_.arrived(rank, token.source, token.is_request, category, args, payload);
   if (found == nullptr) return;
   const ActiveMessage message = *found;
+  deadlines_.end(message.deadline);
   if (category == Category::kMedium && !payload.empty()) {
     if (reinterpret_cast<uintptr_t>(payload.data()) % 8 != 0) {
       return verdict_.fail("rank %u: a Medium's payload is not aligned", rank);
@@ -223,6 +225,7 @@ void AmWorld::send_reply(pinwire_token& token, const ActiveMessage& asked) {
   const AmCall call{handler_of(reply), reply.argc, args.data()};
   std::vector<std::byte> source(reply.bytes);
   fill_pattern(source, reply.content);
+  ledger_[number].deadline = deadlines_.begin(reply.from, reply.to, "a reply");
   switch (reply.category) {
     case Category::kShort:
       reply_short(token, call);

@@ -69,6 +69,7 @@ AmWorld::AmWorld(const Scenario& scenario, bool trace)
       fabric_(scenario_, schedule_, verdict_),
       shadow_(scenario_.ranks, scenario_.window_bytes * scenario_.ranks, verdict_),
       ledger_(verdict_),
+      deadlines_(scenario_, schedule_, verdict_),
       random_(scenario.seed ^ 0xa3) {
   running = this;
   add_all_handlers(std::make_index_sequence<kAmArgsMax + 1>());
@@ -84,6 +85,7 @@ bool AmWorld::run() {
   uint64_t finished_ns = 0;
   while (!verdict_.failed()) {
     if (!schedule_.step()) verdict_.fail("no event is left");
+    if (schedule_.fired() % kDeadlineEvents == 0) deadlines_.check();
     if (ledger_.runs() != runs_seen_) {
       runs_seen_ = ledger_.runs();
       last_progress_ns_ = schedule_.now();

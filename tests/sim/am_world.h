@@ -12,6 +12,7 @@
 #include "am_ledger.h"
 #include "core/base/random.h"
 #include "core/engine/engine.h"
+#include "deadlines.h"
 #include "fabric.h"
 #include "fiber.h"
 #include "memory.h"
@@ -29,6 +30,8 @@ class AmWorld final : public EventTarget {
   const Scenario& scenario() const noexcept { return scenario_; }
   const Schedule& clock() const noexcept { return schedule_; }
   const Fabric& fabric() const noexcept { return fabric_; }
+  /// The greatest share of its deadline that a message took until its handler ran.
+  double worst_share() const noexcept { return deadlines_.worst_share(); }
 
   void fire(uint64_t rank_and_generation) override;
   /// A handler runs on the rank whose turn it is.
@@ -62,6 +65,7 @@ class AmWorld final : public EventTarget {
   Fabric fabric_;
   Shadow shadow_;
   AmLedger ledger_;
+  Deadlines deadlines_;
   Random random_;
   std::vector<std::unique_ptr<Node>> nodes_;
   uint64_t last_progress_ns_ = 0;
