@@ -152,13 +152,21 @@ void AmWorld::pause(Rank rank, bool moved) {
     node.absent = true;
     pause_ns = 1 + random_.below(scenario_.stall_ns_max);
   }
-  if (node.absences_left > 0 && random_.chance(kAbsenceChance)) {
-    --node.absences_left;
-    node.absent = true;
-    pause_ns = draw_absence();
-    absent_until_ns_ = std::max(absent_until_ns_, schedule_.now() + pause_ns);
+  if (scenario_.burst == 0 && node.absences_left > 0 && random_.chance(kAbsenceChance)) {
+    return compute(rank);
   }
   poll_at(rank, schedule_.now() + pause_ns);
+  node.fiber->suspend();
+}
+
+/// For a while the rank does not poll.
+void AmWorld::compute(Rank rank) {
+  Node& node = *nodes_[rank];
+  --node.absences_left;
+  node.absent = true;
+  const uint64_t back_ns = schedule_.now() + draw_absence();
+  absent_until_ns_ = std::max(absent_until_ns_, back_ns);
+  poll_at(rank, back_ns);
   node.fiber->suspend();
 }
 
@@ -185,16 +193,6 @@ bool AmWorld::finished() const {
   const bool sent =
       std::all_of(nodes_.begin(), nodes_.end(), [](const auto& node) { return node->sent_all; });
   return sent && ledger_.missing() == 0;
-}
-
-void AmWorld::program(Rank rank) {
-  Node& node = *nodes_[rank];
-  for (uint32_t i = 0; i < scenario_.operations && !verdict_.failed(); ++i) {
-    send_one(rank);
-    if (node.random.chance(0.3)) poll();
-  }
-  node.sent_all = true;
-  while (!over_) poll();
 }
 
 void AmWorld::check_end() {

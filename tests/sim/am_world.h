@@ -46,10 +46,15 @@ class AmWorld final : public EventTarget {
   void exchange(Node& node);
   void run_node(Rank rank);
   void pause(Rank rank, bool moved);
+  void compute(Rank rank);
   uint64_t draw_absence();
   void poll_at(Rank rank, uint64_t time_ns);
   void wake(Rank rank);
   void program(Rank rank);
+  bool computes_next(const Node& node, uint32_t sent) const;
+  void rest(Node& node);
+  bool is_attentive(Rank rank) const { return rank < scenario_.ranks - scenario_.absent_ranks; }
+  Rank draw_peer(Rank rank);
   void send_one(Rank rank);
   std::byte* free_slot(Node& node) const;
   void send_request(Node& node, uint32_t number);

@@ -102,6 +102,9 @@ struct Scenario {
   uint32_t absences = 0;        ///< of each of them
   uint64_t absence_ns_min = 0;  ///< their lengths are drawn evenly by magnitude
   uint64_t absence_ns_max = 0;
+  uint32_t burst = 0;  ///< active messages that such a rank sends in a row before each; 0: drawn
+  uint64_t rest_ns_max = 0;    ///< between the active messages of a rank that polls meanwhile
+  double long_payloads = 0.4;  ///< chance that an active message's payload is not short
   uint64_t heartbeat_ns = 0;  ///< a rank that computes is polled so often, for no message; 0: never
   Crime crime = Crime::kNone;
 
