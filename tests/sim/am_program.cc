@@ -36,9 +36,7 @@ void AmWorld::open() {
     auto& node = *nodes_.emplace_back(std::make_unique<Node>(scenario_.seed * 4096 + rank));
     if (rank >= scenario_.ranks - scenario_.absent_ranks) node.absences_left = scenario_.absences;
     node.memory = std::make_unique<Memory>(rank, scenario_, 0, shadow_.image(rank));
-    NicConfig config = scenario_.nic;
-    config.seed += rank;
-    node.nic = make_nic(fabric_.port(rank), schedule_, config);
+    node.nic = maker_(*this, rank);
     const OpenInfo info{.rank = rank,
                         .rank_count = scenario_.ranks,
                         .job_key = job_key,

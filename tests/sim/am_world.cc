@@ -63,13 +63,20 @@ void add_all_handlers(std::index_sequence<Argc...>) {
 
 }  // namespace
 
-AmWorld::AmWorld(const Scenario& scenario, bool trace)
+std::unique_ptr<Driver> AmWorld::nic(AmWorld& world, Rank rank) {
+  NicConfig config = world.scenario().nic;
+  config.seed += rank;
+  return make_nic(world.fabric().port(rank), world.clock(), config);
+}
+
+AmWorld::AmWorld(const Scenario& scenario, DriverMaker maker, bool trace)
     : scenario_(with_room_for_messages(scenario)),
       verdict_(schedule_, trace),
       fabric_(scenario_, schedule_, verdict_),
       shadow_(scenario_.ranks, scenario_.window_bytes * scenario_.ranks, verdict_),
       ledger_(verdict_),
       deadlines_(scenario_, schedule_, verdict_),
+      maker_(std::move(maker)),
       random_(scenario.seed ^ 0xa3) {
   running = this;
   add_all_handlers(std::make_index_sequence<kAmArgsMax + 1>());

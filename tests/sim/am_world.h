@@ -4,6 +4,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,13 +23,21 @@ namespace pinwire::sim {
 
 class AmWorld final : public EventTarget {
  public:
-  AmWorld(const Scenario& scenario, bool trace);
+  /// Makes the driver of one rank; `world` offers clock() and fabric().
+  using DriverMaker = std::function<std::unique_ptr<Driver>(AmWorld& world, Rank rank)>;
+
+  /// nicfw over the simulated fabric.
+  static std::unique_ptr<Driver> nic(AmWorld& world, Rank rank);
+
+  explicit AmWorld(const Scenario& scenario, DriverMaker maker = nic, bool trace = false);
   ~AmWorld();
 
   bool run();
   const std::string& sentence() const noexcept { return verdict_.sentence(); }
   const Scenario& scenario() const noexcept { return scenario_; }
+  Schedule& clock() noexcept { return schedule_; }
   const Schedule& clock() const noexcept { return schedule_; }
+  Fabric& fabric() noexcept { return fabric_; }
   const Fabric& fabric() const noexcept { return fabric_; }
   /// The greatest share of its deadline that a message took until its handler ran.
   double worst_share() const noexcept { return deadlines_.worst_share(); }
@@ -71,6 +80,7 @@ class AmWorld final : public EventTarget {
   Shadow shadow_;
   AmLedger ledger_;
   Deadlines deadlines_;
+  DriverMaker maker_;
   Random random_;
   std::vector<std::unique_ptr<Node>> nodes_;
   uint64_t last_progress_ns_ = 0;

@@ -91,7 +91,7 @@ bool run_one(const std::string& name, uint64_t seed, const Options& options, Fab
                 "replay: sim_main%s --scenario %s --seed %lu --trace\n", options.am ? " --am" : "",
                 name.c_str(), seed);
   if (options.am) {
-    AmWorld world(make_scenario(name, seed), options.trace);
+    AmWorld world(make_scenario(name, seed), AmWorld::nic, options.trace);
     return report(world, seed, world.run(), options, totals);
   }
   World world(make_scenario(name, seed), World::nic, options.trace);
