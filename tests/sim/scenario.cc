@@ -223,6 +223,7 @@ void silent(Scenario& s, Random& random) {
 void debtors(Scenario& s, Random& random) {
   silent(s, random);
   s.absent_are_owed = true;
+  s.leaves_replies = true;
   s.absences = 1 + static_cast<uint32_t>(random.below(3));
   s.absence_ns_min = 20'000'000;
   s.burst = pick(random, {8u, 32u, 128u});

@@ -99,6 +99,7 @@ struct Scenario {
   double fence = 0;        ///< chance that a message is fenced
   uint32_t absent_ranks = 0;    ///< the last ones compute now and then, without a poll
   bool absent_are_owed = true;  ///< replies to requests that they sent before
+  bool leaves_replies = false;  ///< handlers whose reply is refused for long return without it
   uint32_t absences = 0;        ///< of each of them
   uint64_t absence_ns_min = 0;  ///< their lengths are drawn evenly by magnitude
   uint64_t absence_ns_max = 0;
