@@ -185,6 +185,7 @@ void AmWorld::send_request(Node& node, uint32_t number) {
   std::byte* const source = slot != nullptr ? slot : other.data();
   fill_pattern({source, message.bytes}, message.content);
   ledger_[number].deadline = deadlines_.begin(message.from, message.to, "a request");
+  const uint64_t call_returns = deadlines_.begin(message.from, message.to, "the call of a request");
   switch (message.category) {
     case Category::kShort:
       request_short(message.to, call);
@@ -199,6 +200,7 @@ void AmWorld::send_request(Node& node, uint32_t number) {
                    is_async);
       break;
   }
+  deadlines_.end(call_returns);
   if (is_async) {
     node.lent.push_back({number, {source, message.bytes}, std::move(other)});
   } else {
@@ -261,6 +263,7 @@ void AmWorld::send_reply(pinwire_token& token, const ActiveMessage& asked) {
   std::byte* const source = in_segment ? slot : other.data();
   fill_pattern({source, reply.bytes}, reply.content);
   ledger_[number].deadline = deadlines_.begin(reply.from, reply.to, "a reply");
+  const uint64_t call_returns = deadlines_.begin(reply.from, reply.to, "the call of a reply");
   switch (reply.category) {
     case Category::kShort:
       reply_short(token, call);
@@ -274,6 +277,7 @@ void AmWorld::send_reply(pinwire_token& token, const ActiveMessage& asked) {
                  address_of(nodes_[reply.to]->memory->window_address(reply.range.offset)));
       break;
   }
+  deadlines_.end(call_returns);
   std::fill_n(source, reply.bytes, kScribble);
 }
 
