@@ -1,6 +1,7 @@
 #include "nicfw/lane.h"
 
 #include <bit>
+#include <new>
 
 #include "core/base/bits.h"
 
@@ -31,9 +32,9 @@ Lane::Lane(NicShared& nic, uint32_t index)
   const uint32_t ranks = nic.info.rank_count;
   const uint32_t window = nic.config.window_frames;
   self_.udp_port = udp_port_;
-  peers_ = std::make_unique<Peer[]>(ranks);
+  peers_.make(ranks);
   attention_mask_ = std::bit_ceil(ranks) - 1;
-  attention_ = std::make_unique<uint32_t[]>(attention_mask_ + 1);
+  attention_.make(attention_mask_ + 1);
   const uint32_t idle = std::min(ranks, kIdleHoldersMax);
   // Two slots: the message of a put-send may need a frame of its own behind that of the data.
   const PoolReserve slots{
@@ -77,8 +78,8 @@ Lane::Lane(NicShared& nic, uint32_t index)
 }
 
 void Lane::connect(Rank rank, const Endpoint& endpoint) noexcept {
-  Peer& peer = peers_[rank];
-  check(!peer.connected, "connected twice", rank);
+  check(!peers_[rank].connected, "connected twice", rank);
+  Peer& peer = *new (&peers_[rank]) Peer;
   Endpoint to = endpoint;
   to.udp_port = static_cast<uint16_t>(endpoint.udp_port + index_);
   encode_encapsulation(peer.encapsulation, self_, to, kRecordsOffset);

@@ -50,6 +50,7 @@
 #include <span>
 
 #include "core/base/random.h"
+#include "core/base/zeroed_array.h"
 #include "driver/driver.h"
 #include "driver/failure_note.h"
 #include "nicfw/counters.h"
@@ -475,8 +476,8 @@ class Lane {
   Rank first_denied_ = kNobody;   ///< the first peer of this poll that found no room at all
   TxBacklog backlog_;
 
-  std::unique_ptr<Peer[]> peers_;
-  std::unique_ptr<uint32_t[]> attention_;  ///< ring of ranks
+  ZeroedArray<Peer> peers_;          ///< connect() makes them; the others are zero bytes
+  ZeroedArray<uint32_t> attention_;  ///< ring of ranks
   uint32_t attention_mask_ = 0;
   uint32_t attention_head_ = 0;
   uint32_t attention_tail_ = 0;

@@ -19,7 +19,6 @@ Fabric::Fabric(const Scenario& scenario, Schedule& schedule, Verdict& verdict)
       schedule_(schedule),
       verdict_(verdict),
       random_(scenario.seed ^ 0xfab),
-      dice_(size_t{scenario.ranks} * scenario.ranks),
       uplink_free_ns_(scenario.ranks),
       downlink_free_ns_(scenario.ranks),
       oversized_from_(scenario.ranks),
@@ -30,9 +29,8 @@ Fabric::Fabric(const Scenario& scenario, Schedule& schedule, Verdict& verdict)
 }
 
 LinkDice& Fabric::dice(Rank from, Rank to) {
-  auto& dice = dice_[size_t{from} * scenario_.ranks + to];
-  if (!dice) dice = std::make_unique<LinkDice>(scenario_.faults, scenario_.asymmetric, random_);
-  return *dice;
+  const uint64_t link = uint64_t{from} << 32 | to;
+  return dice_.try_emplace(link, scenario_.faults, scenario_.asymmetric, random_).first->second;
 }
 
 bool Fabric::partitioned(Rank from, Rank to) const {

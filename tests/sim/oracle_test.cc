@@ -21,7 +21,8 @@ Outcome run_with(Break what, uint64_t seed) {
   scenario.lanes = 1;  // an ideal driver has no more
   scenario.operations = 300;
   scenario.window_bytes = 256;  // small: every byte is written many times over
-  scenario.stuck_ns = what == Break::kDelayOperation ? 50'000'000'000 : 50'000'000;
+  const bool is_slow = what == Break::kDelayOperation || what == Break::kHoldRequests;
+  scenario.stuck_ns = is_slow ? 50'000'000'000 : 50'000'000;
   scenario.post_alone = what == Break::kRepeatInVain ? 0 : 0.02;  // silence explains repeats
   scenario.poll_alone = 0.2;
   scenario.post_each = true;
@@ -54,6 +55,7 @@ const char* word_of(Break what) {
     case Break::kKeepLent:
       return "at first it lent";
     case Break::kDelayOperation:
+    case Break::kHoldRequests:
       return "whatever other ranks do";
     case Break::kRepeatInVain:
       return "were repeated";
@@ -97,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Break::kSkipAtomic, Break::kMessageBeforePut, Break::kPassFence,
                     Break::kTakeRefused, Break::kForgeMessage, Break::kDeclareDead,
                     Break::kNeverDrained, Break::kKeepLent, Break::kDelayOperation,
-                    Break::kRepeatInVain),
+                    Break::kHoldRequests, Break::kRepeatInVain),
     [](const auto& tested) { return std::string(break_name(tested.param)); });
 
 }  // namespace

@@ -218,10 +218,18 @@ void silent(Scenario& s, Random& random) {
   s.message_bytes_max = pick(random, {4096ul, 16384ul});
 }
 
-/// Likewise, and handlers of the ranks that poll wait to answer those that compute.
+/// Ranks ask for much, and compute before the answers can come; handlers of ranks that poll have to
+/// answer them all the same.
 void debtors(Scenario& s, Random& random) {
   silent(s, random);
   s.absent_are_owed = true;
+  s.leaves_replies = true;
+  s.absences = 1 + static_cast<uint32_t>(random.below(3));
+  s.absence_ns_min = 20'000'000;
+  s.burst = pick(random, {8u, 32u, 128u});
+  s.operations = std::max(s.operations, s.absences * s.burst);
+  s.rest_ns_max = pick(random, {100'000ul, 5'000'000ul});
+  s.long_payloads = 0.8;
 }
 
 /// The path carries shorter frames than the ports at its ends.

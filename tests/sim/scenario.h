@@ -99,9 +99,13 @@ struct Scenario {
   double fence = 0;        ///< chance that a message is fenced
   uint32_t absent_ranks = 0;    ///< the last ones compute now and then, without a poll
   bool absent_are_owed = true;  ///< replies to requests that they sent before
+  bool leaves_replies = false;  ///< handlers whose reply is refused for long return without it
   uint32_t absences = 0;        ///< of each of them
   uint64_t absence_ns_min = 0;  ///< their lengths are drawn evenly by magnitude
   uint64_t absence_ns_max = 0;
+  uint32_t burst = 0;  ///< active messages that such a rank sends in a row before each; 0: drawn
+  uint64_t rest_ns_max = 0;    ///< between the active messages of a rank that polls meanwhile
+  double long_payloads = 0.4;  ///< chance that an active message's payload is not short
   uint64_t heartbeat_ns = 0;  ///< a rank that computes is polled so often, for no message; 0: never
   Crime crime = Crime::kNone;
 

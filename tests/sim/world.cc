@@ -19,7 +19,6 @@ constexpr uint64_t kLongIdleNsMax = 5'000'000;
 constexpr uint64_t kPostsAloneMax = 20;
 constexpr double kAbsenceChance = 0.02;     ///< that a rank computes after a turn
 constexpr uint64_t kSpacedNsMax = 100'000;  ///< between posts without a poll
-constexpr uint64_t kDeadlineEvents = 4096;  ///< deadlines are looked at once in so many
 constexpr uint64_t kForever = ~uint64_t{0};
 
 }  // namespace
