@@ -322,6 +322,8 @@ class Lane {
   void stage_probe(Peer& peer, uint32_t frame_bytes) noexcept;
   void take_probe(Peer& peer, const FrameHeader& header) noexcept;
   void take_probe_answer(Peer& peer, uint32_t bytes) noexcept;
+  void note_loss(Peer& peer, const SendSlot& slot) noexcept;
+  bool is_congested(const Peer& peer) const noexcept;
   void take_half_answer(Peer& peer) noexcept;
   void run_probes() noexcept;
   void conclude_pair(Peer& peer) noexcept;

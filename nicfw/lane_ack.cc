@@ -78,6 +78,10 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
     // The acknowledgement of a repeated frame may be the first copy's.
     const bool certain = slot.sends == 1 || took_ns >= peer.rtt.least_ns();
     if (certain && slot.sent_ns > newest_ns) newest_ns = slot.sent_ns;
+    // The path carries long frames, whatever became of probes.
+    if (peer.half_answered != 0 && slot.frame_bytes() > nic_.config.path_bytes && !is_narrow(peer))
+        [[unlikely]]
+      peer.half_answered = 0;
     unmark_lost(send, sequence);
     slot_acked(send, slot, index);
     index = kNoIndex;

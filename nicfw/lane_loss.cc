@@ -26,6 +26,7 @@ void Lane::find_lost(Peer& peer, Flow flow, uint64_t newest_sent_ns) noexcept {
     const bool older = slot.sent_ns + tolerance_ns < newest_sent_ns;
     if (older || (behind != 0 && now_ns_ >= slot.sent_ns + overtaken_ns)) {
       mark_lost(send, s);
+      note_loss(peer, slot);
       ++found;
     } else if (behind != 0) {
       const uint64_t at_ns = slot.sent_ns + overtaken_ns;
@@ -191,6 +192,8 @@ void Lane::ask_late(Peer& peer, bool is_first) noexcept {
 
 void Lane::repeat_late(Peer& peer, SendFlow& send) noexcept {
   counters_.add(Count::kTimeouts);
+  Index index;
+  note_loss(peer, slot_at(send, send.una, index));
   mark_lost(send, send.una);
   // A peer of which nothing is heard computes, most likely: that is no congestion.
   if (peer.timeouts_unheard > 1) return;

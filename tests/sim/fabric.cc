@@ -143,7 +143,7 @@ void Fabric::leave_switch(uint32_t index) {
   uint64_t& free_ns = downlink_free_ns_[flight.to];
   const uint64_t queued_ns = free_ns > schedule_.now() ? free_ns - schedule_.now() : 0;
   const uint64_t queued_bytes = queued_ns * (scenario_.link_bits_per_s / 1'000'000) / 8'000;
-  if (queued_bytes > scenario_.switch_buffer_bytes) {
+  if (queued_bytes + bits / 8 > scenario_.switch_buffer_bytes) {
     ++counts_.overrun;
     flight.used = false;
     unused_flights_.push_back(index);
