@@ -45,6 +45,8 @@ struct Mix {
 
 enum class Crime : uint8_t { kNone, kRemoteAccess, kUnreachable };
 
+inline constexpr uint64_t kSlowPollFactor = 100;
+
 struct Scenario {
   std::string_view name;
   uint64_t seed = 0;
@@ -86,7 +88,7 @@ struct Scenario {
   Mix mix;
   uint64_t poll_ns = 400;
   uint64_t poll_idle_ns_max = 50'000;
-  uint32_t slow_ranks = 0;  ///< the first ones poll 100 times more rarely
+  uint32_t slow_ranks = 0;  ///< the first ones poll kSlowPollFactor times more rarely
   double stall = 0;         ///< chance that a poll is followed by a long absence
   uint64_t stall_ns_max = 3'000'000;
   uint32_t recv_burst = 16;
