@@ -152,7 +152,9 @@ Sent send_long(const pinwire_token* token, Target to, const AmCall& call, const 
   const bool stays = local_key != kNoRegion && local_key == slot.own_read_key && slot.own_stays;
   const bool waits = !is_async || !stays;
   const bool is_counted = waits && local != nullptr;
-  if (caps.copies(bytes, waits && !is_counted)) {
+  // A target that computes does not take what its CPU has to: a handler does not wait for that.
+  const bool is_left = token != nullptr && !caps.hw_rdma && bytes <= caps.copied_bytes_max;
+  if (is_left || caps.copies(bytes, waits && !is_counted)) {
     return sent_whole(post(token, route, work, patience));
   }
   work.local_key = local_key;

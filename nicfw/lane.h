@@ -30,8 +30,8 @@
 //     polls is acknowledged, and its own items are back. So a silent peer stops nobody but those
 //     who wait for it, however many there are. A copied put of several frames needs them at once:
 //     some items are kept for such puts to peers that were heard lately.
-//     A handler whose reply to a silent peer exceeds that peer's share does wait for it, and with
-//     it all messages behind it: this is not bounded by these rules (issue 19, world "debtors").
+//     A reply beyond its peer's share is refused. Its handler must not wait for such a peer, nor
+//     the messages behind it: the room above keeps the reply, and offers it later (am/owed.h).
 // Credit (how many more request frames a sender may send) is backed by buffers, so that next to
 // nothing is sent in vain (lane_credit.cc); none of the above rests on it. A sender without credit
 // gets some in turn when buffers are given back. When that was lost, the sender asks; and after
