@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 
+#include "am/dispatch.h"
 #include "am/owed_memory.h"
 #include "core/base/counter.h"
 
@@ -14,6 +15,7 @@ struct OwedReply {
   OwedReply* next;
   OwedMemory::Chunk* chunk;
   uint64_t bytes;  ///< of memory
+  DoneCount done;  ///< of one that the driver sends from here
   Work work;
   alignas(16) std::byte head[kHeadBytesMax];
 };
@@ -33,8 +35,10 @@ struct OwedReplies {
 
   OwedMemory memory;
   uint64_t bytes;
-  uint64_t occupied;  ///< buckets with creditors
-  uint32_t turn;      ///< the bucket after the one that was served last
+  uint64_t occupied;     ///< buckets with creditors
+  uint32_t turn;         ///< the bucket after the one that was served last
+  uint32_t unsent;       ///< replies that the driver has not taken
+  OwedReply* under_way;  ///< those that it has, and still reads
   Creditor* buckets[kBuckets];
 };
 
@@ -69,6 +73,8 @@ Creditor* find_or_add(OwedReplies& owed, Rank peer) noexcept {
              Creditor{owed.buckets[bucket], piece.chunk, peer, nullptr, nullptr, 0};
 }
 
+bool is_silent(const Work& reply) noexcept { return (reply.flags & kWorkSilent) != 0; }
+
 uint64_t payload_bytes(const Work& reply) noexcept {
   return reply.flags & kWorkLent ? 0 : reply.bytes;
 }
@@ -78,9 +84,10 @@ OwedReply* copy_reply(OwedReplies& owed, const Work& reply) noexcept {
   const uint64_t bytes = sizeof(OwedReply) + payload_bytes(reply);
   const OwedMemory::Piece piece = owed.memory.take(bytes);
   if (piece.memory == nullptr) return nullptr;
-  auto* copy = new (piece.memory) OwedReply{nullptr, piece.chunk, bytes, reply, {}};
+  auto* copy = new (piece.memory) OwedReply{nullptr, piece.chunk, bytes, {}, reply, {}};
   std::memcpy(copy->head, reply.head, reply.head_bytes);
   copy->work.head = copy->head;
+  if (!is_silent(reply)) copy->work.cookie = cookie_of(copy->done);
   if (payload_bytes(reply) != 0) {
     copy->work.local = copy + 1;
     std::memcpy(copy->work.local, reply.local, reply.bytes);
@@ -88,22 +95,32 @@ OwedReply* copy_reply(OwedReplies& owed, const Work& reply) noexcept {
   return copy;
 }
 
-void drop_first(OwedReplies& owed, Creditor& creditor) noexcept {
-  OwedReply* done = creditor.first;
-  creditor.first = done->next;
-  creditor.bytes -= done->bytes;
-  owed.bytes -= done->bytes;
-  owed.memory.give_back(done->chunk);
+void drop(OwedReplies& owed, const OwedReply& reply) noexcept {
+  owed.bytes -= reply.bytes;
+  owed.memory.give_back(reply.chunk);
 }
 
-/// Returns how many replies the driver took.
-uint32_t settle_bucket(Driver& driver, uint32_t lane, OwedReplies& owed, uint32_t bucket) noexcept {
-  uint32_t sent = 0;
+/// False: the driver has no room.
+bool send_first(DriverSlot& slot, uint32_t lane, OwedReplies& owed, Creditor& creditor) noexcept {
+  OwedReply& reply = *creditor.first;
+  if (slot.driver->post(lane, {&reply.work, 1}) == 0) return false;
+  --owed.unsent;
+  creditor.first = reply.next;
+  creditor.bytes -= reply.bytes;
+  if (is_silent(reply.work)) {
+    drop(owed, reply);
+  } else {
+    ++slot.lanes[lane].pending;
+    reply.next = owed.under_way;
+    owed.under_way = &reply;
+  }
+  return true;
+}
+
+void send_all(DriverSlot& slot, uint32_t lane, OwedReplies& owed, uint32_t bucket) noexcept {
   Creditor** place = &owed.buckets[bucket];
   while (Creditor* creditor = *place) {
-    while (creditor->first != nullptr && driver.post(lane, {&creditor->first->work, 1}) == 1) {
-      drop_first(owed, *creditor);
-      ++sent;
+    while (creditor->first != nullptr && send_first(slot, lane, owed, *creditor)) {
     }
     if (creditor->first != nullptr) {
       place = &creditor->next;
@@ -113,7 +130,27 @@ uint32_t settle_bucket(Driver& driver, uint32_t lane, OwedReplies& owed, uint32_
     }
   }
   if (owed.buckets[bucket] == nullptr) owed.occupied &= ~(uint64_t{1} << bucket);
-  return sent;
+}
+
+uint32_t drop_done(OwedReplies& owed) noexcept {
+  uint32_t left = 0;
+  OwedReply** place = &owed.under_way;
+  while (OwedReply* reply = *place) {
+    if (reply->done.load(std::memory_order_acquire) == 0) {
+      place = &reply->next;
+      ++left;
+    } else {
+      *place = reply->next;
+      drop(owed, *reply);
+    }
+  }
+  return left;
+}
+
+void count(DriverLane& lane, OwedReplies& owed) noexcept {
+  const uint32_t left = owed.unsent + drop_done(owed);
+  lane.owed_count.store(left, std::memory_order_relaxed);
+  if (left == 0) owed.memory.release();
 }
 
 bool has_room(const OwedReplies& owed, const Creditor* creditor, const Work& reply) noexcept {
@@ -135,6 +172,7 @@ bool add_reply(OwedReplies& owed, const Work& reply) noexcept {
   creditor->last = copy;
   creditor->bytes += copy->bytes;
   owed.bytes += copy->bytes;
+  ++owed.unsent;
   return true;
 }
 
@@ -144,36 +182,38 @@ bool owes_to(const DriverLane& lane, Rank peer) noexcept {
   return owes(lane) && find(lane.owed, peer) != nullptr;
 }
 
-bool owe_reply(DriverLane& lane, const Work& reply) noexcept {
+bool owes_unsent(const DriverLane& lane) noexcept { return owes(lane) && lane.owed->unsent != 0; }
+
+bool owe_reply(DriverSlot& slot, uint32_t lane, const Work& reply) noexcept {
   check((reply.op == Op::kSend || reply.op == Op::kPutSend) && reply.cls == MessageClass::kReply,
         "only replies are owed");
-  check((reply.flags & kWorkCopied) && (reply.flags & kWorkSilent),
-        "nobody waits for what is owed, and it is copied");
-  if (lane.owed == nullptr) {
-    if (void* memory = map_zeroed(sizeof(OwedReplies))) lane.owed = new (memory) OwedReplies{};
+  check(is_silent(reply) == ((reply.flags & kWorkCopied) != 0),
+        "nobody else waits for what is owed");
+  DriverLane& debtor = slot.lanes[lane];
+  if (debtor.owed == nullptr) {
+    if (void* memory = map_zeroed(sizeof(OwedReplies))) debtor.owed = new (memory) OwedReplies{};
   }
-  if (lane.owed == nullptr || !add_reply(*lane.owed, reply)) {
+  if (debtor.owed == nullptr || !add_reply(*debtor.owed, reply)) {
     ++counters.refusals;
     return false;
   }
-  lane.owed_count.store(lane.owed_count.load(std::memory_order_relaxed) + 1,
-                        std::memory_order_relaxed);
   ++counters.replies;
+  if (!is_silent(reply)) send_all(slot, lane, *debtor.owed, bucket_of(reply.peer));
+  count(debtor, *debtor.owed);
   return true;
 }
 
-uint32_t settle_owed(DriverSlot& slot, uint32_t lane) noexcept {
+void settle_owed(DriverSlot& slot, uint32_t lane) noexcept {
   DriverLane& debtor = slot.lanes[lane];
-  if (!owes(debtor)) return 0;
+  if (!owes(debtor)) return;
   OwedReplies& owed = *debtor.owed;
-  const uint64_t after = owed.occupied & ~uint64_t{0} << owed.turn;
-  const auto bucket = static_cast<uint32_t>(std::countr_zero(after != 0 ? after : owed.occupied));
-  owed.turn = (bucket + 1) % OwedReplies::kBuckets;
-  const uint32_t sent = settle_bucket(*slot.driver, lane, owed, bucket);
-  const uint32_t left = debtor.owed_count.load(std::memory_order_relaxed) - sent;
-  debtor.owed_count.store(left, std::memory_order_relaxed);
-  if (left == 0) owed.memory.release();
-  return sent;
+  if (owed.occupied != 0) {
+    const uint64_t after = owed.occupied & ~uint64_t{0} << owed.turn;
+    const auto bucket = static_cast<uint32_t>(std::countr_zero(after != 0 ? after : owed.occupied));
+    owed.turn = (bucket + 1) % OwedReplies::kBuckets;
+    send_all(slot, lane, owed, bucket);
+  }
+  count(debtor, owed);
 }
 
 void report_owed(StatSink& sink) noexcept {

@@ -26,14 +26,18 @@ inline bool owes(const DriverLane& lane) noexcept {
 }
 bool owes_to(const DriverLane& lane, Rank peer) noexcept;
 
-/// Copies a reply, which the driver copies, too (kWorkCopied, kWorkSilent); of a lent payload the
-/// memory stays lent. False: there is no room.
-bool owe_reply(DriverLane& lane, const Work& reply) noexcept;
+/// Some of it no driver has taken yet.
+bool owes_unsent(const DriverLane& lane) noexcept;
 
-/// Offers what is owed to some of the peers, in turn. Returns how many replies the driver took.
-uint32_t settle_owed(DriverSlot& slot, uint32_t lane) noexcept;
+/// Copies a reply, which the driver copies, too (kWorkCopied, kWorkSilent), or whose end nobody but
+/// this waits for (neither): that is sent from the copy, at once if there is room. A lent payload
+/// stays lent. False: there is no memory for it.
+bool owe_reply(DriverSlot& slot, uint32_t lane, const Work& reply) noexcept;
 
-/// Of this process: replies that were owed, and the most memory that those of one lane took.
+/// Offers what is owed to some of the peers, in turn.
+void settle_owed(DriverSlot& slot, uint32_t lane) noexcept;
+
+/// Of this process: replies that were owed, and how often there was no memory for one.
 void report_owed(StatSink& sink) noexcept;
 
 }  // namespace pinwire

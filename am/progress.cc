@@ -124,7 +124,7 @@ constexpr uint32_t kPollsBeforeOwing = 128;
 bool leave_owed(const Route& route, uint32_t lane, const Work& work) noexcept {
   constexpr uint8_t kFlags = kWorkCopied | kWorkSilent;
   if ((work.flags & kFlags) != kFlags || work.op == Op::kPut) return false;
-  return owe_reply(engine.drivers[route.driver_index].lanes[lane], work);
+  return owe_reply(engine.drivers[route.driver_index], lane, work);
 }
 
 constexpr uint32_t kSpinsBeforeBlock = 1000;

@@ -7,6 +7,7 @@
 #include "am/handler_watch.h"
 #include "am/on_demand.h"
 #include "am/outgoing.h"
+#include "am/owed.h"
 #include "am/stripe.h"
 #include "core/base/log.h"
 #include "segment/kinds/device_memory.h"
@@ -157,6 +158,10 @@ Sent send_long(const pinwire_token* token, Target to, const AmCall& call, const 
   if (is_left || caps.copies(bytes, waits && !is_counted)) {
     return sent_whole(post(token, route, work, patience));
   }
+  const bool is_long = token != nullptr && !caps.hw_rdma;  // too long to be copied by the driver
+  work.flags = 0;
+  if (is_long && owe_reply(engine.drivers[route.driver_index], token->lane, work))
+    return Sent::kAll;
   work.local_key = local_key;
   work.flags = waits ? 0 : kWorkSilent;
   DoneCount done{0};

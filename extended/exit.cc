@@ -56,7 +56,7 @@ bool drain_all() noexcept {
       }
       drain_lane(d, lane, RecvFilter::kAll, DiscardSink{});
       settle_owed(slot, lane);
-      is_drained = is_drained && slot.driver->drained(lane) && !owes(slot.lanes[lane]);
+      is_drained = is_drained && slot.driver->drained(lane) && !owes_unsent(slot.lanes[lane]);
       slot.lanes[lane].unlock();
     }
   }

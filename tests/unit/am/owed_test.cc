@@ -27,14 +27,13 @@ class Peers final : public test::IdleDriver {
   std::map<Rank, uint32_t> room;
   std::map<Rank, std::vector<Sent>> sent;
   uint32_t polls = 0, room_comes_at = ~0u;  ///< the poll that makes room for kBusy
-  bool has_rdma = false;
+  std::vector<uint64_t> finished;           ///< cookies that done() is to tell
 
   Caps caps() const noexcept override {
     return {.send_bytes_max = 10'000 + kHeadBytesMax,
             .put_bytes_max = 1 << 20,
             .eager_bytes_max = 1000,
             .copied_bytes_max = kCopiedMax,
-            .hw_rdma = has_rdma,
             .concurrent_idle = true};
   }
   uint32_t post(uint32_t, std::span<const Work> works) noexcept override {
@@ -51,12 +50,18 @@ class Peers final : public test::IdleDriver {
     if (++polls == room_comes_at) room[kBusy] = ~0u;
     return 0;
   }
+  uint32_t done(uint32_t, std::span<Done> out) noexcept override {
+    if (finished.empty()) return 0;
+    out[0] = {finished.back(), WorkStatus::kOk};
+    finished.pop_back();
+    return 1;
+  }
 };
 
 class Owed : public testing::Test {
  protected:
   void SetUp() override {
-    use_caps();
+    engine.drivers[0].caps = driver.caps();
     engine.drivers[0].driver = &driver;
     engine.driver_count = 1;
     engine.rank_count = kRanks;
@@ -78,11 +83,10 @@ class Owed : public testing::Test {
     engine.rank_count = 1;
     engine.routes = nullptr;
   }
-  void use_caps() { engine.drivers[0].caps = driver.caps(); }
   /// Each bucket in its turn.
   void poll_often() {
     this_thread.in_handler = false;
-    for (int i = 0; i < 2; ++i) EXPECT_EQ(poll(), 0u);
+    for (int i = 0; i < 2; ++i) poll();
     this_thread.in_handler = true;
   }
   void reply(Rank peer, int32_t number, size_t bytes = 0) {
@@ -207,6 +211,29 @@ TEST_F(Owed, LongRepliesAreCopiedWhereTheTargetsCpuTakesThem) {
     EXPECT_EQ(sent.payload, std::vector<std::byte>(bytes, std::byte{7}));
     driver.sent.clear();
   }
+}
+
+TEST_F(Owed, LongerOnesLeaveFromTheCopyWhichStaysUntilTheyAreDone) {
+  constexpr size_t kLongBytes = kCopiedMax + 1;
+  const std::vector<std::byte> payload(kLongBytes, std::byte{7});
+  EXPECT_TRUE(reply_long_of(kAttentive, kLongBytes));
+  EXPECT_TRUE(reply_long_of(kBusy, kLongBytes));
+  EXPECT_EQ(driver.polls, 0u) << "it waits for nobody";
+  ASSERT_EQ(driver.sent[kAttentive].size(), 1u) << "what has room goes at once";
+  EXPECT_TRUE(owes_unsent(engine.drivers[0].lanes[0]));
+  driver.room[kBusy] = 1;
+  poll_often();
+  ASSERT_EQ(driver.sent[kBusy].size(), 1u);
+  EXPECT_FALSE(owes_unsent(engine.drivers[0].lanes[0]));
+  for (const Rank peer : {kAttentive, kBusy}) {
+    const Work& work = driver.sent[peer][0].work;
+    EXPECT_EQ(work.flags, 0);
+    EXPECT_TRUE(owes(engine.drivers[0].lanes[0])) << "the driver reads it";
+    EXPECT_EQ(std::memcmp(work.local, payload.data(), kLongBytes), 0);
+    driver.finished.push_back(work.cookie);
+    poll_often();
+  }
+  EXPECT_FALSE(owes(engine.drivers[0].lanes[0]));
 }
 
 TEST_F(Owed, OneThatIsDoneAtOnceOrNotAtAllIsNotOwed) {
