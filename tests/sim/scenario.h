@@ -116,9 +116,7 @@ struct Scenario {
 };
 
 std::span<const std::string_view> scenario_names();
-/// The item of issue 19 without which nicfw fails this scenario; 0: CI runs it.
-uint32_t scenario_waits_for(std::string_view name);
-/// `name` "any" draws one of those that CI runs. An unknown name gives ranks == 0.
+/// `name` "any" draws one of them by their weights. An unknown name gives ranks == 0.
 Scenario make_scenario(std::string_view name, uint64_t seed);
 
 }  // namespace pinwire::sim
