@@ -47,5 +47,16 @@ TEST(AmOracle, CatchesRequestsThatWaitWhileTheirRankPolls) {
   }
 }
 
+/// A completion that never comes: its message's handler may have run, but the call waits on.
+TEST(AmOracle, CatchesCallsThatDoNotReturn) {
+  uint32_t calls = 0;
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    const Outcome outcome = run_with(Break::kDropDone, seed);
+    EXPECT_EQ(outcome.good, !outcome.broken) << "seed " << seed;
+    calls += outcome.sentence.find("the call of a") != std::string::npos;
+  }
+  EXPECT_GE(calls, 3u);
+}
+
 }  // namespace
 }  // namespace pinwire::sim

@@ -149,7 +149,7 @@ void AmWorld::pause(Rank rank, bool moved) {
   Node& node = *nodes_[rank];
   if (over_) return;
   const bool slow = rank < scenario_.slow_ranks;
-  const uint64_t base_ns = scenario_.poll_ns * (slow ? 100 : 1);
+  const uint64_t base_ns = scenario_.poll_ns * (slow ? kSlowPollFactor : 1);
   const bool at_rest = schedule_.now() > last_progress_ns_ + 20'000'000;
   const uint64_t idle_ns = std::max(base_ns, at_rest ? kIdleNsMax : scenario_.poll_idle_ns_max);
   node.absent = slow;

@@ -59,7 +59,7 @@ class Incast final : public EventTarget {
     for (Rank rank = 0; rank <= senders; ++rank) poll_at(rank, schedule_.now() + rank % kPollNs);
   }
 
-  /// Until all NICs are at rest.
+  /// Runs until all NICs are at rest, or for as long as a job would wait.
   void run() {
     const uint64_t start_ns = schedule_.now();
     while (!at_rest_ && !verdict_.failed() && schedule_.now() < start_ns + kPatienceNs) {

@@ -13,9 +13,10 @@ struct Outcome {
   bool good;
   bool broken;
   std::string sentence;
+  uint64_t still_ns;  ///< since anything moved
 };
 
-Outcome run_with(Break what, uint64_t seed) {
+Scenario scenario_for(Break what, uint64_t seed) {
   Scenario scenario = make_scenario("calm", seed);
   scenario.ranks = 3;
   scenario.lanes = 1;  // an ideal driver has no more
@@ -29,6 +30,10 @@ Outcome run_with(Break what, uint64_t seed) {
   scenario.abandon = 1;
   scenario.lend = 0.2;
   scenario.fence = 0.3;
+  return scenario;
+}
+
+Outcome run_with(const Scenario& scenario, Break what, uint64_t seed) {
   std::unique_ptr<IdealNetwork> network;
   BrokenDriver* suspect = nullptr;
   World world(scenario, [&](World& w, Rank rank) -> std::unique_ptr<Driver> {
@@ -40,7 +45,12 @@ Outcome run_with(Break what, uint64_t seed) {
     return broken;
   });
   const bool good = world.run();
-  return {good, suspect->broken(), world.sentence()};
+  const uint64_t still_ns = world.clock().now() - world.cluster().last_progress_ns;
+  return {good, suspect->broken(), world.sentence(), still_ns};
+}
+
+Outcome run_with(Break what, uint64_t seed) {
+  return run_with(scenario_for(what, seed), what, seed);
 }
 
 /// What the sentence about a broken promise must say where another check might catch it by chance.
@@ -88,6 +98,21 @@ TEST_P(OracleCatches, ABrokenPromise) {
                           GetParam() == Break::kEarlyDone || GetParam() == Break::kAlterGet ||
                           GetParam() == Break::kChangeHeld || GetParam() == Break::kPassFence;
   EXPECT_GE(caught, repairable ? 3u : 10u);
+}
+
+/// World::check_alive() sees only that nothing moves at all. A client that is stuck while others go
+/// on is found by the deadlines: whatever an unfinished client waits for has one.
+TEST(Oracle, FindsAClientThatIsStuckWhileOthersGoOn) {
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    Scenario scenario = scenario_for(Break::kDropDone, seed);
+    scenario.operations = 100'000;
+    scenario.poll_ns = 20'000;
+    const Outcome outcome = run_with(scenario, Break::kDropDone, seed);
+    EXPECT_FALSE(outcome.good) << "seed " << seed;
+    EXPECT_NE(outcome.sentence.find("an operation of rank 1"), std::string::npos)
+        << "seed " << seed << ": " << outcome.sentence;
+    EXPECT_LT(outcome.still_ns, 1'000'000u) << "seed " << seed << ": the others had ended";
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(

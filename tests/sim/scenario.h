@@ -45,6 +45,8 @@ struct Mix {
 
 enum class Crime : uint8_t { kNone, kRemoteAccess, kUnreachable };
 
+inline constexpr uint64_t kSlowPollFactor = 100;
+
 struct Scenario {
   std::string_view name;
   uint64_t seed = 0;
@@ -86,7 +88,7 @@ struct Scenario {
   Mix mix;
   uint64_t poll_ns = 400;
   uint64_t poll_idle_ns_max = 50'000;
-  uint32_t slow_ranks = 0;  ///< the first ones poll 100 times more rarely
+  uint32_t slow_ranks = 0;  ///< the first ones poll kSlowPollFactor times more rarely
   double stall = 0;         ///< chance that a poll is followed by a long absence
   uint64_t stall_ns_max = 3'000'000;
   uint32_t recv_burst = 16;
@@ -114,9 +116,7 @@ struct Scenario {
 };
 
 std::span<const std::string_view> scenario_names();
-/// The item of issue 19 without which nicfw fails this scenario; 0: CI runs it.
-uint32_t scenario_waits_for(std::string_view name);
-/// `name` "any" draws one of those that CI runs. An unknown name gives ranks == 0.
+/// `name` "any" draws one of them by their weights. An unknown name gives ranks == 0.
 Scenario make_scenario(std::string_view name, uint64_t seed);
 
 }  // namespace pinwire::sim

@@ -260,7 +260,7 @@ void World::poll_at(Rank rank, uint64_t time_ns) {
 uint64_t World::pause(Rank rank, bool moved) {
   Pace& pace = paces_[rank];
   const bool slow = rank < scenario_.slow_ranks;
-  const uint64_t base_ns = scenario_.poll_ns * (slow ? 100 : 1);
+  const uint64_t base_ns = scenario_.poll_ns * (slow ? kSlowPollFactor : 1);
   if (random_.chance(scenario_.stall)) {
     pace.absent = true;
     return 1 + random_.below(scenario_.stall_ns_max);
