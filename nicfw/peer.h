@@ -82,6 +82,7 @@ struct alignas(32) Peer {
   uint16_t first_credit = 1;       ///< that the peer gives to a rank that is not sending
   uint8_t credit_asks = 0;         ///< in a row
   uint8_t half_answered = 0;       ///< pairs of which the short probe alone was answered
+  uint8_t congested_pairs = 0;     ///< likewise, while short frames were lost
   uint8_t unanswered = 0;          ///< pairs of probes since the last answer, saturating
   bool is_probing : 1 = false;     ///< a pair of probes is under way
   bool in_probe_ring : 1 = false;  ///< in the lane's ring of paths that are probed
