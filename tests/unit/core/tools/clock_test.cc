@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include <algorithm>
@@ -56,6 +57,27 @@ TEST(Clock, SleepsAtLeastThatLong) {
   const uint64_t before = monotonic_ns();
   EXPECT_EQ(gasnett_nsleep(3'000'000), 0);
   EXPECT_GE(monotonic_ns() - before, 3'000'000u);
+}
+
+/// How often this process has given its core away to wait.
+long waits() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_nvcsw;
+}
+
+void convert_first() {
+  gasnett_nsleep(2'000'000);
+  const long before = waits();
+  gasnett_ticks_to_ns(1);
+  std::exit(waits() == before ? 0 : 1);
+}
+
+/// The length of the tick was once measured by ten sleeps of a millisecond, in the midst of
+/// whatever the client timed. In a process of its own: it is measured once.
+TEST(ClockDeathTest, FirstConversionDoesNotWait) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(convert_first(), testing::ExitedWithCode(0), "");
 }
 
 #if defined(__x86_64__)
