@@ -153,7 +153,7 @@ uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
   posted_ = false;
   posts_before_poll_ = posts_since_poll_;
   posts_since_poll_ = 0;
-  port_busy_ = false;
+  port_busy_ = has_sent_ = holds_frames_ = false;
   is_polling_ = true;
   const uint32_t received = receive_bursts();
   run_timers();
@@ -161,6 +161,7 @@ uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
   if (attention_head_ != attention_tail_) serve_attention();
   flush();
   is_polling_ = false;
+  waits_for_peers_ = received == 0 && !has_sent_ && !holds_frames_ && !port_busy_;
   uint32_t count = deliver(reply_queue_, out);
   if (filter == RecvFilter::kAll) count += deliver(request_queue_, out.subspan(count));
   left_arrivals_ = out.empty() && has_arrivals();
@@ -187,10 +188,15 @@ bool Lane::nothing_waits() const noexcept {
   return attention_head_ == attention_tail_ && !has_arrivals() && !can_feed();
 }
 
-/// Sleeping is safe only when nothing but an arriving frame, or a timer, can make progress.
+/// Sleeping is safe only when nothing but an arriving frame, or a timer, can make progress: also
+/// while frames wait until peers, which may compute, acknowledge others.
 Armed Lane::arm() noexcept {
-  if (!nothing_waits() || nic_.port.arm(index_) == PortArmed::kBusy) return Armed::kBusy;
-  return active_count_ == 0 && probing_.empty() ? Armed::kArmed : Armed::kTimed;
+  const bool has_work = attention_head_ != attention_tail_;
+  if (has_work && (!waits_for_peers_ || posted_)) return Armed::kBusy;
+  if (has_arrivals() || can_feed() || nic_.port.arm(index_) == PortArmed::kBusy)
+    return Armed::kBusy;
+  const bool has_timers = has_work || active_count_ != 0 || !probing_.empty();
+  return has_timers ? Armed::kTimed : Armed::kArmed;
 }
 
 void Lane::close() noexcept {

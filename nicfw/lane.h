@@ -323,6 +323,7 @@ class Lane {
   void take_probe(Peer& peer, const FrameHeader& header) noexcept;
   void take_probe_answer(Peer& peer, uint32_t bytes) noexcept;
   void note_loss(Peer& peer, const SendSlot& slot) noexcept;
+  void dispel_doubts(Peer& peer, const SendSlot& slot) noexcept;
   bool is_congested(const Peer& peer) const noexcept;
   void take_half_answer(Peer& peer) noexcept;
   void run_probes() noexcept;
@@ -467,6 +468,10 @@ class Lane {
   bool timers_skipped_ = false;
   bool copying_ =
       false;  ///< a copied put is being cut: all of it, whatever the congestion window says
+  bool has_sent_ = false;      ///< in this poll
+  bool holds_frames_ = false;  ///< what the port, or a time, holds back
+  bool waits_for_peers_ =
+      false;  ///< the last poll did nothing, and what is left wants peers to poll
   bool rx_more_ = false;
   uint32_t full_bursts_ = 0;
   uint32_t turn_left_ = kNoTurn;  ///< long frames that the flow in its turn may still build

@@ -124,10 +124,16 @@ bool Lane::is_one_frame(const Peer& peer, const Work& work) noexcept {
          (work.op == Op::kPut || message_fits(peer.path_bytes, work, work.bytes));
 }
 
-/// False: the windows do not allow all of it, and it is cut.
+/// False: the windows do not allow all of it, and it is cut. Its first frames travel while the rest
+/// is copied.
 bool Lane::build_whole(Peer& peer, Flow flow, Operation& op, Index index) noexcept {
+  constexpr uint32_t kFramesAtOnce = 4;
+  const SendFlow& send = peer.send[static_cast<size_t>(flow)];
   while (!op.all_built) {
     if (build_next(peer, flow, op, index) != Built::kSome) return false;
+    if (send.next - send.unsent < kFramesAtOnce) continue;
+    transmit(peer, flow);
+    flush();
   }
   return true;
 }

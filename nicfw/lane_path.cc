@@ -102,6 +102,11 @@ void Lane::note_loss(Peer& peer, const SendSlot& slot) noexcept {
   peer.short_lost_us = static_cast<uint32_t>(now_ns_ / 1'000);
 }
 
+/// A long frame has arrived: whatever became of probes, the path carries such.
+[[gnu::cold, gnu::noinline]] void Lane::dispel_doubts(Peer& peer, const SendSlot& slot) noexcept {
+  if (slot.frame_bytes() > nic_.config.path_bytes && !is_narrow(peer)) peer.half_answered = 0;
+}
+
 bool Lane::is_congested(const Peer& peer) const noexcept {
   const uint32_t since_us = static_cast<uint32_t>(now_ns_ / 1'000) - peer.short_lost_us;
   return peer.short_lost_us != 0 && since_us < kCongestedUs;
