@@ -44,7 +44,7 @@ class NicLateAck : public testing::Test {
     for (const auto& frame : frames)
       ASSERT_TRUE(group_.port(1).inject(frame.data(), static_cast<uint32_t>(frame.size())));
   }
-  /// Rank 0 polls until so many more timeouts have passed; how long that took.
+  /// Rank 0 polls until one more timeout has passed; how long that took.
   uint64_t wait_for_timeout() {
     const uint64_t before = group_.stat(0, "timeouts");
     uint64_t waited_ns = 0;

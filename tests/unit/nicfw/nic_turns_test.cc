@@ -186,6 +186,21 @@ TEST_F(SlowPortTurns, ASmallPutOvertakesACopiedOneThatIsBuilt) {
   EXPECT_EQ(group_.dones(0).size(), 3u);
 }
 
+/// A client that always has a copied put under way always has frames that wait for the port.
+TEST_F(SlowPortTurns, ALongPutGoesOnBetweenCopiedOnes) {
+  constexpr size_t kElsewhere = kLongBytes / 2, kBytes = 64 * 1024;
+  Work behind = put(kBytes);
+  behind.local = source_.data() + kElsewhere;
+  behind.remote += kElsewhere;
+  ASSERT_TRUE(group_.post(0, copied_put()));
+  ASSERT_TRUE(group_.post(0, behind));
+  for (int i = 0; i < 20'000 && !has_come(kElsewhere, kBytes); ++i) {
+    rest(1);
+    if (!group_.dones(0).empty()) ASSERT_TRUE(group_.post(0, copied_put()));
+  }
+  EXPECT_TRUE(has_come(kElsewhere, kBytes));
+}
+
 /// post() has no clock: what it sent after a pause gets its timeout from the next poll on, whatever
 /// it has overtaken.
 TEST_F(SlowPortTurns, WhatHasOvertakenGetsItsTimeoutFromTheNextPollOn) {
