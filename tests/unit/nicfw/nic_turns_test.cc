@@ -196,7 +196,8 @@ TEST_F(SlowPortTurns, ALongPutGoesOnBetweenCopiedOnes) {
   ASSERT_TRUE(group_.post(0, behind));
   for (int i = 0; i < 20'000 && !has_come(kElsewhere, kBytes); ++i) {
     rest(1);
-    if (!group_.dones(0).empty()) ASSERT_TRUE(group_.post(0, copied_put()));
+    if (group_.dones(0).empty()) continue;
+    ASSERT_TRUE(group_.post(0, copied_put()));
   }
   EXPECT_TRUE(has_come(kElsewhere, kBytes));
 }
