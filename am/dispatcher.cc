@@ -272,9 +272,9 @@ class Dispatcher {
   static Armed arm_all() noexcept {
     bool is_busy = false, is_timed = false;
     const bool all = for_each_free_lane([&](DriverSlot& slot, uint32_t lane) {
-      const Armed armed = slot.driver->arm(lane);
+      const Armed armed = arm_lane(slot, lane);
       is_busy = is_busy || armed == Armed::kBusy;
-      is_timed = is_timed || armed == Armed::kTimed || owes(slot.lanes[lane]);
+      is_timed = is_timed || armed == Armed::kTimed;
     });
     if (is_busy) call_sleepers();  // this thread may have taken their event
     return is_busy || !all ? Armed::kBusy : is_timed ? Armed::kTimed : Armed::kArmed;

@@ -63,8 +63,7 @@ Creditor* find(const OwedReplies* owed, Rank peer) noexcept {
 }
 
 /// nullptr: no memory.
-Creditor* find_or_add(OwedReplies& owed, Rank peer) noexcept {
-  if (Creditor* known = find(&owed, peer)) return known;
+Creditor* add_creditor(OwedReplies& owed, Rank peer) noexcept {
   const OwedMemory::Piece piece = owed.memory.take(sizeof(Creditor));
   if (piece.memory == nullptr) return nullptr;
   const uint32_t bucket = bucket_of(peer);
@@ -78,10 +77,13 @@ bool is_silent(const Work& reply) noexcept { return (reply.flags & kWorkSilent) 
 uint64_t payload_bytes(const Work& reply) noexcept {
   return reply.flags & kWorkLent ? 0 : reply.bytes;
 }
+uint64_t memory_bytes(const Work& reply) noexcept {
+  return sizeof(OwedReply) + payload_bytes(reply);
+}
 
 /// nullptr: no memory.
 OwedReply* copy_reply(OwedReplies& owed, const Work& reply) noexcept {
-  const uint64_t bytes = sizeof(OwedReply) + payload_bytes(reply);
+  const uint64_t bytes = memory_bytes(reply);
   const OwedMemory::Piece piece = owed.memory.take(bytes);
   if (piece.memory == nullptr) return nullptr;
   auto* copy = new (piece.memory) OwedReply{nullptr, piece.chunk, bytes, {}, reply, {}};
@@ -132,6 +134,7 @@ void send_all(DriverSlot& slot, uint32_t lane, OwedReplies& owed, uint32_t bucke
   if (owed.buckets[bucket] == nullptr) owed.occupied &= ~(uint64_t{1} << bucket);
 }
 
+/// Returns how many are left.
 uint32_t drop_done(OwedReplies& owed) noexcept {
   uint32_t left = 0;
   OwedReply** place = &owed.under_way;
@@ -147,23 +150,24 @@ uint32_t drop_done(OwedReplies& owed) noexcept {
   return left;
 }
 
-void count(DriverLane& lane, OwedReplies& owed) noexcept {
+void forget_done(DriverLane& lane, OwedReplies& owed) noexcept {
   const uint32_t left = owed.unsent + drop_done(owed);
   lane.owed_count.store(left, std::memory_order_relaxed);
   if (left == 0) owed.memory.release();
 }
 
 bool has_room(const OwedReplies& owed, const Creditor* creditor, const Work& reply) noexcept {
-  const uint64_t bytes = sizeof(OwedReply) + payload_bytes(reply);
+  const uint64_t bytes = memory_bytes(reply);
   return owed.bytes + bytes <= kLaneBytesMax &&
          (creditor != nullptr ? creditor->bytes : 0) + bytes <= kPeerBytesMax;
 }
 
 bool add_reply(OwedReplies& owed, const Work& reply) noexcept {
-  if (!has_room(owed, find(&owed, reply.peer), reply)) return false;
+  Creditor* creditor = find(&owed, reply.peer);
+  if (!has_room(owed, creditor, reply)) return false;
   OwedReply* copy = copy_reply(owed, reply);
   if (copy == nullptr) return false;
-  Creditor* creditor = find_or_add(owed, reply.peer);
+  if (creditor == nullptr) creditor = add_creditor(owed, reply.peer);
   if (creditor == nullptr) {
     owed.memory.give_back(copy->chunk);
     return false;
@@ -199,7 +203,7 @@ bool owe_reply(DriverSlot& slot, uint32_t lane, const Work& reply) noexcept {
   }
   ++counters.replies;
   if (!is_silent(reply)) send_all(slot, lane, *debtor.owed, bucket_of(reply.peer));
-  count(debtor, *debtor.owed);
+  forget_done(debtor, *debtor.owed);
   return true;
 }
 
@@ -213,7 +217,7 @@ void settle_owed(DriverSlot& slot, uint32_t lane) noexcept {
     owed.turn = (bucket + 1) % OwedReplies::kBuckets;
     send_all(slot, lane, owed, bucket);
   }
-  count(debtor, owed);
+  forget_done(debtor, owed);
 }
 
 void report_owed(StatSink& sink) noexcept {

@@ -2,9 +2,9 @@
 // and returns, and later polls send it. So a peer that takes nothing, because it computes or is
 // stopped, holds up nobody but those who wait for it, over any driver; nicfw/lane.h, point 7.
 //
-// What a lane owes is bounded, for each peer and in all: beyond that a handler does wait, for as
-// long as it takes. A peer that computes cannot make it owe more than the requests that were under
-// way, which the driver bounds.
+// What a lane owes is bounded, for each peer and in all. A handler whose reply exceeds the bound
+// waits for as long as it takes. A peer that computes cannot make the lane owe more than the
+// answers to its requests that were under way, and the driver bounds those.
 //
 // Replies to a peer leave in the order in which handlers sent them, and none overtakes those that
 // are owed to the same peer: a fenced one stays behind what it is fenced from (kWorkFenced).
@@ -24,6 +24,11 @@ namespace pinwire {
 inline bool owes(const DriverLane& lane) noexcept {
   return lane.owed_count.load(std::memory_order_relaxed) != 0;
 }
+/// As Driver::arm(): a lane that owes is polled again soon, as peers take replies without a word.
+inline Armed arm_lane(DriverSlot& slot, uint32_t lane) noexcept {
+  const Armed armed = slot.driver->arm(lane);
+  return armed == Armed::kArmed && owes(slot.lanes[lane]) ? Armed::kTimed : armed;
+}
 bool owes_to(const DriverLane& lane, Rank peer) noexcept;
 
 /// Some of it no driver has taken yet.
@@ -37,7 +42,7 @@ bool owe_reply(DriverSlot& slot, uint32_t lane, const Work& reply) noexcept;
 /// Offers what is owed to some of the peers, in turn.
 void settle_owed(DriverSlot& slot, uint32_t lane) noexcept;
 
-/// Of this process: replies that were owed, and how often there was no memory for one.
+/// Tells how many replies this process has owed, and how often there was no memory for one.
 void report_owed(StatSink& sink) noexcept;
 
 }  // namespace pinwire

@@ -248,7 +248,7 @@ void post_in_handler(uint32_t lane, const Route& route, const Work& work) noexce
   const DriverLane& held = engine.drivers[route.driver_index].lanes[lane];
   uint32_t empty_polls = 0;
   for (uint32_t polls = 0;; ++polls) {
-    // What overtook the replies that are owed to this peer might be fenced from them.
+    // This reply may be fenced from those that are owed to its peer, so it must not overtake them.
     const bool is_behind = owes_to(held, work.peer);
     if (!is_behind && engine.offer(route.driver_index, lane, work)) return;
     if ((is_behind || polls >= kPollsBeforeOwing) && leave_owed(route, lane, work)) return;

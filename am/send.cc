@@ -154,16 +154,16 @@ Sent send_long(const pinwire_token* token, Target to, const AmCall& call, const 
   const bool waits = !is_async || !stays;
   const bool is_counted = waits && local != nullptr;
   // A target that computes does not take what its CPU has to: a handler does not wait for that.
-  const bool is_left = token != nullptr && !caps.hw_rdma && bytes <= caps.copied_bytes_max;
+  const bool may_wait = token == nullptr || caps.hw_rdma;
+  const bool is_left = !may_wait && bytes <= caps.copied_bytes_max;
   if (is_left || caps.copies(bytes, waits && !is_counted)) {
     return sent_whole(post(token, route, work, patience));
   }
-  const bool is_long = token != nullptr && !caps.hw_rdma;  // too long to be copied by the driver
-  work.flags = 0;
-  if (is_long && owe_reply(engine.drivers[route.driver_index], token->lane, work))
-    return Sent::kAll;
-  work.local_key = local_key;
   work.flags = waits ? 0 : kWorkSilent;
+  if (!may_wait && owe_reply(engine.drivers[route.driver_index], token->lane, work)) {
+    return Sent::kAll;
+  }
+  work.local_key = local_key;
   DoneCount done{0};
   work.cookie = cookie_of(is_counted ? *local : done);
   if (!post(token, route, work, patience)) return Sent::kNothing;

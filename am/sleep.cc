@@ -64,10 +64,10 @@ class Bed {
           is_nap_ = true;
           continue;
         }
-        const Armed armed = slot.driver->arm(lane);
+        const Armed armed = arm_lane(slot, lane);
         slot.lanes[lane].unlock();
         if (armed == Armed::kBusy) return false;
-        is_nap_ = is_nap_ || armed == Armed::kTimed || owes(slot.lanes[lane]);
+        is_nap_ = is_nap_ || armed == Armed::kTimed;
         fds_[count_++] = {slot.driver->event_fd(lane), POLLIN, 0};
       }
     }

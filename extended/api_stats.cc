@@ -3,9 +3,7 @@
 #include <deque>
 #include <string>
 
-#include "am/dispatcher.h"
-#include "am/owed.h"
-#include "am/sleep.h"
+#include "am/reports.h"
 #include "core/api_types.h"
 #include "core/engine/engine.h"
 #include "extended/job.h"
@@ -52,12 +50,10 @@ size_t pinwire_stats(pinwire_stat_t* out, size_t room) {
     driver.stats(sink);
     if (demands[d] != nullptr) demands[d]->stats(sink);
   }
-  Collect dispatch("dispatch", out, room, count);
-  report_dispatch(dispatch);
-  Collect waits("waits", out, room, count);
-  report_waits(waits);
-  Collect replies("replies", out, room, count);
-  report_owed(replies);
+  for (const Report& report : kReports) {
+    Collect sink(report.name, out, room, count);
+    report.tell(sink);
+  }
   return count;
 }
 

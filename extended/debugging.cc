@@ -2,9 +2,7 @@
 
 #include <utility>
 
-#include "am/dispatcher.h"
-#include "am/owed.h"
-#include "am/sleep.h"
+#include "am/reports.h"
 #include "core/base/log.h"
 #include "core/debug/backtrace.h"
 #include "core/debug/error_policy.h"
@@ -90,12 +88,10 @@ void report_counters() noexcept {
     engine.drivers[d].driver->stats(sink);
     if (demands[d] != nullptr) demands[d]->stats(sink);
   }
-  TraceCounters dispatch("dispatch");
-  report_dispatch(dispatch);
-  TraceCounters waits("waits");
-  report_waits(waits);
-  TraceCounters replies("replies");
-  report_owed(replies);
+  for (const Report& report : kReports) {
+    TraceCounters sink(report.name);
+    report.tell(sink);
+  }
 }
 
 }  // namespace pinwire

@@ -468,10 +468,9 @@ class Lane {
   bool timers_skipped_ = false;
   bool copying_ =
       false;  ///< a copied put is being cut: all of it, whatever the congestion window says
-  bool has_sent_ = false;      ///< in this poll
-  bool holds_frames_ = false;  ///< what the port, or a time, holds back
-  bool waits_for_peers_ =
-      false;  ///< the last poll did nothing, and what is left wants peers to poll
+  bool has_sent_ = false;         ///< in this poll
+  bool holds_frames_ = false;     ///< the port, or a time, holds some back
+  bool waits_for_peers_ = false;  ///< the last poll did nothing, and peers must poll first
   bool rx_more_ = false;
   uint32_t full_bursts_ = 0;
   uint32_t turn_left_ = kNoTurn;  ///< long frames that the flow in its turn may still build

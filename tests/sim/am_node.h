@@ -53,7 +53,8 @@ struct AmWorld::Node {
   bool absent = false;
   uint32_t absences_left = 0;
   bool sent_all = false;
-  // What is under construction; not on the fiber's stack, which a world that fails abandons.
+  // The payloads of messages under construction. They are not on the fiber's stack, because a world
+  // that fails abandons that, and what it held would leak.
   std::vector<std::byte> request_source, reply_source;
   /// Sources of LongAsync: the library's until the handler has run.
   struct Lent {

@@ -8,6 +8,7 @@
 #include "am/handlers.h"
 #include "am/progress.h"
 #include "am_node.h"
+#include "nics.h"
 
 namespace pinwire::sim {
 namespace {
@@ -64,9 +65,7 @@ void add_all_handlers(std::index_sequence<Argc...>) {
 }  // namespace
 
 std::unique_ptr<Driver> AmWorld::nic(AmWorld& world, Rank rank) {
-  NicConfig config = world.scenario().nic;
-  config.seed += rank;
-  return make_nic(world.fabric().port(rank), world.clock(), config);
+  return make_nic(world.fabric().port(rank), world.clock(), config_of(world.scenario(), rank));
 }
 
 AmWorld::AmWorld(const Scenario& scenario, DriverMaker maker, bool trace)

@@ -1,5 +1,5 @@
-// What deadlines excuse: ranks that compute excuse what needs them, for as long as they compute and
-// what they missed takes to recover; nothing excuses what others owe each other.
+// A rank that computes excuses the operations that need it, for as long as it computes and until
+// they have recovered from that. Nothing excuses what other ranks owe each other.
 #include "deadlines.h"
 
 #include <gtest/gtest.h>

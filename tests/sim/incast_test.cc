@@ -224,7 +224,7 @@ TEST_P(IncastOfMany, BringsEachMessageOnceAndDeclaresNobodyDead) {
 INSTANTIATE_TEST_SUITE_P(Senders, IncastOfMany, testing::Values(1'023, 10'239),
                          testing::PrintToStringParamName());
 
-/// What the test above would see of NICs that break their promises.
+/// The test above would see NICs that break their promises.
 TEST(Incast, SeesMissingAndRepeatedMessagesAndPeersDeclaredDead) {
   constexpr uint32_t kFew = 15;
   Incast drops(kFew, Break::kDropMessage);

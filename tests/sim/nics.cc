@@ -4,11 +4,15 @@
 
 namespace pinwire::sim {
 
-std::unique_ptr<Driver> open_nic(const Scenario& scenario, Rank rank, Fabric& fabric,
-                                 Schedule& schedule) {
+NicConfig config_of(const Scenario& scenario, Rank rank) {
   NicConfig config = scenario.nic;
   config.seed += rank;
-  auto nic = make_nic(fabric.port(rank), schedule, config);
+  return config;
+}
+
+std::unique_ptr<Driver> open_nic(const Scenario& scenario, Rank rank, Fabric& fabric,
+                                 Schedule& schedule) {
+  auto nic = make_nic(fabric.port(rank), schedule, config_of(scenario, rank));
   const OpenInfo info{.rank = rank,
                       .rank_count = scenario.ranks,
                       .job_key = 7,

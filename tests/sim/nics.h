@@ -9,8 +9,10 @@
 
 namespace pinwire::sim {
 
-/// The production NIC of one rank, open, with a seed of its own. The fabric and the schedule must
-/// outlive it.
+/// What the scenario says of the NICs, with a seed of its own for each rank.
+NicConfig config_of(const Scenario& scenario, Rank rank);
+
+/// The production NIC of one rank, open. The fabric and the schedule must outlive it.
 std::unique_ptr<Driver> open_nic(const Scenario& scenario, Rank rank, Fabric& fabric,
                                  Schedule& schedule);
 

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "nics.h"
+
 namespace pinwire::sim {
 namespace {
 
@@ -24,8 +26,7 @@ constexpr uint64_t kForever = ~uint64_t{0};
 }  // namespace
 
 std::unique_ptr<Driver> World::nic(World& world, Rank rank) {
-  NicConfig config = world.scenario().nic;
-  config.seed += rank;
+  NicConfig config = config_of(world.scenario(), rank);
   config.notices = &world.paths().sink(rank);
   return make_nic(world.fabric().port(rank), world.clock(), config);
 }

@@ -1,4 +1,4 @@
-// What a frame on the loop wire says in its header, for tests that watch the frames of a NicGroup.
+// Reads the headers of frames on the loop wire, for tests that watch the frames of a NicGroup.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -211,26 +211,17 @@ static void threads_that_block_signals_are_passed_over(void) { /* PA-036 */
 }
 #endif
 
-static uint64_t counter(const char *name) {
-  pinwire_stat_t all[256];
-  const size_t count = pinwire_stats(all, 256);
-  EXPECT(count <= 256);
-  for (size_t i = 0; i < count; ++i)
-    if (strcmp(all[i].name, name) == 0) return all[i].value;
-  fail_at(__FILE__, __LINE__, "nothing counts %s", name);
-  return 0;
-}
 /* Who took the storm's requests: rank 1 made no call meanwhile. */
 static void counters_tell_who_ran_handlers(int requests) {
-  const uint64_t by_clients = counter("dispatch.found_in_signals") + counter("dispatch.found_after_sections");
+  const uint64_t by_clients = statistic("dispatch.found_in_signals") + statistic("dispatch.found_after_sections");
   const char *dispatch = gasnet_getenv("GASNET_DISPATCH");
   if (strcmp(dispatch, "interrupt") == 0 || strcmp(dispatch, "watchdog") == 0) {
     EXPECT(me == 0 || by_clients + pinwire_network_depth() >= (uint64_t)requests);
-    EXPECT(me == 0 || counter("dispatch.asks") > 0);
+    EXPECT(me == 0 || statistic("dispatch.asks") > 0);
   } else {
-    EXPECT_EQ(by_clients + counter("dispatch.signals") + counter("dispatch.signals_handled"), 0);
+    EXPECT_EQ(by_clients + statistic("dispatch.signals") + statistic("dispatch.signals_handled"), 0);
   }
-  EXPECT(counter("dispatch.wakes") <= counter("dispatch.sleeps"));
+  EXPECT(statistic("dispatch.wakes") <= statistic("dispatch.sleeps"));
   barrier();
 }
 

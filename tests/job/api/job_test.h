@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../../support/expect.h"
+#include "../../support/statistic.h"
 #include "gasnet.h"
 #include "pinwire.h"
 
@@ -23,14 +24,9 @@ static inline void fail_at(const char *file, int line, const char *format, ...) 
 }
 
 static inline uint64_t statistic(const char *name) {
-  pinwire_stat_t all[256];
-  const size_t count = pinwire_stats(all, 256);
-  EXPECT(count <= 256);
-  for (size_t i = 0; i < count; ++i) {
-    if (strcmp(all[i].name, name) == 0) return all[i].value;
-  }
-  fail_at(__FILE__, __LINE__, "no statistic %s", name);
-  return 0;
+  uint64_t value = 0;
+  if (!find_statistic(name, &value)) fail_at(__FILE__, __LINE__, "no statistic %s", name);
+  return value;
 }
 
 static gasnet_node_t me, nodes;

@@ -10,7 +10,7 @@
 
 #include "bench/silence.h"
 #include "gasnetex.h"
-#include "pinwire.h"
+#include "tests/support/statistic.h"
 
 enum {
   kAsk = 200,
@@ -96,15 +96,6 @@ static void ping_while_they_are_silent(void) {
   }
 }
 
-static uint64_t statistic(const char *name) {
-  pinwire_stat_t all[256];
-  const size_t count = pinwire_stats(all, 256);
-  for (size_t i = 0; i < count && i < 256; ++i)
-    if (strcmp(all[i].name, name) == 0) return all[i].value;
-  fail("no such statistic", 2);
-  return 0;
-}
-
 /* Where another thread looks after GASNet it alone sends what is owed. */
 static void serve(void) {
   const int polls = strcmp(pinwire_dispatch(), "poll") == 0;
@@ -114,7 +105,8 @@ static void serve(void) {
     else
       nap();
   }
-  const uint64_t owed = statistic("replies.owed");
+  uint64_t owed = 0;
+  if (!find_statistic("replies.owed", &owed)) fail("nothing counts owed replies", 2);
   if (owed == 0) fail("no answer had to wait: this showed nothing", 2);
   printf("%llu answers waited for %u ranks\n", (unsigned long long)owed, (unsigned)ranks - 2);
   fflush(stdout);

@@ -21,17 +21,14 @@ static void say_drivers(void) {
   puts(line);
 }
 
-static unsigned long long counter(const char *name) {
-  pinwire_stat_t stats[256];
-  const size_t count = pinwire_stats(stats, 256);
-  for (size_t i = 0; i < count && i < 256; ++i) {
-    if (!strcmp(stats[i].name, name)) return stats[i].value;
-  }
-  return 0;
+static uint64_t counter(const char *name) {
+  uint64_t value = 0;
+  find_statistic(name, &value);
+  return value;
 }
 
 static void say_barrier_messages(void) {
-  const unsigned long long before = counter("shm.messages_sent");
+  const uint64_t before = counter("shm.messages_sent");
   for (int i = 0; i < 10; ++i) barrier();
   printf("barriers sent %s\n", counter("shm.messages_sent") == before ? "no messages" : "messages");
 }

@@ -14,8 +14,8 @@
 #include "extended/barrier_lines.h"
 #include "gasnet_coll.h"
 #include "gasnetex.h"
-#include "pinwire.h"
 #include "tests/job/wake/lanes.h"
+#include "tests/support/statistic.h"
 
 namespace {
 
@@ -86,12 +86,9 @@ void come_late(Kind kind, uint64_t round, Random& random) {
 }
 
 uint64_t statistic(const char* name) {
-  pinwire_stat_t all[256];
-  const size_t count = pinwire_stats(all, 256);
-  for (size_t i = 0; i < count; ++i) {
-    if (std::strcmp(all[i].name, name) == 0) return all[i].value;
-  }
-  fail("no statistic %s", name);
+  uint64_t value = 0;
+  if (find_statistic(name, &value) == 0) fail("no statistic %s", name);
+  return value;
 }
 
 }  // namespace

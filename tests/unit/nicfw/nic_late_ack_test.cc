@@ -1,5 +1,5 @@
-// What an acknowledgement tells that comes after a timeout. It may be that of the first copy, so
-// that nothing but one late poll has happened; or all that was sent with that copy was lost, too.
+// An acknowledgement that comes after a timeout can mean two things. It may be that of the first
+// copy, and the peer has only polled late; or all that was sent with that copy was lost, too.
 #include <gtest/gtest.h>
 
 #include <vector>

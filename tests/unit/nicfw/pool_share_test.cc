@@ -10,7 +10,87 @@
 namespace pinwire {
 namespace {
 
-struct Pool {
+/// A pool of `size` items, as a lane has it.
+class Pool {
+ public:
+  Pool(const PoolReserve& reserve, uint32_t size) : share_(reserve), available_(size) {}
+  bool take(uint32_t& held, bool is_reply, uint32_t wanted = 1) {
+    if (!share_.allows(held, wanted, available_, is_reply)) return false;
+    for (; wanted > 0; --wanted, --available_) share_.took(held++, is_reply);
+    return true;
+  }
+  bool take_whole(uint32_t& held, uint32_t wanted) {
+    if (!share_.allows_whole(held, wanted, available_, false)) return false;
+    for (; wanted > 0; --wanted, --available_) share_.took(held++, false);
+    return true;
+  }
+  void give(uint32_t& held, bool is_reply) {
+    share_.gave(--held, is_reply);
+    ++available_;
+  }
+  uint32_t available() const { return available_; }
+
+ private:
+  PoolShare share_;
+  uint32_t available_;
+};
+
+TEST(PoolShare, OneHolderEndsWithHalfOfWhatIsSharedAndLeavesHalf) {
+  Pool pool({.holders = 1}, 101);
+  uint32_t held = 0;
+  while (pool.take(held, false)) {
+  }
+  EXPECT_EQ(held, 1 + 50u);
+}
+
+TEST(PoolShare, EveryHolderFindsItsOwnItemsWhateverTheOthersHold) {
+  constexpr uint32_t kHolders = 30;
+  for (const bool others_are_replies : {false, true}) {
+    Pool pool({.holders = kHolders, .own = 2, .replies = 8}, 2 * kHolders + 32);
+    uint32_t held[kHolders] = {};
+    for (uint32_t h = 0; h + 1 < kHolders; ++h) {
+      while (pool.take(held[h], others_are_replies)) {
+      }
+      EXPECT_GE(held[h], 2u) << "holder " << h;
+    }
+    EXPECT_TRUE(pool.take(held[kHolders - 1], false, 2)) << others_are_replies;
+    EXPECT_FALSE(pool.take(held[kHolders - 1], false)) << "more than its own";
+    for (uint32_t h = 0; h + 1 < kHolders; ++h) {
+      while (held[h] > 0) pool.give(held[h], others_are_replies);
+      EXPECT_TRUE(pool.take(held[h], others_are_replies, 2));
+    }
+  }
+}
+
+TEST(PoolShare, RepliesHaveTheirReserveAndTakeItFromNobodyElse) {
+  Pool pool({.holders = 3, .replies = 8}, 3 + 40);
+  uint32_t requests = 0, replies = 0, others = 0;
+  while (pool.take(requests, false)) {
+  }
+  EXPECT_EQ(requests, 1 + 16u) << "half of the 32 that are not for replies";
+  while (pool.take(replies, true)) {
+  }
+  EXPECT_EQ(replies, 1 + 12u) << "half of the 24 that were left";
+  EXPECT_TRUE(pool.take(others, false)) << "its own";
+  EXPECT_TRUE(pool.take(others, false)) << "the reserve of the replies is used up, and not kept";
+}
+
+TEST(PoolShare, OnlyACopiedPutOfAHolderOfNothingTakesWhatIsKeptForThat) {
+  Pool pool({.holders = 40, .whole = 8}, 40 + 8 + 16);
+  uint32_t greedy[38] = {};
+  for (uint32_t& held : greedy) {
+    while (pool.take(held, false)) {
+    }
+  }
+  uint32_t attentive = 0;
+  EXPECT_FALSE(pool.take(attentive, false, 8));
+  EXPECT_TRUE(pool.take_whole(attentive, 8));
+  EXPECT_FALSE(pool.take_whole(attentive, 1)) << "it holds shared items";
+  uint32_t last = 0;
+  EXPECT_TRUE(pool.take(last, false)) << "its own";
+}
+
+struct Shape {
   const char* name;
   PoolReserve reserve;
   uint32_t items;
@@ -18,10 +98,10 @@ struct Pool {
   uint32_t wanted_max;
   uint32_t flows_per_reply = 3;
 };
-void PrintTo(const Pool& pool, std::ostream* out) { *out << pool.name; }
+void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.name; }
 
 /// As the lane makes them; with more holders than have items of their own, too.
-std::vector<Pool> pools() {
+std::vector<Shape> shapes() {
   constexpr uint32_t kWindow = 64;
   const PoolReserve responses{.holders = 256, .own = kAsksPerFrameMax};
   const PoolReserve slots{
@@ -37,11 +117,11 @@ std::vector<Pool> pools() {
   };
 }
 
-class Shares : public testing::TestWithParam<Pool> {};
+class Shares : public testing::TestWithParam<Shape> {};
 
 TEST_P(Shares, WhatIsAllowedIsThereAndOwnItemsAreNobodyElses) {
   constexpr uint32_t kSteps = 1'000'000;
-  const Pool& pool = GetParam();
+  const Shape& pool = GetParam();
   Random random(1);
   PoolShare share(pool.reserve);
   uint32_t available = pool.items, whole_taken = 0;
@@ -70,7 +150,7 @@ TEST_P(Shares, WhatIsAllowedIsThereAndOwnItemsAreNobodyElses) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, Shares, testing::ValuesIn(pools()),
+INSTANTIATE_TEST_SUITE_P(Of, Shares, testing::ValuesIn(shapes()),
                          [](const auto& pool) { return std::string(pool.param.name); });
 
 }  // namespace

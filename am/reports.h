@@ -1,0 +1,17 @@
+// What this room counts, by the name before the dot, for all who print or collect it.
+#pragma once
+
+#include "am/dispatcher.h"
+#include "am/owed.h"
+#include "am/sleep.h"
+
+namespace pinwire {
+
+struct Report {
+  const char* name;
+  void (*tell)(StatSink& sink) noexcept;
+};
+inline constexpr Report kReports[] = {
+    {"dispatch", report_dispatch}, {"waits", report_waits}, {"replies", report_owed}};
+
+}  // namespace pinwire
