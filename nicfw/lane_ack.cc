@@ -32,6 +32,7 @@ void Lane::take_acks(Peer& peer, const FrameHeader& header, const SackBitmap* sa
 void Lane::repeat_refused(Peer& peer, SendFlow& send) noexcept {
   if (send.window == kNoIndex || send.una == send.unsent) return;
   send.timeouts = 0;
+  forget_question(peer, windows_[send.window].flow);
   for (uint32_t s = send.una; s != send.unsent; ++s) {
     const Index index = windows_[send.window].slot[s % kWindowFramesMax];
     // A frame that was sent within the last round trip may not have been refused.
@@ -107,6 +108,7 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
                           .now_ns = now_ns_});
   const bool was_timed_out = send.timeouts != 0;
   send.timeouts = 0;
+  forget_question(peer, flow);
   send.rto_at_ns = 0;
   send.is_answered = false;
   attend(peer);

@@ -104,10 +104,11 @@ bool Lane::serve(Peer& peer) noexcept {
   }
   if (was_denied && !has_sent && first_denied_ == kNobody) first_denied_ = rank_of(peer);
   if (peer.refused != 0) tell_of_room(peer);
-  const bool due = peer.ack_now || peer.unacked_frames >= kAckFrames ||
+  const bool due = peer.ack_now || peer.owes_answer || peer.unacked_frames >= kAckFrames ||
                    (peer.unacked_frames != 0 && peer.ack_since_poll != poll_);
   if (due) stage_ack(peer);
-  return more || !peer.responses.empty() || peer.unacked_frames != 0 || peer.refused != 0;
+  return more || !peer.responses.empty() || peer.unacked_frames != 0 || peer.refused != 0 ||
+         peer.owes_answer;
 }
 
 void Lane::serve_flow(Peer& peer, Flow flow) noexcept {
@@ -224,7 +225,10 @@ void Lane::stage_slot(Peer& peer, Flow flow, uint32_t sequence, bool again) noex
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
   Index index;
   SendSlot& slot = slot_at(send, sequence, index);
-  if (again) unmark_lost(send, sequence);
+  if (again) {
+    unmark_lost(send, sequence);
+    forget_question(peer, flow);  // its answer would tell of the first time
+  }
   prepare(peer, send, slot);
   const uint32_t frame_bytes = slot.frame_bytes();
   const bool in_pieces = frame_bytes > peer.path_bytes;
@@ -291,7 +295,7 @@ void Lane::unstage(const Staged& staged) noexcept {
   Peer& peer = peers_[staged.peer];
   attend(peer);
   if (staged.what == Staged::kAck) {
-    peer.ack_now = true;
+    peer.ack_now = peer.owes_answer = true;
     peer.room_again = static_cast<uint8_t>(peer.room_again | (staged.flags & ~kAckNow));
     peer.asks_credit |= (staged.flags & kAckNow) != 0;
     peer.probed_bytes = std::max(peer.probed_bytes, static_cast<uint16_t>(staged.sequence));
