@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "am/interrupts.h"
+#include "am/owed.h"
 #include "am/progress.h"
 #include "am/sleep.h"
 #include "core/base/counter.h"
@@ -262,6 +263,7 @@ class Dispatcher {
         is_idle = slot.driver->idle(lane);
       }
       waits = waits || !is_idle;
+      settle_owed(slot, lane);
     });
     return waits;
   }
@@ -272,7 +274,7 @@ class Dispatcher {
     const bool all = for_each_free_lane([&](DriverSlot& slot, uint32_t lane) {
       const Armed armed = slot.driver->arm(lane);
       is_busy = is_busy || armed == Armed::kBusy;
-      is_timed = is_timed || armed == Armed::kTimed;
+      is_timed = is_timed || armed == Armed::kTimed || owes(slot.lanes[lane]);
     });
     if (is_busy) call_sleepers();  // this thread may have taken their event
     return is_busy || !all ? Armed::kBusy : is_timed ? Armed::kTimed : Armed::kArmed;

@@ -7,6 +7,7 @@
 
 #include "am/breath.h"
 #include "am/deferred.h"
+#include "am/owed.h"
 #include "am/sleep.h"
 #include "am/yield_cost.h"
 #include "core/base/event_fd.h"
@@ -18,13 +19,15 @@ namespace {
 
 uint32_t poll_lane(uint32_t driver, uint32_t lane, bool& has_served, bool is_own = true) noexcept {
   DriverSlot& slot = engine.drivers[driver];
-  // An empty lane is left alone: no lock, no batch, where the driver can tell at a glance.
-  if (slot.caps.concurrent_idle && slot.driver->idle(lane)) return 0;
   DriverLane& l = slot.lanes[lane];
+  // An empty lane is left alone: no lock, no batch, where the driver can tell at a glance.
+  if (slot.caps.concurrent_idle && slot.driver->idle(lane) && !owes(l)) return 0;
   if (!is_own && l.is_left_to_owner()) return 0;
   if (!l.try_lock()) return 0;
   const uint32_t found = drain_lane(driver, lane, RecvFilter::kAll, DispatchSink{});
   if (found == 0 && slot.caps.tells_service && !slot.driver->idle(lane)) has_served = true;
+  if (owes(l)) [[unlikely]]
+    settle_owed(slot, lane);
   l.unlock();
   return found;
 }
@@ -114,6 +117,16 @@ void yield_and_learn(uint32_t spins) noexcept {
   if (client_sleeps.load(std::memory_order_relaxed)) let_waits_sleep(true);
 }
 
+/// A few times what a peer that polls takes to make room.
+constexpr uint32_t kPollsBeforeOwing = 128;
+
+/// False: the handler waits on.
+bool leave_owed(const Route& route, uint32_t lane, const Work& work) noexcept {
+  constexpr uint8_t kFlags = kWorkCopied | kWorkSilent;
+  if ((work.flags & kFlags) != kFlags || work.op == Op::kPut) return false;
+  return owe_reply(engine.drivers[route.driver_index], lane, work);
+}
+
 constexpr uint32_t kSpinsBeforeBlock = 1000;
 constexpr uint32_t kSpinsBeforeYield = 20'000;
 
@@ -185,6 +198,7 @@ uint32_t poll_everything() noexcept {
 
 uint32_t poll_in_handler(uint32_t driver, uint32_t lane) noexcept {
   const uint32_t found = drain_lane(driver, lane, RecvFilter::kRepliesOnly, DispatchSink{});
+  settle_owed(engine.drivers[driver], lane);
   if (found != 0) note_progress();
   return found;
 }
@@ -231,8 +245,13 @@ void offer_until_taken(const ThreadState& state, const Route& route, const Work&
 
 void post_in_handler(uint32_t lane, const Route& route, const Work& work) noexcept {
   this_thread.has_sent = true;
+  const DriverLane& held = engine.drivers[route.driver_index].lanes[lane];
   uint32_t empty_polls = 0;
-  while (!engine.offer(route.driver_index, lane, work)) {
+  for (uint32_t polls = 0;; ++polls) {
+    // What overtook the replies that are owed to this peer might be fenced from them.
+    const bool is_behind = owes_to(held, work.peer);
+    if (!is_behind && engine.offer(route.driver_index, lane, work)) return;
+    if ((is_behind || polls >= kPollsBeforeOwing) && leave_owed(route, lane, work)) return;
     if (poll_in_handler(route.driver_index, lane) != 0) {
       empty_polls = 0;
     } else {

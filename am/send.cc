@@ -7,6 +7,7 @@
 #include "am/handler_watch.h"
 #include "am/on_demand.h"
 #include "am/outgoing.h"
+#include "am/owed.h"
 #include "am/stripe.h"
 #include "core/base/log.h"
 #include "segment/kinds/device_memory.h"
@@ -152,9 +153,15 @@ Sent send_long(const pinwire_token* token, Target to, const AmCall& call, const 
   const bool stays = local_key != kNoRegion && local_key == slot.own_read_key && slot.own_stays;
   const bool waits = !is_async || !stays;
   const bool is_counted = waits && local != nullptr;
-  if (caps.copies(bytes, waits && !is_counted)) {
+  // A target that computes does not take what its CPU has to: a handler does not wait for that.
+  const bool is_left = token != nullptr && !caps.hw_rdma && bytes <= caps.copied_bytes_max;
+  if (is_left || caps.copies(bytes, waits && !is_counted)) {
     return sent_whole(post(token, route, work, patience));
   }
+  const bool is_long = token != nullptr && !caps.hw_rdma;  // too long to be copied by the driver
+  work.flags = 0;
+  if (is_long && owe_reply(engine.drivers[route.driver_index], token->lane, work))
+    return Sent::kAll;
   work.local_key = local_key;
   work.flags = waits ? 0 : kWorkSilent;
   DoneCount done{0};

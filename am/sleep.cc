@@ -8,6 +8,7 @@
 #include <bit>
 
 #include "am/doorbell.h"
+#include "am/owed.h"
 #include "am/progress.h"
 #include "core/base/counter.h"
 #include "core/base/event_fd.h"
@@ -66,7 +67,7 @@ class Bed {
         const Armed armed = slot.driver->arm(lane);
         slot.lanes[lane].unlock();
         if (armed == Armed::kBusy) return false;
-        is_nap_ = is_nap_ || armed == Armed::kTimed;
+        is_nap_ = is_nap_ || armed == Armed::kTimed || owes(slot.lanes[lane]);
         fds_[count_++] = {slot.driver->event_fd(lane), POLLIN, 0};
       }
     }

@@ -4,27 +4,17 @@
  * ranks, then while each of them owes it the acknowledgement of 3 MiB: the first that it ever sent them ("fresh"), and more after
  * they took as much many times ("open"). Prints a JSON object for each, and the ratios to the first. Ends with code 1 if a put
  * finished only after a silent rank had come back: it was blocked by that rank. */
-#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "gasnet.h"
+#include "silence.h"
 
-enum { kOver = 200, kRanksMax = 64, kPutsMax = 10000, kLargeBytes = 3 << 20, kSegmentBytes = 4 << 20, kSilenceMax_s = 20 };
+enum { kOver = 200, kPutsMax = 10000, kLargeBytes = 3 << 20, kSegmentBytes = 4 << 20 };
 
-/* All ranks map this page, so that a silent rank needs no GASNet to be released. */
-typedef struct {
-  int ranks_here, is_released;
-  int is_silent[kRanksMax];
-} board_t;
-
-static gasnet_node_t me, ranks, attentive;
 static gasnet_seginfo_t segments[kRanksMax];
-static board_t *board;
 static int put_count = 200;
 static int phases_over;
 
@@ -32,55 +22,6 @@ static void on_over(gasnet_token_t token) {
   (void)token;
   ++phases_over;
 }
-static void barrier(void) {
-  gasnet_barrier_notify(0, GASNET_BARRIERFLAG_ANONYMOUS);
-  gasnet_barrier_wait(0, GASNET_BARRIERFLAG_ANONYMOUS);
-}
-static double now_us(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return 1e6 * (double)now.tv_sec + 1e-3 * (double)now.tv_nsec;
-}
-static void nap(void) {
-  const struct timespec millisecond = {0, 1000000};
-  nanosleep(&millisecond, NULL);
-}
-static int read_now(const int *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
-static void write_now(int *word, int value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
-static void fail(const char *sentence, int code) {
-  fprintf(stderr, "silent_peers, rank %u: %s\n", (unsigned)me, sentence);
-  gasnet_exit(code);
-}
-
-/* By the launcher's process, the parent of all ranks, and without a message: rank 0 has sent the others nothing yet. */
-static void share_board(void) {
-  char name[64];
-  snprintf(name, sizeof name, "/pinwire_silent_peers.%d", (int)getppid());
-  const int fd = shm_open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  void *page = MAP_FAILED;
-  if (fd >= 0 && ftruncate(fd, sizeof *board) == 0) page = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (page != MAP_FAILED) __atomic_add_fetch(&((board_t *)page)->ranks_here, 1, __ATOMIC_ACQ_REL);
-  barrier();
-  if (fd >= 0) shm_unlink(name); /* the first of all does it */
-  if (page == MAP_FAILED) fail("no memory to share", 1);
-  board = (board_t *)page;
-  if (read_now(&board->ranks_here) != (int)ranks) fail("one launcher must have started all ranks on one host", 2);
-}
-
-static int is_between(gasnet_node_t rank) { return rank != 0 && rank != attentive; }
-/* Ends by itself, so that a put that waits for this rank shows as an error and not as a job that hangs. */
-static void be_silent(void) {
-  const double until = now_us() + 1e6 * kSilenceMax_s;
-  write_now(&board->is_silent[me], 1);
-  while (!read_now(&board->is_released) && now_us() < until) nap();
-  write_now(&board->is_silent[me], 0);
-}
-static int all_are_silent(void) {
-  for (gasnet_node_t rank = 0; rank < ranks; ++rank)
-    if (is_between(rank) && !read_now(&board->is_silent[rank])) return 0;
-  return 1;
-}
-
 static int compare(const void *a, const void *b) {
   const double left = *(const double *)a, right = *(const double *)b;
   return left < right ? -1 : left > right;
@@ -155,9 +96,7 @@ static void read_arguments(int argc, char **argv) {
 int main(int argc, char **argv) {
   gasnet_handlerentry_t table[] = {{kOver, (void (*)())on_over}};
   if (gasnet_init(&argc, &argv) != GASNET_OK) return 1;
-  me = gasnet_mynode();
-  ranks = gasnet_nodes();
-  attentive = ranks - 1;
+  look_around("silent_peers");
   read_arguments(argc, argv);
   if (gasnet_attach(table, 1, kSegmentBytes, 0) != GASNET_OK) gasnet_exit(1);
   gasnet_getSegmentInfo(segments, (int)ranks);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "am/dispatcher.h"
+#include "am/owed.h"
 #include "am/sleep.h"
 #include "core/api_types.h"
 #include "core/engine/engine.h"
@@ -55,6 +56,8 @@ size_t pinwire_stats(pinwire_stat_t* out, size_t room) {
   report_dispatch(dispatch);
   Collect waits("waits", out, room, count);
   report_waits(waits);
+  Collect replies("replies", out, room, count);
+  report_owed(replies);
   return count;
 }
 

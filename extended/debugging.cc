@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "am/dispatcher.h"
+#include "am/owed.h"
 #include "am/sleep.h"
 #include "core/base/log.h"
 #include "core/debug/backtrace.h"
@@ -93,6 +94,8 @@ void report_counters() noexcept {
   report_dispatch(dispatch);
   TraceCounters waits("waits");
   report_waits(waits);
+  TraceCounters replies("replies");
+  report_owed(replies);
 }
 
 }  // namespace pinwire

@@ -14,6 +14,7 @@
 #include "am/dispatcher.h"
 #include "am/heartbeat.h"
 #include "am/interrupts.h"
+#include "am/owed.h"
 #include "core/base/log.h"
 #include "core/engine/engine.h"
 #include "core/trace/trace.h"
@@ -54,7 +55,8 @@ bool drain_all() noexcept {
         continue;
       }
       drain_lane(d, lane, RecvFilter::kAll, DiscardSink{});
-      is_drained = is_drained && slot.driver->drained(lane);
+      settle_owed(slot, lane);
+      is_drained = is_drained && slot.driver->drained(lane) && !owes_unsent(slot.lanes[lane]);
       slot.lanes[lane].unlock();
     }
   }

@@ -1,6 +1,7 @@
 #include "nicfw/lane.h"
 
 #include <bit>
+#include <new>
 
 #include "core/base/bits.h"
 
@@ -31,9 +32,9 @@ Lane::Lane(NicShared& nic, uint32_t index)
   const uint32_t ranks = nic.info.rank_count;
   const uint32_t window = nic.config.window_frames;
   self_.udp_port = udp_port_;
-  peers_ = std::make_unique<Peer[]>(ranks);
+  peers_.make(ranks);
   attention_mask_ = std::bit_ceil(ranks) - 1;
-  attention_ = std::make_unique<uint32_t[]>(attention_mask_ + 1);
+  attention_.make(attention_mask_ + 1);
   const uint32_t idle = std::min(ranks, kIdleHoldersMax);
   // Two slots: the message of a put-send may need a frame of its own behind that of the data.
   const PoolReserve slots{
@@ -77,8 +78,8 @@ Lane::Lane(NicShared& nic, uint32_t index)
 }
 
 void Lane::connect(Rank rank, const Endpoint& endpoint) noexcept {
-  Peer& peer = peers_[rank];
-  check(!peer.connected, "connected twice", rank);
+  check(!peers_[rank].connected, "connected twice", rank);
+  Peer& peer = *new (&peers_[rank]) Peer;
   Endpoint to = endpoint;
   to.udp_port = static_cast<uint16_t>(endpoint.udp_port + index_);
   encode_encapsulation(peer.encapsulation, self_, to, kRecordsOffset);
@@ -152,7 +153,7 @@ uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
   posted_ = false;
   posts_before_poll_ = posts_since_poll_;
   posts_since_poll_ = 0;
-  port_busy_ = false;
+  port_busy_ = has_sent_ = holds_frames_ = false;
   is_polling_ = true;
   const uint32_t received = receive_bursts();
   run_timers();
@@ -160,6 +161,7 @@ uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
   if (attention_head_ != attention_tail_) serve_attention();
   flush();
   is_polling_ = false;
+  waits_for_peers_ = received == 0 && !has_sent_ && !holds_frames_ && !port_busy_;
   uint32_t count = deliver(reply_queue_, out);
   if (filter == RecvFilter::kAll) count += deliver(request_queue_, out.subspan(count));
   left_arrivals_ = out.empty() && has_arrivals();
@@ -186,10 +188,15 @@ bool Lane::nothing_waits() const noexcept {
   return attention_head_ == attention_tail_ && !has_arrivals() && !can_feed();
 }
 
-/// Sleeping is safe only when nothing but an arriving frame, or a timer, can make progress.
+/// Sleeping is safe only when nothing but an arriving frame, or a timer, can make progress: also
+/// while frames wait until peers, which may compute, acknowledge others.
 Armed Lane::arm() noexcept {
-  if (!nothing_waits() || nic_.port.arm(index_) == PortArmed::kBusy) return Armed::kBusy;
-  return active_count_ == 0 && probing_.empty() ? Armed::kArmed : Armed::kTimed;
+  const bool has_work = attention_head_ != attention_tail_;
+  if (has_work && (!waits_for_peers_ || posted_)) return Armed::kBusy;
+  if (has_arrivals() || can_feed() || nic_.port.arm(index_) == PortArmed::kBusy)
+    return Armed::kBusy;
+  const bool has_timers = has_work || active_count_ != 0 || !probing_.empty();
+  return has_timers ? Armed::kTimed : Armed::kArmed;
 }
 
 void Lane::close() noexcept {

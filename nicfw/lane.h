@@ -30,8 +30,8 @@
 //     polls is acknowledged, and its own items are back. So a silent peer stops nobody but those
 //     who wait for it, however many there are. A copied put of several frames needs them at once:
 //     some items are kept for such puts to peers that were heard lately.
-//     A handler whose reply to a silent peer exceeds that peer's share does wait for it, and with
-//     it all messages behind it: this is not bounded by these rules (issue 19, world "debtors").
+//     A reply beyond its peer's share is refused. Its handler must not wait for such a peer, nor
+//     the messages behind it: the room above keeps the reply, and offers it later (am/owed.h).
 // Credit (how many more request frames a sender may send) is backed by buffers, so that next to
 // nothing is sent in vain (lane_credit.cc); none of the above rests on it. A sender without credit
 // gets some in turn when buffers are given back. When that was lost, the sender asks; and after
@@ -50,6 +50,7 @@
 #include <span>
 
 #include "core/base/random.h"
+#include "core/base/zeroed_array.h"
 #include "driver/driver.h"
 #include "driver/failure_note.h"
 #include "nicfw/counters.h"
@@ -321,6 +322,9 @@ class Lane {
   void stage_probe(Peer& peer, uint32_t frame_bytes) noexcept;
   void take_probe(Peer& peer, const FrameHeader& header) noexcept;
   void take_probe_answer(Peer& peer, uint32_t bytes) noexcept;
+  void note_loss(Peer& peer, const SendSlot& slot) noexcept;
+  void dispel_doubts(Peer& peer, const SendSlot& slot) noexcept;
+  bool is_congested(const Peer& peer) const noexcept;
   void take_half_answer(Peer& peer) noexcept;
   void run_probes() noexcept;
   void conclude_pair(Peer& peer) noexcept;
@@ -466,6 +470,10 @@ class Lane {
   bool timers_skipped_ = false;
   bool copying_ =
       false;  ///< a copied put is being cut: all of it, whatever the congestion window says
+  bool has_sent_ = false;      ///< in this poll
+  bool holds_frames_ = false;  ///< what the port, or a time, holds back
+  bool waits_for_peers_ =
+      false;  ///< the last poll did nothing, and what is left wants peers to poll
   bool rx_more_ = false;
   uint32_t full_bursts_ = 0;
   uint32_t turn_left_ = kNoTurn;  ///< long frames that the flow in its turn may still build
@@ -477,8 +485,8 @@ class Lane {
   Rank first_denied_ = kNobody;   ///< the first peer of this poll that found no room at all
   TxBacklog backlog_;
 
-  std::unique_ptr<Peer[]> peers_;
-  std::unique_ptr<uint32_t[]> attention_;  ///< ring of ranks
+  ZeroedArray<Peer> peers_;          ///< connect() makes them; the others are zero bytes
+  ZeroedArray<uint32_t> attention_;  ///< ring of ranks
   uint32_t attention_mask_ = 0;
   uint32_t attention_head_ = 0;
   uint32_t attention_tail_ = 0;

@@ -61,6 +61,7 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
   uint64_t wait_ns = 0;
   bool was_late = false;
   uint32_t acked = 0;
+  const bool has_doubts = peer.half_answered != 0;
   const auto acknowledge = [&](uint32_t sequence) noexcept {
     Index& index = window.slot[sequence % kWindowFramesMax];
     if (index == kNoIndex) return false;
@@ -79,6 +80,8 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
     // The acknowledgement of a repeated frame may be the first copy's.
     const bool certain = slot.sends == 1 || took_ns >= peer.rtt.least_ns();
     if (certain && slot.sent_ns > newest_ns) newest_ns = slot.sent_ns;
+    if (has_doubts) [[unlikely]]
+      dispel_doubts(peer, slot);
     unmark_lost(send, sequence);
     slot_acked(send, slot, index);
     index = kNoIndex;

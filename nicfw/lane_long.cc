@@ -38,9 +38,10 @@ bool Lane::accept_copied_long(Peer& peer, Flow flow, Operation& op, Index index)
   return whole;
 }
 
-/// Are there slots and buffers for all frames of a copied put at once? A peer that was heard lately
-/// may have some that nobody else may (pool_share.h). If it was not, it is asked, so that a peer
-/// that is there can have them a round trip later.
+/// Are there slots and buffers for all frames of a copied put at once? One of replies is built
+/// whatever the congestion window says, like a record (start_record_frame()). A peer that was heard
+/// lately may have some that nobody else may (pool_share.h). If it was not, it is asked, so that a
+/// peer that is there can have them a round trip later.
 bool Lane::whole_fits(Peer& peer, Flow flow, const Work& work) noexcept {
   const uint64_t fragment = put_fragment_bytes(peer.frame_bytes_max);
   check(copied_put_frames(work.bytes, static_cast<uint32_t>(fragment)) <=
@@ -56,11 +57,11 @@ bool Lane::whole_fits(Peer& peer, Flow flow, const Work& work) noexcept {
     attend(peer);  // which counts the polls
     return false;
   }
+  const bool is_reply = flow == Flow::kReply;
   if (send.next - send.una + slots > nic_.config.window_frames ||
-      !congestion_allows(peer, send, 0)) {
+      (!is_reply && !congestion_allows(peer, send, 0))) {
     return false;
   }
-  const bool is_reply = flow == Flow::kReply;
   const auto fits = [&](auto allows) noexcept {
     return (slot_share_.*allows)(send.slots, slots, slots_.available(), is_reply) &&
            (buffer_share_.*allows)(send.buffers, buffers, buffers_.available(), is_reply);
@@ -123,10 +124,16 @@ bool Lane::is_one_frame(const Peer& peer, const Work& work) noexcept {
          (work.op == Op::kPut || message_fits(peer.path_bytes, work, work.bytes));
 }
 
-/// False: the windows do not allow all of it, and it is cut.
+/// False: the windows do not allow all of it, and it is cut. Its first frames travel while the rest
+/// is copied.
 bool Lane::build_whole(Peer& peer, Flow flow, Operation& op, Index index) noexcept {
+  constexpr uint32_t kFramesAtOnce = 4;
+  const SendFlow& send = peer.send[static_cast<size_t>(flow)];
   while (!op.all_built) {
     if (build_next(peer, flow, op, index) != Built::kSome) return false;
+    if (send.next - send.unsent < kFramesAtOnce) continue;
+    transmit(peer, flow);
+    flush();
   }
   return true;
 }

@@ -27,6 +27,7 @@ void Lane::find_lost(Peer& peer, Flow flow, uint64_t newest_sent_ns) noexcept {
     const bool older = slot.sent_ns + tolerance_ns < newest_sent_ns;
     if (older || (behind != 0 && now_ns_ >= slot.sent_ns + overtaken_ns)) {
       mark_lost(send, s);
+      note_loss(peer, slot);
       ++found;
     } else if (behind != 0) {
       const uint64_t at_ns = slot.sent_ns + overtaken_ns;
@@ -196,6 +197,8 @@ void Lane::take_answer(Peer& peer, uint32_t newest) noexcept {
 void Lane::repeat_late(Peer& peer, SendFlow& send) noexcept {
   dcheck(send.una != send.unsent, "a flow was asked for that has nothing under way", send.una);
   counters_.add(Count::kTimeouts);
+  Index index;
+  note_loss(peer, slot_at(send, send.una, index));
   mark_lost(send, send.una);
   send.rto_at_ns = now_ns_ + timeout_ns(peer, send);
   set_timer(send.rto_at_ns);

@@ -14,9 +14,14 @@
 namespace pinwire {
 namespace {
 
-constexpr uint8_t kNarrowPairs = 2;   ///< pairs half answered, after which an open path is narrow
-constexpr uint8_t kHolePairs = 6;     ///< after which the user hears of it
-constexpr uint8_t kUnheardPairs = 2;  ///< in a row without an answer: the peer may compute
+constexpr uint8_t kNarrowPairs = 2;  ///< pairs half answered, after which an open path is narrow
+constexpr uint8_t kHolePairs = 10;   ///< after which the user hears of it
+/// A switch without room for long frames may have some for short ones: while those are lost, too,
+/// and for so long after, half an answer tells next to nothing, and pairs go a while apart.
+constexpr uint32_t kCongestedUs = 50'000;
+constexpr uint64_t kCongestedApartNs = 10'000'000;
+constexpr uint8_t kCongestedPairs = 100;  ///< as many as tell what a hole's do
+constexpr uint8_t kUnheardPairs = 2;      ///< in a row without an answer: the peer may compute
 constexpr uint8_t kUnansweredMax = 0xfe;
 static_assert(kUnansweredMax % kUnheardPairs == 0);
 constexpr uint64_t kDoubtAgainNs = 1'000'000;
@@ -85,14 +90,31 @@ void Lane::take_probe_answer(Peer& peer, uint32_t bytes) noexcept {
     }
     return;
   }
-  peer.half_answered = 0;
+  peer.half_answered = peer.congested_pairs = 0;
   peer.path_bytes = peer.frame_bytes_max;
   peer.is_probing = peer.has_hole = false;
   peer.probe_at_ns = now_ns_ + kDoubtAgainNs;
 }
 
+/// A frame was lost that every path carries, or the pieces of a longer one.
+void Lane::note_loss(Peer& peer, const SendSlot& slot) noexcept {
+  if (slot.frame_bytes() > nic_.config.path_bytes && !is_narrow(peer)) return;
+  peer.short_lost_us = static_cast<uint32_t>(now_ns_ / 1'000);
+}
+
+/// A long frame has arrived: whatever became of probes, the path carries such.
+[[gnu::cold, gnu::noinline]] void Lane::dispel_doubts(Peer& peer, const SendSlot& slot) noexcept {
+  if (slot.frame_bytes() > nic_.config.path_bytes && !is_narrow(peer)) peer.half_answered = 0;
+}
+
+bool Lane::is_congested(const Peer& peer) const noexcept {
+  const uint32_t since_us = static_cast<uint32_t>(now_ns_ / 1'000) - peer.short_lost_us;
+  return peer.short_lost_us != 0 && since_us < kCongestedUs;
+}
+
 /// The peer answered only the short probe of a pair.
 void Lane::take_half_answer(Peer& peer) noexcept {
+  if (is_congested(peer) && peer.congested_pairs < kCongestedPairs) return;
   if (peer.half_answered < 0xff) ++peer.half_answered;
   if (!is_narrow(peer) && peer.half_answered >= kNarrowPairs) narrow_path(peer);
 }
@@ -121,6 +143,11 @@ void Lane::conclude_pair(Peer& peer) noexcept {
     const uint32_t doublings = peer.unanswered / kUnheardPairs - 1u;
     return end_probing(peer, kUnheardAgainNs << std::min(doublings, kUnheardDoublings));
   }
+  if (is_congested(peer) && ++peer.congested_pairs < kCongestedPairs) {
+    probe(peer);
+    peer.probe_at_ns = now_ns_ + kCongestedApartNs;
+    return;
+  }
   take_half_answer(peer);
   if (peer.half_answered < kHolePairs && !peer.has_hole) return probe(peer);
   if (!peer.has_hole) tell_of_hole(peer);
@@ -129,6 +156,7 @@ void Lane::conclude_pair(Peer& peer) noexcept {
 }
 
 void Lane::end_probing(Peer& peer, uint64_t pause_ns) noexcept {
+  peer.congested_pairs = 0;
   peer.is_probing = false;
   peer.probe_at_ns = now_ns_ + pause_ns;
 }

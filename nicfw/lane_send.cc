@@ -95,6 +95,7 @@ bool Lane::serve(Peer& peer) noexcept {
     SendFlow& send = peer.send[f];
     port_is_full_ = has_moved_ = false;
     serve_flow(peer, static_cast<Flow>(f));
+    holds_frames_ |= port_is_full_ || send.open;
     more |= send.unsent != send.next || send.lost != 0 || !send.ops.empty();
     if (port_is_full_ && !was_denied)
       peer.first_flow = static_cast<uint8_t>(has_moved_ ? following : f);
@@ -103,6 +104,7 @@ bool Lane::serve(Peer& peer) noexcept {
     f = following;
   }
   if (was_denied && !has_sent && first_denied_ == kNobody) first_denied_ = rank_of(peer);
+  holds_frames_ |= peer.refused != 0 || peer.congestion.is_below_one();
   if (peer.refused != 0) tell_of_room(peer);
   const bool due = peer.ack_now || peer.owes_answer || peer.unacked_frames >= kAckFrames ||
                    (peer.unacked_frames != 0 && peer.ack_since_poll != poll_);
@@ -279,6 +281,7 @@ void Lane::flush() noexcept {
     again += staged_what_[i].what == Staged::kAgain ? 1 : 0;
   }
   counters_.add(Count::kFramesSent, taken);
+  has_sent_ |= taken != 0;
   counters_.add(Count::kRetransmits, again);
   counters_.add(Count::kBytesSent, bytes);
   if (taken == count) return;

@@ -71,6 +71,7 @@ struct alignas(32) Peer {
   uint32_t ack_since_poll = 0;      ///< the poll in which the oldest unacknowledged frame arrived
   uint32_t asked_number = 0;        ///< frames from this number on left after the last question's
                                     ///< timeout
+  uint32_t short_lost_us = 0;       ///< when a frame was last lost that every path carries; 0: never
   uint32_t presence_at_us = 0;      ///< when a copied put that waits may ask if the peer is there
   uint16_t unacked_frames = 0;      ///< arrived, and not acknowledged by any frame yet
   uint16_t active_flows = 0;        ///< with a window
@@ -83,6 +84,7 @@ struct alignas(32) Peer {
   uint16_t first_credit = 1;        ///< that the peer gives to a rank that is not sending
   uint8_t credit_asks = 0;          ///< in a row
   uint8_t half_answered = 0;        ///< pairs of which the short probe alone was answered
+  uint8_t congested_pairs = 0;      ///< likewise, while short frames were lost
   uint8_t unanswered = 0;           ///< pairs of probes since the last answer, saturating
   bool is_probing : 1 = false;      ///< a pair of probes is under way
   bool in_probe_ring : 1 = false;   ///< in the lane's ring of paths that are probed

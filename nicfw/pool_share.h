@@ -68,7 +68,8 @@ class PoolShare {
     const uint32_t kept =
         replies_left(is_reply) + (held + wanted <= reserve_.own ? 0 : reserve_.whole);
     const uint32_t shared = shared_left(available);
-    return shared > kept && beyond_own(held, wanted) <= shared - kept;
+    return shared > kept && beyond_own(held, wanted) <= shared - kept &&
+           from_shared(held, wanted) <= shared - kept;
   }
 
   /// The same for a copied put, of which `wanted` items are all that it needs, to a peer that is
@@ -77,7 +78,7 @@ class PoolShare {
                               bool is_reply) const noexcept {
     if (allows(held, wanted, available, is_reply)) return true;
     return held <= reserve_.own &&
-           shared_left(available) >= beyond_own(held, wanted) + replies_left(is_reply);
+           shared_left(available) >= from_shared(held, wanted) + replies_left(is_reply);
   }
 
   /// Items that are free and that no holder has for itself.
@@ -114,11 +115,18 @@ class PoolShare {
   constexpr uint32_t replies_left(bool is_reply) const noexcept {
     return is_reply || reserve_.replies <= replies_used_ ? 0 : reserve_.replies - replies_used_;
   }
-  /// How many shared items the holder has after it took `wanted`. In a job with too many ranks the
-  /// first items may be shared ones, too.
+  /// How many shared items the holder has after it took `wanted`; of its first items, in a job with
+  /// too many ranks, as many as it takes now.
   constexpr uint32_t beyond_own(uint32_t held, uint32_t wanted) const noexcept {
     const uint32_t after = held + wanted;
     return after > reserve_.own ? after - reserve_.own : wanted;
+  }
+
+  /// How many of `wanted` the shared items must give: in a job with too many ranks others may hold
+  /// what would be the holder's own.
+  constexpr uint32_t from_shared(uint32_t held, uint32_t wanted) const noexcept {
+    const uint32_t own = held < reserve_.own ? reserve_.own - held : 0;
+    return wanted - std::min({wanted, own, own_left()});
   }
 
   PoolReserve reserve_;

@@ -3,9 +3,9 @@
 
 #include <bit>
 #include <cstdint>
-#include <memory>
 
 #include "core/base/check.h"
+#include "core/base/zeroed_array.h"
 #include "driver/work.h"
 
 namespace pinwire {
@@ -14,7 +14,7 @@ class RankRing {
  public:
   void make(uint32_t ranks) {
     mask_ = std::bit_ceil(ranks) - 1;
-    ranks_ = std::make_unique<Rank[]>(mask_ + 1);
+    ranks_.make(mask_ + 1);
   }
   bool empty() const noexcept { return head_ == tail_; }
   uint32_t size() const noexcept { return tail_ - head_; }
@@ -33,7 +33,7 @@ class RankRing {
   }
 
  private:
-  std::unique_ptr<Rank[]> ranks_;
+  ZeroedArray<Rank> ranks_;
   uint32_t mask_ = 0;
   uint32_t head_ = 0;
   uint32_t tail_ = 0;

@@ -37,6 +37,8 @@ struct ThreadState {
 };
 inline constinit thread_local ThreadState this_thread;
 
+struct OwedReplies;
+
 struct alignas(kCacheLineBytes) DriverLane {
   /// The thread that it belongs to, which takes it without a locked instruction; nullptr: none. A
   /// thread that begins where one has ended inherits what was at its address.
@@ -44,6 +46,9 @@ struct alignas(kCacheLineBytes) DriverLane {
   BasicLaneLock<ThreadMemory> word;
   /// Signalled work that the driver has accepted and not yet reported; under the lock.
   uint32_t pending = 0;
+  /// Replies that handlers left to it (am/owed.h); written under the lock.
+  std::atomic<uint32_t> owed_count{0};
+  OwedReplies* owed = nullptr;  ///< under the lock; stays once it is there
   /// Times that the owner has been inside. By it alone; others see so whether it still comes.
   std::atomic<uint32_t> owner_turns{0};
   std::atomic<uint32_t> turns_seen{0};  ///< by another, which has looked `looks` times since

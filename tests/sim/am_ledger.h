@@ -27,7 +27,8 @@ struct ActiveMessage {
   Category reply_category = Category::kShort;
   uint32_t reply_argc = 0;
   uint64_t reply_bytes = 0;
-  uint32_t runs = 0;  ///< of its handler
+  uint64_t deadline = 0;  ///< by which its handler must run
+  uint32_t runs = 0;      ///< of its handler
 };
 
 class AmLedger {

@@ -22,6 +22,7 @@ class AmWorld::PausingDriver final : public ForwardingDriver {
   }
   uint32_t recv(uint32_t lane, RecvFilter filter, std::span<Recv> out) noexcept override {
     world_.pause(rank_, moved_);
+    world_.deadlines_.polled(rank_);
     const uint32_t count = inner().recv(lane, filter, out);
     moved_ = count != 0;
     return count;

@@ -15,6 +15,8 @@ namespace {
 
 constexpr uint64_t kNamelessContent = 0x4a3e1e55;  ///< of every payload that no argument names
 constexpr std::byte kScribble{0xee};
+constexpr uint32_t kBurstTargets = 2;  ///< `debtors` has at least two ranks that poll
+constexpr double kToAnybody = 0.03;
 
 uint8_t handler_of(const ActiveMessage& message) {
   const auto category = static_cast<uint32_t>(message.category);
@@ -34,9 +36,7 @@ void AmWorld::open() {
     auto& node = *nodes_.emplace_back(std::make_unique<Node>(scenario_.seed * 4096 + rank));
     if (rank >= scenario_.ranks - scenario_.absent_ranks) node.absences_left = scenario_.absences;
     node.memory = std::make_unique<Memory>(rank, scenario_, 0, shadow_.image(rank));
-    NicConfig config = scenario_.nic;
-    config.seed += rank;
-    node.nic = make_nic(fabric_.port(rank), schedule_, config);
+    node.nic = maker_(*this, rank);
     const OpenInfo info{.rank = rank,
                         .rank_count = scenario_.ranks,
                         .job_key = job_key,
@@ -77,9 +77,39 @@ void AmWorld::open() {
   }
 }
 
+void AmWorld::program(Rank rank) {
+  Node& node = *nodes_[rank];
+  for (uint32_t i = 0; i < scenario_.operations && !verdict_.failed(); ++i) {
+    send_one(rank);
+    if (computes_next(node, i + 1)) compute(rank);
+    if (is_attentive(rank) && scenario_.rest_ns_max != 0) rest(node);
+    if (node.random.chance(0.3)) poll();
+  }
+  node.sent_all = true;
+  while (!over_) poll();
+}
+
+bool AmWorld::computes_next(const Node& node, uint32_t sent) const {
+  return scenario_.burst != 0 && node.absences_left > 0 && sent % scenario_.burst == 0;
+}
+
+/// Polls for a while.
+void AmWorld::rest(Node& node) {
+  const uint64_t until_ns = schedule_.now() + node.random.below(scenario_.rest_ns_max);
+  while (schedule_.now() < until_ns && !verdict_.failed()) poll();
+}
+
+/// Where ranks send bursts, these go to ranks that poll, and so does most of what those send.
+Rank AmWorld::draw_peer(Rank rank) {
+  Node& node = *nodes_[rank];
+  const bool to_anybody = scenario_.burst == 0 || node.random.chance(kToAnybody);
+  const uint32_t first_ones = to_anybody ? scenario_.ranks : kBurstTargets;
+  return static_cast<Rank>(node.random.below(first_ones));
+}
+
 uint64_t AmWorld::draw_bytes(uint64_t bytes_max) {
   uint64_t bytes = random_.below(bytes_max + 1);
-  if (random_.chance(0.6)) bytes = random_.below(200);
+  if (!random_.chance(scenario_.long_payloads)) bytes = random_.below(200);
   return std::min(bytes, bytes_max);
 }
 
@@ -104,14 +134,15 @@ void AmWorld::send_one(Rank rank) {
     return category == Category::kMedium ? draw_bytes(medium_max) : 1 + draw_bytes(long_max - 1);
   };
   ActiveMessage message{.from = rank,
-                        .to = static_cast<Rank>(node.random.below(scenario_.ranks)),
+                        .to = draw_peer(rank),
                         .is_request = true,
                         .category = static_cast<Category>(node.random.below(3))};
   message.argc = static_cast<uint32_t>(node.random.below(kAmArgsMax + 1));
   if (message.category == Category::kLong) message.argc = std::max(message.argc, 1u);
   message.content = message.argc == 0 ? kNamelessContent : node.random.next();
   message.bytes = draw_size(message.category);
-  message.wants_reply = message.argc > 0 && node.random.chance(0.7);
+  const bool may_ask = scenario_.absent_are_owed || is_attentive(rank);
+  message.wants_reply = may_ask && message.argc > 0 && node.random.chance(0.7);
   if (message.category == Category::kLong &&
       !reserve(rank, message.to, message.bytes, message.range, message.content)) {
     return;
@@ -153,6 +184,8 @@ void AmWorld::send_request(Node& node, uint32_t number) {
   std::byte* const slot = in_segment ? free_slot(node) : nullptr;
   std::byte* const source = slot != nullptr ? slot : other.data();
   fill_pattern({source, message.bytes}, message.content);
+  ledger_[number].deadline = deadlines_.begin(message.from, message.to, "a request");
+  const uint64_t call_returns = deadlines_.begin(message.from, message.to, "the call of a request");
   switch (message.category) {
     case Category::kShort:
       request_short(message.to, call);
@@ -167,6 +200,7 @@ void AmWorld::send_request(Node& node, uint32_t number) {
                    is_async);
       break;
   }
+  deadlines_.end(call_returns);
   if (is_async) {
     node.lent.push_back({number, {source, message.bytes}, std::move(other)});
   } else {
@@ -186,6 +220,7 @@ void AmWorld::handle(pinwire_token& token, Category category, std::span<const in
       ledger_.arrived(rank, token.source, token.is_request, category, args, payload);
   if (found == nullptr) return;
   const ActiveMessage message = *found;
+  deadlines_.end(message.deadline);
   if (category == Category::kMedium && !payload.empty()) {
     if (reinterpret_cast<uintptr_t>(payload.data()) % 8 != 0) {
       return verdict_.fail("rank %u: a Medium's payload is not aligned", rank);
@@ -221,22 +256,29 @@ void AmWorld::send_reply(pinwire_token& token, const ActiveMessage& asked) {
   std::array<int32_t, kAmArgsMax> args{};
   ledger_.write_args(number, {args.data(), reply.argc});
   const AmCall call{handler_of(reply), reply.argc, args.data()};
-  std::vector<std::byte> source(reply.bytes);
-  fill_pattern(source, reply.content);
+  std::vector<std::byte> other(reply.bytes);
+  // No two replies of a rank are under construction at once, so they share a slot of the segment.
+  const bool in_segment = reply.bytes <= scenario_.message_bytes_max && random_.chance(0.5);
+  std::byte* const slot = nodes_[reply.from]->memory->slot(scenario_.in_flight_max);
+  std::byte* const source = in_segment ? slot : other.data();
+  fill_pattern({source, reply.bytes}, reply.content);
+  ledger_[number].deadline = deadlines_.begin(reply.from, reply.to, "a reply");
+  const uint64_t call_returns = deadlines_.begin(reply.from, reply.to, "the call of a reply");
   switch (reply.category) {
     case Category::kShort:
       reply_short(token, call);
       break;
     case Category::kMedium:
-      reply_medium(token, call, source.data(), reply.bytes);
+      reply_medium(token, call, source, reply.bytes);
       break;
     case Category::kLong:
     case Category::kCarriedLong:
-      reply_long(token, call, source.data(), reply.bytes,
+      reply_long(token, call, source, reply.bytes,
                  address_of(nodes_[reply.to]->memory->window_address(reply.range.offset)));
       break;
   }
-  std::fill_n(source.data(), source.size(), kScribble);
+  deadlines_.end(call_returns);
+  std::fill_n(source, reply.bytes, kScribble);
 }
 
 }  // namespace pinwire::sim

@@ -63,12 +63,20 @@ void add_all_handlers(std::index_sequence<Argc...>) {
 
 }  // namespace
 
-AmWorld::AmWorld(const Scenario& scenario, bool trace)
+std::unique_ptr<Driver> AmWorld::nic(AmWorld& world, Rank rank) {
+  NicConfig config = world.scenario().nic;
+  config.seed += rank;
+  return make_nic(world.fabric().port(rank), world.clock(), config);
+}
+
+AmWorld::AmWorld(const Scenario& scenario, DriverMaker maker, bool trace)
     : scenario_(with_room_for_messages(scenario)),
       verdict_(schedule_, trace),
       fabric_(scenario_, schedule_, verdict_),
       shadow_(scenario_.ranks, scenario_.window_bytes * scenario_.ranks, verdict_),
       ledger_(verdict_),
+      deadlines_(scenario_, schedule_, verdict_),
+      maker_(std::move(maker)),
       random_(scenario.seed ^ 0xa3) {
   running = this;
   add_all_handlers(std::make_index_sequence<kAmArgsMax + 1>());
@@ -84,6 +92,7 @@ bool AmWorld::run() {
   uint64_t finished_ns = 0;
   while (!verdict_.failed()) {
     if (!schedule_.step()) verdict_.fail("no event is left");
+    if (schedule_.fired() % kDeadlineEvents == 0) deadlines_.check();
     if (ledger_.runs() != runs_seen_) {
       runs_seen_ = ledger_.runs();
       last_progress_ns_ = schedule_.now();
@@ -140,7 +149,7 @@ void AmWorld::pause(Rank rank, bool moved) {
   Node& node = *nodes_[rank];
   if (over_) return;
   const bool slow = rank < scenario_.slow_ranks;
-  const uint64_t base_ns = scenario_.poll_ns * (slow ? 100 : 1);
+  const uint64_t base_ns = scenario_.poll_ns * (slow ? kSlowPollFactor : 1);
   const bool at_rest = schedule_.now() > last_progress_ns_ + 20'000'000;
   const uint64_t idle_ns = std::max(base_ns, at_rest ? kIdleNsMax : scenario_.poll_idle_ns_max);
   node.absent = slow;
@@ -150,13 +159,21 @@ void AmWorld::pause(Rank rank, bool moved) {
     node.absent = true;
     pause_ns = 1 + random_.below(scenario_.stall_ns_max);
   }
-  if (node.absences_left > 0 && random_.chance(kAbsenceChance)) {
-    --node.absences_left;
-    node.absent = true;
-    pause_ns = draw_absence();
-    absent_until_ns_ = std::max(absent_until_ns_, schedule_.now() + pause_ns);
+  if (scenario_.burst == 0 && node.absences_left > 0 && random_.chance(kAbsenceChance)) {
+    return compute(rank);
   }
   poll_at(rank, schedule_.now() + pause_ns);
+  node.fiber->suspend();
+}
+
+/// For a while the rank does not poll.
+void AmWorld::compute(Rank rank) {
+  Node& node = *nodes_[rank];
+  --node.absences_left;
+  node.absent = true;
+  const uint64_t back_ns = schedule_.now() + draw_absence();
+  absent_until_ns_ = std::max(absent_until_ns_, back_ns);
+  poll_at(rank, back_ns);
   node.fiber->suspend();
 }
 
@@ -183,16 +200,6 @@ bool AmWorld::finished() const {
   const bool sent =
       std::all_of(nodes_.begin(), nodes_.end(), [](const auto& node) { return node->sent_all; });
   return sent && ledger_.missing() == 0;
-}
-
-void AmWorld::program(Rank rank) {
-  Node& node = *nodes_[rank];
-  for (uint32_t i = 0; i < scenario_.operations && !verdict_.failed(); ++i) {
-    send_one(rank);
-    if (node.random.chance(0.3)) poll();
-  }
-  node.sent_all = true;
-  while (!over_) poll();
 }
 
 void AmWorld::check_end() {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "am_ledger.h"
 #include "core/base/random.h"
 #include "core/engine/engine.h"
+#include "deadlines.h"
 #include "fabric.h"
 #include "fiber.h"
 #include "memory.h"
@@ -21,14 +23,24 @@ namespace pinwire::sim {
 
 class AmWorld final : public EventTarget {
  public:
-  AmWorld(const Scenario& scenario, bool trace);
+  /// Makes the driver of one rank; `world` offers clock() and fabric().
+  using DriverMaker = std::function<std::unique_ptr<Driver>(AmWorld& world, Rank rank)>;
+
+  /// nicfw over the simulated fabric.
+  static std::unique_ptr<Driver> nic(AmWorld& world, Rank rank);
+
+  explicit AmWorld(const Scenario& scenario, DriverMaker maker = nic, bool trace = false);
   ~AmWorld();
 
   bool run();
   const std::string& sentence() const noexcept { return verdict_.sentence(); }
   const Scenario& scenario() const noexcept { return scenario_; }
+  Schedule& clock() noexcept { return schedule_; }
   const Schedule& clock() const noexcept { return schedule_; }
+  Fabric& fabric() noexcept { return fabric_; }
   const Fabric& fabric() const noexcept { return fabric_; }
+  /// The greatest share of its deadline that a message took until its handler ran.
+  double worst_share() const noexcept { return deadlines_.worst_share(); }
 
   void fire(uint64_t rank_and_generation) override;
   /// A handler runs on the rank whose turn it is.
@@ -43,10 +55,15 @@ class AmWorld final : public EventTarget {
   void exchange(Node& node);
   void run_node(Rank rank);
   void pause(Rank rank, bool moved);
+  void compute(Rank rank);
   uint64_t draw_absence();
   void poll_at(Rank rank, uint64_t time_ns);
   void wake(Rank rank);
   void program(Rank rank);
+  bool computes_next(const Node& node, uint32_t sent) const;
+  void rest(Node& node);
+  bool is_attentive(Rank rank) const { return rank < scenario_.ranks - scenario_.absent_ranks; }
+  Rank draw_peer(Rank rank);
   void send_one(Rank rank);
   std::byte* free_slot(Node& node) const;
   void send_request(Node& node, uint32_t number);
@@ -62,6 +79,8 @@ class AmWorld final : public EventTarget {
   Fabric fabric_;
   Shadow shadow_;
   AmLedger ledger_;
+  Deadlines deadlines_;
+  DriverMaker maker_;
   Random random_;
   std::vector<std::unique_ptr<Node>> nodes_;
   uint64_t last_progress_ns_ = 0;

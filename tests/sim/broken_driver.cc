@@ -28,7 +28,7 @@ const char* break_name(Break what) noexcept {
       "repeat_put",      "stray_put",          "alter_get",         "repeat_atomic",
       "skip_atomic",     "message_before_put", "pass_fence",        "take_refused",
       "forge_message",   "declare_dead",       "never_drained",     "keep_lent",
-      "delay_operation", "repeat_in_vain"};
+      "delay_operation", "hold_requests",      "repeat_in_vain"};
   return kNames[static_cast<size_t>(what)];
 }
 
@@ -148,6 +148,10 @@ const Failure* BrokenDriver::failure() const noexcept {
 uint32_t BrokenDriver::recv(uint32_t lane, RecvFilter filter, std::span<Recv> out) noexcept {
   uint32_t count = 0;
   if (delay_polls_ > 0 && --delay_polls_ == 0) whole_->post(lane, {&delayed_, 1});
+  if (hold_polls_ > 0) {
+    --hold_polls_;
+    filter = RecvFilter::kRepliesOnly;
+  }
   while (count < out.size()) {
     Recv& one = out[count];
     if (whole_->recv(lane, filter, {&one, 1}) == 0) break;
@@ -165,6 +169,9 @@ uint32_t BrokenDriver::recv(uint32_t lane, RecvFilter filter, std::span<Recv> ou
       one.data[sizeof(uint64_t) / 2] ^= kFlip;  // a number that no message bears
     } else if (one.cls == MessageClass::kRequest && strike(Break::kRequestAsReply)) {
       one.cls = MessageClass::kReply;
+    } else if (one.cls == MessageClass::kRequest && strike(Break::kHoldRequests)) {
+      hold_polls_ = kDelayPolls;
+      break;
     } else if (count < out.size() && strike(Break::kDuplicateMessage)) {
       out[count++] = one;
     }

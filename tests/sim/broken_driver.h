@@ -37,7 +37,8 @@ enum class Break : uint8_t {
   kNeverDrained,    ///< something waits for ever, and holds up the exit
   kKeepLent,        ///< memory that was lent never comes back
   kDelayOperation,  ///< one operation comes much later than all that were posted after it
-  kRepeatInVain,    ///< from then on each operation is sent twice
+  kHoldRequests,  ///< requests wait long, as behind a handler that does not return; replies do not
+  kRepeatInVain,  ///< from then on each operation is sent twice
   kCount,
 };
 const char* break_name(Break what) noexcept;
@@ -82,6 +83,7 @@ class BrokenDriver final : public ForwardingDriver {
   std::array<std::byte, 8> scratch_{};
   Work delayed_{};
   uint32_t delay_polls_ = 0;
+  uint32_t hold_polls_ = 0;
   uint64_t repeats_ = 0;
   Failure dead_{0, WorkStatus::kUnreachable, "a peer that polls is taken for dead"};
 };

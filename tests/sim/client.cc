@@ -78,8 +78,8 @@ bool Client::offer() {
 bool Client::finished() const {
   const bool answered = std::all_of(unanswered_.begin(), unanswered_.end(),
                                     [](uint32_t count) { return count == 0; });
-  return to_start_ == 0 && in_flight_ == 0 && answered && replies_.empty() && inbox_.empty() &&
-         held_.empty() && crime_ == WorkStatus::kOk;
+  return to_start_ == 0 && in_flight_ == 0 && answered && replies_.empty() && owed_.empty() &&
+         inbox_.empty() && held_.empty() && crime_ == WorkStatus::kOk;
 }
 
 Armed Client::arm() {
@@ -342,9 +342,9 @@ std::string Client::state() const {
   for (const uint32_t count : unanswered_) waiting += count;
   std::snprintf(text, sizeof text,
                 "rank %u: %u to start, %u in flight (%zu not accepted), %u unanswered, %zu replies "
-                "waiting, %zu in the inbox, %zu held",
+                "waiting, %zu owed, %zu in the inbox, %zu held",
                 rank_, to_start_, in_flight_, unposted_.size(), waiting, replies_.size(),
-                inbox_.size(), held_.size());
+                owed_.size(), inbox_.size(), held_.size());
   return text;
 }
 

@@ -56,6 +56,9 @@ class Client {
   void handle(const Arrived& arrived);
   void answer(uint64_t request, uint32_t lane);
   bool post_replies();
+  bool post_reply(Reply& reply);
+  bool post_owed();
+  bool owes_to(const Reply& reply) const;
   bool return_buffers(bool all);
   bool complete(uint32_t lane);
   void finish(Operation& operation, WorkStatus status);
@@ -103,6 +106,8 @@ class Client {
   std::vector<uint32_t> unposted_;  ///< slots of operations that the driver has not accepted yet
   std::vector<uint32_t> lent_;      ///< slots of silent operations whose buffer the driver has
   std::deque<Reply> replies_;       ///< that a handler waits to post
+  uint32_t reply_refusals_ = 0;     ///< of the first of them, in a row
+  std::deque<Reply> owed_;          ///< replies that their handlers left to later polls
   std::deque<Arrived> inbox_;       ///< requests that wait behind such a handler
   std::deque<Held> held_;
   std::vector<uint32_t> unanswered_;  ///< requests in flight, per peer

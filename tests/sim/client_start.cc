@@ -1,6 +1,7 @@
 // What a client's operations are made of.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "client.h"
 #include "core/base/bits.h"
@@ -11,6 +12,7 @@ namespace {
 
 constexpr uint64_t kSkewMax = 16;
 constexpr uint64_t kPinnedShare = 3;  ///< of 4 buffers lie in pinned memory
+constexpr uint32_t kRefusalsBeforeLeaving = 128;
 
 }  // namespace
 
@@ -334,17 +336,48 @@ void Client::answer(uint64_t request, uint32_t lane) {
   post_replies();
 }
 
+/// Replies that handlers wait to post, and before them those that handlers have left behind.
 bool Client::post_replies() {
-  bool any = false;
-  for (; !replies_.empty(); replies_.pop_front()) {
+  bool any = post_owed();
+  for (; !replies_.empty(); replies_.pop_front(), reply_refusals_ = 0) {
     Reply& reply = replies_.front();
-    reply.work.head = reply.head.data();
-    reply.work.local = reply.payload.data();
-    if (driver_.post(reply.lane, {&reply.work, 1}) == 0) break;
-    cluster_.ledger.posted(reply.message);
-    any = true;
+    const bool waits_behind_owed = owes_to(reply);
+    if (!waits_behind_owed && post_reply(reply)) {
+      any = true;
+      continue;
+    }
+    const bool may_leave = scenario_.leaves_replies && ++reply_refusals_ > kRefusalsBeforeLeaving;
+    if (!waits_behind_owed && !may_leave) break;
+    owed_.push_back(std::move(reply));
   }
   return any;
+}
+
+bool Client::post_reply(Reply& reply) {
+  reply.work.head = reply.head.data();
+  reply.work.local = reply.payload.data();
+  if (driver_.post(reply.lane, {&reply.work, 1}) == 0) return false;
+  cluster_.ledger.posted(reply.message);
+  return true;
+}
+
+/// Offers the owed replies. Those of one lane to one peer stay in order.
+bool Client::post_owed() {
+  std::vector<std::pair<uint32_t, Rank>> refused;
+  const size_t posted = std::erase_if(owed_, [&](Reply& reply) {
+    const std::pair creditor(reply.lane, reply.work.peer);
+    if (std::find(refused.begin(), refused.end(), creditor) != refused.end()) return false;
+    if (post_reply(reply)) return true;
+    refused.push_back(creditor);
+    return false;
+  });
+  return posted > 0;
+}
+
+bool Client::owes_to(const Reply& reply) const {
+  return std::any_of(owed_.begin(), owed_.end(), [&](const Reply& owed) {
+    return owed.lane == reply.lane && owed.work.peer == reply.work.peer;
+  });
 }
 
 }  // namespace pinwire::sim

@@ -73,6 +73,20 @@ INSTANTIATE_TEST_SUITE_P(Each, Congestion,
                                   std::to_string(tested.param.frame_bytes);
                          });
 
+/// It drops long probes far more often than short ones.
+TEST(CongestionOfShallowSwitches, AFullOutputIsNotTakenForANarrowPath) {
+  constexpr uint32_t kSenders = 16;
+  Scenario scenario = congestion_network(kSenders + 1, 9014);
+  scenario.switch_buffer_bytes = 100'000;
+  std::vector<Stream> puts = into_one(kSenders, 0);
+  for (Stream& put : puts) put.bytes = 256 * 1024, put.depth = 16;
+  Streams streams(scenario, puts);
+  streams.run(60 * kMsNs);
+  print("shallow", kSenders, 9014, streams);
+  EXPECT_GT(streams.counts().overrun * 100, streams.counts().sent) << "it is full";
+  EXPECT_EQ(streams.sum("path_holes"), 0u);
+}
+
 TEST(CongestionOfOne, AReceiverThatPollsRarelyGetsWhatItsBuffersHold) {
   Scenario scenario = congestion_network(2, 9014);
   scenario.switch_buffer_bytes = 16'000'000;

@@ -14,7 +14,6 @@ constexpr uint64_t kRecoveryNs = 2'500'000'000;
 constexpr uint32_t kBuffersMany = 64;
 constexpr uint32_t kSwitchBufferMany = 1 << 20;
 constexpr double kScarceLoss = 0.1;
-constexpr double kFloodedLoss = 0.3;    ///< of such buffers, which a stranger fills, too
 constexpr double kTriesQuick = 16;      ///< then nicfw takes the peer for one that computes ...
 constexpr double kSlowTry = 20;         ///< ... and tries once in so many of its longest timeouts
 constexpr double kRarestChance = 1e-9;  ///< of a frame's losses in a row that still happen

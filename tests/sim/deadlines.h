@@ -13,6 +13,8 @@
 
 namespace pinwire::sim {
 
+inline constexpr uint64_t kDeadlineEvents = 4096;  ///< deadlines are checked once in so many
+
 /// The bound on one operation between two ranks that poll, from the scenario's delays and losses.
 uint64_t deadline_of(const Scenario& scenario);
 

@@ -19,7 +19,6 @@ Fabric::Fabric(const Scenario& scenario, Schedule& schedule, Verdict& verdict)
       schedule_(schedule),
       verdict_(verdict),
       random_(scenario.seed ^ 0xfab),
-      dice_(size_t{scenario.ranks} * scenario.ranks),
       uplink_free_ns_(scenario.ranks),
       downlink_free_ns_(scenario.ranks),
       oversized_from_(scenario.ranks),
@@ -30,9 +29,8 @@ Fabric::Fabric(const Scenario& scenario, Schedule& schedule, Verdict& verdict)
 }
 
 LinkDice& Fabric::dice(Rank from, Rank to) {
-  auto& dice = dice_[size_t{from} * scenario_.ranks + to];
-  if (!dice) dice = std::make_unique<LinkDice>(scenario_.faults, scenario_.asymmetric, random_);
-  return *dice;
+  const uint64_t link = uint64_t{from} << 32 | to;
+  return dice_.try_emplace(link, scenario_.faults, scenario_.asymmetric, random_).first->second;
 }
 
 bool Fabric::partitioned(Rank from, Rank to) const {
@@ -145,7 +143,7 @@ void Fabric::leave_switch(uint32_t index) {
   uint64_t& free_ns = downlink_free_ns_[flight.to];
   const uint64_t queued_ns = free_ns > schedule_.now() ? free_ns - schedule_.now() : 0;
   const uint64_t queued_bytes = queued_ns * (scenario_.link_bits_per_s / 1'000'000) / 8'000;
-  if (queued_bytes > scenario_.switch_buffer_bytes) {
+  if (queued_bytes + bits / 8 > scenario_.switch_buffer_bytes) {
     ++counts_.overrun;
     flight.used = false;
     unused_flights_.push_back(index);

@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "faults.h"
@@ -72,7 +73,7 @@ class Fabric final : public EventTarget {
   Verdict& verdict_;
   Random random_;
   std::vector<std::unique_ptr<SimPort>> ports_;
-  std::vector<std::unique_ptr<LinkDice>> dice_;
+  std::unordered_map<uint64_t, LinkDice> dice_;  ///< of the links that were used
   std::vector<uint64_t> uplink_free_ns_;
   std::vector<uint64_t> downlink_free_ns_;
   std::vector<uint64_t> oversized_from_;

@@ -1,5 +1,6 @@
 #include "hostile.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -13,8 +14,8 @@
 namespace pinwire::sim {
 namespace {
 
-constexpr uint64_t kPauseNsMax = 3'000;
-constexpr size_t kKeyedBytes = 54;  ///< behind them: a frame's header, all of it under its tag
+constexpr uint64_t kPauseNsMin = 3'000;  ///< the longest pause is at least that
+constexpr size_t kKeyedBytes = 54;       ///< behind them: a frame's header, all of it under its tag
 constexpr size_t kMemoryBytes = 4096;
 
 // Where nicfw/wire.h puts the lengths of a frame.
@@ -22,6 +23,15 @@ constexpr size_t kRecordBytesAt = 68;
 constexpr size_t kHeadBytesAt = 70;
 constexpr size_t kRecordsAt = kEncapsulationBytes + kKeyedBytes;
 static_assert(kRecordsAt == kRecordsOffset);
+
+/// The longest pause between two attacks, and twice their mean. A stranger who fills a receive ring
+/// faster than its rank empties it denies service to every transport. So between two polls of the
+/// slowest rank the attacks take half of the buffers, even if all of them meet that rank.
+uint64_t longest_pause_ns(const Scenario& scenario) {
+  const uint64_t poll_ns = scenario.poll_ns * (scenario.slow_ranks != 0 ? kSlowPollFactor : 1);
+  const uint64_t attacks_per_poll = std::max(scenario.rx_buffers / 2, 1u);
+  return std::max(kPauseNsMin, 2 * poll_ns / attacks_per_poll);
+}
 
 size_t record_bytes_of(const std::vector<std::byte>& frame) { return frame.size() - kRecordsAt; }
 
@@ -75,7 +85,10 @@ class Hostile::StrangerPort final : public Port {
 
 Hostile::Hostile(World& world, const OpenInfo& info,
                  const std::vector<std::vector<std::byte>>& addresses)
-    : world_(world), random_(world.scenario().seed ^ 0xbad), memory_(kMemoryBytes) {
+    : world_(world),
+      random_(world.scenario().seed ^ 0xbad),
+      pause_ns_max_(longest_pause_ns(world.scenario())),
+      memory_(kMemoryBytes) {
   const auto ranks = world.scenario().ranks;
   OpenInfo mine = info;
   mine.rank = static_cast<Rank>(random_.below(ranks));
@@ -113,7 +126,7 @@ void Hostile::fire(uint64_t) {
       drive_stranger();
       break;
   }
-  world_.clock().at(world_.clock().now() + 1 + random_.below(kPauseNsMax), *this, 0);
+  world_.clock().at(world_.clock().now() + 1 + random_.below(pause_ns_max_), *this, 0);
 }
 
 /// Random bytes; often behind a genuine encapsulation, so that they get past the first checks.

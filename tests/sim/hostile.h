@@ -34,6 +34,7 @@ class Hostile final : public EventTarget {
 
   World& world_;
   Random random_;
+  uint64_t pause_ns_max_;
   bool stopped_ = false;
   std::vector<std::byte> memory_;
   std::unique_ptr<StrangerPort> port_;

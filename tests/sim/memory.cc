@@ -19,7 +19,7 @@ Memory::Memory(Rank rank, const Scenario& scenario, uint32_t cells,
       windows_at_(align_up(uint64_t{cells} * 8, uint64_t{64})),
       windows_bytes_(image.size()),
       slots_at_(align_up(windows_at_ + windows_bytes_, uint64_t{64})),
-      pinned_bytes_(slots_at_ + slot_bytes_ * scenario.in_flight_max),
+      pinned_bytes_(slots_at_ + slot_bytes_ * (scenario.in_flight_max + 1)),
       start_(0),
       bytes_(pinned_bytes_ + 2 * kFenceBytes + 64) {
   const auto address = reinterpret_cast<uintptr_t>(bytes_.data()) + kFenceBytes;

@@ -27,7 +27,7 @@ class Memory {
   std::span<const std::byte> windows() const;
   uint64_t cell_address(uint32_t cell);
   uint64_t window_address(uint64_t offset);
-  /// Of slot `index`, between its fences.
+  /// Of slot `index` up to in_flight_max, between its fences.
   std::byte* slot(uint32_t index);
 
   void check_fences(Verdict& verdict) const;

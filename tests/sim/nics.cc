@@ -4,18 +4,24 @@
 
 namespace pinwire::sim {
 
+std::unique_ptr<Driver> open_nic(const Scenario& scenario, Rank rank, Fabric& fabric,
+                                 Schedule& schedule) {
+  NicConfig config = scenario.nic;
+  config.seed += rank;
+  auto nic = make_nic(fabric.port(rank), schedule, config);
+  const OpenInfo info{.rank = rank,
+                      .rank_count = scenario.ranks,
+                      .job_key = 7,
+                      .network_depth = scenario.network_depth};
+  check(nic->open(info).ok(), "open");
+  return nic;
+}
+
 std::vector<std::unique_ptr<Driver>> connected_nics(const Scenario& scenario, Fabric& fabric,
                                                     Schedule& schedule) {
   std::vector<std::unique_ptr<Driver>> nics;
   for (Rank rank = 0; rank < scenario.ranks; ++rank) {
-    NicConfig config = scenario.nic;
-    config.seed += rank;
-    nics.push_back(make_nic(fabric.port(rank), schedule, config));
-    const OpenInfo info{.rank = rank,
-                        .rank_count = scenario.ranks,
-                        .job_key = 7,
-                        .network_depth = scenario.network_depth};
-    check(nics[rank]->open(info).ok(), "open");
+    nics.push_back(open_nic(scenario, rank, fabric, schedule));
   }
   for (const auto& nic : nics) {
     for (Rank peer = 0; peer < scenario.ranks; ++peer) {

@@ -1,4 +1,4 @@
-// The production NICs of all ranks of a fabric, each connected to every rank.
+// The production NICs of the ranks of a fabric.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,12 @@
 
 namespace pinwire::sim {
 
-/// Each has a seed of its own. The fabric and the schedule must outlive them.
+/// The production NIC of one rank, open, with a seed of its own. The fabric and the schedule must
+/// outlive it.
+std::unique_ptr<Driver> open_nic(const Scenario& scenario, Rank rank, Fabric& fabric,
+                                 Schedule& schedule);
+
+/// Those of all ranks, each connected to every rank.
 std::vector<std::unique_ptr<Driver>> connected_nics(const Scenario& scenario, Fabric& fabric,
                                                     Schedule& schedule);
 

@@ -13,21 +13,27 @@ struct Outcome {
   bool good;
   bool broken;
   std::string sentence;
+  uint64_t still_ns;  ///< since anything moved
 };
 
-Outcome run_with(Break what, uint64_t seed) {
+Scenario scenario_for(Break what, uint64_t seed) {
   Scenario scenario = make_scenario("calm", seed);
   scenario.ranks = 3;
   scenario.lanes = 1;  // an ideal driver has no more
   scenario.operations = 300;
   scenario.window_bytes = 256;  // small: every byte is written many times over
-  scenario.stuck_ns = what == Break::kDelayOperation ? 50'000'000'000 : 50'000'000;
+  const bool is_slow = what == Break::kDelayOperation || what == Break::kHoldRequests;
+  scenario.stuck_ns = is_slow ? 50'000'000'000 : 50'000'000;
   scenario.post_alone = what == Break::kRepeatInVain ? 0 : 0.02;  // silence explains repeats
   scenario.poll_alone = 0.2;
   scenario.post_each = true;
   scenario.abandon = 1;
   scenario.lend = 0.2;
   scenario.fence = 0.3;
+  return scenario;
+}
+
+Outcome run_with(const Scenario& scenario, Break what, uint64_t seed) {
   std::unique_ptr<IdealNetwork> network;
   BrokenDriver* suspect = nullptr;
   World world(scenario, [&](World& w, Rank rank) -> std::unique_ptr<Driver> {
@@ -39,7 +45,12 @@ Outcome run_with(Break what, uint64_t seed) {
     return broken;
   });
   const bool good = world.run();
-  return {good, suspect->broken(), world.sentence()};
+  const uint64_t still_ns = world.clock().now() - world.cluster().last_progress_ns;
+  return {good, suspect->broken(), world.sentence(), still_ns};
+}
+
+Outcome run_with(Break what, uint64_t seed) {
+  return run_with(scenario_for(what, seed), what, seed);
 }
 
 /// What the sentence about a broken promise must say where another check might catch it by chance.
@@ -54,6 +65,7 @@ const char* word_of(Break what) {
     case Break::kKeepLent:
       return "at first it lent";
     case Break::kDelayOperation:
+    case Break::kHoldRequests:
       return "whatever other ranks do";
     case Break::kRepeatInVain:
       return "were repeated";
@@ -88,6 +100,21 @@ TEST_P(OracleCatches, ABrokenPromise) {
   EXPECT_GE(caught, repairable ? 3u : 10u);
 }
 
+/// World::check_alive() sees only that nothing moves at all. A client that is stuck while others go
+/// on is found by the deadlines: whatever an unfinished client waits for has one.
+TEST(Oracle, FindsAClientThatIsStuckWhileOthersGoOn) {
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    Scenario scenario = scenario_for(Break::kDropDone, seed);
+    scenario.operations = 100'000;
+    scenario.poll_ns = 20'000;
+    const Outcome outcome = run_with(scenario, Break::kDropDone, seed);
+    EXPECT_FALSE(outcome.good) << "seed " << seed;
+    EXPECT_NE(outcome.sentence.find("an operation of rank 1"), std::string::npos)
+        << "seed " << seed << ": " << outcome.sentence;
+    EXPECT_LT(outcome.still_ns, 1'000'000u) << "seed " << seed << ": the others had ended";
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Each, OracleCatches,
     testing::Values(Break::kDropMessage, Break::kDuplicateMessage, Break::kAlterMessage,
@@ -97,7 +124,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Break::kSkipAtomic, Break::kMessageBeforePut, Break::kPassFence,
                     Break::kTakeRefused, Break::kForgeMessage, Break::kDeclareDead,
                     Break::kNeverDrained, Break::kKeepLent, Break::kDelayOperation,
-                    Break::kRepeatInVain),
+                    Break::kHoldRequests, Break::kRepeatInVain),
     [](const auto& tested) { return std::string(break_name(tested.param)); });
 
 }  // namespace

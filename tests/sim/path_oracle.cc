@@ -2,17 +2,18 @@
 
 namespace pinwire::sim {
 
-/// Where frames are lost by chance, too, a rank may take a hole for chance, and chance for a hole.
-bool PathOracle::is_certain() const noexcept {
+/// Where frames are lost by chance, too, or in a full switch, a rank may take a hole for chance,
+/// and chance for a hole.
+bool PathOracle::is_certain(const Fabric& fabric) const noexcept {
   const LinkFaults& faults = scenario_.faults;
-  return faults.loss == 0 && faults.burst == 0 && faults.corrupt == 0 && faults.truncate == 0 &&
-         scenario_.partitions.empty() && scenario_.crime == Crime::kNone && !scenario_.hostile &&
-         scenario_.path_opens_ns == 0;
+  return fabric.counts().overrun == 0 && faults.loss == 0 && faults.burst == 0 &&
+         faults.corrupt == 0 && faults.truncate == 0 && scenario_.partitions.empty() &&
+         scenario_.crime == Crime::kNone && !scenario_.hostile && scenario_.path_opens_ns == 0;
 }
 
 /// From one rank to another. Of a path that was narrow from the beginning, only probes vanish.
 uint64_t PathOracle::vanished_max() const noexcept {
-  constexpr uint64_t kProbesMax = 16;
+  constexpr uint64_t kProbesMax = 64;
   constexpr uint64_t kFlows = 3;
   constexpr uint64_t kSendsMax = 6;
   const uint64_t in_flight =
@@ -29,7 +30,7 @@ bool PathOracle::must_speak(uint64_t vanished) const noexcept {
 }
 
 void PathOracle::check(const Fabric& fabric, Verdict& verdict) const {
-  if (!is_certain()) return;
+  if (!is_certain(fabric)) return;
   for (Rank rank = 0; rank < scenario_.ranks; ++rank) {
     const Heard& heard = heard_[rank];
     const uint64_t vanished = fabric.oversized_from(rank);

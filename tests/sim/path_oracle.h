@@ -30,7 +30,7 @@ class PathOracle {
     std::string last;
     uint32_t count = 0;
   };
-  bool is_certain() const noexcept;
+  bool is_certain(const Fabric& fabric) const noexcept;
   uint64_t vanished_max() const noexcept;
   bool must_speak(uint64_t vanished) const noexcept;
 

@@ -45,6 +45,8 @@ struct Mix {
 
 enum class Crime : uint8_t { kNone, kRemoteAccess, kUnreachable };
 
+inline constexpr uint64_t kSlowPollFactor = 100;
+
 struct Scenario {
   std::string_view name;
   uint64_t seed = 0;
@@ -86,7 +88,7 @@ struct Scenario {
   Mix mix;
   uint64_t poll_ns = 400;
   uint64_t poll_idle_ns_max = 50'000;
-  uint32_t slow_ranks = 0;  ///< the first ones poll 100 times more rarely
+  uint32_t slow_ranks = 0;  ///< the first ones poll kSlowPollFactor times more rarely
   double stall = 0;         ///< chance that a poll is followed by a long absence
   uint64_t stall_ns_max = 3'000'000;
   uint32_t recv_burst = 16;
@@ -99,9 +101,13 @@ struct Scenario {
   double fence = 0;        ///< chance that a message is fenced
   uint32_t absent_ranks = 0;    ///< the last ones compute now and then, without a poll
   bool absent_are_owed = true;  ///< replies to requests that they sent before
+  bool leaves_replies = false;  ///< handlers whose reply is refused for long return without it
   uint32_t absences = 0;        ///< of each of them
   uint64_t absence_ns_min = 0;  ///< their lengths are drawn evenly by magnitude
   uint64_t absence_ns_max = 0;
+  uint32_t burst = 0;  ///< active messages that such a rank sends in a row before each; 0: drawn
+  uint64_t rest_ns_max = 0;    ///< between the active messages of a rank that polls meanwhile
+  double long_payloads = 0.4;  ///< chance that an active message's payload is not short
   uint64_t heartbeat_ns = 0;  ///< a rank that computes is polled so often, for no message; 0: never
   Crime crime = Crime::kNone;
 
@@ -110,9 +116,7 @@ struct Scenario {
 };
 
 std::span<const std::string_view> scenario_names();
-/// The item of issue 19 without which nicfw fails this scenario; 0: CI runs it.
-uint32_t scenario_waits_for(std::string_view name);
-/// `name` "any" draws one of those that CI runs. An unknown name gives ranks == 0.
+/// `name` "any" draws one of them by their weights. An unknown name gives ranks == 0.
 Scenario make_scenario(std::string_view name, uint64_t seed);
 
 }  // namespace pinwire::sim

@@ -19,7 +19,6 @@ constexpr uint64_t kLongIdleNsMax = 5'000'000;
 constexpr uint64_t kPostsAloneMax = 20;
 constexpr double kAbsenceChance = 0.02;     ///< that a rank computes after a turn
 constexpr uint64_t kSpacedNsMax = 100'000;  ///< between posts without a poll
-constexpr uint64_t kDeadlineEvents = 4096;  ///< deadlines are looked at once in so many
 constexpr uint64_t kForever = ~uint64_t{0};
 
 }  // namespace
@@ -261,7 +260,7 @@ void World::poll_at(Rank rank, uint64_t time_ns) {
 uint64_t World::pause(Rank rank, bool moved) {
   Pace& pace = paces_[rank];
   const bool slow = rank < scenario_.slow_ranks;
-  const uint64_t base_ns = scenario_.poll_ns * (slow ? 100 : 1);
+  const uint64_t base_ns = scenario_.poll_ns * (slow ? kSlowPollFactor : 1);
   if (random_.chance(scenario_.stall)) {
     pace.absent = true;
     return 1 + random_.below(scenario_.stall_ns_max);

@@ -403,6 +403,25 @@ TEST(NicShare, RepliesAreTakenWhateverTheCongestionWindowSays) {
   EXPECT_EQ(taken, 64u);
 }
 
+/// Neither do replies of several frames wait for it. Data of gets would keep a window of one frame
+/// full for as long as the peer gets: seed 138 of the simulator's scenario mtushrinks.
+TEST(NicShare, RepliesOfSeveralFramesAreTakenWhateverTheCongestionWindowSays) {
+  constexpr uint64_t kBytes = 4'000;
+  NicGroup group({.rx_buffers = 1024});
+  const std::vector<uint8_t> source(kBytes, 7);
+  std::vector<uint8_t> target(kBytes);
+  const Region region = group.pin(1, target.data(), target.size());
+  Work reply = put_work(1, source.data(), kBytes, target.data(), region.remote_key);
+  reply.op = Op::kPutSend;
+  reply.cls = MessageClass::kReply;
+  reply.flags = kWorkCopied | kWorkSilent;
+  reply.head = &kWord;
+  reply.head_bytes = 8;
+  uint32_t taken = 0;
+  while (taken < 12 && group.post(0, reply)) ++taken;
+  EXPECT_EQ(taken, 12u);
+}
+
 /// A peer that was not heard lately is asked whether it is there.
 TEST(NicShare, TheFirstWorkForAnAttentiveRankMayBeTheLargestCopiedPut) {
   for (const uint32_t ranks : {32u, 256u}) {

@@ -299,6 +299,27 @@ TEST(Nic, RepliesOnlyLeavesRequestsWhereTheyAre) {
   EXPECT_EQ(group.poll(1), std::vector<uint64_t>{1});
 }
 
+/// More than the window takes is to be sent, and the peer computes.
+TEST(Nic, ALaneThatWaitsForAPeerSleepsWithATimer) {
+  constexpr uint64_t kBytes = 4 << 20;
+  constexpr int kPolls = 100;
+  NicGroup group({});
+  std::vector<std::byte> source(kBytes, std::byte{3}), target(kBytes);
+  const Region region = group.pin(1, target.data(), kBytes);
+  Work work = put_work(1, source.data(), kBytes, target.data(), region.remote_key);
+  work.flags = 0;
+  ASSERT_TRUE(group.post(0, work));
+  EXPECT_EQ(group.nic(0).arm(0), Armed::kBusy) << "it was posted since the last poll";
+  for (int i = 0; i < kPolls; ++i) group.poll(0);
+  EXPECT_EQ(group.nic(0).arm(0), Armed::kTimed);
+  group.poll(1);
+  group.poll(0);
+  EXPECT_EQ(group.nic(0).arm(0), Armed::kBusy) << "the peer is back";
+  group.run(10'000);
+  EXPECT_EQ(group.dones(0).size(), 1u);
+  EXPECT_EQ(source, target);
+}
+
 TEST(Nic, SilentWorkHasNoDone) {
   NicGroup group({});
   uint64_t target[64] = {};
