@@ -122,8 +122,8 @@ static void serve(void) {
 
 static void play(void) {
   if (is_between(me)) {
-    gasnet_hold_interrupts();
     const int asked = ask();
+    gasnet_hold_interrupts(); /* silent also where another thread would have it run handlers */
     be_silent();
     gasnet_resume_interrupts();
     GASNET_BLOCKUNTIL(answers == asked);

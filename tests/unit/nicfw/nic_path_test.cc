@@ -205,6 +205,23 @@ TEST_F(NicPath, ALaneThatProbesSleepsWithATimer) {
   EXPECT_EQ(group.nic(0).arm(0), Armed::kArmed);
 }
 
+/// The peer computed, and so nothing was learnt: its answer, once it comes, ends the pause.
+TEST_F(NicPath, ALateAnswerEndsThePause) {
+  narrow();
+  const auto source = byte_pattern(80'000);
+  std::vector<uint8_t> target(source.size());
+  const Region region = group.pin(1, target.data(), target.size());
+  const Work work = put_work(1, source.data(), source.size(), target.data(), region.remote_key);
+  ASSERT_TRUE(group.post(0, work));
+  for (int i = 0; i < 10; ++i, group.clock().advance(kMillisecond)) group.poll(0);
+  const uint64_t probes = group.stat(0, "path_probes");
+  EXPECT_GE(probes, 4u) << "two pairs, and then a pause";
+  group.run(100, 0, 1'000);
+  ASSERT_EQ(group.dones(0).size(), 1u);
+  put(80'000);
+  EXPECT_GT(group.stat(0, "path_probes"), probes);
+}
+
 TEST_F(NicPath, RandomLossLeavesAnOpenPathOpen) {
   put(80'000);
   group.set_faults({.loss = 0.05});
