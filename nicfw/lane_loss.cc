@@ -231,8 +231,7 @@ bool Lane::peer_silent(Peer& peer) noexcept {
   nic_.failure.record(
       rank_of(peer), WorkStatus::kUnreachable,
       "rank %u did not answer rank %u for %.1f s on lane %u (%s; %u questions went unanswered): "
-      "its "
-      "host is down, or the network between them. GASNET_PEER_TIMEOUT says how long to wait",
+      "its host is down, or the network between them. GASNET_PEER_TIMEOUT says how long to wait",
       rank_of(peer), nic_.info.rank, static_cast<double>(silent_ns) * 1e-9, index_,
       peer.heard ? "it had answered before" : "it never answered",
       static_cast<unsigned>(peer.timeouts_unheard));

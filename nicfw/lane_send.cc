@@ -227,10 +227,7 @@ void Lane::stage_slot(Peer& peer, Flow flow, uint32_t sequence, bool again) noex
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
   Index index;
   SendSlot& slot = slot_at(send, sequence, index);
-  if (again) {
-    unmark_lost(send, sequence);
-    forget_question(peer, flow);  // its answer would tell of the first time
-  }
+  if (again) unmark_lost(send, sequence);
   prepare(peer, send, slot);
   const uint32_t frame_bytes = slot.frame_bytes();
   const bool in_pieces = frame_bytes > peer.path_bytes;

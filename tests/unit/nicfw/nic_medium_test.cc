@@ -87,6 +87,7 @@ TEST(Medium, AcknowledgementsThatWereNotAskedForAreNoAnswer) {
   EXPECT_EQ(target, source);
   EXPECT_EQ(group.stat(0, "retransmits"), 0u);
   EXPECT_EQ(group.stat(1, "rx_drop_duplicate"), 0u);
+  EXPECT_EQ(group.dones(0).size(), 1u);
   EXPECT_TRUE(group.nic(0).drained(0));
 }
 
