@@ -111,7 +111,7 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
                           .now_ns = now_ns_});
   const bool was_timed_out = send.timeouts != 0;
   send.timeouts = 0;
-  forget_question(peer, flow);
+  if (was_timed_out) forget_question(peer, flow);
   send.rto_at_ns = 0;
   send.is_answered = false;
   attend(peer);

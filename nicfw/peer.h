@@ -69,7 +69,6 @@ struct alignas(32) Peer {
   uint32_t requests_held = 0;       ///< of those, not given back by the client
   uint32_t advertised = 0;          ///< the last credit sent
   uint32_t ack_since_poll = 0;      ///< the poll in which the oldest unacknowledged frame arrived
-  uint32_t asked_number = 0;        ///< of the first frame after the last timeout
   uint32_t short_lost_us = 0;      ///< when a frame was last lost that every path carries; 0: never
   uint32_t presence_at_us = 0;     ///< when a copied put that waits may ask if the peer is there
   uint16_t unacked_frames = 0;     ///< arrived, and not acknowledged by any frame yet
@@ -106,6 +105,7 @@ struct alignas(32) Peer {
   uint8_t refused = 0;      ///< flows (room_flag()) of which frames were refused: the peer is to be
                             ///< told when there is room
   uint8_t room_again = 0;   ///< flows of which the next acknowledgement tells that there is room
+  uint32_t asked_number = 0;  ///< of the first frame after the last timeout
 };
 static_assert(
     sizeof(Peer) <= 480,
