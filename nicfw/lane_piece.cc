@@ -7,8 +7,9 @@
 namespace pinwire {
 namespace {
 
-/// An assembly without a new piece for so many frames of its peer is one that the peer has given up
-/// or sent whole. Far fewer than sequences, so that none meets a frame with its sequence again.
+/// An assembly that was begun so many frames of its peer ago is one that the peer has given up or
+/// sent whole; if it has not, it repeats the frame. Far fewer than sequences, so that none meets a
+/// frame with its sequence again.
 constexpr uint64_t kAssemblyFramesMax = 1 << 20;
 
 /// Copies the records [offset, offset + bytes) of a frame in two parts. The body of a repetition
@@ -110,7 +111,6 @@ bool Lane::receive_piece(Peer& peer, FrameHeader& header, RxFrame& frame) noexce
   std::memcpy(records + piece.offset(), frame.data + kRecordsOffset + kPieceFieldsBytes,
               piece.bytes());
   assembly.arrived |= uint64_t{1} << piece.index;
-  assembly.number = header.number_64();
   if (!assembly.is_whole()) return false;
   assembly.arrived = 0;
   const uint32_t bytes = kRecordsOffset + piece.total;

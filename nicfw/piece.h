@@ -61,7 +61,7 @@ struct Assembly {
   Rank peer = 0;
   Flow flow = Flow::kRequest;
   uint32_t sequence = 0;
-  uint64_t number = 0;   ///< of the last piece that arrived
+  uint64_t number = 0;   ///< of the piece that arrived first
   uint64_t arrived = 0;  ///< by index; 0: unused
   uint32_t step = 0;
   uint32_t total = 0;

@@ -53,6 +53,8 @@ struct AmWorld::Node {
   bool absent = false;
   uint32_t absences_left = 0;
   bool sent_all = false;
+  // What is under construction; not on the fiber's stack, which a world that fails abandons.
+  std::vector<std::byte> request_source, reply_source;
   /// Sources of LongAsync: the library's until the handler has run.
   struct Lent {
     uint32_t number;

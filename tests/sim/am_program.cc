@@ -177,7 +177,8 @@ void AmWorld::send_request(Node& node, uint32_t number) {
   const AmCall call{handler_of(message), message.argc, args.data()};
   verdict_.trace("rank %u: request %u to %u, category %u, %lu bytes", message.from, number,
                  message.to, static_cast<unsigned>(message.category), message.bytes);
-  std::vector<std::byte> other(message.bytes);
+  std::vector<std::byte>& other = node.request_source;
+  other.assign(message.bytes, {});
   const bool in_segment = message.bytes <= scenario_.message_bytes_max && node.random.chance(0.5);
   const bool is_async =
       message.category == Category::kLong && node.random.chance(0.3) && message.wants_reply;
@@ -256,7 +257,8 @@ void AmWorld::send_reply(pinwire_token& token, const ActiveMessage& asked) {
   std::array<int32_t, kAmArgsMax> args{};
   ledger_.write_args(number, {args.data(), reply.argc});
   const AmCall call{handler_of(reply), reply.argc, args.data()};
-  std::vector<std::byte> other(reply.bytes);
+  std::vector<std::byte>& other = nodes_[reply.from]->reply_source;
+  other.assign(reply.bytes, {});
   // No two replies of a rank are under construction at once, so they share a slot of the segment.
   const bool in_segment = reply.bytes <= scenario_.message_bytes_max && random_.chance(0.5);
   std::byte* const slot = nodes_[reply.from]->memory->slot(scenario_.in_flight_max);

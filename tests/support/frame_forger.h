@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <optional>
 
 #include "tests/support/frame_seal.h"
 #include "tests/support/nic_group.h"
@@ -35,7 +36,7 @@ class FrameForger {
     encode_encapsulation(bytes_, from, to, count);
     header.record_bytes = static_cast<uint16_t>(used_);
     header.head_bytes = static_cast<uint16_t>(used_ - body_bytes);
-    header.number = next_number();
+    header.number = number ? *number : next_number();
     seal_frame(bytes_, header, FrameKeys(key), job_tag, destination);
     ASSERT_TRUE(group_.port(1).inject(bytes_, count - cut));
   }
@@ -44,7 +45,8 @@ class FrameForger {
   FrameKey key;
   uint16_t job_tag = 0;
   Rank destination = 1;
-  size_t body_bytes = 0;  ///< at the end of the records
+  size_t body_bytes = 0;           ///< at the end of the records
+  std::optional<uint32_t> number;  ///< of the frame; without it, one that is fresh
 
  private:
   /// Behind those of the true peer's frames, and near enough that these are not taken for old.

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/bits.h"
-#include "nicfw/wire.h"
+#include "tests/support/frame_look.h"
 #include "tests/support/nic_group.h"
 
 namespace pinwire {
@@ -60,17 +60,6 @@ TEST(NicCredit, RefusedRequestsComeAsSoonAsThereIsRoom) {
   EXPECT_LE(group.stat(0, "rx_drop_refused"), kSenders);
   EXPECT_EQ(group.run(1'000, 0, 1'000).size(), posted);
   for (Rank rank = 1; rank <= kSenders; ++rank) EXPECT_EQ(group.stat(rank, "timeouts"), 0u);
-}
-
-/// The credit that the last frame in a port's ring gives.
-uint16_t last_credit(LoopPort& port) {
-  FrameHeader header;
-  const auto frame = port.peek(port.waiting() - 1);
-  const RxFrame received{frame.data(), static_cast<uint32_t>(frame.size()), false, nullptr};
-  EXPECT_EQ(
-      parse_header(received, FrameKey(NicGroup::kJobKey, 0).job_tag(), kDefaultUdpPort, header),
-      Reject::kNone);
-  return header.credit;
 }
 
 TEST(NicCredit, WhatWasPromisedIsNotTakenBackWhenOthersBeginToSend) {

@@ -222,6 +222,28 @@ TEST_F(NicPath, ALateAnswerEndsThePause) {
   EXPECT_GT(group.stat(0, "path_probes"), probes);
 }
 
+/// The port took the short probe of each pair and not the long one: that is no narrow path.
+TEST_F(NicPath, AProbeThatThePortRefusesTellsNothing) {
+  const auto source = byte_pattern(20'000);
+  std::vector<uint8_t> target(source.size());
+  const Region region = group.pin(1, target.data(), target.size());
+  const Work work = put_work(1, source.data(), source.size(), target.data(), region.remote_key);
+  group.port(0).set_tx_room(1);
+  ASSERT_TRUE(group.post(0, work));
+  for (int i = 0; i < 10'000; ++i) {
+    group.port(0).set_tx_room(1);
+    group.run(1, 0, 10'000);
+  }
+  EXPECT_EQ(source, target);
+  EXPECT_GE(group.stat(0, "path_probes"), 40u);
+  EXPECT_EQ(group.stat(0, "path_holes"), 0u);
+  EXPECT_TRUE(heard.sentences.empty());
+  group.port(0).set_tx_room(~uint64_t{0});
+  group.run(1'000, 0, 10'000);
+  EXPECT_EQ(group.dones(0).size(), 1u);
+  expect_wide();
+}
+
 TEST_F(NicPath, RandomLossLeavesAnOpenPathOpen) {
   put(80'000);
   group.set_faults({.loss = 0.05});

@@ -165,6 +165,36 @@ TEST(NicRepeats, RoomForRequestsRepeatsRequestsAlone) {
   EXPECT_LE(repeats, refused);
 }
 
+/// The frame had not arrived when rank 1 said that it has room again: it was not refused.
+TEST(NicRepeats, RoomDoesNotRepeatWhatWasSentJustNow) {
+  constexpr uint64_t kNever = 50'000'000'000;
+  NicGroup group({.rx_buffers = 32,
+                  .config = {.rto_min_ns = kNever, .rto_max_ns = kNever, .coalesce = false}});
+  const uint64_t word = 1;
+  const auto send = [&] {
+    return group.post(0, send_work(1, MessageClass::kReply, &word, sizeof word));
+  };
+  std::vector<Recv> held;
+  for (int i = 0; i < 100 && group.stat(1, "rx_drop_refused") == 0; ++i) {
+    ASSERT_TRUE(send());
+    Recv out[4];
+    const uint32_t count = group.nic(1).recv(0, RecvFilter::kAll, out);
+    held.insert(held.end(), out, out + count);
+    group.clock().advance(1'000);
+    group.poll(0);
+  }
+  ASSERT_EQ(group.stat(1, "rx_drop_refused"), 1u);
+  group.poll(0);
+  group.nic(1).give_back(0, held);
+  group.poll(1);  // it says that there is room
+  group.clock().advance(5'000);
+  ASSERT_TRUE(send());
+  group.poll(0);
+  EXPECT_EQ(group.stat(0, "retransmits"), 1u) << "the frame that was refused";
+  EXPECT_EQ(group.run(10, 1, 1'000).size(), 2u);
+  EXPECT_EQ(group.stat(1, "rx_drop_duplicate"), 0u);
+}
+
 /// The port of rank 1 is full, takes this many frames in one poll, and is free from then on.
 class NicFullPort : public testing::TestWithParam<uint32_t> {};
 

@@ -2,6 +2,10 @@
 // issue 19; how much that is worth is in tests/sim/fairness_test.cc.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
+#include "tests/support/frame_look.h"
 #include "tests/support/nic_group.h"
 
 namespace pinwire {
@@ -23,6 +27,13 @@ class PortTurns : public testing::Test {
   }
   /// All ranks poll so often, with nothing to do, and forget the pause that was before.
   void rest(uint32_t polls) { group_.run(polls, 0, kGapNs); }
+  /// Congestion control allows rank 0 many frames to rank 1.
+  void open_window() {
+    ASSERT_TRUE(group_.post(0, put(kLongBytes)));
+    rest(20'000);
+    ASSERT_EQ(group_.dones(0).size(), 1u);
+    std::fill(target_.begin(), target_.end(), uint8_t{0});
+  }
   Work put(uint64_t bytes, Rank peer = 1) {
     return put_work(peer, source_.data(), bytes, target_.data(), region_[peer].remote_key);
   }
@@ -34,6 +45,41 @@ class PortTurns : public testing::Test {
   Region region_[3] = {group_.pin(0, target_.data(), kLongBytes),
                        group_.pin(1, target_.data(), kLongBytes),
                        group_.pin(2, target_.data(), kLongBytes)};
+};
+
+/// Rank 0 sends long data to rank 1 in several flows, and the port has room for one frame of one.
+class PortTurnsOfFlows : public PortTurns {
+ protected:
+  void SetUp() override {
+    PortTurns::SetUp();
+    open_window();
+    group_.poll(0);
+    ASSERT_TRUE(group_.post(0, put(kLongBytes)));
+    group_.poll(0);  // finds no room: from now on one-sided operations are the first
+  }
+  void ask_for_long_data() {
+    const Work get =
+        get_work(0, fetched_.data(), kLongBytes, target_.data(), region_[0].remote_key);
+    ASSERT_TRUE(group_.post(1, get));
+  }
+  /// Rank 0 polls when the link has carried one more frame; the flow of the long frame that it
+  /// sends.
+  Flow next_flow() {
+    const uint32_t before = waiting(1);
+    group_.clock().advance(kFrameNs);
+    group_.poll(0);
+    std::vector<Flow> flows;
+    for (uint32_t i = before; i < waiting(1); ++i) {
+      const FrameHeader header = header_at(group_.port(1), i);
+      if (header.record_bytes > kLongRecords) flows.push_back(header.flow());
+    }
+    EXPECT_EQ(flows.size(), 1u);
+    return flows.empty() ? Flow::kRequest : flows[0];
+  }
+
+  static constexpr uint64_t kFrameNs = 123;
+  static constexpr uint32_t kLongRecords = 1'000;
+  std::vector<uint8_t> fetched_ = std::vector<uint8_t>(kLongBytes);
 };
 
 /// Three frames, a little shorter than the longest, fill a port of 10 Gb/s.
@@ -99,6 +145,28 @@ TEST_F(PortTurns, SmallGetsDoNotWaitForLongOnes) {
   EXPECT_EQ(group_.dones(2).size(), 1u);
 }
 
+TEST_F(PortTurnsOfFlows, AFlowThatHasFilledThePortIsTheLastNextTime) {
+  ASSERT_EQ(next_flow(), Flow::kOneSided);
+  ask_for_long_data();
+  EXPECT_EQ(next_flow(), Flow::kReply);
+  EXPECT_EQ(next_flow(), Flow::kOneSided);
+}
+
+/// A flow that found no room goes before one that has something to send only now.
+TEST_F(PortTurnsOfFlows, AFlowThatFoundNoRoomIsTheFirstNextTime) {
+  const uint64_t word = 1;
+  ASSERT_TRUE(group_.post(0, send_work(1, MessageClass::kRequest, &word, 8)));
+  ask_for_long_data();
+  ASSERT_EQ(next_flow(), Flow::kOneSided);
+  Work put_send = put(kLongBytes);
+  put_send.op = Op::kPutSend;
+  put_send.cls = MessageClass::kRequest;
+  put_send.head = &word;
+  put_send.head_bytes = sizeof word;
+  ASSERT_TRUE(group_.post(0, put_send));
+  EXPECT_EQ(next_flow(), Flow::kReply);
+}
+
 TEST_F(SlowPortTurns, ASmallPutOvertakesACopiedOneThatIsBuilt) {
   ASSERT_TRUE(group_.post(0, copied_put()));
   ASSERT_EQ(waiting(1), 3u) << "of five";
@@ -116,6 +184,22 @@ TEST_F(SlowPortTurns, ASmallPutOvertakesACopiedOneThatIsBuilt) {
   rest(12'000);
   EXPECT_TRUE(has_come(0, kCopiedBytes));
   EXPECT_EQ(group_.dones(0).size(), 3u);
+}
+
+/// A client that always has a copied put under way always has frames that wait for the port.
+TEST_F(SlowPortTurns, ALongPutGoesOnBetweenCopiedOnes) {
+  constexpr size_t kElsewhere = kLongBytes / 2, kBytes = 64 * 1024;
+  Work behind = put(kBytes);
+  behind.local = source_.data() + kElsewhere;
+  behind.remote += kElsewhere;
+  ASSERT_TRUE(group_.post(0, copied_put()));
+  ASSERT_TRUE(group_.post(0, behind));
+  for (int i = 0; i < 20'000 && !has_come(kElsewhere, kBytes); ++i) {
+    rest(1);
+    if (group_.dones(0).empty()) continue;
+    ASSERT_TRUE(group_.post(0, copied_put()));
+  }
+  EXPECT_TRUE(has_come(kElsewhere, kBytes));
 }
 
 /// post() has no clock: what it sent after a pause gets its timeout from the next poll on, whatever

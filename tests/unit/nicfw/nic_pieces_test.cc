@@ -1,0 +1,91 @@
+// Frames that go in pieces: which pieces make a frame, and what a full port does to them.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "nicfw/piece.h"
+#include "tests/support/frame_forger.h"
+#include "tests/support/nic_group.h"
+
+namespace pinwire {
+namespace {
+
+constexpr auto kRequest = MessageClass::kRequest;
+constexpr uint32_t kPortBytes = 9014;
+constexpr uint32_t kPathBytes = 1514;
+
+/// The port takes neither the pieces of a frame nor the short frame before it: as if both had never
+/// been sent.
+TEST(NicPieces, WhatAFullPortRefusesIsSentOnceItHasRoom) {
+  NicGroup group({.frame_bytes_max = kPortBytes, .config = {.coalesce = false}});
+  group.port(1).set_path_bytes(kPathBytes);
+  const uint64_t word = 7;
+  const auto payload = byte_pattern(8'000);
+  Work works[] = {send_work(1, kRequest, &word, sizeof word), send_work(1, kRequest, nullptr, 0)};
+  works[1].local = const_cast<uint8_t*>(payload.data());
+  works[1].bytes = payload.size();
+  works[1].flags |= kWorkCopied;
+  group.port(0).set_tx_room(0);
+  ASSERT_EQ(group.nic(0).post(0, works), 2u);
+  ASSERT_EQ(group.port(1).waiting(), 0u);
+  group.port(0).set_tx_room(~uint64_t{0});
+  EXPECT_EQ(group.run(100, 1, 1'000).size(), 2u);
+  EXPECT_EQ(group.stat(0, "retransmits"), 0u);
+  EXPECT_EQ(group.stat(1, "rx_drop_duplicate"), 0u);
+}
+
+/// A message of 24 bytes in two pieces, of which the first carries 8 bytes of it.
+class ForgedPieces {
+ public:
+  explicit ForgedPieces(NicGroup& group) : group_(group) {}
+
+  /// The piece of a message whose words are all `word`, in frame `number`.
+  void inject(uint32_t index, uint64_t word, uint32_t number) {
+    constexpr uint32_t kStep = 16;
+    alignas(16) std::byte records[2 * kStep];
+    Record message{};
+    message.type = RecordType::kMessage;
+    message.bytes = sizeof records - kMessageHeaderBytes;
+    encode_record(records, message);
+    for (size_t at = kMessageHeaderBytes; at < sizeof records; at += sizeof word)
+      std::memcpy(records + at, &word, sizeof word);
+    FrameForger forger(group_);
+    forger.header.kind = FrameKind::kPiece;
+    forger.number = number;
+    const Piece piece{index, kStep, sizeof records};
+    encode_piece(forger.records(), piece);
+    std::memcpy(forger.records() + kPieceFieldsBytes, records + piece.offset(), piece.bytes());
+    forger.raw(kPieceFieldsBytes + piece.bytes());
+    forger.inject();
+  }
+
+ private:
+  NicGroup& group_;
+};
+
+/// Sequences come again after 2^32 frames. A piece that its sender gave up long ago must not become
+/// a part of another frame with the same sequence.
+TEST(NicPieces, APieceOfLongAgoIsNoPartOfALaterFrame) {
+  NicGroup group({.frame_bytes_max = kPortBytes});
+  ForgedPieces pieces(group);
+  constexpr uint32_t kLongAgo = 200, kNow = kLongAgo + (1 << 20) + 1;
+  constexpr uint64_t kOld = 1, kNew = 2;
+  pieces.inject(0, kOld, kLongAgo);
+  EXPECT_TRUE(group.poll(1).empty());
+  pieces.inject(1, kNew, kNow);
+  EXPECT_TRUE(group.poll(1).empty()) << "a frame of two halves that do not belong together";
+  pieces.inject(0, kNew, kNow + 1);
+  EXPECT_EQ(group.poll(1), std::vector<uint64_t>{kNew});
+}
+
+TEST(NicPieces, APieceWaitsForTheOthersWhileAMillionFramesPass) {
+  NicGroup group({.frame_bytes_max = kPortBytes});
+  ForgedPieces pieces(group);
+  pieces.inject(1, 1, 200);
+  EXPECT_TRUE(group.poll(1).empty());
+  pieces.inject(0, 1, 200 + (1 << 20));
+  EXPECT_EQ(group.poll(1), std::vector<uint64_t>{1});
+}
+
+}  // namespace
+}  // namespace pinwire
