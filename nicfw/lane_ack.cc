@@ -99,6 +99,11 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
     }
   }
   if (acked == 0) return;
+  if (peer.asked_flows >> static_cast<uint32_t>(flow) & 1) {
+    // It may answer the question: then an acknowledgement was lost, and the peer is not late.
+    was_late |= !peer.rtt.is_answer(static_cast<uint32_t>(now_ns_) - peer.asked_at_ns);
+    rtt_ns = 0;
+  }
   if (rtt_ns != 0) peer.rtt.sample(rtt_ns);
   // An acknowledgement that came after a timeout may have waited for the repetition.
   const bool is_certain = send.timeouts == 0 && !was_late;

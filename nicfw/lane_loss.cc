@@ -175,6 +175,7 @@ void Lane::ask_late(Peer& peer, Flow flow) noexcept {
   counters_.add(Count::kLateAsks);
   peer.asked_flows = static_cast<uint8_t>(peer.asked_flows | 1u << static_cast<uint32_t>(flow));
   peer.asked_number = static_cast<uint32_t>(peer.frames_numbered);
+  peer.asked_at_ns = static_cast<uint32_t>(now_ns_);
   peer.asks_credit = peer.ack_now = true;
   attend(peer);
 }

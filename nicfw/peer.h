@@ -106,6 +106,7 @@ struct alignas(32) Peer {
                             ///< told when there is room
   uint8_t room_again = 0;   ///< flows of which the next acknowledgement tells that there is room
   uint32_t asked_number = 0;  ///< of the first frame after the last timeout
+  uint32_t asked_at_ns = 0;   ///< low bits of when that was
 };
 static_assert(
     sizeof(Peer) <= 480,
