@@ -87,6 +87,32 @@ TEST_F(NicLateAck, OfALateFrameSaysNothingOfTheFramesBehindIt) {
   EXPECT_EQ(group_.stat(0, "retransmits"), 0u);
 }
 
+/// The question overtook six frames, so that the first one is repeated. The acknowledgement of its
+/// first copy comes sooner than any can come for the repetition.
+TEST_F(NicLateAck, OfTheFirstCopySaysNothingOfTheFramesBehindIt) {
+  put(6);
+  auto held = hold_back(0);
+  ASSERT_EQ(held.size(), 6u);
+  wait_for_timeout();
+  group_.poll(1);
+  group_.poll(0);
+  ASSERT_EQ(group_.stat(0, "retransmits"), 1u);
+  group_.port(1).lose_waiting();
+  deliver({held.front()});
+  held.erase(held.begin());
+  group_.poll(1);
+  group_.poll(1);
+  group_.poll(0);
+  ASSERT_EQ(group_.dones(0).size(), 1u);
+  deliver(held);
+  group_.poll(1);
+  group_.poll(1);
+  group_.poll(0);
+  EXPECT_EQ(group_.dones(0).size(), 5u);
+  group_.run(100, 0, 1'000);
+  EXPECT_EQ(group_.stat(0, "retransmits"), 1u);
+}
+
 TEST_F(NicLateAck, OfARepetitionEndsTheWaitForTheRest) {
   put(6);
   hold_back(1);
