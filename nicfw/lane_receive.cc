@@ -242,7 +242,6 @@ void Lane::turn_away(Peer& peer, const FrameHeader& header, Reject reason) noexc
   switch (reason) {
     case Reject::kRefused:
       peer.refused = static_cast<uint8_t>(peer.refused | room_flag(header.flow()));
-      peer.ack_now = true;  // no acceptance, but a sign of life
       break;
     case Reject::kDuplicate:
     case Reject::kSequence:

@@ -113,6 +113,27 @@ TEST_F(NicLateAck, OfTheFirstCopySaysNothingOfTheFramesBehindIt) {
   EXPECT_EQ(group_.stat(0, "retransmits"), 1u);
 }
 
+/// A frame that comes twice is acknowledged at once: the acknowledgement of the first copy may have
+/// been lost.
+TEST_F(NicLateAck, ThatWasLostIsSentAgainForADuplicate) {
+  put(1);
+  const auto first = hold_back(0);
+  wait_for_timeout();
+  group_.poll(1);
+  group_.poll(0);
+  const auto repetition = hold_back(0);
+  ASSERT_EQ(group_.stat(0, "retransmits"), 1u);
+  deliver(first);
+  group_.poll(1);
+  group_.poll(1);
+  group_.port(0).lose_waiting();
+  deliver(repetition);
+  group_.poll(1);
+  group_.poll(0);
+  EXPECT_EQ(group_.dones(0).size(), 1u);
+  EXPECT_EQ(group_.stat(0, "late_asks"), 1u);
+}
+
 TEST_F(NicLateAck, OfARepetitionEndsTheWaitForTheRest) {
   put(6);
   hold_back(1);
