@@ -186,7 +186,7 @@ class Lane {
   static constexpr uint32_t kBurstsPerPollMax = 16;
   static constexpr uint32_t kFullBurstsMax = 16;  ///< after which timers run, come what may
   static constexpr uint64_t kWatchStepNs = 10'000'000;
-  static constexpr uint32_t kRepeatsUnheardMin = 4;
+  static constexpr uint32_t kQuestionsUnheardMin = 4;
   static constexpr uint32_t kTimeoutsSilent = 16;  ///< unheard: not loss, but a peer that computes
   static constexpr uint64_t kSilentBackoff = 20;   ///< times the longest timeout, of such a peer
   static constexpr uint32_t kTurnFrames = 32;      ///< long frames of one flow before others' turn
@@ -377,8 +377,9 @@ class Lane {
   void restamp_posted() noexcept;
   void run_timers() noexcept;
   void run_flow_timer(Peer& peer, Flow flow) noexcept;
-  bool asks_first(const Peer& peer, const SendFlow& send) const noexcept;
-  void ask_late(Peer& peer, bool is_first) noexcept;
+  void ask_late(Peer& peer, Flow flow) noexcept;
+  static void forget_question(Peer& peer, Flow flow) noexcept;
+  void take_answer(Peer& peer, uint32_t newest) noexcept;
   void repeat_late(Peer& peer, SendFlow& send) noexcept;
   void start_watch(Peer& peer) noexcept;
   bool peer_silent(Peer& peer) noexcept;
@@ -405,6 +406,7 @@ class Lane {
   Reject authenticate(const RxFrame& frame, FrameHeader& header) const noexcept;
   Reject check_fresh(const Peer& peer, const FrameHeader& header) const noexcept;
   void take_header(Peer& peer, const FrameHeader& header, const RxFrame& frame) noexcept;
+  void take_sacks(Peer& peer, const FrameHeader& header, const RxFrame& frame) noexcept;
   bool receive_records(Peer& peer, const FrameHeader& header, const RxFrame& frame) noexcept;
   bool take_records(Peer& peer, const FrameHeader& header, const RxFrame& frame,
                     const Judged& judged) noexcept;

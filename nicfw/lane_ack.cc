@@ -32,6 +32,7 @@ void Lane::take_acks(Peer& peer, const FrameHeader& header, const SackBitmap* sa
 void Lane::repeat_refused(Peer& peer, SendFlow& send) noexcept {
   if (send.window == kNoIndex || send.una == send.unsent) return;
   send.timeouts = 0;
+  forget_question(peer, windows_[send.window].flow);
   for (uint32_t s = send.una; s != send.unsent; ++s) {
     const Index index = windows_[send.window].slot[s % kWindowFramesMax];
     // A frame that was sent within the last round trip may not have been refused.
@@ -98,6 +99,11 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
     }
   }
   if (acked == 0) return;
+  if (peer.asked_flows >> static_cast<uint32_t>(flow) & 1) {
+    // It may answer the question: then an acknowledgement was lost, and the peer is not late.
+    was_late |= !peer.rtt.is_answer(static_cast<uint32_t>(now_ns_) - peer.asked_at_ns);
+    rtt_ns = 0;
+  }
   if (rtt_ns != 0) peer.rtt.sample(rtt_ns);
   // An acknowledgement that came after a timeout may have waited for the repetition.
   const bool is_certain = send.timeouts == 0 && !was_late;
@@ -110,6 +116,7 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
                           .now_ns = now_ns_});
   const bool was_timed_out = send.timeouts != 0;
   send.timeouts = 0;
+  if (was_timed_out) forget_question(peer, flow);
   send.rto_at_ns = 0;
   send.is_answered = false;
   attend(peer);

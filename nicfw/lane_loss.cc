@@ -1,8 +1,9 @@
 // Loss is told by time, as RACK (RFC 8985) tells it: a frame is lost when one that was sent later,
 // by more than the reordering that we tolerate, has arrived; or when one behind it has arrived and
 // a round trip and that tolerance have passed. This finds lost retransmissions, too. When nothing
-// at all comes back, the timeout repeats one frame only, and a second one a few if the peer was
-// heard meanwhile: their acknowledgement then tells what else is missing.
+// at all comes back, the timeout asks the peer what has arrived: a peer that is late has lost
+// nothing. If the answer leaves out the oldest frame, that is repeated, and after a second timeout
+// a few are: their acknowledgement then tells what else is missing.
 #include "core/base/bits.h"
 #include "nicfw/lane.h"
 
@@ -156,51 +157,56 @@ void Lane::run_flow_timer(Peer& peer, Flow flow) noexcept {
       give_up(peer);
       return;
     }
-    const bool asks = asks_first(peer, send);
-    const bool is_first = send.timeouts == 0;
     if (peer.timeouts_unheard < 0xff) ++peer.timeouts_unheard;
     if (send.timeouts < 0xff) ++send.timeouts;
     if (send.backoff < 0xff) ++send.backoff;
-    attend(peer);
     send.rto_at_ns = now_ns_ + timeout_ns(peer, send);
-    if (asks) {
-      ask_late(peer, is_first);
-    } else {
-      repeat_late(peer, send);
-    }
+    ask_late(peer, flow);
   }
   if (send.reorder_at_ns != 0) set_timer(send.reorder_at_ns);
   if (send.rto_at_ns != 0) set_timer(send.rto_at_ns);
 }
 
-/// Memory loses no frame: a peer from which nothing comes is late, and repeats would only be
-/// duplicates. So it is asked. The second acknowledgement that comes is of a poll that began after
-/// the question: what it does not acknowledge was refused, or something is wrong. Likewise after
-/// many questions to a peer that is heard.
-bool Lane::asks_first(const Peer& peer, const SendFlow& send) const noexcept {
-  constexpr uint8_t kAcksMin = 2, kAsksMax = 8;
-  if (!nic_.facts.memory_medium) return false;
-  if (send.timeouts == 0 || peer.timeouts_unheard != 0) return true;
-  return peer.acks_heard < kAcksMin && send.timeouts < kAsksMax;
+/// A frame that is not acknowledged in time was lost, or its acknowledgement was, or the peer is
+/// late: its host computes, or another process has its core. Only in the first case does a repeat
+/// help; in the others it is a duplicate. So the peer is asked: its answer tells the newest frame
+/// that has arrived.
+void Lane::ask_late(Peer& peer, Flow flow) noexcept {
+  counters_.add(Count::kLateAsks);
+  peer.asked_flows = static_cast<uint8_t>(peer.asked_flows | 1u << static_cast<uint32_t>(flow));
+  peer.asked_number = static_cast<uint32_t>(peer.frames_numbered);
+  peer.asked_at_ns = static_cast<uint32_t>(now_ns_);
+  peer.asks_credit = peer.ack_now = true;
+  attend(peer);
 }
 
-void Lane::ask_late(Peer& peer, bool is_first) noexcept {
-  counters_.add(Count::kLateAsks);
-  peer.asks_credit = peer.ack_now = true;
-  if (is_first) peer.acks_heard = 0;
+void Lane::forget_question(Peer& peer, Flow flow) noexcept {
+  peer.asked_flows = static_cast<uint8_t>(peer.asked_flows & ~(1u << static_cast<uint32_t>(flow)));
+}
+
+/// An acknowledgement, whose cumulative ones are taken, tells the newest frame that the peer has
+/// got. If that left after a question, what the question was about did not arrive, or was refused.
+void Lane::take_answer(Peer& peer, uint32_t newest) noexcept {
+  if (peer.asked_flows == 0 || seq_before(newest, peer.asked_number)) return;
+  for (uint32_t f = 0; f < kFlows; ++f) {
+    if (peer.asked_flows >> f & 1) repeat_late(peer, peer.send[f]);
+  }
+  peer.asked_flows = 0;
+  attend(peer);
 }
 
 void Lane::repeat_late(Peer& peer, SendFlow& send) noexcept {
+  dcheck(send.una != send.unsent, "a flow was asked for that has nothing under way", send.una);
   counters_.add(Count::kTimeouts);
   Index index;
   note_loss(peer, slot_at(send, send.una, index));
   mark_lost(send, send.una);
-  // A peer of which nothing is heard computes, most likely: that is no congestion.
-  if (peer.timeouts_unheard > 1) return;
+  send.rto_at_ns = now_ns_ + timeout_ns(peer, send);
+  set_timer(send.rto_at_ns);
   peer.congestion.on_loss(1, peer.rtt.smoothed_ns(), now_ns_);
   if (send.timeouts <= 1) return;
-  // The peer is there, yet the first repetition, or its acknowledgement, was lost, too: this path
-  // loses much. A few at once have a better chance.
+  // The first repetition, or a question, or its answer, was lost, too: this path loses much. A few
+  // at once have a better chance.
   const uint32_t few = std::min(send.unsent - send.una, kFewFrames);
   for (uint32_t i = 1; i < few; ++i) mark_lost(send, send.una + i);
 }
@@ -214,7 +220,7 @@ void Lane::start_watch(Peer& peer) noexcept {
 /// Silence is time in which this lane looked: watch_ns_ advances by the gap between two polls, but
 /// by kWatchStepNs at most. A rank that computes for an hour and then polls has looked for
 /// milliseconds, whatever the clock says; what its peers sent meanwhile still waits in the port.
-/// And silence counts only when repeats went unanswered: one lost frame says nothing.
+/// And silence counts only when questions went unanswered: one lost frame says nothing.
 /// Memory of one host cannot lose frames, so that only the peer's process can be late, and whether
 /// that lives is for the launcher to say.
 bool Lane::peer_silent(Peer& peer) noexcept {
@@ -222,11 +228,11 @@ bool Lane::peer_silent(Peer& peer) noexcept {
   if (limit_ns == 0 || nic_.facts.memory_medium) return false;
   dcheck(watch_ns_ >= peer.silent_since_ns, "a peer was heard after now", rank_of(peer));
   const uint64_t silent_ns = watch_ns_ - peer.silent_since_ns;
-  if (silent_ns < limit_ns || peer.timeouts_unheard < kRepeatsUnheardMin) return false;
+  if (silent_ns < limit_ns || peer.timeouts_unheard < kQuestionsUnheardMin) return false;
   nic_.failure.record(
       rank_of(peer), WorkStatus::kUnreachable,
-      "rank %u did not answer rank %u for %.1f s on lane %u (%s; %u repeats went unanswered): its "
-      "host is down, or the network between them. GASNET_PEER_TIMEOUT says how long to wait",
+      "rank %u did not answer rank %u for %.1f s on lane %u (%s; %u questions went unanswered): "
+      "its host is down, or the network between them. GASNET_PEER_TIMEOUT says how long to wait",
       rank_of(peer), nic_.info.rank, static_cast<double>(silent_ns) * 1e-9, index_,
       peer.heard ? "it had answered before" : "it never answered",
       static_cast<unsigned>(peer.timeouts_unheard));

@@ -132,15 +132,19 @@ void Lane::take_header(Peer& peer, const FrameHeader& header, const RxFrame& fra
   peer.heard = true;
   peer.arrived_ns = previous_ns_;
   const bool is_ack = header.kind == FrameKind::kAck || header.kind == FrameKind::kAckSack;
-  if (is_ack && peer.acks_heard < 0xff) ++peer.acks_heard;
   if (is_ack && header.flags & kAckNow) {  // it asks for credit, or for an acknowledgement
-    peer.ack_now = true;
+    peer.owes_answer = true;
     attend(peer);
   }
-  if (header.kind != FrameKind::kAckSack) {
+  if (header.kind == FrameKind::kAckSack) {
+    take_sacks(peer, header, frame);
+  } else {
     take_acks(peer, header, nullptr);
-    return;
   }
+  if (is_ack && !(header.flags & kProbeAnswer)) take_answer(peer, header.sequence);
+}
+
+void Lane::take_sacks(Peer& peer, const FrameHeader& header, const RxFrame& frame) noexcept {
   SackBitmap sacks[kFlows];
   const std::byte* at = frame.data + kRecordsOffset;
   for (SackBitmap& sack : sacks) {
@@ -238,7 +242,6 @@ void Lane::turn_away(Peer& peer, const FrameHeader& header, Reject reason) noexc
   switch (reason) {
     case Reject::kRefused:
       peer.refused = static_cast<uint8_t>(peer.refused | room_flag(header.flow()));
-      peer.ack_now = true;  // no acceptance, but a sign of life
       break;
     case Reject::kDuplicate:
     case Reject::kSequence:

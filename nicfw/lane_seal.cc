@@ -15,7 +15,9 @@ void Lane::stage_ack(Peer& peer) noexcept {
   header.kind = holes ? FrameKind::kAckSack : FrameKind::kAck;
   header.flags = static_cast<uint8_t>(peer.room_again | (peer.asks_credit ? kAckNow : 0) |
                                       (peer.probed_bytes != 0 ? kProbeAnswer : 0));
-  header.sequence = peer.probed_bytes;
+  const uint16_t probed_bytes = peer.probed_bytes;
+  header.sequence = probed_bytes != 0 ? probed_bytes : peer.arrived.newest();
+  if (probed_bytes == 0) peer.owes_answer = false;
   peer.probed_bytes = 0;
   peer.room_again = 0;
   peer.asks_credit = false;
@@ -34,7 +36,7 @@ void Lane::stage_ack(Peer& peer) noexcept {
   peer.unacked_frames = 0;
   counters_.add(Count::kAcksSent);
   stage_whole(peer, frame, header, nullptr,
-              {rank_of(peer), header.sequence, Flow::kRequest, Staged::kAck, flags});
+              {rank_of(peer), probed_bytes, Flow::kRequest, Staged::kAck, flags});
 }
 
 /// Hands a frame to the port's next burst that is in no flow's window and all of whose records the

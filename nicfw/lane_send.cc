@@ -106,10 +106,11 @@ bool Lane::serve(Peer& peer) noexcept {
   if (was_denied && !has_sent && first_denied_ == kNobody) first_denied_ = rank_of(peer);
   holds_frames_ |= peer.refused != 0 || peer.congestion.is_below_one();
   if (peer.refused != 0) tell_of_room(peer);
-  const bool due = peer.ack_now || peer.unacked_frames >= kAckFrames ||
+  const bool due = peer.ack_now || peer.owes_answer || peer.unacked_frames >= kAckFrames ||
                    (peer.unacked_frames != 0 && peer.ack_since_poll != poll_);
   if (due) stage_ack(peer);
-  return more || !peer.responses.empty() || peer.unacked_frames != 0 || peer.refused != 0;
+  return more || !peer.responses.empty() || peer.unacked_frames != 0 || peer.refused != 0 ||
+         peer.owes_answer;
 }
 
 void Lane::serve_flow(Peer& peer, Flow flow) noexcept {
@@ -294,7 +295,7 @@ void Lane::unstage(const Staged& staged) noexcept {
   Peer& peer = peers_[staged.peer];
   attend(peer);
   if (staged.what == Staged::kAck) {
-    peer.ack_now = true;
+    peer.ack_now = peer.owes_answer = true;
     peer.room_again = static_cast<uint8_t>(peer.room_again | (staged.flags & ~kAckNow));
     peer.asks_credit |= (staged.flags & kAckNow) != 0;
     peer.probed_bytes = std::max(peer.probed_bytes, static_cast<uint16_t>(staged.sequence));

@@ -98,12 +98,15 @@ struct alignas(32) Peer {
   bool dead : 1 = false;
   bool heard : 1 = false;  ///< ever
   bool refusal_sent : 1 = false;
+  bool owes_answer : 1 = false;  ///< an acknowledgement that tells the newest frame: it was asked
   uint8_t responses_short_lead : 5 = 0;  ///< of `responses` (turns.h)
-  uint8_t acks_heard = 0;  ///< frames that are nothing else, since it was asked first; saturating
-  uint8_t first_flow = 0;  ///< whose turn is the first of the next poll
-  uint8_t refused = 0;     ///< flows (room_flag()) of which frames were refused: the peer is to be
-                           ///< told when there is room
-  uint8_t room_again = 0;  ///< flows of which the next acknowledgement tells that there is room
+  uint8_t asked_flows = 0;  ///< bit f: of flow f a frame is late, and the peer was asked for it
+  uint8_t first_flow = 0;   ///< whose turn is the first of the next poll
+  uint8_t refused = 0;      ///< flows (room_flag()) of which frames were refused: the peer is to be
+                            ///< told when there is room
+  uint8_t room_again = 0;   ///< flows of which the next acknowledgement tells that there is room
+  uint32_t asked_number = 0;  ///< of the first frame after the last timeout
+  uint32_t asked_at_ns = 0;   ///< low bits of when that was
 };
 static_assert(
     sizeof(Peer) <= 480,

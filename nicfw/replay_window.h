@@ -15,6 +15,9 @@ class ReplayWindow {
 
   void start(uint64_t first) noexcept { next_ = first; }
 
+  /// The lower half of the newest number that has arrived.
+  uint32_t newest() const noexcept { return static_cast<uint32_t>(next_ - 1); }
+
   /// The upper half of the number nearest to the next one whose lower half is `low`.
   uint32_t high_half(uint32_t low) const noexcept {
     const auto distance = static_cast<int32_t>(low - static_cast<uint32_t>(next_));

@@ -6,7 +6,8 @@
 //  42  frame header (54), little-endian:
 //        42 u8  version and kind     43 u8 flags: flow, ack-now, room again, probe answered
 //        44 u16 credit               46 u32 source rank
-//        50 u32 sequence, or the length of a probe that is answered
+//        50 u32 sequence; in an acknowledgement the number of the newest frame that has arrived,
+//               or the length of a probe that is answered
 //        54 u32 x 3 cumulative acks, one for each flow
 //        66 u16 job tag              68 u16 record bytes
 //        70 u16 bytes of the head    72 u16 host delay, in units of 64 ns

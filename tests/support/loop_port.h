@@ -147,6 +147,13 @@ class LoopPort final : public Port {
       free_.push_back(ring.at(ring.head).data);
     }
   }
+  /// Takes the frame that a poll would see next.
+  std::vector<std::byte> take_first() {
+    const auto first = peek();
+    free_.push_back(first.data());
+    ++rings_[0].head;
+    return {first.begin(), first.end()};
+  }
   void swap_waiting(uint32_t a, uint32_t b) noexcept {
     std::swap(rings_[0].at(rings_[0].head + a), rings_[0].at(rings_[0].head + b));
   }

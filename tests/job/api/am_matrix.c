@@ -303,8 +303,7 @@ static void round_trips(int m, int category, int is_async, size_t bytes) {
   barrier();
 }
 
-/* A link between two processes of one host loses nothing, however late they are. (unit/nicfw asserts that nothing at all
- * is repeated; here a rank may be late between the two answers that it gives.) */
+/* A link between two processes of one host loses nothing, however late they are, and so nothing is repeated. */
 static void expect_few_repeats(uint64_t repeats_max) {
   const uint64_t duplicates = statistic("dpdk.rx_drop_duplicate");
   const uint64_t repeats = statistic("dpdk.retransmits") + duplicates;

@@ -61,7 +61,7 @@ TEST(NicGiveUp, AnIdleWhileIsNoSilence) {
     group.poll(0);
     group.clock().advance(1'000'000);
   }
-  EXPECT_GE(group.stat(0, "timeouts"), 5u);
+  EXPECT_GE(group.stat(0, "late_asks"), 5u);
   EXPECT_EQ(group.nic(0).failure(), nullptr);
   EXPECT_EQ(group.run(100, 1, 1'000'000).size(), 1u);
 }

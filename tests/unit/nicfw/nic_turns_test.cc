@@ -218,12 +218,12 @@ TEST_F(SlowPortTurns, WhatHasOvertakenGetsItsTimeoutFromTheNextPollOn) {
   group_.clock().advance(150'000);
   ASSERT_TRUE(group_.post(0, put(8)));
   ASSERT_EQ(waiting(1), 1u);
-  const uint64_t timeouts = group_.stat(0, "timeouts");
+  const uint64_t asks = group_.stat(0, "late_asks");
   for (int i = 0; i < 3; ++i) {
     group_.clock().advance(kGapNs);
     group_.poll(0);
   }
-  EXPECT_EQ(group_.stat(0, "timeouts"), timeouts);
+  EXPECT_EQ(group_.stat(0, "late_asks"), asks);
 }
 
 TEST_F(PortTurns, WhatThePortRefusesIsNotInItsQueue) {
