@@ -206,7 +206,7 @@ class Lane {
     uint32_t sequence;
     Flow flow;
     enum : uint8_t { kFirst, kAgain, kAck, kProbe, kPiece } what;
-    uint8_t flags = 0;            ///< of an acknowledgement; of a piece: its index
+    uint8_t flags = 0;            ///< of an acknowledgement; of a piece: how many went before
     uint64_t sent_before_ns = 0;  ///< of a frame: SendSlot::sent_ns before it was staged
   };
 
@@ -336,7 +336,7 @@ class Lane {
   void make_pieces();
   uint32_t piece_stride() const noexcept { return round_up<uint32_t>(nic_.config.path_bytes, 64); }
   void stage_pieces(Peer& peer, const FrameHeader& header, bool again) noexcept;
-  void stage_piece(Peer& peer, const FrameHeader& whole, const SendSlot& slot,
+  void stage_piece(Peer& peer, const FrameHeader& whole, SendSlot& slot,
                    const Piece& piece) noexcept;
   bool pieces_must_wait(const Peer& peer, const SendFlow& send, uint32_t sequence) noexcept;
   bool receive_piece(Peer& peer, FrameHeader& header, RxFrame& frame) noexcept;

@@ -49,15 +49,16 @@ void Lane::stage_pieces(Peer& peer, const FrameHeader& header, bool again) noexc
   const uint32_t count = piece.count();
   dcheck(count > 1 && count <= kPiecesMax, "a frame in too many pieces", count);
   // The port may have taken the first pieces only. Sending the rest is no repetition.
-  if (slot.next_piece >= count) {
-    slot.next_piece = 0;
+  if (slot.pieces_taken >= count) {
+    slot.pieces_taken = 0;
+    slot.first_piece = static_cast<uint8_t>(next_first_piece(slot.first_piece, count));
     if (again) counters_.add(Count::kRetransmits);
   }
-  while (!port_busy_ && slot.next_piece < count) {
-    piece.index = slot.next_piece++;
+  while (!port_busy_ && slot.pieces_taken < count) {
+    piece.index = (slot.first_piece + slot.pieces_taken) % count;
     stage_piece(peer, header, slot, piece);
   }
-  if (slot.next_piece != count) {
+  if (slot.pieces_taken != count) {
     mark_lost(send, header.sequence);
     attend(peer);
     return;
@@ -77,7 +78,7 @@ void Lane::stage_pieces(Peer& peer, const FrameHeader& header, bool again) noexc
   return send.on_wire() >= std::max(2u, peer.congestion.frames() / first.count());
 }
 
-void Lane::stage_piece(Peer& peer, const FrameHeader& whole, const SendSlot& slot,
+void Lane::stage_piece(Peer& peer, const FrameHeader& whole, SendSlot& slot,
                        const Piece& piece) noexcept {
   std::byte* frame = piece_frames_.get() + size_t{staged_count_} * piece_stride();
   encode_piece(frame + kRecordsOffset, piece);
@@ -87,8 +88,7 @@ void Lane::stage_piece(Peer& peer, const FrameHeader& whole, const SendSlot& slo
   header.flags = static_cast<uint8_t>(header.flags & ~kBodyUnhashed);
   header.record_bytes = static_cast<uint16_t>(kPieceFieldsBytes + piece.bytes());
   stage_whole(peer, frame, header, nullptr,
-              {rank_of(peer), whole.sequence, whole.flow(), Staged::kPiece,
-               static_cast<uint8_t>(piece.index)});
+              {rank_of(peer), whole.sequence, whole.flow(), Staged::kPiece, slot.pieces_taken++});
 }
 
 /// True: the frame is held. The frame that `frame` completes takes its place in the buffer.

@@ -309,7 +309,7 @@ void Lane::unstage(const Staged& staged) noexcept {
   Index index;
   SendSlot& slot = slot_at(send, staged.sequence, index);
   if (staged.what == Staged::kPiece) {
-    slot.next_piece = staged.flags;
+    slot.pieces_taken = staged.flags;
     mark_lost(send, staged.sequence);
     return;
   }

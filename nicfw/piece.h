@@ -29,6 +29,15 @@ struct Piece {
   uint32_t count() const noexcept { return (total + step - 1) / step; }
 };
 
+/// The piece with which the next sending of a frame begins. A receiver with few buffers finds no
+/// more than the first of a burst: so each sending begins in the other half, and any `count` of
+/// them with each piece once.
+constexpr uint32_t next_first_piece(uint32_t first, uint32_t count) noexcept {
+  const uint32_t half = (count + 1) / 2;
+  const uint32_t next = first < half ? first + half : (first - half + 1) % half;
+  return next < count ? next : 0;
+}
+
 /// Bytes of records that a piece carries over a path for frames of `path_bytes`.
 constexpr uint32_t piece_step(uint32_t path_bytes) noexcept {
   return (path_bytes - kRecordsOffset - kPieceFieldsBytes) & ~15u;

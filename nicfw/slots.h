@@ -39,12 +39,13 @@ struct alignas(64) SendSlot {
   uint8_t sends = 0;          ///< times that the port took it; many: kSendsMax, or one less
   uint8_t sealed_sends = 0;   ///< `sends` after the send for which it was sealed; 0: never
   uint8_t asks = 0;           ///< records that want a response
-  uint8_t next_piece = 0;     ///< of a frame in pieces: the first that the port has not taken
+  uint8_t pieces_taken = 0;   ///< by the port, of a frame in pieces, in this sending
+  uint8_t first_piece = 0;    ///< with which this sending began
   Flow flow = Flow::kRequest;
-  bool wants_ack = false;  ///< somebody waits for the acknowledgement itself
-  bool has_message = false;
-  bool volatile_body =
-      false;  ///< may change before the acknowledgement: a get's source, a silent put's
+  bool wants_ack : 1 = false;  ///< somebody waits for the acknowledgement itself
+  bool has_message : 1 = false;
+  /// It may change before the acknowledgement: a get's source, a silent put's.
+  bool volatile_body : 1 = false;
 
   uint32_t frame_bytes() const noexcept { return head_bytes + body_bytes; }
 };

@@ -22,6 +22,8 @@ enum {
   kAsksMax = 4000, /* of a rank; each eighth for a Long */
   kLongBytes = 48 << 10,
   kSegmentBytes = kAsksMax / 8 * kLongBytes,
+  kHeadBytes = 512,          /* of an answer that is owed */
+  kOwedBytesMax = 240 << 20, /* what a lane owes is bounded, and beyond it handlers do wait */
   kRefusalsMax = 1000,
   kPings = 50
 };
@@ -74,10 +76,17 @@ static void on_pong(gex_Token_t token) {
   ++pongs;
 }
 
+/* No more than may be owed to all silent ranks. */
+static int asks_max(void) {
+  const size_t bytes_of_eight = kLongBytes + 3 * medium_bytes + 8 * kHeadBytes;
+  const size_t asks = kOwedBytesMax / (ranks - 2) / bytes_of_eight * 8;
+  return asks < kAsksMax ? (int)asks : kAsksMax;
+}
+
 /* Nothing is taken meanwhile: what does not go at once does not go. Returns how many were asked for. */
 static int ask(void) {
   int asked = 0;
-  for (int refusals = 0; asked < kAsksMax && refusals < kRefusalsMax;) {
+  for (int refusals = 0; asked < asks_max() && refusals < kRefusalsMax;) {
     if (gex_AM_RequestShort1(team, attentive, kAsk, GEX_FLAG_IMMEDIATE, asked) == 0) {
       ++asked;
     } else {

@@ -26,8 +26,9 @@ class Peers final : public test::IdleDriver {
   };
   std::map<Rank, uint32_t> room;
   std::map<Rank, std::vector<Sent>> sent;
-  uint32_t polls = 0, room_comes_at = ~0u;  ///< the poll that makes room for kBusy
-  std::vector<uint64_t> finished;           ///< cookies that done() is to tell
+  uint32_t polls = 0, room_comes_at = ~0u;  ///< the poll that makes room for all
+  bool keeps_payloads = true;
+  std::vector<uint64_t> finished;  ///< cookies that done() is to tell
 
   Caps caps() const noexcept override {
     return {.send_bytes_max = 10'000 + kHeadBytesMax,
@@ -42,12 +43,15 @@ class Peers final : public test::IdleDriver {
     --room[work.peer];
     const auto* head = static_cast<const std::byte*>(work.head);
     const auto* payload = static_cast<const std::byte*>(work.local);
-    sent[work.peer].push_back(
-        {work, {head, head + work.head_bytes}, {payload, payload + work.bytes}});
+    sent[work.peer].push_back({work,
+                               {head, head + work.head_bytes},
+                               {payload, payload + (keeps_payloads ? work.bytes : 0)}});
     return 1;
   }
   uint32_t recv(uint32_t, RecvFilter, std::span<Recv>) noexcept override {
-    if (++polls == room_comes_at) room[kBusy] = ~0u;
+    if (++polls == room_comes_at) {
+      for (auto& [peer, room_of_peer] : room) room_of_peer = ~0u;
+    }
     return 0;
   }
   uint32_t done(uint32_t, std::span<Done> out) noexcept override {
@@ -73,8 +77,8 @@ class Owed : public testing::Test {
     this_thread.in_handler = true;
   }
   void TearDown() override {
-    for (const Rank peer : {kBusy, kAlsoBusy}) driver.room[peer] = ~0u;
-    poll_often();
+    for (Rank peer = 0; peer < kRanks; ++peer) driver.room[peer] = ~0u;
+    for (int i = 0; i < 32; ++i) poll_often();
     this_thread.in_handler = false;
     EXPECT_FALSE(owes(engine.drivers[0].lanes[0])) << "all that was owed is sent in the end";
     engine.drivers[0].driver = nullptr;
@@ -174,6 +178,22 @@ TEST_F(Owed, WhatIsOwedToAPeerIsBoundedAndBeyondItTheHandlerWaits) {
   EXPECT_GT(all.size() * kPayloadBytes, 24u << 20);
   EXPECT_LT(all.size() * kPayloadBytes, 33u << 20);
   EXPECT_EQ(numbers_at(kBusy), all) << "those that were owed went first";
+}
+
+TEST_F(Owed, WhatALaneOwesToAllIsBoundedAndBeyondItTheHandlerWaits) {
+  constexpr Rank kPeers = 32;  // 20 MB for each: none reaches its own bound
+  constexpr uint32_t kPayloadBytes = 9900, kRepliesOfPeer = 2100;
+  constexpr uint32_t kPolls = 10'000;  // each peer's first reply waits too, for some hundred
+  driver.keeps_payloads = false;
+  driver.room_comes_at = kPolls;
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; driver.polls < kPolls && i < kPeers * kRepliesOfPeer; ++i) {
+    reply(kBusy + 2 * (i % kPeers), static_cast<int32_t>(i), kPayloadBytes);
+    bytes += kPayloadBytes;
+  }
+  EXPECT_EQ(driver.polls, kPolls);
+  EXPECT_GT(bytes, 240u << 20);
+  EXPECT_LT(bytes, 257u << 20);
 }
 
 TEST_F(Owed, ALentPayloadStaysLentUntilItIsSent) {

@@ -34,6 +34,20 @@ TEST(NicPieces, WhatAFullPortRefusesIsSentOnceItHasRoom) {
   EXPECT_EQ(group.stat(1, "rx_drop_duplicate"), 0u);
 }
 
+/// It takes the first pieces of each burst, and has no buffers for the others.
+TEST(NicPieces, AReceiverWithFewerBuffersThanPiecesGetsAllOfThemInTheEnd) {
+  NicGroup group({.frame_bytes_max = kPortBytes, .rx_buffers = 4, .config = {.coalesce = false}});
+  group.port(1).set_path_bytes(kPathBytes);
+  const uint64_t word = 7;
+  const auto payload = byte_pattern(8'000);
+  Work work = send_work(1, kRequest, &word, sizeof word);
+  work.local = const_cast<uint8_t*>(payload.data());
+  work.bytes = payload.size();
+  work.flags |= kWorkCopied;
+  ASSERT_EQ(group.nic(0).post(0, {&work, 1}), 1u);
+  EXPECT_EQ(group.run(1'000, 1, 1'000'000).size(), 1u);
+}
+
 /// A message of 24 bytes in two pieces, of which the first carries 8 bytes of it.
 class ForgedPieces {
  public:

@@ -52,6 +52,23 @@ TEST(PieceTest, WhatMakesNoSenseIsRejected) {
   }
 }
 
+TEST(PieceTest, AFrameThatIsSentOftenBeginsWithEachOfItsPiecesAndInTheOtherHalfEachTime) {
+  for (uint32_t count = 1; count <= kPiecesMax; ++count) {
+    uint64_t begun = 0;
+    uint32_t first = 0;
+    for (uint32_t sending = 0; sending < count; ++sending) {
+      ASSERT_LT(first, count);
+      begun |= uint64_t{1} << first;
+      const uint32_t next = next_first_piece(first, count);
+      if (count >= 4 && next != 0) {
+        EXPECT_NE(first < (count + 1) / 2, next < (count + 1) / 2) << count << ", " << first;
+      }
+      first = next;
+    }
+    EXPECT_EQ(begun, ~uint64_t{0} >> (kPiecesMax - count));
+  }
+}
+
 TEST(PieceTest, AnAssemblyIsWholeWithItsLastPiece) {
   for (const uint32_t count : {2u, 7u, 63u, 64u}) {
     Assembly assembly{.step = 16, .total = count * 16 - 3};
