@@ -28,6 +28,7 @@ Lane::Lane(NicShared& nic, uint32_t index)
       udp_port_(static_cast<uint16_t>(nic.config.udp_port + index)),
       self_(nic.self),
       rto_limits_{nic.config.rto_min_ns, nic.config.rto_max_ns},
+      watch_pause_ns_(watch_pause_ns(nic)),
       random_(nic.config.seed + index) {
   const uint32_t ranks = nic.info.rank_count;
   const uint32_t window = nic.config.window_frames;
@@ -195,7 +196,7 @@ Armed Lane::arm() noexcept {
   if (has_work && (!waits_for_peers_ || posted_)) return Armed::kBusy;
   if (has_arrivals() || can_feed() || nic_.port.arm(index_) == PortArmed::kBusy)
     return Armed::kBusy;
-  const bool has_timers = has_work || active_count_ != 0 || !probing_.empty();
+  const bool has_timers = has_work || active_count_ != 0 || !probing_.empty() || awaited_ops_ != 0;
   return has_timers ? Armed::kTimed : Armed::kArmed;
 }
 

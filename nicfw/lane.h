@@ -41,8 +41,9 @@
 // what is owed into frames; lane_frame.cc frames under construction; lane_credit.cc requests;
 // lane_send.cc, lane_seal.cc frames to the port, tx_backlog.h when, turns.h in which order;
 // lane_path.cc, lane_piece.cc frames longer than the path; lane_ack.cc, lane_loss.cc
-// acknowledgements, loss, timers; lane_receive.cc, lane_body.cc, lane_execute.cc, lane_deliver.cc
-// frames from the port; lane_operation.cc from Work to Done.
+// acknowledgements, loss, timers; lane_silence.cc peers that are gone; lane_receive.cc,
+// lane_body.cc, lane_execute.cc, lane_deliver.cc frames from the port; lane_operation.cc from Work
+// to Done.
 #pragma once
 
 #include <atomic>
@@ -228,8 +229,6 @@ class Lane {
   bool accept_long(Peer& peer, Flow flow, const Work& work) noexcept;
   bool accept_copied_long(Peer& peer, Flow flow, Operation& op, Index index) noexcept;
   bool whole_fits(Peer& peer, Flow flow, const Work& work) noexcept;
-  bool is_attentive(const Peer& peer) const noexcept;
-  void ask_for_presence(Peer& peer) noexcept;
   static bool message_fits(uint32_t frame_bytes_max, const Work& work, uint64_t put_bytes) noexcept;
   void pump_ops(Peer& peer, Flow flow) noexcept;
   static bool is_one_frame(const Peer& peer, const Work& work) noexcept;
@@ -381,9 +380,19 @@ class Lane {
   static void forget_question(Peer& peer, Flow flow) noexcept;
   void take_answer(Peer& peer, uint32_t newest) noexcept;
   void repeat_late(Peer& peer, SendFlow& send) noexcept;
+
+  // lane_silence.cc: are they there, for whom this rank waits?
+  void ask(Peer& peer) noexcept;
+  static void count_question(Peer& peer) noexcept;
   void start_watch(Peer& peer) noexcept;
   bool peer_silent(Peer& peer) noexcept;
   void give_up(Peer& peer) noexcept;
+  void await_response(Operation& op) noexcept;
+  static uint64_t watch_pause_ns(const NicShared& nic) noexcept;
+  void run_watch() noexcept;
+  void watch(Peer& peer) noexcept;
+  bool is_attentive(const Peer& peer) const noexcept;
+  void ask_for_presence(Peer& peer) noexcept;
 
   // lane_receive.cc: frames from the port
   struct Needs {
@@ -454,12 +463,15 @@ class Lane {
   uint16_t udp_port_;
   Endpoint self_;
   RtoLimits rto_limits_;
+  const uint64_t watch_pause_ns_;
   Random random_;
   uint64_t now_ns_ = 0;
   uint64_t previous_ns_ = 0;
   uint64_t watch_ns_ = 0;         ///< how long this lane has looked (peer_silent)
   uint64_t absent_until_ns_ = 0;  ///< frames sent before this give no round-trip samples
   uint64_t next_timer_ns_ = ~uint64_t{0};
+  uint64_t watch_at_ns_ = 0;  ///< when the peers are asked whose responses are late
+  uint32_t awaited_ops_ = 0;  ///< operations that a response ends
   uint32_t poll_ = 0;
   uint32_t tx_burst_ = kBurst;
   bool is_polling_ = false;  ///< inside recv(), where now_ns_ is the time

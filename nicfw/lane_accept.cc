@@ -13,6 +13,7 @@ bool Lane::accept(const Work& work) noexcept {
   check(peer.connected, "post: the rank is not connected", work.peer);
   check(work.head_bytes <= kHeadBytesMax && work.head_bytes % 8 == 0, "post: bad head_bytes",
         work.head_bytes);
+  if (peer.is_gone && !peer.dead) give_up(peer);
   if (peer.dead) {
     const bool taken = accept_dead(work);
     if (taken && (work.flags & kWorkLent)) buffers_.give(static_cast<Index>(work.lent));
@@ -205,6 +206,7 @@ bool Lane::accept_get(Peer& peer, const Work& work) noexcept {
   record.address = work.remote;
   record.length = work.bytes;
   encode_record(at, record);
+  await_response(ops_[index]);
   built(peer, Flow::kOneSided);
   return true;
 }
@@ -231,6 +233,7 @@ bool Lane::accept_atomic(Peer& peer, const Work& work) noexcept {
   record.operand = operands.operand;
   record.compare = operands.compare;
   encode_record(at, record);
+  await_response(ops_[index]);
   built(peer, Flow::kOneSided);
   return true;
 }

@@ -50,8 +50,7 @@ bool Lane::ask_for_credit(Peer& peer) noexcept {
     peer.credit_probe_at_ns = 0;
     return true;
   }
-  peer.asks_credit = peer.ack_now = true;
-  attend(peer);
+  ask(peer);
   return false;
 }
 

@@ -75,26 +75,6 @@ bool Lane::whole_fits(Peer& peer, Flow flow, const Work& work) noexcept {
   return fits(&PoolShare::allows_whole);
 }
 
-/// Was the peer heard lately, by the polls of this lane?
-bool Lane::is_attentive(const Peer& peer) const noexcept {
-  constexpr uint64_t kLatelyNs = 2'000'000;
-  return peer.heard && peer.arrived_ns + kLatelyNs >= previous_ns_;
-}
-
-/// An acknowledgement that wants an answer, more and more rarely while none comes. What is in
-/// flight to the peer asks by itself.
-void Lane::ask_for_presence(Peer& peer) noexcept {
-  constexpr uint32_t kFirstUs = 64;
-  constexpr uint32_t kDoublingsMax = 14;
-  if (frames_in_flight(peer) != 0) return;
-  const auto now_us = static_cast<uint32_t>(now_ns_ / 1'000);
-  if (peer.presence_asks != 0 && seq_before(now_us, peer.presence_at_us)) return;
-  peer.presence_at_us = now_us + (kFirstUs << peer.presence_asks);
-  if (peer.presence_asks < kDoublingsMax) ++peer.presence_asks;
-  peer.asks_credit = peer.ack_now = true;
-  attend(peer);
-}
-
 /// Can the frame of the last fragment, of `put_bytes`, carry the message of a put-send, too?
 bool Lane::message_fits(uint32_t frame_bytes_max, const Work& work, uint64_t put_bytes) noexcept {
   const uint32_t message = record_stride(kMessageHeaderBytes, work.head_bytes);

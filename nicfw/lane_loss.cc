@@ -142,6 +142,7 @@ void Lane::run_timers() noexcept {
     run_flow_timer(peers_[window.peer], window.flow);
   }
   if (!probing_.empty()) run_probes();
+  if (awaited_ops_ != 0) run_watch();
 }
 
 void Lane::run_flow_timer(Peer& peer, Flow flow) noexcept {
@@ -157,7 +158,7 @@ void Lane::run_flow_timer(Peer& peer, Flow flow) noexcept {
       give_up(peer);
       return;
     }
-    if (peer.timeouts_unheard < 0xff) ++peer.timeouts_unheard;
+    count_question(peer);
     if (send.timeouts < 0xff) ++send.timeouts;
     if (send.backoff < 0xff) ++send.backoff;
     send.rto_at_ns = now_ns_ + timeout_ns(peer, send);
@@ -176,8 +177,7 @@ void Lane::ask_late(Peer& peer, Flow flow) noexcept {
   peer.asked_flows = static_cast<uint8_t>(peer.asked_flows | 1u << static_cast<uint32_t>(flow));
   peer.asked_number = static_cast<uint32_t>(peer.frames_numbered);
   peer.asked_at_ns = static_cast<uint32_t>(now_ns_);
-  peer.asks_credit = peer.ack_now = true;
-  attend(peer);
+  ask(peer);
 }
 
 void Lane::forget_question(Peer& peer, Flow flow) noexcept {
@@ -209,63 +209,6 @@ void Lane::repeat_late(Peer& peer, SendFlow& send) noexcept {
   // at once have a better chance.
   const uint32_t few = std::min(send.unsent - send.una, kFewFrames);
   for (uint32_t i = 1; i < few; ++i) mark_lost(send, send.una + i);
-}
-
-/// The peer was heard, or this rank begins to wait for it.
-void Lane::start_watch(Peer& peer) noexcept {
-  peer.silent_since_ns = watch_ns_;
-  peer.timeouts_unheard = 0;
-}
-
-/// Silence is time in which this lane looked: watch_ns_ advances by the gap between two polls, but
-/// by kWatchStepNs at most. A rank that computes for an hour and then polls has looked for
-/// milliseconds, whatever the clock says; what its peers sent meanwhile still waits in the port.
-/// And silence counts only when questions went unanswered: one lost frame says nothing.
-/// Memory of one host cannot lose frames, so that only the peer's process can be late, and whether
-/// that lives is for the launcher to say.
-bool Lane::peer_silent(Peer& peer) noexcept {
-  const uint64_t limit_ns = nic_.config.peer_timeout_ns;
-  if (limit_ns == 0 || nic_.facts.memory_medium) return false;
-  dcheck(watch_ns_ >= peer.silent_since_ns, "a peer was heard after now", rank_of(peer));
-  const uint64_t silent_ns = watch_ns_ - peer.silent_since_ns;
-  if (silent_ns < limit_ns || peer.timeouts_unheard < kQuestionsUnheardMin) return false;
-  nic_.failure.record(
-      rank_of(peer), WorkStatus::kUnreachable,
-      "rank %u did not answer rank %u for %.1f s on lane %u (%s; %u questions went unanswered): "
-      "its host is down, or the network between them. GASNET_PEER_TIMEOUT says how long to wait",
-      rank_of(peer), nic_.info.rank, static_cast<double>(silent_ns) * 1e-9, index_,
-      peer.heard ? "it had answered before" : "it never answered",
-      static_cast<unsigned>(peer.timeouts_unheard));
-  return true;
-}
-
-/// Ends everything that waits for a peer that is gone.
-void Lane::give_up(Peer& peer) noexcept {
-  const Rank rank = rank_of(peer);
-  for (uint32_t f = 0; f < kFlows; ++f) {
-    SendFlow& send = peer.send[f];
-    send.ops = TwoQueues{};
-    if (send.window == kNoIndex) continue;
-    for (uint32_t s = send.una; s != send.next; ++s) {
-      const Index index = windows_[send.window].slot[s % kWindowFramesMax];
-      if (index != kNoIndex) release_slot(send, slots_[index], index);
-    }
-    send.una = send.unsent = send.next;
-    send.sacked = send.lost = 0;
-    close_window(peer, static_cast<Flow>(f));
-  }
-  for (IndexRing* owed : {&peer.responses.shorts, &peer.responses.longs}) {
-    while (!owed->empty()) disown(peer, *owed);
-  }
-  for (uint32_t i = 0; i < ops_.size(); ++i) {
-    const auto index = static_cast<Index>(i);
-    if (ops_[index].state == OpState::kActive && ops_[index].work.peer == rank) {
-      finish_op(index, WorkStatus::kUnreachable);
-    }
-  }
-  if (peer.is_sender) promised_ -= peer.advertised - peer.requests_accepted;
-  peer.advertised = peer.requests_accepted;
-  peer.dead = true;
 }
 
 }  // namespace pinwire

@@ -20,6 +20,7 @@ Index Lane::take_op(const Work& work) noexcept {
   op.status = WorkStatus::kOk;
   op.started = false;
   op.all_built = false;
+  op.is_awaited = false;
   return index;
 }
 
@@ -29,6 +30,7 @@ void Lane::drop_op(Index index) noexcept {
   SendFlow& send = peers_[op.work.peer].send[static_cast<size_t>(flow)];
   dcheck(send.operations > 0, "an operation that was not counted", op.work.peer);
   op_share_.gave(--send.operations, flow == Flow::kReply);
+  awaited_ops_ -= op.is_awaited ? 1 : 0;
   op.state = OpState::kFree;
   ++op.generation;
   ops_.give(index);

@@ -96,7 +96,8 @@ struct alignas(32) Peer {
   bool queued = false;  ///< in the lane's attention ring
   bool connected : 1 = false;
   bool dead : 1 = false;
-  bool heard : 1 = false;  ///< ever
+  bool is_gone : 1 = false;  ///< dead, but not yet given up
+  bool heard : 1 = false;    ///< ever
   bool refusal_sent : 1 = false;
   bool owes_answer : 1 = false;  ///< an acknowledgement that tells the newest frame: it was asked
   uint8_t responses_short_lead : 5 = 0;  ///< of `responses` (turns.h)

@@ -74,7 +74,8 @@ struct alignas(64) Operation {
   OpState state = OpState::kFree;
   WorkStatus status = WorkStatus::kOk;
   bool started = false;
-  bool all_built = false;  ///< put: every frame is in a window
+  bool all_built = false;   ///< put: every frame is in a window
+  bool is_awaited = false;  ///< get, atomic: a response ends it
   std::byte head[kHeadBytesMax];
 };
 static_assert(sizeof(Operation) == 256);

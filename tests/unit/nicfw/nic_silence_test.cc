@@ -123,6 +123,112 @@ TEST(NicSilence, OverAMemoryMediumASilentPeerIsTheLaunchersBusiness) {
   EXPECT_EQ(group.run(4, 1).size(), 1u);
 }
 
+/// Two gets whose target took them, has sent a part, and polls no more.
+class NicResponse : public testing::Test {
+ protected:
+  void SetUp() override {
+    const Region region = group.pin(1, source.data(), source.size());
+    for (Work& get : gets) {
+      get = get_work(1, target.data(), target.size(), source.data(), region.remote_key);
+      ASSERT_TRUE(group.post(0, get));
+    }
+    for (const Rank rank : {0u, 1u, 0u, 0u, 0u}) group.poll(rank);
+    ASSERT_TRUE(group.nic(0).drained(0)) << "both requests are acknowledged";
+    ASSERT_TRUE(group.dones(0).empty());
+  }
+
+  NicGroup group{{}};
+  std::vector<uint8_t> source = byte_pattern(400'000), target = std::vector<uint8_t>(400'000);
+  Work gets[2];
+};
+
+/// Nothing is under way to it that would ask: seed 20010180 of the simulator.
+TEST_F(NicResponse, ATargetThatIsGoneIsGivenUpLikeAnyPeer) {
+  EXPECT_EQ(group.nic(0).arm(0), Armed::kTimed);
+  const uint64_t waited_ns = wait_for_failure(group, 0, 5'000'000, 100 * kSecond);
+  ASSERT_NE(group.nic(0).failure(), nullptr);
+  EXPECT_EQ(group.nic(0).failure()->peer, 1u);
+  EXPECT_GE(waited_ns, 60 * kSecond);
+  EXPECT_LT(waited_ns, 62 * kSecond);
+  const std::vector<Done> dones = group.dones(0);
+  ASSERT_EQ(dones.size(), 2u);
+  for (const Done& done : dones) EXPECT_EQ(done.status, WorkStatus::kUnreachable);
+}
+
+TEST_F(NicResponse, ATargetThatComputesIsAskedOnceASecondAndLives) {
+  for (uint64_t ns = 0; ns < 50 * kSecond; ns += 5'000'000) {
+    group.poll(0);
+    group.clock().advance(5'000'000);
+  }
+  EXPECT_LE(group.stat(0, "late_asks"), 50u) << "one for both gets";
+  EXPECT_GE(group.stat(0, "late_asks"), 40u);
+  std::vector<Done> dones;
+  for (int i = 0; i < 5'000 && dones.size() < 2; ++i) {
+    group.run(1, 0, 10'000);
+    for (const Done& done : group.dones(0)) dones.push_back(done);
+  }
+  ASSERT_EQ(dones.size(), 2u);
+  EXPECT_EQ(target, source);
+  EXPECT_EQ(group.nic(0).failure(), nullptr);
+  group.run(1'000, 0, 1'000'000);
+  EXPECT_EQ(group.nic(0).arm(0), Armed::kArmed) << "nothing is waited for";
+}
+
+/// A copied put of several frames may wait for room that only a peer that is there may have, and
+/// then it has nothing under way either.
+class NicPresence : public testing::Test {
+ protected:
+  static constexpr Rank kRanks = 12, kGone = kRanks - 1;
+  void SetUp() override {
+    for (Rank rank = 1; rank < kRanks; ++rank) {
+      regions.push_back(group.pin(rank, target.data(), target.size()));
+    }
+  }
+  Work put_to(Rank rank) {
+    Work put = put_work(rank, source.data(), group.nic(0).caps().copied_bytes_max, target.data(),
+                        regions[rank - 1].remote_key);
+    put.flags = kWorkCopied;
+    return put;
+  }
+  /// All but the one that is gone take what they get, and get more. True: that one was asked for.
+  bool offer_beside_busy_ranks() {
+    for (Rank rank = 1; rank < kGone; ++rank) group.poll(rank);
+    group.poll(0);
+    group.dones(0);
+    for (Rank rank = 1; rank < kGone; ++rank) {
+      while (group.post(0, put_to(rank))) {
+      }
+    }
+    const bool taken = group.post(0, put_to(kGone));
+    group.poll(0);
+    group.clock().advance(5'000'000);
+    return taken;
+  }
+
+  NicGroup group{{.ranks = kRanks, .rx_buffers = 1024, .network_depth = 256}};
+  std::vector<uint8_t> source = byte_pattern(400'000), target = std::vector<uint8_t>(400'000);
+  std::vector<Region> regions;
+};
+
+TEST_F(NicPresence, APeerThatIsGoneIsGivenUpThoughNothingIsUnderWayToIt) {
+  uint64_t waited_ns = 0;
+  while (!offer_beside_busy_ranks() && waited_ns < 100 * kSecond) waited_ns += 5'000'000;
+  ASSERT_NE(group.nic(0).failure(), nullptr);
+  EXPECT_EQ(group.nic(0).failure()->peer, kGone);
+  EXPECT_GE(waited_ns, 60 * kSecond);
+  EXPECT_LT(waited_ns, 63 * kSecond);
+}
+
+TEST_F(NicPresence, AnAnswerThatNobodyWaitedForIsNoSilence) {
+  for (int i = 0; i < 2'000; ++i) ASSERT_FALSE(offer_beside_busy_ranks());  // 10 s
+  for (int i = 0; i < 12'000; ++i) {  // it computes on, and nobody wants anything of it
+    for (Rank rank = 0; rank < kGone; ++rank) group.poll(rank);
+    group.clock().advance(10'000'000);
+  }
+  ASSERT_FALSE(offer_beside_busy_ranks());
+  EXPECT_EQ(group.nic(0).failure(), nullptr);
+}
+
 /// R25: an idle minute in which everybody polls is no silence either.
 TEST(NicSilence, R25AnIdleMinuteIsNoSilence) {
   NicGroup group({});
