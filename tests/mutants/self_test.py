@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -147,6 +148,16 @@ class Slices(WorkshopCase):
         self.assertRegex(out, r"killed grow.cc:\d+: ")
         names = [line.split(":")[0] for line in out.splitlines() if "grow.cc:" in line]
         self.assertEqual(names, [line.split(":")[0] for line in self.mutants("--slice", "6", "--seed", "7")[1].splitlines() if "grow.cc:" in line])
+
+    def test_another_mutant_changes_nothing_else_of_a_slice(self):
+        def drawn():
+            lines = self.mutants("--slice", "6", "--seed", "7")[1].splitlines()
+            return [line.split(":")[0].split(" ", 1)[1] for line in lines if re.match("killed|same code|SURVIVED", line)]
+
+        self.write("tests/mutants/a.toml", GROW_LESS)
+        before = drawn()
+        self.write("tests/mutants/a.toml", GROW_LESS + row("more", "i < 3", "i < 4"))
+        self.assertEqual([name for name in drawn() if name != "more"], before)
 
     def test_a_slice_fails_with_a_written_survivor(self):
         self.write("tests/mutants/a.toml", row("unseen", "words > 5", "words > 6"))

@@ -32,6 +32,8 @@ class Client {
   /// Its next operation will be against `victim` and must be refused with `status`.
   void commit_crime(Rank victim, WorkStatus status);
   bool punished() const noexcept { return punished_; }
+  /// It has not begun that operation yet.
+  bool crime_is_due() const noexcept { return crime_due_; }
   void stop() noexcept { to_start_ = 0; }
 
   Driver& driver() noexcept { return driver_; }
