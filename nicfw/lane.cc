@@ -123,6 +123,7 @@ uint32_t Lane::post(std::span<const Work> work) noexcept {
 Lent Lane::lend() noexcept {
   if (buffer_share_.shared_left(buffers_.available()) <= lend_while_free_) return {};
   const Index index = buffers_.take();
+  check(index != kNoIndex, "a buffer was lent that is not there");
   return {buffer_bytes_ + size_t{index} * buffer_stride_, buffer_stride_, index};
 }
 

@@ -197,7 +197,9 @@ class Lane {
   static constexpr uint64_t kQueueNs =
       50'000;  ///< no frame that is late by a queue's growth counts as lost
   static constexpr uint32_t kFewFrames = 8;  ///< repeated at once where a path loses much
-  static constexpr uint8_t kSmallWaitPolls = 4;
+  static constexpr uint8_t kSmallWaitPolls = 4, kCopiedWaitPolls = 4;
+  static constexpr uint32_t kFrameParts = 8;  ///< of a long frame; a short one is one
+  static constexpr uint32_t kPostLeadMax = 8 * kFrameParts;
   static constexpr uint32_t kNothingPlaced = ~0u;
   static constexpr uint8_t kSendsBeforeDoubt = 2;  ///< of a long frame, all lost: is it the path?
   static constexpr uint32_t kAssemblies = 16;      ///< frames that may be incomplete at once
@@ -281,6 +283,12 @@ class Lane {
   void chain_op(SendSlot& slot, Index op) noexcept;
   void built(Peer& peer, Flow flow) noexcept;
   void send_whole(Peer& peer, Flow flow) noexcept;
+
+  // lane_lead.cc: who builds the next frame of a flow
+  static bool is_long_due(const Peer& peer, Flow flow) noexcept;
+  static bool makes_way(const Peer& peer, Flow flow) noexcept;
+  static void lead(Peer& peer, Flow flow, uint32_t frame_parts) noexcept;
+  static void follow(SendFlow& send) noexcept;
 
   // lane_operation.cc: from Work to Done
   Index take_op(const Work& work) noexcept;
@@ -372,6 +380,8 @@ class Lane {
   void unmark_lost(SendFlow& send, uint32_t sequence) noexcept;
   void set_timer(uint64_t at_ns) noexcept;
   uint64_t timeout_ns(const Peer& peer, const SendFlow& send) noexcept;
+  uint64_t first_timeout_ns(const Peer& peer) const noexcept;
+  RtoLimits rto_limits(const Peer& peer) const noexcept;
   uint64_t waited_ns(uint64_t sent_ns) const noexcept;
   void restamp_posted() noexcept;
   void run_timers() noexcept;

@@ -60,6 +60,8 @@ bool Lane::accept_send(Peer& peer, const Work& work) noexcept {
   std::byte* at = nullptr;
   if (copied) {
     at = reserve_record(peer, flow, kMessageHeaderBytes + own_bytes, Kind::kMessage, slot);
+  } else if (is_long_due(peer, flow)) {
+    attend(peer);
   } else if (credit_allows(peer, flow) &&
              (slot = start_record_frame(peer, flow, false, false)) != nullptr) {
     at = slot->head + kRecordsOffset;

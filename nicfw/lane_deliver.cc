@@ -21,6 +21,7 @@ bool Lane::may_park(Flow flow) const noexcept {
 void Lane::hold(Peer& peer, const FrameHeader& header, const RxFrame& frame,
                 uint32_t before) noexcept {
   const Index index = held_.take();
+  check(index != kNoIndex, "a frame is held without room for it", header.source);
   HeldFrame& held = held_[index];
   held.frame = frame;
   held.cursor = kRecordsOffset;

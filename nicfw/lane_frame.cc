@@ -55,6 +55,7 @@ SendSlot* Lane::start_frame(Peer& peer, Flow flow, bool large, uint32_t spare,
     open_window(peer, flow, window);
   }
   const Index index = slots_.take();
+  check(index != kNoIndex, "a frame was allowed without a slot", send.slots);
   dcheck(send.slots == send.in_flight(), "slots are not counted right", send.slots);
   slot_share_.took(send.slots++, is_reply);
   SendSlot& slot = slots_[index];
@@ -88,6 +89,7 @@ void Lane::overtake(Peer& peer, Flow flow) noexcept {
 
 /// From here on the flow holds the buffer, until the frame is acknowledged.
 void Lane::take_buffer(SendFlow& send, SendSlot& slot, Index buffer) noexcept {
+  check(buffer != kNoIndex, "a frame was allowed without a buffer", send.buffers);
   slot.buffer = buffer;
   buffer_share_.took(send.buffers++, slot.flow == Flow::kReply);
 }
@@ -103,6 +105,7 @@ SendSlot* Lane::start_record_frame(Peer& peer, Flow flow, bool large, bool is_sm
   if (slot != nullptr && is_free && !backlog_.has_room()) overtake(peer, flow);
   send.small_waits = slot == nullptr ? kSmallWaitPolls : 0;
   send.is_small_waiting = is_small;
+  if (slot != nullptr) lead(peer, flow, is_small && !large ? 1 : kFrameParts);
   return slot;
 }
 
@@ -131,6 +134,11 @@ std::byte* Lane::reserve_record(Peer& peer, Flow flow, uint32_t bytes, Kind kind
   }
   const bool message = kind == Kind::kMessage;
   if (message && !credit_allows(peer, flow)) return nullptr;
+  const bool is_response = flow == Flow::kReply && !message;
+  if (!is_response && is_long_due(peer, flow)) {
+    attend(peer);
+    return nullptr;
+  }
   const bool in_a_row = (posts_since_poll_ != 0 || posts_before_poll_ > 1) && send.in_flight() != 0;
   const bool collect = nic_.config.coalesce && (in_a_row || send.in_flight() >= kCoalesceBehind);
   const bool is_small = bytes <= kSmallFrameBytes - kRecordsOffset;

@@ -25,17 +25,23 @@ bool Lane::accept_long(Peer& peer, Flow flow, const Work& work) noexcept {
 
 /// Everything must be copied now, or nothing be accepted.
 bool Lane::accept_copied_long(Peer& peer, Flow flow, Operation& op, Index index) noexcept {
-  const bool allowed =
-      whole_fits(peer, flow, op.work) && (op.work.op == Op::kPut || credit_allows(peer, flow));
-  copying_ = true;
-  const bool whole = allowed && build_whole(peer, flow, op, index);
+  SendFlow& send = peer.send[static_cast<size_t>(flow)];
+  if (op.work.op == Op::kPut || credit_allows(peer, flow)) {
+    const bool fits = whole_fits(peer, flow, op.work);
+    send.copied_waits = fits ? 0 : kCopiedWaitPolls;
+    copying_ = fits;
+  }
+  const bool whole = copying_ && build_whole(peer, flow, op, index);
   copying_ = false;
   if (!whole) {
     check(op.built == 0, "a copied put was cut", op.built);
+    attend(peer);  // which counts the polls, and builds what is due
     drop_op(index);
+    return false;
   }
-  if (whole) send_whole(peer, flow);
-  return whole;
+  lead(peer, flow, op.frames * kFrameParts);
+  send_whole(peer, flow);
+  return true;
 }
 
 /// Are there slots and buffers for all frames of a copied put at once? One of replies is built
@@ -53,10 +59,8 @@ bool Lane::whole_fits(Peer& peer, Flow flow, const Work& work) noexcept {
       work.op == Op::kPut || message_fits(peer.frame_bytes_max, work, last_bytes);
   const uint32_t slots = buffers + (is_joined ? 0 : 1);
   const SendFlow& send = peer.send[static_cast<size_t>(flow)];
-  if (send.small_waits != 0 && send.is_small_waiting) {
-    attend(peer);  // which counts the polls
-    return false;
-  }
+  if (send.small_waits != 0 && send.is_small_waiting) return false;
+  if (is_long_due(peer, flow)) return false;
   const bool is_reply = flow == Flow::kReply;
   if (send.next - send.una + slots > nic_.config.window_frames ||
       (!is_reply && !congestion_allows(peer, send, 0))) {
@@ -89,10 +93,13 @@ void Lane::send_whole(Peer& peer, Flow flow) noexcept {
 
 void Lane::pump_ops(Peer& peer, Flow flow) noexcept {
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
+  if (makes_way(peer, flow)) return;
   const auto build = [&](IndexRing& queue) noexcept {
     const Index index = queue.first(ops_);
     const Built built = build_next(peer, flow, ops_[index], index);
-    if (built == Built::kSome && ops_[index].all_built) queue.pop(ops_);
+    if (built != Built::kSome) return built;
+    if (ops_[index].all_built) queue.pop(ops_);
+    follow(send);
     return built;
   };
   send.short_lead = build_in_turns(send.ops, send.short_lead, send, build) & kLeadMax;

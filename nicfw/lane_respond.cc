@@ -52,8 +52,13 @@ void Lane::disown(Peer& peer, IndexRing& owed) noexcept {
 }
 
 void Lane::pump_responses(Peer& peer) noexcept {
-  const SendFlow& send = peer.send[static_cast<size_t>(Flow::kReply)];
-  const auto build = [&](IndexRing& owed) noexcept { return build_response(peer, owed); };
+  SendFlow& send = peer.send[static_cast<size_t>(Flow::kReply)];
+  if (makes_way(peer, Flow::kReply)) return;
+  const auto build = [&](IndexRing& owed) noexcept {
+    const Built built = build_response(peer, owed);
+    if (built == Built::kSome) follow(send);
+    return built;
+  };
   peer.responses_short_lead =
       build_in_turns(peer.responses, peer.responses_short_lead, send, build) & kLeadMax;
 }

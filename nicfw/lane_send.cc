@@ -75,8 +75,8 @@ bool Lane::turn_is_over(uint64_t payload_left) noexcept {
 /// Has the flow nothing to build or send, now or in a later poll?
 bool Lane::is_quiet(const Peer& peer, Flow flow) noexcept {
   const SendFlow& send = peer.send[static_cast<size_t>(flow)];
-  return send.window == kNoIndex && send.ops.empty() && send.small_waits == 0 &&
-         (flow != Flow::kReply || peer.responses.empty());
+  return send.window == kNoIndex && !peer.has_waiting(flow) && send.small_waits == 0 &&
+         send.copied_waits == 0;
 }
 
 /// Sends what may be sent to the peer now. True: something is left for another poll. Where the port
@@ -128,6 +128,7 @@ void Lane::build_long(Peer& peer, Flow flow) noexcept {
     pump_responses(peer);
   }
   if (send.small_waits != 0) --send.small_waits;
+  if (send.copied_waits != 0) --send.copied_waits;
   if (!send.ops.empty()) {
     begin_turn(peer, send, kTurnFrames);
     pump_ops(peer, flow);

@@ -25,13 +25,15 @@ struct SendFlow {
   uint16_t buffers = 0;     ///< large buffers that its frames hold
   uint16_t slots = 0;       ///< of the lane's pools, like `buffers`
   uint16_t operations = 0;
-  uint8_t timeouts = 0;   ///< in a row
-  uint8_t backoff = 0;    ///< timeouts since an acknowledgement told how long the peer takes
-  bool open : 1 = false;  ///< frame next - 1 still collects records
+  uint8_t timeouts : 3 = 0;  ///< in a row, saturating
+  uint8_t backoff : 5 = 0;   ///< since an acknowledgement told how long the peer takes, saturating
+  bool open : 1 = false;     ///< frame next - 1 still collects records
   bool is_small_waiting : 1 = false;  ///< what small_waits is for has a small frame
   bool is_answered : 1 = false;  ///< after a timeout: at reorder_at_ns what is left counts as lost
   uint8_t short_lead : 5 = 0;    ///< of `ops` (turns.h)
-  uint8_t small_waits = 0;       ///< polls for which long puts leave a frame to a refused record
+  uint8_t small_waits : 4 = 0;   ///< polls for which long puts leave a frame to a refused record
+  uint8_t copied_waits : 4 = 0;  ///< polls for which they build nothing, for a refused copied put
+  uint8_t post_lead = 0;         ///< of post() over what waits, in kFrameParts; saturating
   TwoQueues ops;                 ///< Ops of which some bytes are not built into frames yet
   uint64_t rto_at_ns = 0;        ///< 0: off
   uint64_t reorder_at_ns = 0;    ///< when frames overtaken by others count as lost; 0: off
@@ -108,6 +110,12 @@ struct alignas(32) Peer {
   uint8_t room_again = 0;   ///< flows of which the next acknowledgement tells that there is room
   uint32_t asked_number = 0;  ///< of the first frame after the last timeout
   uint32_t asked_at_ns = 0;   ///< low bits of when that was
+
+  /// Is something queued for the frames of the flow?
+  bool has_waiting(Flow flow) const noexcept {
+    return !send[static_cast<size_t>(flow)].ops.empty() ||
+           (flow == Flow::kReply && !responses.empty());
+  }
 };
 static_assert(
     sizeof(Peer) <= 480,

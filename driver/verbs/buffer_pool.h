@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "core/base/check.h"
 #include "driver/verbs/memory.h"
 
 namespace pinwire::verbs {
@@ -24,7 +25,7 @@ class BufferPool {
   }
 
   uint32_t take() noexcept {
-    if (free_.empty()) return kNone;
+    check(!free_.empty(), "a buffer was taken that is not there");
     const uint32_t index = free_.back();
     free_.pop_back();
     return index;

@@ -41,7 +41,7 @@ class Tickets {
   }
   /// There is one: see free_count().
   uint32_t take() noexcept {
-    dcheck(!free_.empty(), "no ticket left");
+    check(!free_.empty(), "no ticket left");
     const uint32_t index = free_.back();
     free_.pop_back();
     all_[index] = Ticket{};

@@ -195,7 +195,7 @@ std::vector<Crowd> crowds() {
   frame_gets.op = small_gets.op = Op::kGet;
   return {{"CopiedOfOneFrame", {one, flood}, 300'000, 0.5},
           {"CopiedOfSeveralFrames", {copied, flood}, 3'000'000, 0.5},
-          {"LongBesideSmall", {puts, other_puts, small}, 1'000'000, 0.8},
+          {"LongBesideSmall", {puts, other_puts, small}, 300'000, 0.8},
           {"PutsOfAFrameBesideLong", {puts, frame_puts}, 3'000'000, 0.8},
           {"GetsOfAFrameBesideLong", {gets, frame_gets}, 3'000'000, 0.8},
           {"LongBesideSmallGets", {gets, other_gets, small_gets}, 300'000, 0.7}};

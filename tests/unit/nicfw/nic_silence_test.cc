@@ -2,6 +2,7 @@
 // clock alone. Each case is a finding (R1, R2, R3, R21) in which a healthy peer was given up.
 #include <gtest/gtest.h>
 
+#include "tests/support/frame_look.h"
 #include "tests/support/nic_group.h"
 
 namespace pinwire {
@@ -227,6 +228,26 @@ TEST_F(NicPresence, AnAnswerThatNobodyWaitedForIsNoSilence) {
   }
   ASSERT_FALSE(offer_beside_busy_ranks());
   EXPECT_EQ(group.nic(0).failure(), nullptr);
+}
+
+/// Where nothing is under way, a pause would not make room for it.
+TEST_F(NicPresence, ALongPutDoesNotWaitForACopiedOneThatFindsNoRoom) {
+  ASSERT_FALSE(offer_beside_busy_ranks());
+  ASSERT_FALSE(offer_beside_busy_ranks());
+  const auto puts_arrived = [&] {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < group.port(kGone).waiting(); ++i) {
+      count += header_at(group.port(kGone), i).record_bytes > 1'000 ? 1 : 0;
+    }
+    return count;
+  };
+  ASSERT_EQ(puts_arrived(), 0u);
+  Work put = put_to(kGone);
+  put.flags = 0;
+  put.bytes = source.size();
+  ASSERT_TRUE(group.post(0, put));
+  for (int i = 0; i < 10; ++i) ASSERT_FALSE(offer_beside_busy_ranks());
+  EXPECT_GT(puts_arrived(), 0u);
 }
 
 /// R25: an idle minute in which everybody polls is no silence either.

@@ -194,10 +194,11 @@ TEST_F(SlowPortTurns, ALongPutGoesOnBetweenCopiedOnes) {
   behind.remote += kElsewhere;
   ASSERT_TRUE(group_.post(0, copied_put()));
   ASSERT_TRUE(group_.post(0, behind));
+  bool wants_next = false;
   for (int i = 0; i < 20'000 && !has_come(kElsewhere, kBytes); ++i) {
     rest(1);
-    if (group_.dones(0).empty()) continue;
-    ASSERT_TRUE(group_.post(0, copied_put()));
+    wants_next |= !group_.dones(0).empty();
+    if (wants_next && group_.post(0, copied_put())) wants_next = false;
   }
   EXPECT_TRUE(has_come(kElsewhere, kBytes));
 }

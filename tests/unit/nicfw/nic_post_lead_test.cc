@@ -1,0 +1,101 @@
+// A long put goes on, however much its flow's other users post.
+#include <gtest/gtest.h>
+
+#include "tests/support/nic_group.h"
+
+namespace pinwire {
+namespace {
+
+class NicPostLead : public testing::Test {
+ protected:
+  bool post(uint64_t bytes, uint8_t flags, uint64_t cookie) {
+    Work work = put_work(1, source_.data(), bytes, target_.data(), region_.remote_key);
+    work.flags = flags;
+    work.cookie = cookie;
+    return group_.post(0, work);
+  }
+
+  /// Threads post copied puts of `bytes` whenever the lane takes one, and the link carries one
+  /// frame from one poll to the next. Returns how many were accepted until the long put is done.
+  int posted_until_done(uint64_t bytes) {
+    EXPECT_TRUE(post(kLongBytes, 0, kLong));
+    int posted = 0;
+    for (int round = 0; round < kRoundsMax && !is_long_done(); ++round) {
+      while (post(bytes, kWorkCopied, kOther)) ++posted;
+      group_.port(0).set_tx_room(1);
+      group_.poll(0);
+      group_.poll(1);
+    }
+    EXPECT_TRUE(is_long_done());
+    return posted;
+  }
+  bool post_reply() {
+    Work work = put_work(1, source_.data(), kCopiedBytes, target_.data(), region_.remote_key);
+    work.op = Op::kPutSend;
+    work.cls = MessageClass::kReply;
+    work.flags = kWorkCopied | kWorkSilent;
+    work.head = &kOther;
+    work.head_bytes = sizeof kOther;
+    return group_.post(0, work);
+  }
+  bool is_long_done() {
+    for (const Done& done : group_.dones(0)) is_done_ |= done.cookie == kLong;
+    return is_done_;
+  }
+
+  static constexpr int kRoundsMax = 2'000;
+  static constexpr uint64_t kLong = 7, kOther = 8;
+  static constexpr uint64_t kLongFrames = 64, kCopiedBytes = 6'000;
+  static constexpr uint64_t kLongBytes = kLongFrames * 1'400;
+  NicGroup group_{
+      {.config = {.window_frames = 16, .coalesce = false}, .memory_medium = {true, true}}};
+  std::vector<uint8_t> source_ = byte_pattern(kLongBytes);
+  std::vector<uint8_t> target_ = std::vector<uint8_t>(kLongBytes);
+  Region region_ = group_.pin(1, target_.data(), target_.size());
+  bool is_done_ = false;
+};
+
+TEST_F(NicPostLead, ALongPutGoesOnBesideCopiedOnesWithoutEnd) {
+  const auto frames = static_cast<uint64_t>(posted_until_done(kCopiedBytes)) * 5;
+  EXPECT_GE(frames, kLongFrames / 2);
+  EXPECT_LE(frames, kLongFrames * 2);
+}
+
+TEST_F(NicPostLead, ALongPutGoesOnBesideRecordsWithoutEnd) {
+  const auto frames = static_cast<uint64_t>(posted_until_done(8));
+  EXPECT_GE(frames, kLongFrames * 4);
+  EXPECT_LE(frames, kLongFrames * 16);
+}
+
+/// The answer of a long get and replies that carry data share the flow of replies.
+TEST_F(NicPostLead, ALongGetGoesOnBesideRepliesWithoutEndAndTheyBesideIt) {
+  std::vector<uint8_t> fetched(kLongBytes);
+  const Region source = group_.pin(0, source_.data(), source_.size());
+  const Work get = get_work(0, fetched.data(), kLongBytes, source_.data(), source.remote_key);
+  ASSERT_TRUE(group_.post(1, get));
+  uint64_t replies = 0;
+  for (int round = 0; round < kRoundsMax && group_.dones(1).empty(); ++round) {
+    while (post_reply()) ++replies;
+    group_.port(0).set_tx_room(1);
+    group_.poll(0);
+    group_.poll(1);
+  }
+  EXPECT_EQ(fetched, source_);
+  EXPECT_GE(replies * 5, kLongFrames / 2);
+  EXPECT_LE(replies * 5, kLongFrames * 2);
+}
+
+TEST_F(NicPostLead, WithoutALongPutNothingWaits) {
+  ASSERT_TRUE(post(kLongBytes, 0, kLong));
+  for (int round = 0; round < kRoundsMax && !is_long_done(); ++round) {
+    group_.poll(0);
+    group_.poll(1);
+  }
+  ASSERT_TRUE(is_long_done());
+  int posted = 0;
+  while (post(8, kWorkCopied, kOther)) ++posted;
+  EXPECT_EQ(posted, 16);
+}
+
+}  // namespace
+}  // namespace pinwire
