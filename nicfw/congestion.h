@@ -154,7 +154,8 @@ class CongestionWindow {
   void halve(uint64_t round_trip_ns, uint64_t now_ns) noexcept {
     if (!may_shrink(round_trip_ns, now_ns)) return;
     patience_ns_ = 0;
-    window_ = std::max(window_ / 2, is_queued_ ? kLeast : first_ * kUnit);
+    // Loss without a queue is that of a shallow buffer, or of a bad link.
+    window_ = std::max(window_ / 2, is_queued_ ? kLeast : kFirstFrames * kUnit);
   }
 
   bool is_heavy_loss() const noexcept { return lost_ >= kLostMin && lost_ * 8 >= acked_ + lost_; }

@@ -71,11 +71,20 @@ void Lane::unmark_lost(SendFlow& send, uint32_t sequence) noexcept {
 
 void Lane::set_timer(uint64_t at_ns) noexcept { next_timer_ns_ = std::min(next_timer_ns_, at_ns); }
 
-/// How long a frame of this flow is waited for. The back-off ends with an acknowledgement that
-/// tells how long the peer takes: not with one of a frame that was repeated in vain (Karn). While
-/// nothing at all is heard of a peer for long, it most likely computes, with the frame in its ring:
-/// the back-off goes on to a second.
+/// How long a frame of this flow is waited for. The back-off ends with an acknowledgement, or the
+/// answer to a question, that tells how long the peer takes: not with the acknowledgement of a frame
+/// that was repeated in vain (Karn).
 uint64_t Lane::timeout_ns(const Peer& peer, const SendFlow& send) noexcept {
+  return peer.rtt.backed_off_ns(rto_limits(peer), send.backoff, random_);
+}
+
+uint64_t Lane::first_timeout_ns(const Peer& peer) const noexcept {
+  return peer.rtt.rto_ns(rto_limits(peer));
+}
+
+/// While nothing at all is heard of a peer for long, it most likely computes, with the frame in its
+/// ring: the back-off goes on to a second.
+RtoLimits Lane::rto_limits(const Peer& peer) const noexcept {
   RtoLimits limits = rto_limits_;
   // A queue grows within a round trip, and where it is long, round trips hardly vary.
   if (peer.congestion.heeds_delay()) {
@@ -88,7 +97,7 @@ uint64_t Lane::timeout_ns(const Peer& peer, const SendFlow& send) noexcept {
     limits.max_ns =
         std::max(limits.max_ns, often_ns != 0 ? std::min(longest_ns, often_ns) : longest_ns);
   }
-  return peer.rtt.backed_off_ns(limits, send.backoff, random_);
+  return limits;
 }
 
 /// How long the peer took, by an acknowledgement that this poll brings. A client that
@@ -159,8 +168,8 @@ void Lane::run_flow_timer(Peer& peer, Flow flow) noexcept {
       return;
     }
     count_question(peer);
-    if (send.timeouts < 0xff) ++send.timeouts;
-    if (send.backoff < 0xff) ++send.backoff;
+    if (send.timeouts < 7) ++send.timeouts;
+    if (send.backoff < 31) ++send.backoff;
     send.rto_at_ns = now_ns_ + timeout_ns(peer, send);
     ask_late(peer, flow);
   }
@@ -186,10 +195,15 @@ void Lane::forget_question(Peer& peer, Flow flow) noexcept {
 
 /// An acknowledgement, whose cumulative ones are taken, tells the newest frame that the peer has
 /// got. If that left after a question, what the question was about did not arrive, or was refused.
+/// A peer that answers within the first timeout is not late: the back-off is for those that are.
 void Lane::take_answer(Peer& peer, uint32_t newest) noexcept {
   if (peer.asked_flows == 0 || seq_before(newest, peer.asked_number)) return;
+  const uint64_t took_ns = static_cast<uint32_t>(now_ns_) - peer.asked_at_ns;
+  const bool is_prompt = took_ns <= first_timeout_ns(peer);
   for (uint32_t f = 0; f < kFlows; ++f) {
-    if (peer.asked_flows >> f & 1) repeat_late(peer, peer.send[f]);
+    if (!(peer.asked_flows >> f & 1)) continue;
+    if (is_prompt) peer.send[f].backoff = 0;
+    repeat_late(peer, peer.send[f]);
   }
   peer.asked_flows = 0;
   attend(peer);

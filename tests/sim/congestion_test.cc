@@ -2,6 +2,7 @@
 // polls rarely.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "streams.h"
@@ -85,6 +86,33 @@ TEST(CongestionOfShallowSwitches, AFullOutputIsNotTakenForANarrowPath) {
   print("shallow", kSenders, 9014, streams);
   EXPECT_GT(streams.counts().overrun * 100, streams.counts().sent) << "it is full";
   EXPECT_EQ(streams.sum("path_holes"), 0u);
+}
+
+/// Its buffer is full before any delay shows: loss alone tells of it. Where a peer answers each
+/// question at once, a sender that has lost a frame several times does not wait longer each time.
+TEST(CongestionOfShallowSwitches, NobodyStarves) {
+  for (const auto& [frame_bytes, most_us] : {std::pair{1514u, 8'000u}, std::pair{9014u, 50'000u}}) {
+    constexpr uint32_t kSenders = 64;
+    Scenario scenario = congestion_network(kSenders + 1, frame_bytes);
+    scenario.switch_buffer_bytes = 150'000;
+    std::vector<Stream> puts = into_one(kSenders, 0);
+    for (Stream& put : puts) put.depth = 1;
+    Streams streams(scenario, puts);
+    streams.run(10 * kMsNs);
+    streams.mark();
+    streams.run(100 * kMsNs);
+    uint64_t most_ns = 0;
+    for (size_t i = 0; i < puts.size(); ++i) {
+      const auto& times_ns = streams.times_ns(i);
+      ASSERT_FALSE(times_ns.empty()) << i;
+      most_ns = std::max(most_ns, *std::max_element(times_ns.begin(), times_ns.end()));
+    }
+    print("shallow", kSenders, frame_bytes, streams);
+    std::printf("64 KiB take %lu us at most\n", most_ns / 1'000);
+    EXPECT_LE(most_ns / 1'000, most_us);
+    EXPECT_GE(streams.jain(), 0.8);
+    EXPECT_LT(streams.counts().overrun * 5, streams.counts().sent);
+  }
 }
 
 TEST(CongestionOfOne, AReceiverThatPollsRarelyGetsWhatItsBuffersHold) {

@@ -11,9 +11,10 @@ constexpr uint64_t kQueuedNs =
     30'000;  ///< above the target of a large window, below that of one of two frames
 constexpr uint64_t kSlowNs = 2'000'000;
 
-CongestionWindow window_of(uint32_t limit, CongestionSignal signal = CongestionSignal::kDelay) {
+CongestionWindow window_of(uint32_t limit, CongestionSignal signal = CongestionSignal::kDelay,
+                           uint32_t frame_bytes = kFrameBytes) {
   CongestionWindow window;
-  window.start(limit, kFrameBytes, signal);
+  window.start(limit, frame_bytes, signal);
   return window;
 }
 
@@ -130,10 +131,12 @@ TEST(Congestion, LossWithoutDelayCountsOnlyWhereItIsHeavy) {
 }
 
 TEST(Congestion, HeavyLossWithoutDelayLeavesAFewFrames) {
-  CongestionWindow window = window_of(64, CongestionSignal::kLoss);
-  uint64_t now = 0;
-  for (int i = 0; i < 20; ++i) window.on_loss(32, kQuickNs, now += 2 * kQuickNs);
-  EXPECT_EQ(window.frames(), 2u);
+  for (const uint32_t frame_bytes : {1'514u, kFrameBytes}) {
+    CongestionWindow window = window_of(64, CongestionSignal::kLoss, frame_bytes);
+    uint64_t now = 0;
+    for (int i = 0; i < 20; ++i) window.on_loss(32, kQuickNs, now += 2 * kQuickNs);
+    EXPECT_EQ(window.frames(), 2u);
+  }
 }
 
 TEST(Congestion, LossUnderDelayGoesBelowOneFrameAndIsPaced) {

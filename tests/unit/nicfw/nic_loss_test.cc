@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "tests/support/frame_look.h"
 #include "tests/support/nic_group.h"
 
 namespace pinwire {
@@ -141,6 +142,49 @@ TEST(NicLoss, ALoneMessageThatIsLostIsRepeatedSoon) {
   EXPECT_LT(waited_ns, 200'000u);  // not a fixed 5 ms
   EXPECT_EQ(group.stat(0, "timeouts"), 1u);
 }
+
+/// A full switch drops each copy of a frame, and passes the questions. `exchanges` go before, of
+/// which the sender learns how long the peer takes, and 100 ms follow.
+class NicLossAtAFullSwitch : public testing::TestWithParam<uint32_t> {
+ protected:
+  void run(uint64_t peer_polls_each_ns) {
+    for (uint32_t i = 0; i < GetParam(); ++i) {
+      ASSERT_TRUE(post());
+      group.run(20, 0, 1'000);
+    }
+    ASSERT_TRUE(post());
+    for (uint64_t at_ns = 0; at_ns < 100'000'000; at_ns += kStepNs) {
+      group.poll(0);
+      if (group.port(1).waiting() != 0 && header_at(group.port(1), 0).kind == FrameKind::kRecords) {
+        group.port(1).lose_waiting();
+        ++copies;
+      }
+      if (at_ns % peer_polls_each_ns == 0) group.poll(1);
+      group.clock().advance(kStepNs);
+    }
+  }
+  bool post() { return group.post(0, send_work(1, MessageClass::kRequest, &copies, 8)); }
+
+  static constexpr uint64_t kStepNs = 5'000;
+  NicGroup group{{}};
+  uint64_t copies = 0;
+};
+
+/// A peer that answers questions at once is no reason to wait longer each time.
+TEST_P(NicLossAtAFullSwitch, AFrameIsRepeatedAsOftenAsItsPeerAnswers) {
+  run(kStepNs);
+  EXPECT_GE(copies, 90u) << "with a back-off it would be twelve";
+}
+
+TEST_P(NicLossAtAFullSwitch, APeerThatTakesItsTimeIsAskedLessOften) {
+  run(5'000'000);
+  EXPECT_LE(group.stat(0, "late_asks"), 20u);
+}
+
+INSTANTIATE_TEST_SUITE_P(WhosePeerIs, NicLossAtAFullSwitch, testing::Values(0u, 50u),
+                         [](const auto& tested) {
+                           return std::string(tested.param == 0 ? "New" : "Known");
+                         });
 
 TEST(NicLoss, TheLastOfABurstThatIsLostIsRepeatedSoon) {
   NicGroup group({.config = {.coalesce = false}});

@@ -143,10 +143,17 @@ TEST(NicReplay, AReplayOfRoomAgainRepeatsNothing_R8) {
   std::vector<uint8_t> target(source.size());
   const Region region = group.pin(1, target.data(), target.size());
   const uint64_t sent_before = group.stat(0, "bytes_sent");
-  ASSERT_TRUE(
-      group.post(0, put_work(1, source.data(), source.size(), target.data(), region.remote_key)));
+  Work put = put_work(1, source.data(), source.size(), target.data(), region.remote_key);
+  put.cookie = 1;
+  ASSERT_TRUE(group.post(0, put));
+  const auto is_put_done = [&] {  // gets may still be under way
+    for (const Done& done : group.dones(0)) {
+      if (done.cookie == put.cookie) return true;
+    }
+    return false;
+  };
   int rounds = 0;
-  for (; group.dones(0).empty() && rounds < 20'000; ++rounds) {
+  for (; !is_put_done() && rounds < 20'000; ++rounds) {
     if (rounds % 20 == 0) group.poll(1);  // rank 1 computes 100 us between polls
     inject(group, 0, frame);
     group.poll(0);
