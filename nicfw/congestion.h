@@ -76,6 +76,7 @@ class CongestionWindow {
     uint32_t frames;         ///< acknowledged
     uint32_t in_flight;      ///< before
     uint64_t delay_ns;       ///< of the fabric; 0: unknown
+    uint64_t poll_gap_ns;    ///< by which the delay may have been longer
     uint64_t round_trip_ns;  ///< smoothed, with the hosts' parts
     uint64_t now_ns;
   };
@@ -91,7 +92,7 @@ class CongestionWindow {
     }
     // A window that its sender does not fill says nothing of what the path would carry.
     rounds_held_ = 0;
-    if (2 * ack.in_flight >= frames()) grow(ack.frames, ack.delay_ns < kTargetNs / 2);
+    if (2 * ack.in_flight >= frames()) grow(ack.frames, is_empty(ack));
   }
 
   /// `lost` frames were found to be lost.
@@ -119,6 +120,12 @@ class CongestionWindow {
     if (i >= kScale.size() - 1) return 0;
     const uint32_t low = kQuarter << i;
     return kScale[i] - uint64_t{kScale[i] - kScale[i + 1]} * (window_ - low) / low;
+  }
+
+  /// Is there surely no queue? The delay of who polls rarely may be longer than it seems.
+  bool is_empty(const Ack& ack) const noexcept {
+    if (!heeds_delay()) return true;
+    return ack.delay_ns != 0 && ack.delay_ns + ack.poll_gap_ns < kTargetNs / 2;
   }
 
   void grow(uint32_t acked, bool is_empty) noexcept {

@@ -112,6 +112,7 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
   peer.congestion.on_ack({.frames = acked,
                           .in_flight = in_flight,
                           .delay_ns = is_certain ? fabric_delay_ns(rtt_ns, header.host_delay) : 0,
+                          .poll_gap_ns = now_ns_ - previous_ns_,
                           .round_trip_ns = peer.rtt.smoothed_ns(),
                           .now_ns = now_ns_});
   const bool was_timed_out = send.timeouts != 0;

@@ -23,7 +23,7 @@ void acknowledge(CongestionWindow& window, uint32_t rounds, uint64_t delay_ns, u
   for (uint32_t i = 0; i < rounds; ++i) {
     now_ns += delay_ns;
     const uint32_t frames = window.frames();
-    window.on_ack({frames, frames, delay_ns, delay_ns, now_ns});
+    window.on_ack({frames, frames, delay_ns, 0, delay_ns, now_ns});
   }
 }
 
@@ -113,6 +113,25 @@ TEST(Congestion, GrowsByAnEighthOfASmallWindowAndByAFrameWhileThereIsAQueue) {
   EXPECT_LE(window.frames(), before + 10);
   acknowledge(other, 100, kQuickNs, now);
   EXPECT_EQ(other.frames(), 256u) << "an empty path is taken soon";
+}
+
+TEST(Congestion, WhoCannotSeeAQueueGrowsByAFrame) {
+  struct Seen {
+    uint64_t delay_ns, poll_gap_ns;
+  };
+  constexpr Seen kUnknown = {0, 0}, kRarely = {1, 2 * kQuickNs}, kBoth = {kQuickNs, 2 * kQuickNs};
+  for (const auto [delay_ns, poll_gap_ns] : {kUnknown, kRarely, kBoth}) {
+    CongestionWindow window = window_of(256);
+    uint64_t now = 0;
+    acknowledge(window, 6, kSlowNs, now);
+    for (int i = 0; i < 200; ++i) {
+      now += kQuickNs;
+      const uint32_t frames = window.frames();
+      window.on_ack({frames, frames, delay_ns, poll_gap_ns, kQuickNs, now});
+      EXPECT_LE(window.frames(), frames + 1) << delay_ns;
+    }
+    EXPECT_GE(window.frames(), 100u);
+  }
 }
 
 TEST(Congestion, LossWithoutDelayCountsOnlyWhereItIsHeavy) {
