@@ -112,12 +112,12 @@ bool Lane::receive_piece(Peer& peer, FrameHeader& header, RxFrame& frame) noexce
               piece.bytes());
   assembly.arrived |= uint64_t{1} << piece.index;
   if (!assembly.is_whole()) return false;
-  assembly.arrived = 0;
   const uint32_t bytes = kRecordsOffset + piece.total;
   if (!nic_.port.widen(index_, frame, bytes)) {
     counters_.add(Reject::kRefused);
-    return false;
+    return false;  // the assembly stays: any piece that comes again brings all of it
   }
+  assembly.arrived = 0;
   std::memcpy(frame.data + kRecordsOffset, records, piece.total);
   header.record_bytes = header.head_bytes = static_cast<uint16_t>(piece.total);
   Judged judged;

@@ -80,6 +80,7 @@ class LoopPort final : public Port {
 
   /// Before the NIC opens.
   void set_memory_medium(bool is_memory) { facts_.memory_medium = is_memory; }
+  void set_wide_buffers(bool are_there) { has_wide_buffers_ = are_there; }
   void set_speed(uint64_t bits_per_s) { facts_.speed_bits_per_s = bits_per_s; }
 
   PortFacts facts() const noexcept override { return facts_; }
@@ -117,7 +118,7 @@ class LoopPort final : public Port {
   }
 
   bool widen(uint32_t, RxFrame&, uint32_t bytes) noexcept override {
-    return bytes <= facts_.frame_bytes_max;
+    return has_wide_buffers_ && bytes <= facts_.frame_bytes_max;
   }
 
   Result<uint32_t> attach(void*, uint64_t) override { return ++attached_; }
@@ -230,6 +231,7 @@ class LoopPort final : public Port {
   LoopFaults faults_;
   Random faults_rng_;
   bool faulty_ = false;
+  bool has_wide_buffers_ = true;
   uint32_t path_bytes_ = 0;
 };
 

@@ -92,6 +92,21 @@ TEST(NicPieces, APieceOfLongAgoIsNoPartOfALaterFrame) {
   EXPECT_EQ(group.poll(1), std::vector<uint64_t>{kNew});
 }
 
+/// For the frame that is whole the receiver has no buffer: it needs one piece more when it has one,
+/// not all of them.
+TEST(NicPieces, AFrameForWhichThereWasNoBufferIsStillWhole) {
+  NicGroup group({.frame_bytes_max = kPortBytes});
+  ForgedPieces pieces(group);
+  group.port(1).set_wide_buffers(false);
+  pieces.inject(0, 1, 200);
+  pieces.inject(1, 1, 201);
+  EXPECT_TRUE(group.poll(1).empty());
+  EXPECT_EQ(group.stat(1, "rx_drop_refused"), 1u);
+  group.port(1).set_wide_buffers(true);
+  pieces.inject(1, 1, 202);
+  EXPECT_EQ(group.poll(1), std::vector<uint64_t>{1});
+}
+
 TEST(NicPieces, APieceWaitsForTheOthersWhileAMillionFramesPass) {
   NicGroup group({.frame_bytes_max = kPortBytes});
   ForgedPieces pieces(group);
