@@ -167,6 +167,25 @@ TEST_F(PortTurnsOfFlows, AFlowThatFoundNoRoomIsTheFirstNextTime) {
   EXPECT_EQ(next_flow(), Flow::kReply);
 }
 
+/// The port has room for one frame from one poll to the next, and two peers are owed long puts.
+TEST_F(PortTurns, APeerThatFoundNoRoomIsTheFirstNextTime) {
+  constexpr uint64_t kFrameNs = 123;
+  ASSERT_TRUE(group_.post(0, put(kLongBytes, 1)));
+  ASSERT_TRUE(group_.post(0, put(kLongBytes, 2)));
+  rest(20);
+  uint32_t frames[3] = {};
+  for (int i = 0; i < 40; ++i) {
+    group_.clock().advance(kFrameNs);
+    group_.poll(0);
+    for (const Rank peer : {Rank{1}, Rank{2}}) {
+      frames[peer] += waiting(peer);
+      group_.poll(peer);
+    }
+  }
+  EXPECT_NEAR(frames[1], frames[2], 2) << frames[1] << " and " << frames[2];
+  EXPECT_GE(frames[1], 15u);
+}
+
 TEST_F(SlowPortTurns, ASmallPutOvertakesACopiedOneThatIsBuilt) {
   ASSERT_TRUE(group_.post(0, copied_put()));
   ASSERT_EQ(waiting(1), 3u) << "of five";
