@@ -60,6 +60,16 @@ TEST_F(TrackedWork, GivesTheBucketOfItsPeerBack) {
   EXPECT_NE(demand_.cache.ask(0, 8).index, RemoteCache::kNone);
 }
 
+TEST_F(TrackedWork, GivesItsRecordBack) {
+  std::vector<Tracked*> all;
+  while (Tracked* work = take_tracked()) all.push_back(work);
+  ASSERT_GE(all.size(), 1'000u);
+  finish_tracked(cookie_of(*all.back()));
+  all.back() = take_tracked();
+  EXPECT_NE(all.back(), nullptr);
+  for (const Tracked* work : all) finish_tracked(cookie_of(*work));
+}
+
 TEST_F(TrackedWork, IsNoLongerCounted) {
   std::atomic<uint32_t> count = 2;
   Tracked* work = tracked();
