@@ -98,9 +98,9 @@ TEST(CongestionOfShallowSwitches, NobodyStarves) {
     std::vector<Stream> puts = into_one(kSenders, 0);
     for (Stream& put : puts) put.depth = 1;
     Streams streams(scenario, puts);
-    streams.run(10 * kMsNs);
+    streams.run(5 * kMsNs);
     streams.mark();
-    streams.run(100 * kMsNs);
+    streams.run(25 * kMsNs);
     uint64_t most_ns = 0;
     for (size_t i = 0; i < puts.size(); ++i) {
       const auto& times_ns = streams.times_ns(i);
@@ -110,7 +110,7 @@ TEST(CongestionOfShallowSwitches, NobodyStarves) {
     print("shallow", kSenders, frame_bytes, streams);
     std::printf("64 KiB take %lu us at most\n", most_ns / 1'000);
     EXPECT_LE(most_ns / 1'000, most_us);
-    EXPECT_GE(streams.jain(), 0.8);
+    EXPECT_GE(streams.jain(), 0.7);
     EXPECT_LT(streams.counts().overrun * 5, streams.counts().sent);
   }
 }
