@@ -86,13 +86,13 @@ class CongestionWindow {
     acked_ = static_cast<uint16_t>(std::min(acked_ + ack.frames, 0xffffu));
     end_round(ack.round_trip_ns, ack.now_ns);
     if (ack.delay_ns != 0 && heeds_delay()) {
-      is_queued_ = ack.delay_ns > kTargetNs;
+      is_queued_ = ack.delay_ns > kTargetNs + patience_ns_;
       if (const uint64_t target = target_ns(); ack.delay_ns > target) return slow_down(ack, target);
       patience_ns_ -= ack.delay_ns < kTargetNs ? (patience_ns_ + 63) / 64 : 0;
     }
     // A window that its sender does not fill says nothing of what the path would carry.
     rounds_held_ = 0;
-    if (2 * ack.in_flight >= frames()) grow(ack.frames, is_empty(ack));
+    if (2 * ack.in_flight >= frames()) grow(ack.frames, step_most(ack));
   }
 
   /// `lost` frames were found to be lost.
@@ -105,6 +105,7 @@ class CongestionWindow {
  private:
   static constexpr uint32_t kLeast = kUnit / 16;
   static constexpr uint32_t kLostMin = 3;
+  static constexpr uint64_t kRareNs = 10'000;
   static constexpr uint8_t kRoundsHeld = 16;  ///< at one frame, before patience
   static constexpr uint64_t kScalingMaxNs = 60'000;
 
@@ -122,21 +123,26 @@ class CongestionWindow {
     return kScale[i] - uint64_t{kScale[i] - kScale[i + 1]} * (window_ - low) / low;
   }
 
-  /// Is there surely no queue? The delay of who polls rarely may be longer than it seems.
-  bool is_empty(const Ack& ack) const noexcept {
-    if (!heeds_delay()) return true;
-    return ack.delay_ns != 0 && ack.delay_ns + ack.poll_gap_ns < kTargetNs / 2;
+  /// By how much a window may grow in a round trip: a frame, or more of them for who polls rarely,
+  /// whose round trips are long; any number where there is surely no queue. A delay is not shorter
+  /// than it seems, but by the gap between polls it may be longer.
+  uint32_t step_most(const Ack& ack) const noexcept {
+    if (!heeds_delay()) return ~0u;
+    if (ack.delay_ns == 0) return kUnit;
+    const uint64_t longest_ns = ack.delay_ns + ack.poll_gap_ns;
+    if (ack.delay_ns < kTargetNs / 2 && longest_ns < kTargetNs * 2 / 3) return ~0u;
+    return kUnit * static_cast<uint32_t>(std::clamp<uint64_t>(ack.poll_gap_ns / kRareNs, 1, 16));
   }
 
-  void grow(uint32_t acked, bool is_empty) noexcept {
+  void grow(uint32_t acked, uint32_t step_most) noexcept {
     const uint32_t limit = limit_ * kUnit;
     if (is_starting_) {
       window_ = std::min(window_ + acked * kUnit, limit);
       return;
     }
-    // An eighth of the window per round trip, but a frame at most while there is a queue; a window
-    // is what is acknowledged in one round trip.
-    const uint64_t step = is_empty ? window_ / 8 + 1 : std::min(window_ / 8 + 1, kUnit);
+    // An eighth of the window per round trip at most; a window is what is acknowledged in one round
+    // trip.
+    const uint64_t step = std::min(window_ / 8 + 1, step_most);
     const uint64_t share = uint64_t{acked} * kUnit * step / std::max(window_, kUnit);
     window_ =
         static_cast<uint32_t>(std::min<uint64_t>(window_ + std::max<uint64_t>(share, 1), limit));
@@ -160,9 +166,10 @@ class CongestionWindow {
 
   void halve(uint64_t round_trip_ns, uint64_t now_ns) noexcept {
     if (!may_shrink(round_trip_ns, now_ns)) return;
-    patience_ns_ = 0;
+    if (is_queued_) patience_ns_ = 0;
+    const uint32_t few = std::max<uint32_t>(kFirstFrames, first_ / 2);
     // Loss without a queue is that of a shallow buffer, or of a bad link.
-    window_ = std::max(window_ / 2, is_queued_ ? kLeast : kFirstFrames * kUnit);
+    window_ = std::max(window_ / 2, is_queued_ ? kLeast : few * kUnit);
   }
 
   bool is_heavy_loss() const noexcept { return lost_ >= kLostMin && lost_ * 8 >= acked_ + lost_; }

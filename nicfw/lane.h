@@ -197,8 +197,8 @@ class Lane {
   static constexpr uint64_t kQueueNs =
       50'000;  ///< no frame that is late by a queue's growth counts as lost
   static constexpr uint32_t kFewFrames = 8;  ///< repeated at once where a path loses much
-  static constexpr uint8_t kSmallWaitPolls = 4, kCopiedWaitPolls = 4;
-  static constexpr uint32_t kFrameParts = 8;  ///< of a long frame; a short one is one
+  static constexpr uint8_t kSmallWaitPolls = 4, kCopiedWaitPolls = 15;
+  static constexpr uint32_t kFrameParts = 16;  ///< of the longest, in which a lead is counted
   static constexpr uint32_t kPostLeadMax = 8 * kFrameParts;
   static constexpr uint32_t kNothingPlaced = ~0u;
   static constexpr uint8_t kSendsBeforeDoubt = 2;  ///< of a long frame, all lost: is it the path?
@@ -287,8 +287,8 @@ class Lane {
   // lane_lead.cc: who builds the next frame of a flow
   static bool is_long_due(const Peer& peer, Flow flow) noexcept;
   static bool makes_way(const Peer& peer, Flow flow) noexcept;
-  static void lead(Peer& peer, Flow flow, uint32_t frame_parts) noexcept;
-  static void follow(SendFlow& send) noexcept;
+  static void lead(Peer& peer, Flow flow, uint32_t bytes) noexcept;
+  static void follow(SendFlow& send, Built built) noexcept;
 
   // lane_operation.cc: from Work to Done
   Index take_op(const Work& work) noexcept;
@@ -311,6 +311,7 @@ class Lane {
   void send_built(Peer& peer, Flow flow) noexcept;
   bool serve(Peer& peer) noexcept;
   void tell_of_room(Peer& peer) noexcept;
+  uint8_t refusing(const Peer& peer) const noexcept;
   bool may_accept(const Peer& peer, Flow flow) const noexcept;
   bool may_send(const Peer& peer, const SendFlow& send) const noexcept;
   bool asks_for_room(const SendFlow& send, uint32_t sequence) noexcept;
@@ -388,7 +389,7 @@ class Lane {
   void run_flow_timer(Peer& peer, Flow flow) noexcept;
   void ask_late(Peer& peer, Flow flow) noexcept;
   static void forget_question(Peer& peer, Flow flow) noexcept;
-  void take_answer(Peer& peer, uint32_t newest) noexcept;
+  void take_answer(Peer& peer, uint32_t newest, uint8_t refusing) noexcept;
   void repeat_late(Peer& peer, SendFlow& send) noexcept;
 
   // lane_silence.cc: are they there, for whom this rank waits?

@@ -105,7 +105,6 @@ SendSlot* Lane::start_record_frame(Peer& peer, Flow flow, bool large, bool is_sm
   if (slot != nullptr && is_free && !backlog_.has_room()) overtake(peer, flow);
   send.small_waits = slot == nullptr ? kSmallWaitPolls : 0;
   send.is_small_waiting = is_small;
-  if (slot != nullptr) lead(peer, flow, is_small && !large ? 1 : kFrameParts);
   return slot;
 }
 
@@ -127,6 +126,7 @@ std::byte* Lane::reserve_record(Peer& peer, Flow flow, uint32_t bytes, Kind kind
       }
       slot->head_bytes = static_cast<uint16_t>(at + bytes);
       slot->payload_bytes = 0;  // of a record that is no longer the last
+      lead(peer, flow, bytes);
       return slot->head + at;
     }
     send.open = false;
@@ -146,6 +146,7 @@ std::byte* Lane::reserve_record(Peer& peer, Flow flow, uint32_t bytes, Kind kind
   // Without a buffer a small record goes alone.
   if (slot == nullptr && collect && is_small) slot = start_record_frame(peer, flow, false, true);
   if (slot == nullptr) return nullptr;
+  lead(peer, flow, kRecordsOffset + bytes);
   Index newest;
   send.open = collect && slot->buffer != kNoIndex && slot == &slot_at(send, send.next - 1, newest);
   slot->has_message = message;

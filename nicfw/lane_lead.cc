@@ -9,30 +9,36 @@
 
 namespace pinwire {
 
-/// Does what is posted wait for what was there before?
+/// Does what is posted wait for what was there before? Not while that waits for the port only.
 bool Lane::is_long_due(const Peer& peer, Flow flow) noexcept {
-  return peer.send[static_cast<size_t>(flow)].post_lead >= kPostLeadMax && peer.has_waiting(flow);
+  const SendFlow& send = peer.send[static_cast<size_t>(flow)];
+  return send.post_lead >= kPostLeadMax && send.is_denied && peer.has_waiting(flow);
 }
 
-/// Does what waits build nothing, so that the window drains for a copied put that was refused? An
-/// empty one would not help that.
+/// Does what waits build nothing, for something posted that was refused? Of a window that is one
+/// frame a record would never find that one, and a copied put finds all of its frames only when the
+/// window has drained. An empty window would not help that.
 bool Lane::makes_way(const Peer& peer, Flow flow) noexcept {
   const SendFlow& send = peer.send[static_cast<size_t>(flow)];
-  return send.copied_waits != 0 && send.in_flight() != 0 && !is_long_due(peer, flow);
+  if (is_long_due(peer, flow)) return false;
+  return send.in_flight() == 0 ? send.small_waits != 0 : send.copied_waits != 0;
 }
 
-/// post() has built so many parts of frames while others wait for theirs.
-void Lane::lead(Peer& peer, Flow flow, uint32_t frame_parts) noexcept {
+/// post() has built so many bytes while others wait for frames.
+void Lane::lead(Peer& peer, Flow flow, uint32_t bytes) noexcept {
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
-  if (!peer.has_waiting(flow)) {
+  if (!send.is_denied || !peer.has_waiting(flow)) {
     send.post_lead = 0;
     return;
   }
-  send.post_lead = static_cast<uint8_t>(std::min(send.post_lead + frame_parts, 0xffu));
+  const uint32_t parts = std::max(1u, bytes * kFrameParts / peer.path_bytes);
+  send.post_lead = static_cast<uint8_t>(std::min(send.post_lead + parts, 0xffu));
 }
 
-/// Something that waited has built a frame.
-void Lane::follow(SendFlow& send) noexcept {
+/// Something that waited was to build a frame.
+void Lane::follow(SendFlow& send, Built built) noexcept {
+  send.is_denied = built == Built::kNoFrame;
+  if (built != Built::kSome) return;
   send.post_lead =
       static_cast<uint8_t>(send.post_lead - std::min<uint32_t>(send.post_lead, kFrameParts));
 }

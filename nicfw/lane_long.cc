@@ -27,9 +27,8 @@ bool Lane::accept_long(Peer& peer, Flow flow, const Work& work) noexcept {
 bool Lane::accept_copied_long(Peer& peer, Flow flow, Operation& op, Index index) noexcept {
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
   if (op.work.op == Op::kPut || credit_allows(peer, flow)) {
-    const bool fits = whole_fits(peer, flow, op.work);
-    send.copied_waits = fits ? 0 : kCopiedWaitPolls;
-    copying_ = fits;
+    copying_ = whole_fits(peer, flow, op.work);
+    if (copying_) send.copied_waits = 0;
   }
   const bool whole = copying_ && build_whole(peer, flow, op, index);
   copying_ = false;
@@ -39,7 +38,7 @@ bool Lane::accept_copied_long(Peer& peer, Flow flow, Operation& op, Index index)
     drop_op(index);
     return false;
   }
-  lead(peer, flow, op.frames * kFrameParts);
+  lead(peer, flow, op.frames * peer.path_bytes);
   send_whole(peer, flow);
   return true;
 }
@@ -58,12 +57,13 @@ bool Lane::whole_fits(Peer& peer, Flow flow, const Work& work) noexcept {
   const bool is_joined =
       work.op == Op::kPut || message_fits(peer.frame_bytes_max, work, last_bytes);
   const uint32_t slots = buffers + (is_joined ? 0 : 1);
-  const SendFlow& send = peer.send[static_cast<size_t>(flow)];
+  SendFlow& send = peer.send[static_cast<size_t>(flow)];
   if (send.small_waits != 0 && send.is_small_waiting) return false;
   if (is_long_due(peer, flow)) return false;
   const bool is_reply = flow == Flow::kReply;
   if (send.next - send.una + slots > nic_.config.window_frames ||
       (!is_reply && !congestion_allows(peer, send, 0))) {
+    send.copied_waits = kCopiedWaitPolls;
     return false;
   }
   const auto fits = [&](auto allows) noexcept {
@@ -97,9 +97,8 @@ void Lane::pump_ops(Peer& peer, Flow flow) noexcept {
   const auto build = [&](IndexRing& queue) noexcept {
     const Index index = queue.first(ops_);
     const Built built = build_next(peer, flow, ops_[index], index);
-    if (built != Built::kSome) return built;
-    if (ops_[index].all_built) queue.pop(ops_);
-    follow(send);
+    if (built == Built::kSome && ops_[index].all_built) queue.pop(ops_);
+    follow(send, built);
     return built;
   };
   send.short_lead = build_in_turns(send.ops, send.short_lead, send, build) & kLeadMax;

@@ -72,8 +72,8 @@ void Lane::unmark_lost(SendFlow& send, uint32_t sequence) noexcept {
 void Lane::set_timer(uint64_t at_ns) noexcept { next_timer_ns_ = std::min(next_timer_ns_, at_ns); }
 
 /// How long a frame of this flow is waited for. The back-off ends with an acknowledgement, or the
-/// answer to a question, that tells how long the peer takes: not with the acknowledgement of a frame
-/// that was repeated in vain (Karn).
+/// answer to a question, that tells how long the peer takes: not with the acknowledgement of a
+/// frame that was repeated in vain (Karn).
 uint64_t Lane::timeout_ns(const Peer& peer, const SendFlow& send) noexcept {
   return peer.rtt.backed_off_ns(rto_limits(peer), send.backoff, random_);
 }
@@ -196,12 +196,14 @@ void Lane::forget_question(Peer& peer, Flow flow) noexcept {
 /// An acknowledgement, whose cumulative ones are taken, tells the newest frame that the peer has
 /// got. If that left after a question, what the question was about did not arrive, or was refused.
 /// A peer that answers within the first timeout is not late: the back-off is for those that are.
-void Lane::take_answer(Peer& peer, uint32_t newest) noexcept {
+/// What it refuses (`refusing`: FrameFlags) is repeated when it tells that it has room.
+void Lane::take_answer(Peer& peer, uint32_t newest, uint8_t refusing) noexcept {
   if (peer.asked_flows == 0 || seq_before(newest, peer.asked_number)) return;
   const uint64_t took_ns = static_cast<uint32_t>(now_ns_) - peer.asked_at_ns;
   const bool is_prompt = took_ns <= first_timeout_ns(peer);
   for (uint32_t f = 0; f < kFlows; ++f) {
     if (!(peer.asked_flows >> f & 1)) continue;
+    if (refusing & refusal_flag(static_cast<Flow>(f))) continue;
     if (is_prompt) peer.send[f].backoff = 0;
     repeat_late(peer, peer.send[f]);
   }

@@ -141,7 +141,7 @@ void Lane::take_header(Peer& peer, const FrameHeader& header, const RxFrame& fra
   } else {
     take_acks(peer, header, nullptr);
   }
-  if (is_ack && !(header.flags & kProbeAnswer)) take_answer(peer, header.sequence);
+  if (is_ack && !(header.flags & kProbeAnswer)) take_answer(peer, header.sequence, header.flags);
 }
 
 void Lane::take_sacks(Peer& peer, const FrameHeader& header, const RxFrame& frame) noexcept {

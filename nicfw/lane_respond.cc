@@ -56,7 +56,7 @@ void Lane::pump_responses(Peer& peer) noexcept {
   if (makes_way(peer, Flow::kReply)) return;
   const auto build = [&](IndexRing& owed) noexcept {
     const Built built = build_response(peer, owed);
-    if (built == Built::kSome) follow(send);
+    follow(send, built);
     return built;
   };
   peer.responses_short_lead =

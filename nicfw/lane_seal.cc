@@ -15,6 +15,8 @@ void Lane::stage_ack(Peer& peer) noexcept {
   header.kind = holes ? FrameKind::kAckSack : FrameKind::kAck;
   header.flags = static_cast<uint8_t>(peer.room_again | (peer.asks_credit ? kAckNow : 0) |
                                       (peer.probed_bytes != 0 ? kProbeAnswer : 0));
+  const uint8_t kept_flags = header.flags & static_cast<uint8_t>(~kProbeAnswer);
+  header.flags |= refusing(peer);
   const uint16_t probed_bytes = peer.probed_bytes;
   header.sequence = probed_bytes != 0 ? probed_bytes : peer.arrived.newest();
   if (probed_bytes == 0) peer.owes_answer = false;
@@ -31,12 +33,11 @@ void Lane::stage_ack(Peer& peer) noexcept {
     }
   }
   header.record_bytes = static_cast<uint16_t>(holes ? kSackBytes : 0);
-  const auto flags = static_cast<uint8_t>(header.flags & ~kProbeAnswer);
   peer.ack_now = false;
   peer.unacked_frames = 0;
   counters_.add(Count::kAcksSent);
   stage_whole(peer, frame, header, nullptr,
-              {rank_of(peer), probed_bytes, Flow::kRequest, Staged::kAck, flags});
+              {rank_of(peer), probed_bytes, Flow::kRequest, Staged::kAck, kept_flags});
 }
 
 /// Hands a frame to the port's next burst that is in no flow's window and all of whose records the

@@ -95,7 +95,7 @@ bool Lane::serve(Peer& peer) noexcept {
     SendFlow& send = peer.send[f];
     port_is_full_ = has_moved_ = false;
     serve_flow(peer, static_cast<Flow>(f));
-    holds_frames_ |= port_is_full_ || send.open;
+    holds_frames_ |= port_is_full_ || send.open || makes_way(peer, static_cast<Flow>(f));
     more |= send.unsent != send.next || send.lost != 0 || !send.ops.empty();
     if (port_is_full_ && !was_denied)
       peer.first_flow = static_cast<uint8_t>(has_moved_ ? following : f);
@@ -158,6 +158,18 @@ void Lane::tell_of_room(Peer& peer) noexcept {
     peer.room_again = static_cast<uint8_t>(peer.room_again | flag);
     peer.ack_now = true;
   }
+}
+
+/// Of the flows of which frames were refused, those that have no room yet.
+uint8_t Lane::refusing(const Peer& peer) const noexcept {
+  uint8_t flags = 0;
+  for (uint32_t f = 0; peer.refused != 0 && f < kFlows; ++f) {
+    const auto flow = static_cast<Flow>(f);
+    const bool has_room =
+        flow == Flow::kOneSided ? may_owe(peer, kAsksPerFrameMax) : may_hold(flow);
+    if (peer.refused & room_flag(flow) && !has_room) flags |= refusal_flag(flow);
+  }
+  return flags;
 }
 
 bool Lane::may_accept(const Peer& peer, Flow flow) const noexcept {

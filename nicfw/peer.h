@@ -31,7 +31,8 @@ struct SendFlow {
   bool is_small_waiting : 1 = false;  ///< what small_waits is for has a small frame
   bool is_answered : 1 = false;  ///< after a timeout: at reorder_at_ns what is left counts as lost
   uint8_t short_lead : 5 = 0;    ///< of `ops` (turns.h)
-  uint8_t small_waits : 4 = 0;   ///< polls for which long puts leave a frame to a refused record
+  uint8_t small_waits : 3 = 0;   ///< polls for which long puts leave a frame to a refused record
+  bool is_denied : 1 = false;    ///< what waits found no frame in the windows, when it last tried
   uint8_t copied_waits : 4 = 0;  ///< polls for which they build nothing, for a refused copied put
   uint8_t post_lead = 0;         ///< of post() over what waits, in kFrameParts; saturating
   TwoQueues ops;                 ///< Ops of which some bytes are not built into frames yet

@@ -108,12 +108,22 @@ enum FrameFlags : uint8_t {
   /// In an acknowledgement: `sequence` is the length of the longest probe that has arrived since
   /// the last such answer.
   kProbeAnswer = 128,
+  /// In an acknowledgement: frames of this flow were refused, and there is no room yet: to repeat
+  /// them would be in vain.
+  kRefusesRequests = 1,
+  kRefusesReplies = 2,
+  kRefusesOneSided = 64,
 };
 inline constexpr uint8_t kFlagsOfRecords = kFlowMask | kAckNow | kBodyUnhashed;
-inline constexpr uint8_t kFlagsOfAcks =
-    kAckNow | kRoomForRequests | kRoomForReplies | kRoomForOneSided | kProbeAnswer;
+inline constexpr uint8_t kFlagsOfAcks = kAckNow | kRoomForRequests | kRoomForReplies |
+                                        kRoomForOneSided | kProbeAnswer | kRefusesRequests |
+                                        kRefusesReplies | kRefusesOneSided;
 constexpr uint8_t room_flag(Flow flow) noexcept {
   return static_cast<uint8_t>(kRoomForRequests << static_cast<uint8_t>(flow));
+}
+constexpr uint8_t refusal_flag(Flow flow) noexcept {
+  constexpr uint8_t kFlags[kFlows] = {kRefusesRequests, kRefusesReplies, kRefusesOneSided};
+  return kFlags[static_cast<size_t>(flow)];
 }
 static_assert(room_flag(Flow::kReply) == kRoomForReplies &&
               room_flag(Flow::kOneSided) == kRoomForOneSided);

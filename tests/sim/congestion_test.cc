@@ -91,28 +91,66 @@ TEST(CongestionOfShallowSwitches, AFullOutputIsNotTakenForANarrowPath) {
 /// Its buffer is full before any delay shows: loss alone tells of it. Where a peer answers each
 /// question at once, a sender that has lost a frame several times does not wait longer each time.
 TEST(CongestionOfShallowSwitches, NobodyStarves) {
-  for (const auto& [frame_bytes, most_us] : {std::pair{1514u, 8'000u}, std::pair{9014u, 50'000u}}) {
-    constexpr uint32_t kSenders = 64;
-    Scenario scenario = congestion_network(kSenders + 1, frame_bytes);
-    scenario.switch_buffer_bytes = 150'000;
-    std::vector<Stream> puts = into_one(kSenders, 0);
-    for (Stream& put : puts) put.depth = 1;
-    Streams streams(scenario, puts);
-    streams.run(5 * kMsNs);
-    streams.mark();
-    streams.run(25 * kMsNs);
-    uint64_t most_ns = 0;
-    for (size_t i = 0; i < puts.size(); ++i) {
-      const auto& times_ns = streams.times_ns(i);
-      ASSERT_FALSE(times_ns.empty()) << i;
-      most_ns = std::max(most_ns, *std::max_element(times_ns.begin(), times_ns.end()));
-    }
-    print("shallow", kSenders, frame_bytes, streams);
-    std::printf("64 KiB take %lu us at most\n", most_ns / 1'000);
-    EXPECT_LE(most_ns / 1'000, most_us);
-    EXPECT_GE(streams.jain(), 0.7);
-    EXPECT_LT(streams.counts().overrun * 5, streams.counts().sent);
+  constexpr uint32_t kSenders = 64, kFrameBytes = 1514;
+  Scenario scenario = congestion_network(kSenders + 1, kFrameBytes);
+  scenario.switch_buffer_bytes = 150'000;
+  std::vector<Stream> puts = into_one(kSenders, 0);
+  for (Stream& put : puts) put.depth = 1;
+  Streams streams(scenario, puts);
+  streams.run(5 * kMsNs);
+  streams.mark();
+  streams.run(50 * kMsNs);
+  uint64_t most_ns = 0;
+  for (size_t i = 0; i < puts.size(); ++i) {
+    const auto& times_ns = streams.times_ns(i);
+    ASSERT_FALSE(times_ns.empty()) << i;
+    most_ns = std::max(most_ns, *std::max_element(times_ns.begin(), times_ns.end()));
   }
+  print("shallow", kSenders, kFrameBytes, streams);
+  std::printf("64 KiB take %lu us at most\n", most_ns / 1'000);
+  EXPECT_LE(most_ns, 8 * kMsNs);
+  EXPECT_GE(streams.jain(), 0.9);
+  EXPECT_LT(streams.counts().overrun * 4, streams.counts().sent);
+}
+
+/// A long line that loses frames: its delay is no queue.
+TEST(CongestionOfOne, ALongPathThatLosesFramesIsUsed) {
+  Scenario scenario = congestion_network(2, 9014);
+  scenario.faults.delay_ns = 50'000;
+  scenario.faults.loss = 0.02;
+  Streams streams(scenario, into_one(1, 0));
+  streams.run(5 * kMsNs);
+  streams.mark();
+  streams.run(40 * kMsNs);
+  print("long", 1, 9014, streams);
+  EXPECT_GE(streams.gbit_per_s(), 20) << "it was 0.8";
+}
+
+/// A rank that runs a handler accepts no requests for a while, and says so to who asks.
+TEST(CongestionOfMany, NothingIsRepeatedForARankThatRefusesIt) {
+  constexpr uint32_t kSenders = 32;
+  Scenario scenario = congestion_network(kSenders + 1, 1514);
+  scenario.rx_buffers = 64;
+  std::vector<Stream> messages = into_one(kSenders, 0);
+  for (Stream& message : messages) {
+    message.bytes = 700;
+    message.depth = 16;
+    message.op = Op::kSend;
+    message.flags = kWorkCopied;
+  }
+  Streams streams(scenario, messages);
+  streams.run(kMsNs);
+  streams.set_filter(0, RecvFilter::kRepliesOnly);
+  streams.run(kMsNs);
+  const uint64_t sent = streams.counts().sent;
+  const uint64_t repeats = streams.sum("retransmits");
+  streams.run(20 * kMsNs);
+  EXPECT_EQ(streams.sum("retransmits"), repeats);
+  EXPECT_LE(streams.counts().sent - sent, kSenders * 40);
+  streams.set_filter(0, RecvFilter::kAll);
+  streams.mark();
+  streams.run(5 * kMsNs);
+  for (const uint64_t bytes : streams.shares()) EXPECT_GT(bytes, 0u);
 }
 
 /// Who polls rarely sees the delay of the fabric in steps of its gap, or not at all.
@@ -130,7 +168,7 @@ TEST(CongestionOfMany, SendersThatPollRarelyGetEqualShares) {
     streams.mark();
     streams.run(20 * kMsNs);
     print("rare", of.senders, of.frame_bytes, streams);
-    EXPECT_GE(streams.jain(), 0.95);
+    EXPECT_GE(streams.jain(), 0.93);
     EXPECT_GE(streams.link_share(), 0.9);
     EXPECT_LT(streams.counts().overrun * 100, streams.counts().sent);
   }

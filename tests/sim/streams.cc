@@ -23,6 +23,7 @@ Streams::Streams(const Scenario& scenario, std::vector<Stream> streams)
     : scenario_(scenario),
       streams_(std::move(streams)),
       poll_ns_(scenario.ranks, kPollNs),
+      filters_(scenario.ranks, RecvFilter::kAll),
       memory_(scenario.ranks),
       nics_(connected_nics(scenario_, fabric_, schedule_)),
       regions_(scenario.ranks),
@@ -59,7 +60,7 @@ void Streams::fire(uint64_t argument) {
   const auto rank = static_cast<Rank>(argument);
   Driver& nic = *nics_[rank];
   std::array<Recv, 32> messages;
-  const uint32_t got = nic.recv(0, RecvFilter::kAll, messages);
+  const uint32_t got = nic.recv(0, filters_[rank], messages);
   nic.give_back(0, {messages.data(), got});
   std::array<Done, 64> done;
   while (const uint32_t count = nic.done(0, done)) {

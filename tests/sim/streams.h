@@ -30,6 +30,8 @@ class Streams final : public EventTarget {
   void fire(uint64_t rank) override;
   /// From now on the rank polls once in `ns`.
   void set_poll(Rank rank, uint64_t ns) { poll_ns_[rank] = ns; }
+  /// From now on it takes only such messages.
+  void set_filter(Rank rank, RecvFilter filter) { filters_[rank] = filter; }
 
   /// How long each operation of a stream of depth 1 took, from when it was wanted; in order.
   const std::vector<uint64_t>& times_ns(size_t stream) const { return times_ns_[stream]; }
@@ -55,6 +57,7 @@ class Streams final : public EventTarget {
   Fabric fabric_{scenario_, schedule_, verdict_};
   std::vector<Stream> streams_;
   std::vector<uint64_t> poll_ns_;
+  std::vector<RecvFilter> filters_;  ///< of each rank
   std::vector<std::vector<std::byte>> memory_;
   std::vector<std::unique_ptr<Driver>> nics_;
   std::vector<Region> regions_;
