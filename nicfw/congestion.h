@@ -123,9 +123,9 @@ class CongestionWindow {
     return kScale[i] - uint64_t{kScale[i] - kScale[i + 1]} * (window_ - low) / low;
   }
 
-  /// By how much a window may grow in a round trip: a frame, or more of them for who polls rarely,
-  /// whose round trips are long; any number where there is surely no queue. A delay is not shorter
-  /// than it seems, but by the gap between polls it may be longer.
+  /// The most that a window may grow in a round trip: a frame for each kRareNs between the sender's
+  /// polls, and any number of frames where the delay surely shows no queue. The true delay is at
+  /// least `delay_ns`, and at most longer than that by the gap between polls.
   uint32_t step_most(const Ack& ack) const noexcept {
     if (!heeds_delay()) return ~0u;
     if (ack.delay_ns == 0) return kUnit;
@@ -168,7 +168,7 @@ class CongestionWindow {
     if (!may_shrink(round_trip_ns, now_ns)) return;
     if (is_queued_) patience_ns_ = 0;
     const uint32_t few = std::max<uint32_t>(kFirstFrames, first_ / 2);
-    // Loss without a queue is that of a shallow buffer, or of a bad link.
+    // Loss without a queue comes from a shallow buffer or from a bad link.
     window_ = std::max(window_ / 2, is_queued_ ? kLeast : few * kUnit);
   }
 

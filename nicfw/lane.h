@@ -286,6 +286,7 @@ class Lane {
 
   // lane_lead.cc: who builds the next frame of a flow
   static bool is_long_due(const Peer& peer, Flow flow) noexcept;
+  bool may_post(Peer& peer, Flow flow) noexcept;
   static bool makes_way(const Peer& peer, Flow flow) noexcept;
   static void lead(Peer& peer, Flow flow, uint32_t bytes) noexcept;
   static void follow(SendFlow& send, Built built) noexcept;
@@ -312,6 +313,7 @@ class Lane {
   bool serve(Peer& peer) noexcept;
   void tell_of_room(Peer& peer) noexcept;
   uint8_t refusing(const Peer& peer) const noexcept;
+  bool has_room(const Peer& peer, Flow flow) const noexcept;
   bool may_accept(const Peer& peer, Flow flow) const noexcept;
   bool may_send(const Peer& peer, const SendFlow& send) const noexcept;
   bool asks_for_room(const SendFlow& send, uint32_t sequence) noexcept;

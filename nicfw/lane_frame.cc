@@ -135,10 +135,7 @@ std::byte* Lane::reserve_record(Peer& peer, Flow flow, uint32_t bytes, Kind kind
   const bool message = kind == Kind::kMessage;
   if (message && !credit_allows(peer, flow)) return nullptr;
   const bool is_response = flow == Flow::kReply && !message;
-  if (!is_response && is_long_due(peer, flow)) {
-    attend(peer);
-    return nullptr;
-  }
+  if (!is_response && !may_post(peer, flow)) return nullptr;
   const bool in_a_row = (posts_since_poll_ != 0 || posts_before_poll_ > 1) && send.in_flight() != 0;
   const bool collect = nic_.config.coalesce && (in_a_row || send.in_flight() >= kCoalesceBehind);
   const bool is_small = bytes <= kSmallFrameBytes - kRecordsOffset;

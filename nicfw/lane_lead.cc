@@ -1,30 +1,39 @@
-// Who builds the next frame of a flow: what is posted, or what waits.
+// Chooses who builds the next frame of a flow: post(), or the operations and responses that wait.
 //
-// What waits in a flow for frames, long puts above all, and what is posted meanwhile share its
-// window. A client whose threads post without end would find each frame that an acknowledgement
-// gives back, and of a window that long puts fill, a copied put would never find all that it needs
-// at once. So what is posted may be a few frames ahead; then it is the others' turn. A short frame
-// counts for its part of a long one.
+// Long puts and the other operations that wait share the flow's window with what clients post
+// meanwhile. Threads that post without end take each frame that an acknowledgement gives back
+// before the next poll can; and a copied put never finds all its frames at once in a window that
+// long puts fill. Therefore post() may be a few frames ahead of the waiting operations; then it is
+// their turn. A short frame counts for its part of a long one.
 #include "nicfw/lane.h"
 
 namespace pinwire {
 
-/// Does what is posted wait for what was there before? Not while that waits for the port only.
+/// Must post() wait for the operations that wait? False while those lack nothing but room in the
+/// port.
 bool Lane::is_long_due(const Peer& peer, Flow flow) noexcept {
   const SendFlow& send = peer.send[static_cast<size_t>(flow)];
   return send.post_lead >= kPostLeadMax && send.is_denied && peer.has_waiting(flow);
 }
 
-/// Does what waits build nothing, for something posted that was refused? Of a window that is one
-/// frame a record would never find that one, and a copied put finds all of its frames only when the
-/// window has drained. An empty window would not help that.
+/// May post() build a frame? If not, the next poll builds those that are due.
+bool Lane::may_post(Peer& peer, Flow flow) noexcept {
+  if (!is_long_due(peer, flow)) return true;
+  attend(peer);
+  return false;
+}
+
+/// Do the waiting operations build nothing now, because post() has refused a record or a copied
+/// put? A record never finds the only frame of a window of one, and a copied put finds all its
+/// frames only after the window has drained. Below an empty window a copied put lacks something
+/// else.
 bool Lane::makes_way(const Peer& peer, Flow flow) noexcept {
   const SendFlow& send = peer.send[static_cast<size_t>(flow)];
   if (is_long_due(peer, flow)) return false;
   return send.in_flight() == 0 ? send.small_waits != 0 : send.copied_waits != 0;
 }
 
-/// post() has built so many bytes while others wait for frames.
+/// Counts `bytes` that post() has built while operations wait for frames.
 void Lane::lead(Peer& peer, Flow flow, uint32_t bytes) noexcept {
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
   if (!send.is_denied || !peer.has_waiting(flow)) {
@@ -35,7 +44,7 @@ void Lane::lead(Peer& peer, Flow flow, uint32_t bytes) noexcept {
   send.post_lead = static_cast<uint8_t>(std::min(send.post_lead + parts, 0xffu));
 }
 
-/// Something that waited was to build a frame.
+/// Counts a frame of a waiting operation, or that the windows denied it one.
 void Lane::follow(SendFlow& send, Built built) noexcept {
   send.is_denied = built == Built::kNoFrame;
   if (built != Built::kSome) return;

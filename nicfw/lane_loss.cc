@@ -196,7 +196,8 @@ void Lane::forget_question(Peer& peer, Flow flow) noexcept {
 /// An acknowledgement, whose cumulative ones are taken, tells the newest frame that the peer has
 /// got. If that left after a question, what the question was about did not arrive, or was refused.
 /// A peer that answers within the first timeout is not late: the back-off is for those that are.
-/// What it refuses (`refusing`: FrameFlags) is repeated when it tells that it has room.
+/// The peer refuses frames of the flows in `refusing` (FrameFlags); the lane repeats those when the
+/// peer has room again (repeat_refused()).
 void Lane::take_answer(Peer& peer, uint32_t newest, uint8_t refusing) noexcept {
   if (peer.asked_flows == 0 || seq_before(newest, peer.asked_number)) return;
   const uint64_t took_ns = static_cast<uint32_t>(now_ns_) - peer.asked_at_ns;

@@ -115,7 +115,7 @@ bool Lane::receive_piece(Peer& peer, FrameHeader& header, RxFrame& frame) noexce
   const uint32_t bytes = kRecordsOffset + piece.total;
   if (!nic_.port.widen(index_, frame, bytes)) {
     counters_.add(Reject::kRefused);
-    return false;  // the assembly stays: any piece that comes again brings all of it
+    return false;  // the assembly stays whole: one repeated piece is enough to finish it
   }
   assembly.arrived = 0;
   std::memcpy(frame.data + kRecordsOffset, records, piece.total);

@@ -160,21 +160,26 @@ void Lane::tell_of_room(Peer& peer) noexcept {
   }
 }
 
-/// Of the flows of which frames were refused, those that have no room yet.
+/// The flows (refusal_flag()) of which this rank has refused frames and still has no room for more.
 uint8_t Lane::refusing(const Peer& peer) const noexcept {
+  if (peer.refused == 0) [[likely]]
+    return 0;
   uint8_t flags = 0;
-  for (uint32_t f = 0; peer.refused != 0 && f < kFlows; ++f) {
-    const auto flow = static_cast<Flow>(f);
-    const bool has_room =
-        flow == Flow::kOneSided ? may_owe(peer, kAsksPerFrameMax) : may_hold(flow);
-    if (peer.refused & room_flag(flow) && !has_room) flags |= refusal_flag(flow);
+  for (const Flow flow : {Flow::kRequest, Flow::kReply, Flow::kOneSided}) {
+    if (peer.refused & room_flag(flow) && !has_room(peer, flow)) flags |= refusal_flag(flow);
   }
   return flags;
 }
 
+/// Does this rank accept a frame of the flow that waits for no other?
+bool Lane::has_room(const Peer& peer, Flow flow) const noexcept {
+  return flow == Flow::kOneSided ? may_owe(peer, kAsksPerFrameMax) : may_hold(flow);
+}
+
 bool Lane::may_accept(const Peer& peer, Flow flow) const noexcept {
-  if (flow == Flow::kOneSided) return may_owe(peer, kAsksPerFrameMax);
-  if (!may_hold(flow) || (flow == Flow::kRequest && peer.is_hungry)) return false;
+  if (!has_room(peer, flow)) return false;
+  if (flow == Flow::kOneSided) return true;
+  if (flow == Flow::kRequest && peer.is_hungry) return false;
   return may_park(flow) || !peer.receive[static_cast<size_t>(flow)].has_holes();
 }
 

@@ -32,12 +32,12 @@ struct SendFlow {
   bool is_answered : 1 = false;  ///< after a timeout: at reorder_at_ns what is left counts as lost
   uint8_t short_lead : 5 = 0;    ///< of `ops` (turns.h)
   uint8_t small_waits : 3 = 0;   ///< polls for which long puts leave a frame to a refused record
-  bool is_denied : 1 = false;    ///< what waits found no frame in the windows, when it last tried
+  bool is_denied : 1 = false;    ///< the windows had no frame for a waiting operation
   uint8_t copied_waits : 4 = 0;  ///< polls for which they build nothing, for a refused copied put
-  uint8_t post_lead = 0;         ///< of post() over what waits, in kFrameParts; saturating
-  TwoQueues ops;                 ///< Ops of which some bytes are not built into frames yet
-  uint64_t rto_at_ns = 0;        ///< 0: off
-  uint64_t reorder_at_ns = 0;    ///< when frames overtaken by others count as lost; 0: off
+  uint8_t post_lead = 0;   ///< of post() over the operations that wait, in kFrameParts; saturating
+  TwoQueues ops;           ///< Ops of which some bytes are not built into frames yet
+  uint64_t rto_at_ns = 0;  ///< 0: off
+  uint64_t reorder_at_ns = 0;  ///< when frames overtaken by others count as lost; 0: off
 
   uint32_t in_flight() const noexcept { return next - una - sacked; }
   /// Sent, and neither acknowledged nor known to be lost.

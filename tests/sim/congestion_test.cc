@@ -88,8 +88,8 @@ TEST(CongestionOfShallowSwitches, AFullOutputIsNotTakenForANarrowPath) {
   EXPECT_EQ(streams.sum("path_holes"), 0u);
 }
 
-/// Its buffer is full before any delay shows: loss alone tells of it. Where a peer answers each
-/// question at once, a sender that has lost a frame several times does not wait longer each time.
+/// The buffer of a shallow switch is full before any delay shows, so only loss tells of it. Its
+/// receiver answers each question at once, so no sender waits longer after each loss of a frame.
 TEST(CongestionOfShallowSwitches, NobodyStarves) {
   constexpr uint32_t kSenders = 64, kFrameBytes = 1514;
   Scenario scenario = congestion_network(kSenders + 1, kFrameBytes);
@@ -126,7 +126,7 @@ TEST(CongestionOfOne, ALongPathThatLosesFramesIsUsed) {
   EXPECT_GE(streams.gbit_per_s(), 20) << "it was 0.8";
 }
 
-/// A rank that runs a handler accepts no requests for a while, and says so to who asks.
+/// A rank that runs a handler accepts no requests for a while, and its answers to questions say so.
 TEST(CongestionOfMany, NothingIsRepeatedForARankThatRefusesIt) {
   constexpr uint32_t kSenders = 32;
   Scenario scenario = congestion_network(kSenders + 1, 1514);
@@ -153,7 +153,7 @@ TEST(CongestionOfMany, NothingIsRepeatedForARankThatRefusesIt) {
   for (const uint64_t bytes : streams.shares()) EXPECT_GT(bytes, 0u);
 }
 
-/// Who polls rarely sees the delay of the fabric in steps of its gap, or not at all.
+/// A sender that polls rarely sees the delay of the fabric in steps of its poll gap, or not at all.
 TEST(CongestionOfMany, SendersThatPollRarelyGetEqualShares) {
   struct Polls {
     Case of;

@@ -114,7 +114,7 @@ TEST_P(Fairness, ASmallOperationTakesTwiceItsTimeAtMost) {
   EXPECT_GE(beside.link_share(), 0.9) << "the long ones must not pay for it";
 }
 
-/// Messages to one of many peers, all of which are sent long put-sends.
+/// Rank 0 sends long put-sends to many peers, and messages to one of them.
 TEST(FairnessOfMany, AMessageDoesNotWaitForTheTurnsOfOthers) {
   constexpr uint32_t kPeers = 16;
   for (const auto& [frame_bytes, most_us] : {std::pair{1514u, 6.0}, std::pair{9014u, 20.0}}) {
@@ -135,7 +135,7 @@ TEST(FairnessOfMany, AMessageDoesNotWaitForTheTurnsOfOthers) {
   }
 }
 
-/// Others' long puts leave each flow of this rank one frame.
+/// The long puts of other ranks leave rank 1 one frame for each of its flows.
 TEST(FairnessOfMany, ASmallPutFindsTheOneFrameOfItsFlow) {
   constexpr uint32_t kSenders = 4;
   Streams all(congestion_network(kSenders + 1, 1514), [] {

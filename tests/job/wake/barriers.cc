@@ -81,8 +81,8 @@ void come_late(Kind kind, uint64_t round, Random& random) {
     sched_yield();
     expect_patience(since_ns, "nobody sleeps at", round);
   }
-  // They may be long on the way from their word to their sleep, where others have the cores: now and
-  // then this rank waits so long that they surely sleep.
+  // A busy host may preempt a reader between its announcement and its sleep. Each kSurelyEach rounds
+  // this rank waits long enough that every reader sleeps.
   constexpr uint64_t kSurelyEach = 5, kSurelyNs = 20'000'000;
   const uint64_t pause_ns = round % kSurelyEach == 0 ? kSurelyNs : random.below(kPauseNs);
   const int64_t until_ns = now_ns() + static_cast<int64_t>(pause_ns);

@@ -143,8 +143,8 @@ TEST(NicLoss, ALoneMessageThatIsLostIsRepeatedSoon) {
   EXPECT_EQ(group.stat(0, "timeouts"), 1u);
 }
 
-/// A full switch drops each copy of a frame, and passes the questions. `exchanges` go before, of
-/// which the sender learns how long the peer takes, and 100 ms follow.
+/// A full switch drops each copy of a frame, and passes the questions, for 100 ms. Before that,
+/// GetParam() exchanges teach the sender how long its peer takes.
 class NicLossAtAFullSwitch : public testing::TestWithParam<uint32_t> {
  protected:
   void run(uint64_t peer_polls_each_ns) {

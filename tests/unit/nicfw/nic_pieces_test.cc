@@ -92,8 +92,8 @@ TEST(NicPieces, APieceOfLongAgoIsNoPartOfALaterFrame) {
   EXPECT_EQ(group.poll(1), std::vector<uint64_t>{kNew});
 }
 
-/// For the frame that is whole the receiver has no buffer: it needs one piece more when it has one,
-/// not all of them.
+/// A receiver without a buffer for a complete frame needs one piece again when it has a buffer, not
+/// all pieces.
 TEST(NicPieces, AFrameForWhichThereWasNoBufferIsStillWhole) {
   NicGroup group({.frame_bytes_max = kPortBytes});
   ForgedPieces pieces(group);

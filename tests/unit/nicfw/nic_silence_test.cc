@@ -230,7 +230,8 @@ TEST_F(NicPresence, AnAnswerThatNobodyWaitedForIsNoSilence) {
   EXPECT_EQ(group.nic(0).failure(), nullptr);
 }
 
-/// Where nothing is under way, a pause would not make room for it.
+/// A long put to an idle peer builds its first frame although a copied put to that peer finds no
+/// room: a pause of the long put would not make room for it.
 TEST_F(NicPresence, ALongPutDoesNotWaitForACopiedOneThatFindsNoRoom) {
   ASSERT_FALSE(offer_beside_busy_ranks());
   ASSERT_FALSE(offer_beside_busy_ranks());
