@@ -200,6 +200,8 @@ class Lane {
   static constexpr uint8_t kSmallWaitPolls = 4, kCopiedWaitPolls = 15;
   static constexpr uint32_t kFrameParts = 16;  ///< of the longest, in which a lead is counted
   static constexpr uint32_t kPostLeadMax = 8 * kFrameParts;
+  static constexpr uint32_t kLeadPartsMax = 0xfff;  ///< that a flow counts
+  static constexpr uint32_t kRecordLeadMax = 15;    ///< frames
   static constexpr uint32_t kNothingPlaced = ~0u;
   static constexpr uint8_t kSendsBeforeDoubt = 2;  ///< of a long frame, all lost: is it the path?
   static constexpr uint32_t kAssemblies = 16;      ///< frames that may be incomplete at once
@@ -253,7 +255,7 @@ class Lane {
   // lane_credit.cc: how many requests a sender may have here
   bool credit_allows(Peer& peer, Flow flow) noexcept;
   bool ask_for_credit(Peer& peer) noexcept;
-  void take_credit(Peer& peer, uint16_t credit) noexcept;
+  void take_credit(Peer& peer, uint16_t credit, bool is_newest) noexcept;
   uint32_t credit_room() const noexcept;
   uint32_t idle_promise() const noexcept;
   uint32_t credit_share() const noexcept;
@@ -264,6 +266,7 @@ class Lane {
   uint16_t credit_for(Peer& peer) noexcept;
   void grant(Peer& peer) noexcept;
   void expire_sender() noexcept;
+  void take_back(Peer& peer) noexcept;
   bool can_feed() const noexcept;
   void feed_hungry() noexcept;
 
@@ -286,9 +289,11 @@ class Lane {
 
   // lane_lead.cc: who builds the next frame of a flow
   static bool is_long_due(const Peer& peer, Flow flow) noexcept;
+  static bool is_copied_due(const SendFlow& send) noexcept;
   bool may_post(Peer& peer, Flow flow) noexcept;
   static bool makes_way(const Peer& peer, Flow flow) noexcept;
   static void lead(Peer& peer, Flow flow, uint32_t bytes) noexcept;
+  static void lead_copied(SendFlow& send) noexcept;
   static void follow(SendFlow& send, Built built) noexcept;
 
   // lane_operation.cc: from Work to Done

@@ -21,7 +21,7 @@ void Lane::take_acks(Peer& peer, const FrameHeader& header, const SackBitmap* sa
     if (peer.send[f].window == kNoIndex) continue;
     take_flow_ack(peer, static_cast<Flow>(f), header, sacks != nullptr ? &sacks[f] : nullptr);
   }
-  take_credit(peer, header.credit);
+  take_credit(peer, header.credit, header.number == peer.arrived.newest());
   if (header.kind == FrameKind::kRecords) return;
   for (uint32_t f = 0; f < kFlows; ++f) {
     if (header.flags & room_flag(static_cast<Flow>(f))) repeat_refused(peer, peer.send[f]);

@@ -3,6 +3,11 @@
 // sending fit in the buffers for requests (unless there are more ranks than buffers). A sender that
 // has stopped gives its credit back by time: it forgets what it has not used for a while, and later
 // the receiver does. Senders that get none now get some in turn, when buffers are given back.
+//
+// Who began to send when there were few senders was promised more than its share of today. If it
+// sends requests rarely, others would wait until it has used that. So the receiver takes it back
+// while others wait; the next frame to the sender says so. A frame that the sender builds before it
+// knows finds a buffer, or is refused and repeated.
 #include "core/base/bits.h"
 #include "nicfw/lane.h"
 
@@ -13,6 +18,8 @@ namespace {
 constexpr uint64_t kForgetNs = 2'000'000;
 /// The receiver forgets later, by more than a frame can be under way.
 constexpr uint64_t kExpireNs = 10'000'000;
+/// Who has sent no request for so long has few under way, and may lose what exceeds its share.
+constexpr uint64_t kRarelyNs = 200'000;
 /// Questions for credit before a frame is sent without any.
 constexpr uint8_t kAsksBeforeProbe = 8;
 
@@ -54,10 +61,12 @@ bool Lane::ask_for_credit(Peer& peer) noexcept {
   return false;
 }
 
-void Lane::take_credit(Peer& peer, uint16_t credit) noexcept {
+/// The newest frame of the peer may also say that there is less: what an older one says is past.
+void Lane::take_credit(Peer& peer, uint16_t credit, bool is_newest) noexcept {
   const auto ahead = static_cast<int16_t>(credit - static_cast<uint16_t>(peer.request_limit));
-  if (ahead <= 0) return;
-  peer.request_limit += static_cast<uint32_t>(ahead);
+  if (ahead == 0 || (ahead < 0 && !is_newest)) return;
+  peer.request_limit += static_cast<uint32_t>(int32_t{ahead});
+  if (ahead < 0) return;
   peer.credit_used_ns = now_ns_;
   peer.credit_probe_at_ns = 0;
   attend(peer);
@@ -134,22 +143,35 @@ void Lane::grant(Peer& peer) noexcept {
   peer.advertised += wanted - promised;
 }
 
-/// Looks at one sender, each in turn: if it has stopped, others may have what it was promised.
+/// Looks at one sender, each in turn: if it has stopped, others may have what it was promised, and
+/// if it sends rarely, what exceeds its share.
 void Lane::expire_sender() noexcept {
   if (senders_.empty()) return;
   Peer& peer = peers_[senders_.first()];
   // After an absence of this rank its requests may still wait in the port.
-  const bool stopped = now_ns_ > peer.request_came_ns + kExpireNs && !rx_more_ &&
-                       peer.requests_held == 0 && !peer.is_hungry &&
-                       !peer.receive[static_cast<size_t>(Flow::kRequest)].has_holes();
+  const bool rests = !rx_more_ && !peer.receive[static_cast<size_t>(Flow::kRequest)].has_holes();
+  const bool stopped = rests && now_ns_ > peer.request_came_ns + kExpireNs &&
+                       peer.requests_held == 0 && !peer.is_hungry;
   const Rank rank = senders_.pop();
   if (!stopped && !peer.dead) {
     senders_.push(rank);
+    if (rests && now_ns_ > peer.request_came_ns + kRarelyNs) take_back(peer);
     return;
   }
   peer.is_sender = false;
   promised_ -= peer.advertised - peer.requests_accepted;
   peer.advertised = peer.requests_accepted + first_credit_;
+}
+
+/// Others wait for what the sender was promised beyond its share.
+void Lane::take_back(Peer& peer) noexcept {
+  if (hungry_.empty()) return;
+  const uint32_t share = credit_share();
+  const uint32_t own = share > peer.requests_held ? share - peer.requests_held : 0;
+  const uint32_t promised = peer.advertised - peer.requests_accepted;
+  if (promised <= own) return;
+  promised_ -= promised - own;
+  peer.advertised -= promised - own;
 }
 
 bool Lane::can_feed() const noexcept {

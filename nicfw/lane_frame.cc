@@ -104,7 +104,6 @@ SendSlot* Lane::start_record_frame(Peer& peer, Flow flow, bool large, bool is_sm
   const bool is_free = flow == Flow::kOneSided && is_small;
   if (slot != nullptr && is_free && !backlog_.has_room()) overtake(peer, flow);
   send.small_waits = slot == nullptr ? kSmallWaitPolls : 0;
-  send.is_small_waiting = is_small;
   return slot;
 }
 
@@ -144,6 +143,7 @@ std::byte* Lane::reserve_record(Peer& peer, Flow flow, uint32_t bytes, Kind kind
   if (slot == nullptr && collect && is_small) slot = start_record_frame(peer, flow, false, true);
   if (slot == nullptr) return nullptr;
   lead(peer, flow, kRecordsOffset + bytes);
+  lead_copied(send);
   Index newest;
   send.open = collect && slot->buffer != kNoIndex && slot == &slot_at(send, send.next - 1, newest);
   slot->has_message = message;

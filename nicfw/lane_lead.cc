@@ -16,9 +16,17 @@ bool Lane::is_long_due(const Peer& peer, Flow flow) noexcept {
   return send.post_lead >= kPostLeadMax && send.is_denied && peer.has_waiting(flow);
 }
 
-/// May post() build a frame? If not, the next poll builds those that are due.
+/// Must records wait for a copied put? One that has not been offered again lately may be gone.
+bool Lane::is_copied_due(const SendFlow& send) noexcept {
+  constexpr uint32_t kLatelyPolls = 4;
+  return send.record_lead >= kRecordLeadMax && send.copied_waits + kLatelyPolls > kCopiedWaitPolls;
+}
+
+/// May post() build a frame for a record? If not, the next poll builds those that are due.
 bool Lane::may_post(Peer& peer, Flow flow) noexcept {
-  if (!is_long_due(peer, flow)) return true;
+  SendFlow& send = peer.send[static_cast<size_t>(flow)];
+  if (!is_long_due(peer, flow) && !is_copied_due(send)) return true;
+  send.small_waits = kSmallWaitPolls;
   attend(peer);
   return false;
 }
@@ -40,16 +48,24 @@ void Lane::lead(Peer& peer, Flow flow, uint32_t bytes) noexcept {
     send.post_lead = 0;
     return;
   }
-  const uint32_t parts = std::max(1u, bytes * kFrameParts / peer.path_bytes);
-  send.post_lead = static_cast<uint8_t>(std::min(send.post_lead + parts, 0xffu));
+  const uint32_t lead = send.post_lead + std::max(1u, bytes * kFrameParts / peer.path_bytes);
+  send.post_lead = static_cast<uint16_t>(std::min(lead, kLeadPartsMax)) & kLeadPartsMax;
 }
 
-/// Counts a frame of a waiting operation, or that the windows denied it one.
+/// Counts a frame that a record began while a copied put waits.
+void Lane::lead_copied(SendFlow& send) noexcept {
+  const uint32_t lead = send.copied_waits != 0 ? send.record_lead + 1u : 0u;
+  send.record_lead = static_cast<uint16_t>(std::min(lead, kRecordLeadMax)) & 0xf;
+}
+
+/// Counts a frame of a waiting operation, or that the windows denied it one. That it was denied
+/// holds until it has made up for what post() built meanwhile.
 void Lane::follow(SendFlow& send, Built built) noexcept {
-  send.is_denied = built == Built::kNoFrame;
+  if (built == Built::kNoFrame) send.is_denied = true;
   if (built != Built::kSome) return;
-  send.post_lead =
-      static_cast<uint8_t>(send.post_lead - std::min<uint32_t>(send.post_lead, kFrameParts));
+  const uint32_t lead = send.post_lead;
+  send.post_lead = static_cast<uint16_t>(lead - std::min(lead, kFrameParts)) & kLeadPartsMax;
+  if (send.post_lead == 0) send.is_denied = false;
 }
 
 }  // namespace pinwire

@@ -28,7 +28,7 @@ bool Lane::accept_copied_long(Peer& peer, Flow flow, Operation& op, Index index)
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
   if (op.work.op == Op::kPut || credit_allows(peer, flow)) {
     copying_ = whole_fits(peer, flow, op.work);
-    if (copying_) send.copied_waits = 0;
+    if (copying_) send.copied_waits = send.record_lead = 0;
   }
   const bool whole = copying_ && build_whole(peer, flow, op, index);
   copying_ = false;
@@ -58,8 +58,10 @@ bool Lane::whole_fits(Peer& peer, Flow flow, const Work& work) noexcept {
       work.op == Op::kPut || message_fits(peer.frame_bytes_max, work, last_bytes);
   const uint32_t slots = buffers + (is_joined ? 0 : 1);
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
-  if (send.small_waits != 0 && send.is_small_waiting) return false;
-  if (is_long_due(peer, flow)) return false;
+  if (is_long_due(peer, flow) || (send.small_waits != 0 && !is_copied_due(send))) {
+    send.copied_waits = kCopiedWaitPolls;
+    return false;
+  }
   const bool is_reply = flow == Flow::kReply;
   if (send.next - send.una + slots > nic_.config.window_frames ||
       (!is_reply && !congestion_allows(peer, send, 0))) {
@@ -76,7 +78,9 @@ bool Lane::whole_fits(Peer& peer, Flow flow, const Work& work) noexcept {
     return false;
   }
   peer.presence_asks = 0;
-  return fits(&PoolShare::allows_whole);
+  if (fits(&PoolShare::allows_whole)) return true;
+  if (send.buffers != 0) send.copied_waits = kCopiedWaitPolls;  // records of its flow may have them
+  return false;
 }
 
 /// Can the frame of the last fragment, of `put_bytes`, carry the message of a put-send, too?
@@ -93,7 +97,10 @@ void Lane::send_whole(Peer& peer, Flow flow) noexcept {
 
 void Lane::pump_ops(Peer& peer, Flow flow) noexcept {
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
-  if (makes_way(peer, flow)) return;
+  if (makes_way(peer, flow)) {
+    send.is_denied = true;
+    return;
+  }
   const auto build = [&](IndexRing& queue) noexcept {
     const Index index = queue.first(ops_);
     const Built built = build_next(peer, flow, ops_[index], index);

@@ -16,28 +16,28 @@ namespace pinwire {
 
 /// The sender's side of one flow. Sequences run [una, unsent) in flight, [unsent, next) built.
 struct SendFlow {
-  uint32_t una = 0;         ///< the oldest that is not acknowledged
-  uint32_t unsent = 0;      ///< the first that the port has not taken
-  uint32_t next = 0;        ///< the next to build
-  Index window = kNoIndex;  ///< SendWindow; none while nothing is built
-  uint16_t sacked = 0;      ///< of [una, unsent): acknowledged ahead of una
-  uint16_t lost = 0;        ///< of [una, unsent): to be sent again
-  uint16_t buffers = 0;     ///< large buffers that its frames hold
-  uint16_t slots = 0;       ///< of the lane's pools, like `buffers`
+  uint32_t una = 0;               ///< the oldest that is not acknowledged
+  uint32_t unsent = 0;            ///< the first that the port has not taken
+  uint32_t next = 0;              ///< the next to build
+  Index window = kNoIndex;        ///< SendWindow; none while nothing is built
+  uint16_t sacked = 0;            ///< of [una, unsent): acknowledged ahead of una
+  uint16_t lost = 0;              ///< of [una, unsent): to be sent again
+  uint16_t buffers : 12 = 0;      ///< large buffers that its frames hold
+  uint16_t copied_waits : 4 = 0;  ///< polls for which they build nothing, for a refused copied put
+ uint16_t slots : 12 = 0;         ///< of the lane's pools, like `buffers`
+  uint16_t record_lead : 4 = 0;   ///< frames for records since a copied put was refused; saturating
   uint16_t operations = 0;
   uint8_t timeouts : 3 = 0;  ///< in a row, saturating
   uint8_t backoff : 5 = 0;   ///< since an acknowledgement told how long the peer takes, saturating
   bool open : 1 = false;     ///< frame next - 1 still collects records
-  bool is_small_waiting : 1 = false;  ///< what small_waits is for has a small frame
   bool is_answered : 1 = false;  ///< after a timeout: at reorder_at_ns what is left counts as lost
   uint8_t short_lead : 5 = 0;    ///< of `ops` (turns.h)
-  uint8_t small_waits : 3 = 0;   ///< polls for which long puts leave a frame to a refused record
-  bool is_denied : 1 = false;    ///< the windows had no frame for a waiting operation
-  uint8_t copied_waits : 4 = 0;  ///< polls for which they build nothing, for a refused copied put
-  uint8_t post_lead = 0;   ///< of post() over the operations that wait, in kFrameParts; saturating
-  TwoQueues ops;           ///< Ops of which some bytes are not built into frames yet
-  uint64_t rto_at_ns = 0;  ///< 0: off
-  uint64_t reorder_at_ns = 0;  ///< when frames overtaken by others count as lost; 0: off
+  uint16_t small_waits : 3 = 0;  ///< polls for which long puts leave a frame to a refused record
+  uint16_t is_denied : 1 = 0;    ///< the windows, or post(), had no frame for a waiting operation
+  uint16_t post_lead : 12 = 0;   ///< of post() over the operations that wait, in kFrameParts
+  TwoQueues ops;                 ///< Ops of which some bytes are not built into frames yet
+  uint64_t rto_at_ns = 0;        ///< 0: off
+  uint64_t reorder_at_ns = 0;    ///< when frames overtaken by others count as lost; 0: off
 
   uint32_t in_flight() const noexcept { return next - una - sacked; }
   /// Sent, and neither acknowledged nor known to be lost.

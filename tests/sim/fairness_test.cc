@@ -155,6 +155,30 @@ TEST(FairnessOfMany, ASmallPutFindsTheOneFrameOfItsFlow) {
   EXPECT_LE(times.median_us, 150);
 }
 
+/// Ranks 2 to 4 were promised all that the receiver has for requests while there were no others,
+/// and use little of it.
+TEST(FairnessOfMany, WhoComesLaterIsPromisedItsShare) {
+  constexpr uint32_t kSenders = 16;
+  std::vector<Stream> streams{
+      {.from = 1, .to = 0, .bytes = kMessage, .depth = 1, .start_ns = 2 * kMsNs, .op = Op::kSend}};
+  for (Rank rank = 1; rank <= kSenders; ++rank) {
+    const uint64_t start_ns = rank == 1 ? 2 * kMsNs : std::min(rank - 2, 5u) * kMsNs / 5;
+    streams.push_back({.from = rank,
+                       .to = 0,
+                       .bytes = kLong,
+                       .depth = 8,
+                       .start_ns = start_ns,
+                       .op = Op::kPutSend});
+  }
+  Streams all(congestion_network(kSenders + 1, 1514), streams);
+  all.run(30 * kMsNs);
+  const Times times = times_of(all.times_ns(0));
+  std::printf("a message of the last of %u senders: %.1f us (most %.1f), %zu of them\n", kSenders,
+              times.median_us, times.most_us, all.times_ns(0).size());
+  EXPECT_LE(times.most_us, 100);
+  EXPECT_GE(all.times_ns(0).size(), 500u);
+}
+
 class LongOnes : public testing::TestWithParam<uint32_t> {};
 
 /// Peers take turns at the room that the port has, and so do the flows of one peer.
@@ -234,9 +258,20 @@ std::vector<Crowd> crowds() {
   frame_gets.from = small_gets.from = gets.from;
   frame_gets.to = small_gets.to = gets.to;
   frame_gets.op = small_gets.op = Op::kGet;
+  Stream records = flood, many_copied = copied;
+  records.depth = 256;
+  many_copied.bytes = 64 * 1024;
+  Stream of_another = puts, of_a_third = puts;
+  of_another.from = 2;
+  of_a_third.from = 3;
   return {{"CopiedOfOneFrame", {one, flood}, 300'000, 0.5},
+          {"CopiedOfManyFrames", {records, many_copied}, 1'000'000, 0},
+          {"CopiedBeforeRecordsAndLong", {many_copied, records, puts}, 500'000, 0},
+          {"RecordsBeforeCopiedAndLong", {records, many_copied, puts}, 500'000, 0},
+          {"CopiedBeforeAll", {many_copied, records, puts, of_another, of_a_third}, 200'000, 0},
+          {"RecordsBeforeAll", {records, many_copied, puts, of_another, of_a_third}, 200'000, 0},
           {"CopiedOfSeveralFrames", {copied, flood}, 3'000'000, 0.5},
-          {"LongBesideSmall", {puts, other_puts, small}, 1'000'000, 0.8},
+          {"LongBesideSmall", {puts, other_puts, small}, 500'000, 0.8},
           {"PutsOfAFrameBesideLong", {puts, frame_puts}, 3'000'000, 0.8},
           {"GetsOfAFrameBesideLong", {gets, frame_gets}, 3'000'000, 0.8},
           {"LongBesideSmallGets", {gets, other_gets, small_gets}, 300'000, 0.7}};

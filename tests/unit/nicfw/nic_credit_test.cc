@@ -93,5 +93,64 @@ TEST(NicCredit, WhatWasPromisedIsNotTakenBackWhenOthersBeginToSend) {
   EXPECT_EQ(group.stat(0, "rx_drop_refused"), 0u);
 }
 
+/// Rank 1 was promised nearly everything while it was alone. Then the others spend what they have
+/// at a rank that takes no requests, and wait.
+class NicCreditOfTheFirst : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (int i = 0; i < 3; ++i) {
+      ASSERT_TRUE(group_.post(1, message()));
+      poll_all(RecvFilter::kAll);
+    }
+    for (int round = 0; round < 4; ++round) post_all();
+    ASSERT_EQ(post_all(), 0) << "nobody waits";
+  }
+  /// As many messages of each other rank as it may send.
+  int post_all() {
+    int posted = 0;
+    for (Rank rank = 2; rank < kRanks; ++rank) {
+      while (group_.post(rank, message())) ++posted;
+    }
+    poll_all(RecvFilter::kRepliesOnly);
+    return posted;
+  }
+  void poll_all(RecvFilter filter) {
+    for (int i = 0; i < 2; ++i) {
+      for (Rank rank = 1; rank < kRanks; ++rank) group_.poll(rank);
+      group_.poll(0, filter);
+      group_.clock().advance(1'000);
+    }
+  }
+  static Work message() { return send_work(0, kRequest, &kWord, sizeof kWord); }
+
+  static constexpr Rank kRanks = 9;
+  static constexpr int kFairShare = 128 / (kRanks - 1);
+  NicGroup group_{{.ranks = kRanks,
+                   .rx_buffers = 256,
+                   .network_depth = 128,
+                   .config = {.rto_min_ns = kNever, .rto_max_ns = kNever, .coalesce = false}}};
+};
+
+TEST_F(NicCreditOfTheFirst, IsTakenBackForThoseWhoWaitIfItIsSeldomUsed) {
+  int posted = 0;
+  for (int round = 0; round < 500; ++round) posted += post_all();
+  EXPECT_GE(posted, 2 * kFairShare);
+  int of_the_first = 0;
+  while (of_the_first < 128 && group_.post(1, message())) ++of_the_first;
+  EXPECT_GE(of_the_first, 1);
+  EXPECT_LE(of_the_first, kFairShare);
+  poll_all(RecvFilter::kRepliesOnly);
+  EXPECT_EQ(group_.stat(0, "rx_drop_refused"), 0u);
+}
+
+TEST_F(NicCreditOfTheFirst, IsNotTakenBackWhileItIsUsed) {
+  for (int round = 0; round < 40; ++round) {
+    ASSERT_TRUE(group_.post(1, message())) << round;
+    post_all();
+    group_.clock().advance(100'000);
+  }
+  EXPECT_EQ(group_.stat(0, "rx_drop_refused"), 0u);
+}
+
 }  // namespace
 }  // namespace pinwire

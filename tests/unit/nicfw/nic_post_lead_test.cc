@@ -29,6 +29,11 @@ class NicPostLead : public testing::Test {
     EXPECT_TRUE(is_long_done());
     return posted;
   }
+  void poll_both() {
+    group_.poll(0);
+    group_.poll(1);
+    group_.dones(0);
+  }
   bool post_reply() {
     Work work = put_work(1, source_.data(), kCopiedBytes, target_.data(), region_.remote_key);
     work.op = Op::kPutSend;
@@ -83,6 +88,72 @@ TEST_F(NicPostLead, ALongGetGoesOnBesideRepliesWithoutEndAndTheyBesideIt) {
   EXPECT_EQ(fetched, source_);
   EXPECT_GE(replies * 5, kLongFrames / 2);
   EXPECT_LE(replies * 5, kLongFrames * 2);
+}
+
+/// Threads post records and copied puts whenever the lane takes one, records first. How many of
+/// each were accepted.
+struct Posted {
+  int records = 0, copied = 0;
+};
+TEST_F(NicPostLead, ACopiedPutGoesOnBesideRecordsWithoutEnd) {
+  for (const uint64_t record_bytes : {8, 1'000}) {
+    Posted posted;
+    for (int round = 0; round < 200; ++round) {
+      while (post(record_bytes, kWorkCopied, kOther)) ++posted.records;
+      while (post(kCopiedBytes, kWorkCopied, kOther)) ++posted.copied;
+      poll_both();
+    }
+    EXPECT_GE(posted.copied, 20) << record_bytes;
+    EXPECT_GE(posted.records, 5 * posted.copied) << record_bytes;
+  }
+}
+
+TEST_F(NicPostLead, RecordsGoOnBesideCopiedPutsWithoutEnd) {
+  Posted posted;
+  for (int round = 0; round < 200; ++round) {
+    while (post(kCopiedBytes, kWorkCopied, kOther)) ++posted.copied;
+    while (post(1'000, kWorkCopied, kOther)) ++posted.records;
+    poll_both();
+  }
+  EXPECT_GE(posted.copied, 20);
+  EXPECT_GE(posted.records, 5 * posted.copied);
+}
+
+TEST_F(NicPostLead, RecordsCopiedPutsAndALongOneAllGoOn) {
+  for (const bool are_records_first : {false, true}) {
+    ASSERT_TRUE(post(kLongBytes, 0, kLong));
+    Posted posted;
+    is_done_ = false;
+    for (int round = 0; round < kRoundsMax && !is_long_done(); ++round) {
+      for (const bool is_record : {are_records_first, !are_records_first}) {
+        int& count = is_record ? posted.records : posted.copied;
+        while (post(is_record ? 1'000 : kCopiedBytes, kWorkCopied, kOther)) ++count;
+      }
+      group_.port(0).set_tx_room(1);
+      group_.poll(0);
+      group_.poll(1);
+    }
+    EXPECT_TRUE(is_long_done());
+    EXPECT_GE(posted.records, 10) << are_records_first;
+    EXPECT_GE(posted.copied, 4) << are_records_first;
+  }
+}
+
+TEST_F(NicPostLead, ForACopiedPutThatIsGoneRecordsWaitAFewPolls) {
+  const auto fill = [&] {
+    int posted = 0;
+    while (post(1'000, kWorkCopied, kOther)) ++posted;
+    return posted;
+  };
+  fill();
+  ASSERT_FALSE(post(kCopiedBytes, kWorkCopied, kOther));
+  int idle_rounds = 0, idle_rounds_most = 0;
+  for (int round = 0; round < 100; ++round) {
+    poll_both();
+    idle_rounds = fill() == 0 ? idle_rounds + 1 : 0;
+    idle_rounds_most = std::max(idle_rounds_most, idle_rounds);
+  }
+  EXPECT_LE(idle_rounds_most, 8);
 }
 
 TEST_F(NicPostLead, WithoutALongPutNothingWaits) {
