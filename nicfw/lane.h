@@ -294,6 +294,8 @@ class Lane {
   static bool makes_way(const Peer& peer, Flow flow) noexcept;
   static void lead(Peer& peer, Flow flow, uint32_t bytes) noexcept;
   static void lead_copied(SendFlow& send) noexcept;
+  static void deny(SendFlow& send) noexcept;
+  static void refuse_copied(SendFlow& send) noexcept;
   static void follow(SendFlow& send, Built built) noexcept;
 
   // lane_operation.cc: from Work to Done

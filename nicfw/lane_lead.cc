@@ -19,7 +19,7 @@ bool Lane::is_long_due(const Peer& peer, Flow flow) noexcept {
 /// Must records wait for a copied put? One that has not been offered again lately may be gone.
 bool Lane::is_copied_due(const SendFlow& send) noexcept {
   constexpr uint32_t kLatelyPolls = 4;
-  return send.record_lead >= kRecordLeadMax && send.copied_waits + kLatelyPolls > kCopiedWaitPolls;
+  return send.copied_waits + kLatelyPolls > kCopiedWaitPolls && send.record_lead >= kRecordLeadMax;
 }
 
 /// May post() build a frame for a record? If not, the next poll builds those that are due.
@@ -41,27 +41,41 @@ bool Lane::makes_way(const Peer& peer, Flow flow) noexcept {
   return send.in_flight() == 0 ? send.small_waits != 0 : send.copied_waits != 0;
 }
 
+/// A waiting operation got no frame: from now on what post() builds counts.
+void Lane::deny(SendFlow& send) noexcept {
+  if (!send.is_denied) send.post_lead = 0;
+  send.is_denied = true;
+}
+
+/// post() has refused a copied put: from now on frames for records count, for a few polls.
+void Lane::refuse_copied(SendFlow& send) noexcept {
+  if (send.copied_waits == 0) send.record_lead = 0;
+  send.copied_waits = kCopiedWaitPolls;
+}
+
 /// Counts `bytes` that post() has built while operations wait for frames.
 void Lane::lead(Peer& peer, Flow flow, uint32_t bytes) noexcept {
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
-  if (!send.is_denied || !peer.has_waiting(flow)) {
-    send.post_lead = 0;
+  if (!send.is_denied) [[likely]]
+    return;
+  if (!peer.has_waiting(flow)) {
+    send.is_denied = false;
     return;
   }
   const uint32_t lead = send.post_lead + std::max(1u, bytes * kFrameParts / peer.path_bytes);
   send.post_lead = static_cast<uint16_t>(std::min(lead, kLeadPartsMax)) & kLeadPartsMax;
 }
 
-/// Counts a frame that a record began while a copied put waits.
+/// Counts a frame that a record began.
 void Lane::lead_copied(SendFlow& send) noexcept {
-  const uint32_t lead = send.copied_waits != 0 ? send.record_lead + 1u : 0u;
-  send.record_lead = static_cast<uint16_t>(std::min(lead, kRecordLeadMax)) & 0xf;
+  if (send.copied_waits == 0 || send.record_lead == kRecordLeadMax) return;
+  ++send.record_lead;
 }
 
 /// Counts a frame of a waiting operation, or that the windows denied it one. That it was denied
 /// holds until it has made up for what post() built meanwhile.
 void Lane::follow(SendFlow& send, Built built) noexcept {
-  if (built == Built::kNoFrame) send.is_denied = true;
+  if (built == Built::kNoFrame) deny(send);
   if (built != Built::kSome) return;
   const uint32_t lead = send.post_lead;
   send.post_lead = static_cast<uint16_t>(lead - std::min(lead, kFrameParts)) & kLeadPartsMax;

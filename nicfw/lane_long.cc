@@ -28,7 +28,7 @@ bool Lane::accept_copied_long(Peer& peer, Flow flow, Operation& op, Index index)
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
   if (op.work.op == Op::kPut || credit_allows(peer, flow)) {
     copying_ = whole_fits(peer, flow, op.work);
-    if (copying_) send.copied_waits = send.record_lead = 0;
+    if (copying_) send.copied_waits = 0;
   }
   const bool whole = copying_ && build_whole(peer, flow, op, index);
   copying_ = false;
@@ -59,13 +59,13 @@ bool Lane::whole_fits(Peer& peer, Flow flow, const Work& work) noexcept {
   const uint32_t slots = buffers + (is_joined ? 0 : 1);
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
   if (is_long_due(peer, flow) || (send.small_waits != 0 && !is_copied_due(send))) {
-    send.copied_waits = kCopiedWaitPolls;
+    refuse_copied(send);
     return false;
   }
   const bool is_reply = flow == Flow::kReply;
   if (send.next - send.una + slots > nic_.config.window_frames ||
       (!is_reply && !congestion_allows(peer, send, 0))) {
-    send.copied_waits = kCopiedWaitPolls;
+    refuse_copied(send);
     return false;
   }
   const auto fits = [&](auto allows) noexcept {
@@ -79,7 +79,7 @@ bool Lane::whole_fits(Peer& peer, Flow flow, const Work& work) noexcept {
   }
   peer.presence_asks = 0;
   if (fits(&PoolShare::allows_whole)) return true;
-  if (send.buffers != 0) send.copied_waits = kCopiedWaitPolls;  // records of its flow may have them
+  if (send.buffers != 0) refuse_copied(send);  // records of its flow may have them
   return false;
 }
 
@@ -98,7 +98,7 @@ void Lane::send_whole(Peer& peer, Flow flow) noexcept {
 void Lane::pump_ops(Peer& peer, Flow flow) noexcept {
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
   if (makes_way(peer, flow)) {
-    send.is_denied = true;
+    deny(send);
     return;
   }
   const auto build = [&](IndexRing& queue) noexcept {

@@ -21,11 +21,11 @@ struct SendFlow {
   uint32_t next = 0;              ///< the next to build
   Index window = kNoIndex;        ///< SendWindow; none while nothing is built
   uint16_t sacked = 0;            ///< of [una, unsent): acknowledged ahead of una
-  uint16_t lost = 0;              ///< of [una, unsent): to be sent again
+  uint16_t lost : 12 = 0;         ///< of [una, unsent): to be sent again
+  uint16_t record_lead : 4 = 0;   ///< frames for records while a copied put waits; saturating
   uint16_t buffers : 12 = 0;      ///< large buffers that its frames hold
-  uint16_t copied_waits : 4 = 0;  ///< polls for which they build nothing, for a refused copied put
- uint16_t slots : 12 = 0;         ///< of the lane's pools, like `buffers`
-  uint16_t record_lead : 4 = 0;   ///< frames for records since a copied put was refused; saturating
+  uint16_t copied_waits : 4 = 0;  ///< polls for which long puts make way for a refused copied put
+  uint16_t slots = 0;             ///< of the lane's pools, like `buffers`
   uint16_t operations = 0;
   uint8_t timeouts : 3 = 0;  ///< in a row, saturating
   uint8_t backoff : 5 = 0;   ///< since an acknowledgement told how long the peer takes, saturating
