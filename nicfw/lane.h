@@ -290,7 +290,9 @@ class Lane {
   // lane_lead.cc: who builds the next frame of a flow
   static bool is_long_due(const Peer& peer, Flow flow) noexcept;
   static bool is_copied_due(const SendFlow& send) noexcept;
-  bool may_post(Peer& peer, Flow flow) noexcept;
+  static bool was_offered_lately(const SendFlow& send) noexcept;
+  bool goes_first(const Peer& peer, bool is_small) const noexcept;
+  bool may_post(Peer& peer, Flow flow, bool is_small) noexcept;
   static bool makes_way(const Peer& peer, Flow flow) noexcept;
   static void lead(Peer& peer, Flow flow, uint32_t bytes) noexcept;
   static void lead_copied(SendFlow& send) noexcept;
@@ -341,6 +343,7 @@ class Lane {
   void take_probe_answer(Peer& peer, uint32_t bytes) noexcept;
   void note_loss(Peer& peer, const SendSlot& slot) noexcept;
   void dispel_doubts(Peer& peer, const SendSlot& slot) noexcept;
+  void retract_loss(Peer& peer, const SendSlot& slot) noexcept;
   bool is_congested(const Peer& peer) const noexcept;
   void take_half_answer(Peer& peer) noexcept;
   void run_probes() noexcept;
@@ -387,6 +390,7 @@ class Lane {
   void find_lost(Peer& peer, Flow flow, uint64_t newest_sent_ns) noexcept;
   void expect_rest(const Peer& peer, SendFlow& send) noexcept;
   void mark_lost(SendFlow& flow, uint32_t sequence) noexcept;
+  static bool is_lost(const SendWindow& window, uint32_t sequence) noexcept;
   void unmark_lost(SendFlow& send, uint32_t sequence) noexcept;
   void set_timer(uint64_t at_ns) noexcept;
   uint64_t timeout_ns(const Peer& peer, const SendFlow& send) noexcept;

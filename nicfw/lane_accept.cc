@@ -60,7 +60,7 @@ bool Lane::accept_send(Peer& peer, const Work& work) noexcept {
   std::byte* at = nullptr;
   if (copied) {
     at = reserve_record(peer, flow, kMessageHeaderBytes + own_bytes, Kind::kMessage, slot);
-  } else if (may_post(peer, flow) && credit_allows(peer, flow) &&
+  } else if (may_post(peer, flow, false) && credit_allows(peer, flow) &&
              (slot = start_record_frame(peer, flow, false, false)) != nullptr) {
     at = slot->head + kRecordsOffset;
     slot->head_bytes = static_cast<uint16_t>(kRecordsOffset + kMessageHeaderBytes + own_bytes);

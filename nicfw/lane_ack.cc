@@ -79,6 +79,7 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
     }
     // The acknowledgement of a repeated frame may be the first copy's.
     const bool certain = slot.sends == 1 || took_ns >= peer.rtt.least_ns();
+    if (!certain) retract_loss(peer, slot);
     if (certain && slot.sent_ns > newest_ns) newest_ns = slot.sent_ns;
     if (has_doubts) [[unlikely]]
       dispel_doubts(peer, slot);

@@ -61,10 +61,10 @@ bool Lane::ask_for_credit(Peer& peer) noexcept {
   return false;
 }
 
-/// The newest frame of the peer may also say that there is less: what an older one says is past.
+/// The newest frame of the peer may also say that there is less. What an older one says is past.
 void Lane::take_credit(Peer& peer, uint16_t credit, bool is_newest) noexcept {
   const auto ahead = static_cast<int16_t>(credit - static_cast<uint16_t>(peer.request_limit));
-  if (ahead == 0 || (ahead < 0 && !is_newest)) return;
+  if (ahead == 0 || !is_newest) return;
   peer.request_limit += static_cast<uint32_t>(int32_t{ahead});
   if (ahead < 0) return;
   peer.credit_used_ns = now_ns_;

@@ -134,16 +134,18 @@ std::byte* Lane::reserve_record(Peer& peer, Flow flow, uint32_t bytes, Kind kind
   const bool message = kind == Kind::kMessage;
   if (message && !credit_allows(peer, flow)) return nullptr;
   const bool is_response = flow == Flow::kReply && !message;
-  if (!is_response && !may_post(peer, flow)) return nullptr;
+  const bool is_small = bytes <= kSmallFrameBytes - kRecordsOffset;
+  if (!is_response && !may_post(peer, flow, is_small)) return nullptr;
   const bool in_a_row = (posts_since_poll_ != 0 || posts_before_poll_ > 1) && send.in_flight() != 0;
   const bool collect = nic_.config.coalesce && (in_a_row || send.in_flight() >= kCoalesceBehind);
-  const bool is_small = bytes <= kSmallFrameBytes - kRecordsOffset;
   slot = start_record_frame(peer, flow, collect || !is_small, is_small);
   // Without a buffer a small record goes alone.
   if (slot == nullptr && collect && is_small) slot = start_record_frame(peer, flow, false, true);
   if (slot == nullptr) return nullptr;
-  lead(peer, flow, kRecordsOffset + bytes);
-  lead_copied(send);
+  if (!goes_first(peer, is_small)) {
+    lead(peer, flow, kRecordsOffset + bytes);
+    lead_copied(send);
+  }
   Index newest;
   send.open = collect && slot->buffer != kNoIndex && slot == &slot_at(send, send.next - 1, newest);
   slot->has_message = message;

@@ -16,16 +16,30 @@ bool Lane::is_long_due(const Peer& peer, Flow flow) noexcept {
   return send.post_lead >= kPostLeadMax && send.is_denied && peer.has_waiting(flow);
 }
 
-/// Must records wait for a copied put? One that has not been offered again lately may be gone.
-bool Lane::is_copied_due(const SendFlow& send) noexcept {
+/// Was a copied put refused in the last polls? One that is not offered again may be gone.
+bool Lane::was_offered_lately(const SendFlow& send) noexcept {
   constexpr uint32_t kLatelyPolls = 4;
-  return send.copied_waits + kLatelyPolls > kCopiedWaitPolls && send.record_lead >= kRecordLeadMax;
+  return send.copied_waits + kLatelyPolls > kCopiedWaitPolls;
+}
+
+/// Must records wait for a copied put?
+bool Lane::is_copied_due(const SendFlow& send) noexcept {
+  return was_offered_lately(send) && send.record_lead >= kRecordLeadMax;
+}
+
+/// Of a window of many frames the first small record after a poll takes next to nothing from those
+/// that wait, who leave some frames to records anyway.
+bool Lane::goes_first(const Peer& peer, bool is_small) const noexcept {
+  constexpr uint32_t kSmallWindow = 16;
+  const uint32_t window = std::min<uint32_t>(nic_.config.window_frames, peer.congestion.frames());
+  return is_small && posts_since_poll_ == 0 && window > kSmallWindow;
 }
 
 /// May post() build a frame for a record? If not, the next poll builds those that are due.
-bool Lane::may_post(Peer& peer, Flow flow) noexcept {
+bool Lane::may_post(Peer& peer, Flow flow, bool is_small) noexcept {
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
   if (!is_long_due(peer, flow) && !is_copied_due(send)) return true;
+  if (goes_first(peer, is_small)) return true;
   send.small_waits = kSmallWaitPolls;
   attend(peer);
   return false;
@@ -33,12 +47,12 @@ bool Lane::may_post(Peer& peer, Flow flow) noexcept {
 
 /// Do the waiting operations build nothing now, because post() has refused a record or a copied
 /// put? A record never finds the only frame of a window of one, and a copied put finds all its
-/// frames only after the window has drained. Below an empty window a copied put lacks something
-/// else.
+/// frames only after the window has drained: once it is empty, in the next polls.
 bool Lane::makes_way(const Peer& peer, Flow flow) noexcept {
   const SendFlow& send = peer.send[static_cast<size_t>(flow)];
   if (is_long_due(peer, flow)) return false;
-  return send.in_flight() == 0 ? send.small_waits != 0 : send.copied_waits != 0;
+  if (send.in_flight() != 0) return send.copied_waits != 0;
+  return send.small_waits != 0 || was_offered_lately(send);
 }
 
 /// A waiting operation got no frame: from now on what post() builds counts.
@@ -62,7 +76,7 @@ void Lane::lead(Peer& peer, Flow flow, uint32_t bytes) noexcept {
     send.is_denied = false;
     return;
   }
-  const uint32_t lead = send.post_lead + std::max(1u, bytes * kFrameParts / peer.path_bytes);
+  const uint32_t lead = send.post_lead + bytes * kFrameParts / peer.path_bytes;
   send.post_lead = static_cast<uint16_t>(std::min(lead, kLeadPartsMax)) & kLeadPartsMax;
 }
 

@@ -29,6 +29,8 @@ bool Lane::accept_copied_long(Peer& peer, Flow flow, Operation& op, Index index)
   if (op.work.op == Op::kPut || credit_allows(peer, flow)) {
     copying_ = whole_fits(peer, flow, op.work);
     if (copying_) send.copied_waits = 0;
+  } else {
+    refuse_copied(send);
   }
   const bool whole = copying_ && build_whole(peer, flow, op, index);
   copying_ = false;
@@ -73,13 +75,15 @@ bool Lane::whole_fits(Peer& peer, Flow flow, const Work& work) noexcept {
            (buffer_share_.*allows)(send.buffers, buffers, buffers_.available(), is_reply);
   };
   if (fits(&PoolShare::allows)) return true;
-  if (!is_attentive(peer)) {
-    ask_for_presence(peer);
-    return false;
+  const bool is_there = is_attentive(peer);
+  if (!is_there) ask_for_presence(peer);
+  if (is_there) peer.presence_asks = 0;
+  if (is_there && fits(&PoolShare::allows_whole)) return true;
+  if (send.buffers != 0) {
+    refuse_copied(send);  // records of its flow may have them
+  } else {
+    send.record_lead = 0;  // others have them, so that records need not wait
   }
-  peer.presence_asks = 0;
-  if (fits(&PoolShare::allows_whole)) return true;
-  if (send.buffers != 0) refuse_copied(send);  // records of its flow may have them
   return false;
 }
 

@@ -62,6 +62,11 @@ void Lane::mark_lost(SendFlow& send, uint32_t sequence) noexcept {
   lost |= bit;
 }
 
+/// Is it to be repeated, and was not yet?
+bool Lane::is_lost(const SendWindow& window, uint32_t sequence) noexcept {
+  return window.lost[(sequence % kWindowFramesMax) / 64] >> (sequence % 64) & 1;
+}
+
 void Lane::unmark_lost(SendFlow& send, uint32_t sequence) noexcept {
   uint64_t& lost = windows_[send.window].lost[(sequence % kWindowFramesMax) / 64];
   const uint64_t bit = uint64_t{1} << (sequence % 64);
@@ -214,12 +219,13 @@ void Lane::take_answer(Peer& peer, uint32_t newest, uint8_t refusing) noexcept {
 
 void Lane::repeat_late(Peer& peer, SendFlow& send) noexcept {
   dcheck(send.una != send.unsent, "a flow was asked for that has nothing under way", send.una);
+  send.rto_at_ns = now_ns_ + timeout_ns(peer, send);
+  set_timer(send.rto_at_ns);
+  if (is_lost(windows_[send.window], send.una)) return;  // it only waits for its turn
   counters_.add(Count::kTimeouts);
   Index index;
   note_loss(peer, slot_at(send, send.una, index));
   mark_lost(send, send.una);
-  send.rto_at_ns = now_ns_ + timeout_ns(peer, send);
-  set_timer(send.rto_at_ns);
   peer.congestion.on_loss(1, peer.rtt.smoothed_ns(), now_ns_);
   if (send.timeouts <= 1) return;
   // The first repetition, or a question, or its answer, was lost, too: this path loses much. A few

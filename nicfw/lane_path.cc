@@ -19,6 +19,8 @@ constexpr uint8_t kHolePairs = 10;   ///< after which the user hears of it
 /// A switch without room for long frames may have some for short ones: while those are lost, too,
 /// and for so long after, half an answer tells next to nothing, and pairs go a while apart.
 constexpr uint32_t kCongestedUs = 50'000;
+/// Short frames that are lost at once, and then no more for a while, may be chance, or overtaken.
+constexpr uint32_t kLostOnceUs = 5'000, kApartUs = 1'000;
 constexpr uint64_t kCongestedApartNs = 10'000'000;
 constexpr uint8_t kCongestedPairs = 100;  ///< as many as tell what a hole's do
 constexpr uint8_t kUnheardPairs = 2;      ///< in a row without an answer: the peer may compute
@@ -99,7 +101,15 @@ void Lane::take_probe_answer(Peer& peer, uint32_t bytes) noexcept {
 /// A frame was lost that every path carries, or the pieces of a longer one.
 void Lane::note_loss(Peer& peer, const SendSlot& slot) noexcept {
   if (slot.frame_bytes() > nic_.config.path_bytes && !is_narrow(peer)) return;
-  peer.short_lost_us = static_cast<uint32_t>(now_ns_ / 1'000);
+  const auto now_us = static_cast<uint32_t>(now_ns_ / 1'000);
+  const uint32_t since_us = now_us - peer.short_lost_us;
+  peer.loses_short = is_congested(peer) && (peer.loses_short || since_us >= kApartUs);
+  peer.short_lost_us = now_us;
+}
+
+/// A frame that counted as lost had only been overtaken: its first copy has arrived.
+[[gnu::cold, gnu::noinline]] void Lane::retract_loss(Peer& peer, const SendSlot& slot) noexcept {
+  if (slot.frame_bytes() <= nic_.config.path_bytes || is_narrow(peer)) peer.short_lost_us = 0;
 }
 
 /// A long frame has arrived: whatever became of probes, the path carries such.
@@ -109,7 +119,7 @@ void Lane::note_loss(Peer& peer, const SendSlot& slot) noexcept {
 
 bool Lane::is_congested(const Peer& peer) const noexcept {
   const uint32_t since_us = static_cast<uint32_t>(now_ns_ / 1'000) - peer.short_lost_us;
-  return peer.short_lost_us != 0 && since_us < kCongestedUs;
+  return peer.short_lost_us != 0 && since_us < (peer.loses_short ? kCongestedUs : kLostOnceUs);
 }
 
 /// The peer answered only the short probe of a pair.

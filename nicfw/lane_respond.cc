@@ -53,7 +53,10 @@ void Lane::disown(Peer& peer, IndexRing& owed) noexcept {
 
 void Lane::pump_responses(Peer& peer) noexcept {
   SendFlow& send = peer.send[static_cast<size_t>(Flow::kReply)];
-  if (makes_way(peer, Flow::kReply)) return;
+  if (makes_way(peer, Flow::kReply)) {
+    deny(send);
+    return;
+  }
   const auto build = [&](IndexRing& owed) noexcept {
     const Built built = build_response(peer, owed);
     follow(send, built);
@@ -102,7 +105,8 @@ bool Lane::build_get_data(Peer& peer, Response& response) noexcept {
   std::byte* at = nullptr;
   if (copied) {
     at = reserve_record(peer, Flow::kReply, fields + bytes, Kind::kPlain, slot);
-  } else if ((slot = start_frame(peer, Flow::kReply, false)) != nullptr) {
+  } else if ((slot = start_frame(peer, Flow::kReply, false,
+                                 frames_for_records(peer, Flow::kReply))) != nullptr) {
     at = slot->head + kRecordsOffset;
     slot->head_bytes = static_cast<uint16_t>(kRecordsOffset + fields);
     slot->body = reinterpret_cast<const std::byte*>(from);

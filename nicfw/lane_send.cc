@@ -94,7 +94,10 @@ bool Lane::serve(Peer& peer) noexcept {
     }
     SendFlow& send = peer.send[f];
     port_is_full_ = has_moved_ = false;
+    const uint64_t pace_at_ns = peer.pace_at_ns;
     serve_flow(peer, static_cast<Flow>(f));
+    // Of a window below one frame the flows take turns.
+    if (peer.pace_at_ns != pace_at_ns) peer.first_flow = static_cast<uint8_t>(following);
     holds_frames_ |= port_is_full_ || send.open || makes_way(peer, static_cast<Flow>(f));
     more |= send.unsent != send.next || send.lost != 0 || !send.ops.empty();
     if (port_is_full_ && !was_denied)
@@ -219,7 +222,7 @@ void Lane::retransmit(Peer& peer, Flow flow) noexcept {
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
   const SendWindow& window = windows_[send.window];
   for (uint32_t s = send.una; s != send.unsent && send.lost != 0 && !port_busy_; ++s) {
-    if (!(window.lost[(s % kWindowFramesMax) / 64] >> (s % 64) & 1)) continue;
+    if (!is_lost(window, s)) continue;
     // The frame that a timeout repeats must not wait for the frames behind it: they may be lost,
     // too.
     const bool due = s == send.una && now_ns_ >= peer.pace_at_ns;

@@ -102,6 +102,7 @@ struct alignas(32) Peer {
   bool is_gone : 1 = false;  ///< dead, but not yet given up
   bool heard : 1 = false;    ///< ever
   bool refusal_sent : 1 = false;
+  bool loses_short : 1 = false;  ///< frames that every path carries were lost more than once
   bool owes_answer : 1 = false;  ///< an acknowledgement that tells the newest frame: it was asked
   uint8_t responses_short_lead : 5 = 0;  ///< of `responses` (turns.h)
   uint8_t asked_flows = 0;  ///< bit f: of flow f a frame is late, and the peer was asked for it

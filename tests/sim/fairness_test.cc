@@ -179,6 +179,82 @@ TEST(FairnessOfMany, WhoComesLaterIsPromisedItsShare) {
   EXPECT_GE(all.times_ns(0).size(), 500u);
 }
 
+/// Ranks 2 and 3 compute, with frames that hold what a copied put to rank 1 lacks.
+TEST(FairnessOfMany, RecordsDoNotWaitForWhatComputingPeersHold) {
+  constexpr uint64_t kAwayNs = 25 * kMsNs;
+  Scenario scenario = congestion_network(4, 1514);
+  scenario.faults.delay_ns = 1'000;
+  scenario.nic.window_frames = 256;
+  const Stream large{.from = 0, .to = 1, .bytes = 160'000, .depth = 1, .flags = kWorkCopied};
+  Stream records = large, small = large, to_two = large, to_three = large;
+  records.bytes = kOneFrame;
+  records.depth = 64;
+  small.bytes = 8;
+  to_two.to = 2;
+  to_three.to = 3;
+  to_two.depth = to_three.depth = 64;
+  Streams all(scenario, {large, records, small, to_two, to_three});
+  all.set_poll(2, kAwayNs);
+  all.set_poll(3, kAwayNs);
+  all.run(kAwayNs + 3 * kMsNs);
+  all.mark();
+  all.run(10 * kMsNs);
+  const auto shares = all.shares();
+  std::printf("beside a copied put that finds no buffers: records %lu KB, 8-byte puts %lu\n",
+              shares[1] / 1'000, shares[2] / 8);
+  EXPECT_GE(shares[1], 1'000'000u);
+  EXPECT_GE(shares[2] / 8, 1'000u);
+}
+
+/// The send window, not the network, keeps both from more.
+TEST(FairnessOfMany, RepliesGoOnBesideTheAnswersOfLongGets) {
+  Scenario scenario = near_network(1514);
+  scenario.nic.window_frames = 16;
+  const Stream replies{.from = 0,
+                       .to = 1,
+                       .bytes = kMessage,
+                       .depth = 16,
+                       .op = Op::kSend,
+                       .flags = kWorkCopied,
+                       .cls = MessageClass::kReply};
+  const Stream gets{.from = 1, .to = 0, .bytes = kLong, .depth = 8, .op = Op::kGet};
+  Streams both(scenario, {replies, gets});
+  both.run(10 * kMsNs);
+  std::printf("beside long gets: %lu replies; %lu gets\n", both.shares()[0] / kMessage,
+              both.shares()[1] / kLong);
+  EXPECT_GE(both.shares()[0] / kMessage, 1'000u);
+  EXPECT_GE(both.shares()[1] / kLong, 10u);
+}
+
+/// The receiver takes so few messages that credit is short.
+TEST(FairnessOfMany, ACopiedPutGetsItsCreditBesideSmallMessages) {
+  const Stream messages{.from = 0, .to = 1, .bytes = 8, .depth = 2'000, .op = Op::kSend};
+  const Stream copied{
+      .from = 0, .to = 1, .bytes = 64 * 1024, .depth = 2, .op = Op::kPutSend, .flags = kWorkCopied};
+  Streams both(near_network(1514), {messages, copied});
+  both.set_poll(1, 3'000);
+  both.run(20 * kMsNs);
+  std::printf("short of credit: %lu messages, %lu copied puts\n", both.shares()[0] / 8,
+              both.shares()[1] / copied.bytes);
+  EXPECT_GE(both.shares()[0] / 8, 10'000u);
+  EXPECT_GE(both.shares()[1] / copied.bytes, 50u);
+}
+
+TEST(FairnessOfMany, ACopiedPutFindsTheWindowThatIsEmptied) {
+  Scenario scenario = near_network(1514);
+  scenario.nic.window_frames = 8;
+  scenario.rx_buffers = 128;
+  const Stream copied{.from = 0, .to = 1, .bytes = 4'031, .depth = 8, .flags = kWorkCopied};
+  const Stream puts{.from = 0, .to = 1, .bytes = kLong, .depth = 8};
+  Streams both(scenario, {copied, puts});
+  both.set_poll(1, 2'000);
+  both.run(20 * kMsNs);
+  std::printf("in a window of 8 frames: %lu copied puts, %lu long ones\n",
+              both.shares()[0] / copied.bytes, both.shares()[1] / kLong);
+  EXPECT_GE(both.shares()[0] / copied.bytes, 500u);
+  EXPECT_GE(both.shares()[1] / kLong, 5u);
+}
+
 class LongOnes : public testing::TestWithParam<uint32_t> {};
 
 /// Peers take turns at the room that the port has, and so do the flows of one peer.
@@ -261,6 +337,13 @@ std::vector<Crowd> crowds() {
   Stream records = flood, many_copied = copied;
   records.depth = 256;
   many_copied.bytes = 64 * 1024;
+  Stream copied_replies = many_copied, gets_by_their_target = puts;
+  copied_replies.depth = 16;
+  copied_replies.op = Op::kPutSend;
+  copied_replies.cls = MessageClass::kReply;
+  gets_by_their_target.from = 1;
+  gets_by_their_target.to = 0;
+  gets_by_their_target.op = Op::kGet;
   Stream of_another = puts, of_a_third = puts;
   of_another.from = 2;
   of_a_third.from = 3;
@@ -268,6 +351,7 @@ std::vector<Crowd> crowds() {
           {"CopiedOfManyFrames", {records, many_copied}, 1'000'000, 0},
           {"CopiedBeforeRecordsAndLong", {many_copied, records, puts}, 500'000, 0},
           {"RecordsBeforeCopiedAndLong", {records, many_copied, puts}, 500'000, 0},
+          {"GetsBesideCopiedReplies", {copied_replies, gets_by_their_target}, 1'000'000, 0},
           {"CopiedBeforeAll", {many_copied, records, puts, of_another, of_a_third}, 200'000, 0},
           {"RecordsBeforeAll", {records, many_copied, puts, of_another, of_a_third}, 200'000, 0},
           {"CopiedOfSeveralFrames", {copied, flood}, 3'000'000, 0.5},

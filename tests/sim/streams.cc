@@ -89,6 +89,7 @@ bool Streams::post_one(uint32_t i) {
   if (wanted_ns_[i] == 0) wanted_ns_[i] = schedule_.now();
   Work work{};
   work.op = stream.op;
+  work.cls = stream.cls;
   if (stream.op == Op::kSend || stream.op == Op::kPutSend) {
     work.head = kHead;
     work.head_bytes = sizeof kHead;

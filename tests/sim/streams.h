@@ -19,6 +19,7 @@ struct Stream {
   uint64_t start_ns = 0;
   Op op = Op::kPut;
   uint8_t flags = 0;  ///< kWorkCopied
+  MessageClass cls = MessageClass::kRequest;
 };
 
 class Streams final : public EventTarget {

@@ -16,6 +16,7 @@ constexpr uint64_t kEventsMax = 30'000'000;
 constexpr uint64_t kRestNs = 20'000'000;  ///< without progress: ranks poll rarely from then on
 constexpr uint64_t kIdleNsMax = 1'000'000;
 constexpr uint64_t kArmNs = 10'000;  ///< a rank that would pause longer tries to sleep
+constexpr uint64_t kRestSpinNs = 100'000;  ///< of a rank that spins then
 constexpr uint64_t kLongRestNs = 1'000'000'000;
 constexpr uint64_t kLongIdleNsMax = 5'000'000;
 constexpr uint64_t kPostsAloneMax = 20;
@@ -279,7 +280,7 @@ uint64_t World::pause(Rank rank, bool moved) {
     // A rank that spins serves its timers at once; one that sleeps at rest, a little late.
     const bool spins = (how == Armed::kBusy && idle_ns < kLongIdleNsMax) ||
                        (how == Armed::kTimed && idle_ns < kIdleNsMax);
-    if (spins) pace.interval_ns = base_ns;
+    if (spins) pace.interval_ns = idle_ns < kIdleNsMax ? base_ns : std::max(base_ns, kRestSpinNs);
   }
   return pace.interval_ns / 2 + random_.below(pace.interval_ns + 1);
 }
