@@ -155,6 +155,7 @@ uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
   posted_ = false;
   posts_before_poll_ = posts_since_poll_;
   posts_since_poll_ = 0;
+  has_gone_first_ = false;
   port_busy_ = has_sent_ = holds_frames_ = false;
   is_polling_ = true;
   const uint32_t received = receive_bursts();

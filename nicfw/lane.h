@@ -502,6 +502,7 @@ class Lane {
   bool port_busy_ = false;
   bool posted_ = false;  ///< since the last poll: frames bear its time, which may be long ago
   uint32_t posts_since_poll_ = 0;
+  bool has_gone_first_ = false;     ///< a small record, since the last poll
   uint32_t posts_before_poll_ = 0;  ///< between the last poll and the one before it
   bool timers_skipped_ = false;
   bool copying_ =

@@ -142,7 +142,9 @@ std::byte* Lane::reserve_record(Peer& peer, Flow flow, uint32_t bytes, Kind kind
   // Without a buffer a small record goes alone.
   if (slot == nullptr && collect && is_small) slot = start_record_frame(peer, flow, false, true);
   if (slot == nullptr) return nullptr;
-  if (!goes_first(peer, is_small)) {
+  if (goes_first(peer, is_small)) {
+    has_gone_first_ = true;
+  } else {
     lead(peer, flow, kRecordsOffset + bytes);
     lead_copied(send);
   }

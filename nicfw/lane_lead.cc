@@ -32,7 +32,7 @@ bool Lane::is_copied_due(const SendFlow& send) noexcept {
 bool Lane::goes_first(const Peer& peer, bool is_small) const noexcept {
   constexpr uint32_t kSmallWindow = 16;
   const uint32_t window = std::min<uint32_t>(nic_.config.window_frames, peer.congestion.frames());
-  return is_small && posts_since_poll_ == 0 && window > kSmallWindow;
+  return is_small && !has_gone_first_ && window > kSmallWindow;
 }
 
 /// May post() build a frame for a record? If not, the next poll builds those that are due.

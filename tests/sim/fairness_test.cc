@@ -155,6 +155,22 @@ TEST(FairnessOfMany, ASmallPutFindsTheOneFrameOfItsFlow) {
   EXPECT_LE(times.median_us, 150);
 }
 
+/// Long puts make up for copied ones; the first small record after a poll does not wait for that.
+TEST(FairnessOfMany, ASmallPutDoesNotWaitForTurnsOfLongAndCopiedOnes) {
+  const Stream small{.from = 0, .to = 1, .bytes = 8, .depth = 1};
+  const Stream puts{.from = 0, .to = 1, .bytes = kLong, .depth = 8};
+  const Stream copied{.from = 0, .to = 1, .bytes = 64 * 1024, .depth = 4, .flags = kWorkCopied};
+  Streams alone(near_network(1514), {small});
+  alone.run(kMsNs);
+  Streams all(near_network(1514), {copied, puts, small});
+  all.run(10 * kMsNs);
+  const double alone_us = times_of(alone.times_ns(0)).median_us;
+  const Times times = times_of(all.times_ns(2));
+  std::printf("an 8-byte put beside copied and long ones: %.1f us (most %.1f), alone %.1f\n",
+              times.median_us, times.most_us, alone_us);
+  EXPECT_LE(times.median_us, 2 * alone_us);
+}
+
 /// Ranks 2 to 4 were promised all that the receiver has for requests while there were no others,
 /// and use little of it.
 TEST(FairnessOfMany, WhoComesLaterIsPromisedItsShare) {
