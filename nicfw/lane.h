@@ -295,6 +295,7 @@ class Lane {
   bool may_post(Peer& peer, Flow flow, bool is_small) noexcept;
   static bool makes_way(const Peer& peer, Flow flow) noexcept;
   static void lead(Peer& peer, Flow flow, uint32_t bytes) noexcept;
+  void lead_with_record(Peer& peer, Flow flow, uint32_t bytes, bool is_small) noexcept;
   static void lead_copied(SendFlow& send) noexcept;
   static void deny(SendFlow& send) noexcept;
   static void refuse_copied(SendFlow& send) noexcept;

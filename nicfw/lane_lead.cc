@@ -86,6 +86,16 @@ void Lane::lead_copied(SendFlow& send) noexcept {
   ++send.record_lead;
 }
 
+/// Counts a frame of `bytes` that a record has begun, but the first small one after a poll.
+void Lane::lead_with_record(Peer& peer, Flow flow, uint32_t bytes, bool is_small) noexcept {
+  if (goes_first(peer, is_small)) {
+    has_gone_first_ = true;
+    return;
+  }
+  lead(peer, flow, bytes);
+  lead_copied(peer.send[static_cast<size_t>(flow)]);
+}
+
 /// Counts a frame of a waiting operation, or that the windows denied it one. That it was denied
 /// holds until it has made up for what post() built meanwhile.
 void Lane::follow(SendFlow& send, Built built) noexcept {
