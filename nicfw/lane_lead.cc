@@ -1,16 +1,24 @@
-// Chooses who builds the next frame of a flow: post(), or the operations and responses that wait.
+// Chooses who builds the next frame of a flow.
 //
-// Long puts and the other operations that wait share the flow's window with what clients post
-// meanwhile. Threads that post without end take each frame that an acknowledgement gives back
-// before the next poll can; and a copied put never finds all its frames at once in a window that
-// long puts fill. Therefore post() may be a few frames ahead of the waiting operations; then it is
-// their turn. A short frame counts for its part of a long one.
+// Three kinds share the flow's window: records that clients post; copied puts, of which post()
+// builds all frames at once or none; and what waits, long puts and the answers of gets, which polls
+// build. Threads that post without end take each frame that an acknowledgement gives back before
+// the next poll can, and a copied put never finds all it needs in a window that others fill. So
+// whoever was refused gets its turn after a few frames of the others:
+//  - post_lead is what post() has built since a waiting operation was denied a frame. When it is
+//    kPostLeadMax post() waits, until the operation has made up for it. A short frame counts for
+//    its part of a long one.
+//  - record_lead are the frames that records have begun since a copied put was refused. When they
+//    are kRecordLeadMax records wait, as long as the put is offered again (copied_waits) and lacks
+//    nothing that others than its flow hold.
+//  - small_waits: a record was refused. Copied puts wait for it, and long ones leave a frame.
+// The first small record after a poll waits for neither.
 #include "nicfw/lane.h"
 
 namespace pinwire {
 
-/// Must post() wait for the operations that wait? False while those lack nothing but room in the
-/// port.
+/// Must post() wait for the operations that wait? Not before the windows, or way that they made,
+/// denied them a frame: at first they may lack nothing but room in the port.
 bool Lane::is_long_due(const Peer& peer, Flow flow) noexcept {
   const SendFlow& send = peer.send[static_cast<size_t>(flow)];
   return send.post_lead >= kPostLeadMax && send.is_denied && peer.has_waiting(flow);
