@@ -4,7 +4,7 @@
 // has stopped gives its credit back by time: it forgets what it has not used for a while, and later
 // the receiver does. Senders that get none now get some in turn, when buffers are given back.
 //
-// Who began to send when there were few senders was promised more than its share of today. If it
+// A sender that began while there were few others was promised more than its share of today. If it
 // sends requests rarely, others would wait until it has used that. So the receiver takes it back
 // while others wait; the next frame to the sender says so. A frame that the sender builds before it
 // knows finds a buffer, or is refused and repeated.
@@ -18,7 +18,7 @@ namespace {
 constexpr uint64_t kForgetNs = 2'000'000;
 /// The receiver forgets later, by more than a frame can be under way.
 constexpr uint64_t kExpireNs = 10'000'000;
-/// Who has sent no request for so long has few under way, and may lose what exceeds its share.
+/// A sender without a request for so long has few under way, and may lose what exceeds its share.
 constexpr uint64_t kRarelyNs = 200'000;
 /// Questions for credit before a frame is sent without any.
 constexpr uint8_t kAsksBeforeProbe = 8;

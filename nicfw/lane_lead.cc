@@ -35,8 +35,8 @@ bool Lane::is_copied_due(const SendFlow& send) noexcept {
   return was_offered_lately(send) && send.record_lead >= kRecordLeadMax;
 }
 
-/// Of a window of many frames the first small record after a poll takes next to nothing from those
-/// that wait, who leave some frames to records anyway.
+/// The first small record after a poll need not wait for its turn in a window of many frames: it
+/// takes next to nothing from those that wait, and they leave some frames to records anyway.
 bool Lane::goes_first(const Peer& peer, bool is_small) const noexcept {
   constexpr uint32_t kSmallWindow = 16;
   const uint32_t window = std::min<uint32_t>(nic_.config.window_frames, peer.congestion.frames());

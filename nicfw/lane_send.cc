@@ -96,7 +96,7 @@ bool Lane::serve(Peer& peer) noexcept {
     port_is_full_ = has_moved_ = false;
     const uint64_t pace_at_ns = peer.pace_at_ns;
     serve_flow(peer, static_cast<Flow>(f));
-    // Of a window below one frame the flows take turns.
+    // The flows take turns at the one frame that a window below it lets go.
     if (peer.pace_at_ns != pace_at_ns) peer.first_flow = static_cast<uint8_t>(following);
     holds_frames_ |= port_is_full_ || send.open || makes_way(peer, static_cast<Flow>(f));
     more |= send.unsent != send.next || send.lost != 0 || !send.ops.empty();
