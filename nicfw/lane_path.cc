@@ -21,7 +21,7 @@ constexpr uint8_t kHolePairs = 10;   ///< after which the user hears of it
 constexpr uint32_t kCongestedUs = 50'000;
 /// Short frames that are lost at once, and then no more for a while, may be chance, or overtaken.
 constexpr uint32_t kLostOnceUs = 5'000, kApartUs = 1'000;
-constexpr uint64_t kCongestedApartNs = 10'000'000;
+constexpr uint64_t kCongestedApartNs = 10'000'000, kApartNs = uint64_t{kApartUs} * 1'000;
 constexpr uint8_t kCongestedPairs = 100;  ///< as many as tell what a hole's do
 constexpr uint8_t kUnheardPairs = 2;      ///< in a row without an answer: the peer may compute
 constexpr uint8_t kUnansweredMax = 0xfe;
@@ -155,7 +155,7 @@ void Lane::conclude_pair(Peer& peer) noexcept {
   }
   if (is_congested(peer) && ++peer.congested_pairs < kCongestedPairs) {
     probe(peer);
-    peer.probe_at_ns = now_ns_ + kCongestedApartNs;
+    peer.probe_at_ns = now_ns_ + (peer.loses_short ? kCongestedApartNs : kApartNs);
     return;
   }
   take_half_answer(peer);

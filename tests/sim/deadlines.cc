@@ -13,7 +13,8 @@ constexpr uint64_t kFloorNs =
 constexpr uint64_t kAttentiveGapNs = 10'000'000;  ///< a rank that polls as often as this is there
 /// After an absence or a cut: until timers that backed off meanwhile have fired.
 constexpr uint64_t kRecoveryNs = 2'500'000'000;
-constexpr uint64_t kShortestFrameBytes = 1'376;  ///< payload of a frame that every path carries
+constexpr uint64_t kPathFrameBytes = 1'514;  ///< what every path carries ...
+constexpr uint64_t kOverheadBytes = 138;     ///< ... and what of that is no payload
 constexpr uint32_t kBuffersMany = 64;
 constexpr uint32_t kSwitchBufferMany = 1 << 20;
 constexpr double kScarceLoss = 0.1;
@@ -45,10 +46,14 @@ uint64_t deadline_of(const Scenario& scenario) {
       std::min(tries, kTriesQuick) + kSlowTry * std::max(0.0, tries - kTriesQuick);
   const double loss_ns = timeouts * static_cast<double>(scenario.nic.rto_max_ns) +
                          tries * static_cast<double>(faults.burst_ns);
-  // Losses may hold a window below one frame: then what is under way to a peer goes frame by frame.
-  const uint64_t frames =
-      scenario.in_flight_max * (scenario.message_bytes_max / kShortestFrameBytes + 1);
-  const uint64_t pace_ns = tries == 0 ? 0 : frames * CongestionWindow::kPaceMaxNs;
+  // Losses may hold a window below one frame: then what is under way to a peer goes frame by frame,
+  // as it does to a slow rank that has few buffers.
+  const uint64_t payload_bytes =
+      std::min<uint64_t>(kPathFrameBytes, scenario.frame_bytes_max) - kOverheadBytes;
+  const uint64_t frames = scenario.in_flight_max * (scenario.message_bytes_max / payload_bytes + 1);
+  const uint64_t lossy_ns = tries == 0 ? 0 : CongestionWindow::kPaceMaxNs;
+  const uint64_t slow_ns = scenario.slow_ranks == 0 ? 0 : scenario.poll_ns * kSlowPollFactor;
+  const uint64_t pace_ns = frames * std::max(lossy_ns, slow_ns);
   return kFloorNs + 64 * round_trip_ns + 4 * drain_ns + pace_ns + static_cast<uint64_t>(loss_ns);
 }
 

@@ -15,7 +15,7 @@ bool PathOracle::is_certain(const Fabric& fabric) const noexcept {
 uint64_t PathOracle::vanished_max() const noexcept {
   constexpr uint64_t kProbesMax = 64;
   constexpr uint64_t kFlows = 3;
-  constexpr uint64_t kSendsMax = 16;  ///< also while a loss by chance looks like congestion
+  constexpr uint64_t kSendsMax = 8;  ///< also while a loss by chance looks like congestion
   const uint64_t in_flight =
       scenario_.path_narrows_ns == 0 ? 0 : kFlows * kSendsMax * scenario_.nic.window_frames;
   return scenario_.lanes * (kProbesMax + in_flight);
