@@ -18,6 +18,11 @@ SWAPS = [
      {"acquire": "relaxed", "release": "relaxed", "acq_rel": "relaxed", "seq_cst": "relaxed"}),
 ]
 NUMBER = re.compile(r"(?<![\w.'])(\d[\d']*)(?=u?\b(?!\.))")
+# A member's first value shows until it is assigned, mostly before it is read, and a tuned number that is off by one tells no test
+# anything: the former is left alone, the latter becomes four times as great.
+MEMBER = re.compile(r"^\s*(mutable |volatile )*[\w:<>,*& ]+\s[*&]?\w+(\[\w+\])?( : \w+)?(\{.*\}| = [^;]*);")
+TUNED = re.compile(r"\bconstexpr [\w:<>]+ \w+ = |^\s+k\w+ = ")
+TUNED_FACTOR, OFF_BY_ONE_MAX = 4, 3
 # Lines that say what must hold, or what a machine reads before the compiler does, are not code under test.
 NOT_CODE = re.compile(r"^\s*(#|static_assert\b|check\(|dcheck\(|using\b|namespace\b|template\b|case .*:$|default:|public:|private:)")
 STATEMENT = re.compile(r"^(?!return\b|break;|continue;|case\b|default\b|if\b|for\b|while\b|else\b|do\b|using\b|static\b|const\b|constexpr\b|auto\b|goto\b|delete\b)"
@@ -91,18 +96,40 @@ def drops(code, at, line, previous):
         yield start, text
 
 
+def is_in_class(code, at):
+    """Whether the innermost brace that is open there is a class's."""
+    depth = 0
+    for i in range(at - 1, -1, -1):
+        depth += {"}": 1, "{": -1}.get(code[i], 0)
+        if depth < 0:
+            return re.search(r"\b(class|struct|union)\b[^;{}]*$", code[:i]) is not None
+    return False
+
+
+def is_first_value(code, at, line):
+    """Whether the line gives a member its first value."""
+    return MEMBER.match(line) is not None and "static" not in line and is_in_class(code, at)
+
+
 def sites_of(text):
     """Every place of a source where a mutant can be made."""
     code = code_of(text)
     found, previous = [], ""
     for at, line in lines_of(code):
-        if not NOT_CODE.match(line):
-            found += sites_of_line(text, code, at, line, previous)
+        whole = previous + line if previous.endswith("=") else line
+        if not NOT_CODE.match(line) and not is_first_value(code, at, whole):
+            is_tuned = TUNED.search(whole) is not None
+            found += sites_of_line(text, code, at, line, previous, is_tuned)
         previous = line.rstrip()
     return found
 
 
-def sites_of_line(text, code, at, line, previous):
+def another_number(number, is_tuned):
+    value = int(number.replace("'", ""))
+    return str(value * TUNED_FACTOR if is_tuned and value > OFF_BY_ONE_MAX else value + 1)
+
+
+def sites_of_line(text, code, at, line, previous, is_tuned):
     found = []
     for _, pattern, swaps in SWAPS:
         for match in re.finditer(pattern, line):
@@ -110,7 +137,7 @@ def sites_of_line(text, code, at, line, previous):
             found.append(Site(at + match.start(1), old, swaps[old], f"{old} -> {swaps[old]}"))
     for match in NUMBER.finditer(line):
         old = match.group(1)
-        new = str(int(old.replace("'", "")) + 1)
+        new = another_number(old, is_tuned)
         found.append(Site(at + match.start(1), old, new, f"{old} -> {new}"))
     for begin, end in negations(code, at, line):
         inner = text[begin:end]
