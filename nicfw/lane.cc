@@ -55,6 +55,7 @@ Lane::Lane(NicShared& nic, uint32_t index)
   active_windows_ = std::make_unique<Index[]>(windows);
   const PoolReserve operations{.holders = kFlows * idle, .replies = window};
   op_share_ = PoolShare(operations);
+  static_assert(18 * kWindowFramesMax < 1u << 14, "SendFlow::operations counts them");
   ops_.make(16 * window + operations.items());
   const uint32_t askers = std::min(ranks, kIdleBufferHoldersMax);
   const PoolReserve responses{.holders = askers, .own = kAsksPerFrameMax};

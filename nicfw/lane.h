@@ -232,7 +232,12 @@ class Lane {
   // lane_long.cc: puts of frames of their own
   bool accept_long(Peer& peer, Flow flow, const Work& work) noexcept;
   bool accept_copied_long(Peer& peer, Flow flow, Operation& op, Index index) noexcept;
-  bool whole_fits(Peer& peer, Flow flow, const Work& work) noexcept;
+  /// What a copied put needs at once: slots for all its frames, and buffers for those of its data.
+  struct CopiedFrames {
+    uint32_t buffers, slots;
+  };
+  CopiedFrames copied_frames_of(const Peer& peer, const Work& work) const noexcept;
+  bool whole_fits(Peer& peer, Flow flow, CopiedFrames frames) noexcept;
   static bool message_fits(uint32_t frame_bytes_max, const Work& work, uint64_t put_bytes) noexcept;
   void pump_ops(Peer& peer, Flow flow) noexcept;
   static bool is_one_frame(const Peer& peer, const Work& work) noexcept;
@@ -296,9 +301,12 @@ class Lane {
   static bool makes_way(const Peer& peer, Flow flow) noexcept;
   static void lead(Peer& peer, Flow flow, uint32_t bytes) noexcept;
   void lead_with_record(Peer& peer, Flow flow, uint32_t bytes, bool is_small) noexcept;
-  static void lead_copied(SendFlow& send) noexcept;
+  static void lead_copied(SendFlow& send, uint32_t frames) noexcept;
   static void deny(SendFlow& send) noexcept;
-  static void refuse_copied(SendFlow& send) noexcept;
+  static uint32_t size_class(uint32_t frames) noexcept;
+  static bool is_copied_turn(const SendFlow& send, uint32_t size) noexcept;
+  static void refuse_copied(SendFlow& send, uint32_t frames) noexcept;
+  static void accept_copied(SendFlow& send, uint32_t frames) noexcept;
   static void follow(SendFlow& send, Built built) noexcept;
 
   // lane_operation.cc: from Work to Done

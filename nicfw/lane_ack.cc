@@ -57,7 +57,7 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
   SendWindow& window = windows_[send.window];
   uint64_t newest_ns = 0;
-  uint64_t rtt_ns = 0;
+  uint64_t rtt_ns = 0, sure_rtt_ns = 0;
   uint64_t wait_ns = 0;
   bool was_late = false;
   uint32_t acked = 0;
@@ -70,7 +70,8 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
     // A frame restamped in this very poll says nothing about the round trip.
     if (slot.sends == 1 && took_ns != 0 && slot.sent_ns >= absent_until_ns_) {
       // Of several, the newest: the others waited for a lost acknowledgement.
-      rtt_ns = rtt_ns == 0 ? took_ns : std::min(rtt_ns, took_ns);
+      uint64_t& least_ns = slot.is_restamped ? rtt_ns : sure_rtt_ns;
+      least_ns = least_ns == 0 ? took_ns : std::min(least_ns, took_ns);
     }
     if (slot.sends == 1) {
       wait_ns = std::max(wait_ns, waited_ns(slot.sent_ns));
@@ -80,7 +81,8 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
     // The acknowledgement of a repeated frame may be the first copy's.
     const bool certain = slot.sends == 1 || took_ns >= peer.rtt.least_ns();
     if (!certain) retract_loss(peer, slot);
-    if (certain && slot.sent_ns > newest_ns) newest_ns = slot.sent_ns;
+    const uint64_t sent_ns = slot.sent_ns > now_ns_ ? previous_ns_ : slot.sent_ns;
+    if (certain && sent_ns > newest_ns) newest_ns = sent_ns;
     if (has_doubts) [[unlikely]]
       dispel_doubts(peer, slot);
     unmark_lost(send, sequence);
@@ -100,12 +102,14 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
     }
   }
   if (acked == 0) return;
+  const bool is_sure = sure_rtt_ns != 0;
+  if (is_sure) rtt_ns = sure_rtt_ns;
   if (peer.asked_flows >> static_cast<uint32_t>(flow) & 1) {
     // It may answer the question: then an acknowledgement was lost, and the peer is not late.
     was_late |= !peer.rtt.is_answer(static_cast<uint32_t>(now_ns_) - peer.asked_at_ns);
     rtt_ns = 0;
   }
-  if (rtt_ns != 0) peer.rtt.sample(rtt_ns);
+  if (rtt_ns != 0) peer.rtt.sample(rtt_ns, is_sure);
   // An acknowledgement that came after a timeout may have waited for the repetition.
   const bool is_certain = send.timeouts == 0 && !was_late;
   peer.rtt.waited(is_certain ? wait_ns : 0);

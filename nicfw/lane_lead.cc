@@ -8,9 +8,10 @@
 //  - post_lead is what post() has built since a waiting operation was denied a frame. When it is
 //    kPostLeadMax post() waits, until the operation has made up for it. A short frame counts for
 //    its part of a long one.
-//  - record_lead are the frames that records have begun since a copied put was refused. When they
-//    are kRecordLeadMax records wait, as long as the put is offered again (copied_waits) and lacks
-//    nothing that others than its flow hold.
+//  - record_lead are the frames that records have begun, or smaller copied puts taken, since a
+//  copied
+//    put was refused. When they are kRecordLeadMax those wait, as long as the put is offered again
+//    (copied_waits) and lacks nothing that others than its flow hold.
 //  - small_waits: a record was refused. Copied puts wait for it, and long ones leave a frame.
 // The first small record after a poll waits for neither.
 #include "nicfw/lane.h"
@@ -24,13 +25,27 @@ bool Lane::is_long_due(const Peer& peer, Flow flow) noexcept {
   return send.post_lead >= kPostLeadMax && send.is_denied && peer.has_waiting(flow);
 }
 
-/// Was a copied put refused in the last polls? One that is not offered again may be gone.
+/// Was a copied put refused in the last polls? Of threads that share a lane each polls in its turn,
+/// and then offers again. One that is not offered again may be gone.
 bool Lane::was_offered_lately(const SendFlow& send) noexcept {
-  constexpr uint32_t kLatelyPolls = 4;
+  constexpr uint32_t kLatelyPolls = 12;
   return send.copied_waits + kLatelyPolls > kCopiedWaitPolls;
 }
 
-/// Must records wait for a copied put?
+/// Copied puts of so many frames are as large as others of their class: half an octave.
+uint32_t Lane::size_class(uint32_t frames) noexcept {
+  constexpr uint32_t kGreatest = 15;
+  const auto octave = static_cast<uint32_t>(std::bit_width(frames)) - 1;
+  const uint32_t half = octave == 0 ? 0 : frames >> (octave - 1) & 1;
+  return std::min(2 * octave + half, kGreatest);
+}
+
+/// Has a copied put of this class its turn, or no other?
+bool Lane::is_copied_turn(const SendFlow& send, uint32_t size) noexcept {
+  return (size == send.copied_size) != send.copied_yields;
+}
+
+/// Must records, and copied puts that have not their turn, wait for one that has?
 bool Lane::is_copied_due(const SendFlow& send) noexcept {
   return was_offered_lately(send) && send.record_lead >= kRecordLeadMax;
 }
@@ -69,10 +84,38 @@ void Lane::deny(SendFlow& send) noexcept {
   send.is_denied = true;
 }
 
-/// post() has refused a copied put: from now on frames for records count, for a few polls.
-void Lane::refuse_copied(SendFlow& send) noexcept {
-  if (send.copied_waits == 0) send.record_lead = 0;
+/// post() has refused a copied put of so many frames. If no other has its turn it has: from now on
+/// the frames of records and of other copied puts count, for a few polls.
+void Lane::refuse_copied(SendFlow& send, uint32_t frames) noexcept {
+  const uint32_t size = size_class(frames);
+  if (send.copied_waits == 0) {
+    send.record_lead = 0;
+    send.copied_yields = false;
+  } else if (!is_copied_turn(send, size)) {
+    send.is_crowded = true;
+    return;
+  } else if (size == send.copied_size) {
+    send.copied_waits = kCopiedWaitPolls;
+    return;
+  }
+  send.copied_size = size & 15;
+  send.copied_yields = send.is_crowded = false;
   send.copied_waits = kCopiedWaitPolls;
+}
+
+/// A copied put of so many frames is taken. If it had its turn, the next one is for those of other
+/// sizes that were refused meanwhile.
+void Lane::accept_copied(SendFlow& send, uint32_t frames) noexcept {
+  if (send.copied_waits == 0) return;
+  if (!is_copied_turn(send, size_class(frames))) {
+    lead_copied(send, frames);
+    return;
+  }
+  const bool is_others_turn = send.is_crowded && !send.copied_yields;
+  send.copied_yields = is_others_turn;
+  send.copied_waits = is_others_turn ? kCopiedWaitPolls : 0;
+  send.record_lead = 0;
+  send.is_crowded = false;
 }
 
 /// Counts `bytes` that post() has built while operations wait for frames.
@@ -88,10 +131,10 @@ void Lane::lead(Peer& peer, Flow flow, uint32_t bytes) noexcept {
   send.post_lead = static_cast<uint16_t>(std::min(lead, kLeadPartsMax)) & kLeadPartsMax;
 }
 
-/// Counts a frame that a record began.
-void Lane::lead_copied(SendFlow& send) noexcept {
-  if (send.copied_waits == 0 || send.record_lead == kRecordLeadMax) return;
-  ++send.record_lead;
+/// Counts frames that go before a copied put that waits.
+void Lane::lead_copied(SendFlow& send, uint32_t frames) noexcept {
+  if (send.copied_waits == 0) return;
+  send.record_lead = std::min(send.record_lead + frames, kRecordLeadMax) & kRecordLeadMax;
 }
 
 /// Counts a frame of `bytes` that a record has begun, but the first small one after a poll.
@@ -101,7 +144,7 @@ void Lane::lead_with_record(Peer& peer, Flow flow, uint32_t bytes, bool is_small
     return;
   }
   lead(peer, flow, bytes);
-  lead_copied(peer.send[static_cast<size_t>(flow)]);
+  lead_copied(peer.send[static_cast<size_t>(flow)], 1);
 }
 
 /// Counts a frame of a waiting operation, or that the windows denied it one. That it was denied

@@ -26,11 +26,12 @@ bool Lane::accept_long(Peer& peer, Flow flow, const Work& work) noexcept {
 /// Everything must be copied now, or nothing be accepted.
 bool Lane::accept_copied_long(Peer& peer, Flow flow, Operation& op, Index index) noexcept {
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
+  const CopiedFrames frames = copied_frames_of(peer, op.work);
   if (op.work.op == Op::kPut || credit_allows(peer, flow)) {
-    copying_ = whole_fits(peer, flow, op.work);
-    if (copying_) send.copied_waits = 0;
+    copying_ = whole_fits(peer, flow, frames);
+    if (copying_) accept_copied(send, frames.slots);
   } else {
-    refuse_copied(send);
+    refuse_copied(send, frames.slots);
   }
   const bool whole = copying_ && build_whole(peer, flow, op, index);
   copying_ = false;
@@ -45,11 +46,7 @@ bool Lane::accept_copied_long(Peer& peer, Flow flow, Operation& op, Index index)
   return true;
 }
 
-/// Are there slots and buffers for all frames of a copied put at once? One of replies is built
-/// whatever the congestion window says, like a record (start_record_frame()). A peer that was heard
-/// lately may have some that nobody else may (pool_share.h). If it was not, it is asked, so that a
-/// peer that is there can have them a round trip later.
-bool Lane::whole_fits(Peer& peer, Flow flow, const Work& work) noexcept {
+Lane::CopiedFrames Lane::copied_frames_of(const Peer& peer, const Work& work) const noexcept {
   const uint64_t fragment = put_fragment_bytes(peer.frame_bytes_max);
   check(copied_put_frames(work.bytes, static_cast<uint32_t>(fragment)) <=
             copied_frames(nic_.config.window_frames),
@@ -58,16 +55,28 @@ bool Lane::whole_fits(Peer& peer, Flow flow, const Work& work) noexcept {
   const uint64_t last_bytes = work.bytes - (buffers - 1) * fragment;
   const bool is_joined =
       work.op == Op::kPut || message_fits(peer.frame_bytes_max, work, last_bytes);
-  const uint32_t slots = buffers + (is_joined ? 0 : 1);
+  return {.buffers = buffers, .slots = buffers + (is_joined ? 0 : 1)};
+}
+
+/// Are there slots and buffers for all frames of a copied put at once? One of replies is built
+/// whatever the congestion window says, like a record (start_record_frame()). A peer that was heard
+/// lately may have some that nobody else may (pool_share.h). If it was not, it is asked, so that a
+/// peer that is there can have them a round trip later.
+bool Lane::whole_fits(Peer& peer, Flow flow, CopiedFrames frames) noexcept {
+  const uint32_t buffers = frames.buffers, slots = frames.slots;
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
+  if (is_copied_due(send) && !is_copied_turn(send, size_class(slots))) {
+    refuse_copied(send, slots);
+    return false;
+  }
   if (is_long_due(peer, flow) || (send.small_waits != 0 && !is_copied_due(send))) {
-    refuse_copied(send);
+    refuse_copied(send, slots);
     return false;
   }
   const bool is_reply = flow == Flow::kReply;
   if (send.next - send.una + slots > nic_.config.window_frames ||
       (!is_reply && !congestion_allows(peer, send, 0))) {
-    refuse_copied(send);
+    refuse_copied(send, slots);
     return false;
   }
   const auto fits = [&](auto allows) noexcept {
@@ -80,7 +89,7 @@ bool Lane::whole_fits(Peer& peer, Flow flow, const Work& work) noexcept {
   if (is_there) peer.presence_asks = 0;
   if (is_there && fits(&PoolShare::allows_whole)) return true;
   if (send.buffers != 0) {
-    refuse_copied(send);  // records of its flow may have them
+    refuse_copied(send, slots);  // records of its flow may have them
   } else {
     send.record_lead = 0;  // others have them, so that records need not wait
   }

@@ -15,6 +15,11 @@ void Lane::find_lost(Peer& peer, Flow flow, uint64_t newest_sent_ns) noexcept {
   const uint64_t tolerance_ns = std::max(peer.rtt.overtaken_ns() / 4, rto_limits_.min_ns / 4);
   const uint64_t overtaken_ns = peer.rtt.overtaken_ns() + tolerance_ns;
   send.reorder_at_ns = 0;
+  if (now_ns_ == absent_until_ns_) {  // other acknowledgements may wait beside this one
+    send.reorder_at_ns = now_ns_ + tolerance_ns;
+    set_timer(send.reorder_at_ns);
+    return;
+  }
   uint32_t behind = send.sacked;
   uint32_t found = 0;
   for (uint32_t s = send.una; s != send.unsent; ++s) {
@@ -129,6 +134,7 @@ void Lane::restamp_posted() noexcept {
         continue;  // built before, and overtaken
       }
       slots_[index].sent_ns = now_ns_ + 1;
+      slots_[index].is_restamped = true;
       if (s - 1 == send.una && send.rto_at_ns != 0) {
         send.rto_at_ns = now_ns_ + timeout_ns(peer, send);
         set_timer(send.rto_at_ns);

@@ -25,11 +25,15 @@ struct SendFlow {
   uint16_t record_lead : 4 = 0;   ///< frames for records while a copied put waits; saturating
   uint16_t buffers : 12 = 0;      ///< large buffers that its frames hold
   uint16_t copied_waits : 4 = 0;  ///< polls for which long puts make way for a refused copied put
-  uint16_t slots = 0;             ///< of the lane's pools, like `buffers`
-  uint16_t operations = 0;
-  uint8_t timeouts : 3 = 0;  ///< in a row, saturating
-  uint8_t backoff : 5 = 0;   ///< since an acknowledgement told how long the peer takes, saturating
-  bool open : 1 = false;     ///< frame next - 1 still collects records
+ uint16_t slots : 12 = 0;         ///< of the lane's pools, like `buffers`
+  uint16_t copied_size : 4 = 0;   ///< size_class() of the copied puts whose turn it is
+  uint16_t operations : 14 = 0;
+  uint16_t copied_yields : 1 =
+      0;                        ///< it is the turn of copied puts of other sizes than copied_size
+  uint16_t is_crowded : 1 = 0;  ///< such were refused while it was that size's
+  uint8_t timeouts : 3 = 0;     ///< in a row, saturating
+  uint8_t backoff : 5 = 0;  ///< since an acknowledgement told how long the peer takes, saturating
+  bool open : 1 = false;    ///< frame next - 1 still collects records
   bool is_answered : 1 = false;  ///< after a timeout: at reorder_at_ns what is left counts as lost
   uint8_t short_lead : 5 = 0;    ///< of `ops` (turns.h)
   uint16_t small_waits : 3 = 0;  ///< polls for which long puts leave a frame to a refused record

@@ -18,12 +18,13 @@ class RttEstimate {
  public:
   static constexpr uint64_t kFirstRtoNs = 1'000'000;  ///< before any sample
 
-  void sample(uint64_t rtt_ns) noexcept {
+  /// `is_sure`: the frame was not sent earlier than it bears.
+  void sample(uint64_t rtt_ns, bool is_sure = true) noexcept {
     auto rtt = static_cast<uint32_t>(std::min<uint64_t>(rtt_ns, kLimitNs));
     if (smoothed_ns_ == 0) {
       smoothed_ns_ = std::max(rtt, 1u);
       variation_ns_ = rtt / 2;
-      least_ns_ = smoothed_ns_;
+      if (is_sure) least_ns_ = smoothed_ns_;
       return;
     }
     // Where acknowledgements are lost a sample can be any number of timeouts too long: none counts
@@ -33,7 +34,7 @@ class RttEstimate {
     const uint32_t error = rtt > smoothed_ns_ ? rtt - smoothed_ns_ : smoothed_ns_ - rtt;
     variation_ns_ = variation_ns_ - variation_ns_ / 4 + error / 4;
     smoothed_ns_ = std::max(smoothed_ns_ - smoothed_ns_ / 8 + rtt / 8, 1u);
-    least_ns_ = std::max(std::min(least_ns_, rtt), 1u);
+    if (is_sure) least_ns_ = std::max(least_ns_ != 0 ? std::min(least_ns_, rtt) : rtt, 1u);
   }
 
   /// The peer took `wait_ns` to acknowledge a frame: its host computed meanwhile, or polls rarely.
@@ -46,16 +47,17 @@ class RttEstimate {
   /// Does an acknowledgement that came so long after a repetition answer the repetition? If not,
   /// the frame had not been lost: the peer was late.
   bool is_answer(uint64_t took_ns) const noexcept {
-    return known() && took_ns >= least_ns_ && took_ns <= 2 * uint64_t{smoothed_ns_};
+    return known() && took_ns >= least_ns() && took_ns <= 2 * uint64_t{smoothed_ns_};
   }
 
   bool known() const noexcept { return smoothed_ns_ != 0; }
   uint64_t smoothed_ns() const noexcept { return smoothed_ns_; }
-  uint64_t least_ns() const noexcept { return least_ns_; }
+  /// While no sample was sure, half of what is usual.
+  uint64_t least_ns() const noexcept { return least_ns_ != 0 ? least_ns_ : smoothed_ns_ / 2; }
 
   /// When a frame that others have overtaken is late.
   uint64_t overtaken_ns() const noexcept {
-    return std::min<uint64_t>(smoothed_ns_, 8 * uint64_t{least_ns_} + kStepNs);
+    return std::min<uint64_t>(smoothed_ns_, 8 * least_ns() + kStepNs);
   }
 
   /// Without back-off. However long the peer once computed, a frame that is lost afterwards waits

@@ -360,6 +360,10 @@ std::vector<Crowd> crowds() {
   gets_by_their_target.from = 1;
   gets_by_their_target.to = 0;
   gets_by_their_target.op = Op::kGet;
+  Stream of_few_frames = many_copied, of_a_dozen = many_copied;
+  of_few_frames.bytes = 4'096;
+  of_few_frames.depth = 64;
+  of_a_dozen.bytes = 16'000;
   Stream of_another = puts, of_a_third = puts;
   of_another.from = 2;
   of_a_third.from = 3;
@@ -370,6 +374,9 @@ std::vector<Crowd> crowds() {
           {"GetsBesideCopiedReplies", {copied_replies, gets_by_their_target}, 1'000'000, 0},
           {"CopiedBeforeAll", {many_copied, records, puts, of_another, of_a_third}, 200'000, 0},
           {"RecordsBeforeAll", {records, many_copied, puts, of_another, of_a_third}, 200'000, 0},
+          {"CopiedOfTwoSizes", {of_few_frames, many_copied}, 5'000'000, 0.7},
+          {"CopiedOfThreeSizes", {of_few_frames, many_copied, of_a_dozen}, 2'000'000, 0},
+          {"SizesBesideRecords", {records, of_few_frames, of_a_dozen, many_copied}, 300'000, 0},
           {"CopiedOfSeveralFrames", {copied, flood}, 3'000'000, 0.5},
           {"LongBesideSmall", {puts, other_puts, small}, 500'000, 0.8},
           {"PutsOfAFrameBesideLong", {puts, frame_puts}, 3'000'000, 0.8},
