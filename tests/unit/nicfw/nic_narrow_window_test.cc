@@ -2,7 +2,6 @@
 // them take turns. The path is long, and delay steers the window.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <deque>
 #include <vector>
 
@@ -46,9 +45,7 @@ class NarrowWindow : public testing::Test {
   bool put(uint64_t bytes) {
     return group_.post(0, put_work(1, source_.data(), bytes, target_.data(), region_.remote_key));
   }
-  bool send() {
-    return group_.post(0, send_work(1, MessageClass::kRequest, &kWord, sizeof kWord));
-  }
+  bool send() { return group_.post(0, send_work(1, MessageClass::kRequest, &kWord, sizeof kWord)); }
   /// Puts of eight bytes, one after the other, each of which is acknowledged.
   void exchange(int puts) {
     for (int i = 0; i < puts; ++i) {
@@ -112,20 +109,78 @@ class NarrowWindow : public testing::Test {
   const Region region_ = group_.pin(1, target_.data(), target_.size());
 };
 
-TEST_F(NarrowWindow, Explore) {
-  exchange(60);
-  for (int i = 0; i < 6; ++i) {
+/// Each loss halves the window, which is below one frame after a few.
+class WindowBelowOneFrame : public NarrowWindow {
+ protected:
+  void SetUp() override {
+    NarrowWindow::SetUp();
+    exchange(60);
+    for (int i = 0; i < 4; ++i) {
+      lose(1);
+      exchange(1);
+    }
     departures_.clear();
-    lose(1);
-    exchange(1);
-    for (auto& d : departures_) printf("%d: %lu flow %d\n", i, d.at_us, (int)d.flow);
-    printf("timeouts %lu asks %lu\n", group_.stat(0, "timeouts"), group_.stat(0, "late_asks"));
+  }
+  /// The microseconds between two departures.
+  uint64_t gap_us(size_t before, size_t after) const {
+    return departures_[after].at_us - departures_[before].at_us;
+  }
+};
+
+TEST_F(WindowBelowOneFrame, LetsTheFlowsSendInTurn) {
+  ASSERT_TRUE(put(kPutBytes));
+  constexpr size_t kFrames = 8;
+  for (int i = 0; i < 100'000 && departures_.size() < kFrames; ++i) {
+    while (send()) {
+    }
+    step(1);
+  }
+  ASSERT_GE(departures_.size(), kFrames);
+  for (size_t i = 0; i + 1 < kFrames; ++i)
+    EXPECT_NE(departures_[i].flow, departures_[i + 1].flow) << i;
+}
+
+/// While the frame waits for its time, its peer is asked for it again, and says once more that it
+/// has not come.
+TEST_F(WindowBelowOneFrame, IsHalvedOnceByALostFrameThatWaitsForItsTurn) {
+  const uint64_t timeouts = group_.stat(0, "timeouts"), asks = group_.stat(0, "late_asks");
+  lose(1);
+  ASSERT_TRUE(send());
+  ASSERT_TRUE(put(kPutBytes));
+  wait_for(3);
+  ASSERT_EQ(departures_[1].flow, Flow::kOneSided);
+  ASSERT_EQ(departures_[2].flow, Flow::kRequest) << "the repetition";
+  EXPECT_GE(group_.stat(0, "late_asks"), asks + 2);
+  EXPECT_EQ(group_.stat(0, "timeouts"), timeouts + 1);
+  wait_for(4);
+  EXPECT_LE(gap_us(2, 3), gap_us(1, 2)) << "the window was halved before the second frame left";
+}
+
+/// A long delay shrinks the window to one frame; after a few round trips more it would be taken for
+/// the path's own.
+class WindowOfOneFrame : public NarrowWindow {
+ protected:
+  void SetUp() override {
+    NarrowWindow::SetUp();
+    delay_us_ = 100;
+    exchange(8);
+    departures_.clear();
+    ASSERT_TRUE(put(kPutBytes));
+    step(4 * delay_us_);
+    ASSERT_LE(departures_.size(), 4u) << "one in each round trip";
+  }
+};
+
+TEST_F(WindowOfOneFrame, GivesItToARecordBesideALongPut) {
+  constexpr int kRecords = 4;
+  for (int i = 0; i < kRecords; ++i) {
+    uint64_t waited_us = 0;
+    for (; !put(8) && waited_us < 100 * delay_us_; ++waited_us) step(1);
+    EXPECT_LE(waited_us, 2 * delay_us_) << i;
   }
   departures_.clear();
-  ASSERT_TRUE(put(kPutBytes));
-  while (send());
-  for (int i = 0; i < 4000; ++i) { step(1); while (send()); }
-  for (auto& d : departures_) printf("%lu flow %d\n", d.at_us, (int)d.flow);
+  step(10 * delay_us_);
+  EXPECT_GE(departures_.size(), 5u) << "the long put goes on";
 }
 
 }  // namespace
