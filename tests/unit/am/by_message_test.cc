@@ -147,6 +147,22 @@ TEST_F(ByMessage, TheHeadOfALongReplyIsFencedBehindItsPieces) {
   EXPECT_TRUE(driver.sent.empty()) << "nothing answers a reply";
 }
 
+TEST_F(ByMessage, TheLastPieceOfALongReplyTravelsWithItsHeadEvenIfItIsAWholePiece) {
+  constexpr size_t kPiece = 992;
+  const int32_t number = 77;
+  for (const size_t pieces : {1, 2, 5}) {
+    pinwire_token token{kPeer, 0, true, false};
+    std::memset(target, 0, sizeof target);
+    this_thread.in_handler = true;
+    long_by_message(&token, kPeer, {kOnLong, 1, &number}, source, pieces * kPiece, target);
+    this_thread.in_handler = false;
+    EXPECT_EQ(driver.sent.size(), pieces);
+    arrive();
+    EXPECT_EQ(long_bytes, pieces * kPiece);
+    EXPECT_EQ(std::memcmp(target, source, pieces * kPiece), 0);
+  }
+}
+
 TEST_F(ByMessage, WhereRepliesAreCountedALongReplyIsOneMessage) {
   engine.drivers[0].caps.put_bytes_max = 1 << 20;
   EXPECT_EQ(am_limits(true).long_reply_bytes_max, 1u << 20);

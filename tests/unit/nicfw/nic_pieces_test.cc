@@ -48,6 +48,36 @@ TEST(NicPieces, AReceiverWithFewerBuffersThanPiecesGetsAllOfThemInTheEnd) {
   EXPECT_EQ(group.run(1'000, 1, 1'000'000).size(), 1u);
 }
 
+/// All frames under way are lost. The oldest one goes in pieces, and is repeated at once: the
+/// acknowledgement that others would wait for can come for no other frame.
+TEST(NicPieces, TheOldestFrameIsRepeatedHoweverManyBehindItWereLost) {
+  NicGroup group({.frame_bytes_max = kPortBytes, .config = {.coalesce = false}});
+  group.port(1).set_path_bytes(kPathBytes);
+  const uint64_t word = 7;
+  const Work small = send_work(1, kRequest, &word, sizeof word);
+  const auto payload = byte_pattern(8'000);
+  Work large = small;
+  large.local = const_cast<uint8_t*>(payload.data());
+  large.bytes = payload.size();
+  large.flags |= kWorkCopied;
+  ASSERT_TRUE(group.post(0, large));
+  for (int i = 0; i < 1'000 && group.stat(0, "path_holes") == 0; ++i) group.run(100, 1, 1'000);
+  ASSERT_EQ(group.stat(0, "path_holes"), 1u) << "no more probes";
+  constexpr size_t kSmall = 8;
+  for (size_t window = 0; window < 1 + kSmall;) {  // congestion control allows more each time
+    window = 0;
+    while (group.post(0, small)) ++window;
+    ASSERT_LE(window, 2 * kSmall);
+    group.run(4, 1, 1'000);
+  }
+  ASSERT_TRUE(group.post(0, large));
+  for (size_t i = 0; i < kSmall; ++i) ASSERT_TRUE(group.post(0, small)) << i;
+  group.poll(0);
+  group.port(1).lose_waiting();
+  EXPECT_EQ(group.run(2'000, 1, 1'000).size(), 1 + kSmall);
+  EXPECT_EQ(group.stat(0, "timeouts"), 1u) << "one for all that was lost";
+}
+
 /// A message of 24 bytes in two pieces, of which the first carries 8 bytes of it.
 class ForgedPieces {
  public:

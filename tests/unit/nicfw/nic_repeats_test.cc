@@ -195,6 +195,30 @@ TEST(NicRepeats, RoomDoesNotRepeatWhatWasSentJustNow) {
   EXPECT_EQ(group.stat(1, "rx_drop_duplicate"), 0u);
 }
 
+/// Rank 1 runs a handler that holds all buffers. Rank 0 asks for the frame that is late, and the
+/// answer says that rank 1 has no room for it.
+TEST(NicRepeats, WhatIsRefusedIsNotRepeatedBeforeThereIsRoom) {
+  NicGroup group({.rx_buffers = 32, .config = {.coalesce = false}});
+  const uint64_t word = 1;
+  std::vector<Recv> held;
+  for (int i = 0; i < 100 && group.stat(1, "rx_drop_refused") == 0; ++i) {
+    ASSERT_TRUE(group.post(0, send_work(1, MessageClass::kReply, &word, sizeof word)));
+    Recv out[4];
+    const uint32_t count = group.nic(1).recv(0, RecvFilter::kAll, out);
+    held.insert(held.end(), out, out + count);
+    group.clock().advance(1'000);
+    group.poll(0);
+  }
+  ASSERT_EQ(group.stat(1, "rx_drop_refused"), 1u);
+  group.run(10'000, 1, 10'000);
+  EXPECT_GT(group.stat(0, "late_asks"), 1u);
+  EXPECT_EQ(group.stat(0, "retransmits"), 0u);
+  EXPECT_EQ(group.stat(1, "rx_drop_refused"), 1u);
+  group.nic(1).give_back(0, held);
+  EXPECT_EQ(group.run(4, 1, 1'000).size(), 1u) << "rank 1 tells at once that it has room";
+  EXPECT_EQ(group.stat(0, "retransmits"), 1u);
+}
+
 /// The port of rank 1 is full, takes this many frames in one poll, and is free from then on.
 class NicFullPort : public testing::TestWithParam<uint32_t> {};
 

@@ -222,6 +222,25 @@ TEST_F(SlowPortTurns, ALongPutGoesOnBetweenCopiedOnes) {
   EXPECT_TRUE(has_come(kElsewhere, kBytes));
 }
 
+/// The port has no room for a long message to rank 1. Short ones to rank 1 wait for the port and
+/// not for the long one: congestion control allows all of them.
+TEST_F(PortTurns, MessagesDoNotWaitForALongOneThatWaitsForThePort) {
+  open_window();
+  ASSERT_TRUE(group_.post(0, put(kLongBytes, 2)));
+  const uint64_t word = 1;
+  Work long_message = put(kLongBytes);
+  long_message.op = Op::kPutSend;
+  long_message.head = &word;
+  long_message.head_bytes = sizeof word;
+  ASSERT_TRUE(group_.post(0, long_message));
+  ASSERT_EQ(waiting(1), 0u) << "the put to rank 2 has filled the port";
+  Work message = send_work(1, MessageClass::kRequest, &word, sizeof word);
+  message.local = source_.data();
+  message.bytes = 1'400;
+  constexpr uint32_t kMessages = 16;
+  for (uint32_t i = 0; i < kMessages; ++i) EXPECT_TRUE(group_.post(0, message)) << i;
+}
+
 /// post() has no clock: what it sent after a pause gets its timeout from the next poll on, whatever
 /// it has overtaken.
 TEST_F(SlowPortTurns, WhatHasOvertakenGetsItsTimeoutFromTheNextPollOn) {
