@@ -217,7 +217,11 @@ void Lane::take_answer(Peer& peer, uint32_t newest, uint8_t refusing) noexcept {
     if (!(peer.asked_flows >> f & 1)) continue;
     if (refusing & refusal_flag(static_cast<Flow>(f))) continue;
     if (is_prompt) peer.send[f].backoff = 0;
-    repeat_late(peer, peer.send[f]);
+    SendFlow& send = peer.send[f];
+    Index index;
+    const SendSlot& oldest = slot_at(send, send.una, index);
+    if (now_ns_ - oldest.sent_ns < took_ns) continue;  // repeated since: the answer is not about it
+    repeat_late(peer, send);
   }
   peer.asked_flows = 0;
   attend(peer);

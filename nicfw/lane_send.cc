@@ -109,7 +109,9 @@ bool Lane::serve(Peer& peer) noexcept {
   if (was_denied && !has_sent && first_denied_ == kNobody) first_denied_ = rank_of(peer);
   holds_frames_ |= peer.refused != 0 || peer.congestion.is_below_one();
   if (peer.refused != 0) tell_of_room(peer);
-  const bool due = peer.ack_now || peer.owes_answer || peer.unacked_frames >= kAckFrames ||
+  // Another frame that left in this poll acknowledged for it, but did not ask.
+  const bool due = peer.ack_now || peer.asks_credit || peer.owes_answer ||
+                   peer.unacked_frames >= kAckFrames ||
                    (peer.unacked_frames != 0 && peer.ack_since_poll != poll_);
   if (due) stage_ack(peer);
   return more || !peer.responses.empty() || peer.unacked_frames != 0 || peer.refused != 0 ||

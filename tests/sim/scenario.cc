@@ -230,6 +230,9 @@ void debtors(Scenario& s, Random& random) {
   s.operations = std::max(s.operations, s.absences * s.burst);
   s.rest_ns_max = pick(random, {100'000ul, 5'000'000ul});
   s.long_payloads = 0.8;
+  // A rank that is back for a few polls, over a link that takes few frames, may answer some
+  // questions only the next time.
+  s.nic.peer_timeout_ns = (s.absences + 1) * s.absence_ns_max;
   // Ranks spin while they wait for one that computes: with shorter pauses a run takes minutes.
   s.poll_ns = 2'000;
 }

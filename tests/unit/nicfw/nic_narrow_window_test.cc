@@ -127,6 +127,20 @@ class WindowBelowOneFrame : public NarrowWindow {
   }
 };
 
+/// The timeout asks while the lost frame waits for its pace; the answer comes after the repetition.
+TEST_F(NarrowWindow, IsHalvedOnceForALossWhoseAnswerComesLate) {
+  exchange(60);
+  delay_us_ = 50;
+  exchange(30);
+  for (int i = 0; i < 8; ++i) {
+    const uint64_t timeouts = group_.stat(0, "timeouts");
+    lose(1);
+    exchange(1);
+    EXPECT_EQ(group_.stat(0, "timeouts"), timeouts + 1) << i;
+    step(300);
+  }
+}
+
 TEST_F(WindowBelowOneFrame, LetsTheFlowsSendInTurn) {
   ASSERT_TRUE(put(kPutBytes));
   constexpr size_t kFrames = 8;

@@ -48,6 +48,27 @@ TEST(NicPieces, AReceiverWithFewerBuffersThanPiecesGetsAllOfThemInTheEnd) {
   EXPECT_EQ(group.run(1'000, 1, 1'000'000).size(), 1u);
 }
 
+/// The probes of the path leave in the poll that asks what has arrived.
+TEST(NicPieces, WhatIsLostBesideProbesIsAskedForOnce) {
+  NicGroup group({.frame_bytes_max = kPortBytes, .config = {.coalesce = false}});
+  const uint64_t word = 7;
+  const Work small = send_work(1, kRequest, &word, sizeof word);
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_TRUE(group.post(0, small));
+    ASSERT_EQ(group.run(4, 1, 1'000).size(), 1u);
+  }
+  const auto payload = byte_pattern(8'000);
+  Work large = small;
+  large.local = const_cast<uint8_t*>(payload.data());
+  large.bytes = payload.size();
+  large.flags |= kWorkCopied;
+  ASSERT_TRUE(group.post(0, large));
+  group.poll(0);
+  group.port(1).lose_waiting();
+  EXPECT_EQ(group.run(5'000, 1, 1'000).size(), 1u);
+  EXPECT_EQ(group.stat(0, "late_asks"), 1u);
+}
+
 /// All frames under way are lost. The oldest one goes in pieces, and is repeated at once: the
 /// acknowledgement that others would wait for can come for no other frame.
 TEST(NicPieces, TheOldestFrameIsRepeatedHoweverManyBehindItWereLost) {

@@ -32,6 +32,18 @@ TEST(Rto, StaysWithinItsLimits) {
   EXPECT_EQ(rtt.least_ns(), 1'000u);
 }
 
+/// A frame that was posted long before the poll that stamps it seems to come back too early.
+TEST(Rto, SamplesThatMayBeTooShortLowerNoBound) {
+  RttEstimate rtt;
+  rtt.sample(8'000, false);
+  EXPECT_EQ(rtt.least_ns(), 4'000u);
+  rtt.sample(100'000);
+  EXPECT_EQ(rtt.least_ns(), 66'000u);  // as much as one sample may add at once
+  rtt.sample(1'000, false);
+  EXPECT_EQ(rtt.least_ns(), 66'000u);
+  EXPECT_FALSE(rtt.is_answer(6'000));
+}
+
 TEST(Rto, BacksOffExponentiallyWithJitter) {
   RttEstimate rtt;
   rtt.sample(100'000);
