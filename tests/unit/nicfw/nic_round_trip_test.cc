@@ -50,6 +50,28 @@ TEST(NicRoundTrip, IsNotMeasuredOnRepeatedFrames) {
   EXPECT_EQ(group.stat(0, "late_asks"), asks) << "asked before a round trip had passed";
 }
 
+/// The client computes after each post, and finds the answer when it polls: how long that took on
+/// its way nobody knows.
+TEST(NicRoundTrip, IsNotMeasuredOnFramesWhoseAnswerWaitedForTheClient) {
+  NicGroup group({});
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(send_one(group));
+    answer_after(group, kRoundTripNs);
+  }
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(send_one(group));
+    group.poll(1);
+    group.poll(1);
+    group.clock().advance(kRoundTripNs / 2);
+    group.poll(0);
+  }
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(send_one(group));
+    answer_after(group, kRoundTripNs);
+  }
+  EXPECT_EQ(group.stat(0, "late_asks"), 0u) << "asked before a round trip had passed";
+}
+
 TEST(NicRoundTrip, IsMeasuredOnFramesThatAFullPortRefusedAtFirst) {
   NicGroup group({});
   for (int i = 0; i < 50; ++i) {
