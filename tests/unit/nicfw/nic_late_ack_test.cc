@@ -145,6 +145,29 @@ TEST_F(NicLateAck, OfARepetitionEndsTheWaitForTheRest) {
   EXPECT_EQ(group_.stat(0, "timeouts"), 1u) << "one for all that was lost";
 }
 
+/// Also in a flow of which frames were overtaken before, and which was never empty since.
+TEST_F(NicLateAck, OfARepetitionEndsTheWaitForTheRestAfterAnOvertakenFrame) {
+  put(2);
+  const auto overtaken = hold_back(0);
+  ASSERT_EQ(overtaken.size(), 2u);
+  deliver({overtaken.back()});
+  for (const Rank rank : {1u, 1u, 0u}) group_.poll(rank);
+  put(1);
+  const auto first = hold_back(0);
+  deliver({overtaken.front()});
+  for (const Rank rank : {1u, 1u, 0u}) group_.poll(rank);
+  ASSERT_EQ(group_.dones(0).size(), 2u);
+  put(5);
+  hold_back(0);
+  deliver(first);
+  wait_for_timeout();
+  group_.poll(1);
+  group_.poll(0);
+  ASSERT_EQ(group_.dones(0).size(), 1u);
+  finish(5);
+  EXPECT_EQ(group_.stat(0, "timeouts"), 1u) << "one for all that was lost";
+}
+
 /// Where the first repetition is lost, too, and the peer is there, a few frames are repeated at
 /// once.
 TEST_F(NicLateAck, ThatIsMissingTwiceRepeatsAFewFrames) {
