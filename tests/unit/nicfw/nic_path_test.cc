@@ -250,6 +250,26 @@ TEST_F(NicPath, AComputingPeerIsNoNarrowPath) {
   expect_wide();
 }
 
+/// However long the peer computed, and even if all probes to it were lost, the path is judged
+/// eleven seconds after it is back.
+TEST_F(NicPath, APeerThatComputedForLongIsProbedSoonAfter) {
+  const auto source = byte_pattern(80'000);
+  std::vector<uint8_t> target(source.size());
+  const Region region = group.pin(1, target.data(), target.size());
+  ASSERT_TRUE(
+      group.post(0, put_work(1, source.data(), source.size(), target.data(), region.remote_key)));
+  for (int i = 0; i < 5'000; ++i) {
+    group.poll(0);
+    group.clock().advance(10 * kMillisecond);
+  }
+  group.port(1).lose_waiting();
+  wait_for_done(kSecond);
+  group.clock().advance(11 * kSecond);
+  group.run(10);
+  put(80'000);
+  expect_wide();
+}
+
 /// Until the path is judged the lane wakes by itself; it holds up nobody's exit.
 TEST_F(NicPath, ALaneThatProbesSleepsWithATimer) {
   narrow();
