@@ -164,6 +164,49 @@ TEST_F(NicPath, APathThatNarrowsLaterIsFoundByWhatItLoses) {
   EXPECT_LE(group.stat(0, "retransmits"), (1u << 20) / 8'000 + 20);
 }
 
+/// The long frames that were lost go in pieces at once, and the short one that was not lost is not
+/// sent again.
+TEST_F(NicPath, WhatAPathHasLostIsRepeatedAsSoonAsItIsNarrow) {
+  put(80'000);
+  narrow();
+  const auto source = byte_pattern(80'000);
+  std::vector<uint8_t> target(source.size());
+  const Region region = group.pin(1, target.data(), target.size());
+  const uint64_t before = group.stat(0, "retransmits");
+  for (const uint64_t bytes : {uint64_t{8'000}, uint64_t{8}, uint64_t{80'000}}) {
+    ASSERT_TRUE(group.post(0, put_work(1, source.data(), bytes, target.data(), region.remote_key)));
+  }
+  size_t done = 0;
+  uint64_t waited_ns = 0;
+  for (; done < 3 && waited_ns < kSecond; waited_ns += 10'000) {
+    group.run(1, 0, 10'000);
+    done += group.dones(0).size();
+  }
+  EXPECT_EQ(done, 3u);
+  EXPECT_EQ(source, target);
+  EXPECT_LT(waited_ns, 5 * kMillisecond);
+  EXPECT_LE(group.stat(0, "retransmits") - before, 25u) << "a few of each long frame";
+}
+
+/// The answers of such a peer come when each pair of probes is judged already.
+TEST_F(NicPath, APathThatNarrowsLaterIsFoundThoughThePeerPollsRarely) {
+  put(80'000);
+  narrow();
+  const auto source = byte_pattern(80'000);
+  std::vector<uint8_t> target(source.size());
+  const Region region = group.pin(1, target.data(), target.size());
+  ASSERT_TRUE(
+      group.post(0, put_work(1, source.data(), source.size(), target.data(), region.remote_key)));
+  uint64_t waited_ns = 0;
+  for (; group.dones(0).empty() && waited_ns < 20 * kSecond; waited_ns += kMillisecond) {
+    group.poll(0);
+    if (waited_ns % (100 * kMillisecond) == 0) group.poll(1);
+    group.clock().advance(kMillisecond);
+  }
+  EXPECT_EQ(source, target);
+  EXPECT_LT(waited_ns, 2 * kSecond);
+}
+
 /// A short frame that others overtake counts as lost, and a path that loses short frames may be
 /// full rather than narrow. But then its first copy arrives.
 TEST_F(NicPath, AShortFrameThatWasOvertakenHidesNoHole) {
@@ -248,6 +291,27 @@ TEST_F(NicPath, AComputingPeerIsNoNarrowPath) {
   EXPECT_LT(wait_for_done(kSecond), 100 * kMillisecond);
   EXPECT_TRUE(heard.sentences.empty());
   expect_wide();
+}
+
+/// The long probe of the first pair was lost, and then the peer computes: nothing answers the other
+/// pairs, and what it answered before says nothing of them.
+TEST_F(NicPath, AnAnswerToOnePairSaysNothingOfTheNext) {
+  group.run(1);
+  narrow();
+  const auto source = byte_pattern(20'000);
+  std::vector<uint8_t> target(source.size());
+  const Region region = group.pin(1, target.data(), target.size());
+  ASSERT_TRUE(
+      group.post(0, put_work(1, source.data(), source.size(), target.data(), region.remote_key)));
+  widen();
+  group.run(4);
+  for (int i = 0; i < 10'000; ++i) {
+    group.poll(0);
+    group.clock().advance(10'000);
+  }
+  EXPECT_GE(group.stat(0, "path_probes"), 4u);
+  EXPECT_EQ(group.stat(0, "path_holes"), 0u);
+  EXPECT_TRUE(heard.sentences.empty());
 }
 
 /// However long the peer computed, and even if all probes to it were lost, the path is judged
