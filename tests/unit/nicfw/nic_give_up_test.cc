@@ -81,6 +81,33 @@ TEST(NicGiveUp, WhatADeadPeerHadLostIsNotTheNextOnes) {
   EXPECT_TRUE(group.nic(0).drained(0));
 }
 
+/// What a dead sender was promised is others' now, and no more than that.
+TEST(NicGiveUp, TheCreditOfADeadSenderIsTakenBackOnce) {
+  NicGroup group({.ranks = 3, .config = {.peer_timeout_ns = 5'000'000, .coalesce = false}});
+  const auto send = [&](Rank from, Rank to) {
+    return group.post(from, send_work(to, MessageClass::kRequest, &kWord, 8));
+  };
+  ASSERT_TRUE(send(1, 0));
+  Recv kept[1];  // so that the sender does not count as one that has stopped
+  ASSERT_EQ(group.nic(0).recv(0, RecvFilter::kAll, kept), 1u);
+  group.run(4, 0, 1'000);
+  ASSERT_TRUE(send(0, 1));
+  for (int polls = 0; polls < 1'000 && group.nic(0).failure() == nullptr; ++polls) {
+    group.poll(0);
+    group.clock().advance(1'000'000);
+  }
+  ASSERT_NE(group.nic(0).failure(), nullptr);
+  group.nic(0).give_back(0, kept);
+  size_t got = 0;
+  for (int round = 0; round < 1'000; ++round) {
+    send(2, 0);
+    group.poll(2);
+    got += group.poll(0).size();
+    group.clock().advance(1'000);
+  }
+  EXPECT_GE(got, 990u);
+}
+
 TEST(NicGiveUp, AnIdleWhileIsNoSilence) {
   constexpr uint64_t kSecond = 1'000'000'000;
   NicGroup group({.config = {.peer_timeout_ns = kSecond}});

@@ -134,6 +134,16 @@ TEST_F(NicLateAck, ThatWasLostIsSentAgainForADuplicate) {
   EXPECT_EQ(group_.stat(0, "late_asks"), 1u);
 }
 
+/// While a frame is missing an acknowledgement is sent for frames that come, and not in each poll.
+TEST_F(NicLateAck, OfWhatCameAheadIsSentOnce) {
+  put(3);
+  const auto held = hold_back(0);
+  deliver({held.back()});
+  const uint64_t acks = group_.stat(1, "acks_sent");
+  for (int polls = 0; polls < 50; ++polls) group_.poll(1);
+  EXPECT_EQ(group_.stat(1, "acks_sent"), acks + 1);
+}
+
 TEST_F(NicLateAck, OfARepetitionEndsTheWaitForTheRest) {
   put(6);
   hold_back(1);
