@@ -22,7 +22,7 @@ constexpr bool belongs(RecordType type, Flow flow) noexcept {
     case RecordType::kRefusal:
       return flow == Flow::kReply;
   }
-  return false;
+  return false;  // parse_record() lets no other type pass
 }
 
 /// The body is the end of the last record's payload, and no put or get data lies in both parts.
