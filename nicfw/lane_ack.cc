@@ -125,7 +125,7 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
   if (was_timed_out) forget_question(peer, flow);
   send.rto_at_ns = 0;
   send.is_answered = false;
-  attend(peer);
+  attend(peer);  // the windows may have room for what waits
   if (send.una == send.next) {
     close_window(peer, flow);
     return;

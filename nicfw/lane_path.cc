@@ -58,7 +58,7 @@ void Lane::begin_probing(Peer& peer) noexcept {
 void Lane::probe(Peer& peer) noexcept {
   peer.small_answered = peer.pair_refused = false;
   peer.probe_at_ns = now_ns_ + peer.rtt.backed_off_ns(rto_limits_, peer.unanswered, random_);
-  set_timer(peer.probe_at_ns);
+  set_timer(peer.probe_at_ns);  // which run_probes() does for the pairs that follow
   stage_probe(peer, nic_.config.path_bytes);
   stage_probe(peer, peer.frame_bytes_max);
 }

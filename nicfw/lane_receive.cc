@@ -22,7 +22,7 @@ constexpr bool belongs(RecordType type, Flow flow) noexcept {
     case RecordType::kRefusal:
       return flow == Flow::kReply;
   }
-  return false;
+  return false;  // parse_record() lets no other type pass
 }
 
 /// The body is the end of the last record's payload, and no put or get data lies in both parts.
@@ -50,6 +50,7 @@ uint32_t Lane::receive_bursts() noexcept {
 }
 
 uint32_t Lane::receive_burst() noexcept {
+  dcheck(release_count_ == 0, "frames wait to be released from before a burst", release_count_);
   RxFrame frames[kBurst];
   const uint32_t count = nic_.port.rx(index_, std::span(frames));
   rx_more_ = count == kBurst;
@@ -59,7 +60,6 @@ uint32_t Lane::receive_burst() noexcept {
     if (i + 1 < count) __builtin_prefetch(frames[i + 1].data + kEncapsulationBytes);
     if (receive_frame(frames[i])) continue;
     releases_[release_count_++] = frames[i];
-    if (release_count_ == kBurst) flush_releases();
   }
   flush_releases();
   if (count != 0) {

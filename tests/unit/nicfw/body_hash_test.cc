@@ -58,6 +58,20 @@ TEST(BodyHash, EveryVariantIsThePolynomialAtEveryLengthAndAlignment) {
   }
 }
 
+/// The tests of every variant see only those that are found, and frames are hashed by the last one.
+TEST(BodyHash, AVariantIsThereForTheVectorsOfThisCpu) {
+  uint32_t found = 0;
+  while (BodyHash::variant(found) != nullptr) ++found;
+  uint32_t wanted = 1;
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  const bool has_clmul = __builtin_cpu_supports("pclmul");
+  const bool has_wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("vpclmulqdq");
+  if (has_clmul) wanted = has_wide ? 3 : 2;
+#endif
+  EXPECT_EQ(found, wanted);
+}
+
 TEST(BodyHash, EveryVariantCopiesWhatItHashesAndNothingElse) {
   const BodyHash hash(kPoint);
   const auto data = random_bytes(1200 + 64);

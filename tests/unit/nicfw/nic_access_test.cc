@@ -117,6 +117,43 @@ TEST(NicFailure, AGetWhoseRegionVanishesIsRefused) {
   EXPECT_EQ(group.nic(1).failure(), nullptr);
 }
 
+/// The region vanishes while a put is under way. An acknowledgement of its first frames comes after
+/// the refusal of the last ones, when another put may have the place of the refused operation.
+TEST(NicFailure, AnAcknowledgementOfARefusedPutFinishesNoOther) {
+  NicGroup group({.config = {.coalesce = false}});
+  const std::vector<uint8_t> source(10'000, 7);
+  std::vector<uint8_t> target(source.size());
+  const auto put = [&](const Region& region, uint64_t cookie) {
+    Work work = put_work(1, source.data(), source.size(), target.data(), region.remote_key);
+    work.cookie = cookie;
+    return group.post(0, work);
+  };
+  const Region gone = group.pin(1, target.data(), target.size());
+  const Region stays = group.pin(1, target.data(), target.size());
+  ASSERT_TRUE(put(gone, 11));
+  ASSERT_GE(group.port(1).waiting(), 6u);
+  group.port(1).take_first();  // it is lost
+  std::vector<std::vector<std::byte>> last;
+  while (group.port(1).waiting() > 3) last.push_back(group.port(1).take_first());
+  group.poll(1);
+  ASSERT_EQ(group.port(0).waiting(), 1u);
+  const auto acknowledgement = group.port(0).take_first();
+  ASSERT_TRUE(group.nic(1).unpin(gone).ok());
+  for (const auto& frame : last) {
+    ASSERT_TRUE(group.port(1).inject(frame.data(), static_cast<uint32_t>(frame.size())));
+  }
+  group.poll(1);
+  group.poll(0);
+  const auto dones = group.dones(0);
+  ASSERT_EQ(dones.size(), 1u);
+  EXPECT_EQ(dones[0].status, WorkStatus::kRemoteAccess);
+  ASSERT_TRUE(put(stays, 12));
+  ASSERT_TRUE(
+      group.port(0).inject(acknowledgement.data(), static_cast<uint32_t>(acknowledgement.size())));
+  group.poll(0);
+  EXPECT_TRUE(group.dones(0).empty());
+}
+
 TEST(NicFailure, ASilentPeerIsUnreachable) {
   NicGroup group({.config = {.peer_timeout_ns = 50'000'000}});
   const uint64_t word = 5;

@@ -62,6 +62,43 @@ TEST(NicCredit, RefusedRequestsComeAsSoonAsThereIsRoom) {
   for (Rank rank = 1; rank <= kSenders; ++rank) EXPECT_EQ(group.stat(rank, "timeouts"), 0u);
 }
 
+/// A request that was refused, and came again, was accepted without a promise.
+TEST(NicCredit, ASenderOfWhichARequestWasRefusedGetsCreditLikeAnyOther) {
+  constexpr uint32_t kSenders = 20;
+  NicGroup group({.ranks = kSenders + 1, .rx_buffers = 32, .config = {.coalesce = false}});
+  const auto post = [&](Rank rank) {
+    return group.post(rank, send_work(0, kRequest, &kWord, sizeof kWord));
+  };
+  for (Rank rank = 1; rank <= kSenders; ++rank) {
+    ASSERT_TRUE(post(rank));
+    group.poll(0, RecvFilter::kRepliesOnly);
+  }
+  ASSERT_GT(group.stat(0, "rx_drop_refused"), 0u);
+  ASSERT_EQ(group.run(1'000, 0, 1'000).size(), kSenders);
+  uint32_t posted[kSenders + 1] = {};
+  for (int round = 0; round < 100; ++round) {
+    for (Rank rank = 1; rank <= kSenders; ++rank) posted[rank] += post(rank) ? 1 : 0;
+    group.run(1, 0, 1'000);
+  }
+  for (Rank rank = 1; rank <= kSenders; ++rank) EXPECT_GE(posted[rank], 10u) << "rank " << rank;
+}
+
+/// The frame that gave it was lost.
+TEST(NicCredit, ASenderThatMissesItAsksForIt) {
+  NicGroup group({.rx_buffers = 16, .network_depth = 2, .config = {.coalesce = false}});
+  fill_with_requests(group);
+  if (HasFatalFailure()) return;
+  for (int polls = 0; polls < 5; ++polls) group.poll(1);
+  group.port(0).lose_waiting();
+  uint64_t waited_ns = 0;
+  for (; !group.post(0, request()) && waited_ns < 1'000'000'000; waited_ns += 10'000) {
+    group.poll(0);
+    group.poll(1);
+    group.clock().advance(10'000);
+  }
+  EXPECT_LT(waited_ns, 20'000'000u);
+}
+
 TEST(NicCredit, WhatWasPromisedIsNotTakenBackWhenOthersBeginToSend) {
   constexpr uint32_t kSenders = 8;
   NicGroup group({.ranks = kSenders + 1,

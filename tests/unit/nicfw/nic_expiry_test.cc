@@ -50,6 +50,21 @@ TEST_F(NicExpiry, ASenderThatHasStoppedGivesItsCreditBack) {
   EXPECT_LT(change(), 0);
 }
 
+TEST_F(NicExpiry, WhatASenderGaveBackIsPromisedAgain) {
+  const int at_first = promised_ - 1;
+  for (int accepted = 2; accepted <= 10; ++accepted) {
+    group_.clock().advance(kExpired);
+    ASSERT_TRUE(put());
+    group_.poll(1);
+    group_.poll(0);
+    ASSERT_TRUE(send());
+    ASSERT_EQ(group_.poll(1).size(), 1u);
+    group_.poll(1);
+    EXPECT_EQ(last_credit(group_.port(0)) - accepted, at_first) << accepted;
+    group_.poll(0);
+  }
+}
+
 /// Rank 1 computed: the request waits in its port behind more frames than it takes at once.
 TEST_F(NicExpiry, ARequestThatWaitsInThePortIsNotOverlooked) {
   for (uint32_t i = 0; i < kBurstFrames; ++i) ASSERT_TRUE(put());

@@ -49,6 +49,65 @@ TEST(NicGiveUp, DeadPeersGiveBackEverythingThatTheyHeld) {
   EXPECT_EQ(posts_to(*group, kRanks - 1, region), possible);
 }
 
+/// A frame of the dead peer still waited to be repeated. Of the peer that uses its window next
+/// nothing was lost.
+TEST(NicGiveUp, WhatADeadPeerHadLostIsNotTheNextOnes) {
+  NicGroup group({.ranks = 3, .config = {.peer_timeout_ns = 5'000'000, .coalesce = false}});
+  const auto send = [&](Rank to) {
+    ASSERT_TRUE(group.post(0, send_work(to, MessageClass::kRequest, &kWord, 8)));
+  };
+  for (const Rank to : {1u, 2u}) {
+    send(to);
+    ASSERT_EQ(group.run(4, to, 1'000).size(), 1u);
+  }
+  send(1);
+  group.port(1).lose_waiting();
+  send(1);
+  group.poll(1);
+  group.poll(1);
+  group.port(0).set_tx_room(0);  // the frame that was lost finds no room
+  for (int polls = 0; polls < 1'000 && group.nic(0).failure() == nullptr; ++polls) {
+    group.poll(0);
+    group.clock().advance(1'000'000);
+  }
+  ASSERT_NE(group.nic(0).failure(), nullptr);
+  ASSERT_GT(group.stat(0, "port_busy"), 0u);
+  group.port(0).set_tx_room(~uint64_t{0});
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 3; ++i) send(2);
+    EXPECT_EQ(group.run(10, 2, 1'000).size(), 3u);
+  }
+  EXPECT_EQ(group.stat(0, "retransmits"), 0u);
+  EXPECT_TRUE(group.nic(0).drained(0));
+}
+
+/// What a dead sender was promised is others' now, and no more than that.
+TEST(NicGiveUp, TheCreditOfADeadSenderIsTakenBackOnce) {
+  NicGroup group({.ranks = 3, .config = {.peer_timeout_ns = 5'000'000, .coalesce = false}});
+  const auto send = [&](Rank from, Rank to) {
+    return group.post(from, send_work(to, MessageClass::kRequest, &kWord, 8));
+  };
+  ASSERT_TRUE(send(1, 0));
+  Recv kept[1];  // so that the sender does not count as one that has stopped
+  ASSERT_EQ(group.nic(0).recv(0, RecvFilter::kAll, kept), 1u);
+  group.run(4, 0, 1'000);
+  ASSERT_TRUE(send(0, 1));
+  for (int polls = 0; polls < 1'000 && group.nic(0).failure() == nullptr; ++polls) {
+    group.poll(0);
+    group.clock().advance(1'000'000);
+  }
+  ASSERT_NE(group.nic(0).failure(), nullptr);
+  group.nic(0).give_back(0, kept);
+  size_t got = 0;
+  for (int round = 0; round < 1'000; ++round) {
+    send(2, 0);
+    group.poll(2);
+    got += group.poll(0).size();
+    group.clock().advance(1'000);
+  }
+  EXPECT_GE(got, 990u);
+}
+
 TEST(NicGiveUp, AnIdleWhileIsNoSilence) {
   constexpr uint64_t kSecond = 1'000'000'000;
   NicGroup group({.config = {.peer_timeout_ns = kSecond}});

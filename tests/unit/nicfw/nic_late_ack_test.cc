@@ -152,9 +152,42 @@ TEST_F(NicLateAck, ThatWasLostIsSentAgainForADuplicate) {
   EXPECT_EQ(group_.stat(0, "late_asks"), 1u);
 }
 
+/// While a frame is missing an acknowledgement is sent for frames that come, and not in each poll.
+TEST_F(NicLateAck, OfWhatCameAheadIsSentOnce) {
+  put(3);
+  const auto held = hold_back(0);
+  deliver({held.back()});
+  const uint64_t acks = group_.stat(1, "acks_sent");
+  for (int polls = 0; polls < 50; ++polls) group_.poll(1);
+  EXPECT_EQ(group_.stat(1, "acks_sent"), acks + 1);
+}
+
 TEST_F(NicLateAck, OfARepetitionEndsTheWaitForTheRest) {
   put(6);
   hold_back(1);
+  wait_for_timeout();
+  group_.poll(1);
+  group_.poll(0);
+  ASSERT_EQ(group_.dones(0).size(), 1u);
+  finish(5);
+  EXPECT_EQ(group_.stat(0, "timeouts"), 1u) << "one for all that was lost";
+}
+
+/// Also in a flow of which frames were overtaken before, and which was never empty since.
+TEST_F(NicLateAck, OfARepetitionEndsTheWaitForTheRestAfterAnOvertakenFrame) {
+  put(2);
+  const auto overtaken = hold_back(0);
+  ASSERT_EQ(overtaken.size(), 2u);
+  deliver({overtaken.back()});
+  for (const Rank rank : {1u, 1u, 0u}) group_.poll(rank);
+  put(1);
+  const auto first = hold_back(0);
+  deliver({overtaken.front()});
+  for (const Rank rank : {1u, 1u, 0u}) group_.poll(rank);
+  ASSERT_EQ(group_.dones(0).size(), 2u);
+  put(5);
+  hold_back(0);
+  deliver(first);
   wait_for_timeout();
   group_.poll(1);
   group_.poll(0);

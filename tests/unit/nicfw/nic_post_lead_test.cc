@@ -8,6 +8,9 @@ namespace {
 
 class NicPostLead : public testing::Test {
  protected:
+  explicit NicPostLead(uint32_t window_frames = 16)
+      : group_({.config = {.window_frames = window_frames, .coalesce = false},
+                .memory_medium = {true, true}}) {}
   bool post(uint64_t bytes, uint8_t flags, uint64_t cookie) {
     Work work = put_work(1, source_.data(), bytes, target_.data(), region_.remote_key);
     work.flags = flags;
@@ -15,14 +18,15 @@ class NicPostLead : public testing::Test {
     return group_.post(0, work);
   }
 
-  /// Threads post copied puts of `bytes` whenever the lane takes one, and the link carries one
-  /// frame from one poll to the next. Returns how many were accepted until the long put is done.
-  int posted_until_done(uint64_t bytes) {
+  /// Threads post copied puts of `bytes` whenever the lane takes one, and the link carries
+  /// `link_frames` frames from one poll to the next. Returns how many were accepted until the long
+  /// put is done.
+  int posted_until_done(uint64_t bytes, uint64_t link_frames = 1) {
     EXPECT_TRUE(post(kLongBytes, 0, kLong));
     int posted = 0;
     for (int round = 0; round < kRoundsMax && !is_long_done(); ++round) {
       while (post(bytes, kWorkCopied, kOther)) ++posted;
-      group_.port(0).set_tx_room(1);
+      group_.port(0).set_tx_room(link_frames);
       group_.poll(0);
       group_.poll(1);
     }
@@ -52,8 +56,7 @@ class NicPostLead : public testing::Test {
   static constexpr uint64_t kLong = 7, kOther = 8;
   static constexpr uint64_t kLongFrames = 64, kCopiedBytes = 6'000;
   static constexpr uint64_t kLongBytes = kLongFrames * 1'400;
-  NicGroup group_{
-      {.config = {.window_frames = 16, .coalesce = false}, .memory_medium = {true, true}}};
+  NicGroup group_;
   std::vector<uint8_t> source_ = byte_pattern(kLongBytes);
   std::vector<uint8_t> target_ = std::vector<uint8_t>(kLongBytes);
   Region region_ = group_.pin(1, target_.data(), target_.size());
@@ -70,6 +73,20 @@ TEST_F(NicPostLead, ALongPutGoesOnBesideRecordsWithoutEnd) {
   const auto frames = static_cast<uint64_t>(posted_until_done(8));
   EXPECT_GE(frames, kLongFrames * 4);
   EXPECT_LE(frames, kLongFrames * 16);
+}
+
+/// In a window of more than 16 frames the first small record after a poll goes before those that
+/// wait, and the others do not.
+struct NicPostLeadInALargeWindow : NicPostLead {
+  NicPostLeadInALargeWindow() : NicPostLead(64) {}
+};
+TEST_F(NicPostLeadInALargeWindow, ALongPutGoesOnBesideRecordsWithoutEnd) {
+  while (post(8, kWorkCopied, kOther)) {
+  }
+  // The window gets back fewer frames at a time than long puts leave to records.
+  const auto frames = static_cast<uint64_t>(posted_until_done(8, 3));
+  EXPECT_GE(frames, kLongFrames * 4);
+  EXPECT_LE(frames, kLongFrames * 24);
 }
 
 /// The answer of a long get and replies that carry data share the flow of replies.

@@ -87,6 +87,28 @@ TEST_P(NicWithFewBuffers, AFloodWithRepliesAndLossNeverWedges) {
   EXPECT_EQ(answers[1], kCount);
 }
 
+/// A client that keeps all that it gets leaves an eighth of the buffers to puts.
+TEST_P(NicWithFewBuffers, MessagesThatAreHeldLeaveSomeToPuts) {
+  const uint64_t source = 9;
+  uint64_t target = 0;
+  const Region region = group.pin(1, &target, sizeof target);
+  for (int round = 0; round < 400; ++round) {
+    for (const MessageClass cls : {kRequest, kReply}) {
+      group.post(0, send_work(1, cls, &source, sizeof source));
+    }
+    Recv kept[64];
+    group.nic(1).recv(0, RecvFilter::kAll, kept);
+    group.poll(0);
+    group.clock().advance(10'000);
+  }
+  group.poll(1);
+  ASSERT_GT(group.stat(1, "rx_drop_refused"), 0u) << "there was room for everything";
+  EXPECT_GE(group.port(1).free_buffers(), std::max(1u, GetParam() / 8));
+  ASSERT_TRUE(group.post(0, put_work(1, &source, sizeof source, &target, region.remote_key)));
+  group.run(10, 0, 10'000);
+  EXPECT_EQ(target, source);
+}
+
 INSTANTIATE_TEST_SUITE_P(Buffers, NicWithFewBuffers, testing::Values(4, 8, 16, 64));
 
 TEST(NicRoom, RefusedGetsAreServedLater) {

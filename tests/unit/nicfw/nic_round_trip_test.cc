@@ -50,6 +50,28 @@ TEST(NicRoundTrip, IsNotMeasuredOnRepeatedFrames) {
   EXPECT_EQ(group.stat(0, "late_asks"), asks) << "asked before a round trip had passed";
 }
 
+/// The client computes after each post, and finds the answer when it polls: how long that took on
+/// its way nobody knows.
+TEST(NicRoundTrip, IsNotMeasuredOnFramesWhoseAnswerWaitedForTheClient) {
+  NicGroup group({});
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(send_one(group));
+    answer_after(group, kRoundTripNs);
+  }
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(send_one(group));
+    group.poll(1);
+    group.poll(1);
+    group.clock().advance(kRoundTripNs / 2);
+    group.poll(0);
+  }
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(send_one(group));
+    answer_after(group, kRoundTripNs);
+  }
+  EXPECT_EQ(group.stat(0, "late_asks"), 0u) << "asked before a round trip had passed";
+}
+
 TEST(NicRoundTrip, IsMeasuredOnFramesThatAFullPortRefusedAtFirst) {
   NicGroup group({});
   for (int i = 0; i < 50; ++i) {
@@ -64,6 +86,26 @@ TEST(NicRoundTrip, IsMeasuredOnFramesThatAFullPortRefusedAtFirst) {
   uint64_t waited_ns = 0;
   while (group.run(1, 1, 1'000).empty() && waited_ns < 10'000'000) waited_ns += 1'000;
   EXPECT_LT(waited_ns, 200'000u) << "the path, of a few microseconds, is still unknown";
+}
+
+/// A frame is always under way, so that the first timeout, of a millisecond, never ends.
+TEST(NicRoundTrip, ShortensTheTimeoutOfAFlowThatIsNeverEmpty) {
+  NicGroup group({.config = {.coalesce = false}});
+  for (int i = 0; i < 60; ++i) {
+    ASSERT_TRUE(send_one(group));
+    group.poll(0);  // takes the acknowledgement of the frame before this one
+    ASSERT_EQ(group.poll(1).size(), 1u);
+    group.poll(1);
+    group.clock().advance(1'000);
+  }
+  ASSERT_TRUE(send_one(group));
+  group.port(1).lose_waiting();
+  uint64_t waited_ns = 0;
+  for (; group.stat(0, "late_asks") == 0 && waited_ns < 10'000'000; waited_ns += 1'000) {
+    group.poll(0);
+    group.clock().advance(1'000);
+  }
+  EXPECT_LT(waited_ns, 200'000u);
 }
 
 }  // namespace

@@ -174,6 +174,7 @@ TEST(Nic, GetOfManyFrames) {
     EXPECT_EQ(0, std::memcmp(source.data(), target.data(), bytes));
     EXPECT_EQ(target.back(), 0xee);
   }
+  EXPECT_EQ(group.stat(1, "gets_served"), 4u);
 }
 
 TEST(Nic, AtomicsOfEveryKind) {
@@ -203,6 +204,7 @@ TEST(Nic, AtomicsOfEveryKind) {
     EXPECT_EQ(old, tested.before) << static_cast<int>(tested.code);
     EXPECT_EQ(word, tested.after) << static_cast<int>(tested.code);
   }
+  EXPECT_EQ(group.stat(1, "atomics_served"), std::size(cases));
 }
 
 TEST(Nic, PutSendDeliversAfterTheDataInAnyOrderOfFrames) {
