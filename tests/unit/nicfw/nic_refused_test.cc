@@ -1,0 +1,87 @@
+// Work that post() refuses takes nothing from the work that it accepts later.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "tests/support/nic_group.h"
+
+namespace pinwire {
+namespace {
+
+struct Memory {
+  std::vector<uint8_t> source = byte_pattern(1'400);
+  std::vector<uint8_t> target = std::vector<uint8_t>(1'400);
+  uint64_t old = 0;
+  uint32_t key = 0;
+};
+const AtomicOperands kAdd{AtomicCode::kAdd, 1, 0};
+const uint64_t kHead = 5;
+
+struct Kind {
+  const char* name;
+  std::function<Work(Memory&)> work;
+};
+
+class NicRefused : public testing::TestWithParam<Kind> {};
+
+/// The peer computes, while a client offers ten times as much as the lane has operations for.
+TEST_P(NicRefused, WorkCostsNoOperation) {
+  NicGroup group({.config = {.window_frames = 4, .coalesce = false}});
+  Memory memory;
+  memory.key = group.pin(1, memory.target.data(), memory.target.size()).remote_key;
+  const Work work = GetParam().work(memory);
+  size_t accepted = 0;
+  for (int i = 0; i < 1'000; ++i) accepted += group.post(0, work) ? 1 : 0;
+  EXPECT_LT(accepted, 20u);
+  group.run(100, 0, 1'000);
+  EXPECT_EQ(group.dones(0).size(), accepted);
+  EXPECT_TRUE(group.nic(0).drained(0));
+  ASSERT_TRUE(group.post(0, work));
+  group.run(10);
+  EXPECT_EQ(group.dones(0).size(), 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, NicRefused,
+    testing::Values(
+        Kind{"Send",
+             [](Memory&) {
+               Work work = send_work(1, MessageClass::kRequest, &kHead, 8);
+               work.flags = 0;
+               return work;
+             }},
+        Kind{"LongSend",
+             [](Memory& m) {
+               Work work = send_work(1, MessageClass::kRequest, &kHead, 8);
+               work.flags = 0;
+               work.local = m.source.data();
+               work.bytes = 1'000;
+               return work;
+             }},
+        Kind{"SmallPut",
+             [](Memory& m) { return put_work(1, m.source.data(), 8, m.target.data(), m.key); }},
+        Kind{"CopiedPut",
+             [](Memory& m) {
+               Work work = put_work(1, m.source.data(), 1'300, m.target.data(), m.key);
+               work.flags = kWorkCopied;
+               return work;
+             }},
+        Kind{"CopiedPutSend",
+             [](Memory& m) {
+               Work work = put_work(1, m.source.data(), 8, m.target.data(), m.key);
+               work.op = Op::kPutSend;
+               work.cls = MessageClass::kRequest;
+               work.flags = kWorkCopied;
+               work.head = &kHead;
+               work.head_bytes = 8;
+               return work;
+             }},
+        Kind{"Get",
+             [](Memory& m) { return get_work(1, m.source.data(), 8, m.target.data(), m.key); }},
+        Kind{"Atomic",
+             [](Memory& m) { return atomic_work(1, &kAdd, &m.old, m.target.data(), m.key); }}),
+    [](const auto& tested) { return std::string(tested.param.name); });
+
+}  // namespace
+}  // namespace pinwire
