@@ -225,7 +225,6 @@ bool Lane::accept_atomic(Peer& peer, const Work& work) noexcept {
   }
   AtomicOperands operands;
   std::memcpy(&operands, work.head, sizeof operands);
-  ops_[index].remaining = sizeof(uint64_t);
   Record record{};
   record.type = RecordType::kAtomic;
   record.code = static_cast<uint8_t>(operands.code);
