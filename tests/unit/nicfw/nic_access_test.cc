@@ -43,7 +43,7 @@ TEST_P(NicAccess, OutsideTheRegionIsRefusedAndChangesNothing) {
   const Failure& failure = *group.nic(0).failure();
   EXPECT_EQ(failure.status, WorkStatus::kRemoteAccess);
   EXPECT_EQ(failure.peer, 1u);
-  // The sentence names the ranks and the address; and the bounds, unless the key is wrong.
+  // The sentence names the ranks and the address; and the bounds, or the key if it is wrong.
   const std::string sentence = failure.sentence;
   char address[32];
   std::snprintf(address, sizeof address, "0x%llx", static_cast<unsigned long long>(work.remote));
@@ -53,6 +53,10 @@ TEST_P(NicAccess, OutsideTheRegionIsRefusedAndChangesNothing) {
   const bool key_right = work.remote_key == region.remote_key;
   EXPECT_EQ(sentence.find(address) != std::string::npos, key_right || work.remote == region.base)
       << sentence;
+  if (!key_right) {
+    std::snprintf(address, sizeof address, "under the key 0x%x", work.remote_key);
+    EXPECT_NE(sentence.find(address), std::string::npos) << sentence;
+  }
   EXPECT_EQ(group.nic(1).failure(), nullptr);
   EXPECT_GT(group.stat(1, "rx_drop_access"), 0u);
 }

@@ -35,13 +35,13 @@ TEST(NicOpen, ConnectsToAPeerWhosePortIsTheSmallestThatOpens) {
 
 TEST(NicOpen, APeerWithAnotherNumberOfLanesIsRefusedWithBothNumbers) {
   ManualClock clock;
-  LoopPort port(1, 1514, 16, 2), other(2, 1514, 16, 2);
+  LoopPort port(1, 1514, 16, 3), other(2, 1514, 16, 3);
   const auto nic = make_nic(port, clock, {}), peer = make_nic(other, clock, {});
   ASSERT_TRUE(nic->open({.rank = 0, .rank_count = 2, .lanes = 1}).ok());
-  ASSERT_TRUE(peer->open({.rank = 1, .rank_count = 2, .lanes = 2}).ok());
+  ASSERT_TRUE(peer->open({.rank = 1, .rank_count = 2, .lanes = 3}).ok());
   const Status refused = nic->connect(1, peer->address());
   ASSERT_FALSE(refused.ok());
-  EXPECT_NE(refused.sentence().find("rank 1 has 2 lanes, this rank 1"), std::string::npos)
+  EXPECT_NE(refused.sentence().find("rank 1 has 3 lanes, this rank 1"), std::string::npos)
       << refused.sentence();
 }
 

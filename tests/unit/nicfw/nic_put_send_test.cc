@@ -72,5 +72,27 @@ TEST_F(NicPutSend, WaitsForItsOwnDataOnly) {
   EXPECT_TRUE(has_come(kBytesMax));
 }
 
+/// Two frames, of data and of the message for which the first has no room, are what the window has
+/// left.
+TEST(NicPutSends, ACopiedOneMayTakeTheLastFramesOfTheWindow) {
+  NicGroup group({.config = {.window_frames = 4, .coalesce = false}});
+  const uint64_t bytes = group.nic(0).caps().copied_bytes_max, word = 5, head = 6;
+  const auto source = byte_pattern(bytes);
+  std::vector<uint8_t> target(bytes);
+  const Region region = group.pin(1, target.data(), bytes);
+  for (int i = 0; i < 2; ++i)
+    ASSERT_TRUE(group.post(0, send_work(1, MessageClass::kRequest, &word, 8)));
+  Work work = put_work(1, source.data(), bytes, target.data(), region.remote_key);
+  work.op = Op::kPutSend;
+  work.cls = MessageClass::kRequest;
+  work.flags = kWorkCopied;
+  work.head = &head;
+  work.head_bytes = sizeof head;
+  ASSERT_TRUE(group.post(0, work));
+  EXPECT_EQ(group.port(1).waiting(), 4u);
+  EXPECT_EQ(group.run(3, 1), (std::vector<uint64_t>{5, 5, 6}));
+  EXPECT_EQ(target, source);
+}
+
 }  // namespace
 }  // namespace pinwire
