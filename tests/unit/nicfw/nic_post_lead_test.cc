@@ -34,8 +34,8 @@ class NicPostLead : public testing::Test {
     group_.poll(1);
     group_.dones(0);
   }
-  bool post_reply() {
-    Work work = put_work(1, source_.data(), kCopiedBytes, target_.data(), region_.remote_key);
+  bool post_reply(uint64_t bytes = kCopiedBytes) {
+    Work work = put_work(1, source_.data(), bytes, target_.data(), region_.remote_key);
     work.op = Op::kPutSend;
     work.cls = MessageClass::kReply;
     work.flags = kWorkCopied | kWorkSilent;
@@ -50,7 +50,7 @@ class NicPostLead : public testing::Test {
 
   static constexpr int kRoundsMax = 2'000;
   static constexpr uint64_t kLong = 7, kOther = 8;
-  static constexpr uint64_t kLongFrames = 64, kCopiedBytes = 6'000;
+  static constexpr uint64_t kLongFrames = 64, kCopiedBytes = 6'000, kTwoFrames = 2'000;
   static constexpr uint64_t kLongBytes = kLongFrames * 1'400;
   NicGroup group_{
       {.config = {.window_frames = 16, .coalesce = false}, .memory_medium = {true, true}}};
@@ -88,6 +88,22 @@ TEST_F(NicPostLead, ALongGetGoesOnBesideRepliesWithoutEndAndTheyBesideIt) {
   EXPECT_EQ(fetched, source_);
   EXPECT_GE(replies * 5, kLongFrames / 2);
   EXPECT_LE(replies * 5, kLongFrames * 2);
+}
+
+/// A long get takes what the window has left beside replies that are not refused.
+TEST_F(NicPostLead, ALongGetMakesNoWayForRepliesThatAreTaken) {
+  std::vector<uint8_t> fetched(kLongBytes);
+  const Region source = group_.pin(0, source_.data(), source_.size());
+  const Work get = get_work(0, fetched.data(), kLongBytes, source_.data(), source.remote_key);
+  ASSERT_TRUE(group_.post(1, get));
+  int rounds = 0;
+  for (; rounds < 100 && group_.dones(1).empty(); ++rounds) {
+    EXPECT_TRUE(post_reply(kTwoFrames));
+    group_.poll(0);
+    group_.poll(1);
+  }
+  EXPECT_EQ(fetched, source_);
+  EXPECT_LE(rounds, 12);
 }
 
 /// Threads post records and copied puts whenever the lane takes one, records first. How many of

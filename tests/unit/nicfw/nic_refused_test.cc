@@ -85,5 +85,30 @@ INSTANTIATE_TEST_SUITE_P(
              [](Memory& m) { return atomic_work(1, &kAdd, &m.old, m.target.data(), m.key); }}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
+/// All requests that the receiver holds were promised to it before.
+TEST(NicRefusedForCredit, IsAlsoACopiedPutSendOfSeveralFrames) {
+  NicGroup group({.rx_buffers = 16, .network_depth = 2, .config = {.coalesce = false}});
+  fill_with_requests(group);
+  if (HasFatalFailure()) return;
+  for (int i = 0; i < 10; ++i) {
+    group.poll(1, RecvFilter::kRepliesOnly);
+    group.poll(0);
+  }
+  constexpr uint64_t kBytes = 4'000;
+  const auto source = byte_pattern(kBytes);
+  std::vector<uint8_t> target(kBytes);
+  const Region region = group.pin(1, target.data(), kBytes);
+  Work work = put_work(1, source.data(), kBytes, target.data(), region.remote_key);
+  work.op = Op::kPutSend;
+  work.flags = kWorkCopied;
+  work.head = &kHead;
+  work.head_bytes = sizeof kHead;
+  work.cls = MessageClass::kRequest;
+  EXPECT_FALSE(group.post(0, work));
+  EXPECT_EQ(group.port(1).waiting(), 0u);
+  work.cls = MessageClass::kReply;
+  EXPECT_TRUE(group.post(0, work));
+}
+
 }  // namespace
 }  // namespace pinwire

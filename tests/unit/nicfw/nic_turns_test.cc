@@ -130,6 +130,19 @@ TEST_F(PortTurns, SmallPutsDoNotWaitForThePort) {
   }
 }
 
+/// The longest put that one frame carries is a short one.
+TEST_F(PortTurns, APutOfOneFrameDoesNotWaitForALongOne) {
+  constexpr ptrdiff_t kElsewhere = kLongBytes / 2, kOneFrame = 1'376;
+  ASSERT_TRUE(group_.post(0, put(kLongBytes)));
+  Work one = put(kOneFrame);
+  one.local = source_.data() + kElsewhere;
+  one.remote += kElsewhere;
+  ASSERT_TRUE(group_.post(0, one));
+  rest(10);
+  EXPECT_TRUE(std::equal(source_.begin() + kElsewhere, source_.begin() + kElsewhere + kOneFrame,
+                         target_.begin() + kElsewhere));
+}
+
 TEST_F(PortTurns, SmallGetsDoNotWaitForLongOnes) {
   std::vector<uint8_t> fetched(kLongBytes);
   ASSERT_TRUE(group_.post(
