@@ -121,6 +121,36 @@ TEST(NicFailure, AGetWhoseRegionVanishesIsRefused) {
   EXPECT_EQ(group.nic(1).failure(), nullptr);
 }
 
+/// The target accepts the second of three frames, and its client unpins the memory before the third
+/// comes. The refusal overtakes the acknowledgement of the second one.
+TEST(NicFailure, APutThatWasRefusedIsNotFinishedAgainByAnAcknowledgement) {
+  NicGroup group({});
+  const auto source = byte_pattern(4'000);
+  std::vector<uint8_t> target(source.size());
+  const Region region = group.pin(1, target.data(), target.size());
+  const auto put = [&](uint32_t key) {
+    return put_work(1, source.data(), source.size(), target.data(), key);
+  };
+  ASSERT_TRUE(group.post(0, put(region.remote_key)));
+  ASSERT_EQ(group.port(1).waiting(), 3u);
+  group.port(1).take_first();
+  const auto second = group.port(1).take_first(), third = group.port(1).take_first();
+  ASSERT_TRUE(group.port(1).inject(second.data(), static_cast<uint32_t>(second.size())));
+  group.poll(1);
+  group.port(0).lose_waiting();
+  ASSERT_TRUE(group.nic(1).unpin(region).ok());
+  ASSERT_TRUE(group.port(1).inject(third.data(), static_cast<uint32_t>(third.size())));
+  group.run(20, 0, 10'000);
+  const auto dones = group.dones(0);
+  ASSERT_EQ(dones.size(), 1u);
+  EXPECT_EQ(dones[0].status, WorkStatus::kRemoteAccess);
+  const Region again = group.pin(1, target.data(), target.size());
+  ASSERT_TRUE(group.post(0, put(again.remote_key)));
+  group.run(20, 0, 10'000);
+  EXPECT_EQ(group.dones(0).size(), 1u);
+  EXPECT_EQ(target, source);
+}
+
 TEST(NicFailure, ASilentPeerIsUnreachable) {
   NicGroup group({.config = {.peer_timeout_ns = 50'000'000}});
   const uint64_t word = 5;
