@@ -224,5 +224,17 @@ TEST(NicFailure, CloseFlushesWhatIsInFlight) {
   for (const Done& done : dones) EXPECT_EQ(done.status, WorkStatus::kFlushed);
 }
 
+TEST(NicFailure, CloseLeavesWhatHasEndedAsItIs) {
+  NicGroup group({});
+  uint64_t source = 5, target = 0;
+  const Region region = group.pin(1, &target, sizeof target);
+  ASSERT_TRUE(group.post(0, put_work(1, &source, sizeof source, &target, region.remote_key)));
+  group.run(5);
+  group.nic(0).close();
+  const auto dones = group.dones(0);
+  ASSERT_EQ(dones.size(), 1u);
+  EXPECT_EQ(dones[0].status, WorkStatus::kOk);
+}
+
 }  // namespace
 }  // namespace pinwire
