@@ -1,6 +1,7 @@
 // Work that post() refuses takes nothing from the work that it accepts later.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <functional>
 #include <string>
 
@@ -108,6 +109,34 @@ TEST(NicRefusedForCredit, IsAlsoACopiedPutSendOfSeveralFrames) {
   EXPECT_EQ(group.port(1).waiting(), 0u);
   work.cls = MessageClass::kReply;
   EXPECT_TRUE(group.post(0, work));
+}
+
+/// However many operations ranks that compute keep, each flow to another rank has one.
+TEST(NicRefusedForOperations, IsNotTheFirstWorkForARank) {
+  constexpr Rank kRanks = 9, kLast = kRanks - 1;
+  NicGroup group({.ranks = kRanks, .config = {.window_frames = 4}});
+  uint64_t source = 7, target = 0;
+  const Region region = group.pin(kLast, &target, sizeof target);
+  const auto works_for = [&](Rank rank) {
+    std::array works{put_work(rank, &source, 8, &target, region.remote_key),
+                     send_work(rank, MessageClass::kRequest, &kHead, 8),
+                     send_work(rank, MessageClass::kReply, &kHead, 8)};
+    for (Work& work : works) work.flags = 0;
+    return works;
+  };
+  for (Rank rank = 1; rank < kLast; ++rank) {
+    for (const Work& work : works_for(rank)) {
+      while (group.post(0, work)) {
+      }
+    }
+  }
+  for (const Work& work : works_for(kLast)) EXPECT_TRUE(group.post(0, work));
+  for (int i = 0; i < 20; ++i) {
+    group.poll(0);
+    group.poll(kLast);
+  }
+  EXPECT_EQ(group.dones(0).size(), 3u);
+  EXPECT_EQ(target, source);
 }
 
 }  // namespace
