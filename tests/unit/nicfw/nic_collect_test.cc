@@ -1,4 +1,4 @@
-// Which small messages and operations share a frame, and how long a frame waits for them.
+// Small operations share frames, and a frame waits for them for a while.
 #include <gtest/gtest.h>
 
 #include "tests/support/nic_group.h"

@@ -75,7 +75,7 @@ TEST_F(NicLend, WhatIsSentIsLentAgainOnceItIsAcknowledged) {
   return_all(all);
 }
 
-/// What a refused post would have sent stays the client's, who offers it again.
+/// The payload of a refused post stays the client's, which may offer it again.
 TEST_F(NicLend, WhatIsRefusedIsStillLent) {
   fill_with_requests(group_);
   if (HasFatalFailure()) return;

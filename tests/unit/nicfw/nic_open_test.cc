@@ -1,7 +1,8 @@
-// A NIC from open() to close(): its limits, what it says of itself, what it leaves behind.
+// A NIC from open() to close(): its limits, its capabilities, and its end, which leaves nothing
+// attached.
 #include <gtest/gtest.h>
 
-#include "nicfw/regions.h"
+#include "nicfw/bytes.h"
 #include "tests/support/nic_group.h"
 
 namespace pinwire {

@@ -72,8 +72,8 @@ TEST_F(NicPutSend, WaitsForItsOwnDataOnly) {
   EXPECT_TRUE(has_come(kBytesMax));
 }
 
-/// Two frames, of data and of the message for which the first has no room, are what the window has
-/// left.
+/// The window has two frames left: one for the data, and one for the message, which does not fit
+/// beside it.
 TEST(NicPutSends, ACopiedOneMayTakeTheLastFramesOfTheWindow) {
   NicGroup group({.config = {.window_frames = 4, .coalesce = false}});
   const uint64_t bytes = group.nic(0).caps().copied_bytes_max, word = 5, head = 6;

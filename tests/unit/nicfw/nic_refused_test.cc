@@ -26,8 +26,8 @@ struct Kind {
 
 class NicRefused : public testing::TestWithParam<Kind> {};
 
-/// The peer computes, while a client offers ten times as much as the lane has operations for. What
-/// is refused holds an operation during the call only.
+/// The peer computes, while a client offers ten times as much as the lane has operations for.
+/// Refused work holds an operation during the call only.
 TEST_P(NicRefused, WorkCostsNoOperation) {
   NicGroup group({.config = {.window_frames = 4, .coalesce = false}});
   Memory memory;
@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
              [](Memory& m) { return atomic_work(1, &kAdd, &m.old, m.target.data(), m.key); }}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
-/// All requests that the receiver holds were promised to it before.
+/// The receiver holds as many requests as it can, and gives no more credit.
 TEST(NicRefusedForCredit, IsAlsoACopiedPutSendOfSeveralFrames) {
   NicGroup group({.rx_buffers = 16, .network_depth = 2, .config = {.coalesce = false}});
   fill_with_requests(group);

@@ -150,7 +150,7 @@ TEST_F(PortTurns, APutOfOneFrameDoesNotWaitForALongOne) {
                          target_.begin() + kElsewhere));
 }
 
-/// What waits for the port does not keep short puts waiting, though they are no small ones.
+/// Short puts take their part of the port's room, and do not wait for long ones.
 TEST_F(PortTurns, ShortPutsDoNotWaitForThePort) {
   open_window();
   group_.poll(0);
@@ -163,7 +163,8 @@ TEST_F(PortTurns, ShortPutsDoNotWaitForThePort) {
   }
 }
 
-/// However many there are: they keep a long one waiting for a short while only.
+/// Small puts ask for no room, however many there are: a long one waits for them for a short while
+/// only.
 TEST_F(PortTurnsOfSmallPuts, GoWithoutRoomInThePort) {
   constexpr uint32_t kPuts = 8;
   open_window();

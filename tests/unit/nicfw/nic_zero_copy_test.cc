@@ -1,4 +1,4 @@
-// Which payloads the port may send from where they lie: those in memory that is pinned.
+// The port sends payloads from where they lie if their memory is pinned.
 #include <gtest/gtest.h>
 
 #include "tests/support/nic_group.h"
