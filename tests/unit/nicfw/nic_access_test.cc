@@ -122,8 +122,8 @@ TEST(NicFailure, AGetWhoseRegionVanishesIsRefused) {
 }
 
 /// The target accepts the second of three frames, and its client unpins the memory before the third
-/// comes. The refusal overtakes the acknowledgement of the second one, and the frame of the next put
-/// is lost.
+/// comes. The refusal overtakes the acknowledgement of the second one, and the frame of the next
+/// put is lost.
 TEST(NicFailure, AnAcknowledgementOfAPutThatWasRefusedEndsNoOtherPut) {
   NicGroup group({});
   const auto source = byte_pattern(4'000);
