@@ -296,7 +296,7 @@ class Lane {
   static bool is_long_due(const Peer& peer, Flow flow) noexcept;
   static bool is_copied_due(const SendFlow& send) noexcept;
   static bool was_offered_lately(const SendFlow& send) noexcept;
-  bool goes_first(const Peer& peer, bool is_small) const noexcept;
+  bool goes_first(const Peer& peer, const SendFlow& send, bool is_small) const noexcept;
   bool may_post(Peer& peer, Flow flow, bool is_small) noexcept;
   static bool makes_way(const Peer& peer, Flow flow) noexcept;
   static void lead(Peer& peer, Flow flow, uint32_t bytes) noexcept;

@@ -51,10 +51,7 @@ bool Lane::accept_send(Peer& peer, const Work& work) noexcept {
   // The first message of a frame may wait for the frames before it.
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
   const bool fenced = work.flags & kWorkFenced;
-  if (fenced && send.open) {
-    send.open = false;
-    attend(peer);
-  }
+  if (fenced) send.open = false;
   const auto own_bytes = static_cast<uint32_t>(copied ? total : work.head_bytes);
   SendSlot* slot = nullptr;
   std::byte* at = nullptr;
@@ -225,7 +222,6 @@ bool Lane::accept_atomic(Peer& peer, const Work& work) noexcept {
   }
   AtomicOperands operands;
   std::memcpy(&operands, work.head, sizeof operands);
-  ops_[index].remaining = sizeof(uint64_t);
   Record record{};
   record.type = RecordType::kAtomic;
   record.code = static_cast<uint8_t>(operands.code);

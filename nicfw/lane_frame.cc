@@ -129,7 +129,6 @@ std::byte* Lane::reserve_record(Peer& peer, Flow flow, uint32_t bytes, Kind kind
       return slot->head + at;
     }
     send.open = false;
-    attend(peer);
   }
   const bool message = kind == Kind::kMessage;
   if (message && !credit_allows(peer, flow)) return nullptr;

@@ -51,18 +51,19 @@ bool Lane::is_copied_due(const SendFlow& send) noexcept {
 }
 
 /// The first small record after a poll need not wait for its turn in a window of many frames: it
-/// takes next to nothing from those that wait, and they leave some frames to records anyway.
-bool Lane::goes_first(const Peer& peer, bool is_small) const noexcept {
+/// takes next to nothing from those that wait, and they leave some frames to records anyway. But
+/// where the port takes one frame from poll to poll it takes each, so that it counts, too.
+bool Lane::goes_first(const Peer& peer, const SendFlow& send, bool is_small) const noexcept {
   constexpr uint32_t kSmallWindow = 16;
   const uint32_t window = std::min<uint32_t>(nic_.config.window_frames, peer.congestion.frames());
-  return is_small && !has_gone_first_ && window > kSmallWindow;
+  return is_small && !has_gone_first_ && window > kSmallWindow && send.post_lead < 2 * kPostLeadMax;
 }
 
 /// May post() build a frame for a record? If not, the next poll builds those that are due.
 bool Lane::may_post(Peer& peer, Flow flow, bool is_small) noexcept {
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
   if (!is_long_due(peer, flow) && !is_copied_due(send)) return true;
-  if (goes_first(peer, is_small)) return true;
+  if (goes_first(peer, send, is_small)) return true;
   send.small_waits = kSmallWaitPolls;
   attend(peer);
   return false;
@@ -137,14 +138,17 @@ void Lane::lead_copied(SendFlow& send, uint32_t frames) noexcept {
   send.record_lead = std::min(send.record_lead + frames, kRecordLeadMax) & kRecordLeadMax;
 }
 
-/// Counts a frame of `bytes` that a record has begun, but the first small one after a poll.
+/// Counts a frame of `bytes` that a record has begun; copied puts do not mind the first small one
+/// after a poll.
 void Lane::lead_with_record(Peer& peer, Flow flow, uint32_t bytes, bool is_small) noexcept {
-  if (goes_first(peer, is_small)) {
-    has_gone_first_ = true;
-    return;
-  }
+  SendFlow& send = peer.send[static_cast<size_t>(flow)];
+  const bool is_first = goes_first(peer, send, is_small);
   lead(peer, flow, bytes);
-  lead_copied(peer.send[static_cast<size_t>(flow)], 1);
+  if (is_first) {
+    has_gone_first_ = true;
+  } else {
+    lead_copied(send, 1);
+  }
 }
 
 /// Counts a frame of a waiting operation, or that the windows denied it one. That it was denied

@@ -126,15 +126,13 @@ void Lane::restamp_posted() noexcept {
     const SendWindow& window = windows_[active_windows_[i]];
     Peer& peer = peers_[window.peer];
     SendFlow& send = peer.send[static_cast<size_t>(window.flow)];
-    for (uint32_t s = send.next; s != send.una; --s) {
+    for (uint32_t s = send.unsent; s != send.una; --s) {
       const Index index = window.slot[(s - 1) % kWindowFramesMax];
       if (index == kNoIndex) continue;
-      if (slots_[index].sent_ns != previous_ns_) {
-        if (seq_before(s - 1, send.unsent)) break;
-        continue;  // built before, and overtaken
-      }
-      slots_[index].sent_ns = now_ns_ + 1;
-      slots_[index].is_restamped = true;
+      SendSlot& slot = slots_[index];
+      if (slot.sent_ns != previous_ns_) break;
+      slot.sent_ns = now_ns_ + 1;
+      slot.is_restamped = true;
       if (s - 1 == send.una && send.rto_at_ns != 0) {
         send.rto_at_ns = now_ns_ + timeout_ns(peer, send);
         set_timer(send.rto_at_ns);

@@ -121,8 +121,13 @@ class LoopPort final : public Port {
     return has_wide_buffers_ && bytes <= facts_.frame_bytes_max;
   }
 
-  Result<uint32_t> attach(void*, uint64_t) override { return ++attached_; }
-  void detach(uint32_t) override {}
+  Result<uint32_t> attach(void*, uint64_t) override {
+    ++attachments_;
+    return ++attached_;
+  }
+  void detach(uint32_t) override { --attachments_; }
+  /// Of memory, and not detached yet.
+  int attachments() const noexcept { return attachments_; }
   int event_fd(uint32_t) const noexcept override { return -1; }
   PortArmed arm(uint32_t queue) noexcept override {
     return rings_[queue].head == rings_[queue].tail ? PortArmed::kArmed : PortArmed::kBusy;
@@ -228,6 +233,7 @@ class LoopPort final : public Port {
   uint64_t tx_room_ = ~uint64_t{0};
   uint64_t overflows_ = 0;
   uint32_t attached_ = 0;
+  int attachments_ = 0;
   LoopFaults faults_;
   Random faults_rng_;
   bool faulty_ = false;

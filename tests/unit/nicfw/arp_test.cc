@@ -22,6 +22,16 @@ TEST(Arp, GoldenQuestion) {
   EXPECT_EQ(std::memcmp(frame, kGolden, sizeof kGolden), 0);
 }
 
+TEST(Arp, GoldenAnswer) {
+  constexpr uint8_t kGolden[kArpFrameBytes] = {2,  0, 0, 0, 0, 1, 2, 9, 9, 9, 9,  9, 8, 6,
+                                               0,  1, 8, 0, 6, 4, 0, 2, 2, 9, 9,  9, 9, 9,
+                                               10, 1, 0, 1, 2, 0, 0, 0, 0, 1, 10, 1, 0, 2};
+  std::byte question[kArpFrameBytes], answer[kArpFrameBytes];
+  make_arp_question(question, kSelf, kRouter.ipv4);
+  ASSERT_TRUE(make_arp_answer(question, sizeof question, kRouter, answer));
+  EXPECT_EQ(std::memcmp(answer, kGolden, sizeof kGolden), 0);
+}
+
 TEST(Arp, AQuestionIsAnsweredAndTheAnswerUnderstood) {
   std::byte question[kArpFrameBytes], answer[kArpFrameBytes];
   make_arp_question(question, kSelf, kRouter.ipv4);

@@ -43,7 +43,7 @@ TEST_P(NicAccess, OutsideTheRegionIsRefusedAndChangesNothing) {
   const Failure& failure = *group.nic(0).failure();
   EXPECT_EQ(failure.status, WorkStatus::kRemoteAccess);
   EXPECT_EQ(failure.peer, 1u);
-  // The sentence names the ranks and the address; and the bounds, unless the key is wrong.
+  // The sentence names the ranks and the address; and the bounds, or the key if it is wrong.
   const std::string sentence = failure.sentence;
   char address[32];
   std::snprintf(address, sizeof address, "0x%llx", static_cast<unsigned long long>(work.remote));
@@ -53,6 +53,10 @@ TEST_P(NicAccess, OutsideTheRegionIsRefusedAndChangesNothing) {
   const bool key_right = work.remote_key == region.remote_key;
   EXPECT_EQ(sentence.find(address) != std::string::npos, key_right || work.remote == region.base)
       << sentence;
+  if (!key_right) {
+    std::snprintf(address, sizeof address, "under the key 0x%x", work.remote_key);
+    EXPECT_NE(sentence.find(address), std::string::npos) << sentence;
+  }
   EXPECT_EQ(group.nic(1).failure(), nullptr);
   EXPECT_GT(group.stat(1, "rx_drop_access"), 0u);
 }
@@ -154,6 +158,39 @@ TEST(NicFailure, AnAcknowledgementOfARefusedPutFinishesNoOther) {
   EXPECT_TRUE(group.dones(0).empty());
 }
 
+/// The target accepts the second of three frames, and its client unpins the memory before the third
+/// comes. The refusal overtakes the acknowledgement of the second one, and the frame of the next
+/// put is lost.
+TEST(NicFailure, AnAcknowledgementOfAPutThatWasRefusedEndsNoOtherPut) {
+  NicGroup group({});
+  const auto source = byte_pattern(4'000);
+  std::vector<uint8_t> target(source.size()), next_target(1'000);
+  const Region region = group.pin(1, target.data(), target.size());
+  const Region next_region = group.pin(1, next_target.data(), next_target.size());
+  ASSERT_TRUE(
+      group.post(0, put_work(1, source.data(), source.size(), target.data(), region.remote_key)));
+  ASSERT_EQ(group.port(1).waiting(), 3u);
+  group.port(1).take_first();
+  const auto second = group.port(1).take_first(), third = group.port(1).take_first();
+  ASSERT_TRUE(group.port(1).inject(second.data(), static_cast<uint32_t>(second.size())));
+  group.poll(1);
+  group.port(0).lose_waiting();
+  ASSERT_TRUE(group.nic(1).unpin(region).ok());
+  ASSERT_TRUE(group.port(1).inject(third.data(), static_cast<uint32_t>(third.size())));
+  group.poll(1);
+  group.poll(0);
+  auto dones = group.dones(0);
+  ASSERT_EQ(dones.size(), 1u);
+  EXPECT_EQ(dones[0].status, WorkStatus::kRemoteAccess);
+  ASSERT_TRUE(group.post(0, put_work(1, source.data(), next_target.size(), next_target.data(),
+                                     next_region.remote_key)));
+  group.port(1).lose_waiting();
+  for (dones.clear(); dones.empty(); dones = group.dones(0)) group.run(1, 0, 10'000);
+  ASSERT_EQ(dones.size(), 1u);
+  EXPECT_EQ(dones[0].status, WorkStatus::kOk);
+  EXPECT_TRUE(std::equal(next_target.begin(), next_target.end(), source.begin()));
+}
+
 TEST(NicFailure, ASilentPeerIsUnreachable) {
   NicGroup group({.config = {.peer_timeout_ns = 50'000'000}});
   const uint64_t word = 5;
@@ -225,6 +262,18 @@ TEST(NicFailure, CloseFlushesWhatIsInFlight) {
   const auto dones = group.dones(0);
   EXPECT_EQ(dones.size(), 2u);
   for (const Done& done : dones) EXPECT_EQ(done.status, WorkStatus::kFlushed);
+}
+
+TEST(NicFailure, CloseLeavesWhatHasEndedAsItIs) {
+  NicGroup group({});
+  uint64_t source = 5, target = 0;
+  const Region region = group.pin(1, &target, sizeof target);
+  ASSERT_TRUE(group.post(0, put_work(1, &source, sizeof source, &target, region.remote_key)));
+  group.run(5);
+  group.nic(0).close();
+  const auto dones = group.dones(0);
+  ASSERT_EQ(dones.size(), 1u);
+  EXPECT_EQ(dones[0].status, WorkStatus::kOk);
 }
 
 }  // namespace

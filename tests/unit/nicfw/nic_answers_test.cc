@@ -122,5 +122,21 @@ TEST_F(NicAnswers, RecordsOfOneFrameDoNotTogetherBringMoreThanWasAskedFor) {
   EXPECT_EQ(local_[3], 0u);
 }
 
+TEST_F(NicAnswers, AResultThatComesTwiceInOneFrameEndsTheOperationOnce) {
+  uint64_t old = 0;
+  Record result{};
+  result.type = RecordType::kAtomicResult;
+  result.op = add_one(&old).op;
+  FrameForger forger = liar(0, 0);
+  for (const uint64_t lie : {kLies[0], kLies[1]}) {
+    result.operand = lie;
+    forger.add(result);
+  }
+  forger.inject();
+  group_.poll(1);
+  EXPECT_EQ(group_.dones(1).size(), 1u);
+  EXPECT_EQ(old, kLies[0]);
+}
+
 }  // namespace
 }  // namespace pinwire

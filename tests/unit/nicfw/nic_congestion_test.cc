@@ -341,6 +341,9 @@ TEST(NicCongestion, AWindowBelowOneFrameWaitsForItsTime) {
       now_ns += kUsNs;
       putter.poll_sender(kUsNs);
       putter.answer_question();
+      if (group.port(1).waiting() == 0) {
+        ASSERT_EQ(group.nic(0).arm(0), Armed::kBusy) << "a sleep would be longer than the wait";
+      }
     }
     at_ns = now_ns;
     EXPECT_EQ(group.port(1).waiting(), 1u);

@@ -212,6 +212,12 @@ INSTANTIATE_TEST_SUITE_P(
                               f.raw(kSackBytes - 8);
                               f.inject();
                             }},
+                    Forgery{"PieceOfNoFrame", "record",
+                            [](FrameForger& f, const Memory&) {
+                              f.header.kind = FrameKind::kPiece;
+                              plain(f);
+                              f.inject();
+                            }},
                     Forgery{"FlowThatDoesNotExist", "version",
                             [](FrameForger& f, const Memory&) {
                               f.header.flags = 3;

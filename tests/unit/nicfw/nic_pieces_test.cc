@@ -105,7 +105,7 @@ class ForgedPieces {
   explicit ForgedPieces(NicGroup& group) : group_(group) {}
 
   /// The piece of a message whose words are all `word`, in frame `number`.
-  void inject(uint32_t index, uint64_t word, uint32_t number) {
+  void inject(uint32_t index, uint64_t word, uint32_t number, uint32_t sequence = 0) {
     constexpr uint32_t kStep = 16;
     alignas(16) std::byte records[2 * kStep];
     Record message{};
@@ -116,6 +116,7 @@ class ForgedPieces {
       std::memcpy(records + at, &word, sizeof word);
     FrameForger forger(group_);
     forger.header.kind = FrameKind::kPiece;
+    forger.header.sequence = sequence;
     forger.number = number;
     const Piece piece{index, kStep, sizeof records};
     encode_piece(forger.records(), piece);
@@ -165,6 +166,70 @@ TEST(NicPieces, APieceWaitsForTheOthersWhileAMillionFramesPass) {
   EXPECT_TRUE(group.poll(1).empty());
   pieces.inject(0, 1, 200 + (1 << 20));
   EXPECT_EQ(group.poll(1), std::vector<uint64_t>{1});
+}
+
+/// A receiver has memory for sixteen frames that are incomplete.
+TEST(NicPieces, APieceWaitsForTheOthersWhileOtherFramesAreComplete) {
+  NicGroup group({.frame_bytes_max = kPortBytes});
+  ForgedPieces pieces(group);
+  uint32_t number = 200;
+  pieces.inject(0, 100, number++, 0);
+  for (uint32_t other = 1; other <= 20; ++other) {
+    for (const uint32_t index : {0u, 1u}) pieces.inject(index, other, number++, other);
+    EXPECT_EQ(group.poll(1), std::vector<uint64_t>{other});
+  }
+  pieces.inject(1, 100, number++, 0);
+  EXPECT_EQ(group.poll(1), std::vector<uint64_t>{100});
+}
+
+TEST(NicPieces, TheOldestOfTooManyIncompleteFramesBeginsAnew) {
+  constexpr uint32_t kFrames = 17;
+  NicGroup group({.frame_bytes_max = kPortBytes});
+  ForgedPieces pieces(group);
+  uint32_t number = 200;
+  for (uint32_t frame = 0; frame < kFrames; ++frame) pieces.inject(0, frame, number++, frame);
+  EXPECT_TRUE(group.poll(1).empty());
+  for (uint32_t frame = 1; frame < kFrames; ++frame) pieces.inject(1, frame, number++, frame);
+  EXPECT_EQ(group.poll(1).size(), kFrames - 1);
+  pieces.inject(1, 0, number++, 0);
+  EXPECT_TRUE(group.poll(1).empty());
+  pieces.inject(0, 0, number++, 0);
+  EXPECT_EQ(group.poll(1), std::vector<uint64_t>{0});
+}
+
+/// Rank 0 sends replies to rank 1 over a narrow path.
+class NicPiecesInAWindow : public testing::Test {
+ protected:
+  NicPiecesInAWindow() { group_.port(1).set_path_bytes(kPathBytes); }
+  /// Frames or pieces that arrive at rank 1, which does not poll, of as many messages as rank 0 may
+  /// send.
+  uint32_t arrived(uint64_t bytes) {
+    Work work = send_work(1, MessageClass::kReply, nullptr, 0);
+    work.flags |= kWorkCopied;
+    work.local = payload_.data();
+    work.bytes = bytes;
+    while (group_.post(0, work)) {
+    }
+    for (int i = 0; i < 10; ++i) group_.poll(0);
+    const uint32_t arrived = group_.port(1).waiting();
+    group_.run(200, 1, 1'000);
+    return arrived;
+  }
+
+  NicGroup group_{
+      {.frame_bytes_max = kPortBytes, .rx_buffers = 1024, .config = {.coalesce = false}}};
+  std::vector<uint8_t> payload_ = byte_pattern(2'776);
+};
+
+/// The window is full of pieces, as it is of frames.
+TEST_F(NicPiecesInAWindow, FillIt) {
+  uint32_t frames = 0;
+  for (int i = 0; i < 20; ++i) frames = arrived(8);
+  ASSERT_GE(frames, 64u);
+  arrived(payload_.size());
+  const uint32_t pieces = arrived(payload_.size());
+  EXPECT_LE(pieces, frames + 2);
+  EXPECT_GE(pieces, frames - 2);
 }
 
 }  // namespace

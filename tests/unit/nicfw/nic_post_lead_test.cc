@@ -38,8 +38,8 @@ class NicPostLead : public testing::Test {
     group_.poll(1);
     group_.dones(0);
   }
-  bool post_reply() {
-    Work work = put_work(1, source_.data(), kCopiedBytes, target_.data(), region_.remote_key);
+  bool post_reply(uint64_t bytes = kCopiedBytes) {
+    Work work = put_work(1, source_.data(), bytes, target_.data(), region_.remote_key);
     work.op = Op::kPutSend;
     work.cls = MessageClass::kReply;
     work.flags = kWorkCopied | kWorkSilent;
@@ -54,7 +54,7 @@ class NicPostLead : public testing::Test {
 
   static constexpr int kRoundsMax = 2'000;
   static constexpr uint64_t kLong = 7, kOther = 8;
-  static constexpr uint64_t kLongFrames = 64, kCopiedBytes = 6'000;
+  static constexpr uint64_t kLongFrames = 64, kCopiedBytes = 6'000, kTwoFrames = 2'000;
   static constexpr uint64_t kLongBytes = kLongFrames * 1'400;
   NicGroup group_;
   std::vector<uint8_t> source_ = byte_pattern(kLongBytes);
@@ -89,6 +89,13 @@ TEST_F(NicPostLeadInALargeWindow, ALongPutGoesOnBesideRecordsWithoutEnd) {
   EXPECT_LE(frames, kLongFrames * 24);
 }
 
+/// Each frame that the port takes could be the first small record after a poll.
+TEST_F(NicPostLeadInALargeWindow, ALongPutGoesOnThoughThePortTakesOneFrameForEachPoll) {
+  const auto frames = static_cast<uint64_t>(posted_until_done(8));
+  EXPECT_GE(frames, kLongFrames / 2);
+  EXPECT_LE(frames, kLongFrames * 24);
+}
+
 /// The answer of a long get and replies that carry data share the flow of replies.
 TEST_F(NicPostLead, ALongGetGoesOnBesideRepliesWithoutEndAndTheyBesideIt) {
   std::vector<uint8_t> fetched(kLongBytes);
@@ -105,6 +112,22 @@ TEST_F(NicPostLead, ALongGetGoesOnBesideRepliesWithoutEndAndTheyBesideIt) {
   EXPECT_EQ(fetched, source_);
   EXPECT_GE(replies * 5, kLongFrames / 2);
   EXPECT_LE(replies * 5, kLongFrames * 2);
+}
+
+/// A long get takes what the window has left beside replies that are not refused.
+TEST_F(NicPostLead, ALongGetMakesNoWayForRepliesThatAreTaken) {
+  std::vector<uint8_t> fetched(kLongBytes);
+  const Region source = group_.pin(0, source_.data(), source_.size());
+  const Work get = get_work(0, fetched.data(), kLongBytes, source_.data(), source.remote_key);
+  ASSERT_TRUE(group_.post(1, get));
+  int rounds = 0;
+  for (; rounds < 100 && group_.dones(1).empty(); ++rounds) {
+    EXPECT_TRUE(post_reply(kTwoFrames));
+    group_.poll(0);
+    group_.poll(1);
+  }
+  EXPECT_EQ(fetched, source_);
+  EXPECT_LE(rounds, 12);
 }
 
 /// Threads post records and copied puts whenever the lane takes one, records first. How many of

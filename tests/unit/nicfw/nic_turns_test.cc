@@ -17,9 +17,10 @@ constexpr uint32_t kFramesOfAMicrosecond = 9;
 
 class PortTurns : public testing::Test {
  protected:
-  explicit PortTurns(uint64_t speed_gbit_per_s = 100)
+  explicit PortTurns(uint64_t speed_gbit_per_s = 100, bool coalesce = true)
       : group_({.ranks = 3,
                 .rx_buffers = 1024,
+                .config = {.coalesce = coalesce},
                 .speed_bits_per_s = speed_gbit_per_s * 1'000'000'000}) {}
   void SetUp() override {
     group_.clock().set_step(0);
@@ -82,6 +83,12 @@ class PortTurnsOfFlows : public PortTurns {
   std::vector<uint8_t> fetched_ = std::vector<uint8_t>(kLongBytes);
 };
 
+/// Each put has a frame of its own. Six of them are half of what a port of 10 Gb/s has room for.
+class PortTurnsOfSmallPuts : public PortTurns {
+ protected:
+  PortTurnsOfSmallPuts() : PortTurns(10, false) {}
+};
+
 /// Three frames, a little shorter than the longest, fill a port of 10 Gb/s.
 class SlowPortTurns : public PortTurns {
  protected:
@@ -128,6 +135,46 @@ TEST_F(PortTurns, SmallPutsDoNotWaitForThePort) {
     group_.poll(0);
     EXPECT_GT(waiting(peer), before);
   }
+}
+
+/// The longest put that one frame carries is a short one.
+TEST_F(PortTurns, APutOfOneFrameDoesNotWaitForALongOne) {
+  constexpr ptrdiff_t kElsewhere = kLongBytes / 2, kOneFrame = 1'376;
+  ASSERT_TRUE(group_.post(0, put(kLongBytes)));
+  Work one = put(kOneFrame);
+  one.local = source_.data() + kElsewhere;
+  one.remote += kElsewhere;
+  ASSERT_TRUE(group_.post(0, one));
+  rest(10);
+  EXPECT_TRUE(std::equal(source_.begin() + kElsewhere, source_.begin() + kElsewhere + kOneFrame,
+                         target_.begin() + kElsewhere));
+}
+
+/// Short puts take their part of the port's room, and do not wait for long ones.
+TEST_F(PortTurns, ShortPutsDoNotWaitForThePort) {
+  open_window();
+  group_.poll(0);
+  ASSERT_TRUE(group_.post(0, put(kLongBytes)));
+  group_.poll(0);
+  const uint32_t before = waiting(1);
+  for (uint32_t puts = 1; puts <= 3; ++puts) {
+    ASSERT_TRUE(group_.post(0, put(900)));
+    EXPECT_EQ(waiting(1), before + puts);
+  }
+}
+
+/// Small puts ask for no room, however many there are: a long one waits for them for a short while
+/// only.
+TEST_F(PortTurnsOfSmallPuts, GoWithoutRoomInThePort) {
+  constexpr uint32_t kPuts = 8;
+  open_window();
+  group_.poll(0);
+  ASSERT_TRUE(group_.post(0, put(kLongBytes)));
+  group_.poll(0);
+  const uint32_t before = waiting(1);
+  for (uint32_t i = 0; i < kPuts; ++i) ASSERT_TRUE(group_.post(0, put(120)));
+  group_.poll(0);
+  EXPECT_EQ(waiting(1), before + kPuts);
 }
 
 TEST_F(PortTurns, SmallGetsDoNotWaitForLongOnes) {
