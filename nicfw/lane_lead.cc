@@ -52,11 +52,12 @@ bool Lane::is_copied_due(const SendFlow& send) noexcept {
 
 /// The first small record after a poll need not wait for its turn in a window of many frames: it
 /// takes next to nothing from those that wait, and they leave some frames to records anyway. But
-/// where the port takes one frame from poll to poll it takes each, so that it counts, too.
+/// where the port takes one frame from poll to poll it takes each, so that it counts, too, and
+/// waits in the end.
 bool Lane::goes_first(const Peer& peer, const SendFlow& send, bool is_small) const noexcept {
   constexpr uint32_t kSmallWindow = 16;
   const uint32_t window = std::min<uint32_t>(nic_.config.window_frames, peer.congestion.frames());
-  return is_small && !has_gone_first_ && window > kSmallWindow && send.post_lead < 2 * kPostLeadMax;
+  return is_small && !has_gone_first_ && window > kSmallWindow && send.post_lead < kLeadPartsMax;
 }
 
 /// May post() build a frame for a record? If not, the next poll builds those that are due.
