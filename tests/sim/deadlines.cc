@@ -46,13 +46,15 @@ uint64_t deadline_of(const Scenario& scenario) {
       std::min(tries, kTriesQuick) + kSlowTry * std::max(0.0, tries - kTriesQuick);
   const double loss_ns = timeouts * static_cast<double>(scenario.nic.rto_max_ns) +
                          tries * static_cast<double>(faults.burst_ns);
-  // Losses, or frames that are overtaken by far, may hold a window below one frame: then what is
-  // under way to a peer goes frame by frame, as it does to a slow rank that has few buffers.
+  // Losses, or frames that are overtaken by far, may hold a window at one frame or below: then what
+  // is under way to a peer goes frame by frame, each a round trip or a pace after the one before,
+  // as it does to a slow rank that has few buffers.
   const uint64_t payload_bytes =
       std::min<uint64_t>(kPathFrameBytes, scenario.frame_bytes_max) - kOverheadBytes;
   const uint64_t frames = scenario.in_flight_max * (scenario.message_bytes_max / payload_bytes + 1);
   const bool may_lose = tries != 0 || faults.reorder > 0;
-  const uint64_t lossy_ns = may_lose ? CongestionWindow::kPaceMaxNs : 0;
+  const uint64_t lossy_ns =
+      may_lose ? std::max<uint64_t>(CongestionWindow::kPaceMaxNs, round_trip_ns / 2) : 0;
   const uint64_t slow_ns = scenario.slow_ranks == 0 ? 0 : scenario.poll_ns * kSlowPollFactor;
   const uint64_t pace_ns = frames * std::max(lossy_ns, slow_ns);
   return kFloorNs + 64 * round_trip_ns + 4 * drain_ns + pace_ns + static_cast<uint64_t>(loss_ns);
