@@ -232,7 +232,7 @@ class Lane {
   // lane_long.cc: puts of frames of their own
   bool accept_long(Peer& peer, Flow flow, const Work& work) noexcept;
   bool accept_copied_long(Peer& peer, Flow flow, Operation& op, Index index) noexcept;
-  /// What a copied put needs at once: slots for all its frames, and buffers for those of its data.
+  /// A copied put needs slots for all its frames at once, and buffers for those with its data.
   struct CopiedFrames {
     uint32_t buffers, slots;
   };

@@ -8,12 +8,13 @@
 //  - post_lead is what post() has built since a waiting operation was denied a frame. When it is
 //    kPostLeadMax post() waits, until the operation has made up for it. A short frame counts for
 //    its part of a long one.
-//  - record_lead are the frames that records have begun, or smaller copied puts taken, since a
-//  copied
-//    put was refused. When they are kRecordLeadMax those wait, as long as the put is offered again
-//    (copied_waits) and lacks nothing that others than its flow hold.
+//  - record_lead counts the frames of records, and of copied puts of other sizes, since a copied
+//    put was refused. When it is kRecordLeadMax those wait, as long as the put is offered again
+//    (copied_waits) and lacks nothing that others than its flow hold. The next turn is for copied
+//    puts of other sizes (copied_yields), if such were refused meanwhile: a small one finds its few
+//    frames whenever some come back, and a large one would never find all.
 //  - small_waits: a record was refused. Copied puts wait for it, and long ones leave a frame.
-// The first small record after a poll waits for neither.
+// The first small record after a poll waits for neither, unless very many have gone before.
 #include "nicfw/lane.h"
 
 namespace pinwire {
@@ -40,12 +41,12 @@ uint32_t Lane::size_class(uint32_t frames) noexcept {
   return std::min(2 * octave + half, kGreatest);
 }
 
-/// Has a copied put of this class its turn, or no other?
+/// Is it the turn of copied puts of this class?
 bool Lane::is_copied_turn(const SendFlow& send, uint32_t size) noexcept {
   return (size == send.copied_size) != send.copied_yields;
 }
 
-/// Must records, and copied puts that have not their turn, wait for one that has?
+/// Must records, and copied puts whose turn it is not, wait for one whose turn it is?
 bool Lane::is_copied_due(const SendFlow& send) noexcept {
   return was_offered_lately(send) && send.record_lead >= kRecordLeadMax;
 }
@@ -92,7 +93,6 @@ void Lane::refuse_copied(SendFlow& send, uint32_t frames) noexcept {
   const uint32_t size = size_class(frames);
   if (send.copied_waits == 0) {
     send.record_lead = 0;
-    send.copied_yields = false;
   } else if (!is_copied_turn(send, size)) {
     send.is_crowded = true;
     return;

@@ -126,7 +126,7 @@ class LoopPort final : public Port {
     return ++attached_;
   }
   void detach(uint32_t) override { --attachments_; }
-  /// Of memory, and not detached yet.
+  /// How many pieces of memory are attached, and not detached yet.
   int attachments() const noexcept { return attachments_; }
   int event_fd(uint32_t) const noexcept override { return -1; }
   PortArmed arm(uint32_t queue) noexcept override {

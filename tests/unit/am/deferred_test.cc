@@ -1,4 +1,4 @@
-// What handlers leave to polls: each poll runs a work once, however often it was asked for.
+// Handlers leave work to polls. A poll runs each work once, however often it was asked for.
 // Tests with threads are in tests/unit/extended/deferred_test.cc.
 #include "am/deferred.h"
 

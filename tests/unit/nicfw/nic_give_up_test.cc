@@ -81,7 +81,7 @@ TEST(NicGiveUp, WhatADeadPeerHadLostIsNotTheNextOnes) {
   EXPECT_TRUE(group.nic(0).drained(0));
 }
 
-/// What a dead sender was promised is others' now, and no more than that.
+/// Others get the credit that a dead sender was promised, and no more than that.
 TEST(NicGiveUp, TheCreditOfADeadSenderIsTakenBackOnce) {
   NicGroup group({.ranks = 3, .config = {.peer_timeout_ns = 5'000'000, .coalesce = false}});
   const auto send = [&](Rank from, Rank to) {

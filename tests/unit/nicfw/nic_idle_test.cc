@@ -1,4 +1,4 @@
-// What a lane tells of itself to a thread that decides whether to poll: idle().
+// A thread asks idle() of a lane whether it should poll.
 #include <gtest/gtest.h>
 
 #include "tests/support/nic_group.h"

@@ -125,7 +125,8 @@ TEST_F(NicLateAck, OfALateFrameSaysNothingOfTheFramesBehindIt) {
 /// first copy comes sooner than any can come for the repetition.
 TEST_F(NicLateAck, OfTheFirstCopySaysNothingOfTheFramesBehindIt) { expect_one_repeat(); }
 
-/// What a put seems to take that was posted long before the poll that stamps it is no bound.
+/// A put that was posted long before the poll that stamps it seems to take next to no time. That is
+/// not the least that a round trip takes.
 TEST_F(NicLateAck, OfTheFirstCopySaysNothingToAClientThatComputedEither) {
   exchange_while_computing(20);
   expect_one_repeat();

@@ -48,6 +48,13 @@ TEST(NicPieces, AReceiverWithFewerBuffersThanPiecesGetsAllOfThemInTheEnd) {
   EXPECT_EQ(group.run(1'000, 1, 1'000'000).size(), 1u);
 }
 
+Work with_payload(Work message, const std::vector<uint8_t>& payload) {
+  message.local = const_cast<uint8_t*>(payload.data());
+  message.bytes = payload.size();
+  message.flags |= kWorkCopied;
+  return message;
+}
+
 /// The probes of the path leave in the poll that asks what has arrived.
 TEST(NicPieces, WhatIsLostBesideProbesIsAskedForOnce) {
   NicGroup group({.frame_bytes_max = kPortBytes, .config = {.coalesce = false}});
@@ -58,10 +65,7 @@ TEST(NicPieces, WhatIsLostBesideProbesIsAskedForOnce) {
     ASSERT_EQ(group.run(4, 1, 1'000).size(), 1u);
   }
   const auto payload = byte_pattern(8'000);
-  Work large = small;
-  large.local = const_cast<uint8_t*>(payload.data());
-  large.bytes = payload.size();
-  large.flags |= kWorkCopied;
+  const Work large = with_payload(small, payload);
   ASSERT_TRUE(group.post(0, large));
   group.poll(0);
   group.port(1).lose_waiting();
@@ -77,10 +81,7 @@ TEST(NicPieces, TheOldestFrameIsRepeatedHoweverManyBehindItWereLost) {
   const uint64_t word = 7;
   const Work small = send_work(1, kRequest, &word, sizeof word);
   const auto payload = byte_pattern(8'000);
-  Work large = small;
-  large.local = const_cast<uint8_t*>(payload.data());
-  large.bytes = payload.size();
-  large.flags |= kWorkCopied;
+  const Work large = with_payload(small, payload);
   ASSERT_TRUE(group.post(0, large));
   for (int i = 0; i < 1'000 && group.stat(0, "path_holes") == 0; ++i) group.run(100, 1, 1'000);
   ASSERT_EQ(group.stat(0, "path_holes"), 1u) << "no more probes";

@@ -24,7 +24,7 @@ class SharedClock final : public Clock {
   std::atomic<uint64_t> now_ns_{1'000'000};
 };
 
-/// What the queues of one number have in common: the wire's lock, and a port for each rank.
+/// The queues of one number share this: a lock, and a port for each rank.
 struct QueueWire {
   QueueWire(uint32_t frame_bytes_max, uint32_t rx_buffers, LoopFaults faults) {
     for (uint32_t rank = 0; rank < 2; ++rank) {

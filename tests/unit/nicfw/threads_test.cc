@@ -25,7 +25,7 @@ struct Slot {
   uint32_t bytes = 0;  ///< 0: no put
 };
 
-/// What both ranks have in memory: each operation of each thread has its place.
+/// Both ranks use this memory. Each operation of each thread has a place of its own in it.
 struct World {
   std::vector<Slot> slots = std::vector<Slot>(kThreads * kOperations);
   std::vector<std::atomic<uint32_t>> arrived = std::vector<std::atomic<uint32_t>>(slots.size());
