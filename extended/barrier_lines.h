@@ -32,9 +32,10 @@ void notify_line(shm::BarrierLine& own, uint64_t phase, uint64_t value) noexcept
 /// owner will send one. Read it once more after that. Client context.
 void await_line(shm::BarrierLine& line) noexcept;
 
-/// Before a barrier over lines and after it. What a peer puts, another thread of this process may
-/// carry out under a lane's lock: the peer's line comes after its puts of before, and this rank's
-/// line before those that the peer puts then, but ThreadSanitizer does not see a peer.
+/// Before a barrier over lines or by way of the launcher, and after it. What a peer puts or sends,
+/// another thread of this process may carry out under a lane's lock: the peer's line comes after its
+/// puts of before, and this rank's line before those that the peer puts then, but ThreadSanitizer
+/// does not see a peer.
 inline void show_order_of_puts() noexcept {
 #ifdef __SANITIZE_THREAD__
   for (uint32_t d = 0; d < engine.driver_count; ++d) {

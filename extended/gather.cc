@@ -8,6 +8,7 @@
 
 #include "am/progress.h"
 #include "core/base/library_thread.h"
+#include "extended/barrier_lines.h"
 
 namespace pinwire {
 namespace {
@@ -31,6 +32,7 @@ void* run(void* argument) {
 Gathered gather_serving(Bootstrap& bootstrap, std::span<const std::byte> mine) {
   Errand errand{&bootstrap, mine, {}, {}};
   pthread_t thread;
+  show_order_of_puts();
   if (const int failure = start_library_thread(&thread, run, &errand)) {
     return error("cannot start a thread: %s", std::strerror(failure));
   }
@@ -44,6 +46,7 @@ Gathered gather_serving(Bootstrap& bootstrap, std::span<const std::byte> mine) {
     }
   }
   pthread_join(thread, nullptr);
+  show_order_of_puts();
   return std::move(*errand.result);
 }
 
