@@ -109,7 +109,7 @@ void Lane::connect(Rank rank, const Endpoint& endpoint) noexcept {
 
 uint32_t Lane::post(std::span<const Work> work) noexcept {
   port_busy_ = false;
-  posted_ = true;
+  if (!posted_) note_first_post();
   uint32_t accepted = 0;
   while (accepted < work.size() && accept(work[accepted])) ++accepted;
   if (accepted < work.size()) counters_.add(Count::kPostRefused);
@@ -117,6 +117,12 @@ uint32_t Lane::post(std::span<const Work> work) noexcept {
   flush();
   if (!done_.empty()) note_idle();
   return accepted;
+}
+
+/// A client that polls rarely may post right after a poll, or long after it: only the clock tells.
+void Lane::note_first_post() noexcept {
+  posted_ = true;
+  posted_at_ns_ = now_ns_ - previous_ns_ > kStaleNs ? nic_.clock.now_ns() : 0;
 }
 
 /// A buffer of those for large frames: three quarters of the shared ones, and all that are kept for
@@ -147,7 +153,6 @@ uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
   if (!left_arrivals_ || out.empty()) ++poll_;
   previous_ns_ = now_ns_;
   now_ns_ = nic_.clock.now_ns();
-  constexpr uint64_t kStaleNs = 2'000;
   constexpr uint64_t kAbsenceNs = 200'000;
   backlog_.passed(now_ns_ - previous_ns_);
   watch_ns_ += std::min(now_ns_ - previous_ns_, kWatchStepNs);
@@ -160,6 +165,7 @@ uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
   port_busy_ = has_sent_ = holds_frames_ = false;
   is_polling_ = true;
   const uint32_t received = receive_bursts();
+  find_deferred();
   run_timers();
   if (!hungry_.empty()) feed_hungry();
   if (attention_head_ != attention_tail_) serve_attention();

@@ -183,6 +183,7 @@ class Lane {
   /// flight.
   static constexpr uint32_t kCoalesceBehind = 4;
   static constexpr uint64_t kCoalesceNs = 5'000;  ///< the longest that a frame collects messages
+  static constexpr uint64_t kStaleNs = 2'000;     ///< between polls: a client that polls rarely
   static constexpr uint32_t kAckFrames = 16;      ///< frames that may wait for one acknowledgement
   static constexpr uint32_t kBurstsPerPollMax = 16;
   static constexpr uint32_t kFullBurstsMax = 16;  ///< after which timers run, come what may
@@ -397,6 +398,8 @@ class Lane {
 
   // lane_loss.cc: loss and timers
   void find_lost(Peer& peer, Flow flow, uint64_t newest_sent_ns) noexcept;
+  void find_lost_after(Peer& peer, Flow flow, uint64_t newest_sent_ns, bool is_answer) noexcept;
+  void find_deferred() noexcept;
   void expect_rest(const Peer& peer, SendFlow& send) noexcept;
   void mark_lost(SendFlow& flow, uint32_t sequence) noexcept;
   static bool is_lost(const SendWindow& window, uint32_t sequence) noexcept;
@@ -406,6 +409,7 @@ class Lane {
   uint64_t first_timeout_ns(const Peer& peer) const noexcept;
   RtoLimits rto_limits(const Peer& peer) const noexcept;
   uint64_t waited_ns(uint64_t sent_ns) const noexcept;
+  void note_first_post() noexcept;
   void restamp_posted() noexcept;
   void run_timers() noexcept;
   void run_flow_timer(Peer& peer, Flow flow) noexcept;
@@ -502,6 +506,7 @@ class Lane {
   uint64_t previous_ns_ = 0;
   uint64_t watch_ns_ = 0;         ///< how long this lane has looked (peer_silent)
   uint64_t absent_until_ns_ = 0;  ///< frames sent before this give no round-trip samples
+  uint64_t deferred_at_ns_ = 0;   ///< the poll whose end is to find what is lost; 0: none
   uint64_t next_timer_ns_ = ~uint64_t{0};
   uint64_t watch_at_ns_ = 0;  ///< when the peers are asked whose responses are late
   uint32_t awaited_ops_ = 0;  ///< operations that a response ends
@@ -510,6 +515,7 @@ class Lane {
   bool is_polling_ = false;  ///< inside recv(), where now_ns_ is the time
   bool port_busy_ = false;
   bool posted_ = false;  ///< since the last poll: frames bear its time, which may be long ago
+  uint64_t posted_at_ns_ = 0;  ///< when the first of them was; 0: not asked
   uint32_t posts_since_poll_ = 0;
   bool has_gone_first_ = false;     ///< a small record, since the last poll
   uint32_t posts_before_poll_ = 0;  ///< between the last poll and the one before it

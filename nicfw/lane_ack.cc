@@ -133,8 +133,7 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
   if (send.una == send.unsent) return;
   send.rto_at_ns = now_ns_ + timeout_ns(peer, send);
   set_timer(send.rto_at_ns);
-  find_lost(peer, flow, newest_ns);
-  if (was_timed_out && newest_ns == 0) expect_rest(peer, send);
+  find_lost_after(peer, flow, newest_ns, was_timed_out && newest_ns == 0);
 }
 
 void Lane::slot_acked(SendFlow& send, SendSlot& slot, Index index) noexcept {
@@ -166,6 +165,7 @@ void Lane::open_window(Peer& peer, Flow flow, Index index) noexcept {
   window.peer = rank_of(peer);
   window.flow = flow;
   window.active_at = active_count_;
+  window.deferred_ns = 0;
   active_windows_[active_count_++] = index;
   if (peer.active_flows++ != 0) return;
   start_watch(peer);

@@ -4,6 +4,8 @@
 // at all comes back, the timeout asks the peer what has arrived: a peer that is late has lost
 // nothing. If the answer leaves out the oldest frame, that is repeated, and after a second timeout
 // a few are: their acknowledgement then tells what else is missing.
+#include <utility>
+
 #include "core/base/bits.h"
 #include "nicfw/lane.h"
 
@@ -15,11 +17,6 @@ void Lane::find_lost(Peer& peer, Flow flow, uint64_t newest_sent_ns) noexcept {
   const uint64_t tolerance_ns = std::max(peer.rtt.overtaken_ns() / 4, rto_limits_.min_ns / 4);
   const uint64_t overtaken_ns = peer.rtt.overtaken_ns() + tolerance_ns;
   send.reorder_at_ns = 0;
-  if (now_ns_ == absent_until_ns_) {  // other acknowledgements may wait beside this one
-    send.reorder_at_ns = now_ns_ + tolerance_ns;
-    set_timer(send.reorder_at_ns);
-    return;
-  }
   uint32_t behind = send.sacked;
   uint32_t found = 0;
   for (uint32_t s = send.una; s != send.unsent; ++s) {
@@ -45,6 +42,41 @@ void Lane::find_lost(Peer& peer, Flow flow, uint64_t newest_sent_ns) noexcept {
   if (found == 0) return;
   peer.congestion.on_loss(found, peer.rtt.smoothed_ns(), now_ns_);
   attend(peer);
+}
+
+/// Looks for what is lost now, or at the end of the poll.
+void Lane::find_lost_after(Peer& peer, Flow flow, uint64_t newest_sent_ns,
+                           bool is_answer) noexcept {
+  SendFlow& send = peer.send[static_cast<size_t>(flow)];
+  if (now_ns_ != absent_until_ns_) {
+    find_lost(peer, flow, newest_sent_ns);
+    if (is_answer) expect_rest(peer, send);
+    return;
+  }
+  uint64_t& deferred_ns = windows_[send.window].deferred_ns;
+  deferred_ns = std::max(deferred_ns, newest_sent_ns + 1);
+  deferred_at_ns_ = now_ns_;
+  send.reorder_at_ns = 0;
+  send.is_answered = is_answer;
+}
+
+/// At the end of a poll: an acknowledgement that it took after an absence may have had others
+/// beside it, which tell more. Where the port had still more to give, the next poll's end is late
+/// enough.
+void Lane::find_deferred() noexcept {
+  if (deferred_at_ns_ == 0 || (rx_more_ && deferred_at_ns_ == now_ns_)) return;
+  deferred_at_ns_ = 0;
+  for (uint32_t i = 0; i < active_count_; ++i) {
+    SendWindow& window = windows_[active_windows_[i]];
+    const uint64_t newest_ns = std::exchange(window.deferred_ns, 0);
+    if (newest_ns == 0) continue;
+    Peer& peer = peers_[window.peer];
+    SendFlow& send = peer.send[static_cast<size_t>(window.flow)];
+    const bool is_answered = send.is_answered;
+    send.is_answered = false;
+    find_lost(peer, window.flow, newest_ns - 1);
+    if (is_answered) expect_rest(peer, send);
+  }
 }
 
 /// A peer that answers after a timeout has polled: what it had got before is acknowledged in the
@@ -118,10 +150,12 @@ uint64_t Lane::waited_ns(uint64_t sent_ns) const noexcept {
 }
 
 /// Frames that post() sent since the last poll bear the time of that poll. If that was long ago,
-/// the client computed meanwhile, and they are younger than that: give them their timeout from now.
-/// The odd nanosecond marks them as done, or a client that posts before each poll would put off the
-/// timeout for ever.
+/// the client computed meanwhile, and they are younger than that: give them the time of the first
+/// post, if that is known, or else of this poll, and their timeout from now. The odd nanosecond
+/// marks them as done, or a client that posts before each poll would put off the timeout for ever.
 void Lane::restamp_posted() noexcept {
+  const bool is_known = posted_at_ns_ != 0;
+  const uint64_t stamp_ns = is_known ? std::max(posted_at_ns_, previous_ns_ + 1) : now_ns_ + 1;
   for (uint32_t i = 0; i < active_count_; ++i) {
     const SendWindow& window = windows_[active_windows_[i]];
     Peer& peer = peers_[window.peer];
@@ -131,8 +165,8 @@ void Lane::restamp_posted() noexcept {
       if (index == kNoIndex) continue;
       SendSlot& slot = slots_[index];
       if (slot.sent_ns != previous_ns_) break;
-      slot.sent_ns = now_ns_ + 1;
-      slot.is_restamped = true;
+      slot.sent_ns = stamp_ns;
+      slot.is_restamped = !is_known;
       if (s - 1 == send.una && send.rto_at_ns != 0) {
         send.rto_at_ns = now_ns_ + timeout_ns(peer, send);
         set_timer(send.rto_at_ns);
@@ -218,7 +252,8 @@ void Lane::take_answer(Peer& peer, uint32_t newest, uint8_t refusing) noexcept {
     SendFlow& send = peer.send[f];
     Index index;
     const SendSlot& oldest = slot_at(send, send.una, index);
-    if (now_ns_ - oldest.sent_ns < took_ns) continue;  // repeated since: the answer is not about it
+    // Repeated since, perhaps before this poll, which stamped it: the answer is not about it.
+    if (oldest.sent_ns > now_ns_ || now_ns_ - oldest.sent_ns < took_ns) continue;
     repeat_late(peer, send);
   }
   peer.asked_flows = 0;

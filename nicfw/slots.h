@@ -58,7 +58,8 @@ struct SendWindow {
   uint64_t lost[kWindowFramesMax / 64];
   Rank peer;
   Flow flow;
-  uint32_t active_at;  ///< where in the lane's list of active windows
+  uint32_t active_at;    ///< where in the lane's list of active windows
+  uint64_t deferred_ns;  ///< 1 + what find_lost() is to be told at the end of the poll; 0: nothing
 };
 
 enum class OpState : uint8_t { kFree, kActive, kDone };

@@ -1,0 +1,88 @@
+// Clients that poll rarely, and post between their polls.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "tests/support/nic_group.h"
+
+namespace pinwire {
+namespace {
+
+class NicPollGaps : public testing::TestWithParam<uint64_t> {
+ protected:
+  /// What has arrived is acknowledged, and the client polls once more.
+  void turn() {
+    for (int i = 0; i < 3; ++i) group_.poll(1);
+    group_.clock().advance(GetParam());
+    group_.poll(0);
+  }
+
+  NicGroup group_{{.config = {.coalesce = false}}};
+};
+
+/// A put before each poll. All that follow the lost one arrive and are acknowledged.
+TEST_P(NicPollGaps, FindALossAsSoonAsLaterFramesAreAcknowledged) {
+  constexpr uint64_t kLost = 1000;
+  uint64_t word = 7, memory = 0;
+  const Region region = group_.pin(1, &memory, sizeof memory);
+  const auto put = [&](uint64_t cookie) {
+    Work work = put_work(1, &word, sizeof word, &memory, region.remote_key);
+    work.cookie = cookie;
+    ASSERT_TRUE(group_.post(0, work));
+  };
+  for (uint64_t i = 0; i < 50; ++i) {
+    put(i);
+    turn();
+  }
+  group_.dones(0);
+  put(kLost);
+  group_.port(1).lose_waiting();
+  bool is_done = false;
+  for (int polls = 0; polls < 10 && !is_done; ++polls) {
+    put(0);
+    turn();
+    for (const Done& done : group_.dones(0)) is_done |= done.cookie == kLost;
+  }
+  EXPECT_TRUE(is_done);
+}
+
+/// Every second frame of a put is lost, and nothing is posted after it.
+TEST_P(NicPollGaps, RepeatAllThatIsMissingAtOnce) {
+  std::vector<uint8_t> from(20'000), to(20'000);
+  const Region region = group_.pin(1, to.data(), to.size());
+  ASSERT_TRUE(group_.post(0, put_work(1, from.data(), from.size(), to.data(), region.remote_key)));
+  LoopPort& port = group_.port(1);
+  std::vector<std::vector<std::byte>> kept;
+  for (bool keeps = false; port.waiting() != 0; keeps = !keeps) {
+    auto frame = port.take_first();
+    if (keeps) kept.push_back(std::move(frame));
+  }
+  for (const auto& frame : kept) port.inject(frame.data(), static_cast<uint32_t>(frame.size()));
+  bool is_done = false;
+  for (int polls = 0; polls < 8 && !is_done; ++polls) {
+    turn();
+    is_done = !group_.dones(0).empty();
+  }
+  EXPECT_TRUE(is_done);
+}
+
+/// All frames of a put are lost but for those that leave later. The answer to the question tells of
+/// the first; the others need not wait for a timeout each.
+TEST_P(NicPollGaps, RepeatWhatIsLeftAfterATimeout) {
+  std::vector<uint8_t> from(20'000), to(20'000);
+  const Region region = group_.pin(1, to.data(), to.size());
+  ASSERT_TRUE(group_.post(0, put_work(1, from.data(), from.size(), to.data(), region.remote_key)));
+  group_.port(1).lose_waiting();
+  bool is_done = false;
+  for (int polls = 0; polls < 40 && !is_done; ++polls) {
+    turn();
+    is_done = !group_.dones(0).empty();
+  }
+  EXPECT_TRUE(is_done);
+  EXPECT_LE(group_.stat(0, "timeouts"), 2u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Gaps, NicPollGaps, testing::Values(190'000, 210'000, 1'000'000));
+
+}  // namespace
+}  // namespace pinwire
