@@ -52,6 +52,7 @@ Lane::Lane(NicShared& nic, uint32_t index)
   const uint32_t windows = std::max(kFlows * idle, 12u);
   window_reserve_ = ranks > idle ? windows / 4 : 0;
   windows_.make(windows);
+  copied_turns_.make(windows);
   active_windows_ = std::make_unique<Index[]>(windows);
   const PoolReserve operations{.holders = kFlows * idle, .replies = window};
   op_share_ = PoolShare(operations);

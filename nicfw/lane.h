@@ -54,6 +54,7 @@
 #include "core/base/zeroed_array.h"
 #include "driver/driver.h"
 #include "driver/failure_note.h"
+#include "nicfw/copied_turns.h"
 #include "nicfw/counters.h"
 #include "nicfw/nic.h"
 #include "nicfw/peer.h"
@@ -126,7 +127,7 @@ constexpr uint32_t copied_frame_bytes(uint32_t frame_bytes_max) noexcept {
 }
 /// The part of a window for which there are large buffers.
 constexpr uint32_t copied_window(uint32_t window_frames) noexcept {
-  return std::min(window_frames, 256u);
+  return std::min(window_frames, 2 * CopiedTurns::kFramesMax);
 }
 /// Frames of the largest copied put.
 constexpr uint32_t copied_frames(uint32_t window_frames) noexcept {
@@ -198,11 +199,10 @@ class Lane {
   static constexpr uint64_t kQueueNs =
       50'000;  ///< no frame that is late by a queue's growth counts as lost
   static constexpr uint32_t kFewFrames = 8;  ///< repeated at once where a path loses much
-  static constexpr uint8_t kSmallWaitPolls = 4, kCopiedWaitPolls = 15;
+  static constexpr uint8_t kSmallWaitPolls = 9;
   static constexpr uint32_t kFrameParts = 16;  ///< of the longest, in which a lead is counted
   static constexpr uint32_t kPostLeadMax = 8 * kFrameParts;
   static constexpr uint32_t kLeadPartsMax = 0xfff;  ///< that a flow counts
-  static constexpr uint32_t kRecordLeadMax = 15;    ///< frames
   static constexpr uint32_t kNothingPlaced = ~0u;
   static constexpr uint8_t kSendsBeforeDoubt = 2;  ///< of a long frame, all lost: is it the path?
   static constexpr uint32_t kAssemblies = 16;      ///< frames that may be incomplete at once
@@ -295,19 +295,17 @@ class Lane {
 
   // lane_lead.cc: who builds the next frame of a flow
   static bool is_long_due(const Peer& peer, Flow flow) noexcept;
-  static bool is_copied_due(const SendFlow& send) noexcept;
-  static bool was_offered_lately(const SendFlow& send) noexcept;
+  bool is_copied_due(const SendFlow& send) const noexcept;
   bool goes_first(const Peer& peer, const SendFlow& send, bool is_small) const noexcept;
   bool may_post(Peer& peer, Flow flow, bool is_small) noexcept;
-  static bool makes_way(const Peer& peer, Flow flow) noexcept;
+  bool makes_way(const Peer& peer, Flow flow) const noexcept;
   static void lead(Peer& peer, Flow flow, uint32_t bytes) noexcept;
   void lead_with_record(Peer& peer, Flow flow, uint32_t bytes, bool is_small) noexcept;
-  static void lead_copied(SendFlow& send, uint32_t frames) noexcept;
   static void deny(SendFlow& send) noexcept;
-  static uint32_t size_class(uint32_t frames) noexcept;
-  static bool is_copied_turn(const SendFlow& send, uint32_t size) noexcept;
-  static void refuse_copied(SendFlow& send, uint32_t frames) noexcept;
-  static void accept_copied(SendFlow& send, uint32_t frames) noexcept;
+  void refuse_copied(SendFlow& send, uint32_t frames) noexcept;
+  void accept_copied(SendFlow& send, uint32_t frames) noexcept;
+  void end_copied_turns(SendFlow& send) noexcept;
+  void lead_copied(const SendFlow& send) noexcept;
   static void follow(SendFlow& send, Built built) noexcept;
 
   // lane_operation.cc: from Work to Done
@@ -555,6 +553,7 @@ class Lane {
   std::byte* buffer_bytes_ = nullptr;
   uint32_t buffer_stride_ = 0;
   IndexPool<SendWindow> windows_;
+  IndexPool<CopiedTurns> copied_turns_;
   std::unique_ptr<Index[]> active_windows_;
   uint32_t active_count_ = 0;
   IndexPool<Operation> ops_;

@@ -70,7 +70,7 @@ bool Lane::accept_send(Peer& peer, const Work& work) noexcept {
     slot->has_message = true;
     if (flow == Flow::kRequest) ++peer.requests_built;
     lead(peer, flow, slot->frame_bytes());
-    lead_copied(send, 1);
+    lead_copied(send);
   }
   if (at == nullptr) {
     if (op != kNoIndex) drop_op(op);

@@ -141,7 +141,7 @@ std::byte* Lane::reserve_record(Peer& peer, Flow flow, uint32_t bytes, Kind kind
   // Without a buffer a small record goes alone.
   if (slot == nullptr && collect && is_small) slot = start_record_frame(peer, flow, false, true);
   if (slot == nullptr) return nullptr;
-  if (send.is_denied || send.copied_waits != 0) [[unlikely]]
+  if (send.is_denied || send.copied_turns != kNoIndex) [[unlikely]]
     lead_with_record(peer, flow, kRecordsOffset + bytes, is_small);
   Index newest;
   send.open = collect && slot->buffer != kNoIndex && slot == &slot_at(send, send.next - 1, newest);

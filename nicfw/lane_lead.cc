@@ -8,11 +8,8 @@
 //  - post_lead is what post() has built since a waiting operation was denied a frame. When it is
 //    kPostLeadMax post() waits, until the operation has made up for it. A short frame counts for
 //    its part of a long one.
-//  - record_lead counts the frames of records, and of copied puts of other sizes, since a copied
-//    put was refused. When it is kRecordLeadMax those wait, as long as the put is offered again
-//    (copied_waits) and lacks nothing that others than its flow hold. The next turn is for copied
-//    puts of other sizes (copied_yields), if such were refused meanwhile: a small one finds its few
-//    frames whenever some come back, and a large one would never find all.
+//  - copied_turns, while a copied put was refused lately and lacks nothing that others than its
+//    flow hold: sizes of copied puts, and records, take turns (copied_turns.h).
 //  - small_waits: a record was refused. Copied puts wait for it, and long ones leave a frame.
 // The first small record after a poll waits for neither, unless very many have gone before.
 #include "nicfw/lane.h"
@@ -26,29 +23,9 @@ bool Lane::is_long_due(const Peer& peer, Flow flow) noexcept {
   return send.post_lead >= kPostLeadMax && send.is_denied && peer.has_waiting(flow);
 }
 
-/// Was a copied put refused in the last polls? Of threads that share a lane each polls in its turn,
-/// and then offers again. One that is not offered again may be gone.
-bool Lane::was_offered_lately(const SendFlow& send) noexcept {
-  constexpr uint32_t kLatelyPolls = 12;
-  return send.copied_waits + kLatelyPolls > kCopiedWaitPolls;
-}
-
-/// Copied puts of so many frames are as large as others of their class: half an octave.
-uint32_t Lane::size_class(uint32_t frames) noexcept {
-  constexpr uint32_t kGreatest = 15;
-  const auto octave = static_cast<uint32_t>(std::bit_width(frames)) - 1;
-  const uint32_t half = octave == 0 ? 0 : frames >> (octave - 1) & 1;
-  return std::min(2 * octave + half, kGreatest);
-}
-
-/// Is it the turn of copied puts of this class?
-bool Lane::is_copied_turn(const SendFlow& send, uint32_t size) noexcept {
-  return (size == send.copied_size) != send.copied_yields;
-}
-
 /// Must records, and copied puts whose turn it is not, wait for one whose turn it is?
-bool Lane::is_copied_due(const SendFlow& send) noexcept {
-  return was_offered_lately(send) && send.record_lead >= kRecordLeadMax;
+bool Lane::is_copied_due(const SendFlow& send) const noexcept {
+  return send.copied_turns != kNoIndex && copied_turns_[send.copied_turns].is_due();
 }
 
 /// The first small record after a poll need not wait for its turn in a window of many frames: it
@@ -74,11 +51,13 @@ bool Lane::may_post(Peer& peer, Flow flow, bool is_small) noexcept {
 /// Do the waiting operations build nothing now, because post() has refused a record or a copied
 /// put? A record never finds the only frame of a window of one, and a copied put finds all its
 /// frames only after the window has drained: once it is empty, in the next polls.
-bool Lane::makes_way(const Peer& peer, Flow flow) noexcept {
+bool Lane::makes_way(const Peer& peer, Flow flow) const noexcept {
   const SendFlow& send = peer.send[static_cast<size_t>(flow)];
   if (is_long_due(peer, flow)) return false;
-  if (send.in_flight() != 0) return send.copied_waits != 0;
-  return send.small_waits != 0 || was_offered_lately(send);
+  const bool has_turns = send.copied_turns != kNoIndex;
+  if (send.in_flight() != 0) return has_turns;
+  if (send.small_waits != 0) return true;
+  return has_turns && copied_turns_[send.copied_turns].was_offered_lately();
 }
 
 /// A waiting operation got no frame: from now on what post() builds counts.
@@ -87,37 +66,26 @@ void Lane::deny(SendFlow& send) noexcept {
   send.is_denied = true;
 }
 
-/// post() has refused a copied put of so many frames. If no other has its turn it has: from now on
-/// the frames of records and of other copied puts count, for a few polls.
+/// post() has refused a copied put of so many frames. Should all flows that there is room for have
+/// turns, this one has none.
 void Lane::refuse_copied(SendFlow& send, uint32_t frames) noexcept {
-  const uint32_t size = size_class(frames);
-  if (send.copied_waits == 0) {
-    send.record_lead = 0;
-  } else if (!is_copied_turn(send, size)) {
-    send.is_crowded = true;
-    return;
-  } else if (size == send.copied_size) {
-    send.copied_waits = kCopiedWaitPolls;
-    return;
+  if (send.copied_turns == kNoIndex) {
+    send.copied_turns = copied_turns_.take();
+    if (send.copied_turns == kNoIndex) return;
+    copied_turns_[send.copied_turns].start();
   }
-  send.copied_size = size & 15;
-  send.copied_yields = send.is_crowded = false;
-  send.copied_waits = kCopiedWaitPolls;
+  copied_turns_[send.copied_turns].refuse(frames);
 }
 
-/// A copied put of so many frames is taken. If it had its turn, the next one is for those of other
-/// sizes that were refused meanwhile.
 void Lane::accept_copied(SendFlow& send, uint32_t frames) noexcept {
-  if (send.copied_waits == 0) return;
-  if (!is_copied_turn(send, size_class(frames))) {
-    lead_copied(send, frames);
-    return;
-  }
-  const bool is_others_turn = send.is_crowded && !send.copied_yields;
-  send.copied_yields = is_others_turn;
-  send.copied_waits = is_others_turn ? kCopiedWaitPolls : 0;
-  send.record_lead = 0;
-  send.is_crowded = false;
+  if (send.copied_turns == kNoIndex) return;
+  if (!copied_turns_[send.copied_turns].accept(frames)) end_copied_turns(send);
+}
+
+void Lane::end_copied_turns(SendFlow& send) noexcept {
+  if (send.copied_turns == kNoIndex) return;
+  copied_turns_.give(send.copied_turns);
+  send.copied_turns = kNoIndex;
 }
 
 /// Counts `bytes` that post() has built while operations wait for frames.
@@ -133,10 +101,9 @@ void Lane::lead(Peer& peer, Flow flow, uint32_t bytes) noexcept {
   send.post_lead = static_cast<uint16_t>(std::min(lead, kLeadPartsMax)) & kLeadPartsMax;
 }
 
-/// Counts frames that go before a copied put that waits.
-void Lane::lead_copied(SendFlow& send, uint32_t frames) noexcept {
-  if (send.copied_waits == 0) return;
-  send.record_lead = std::min(send.record_lead + frames, kRecordLeadMax) & kRecordLeadMax;
+/// Counts a frame that goes before copied puts that wait.
+void Lane::lead_copied(const SendFlow& send) noexcept {
+  if (send.copied_turns != kNoIndex) copied_turns_[send.copied_turns].lead(1);
 }
 
 /// Counts a frame of `bytes` that a record has begun; copied puts do not mind the first small one
@@ -148,7 +115,7 @@ void Lane::lead_with_record(Peer& peer, Flow flow, uint32_t bytes, bool is_small
   if (is_first) {
     has_gone_first_ = true;
   } else {
-    lead_copied(send, 1);
+    lead_copied(send);
   }
 }
 

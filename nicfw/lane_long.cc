@@ -65,7 +65,7 @@ Lane::CopiedFrames Lane::copied_frames_of(const Peer& peer, const Work& work) co
 bool Lane::whole_fits(Peer& peer, Flow flow, CopiedFrames frames) noexcept {
   const uint32_t buffers = frames.buffers, slots = frames.slots;
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
-  if (is_copied_due(send) && !is_copied_turn(send, size_class(slots))) {
+  if (is_copied_due(send) && !copied_turns_[send.copied_turns].is_turn(slots)) {
     refuse_copied(send, slots);
     return false;
   }
@@ -90,8 +90,8 @@ bool Lane::whole_fits(Peer& peer, Flow flow, CopiedFrames frames) noexcept {
   if (is_there && fits(&PoolShare::allows_whole)) return true;
   if (send.buffers != 0) {
     refuse_copied(send, slots);  // records of its flow may have them
-  } else {
-    send.record_lead = 0;  // others have them, so that records need not wait
+  } else if (send.copied_turns != kNoIndex) {
+    copied_turns_[send.copied_turns].forget_lead();  // others have them: records need not wait
   }
   return false;
 }

@@ -76,7 +76,7 @@ bool Lane::turn_is_over(uint64_t payload_left) noexcept {
 bool Lane::is_quiet(const Peer& peer, Flow flow) noexcept {
   const SendFlow& send = peer.send[static_cast<size_t>(flow)];
   return send.window == kNoIndex && !peer.has_waiting(flow) && send.small_waits == 0 &&
-         send.copied_waits == 0;
+         send.copied_turns == kNoIndex;
 }
 
 /// Sends what may be sent to the peer now. True: something is left for another poll. Where the port
@@ -133,7 +133,8 @@ void Lane::build_long(Peer& peer, Flow flow) noexcept {
     pump_responses(peer);
   }
   if (send.small_waits != 0) --send.small_waits;
-  if (send.copied_waits != 0) --send.copied_waits;
+  if (send.copied_turns != kNoIndex && !copied_turns_[send.copied_turns].pass_poll())
+    end_copied_turns(send);
   if (!send.ops.empty()) {
     begin_turn(peer, send, kTurnFrames);
     pump_ops(peer, flow);

@@ -51,13 +51,15 @@ void Lane::give_up(Peer& peer) noexcept {
   for (uint32_t f = 0; f < kFlows; ++f) {
     SendFlow& send = peer.send[f];
     send.ops = TwoQueues{};
+    end_copied_turns(send);
     if (send.window == kNoIndex) continue;
     for (uint32_t s = send.una; s != send.next; ++s) {
       const Index index = windows_[send.window].slot[s % kWindowFramesMax];
       if (index != kNoIndex) release_slot(send, slots_[index], index);
     }
     send.una = send.unsent = send.next;
-    send.sacked = send.lost = 0;
+    send.sacked = 0;
+    send.lost = 0;
     close_window(peer, static_cast<Flow>(f));
   }
   for (IndexRing* owed : {&peer.responses.shorts, &peer.responses.longs}) {

@@ -20,24 +20,19 @@ struct SendFlow {
   uint32_t unsent = 0;            ///< the first that the port has not taken
   uint32_t next = 0;              ///< the next to build
   Index window = kNoIndex;        ///< SendWindow; none while nothing is built
-  uint16_t sacked = 0;            ///< of [una, unsent): acknowledged ahead of una
-  uint16_t lost : 12 = 0;         ///< of [una, unsent): to be sent again
-  uint16_t record_lead : 4 = 0;   ///< frames for records while a copied put waits; saturating
-  uint16_t buffers : 12 = 0;      ///< large buffers that its frames hold
-  uint16_t copied_waits : 4 = 0;  ///< polls for which long puts make way for a refused copied put
- uint16_t slots : 12 = 0;         ///< of the lane's pools, like `buffers`
-  uint16_t copied_size : 4 = 0;   ///< size_class() of the copied puts whose turn it is
+  Index copied_turns = kNoIndex;  ///< CopiedTurns; none while no copied put was refused lately
+  uint16_t sacked : 10 = 0;       ///< of [una, unsent): acknowledged ahead of una
+  uint16_t backoff : 5 = 0;  ///< since an acknowledgement told how long the peer takes, saturating
+  uint16_t lost : 12 = 0;    ///< of [una, unsent): to be sent again
+  uint16_t small_waits : 4 = 0;  ///< polls for which long puts leave a frame to a refused record
+  uint16_t buffers : 12 = 0;     ///< large buffers that its frames hold
+  uint16_t timeouts : 3 = 0;     ///< in a row, saturating
   uint16_t operations : 14 = 0;
-  uint16_t copied_yields : 1 =
-      0;                        ///< it is the turn of copied puts of other sizes than copied_size
-  uint16_t is_crowded : 1 = 0;  ///< such were refused while it was that size's
-  uint8_t timeouts : 3 = 0;     ///< in a row, saturating
-  uint8_t backoff : 5 = 0;  ///< since an acknowledgement told how long the peer takes, saturating
-  bool open : 1 = false;    ///< frame next - 1 still collects records
-  bool is_answered : 1 = false;  ///< after a timeout: at reorder_at_ns what is left counts as lost
-  uint8_t short_lead : 5 = 0;    ///< of `ops` (turns.h)
-  uint16_t small_waits : 3 = 0;  ///< polls for which long puts leave a frame to a refused record
   uint16_t is_denied : 1 = 0;    ///< the windows, or post(), had no frame for a waiting operation
+  uint16_t is_answered : 1 = 0;  ///< after a timeout: at reorder_at_ns what is left counts as lost
+ uint16_t slots : 10 = 0;        ///< of the lane's pools, like `buffers`
+  uint16_t short_lead : 5 = 0;   ///< of `ops` (turns.h)
+  uint16_t open : 1 = 0;         ///< frame next - 1 still collects records
   uint16_t post_lead : 12 = 0;   ///< of post() over the operations that wait, in kFrameParts
   TwoQueues ops;                 ///< Ops of which some bytes are not built into frames yet
   uint64_t rto_at_ns = 0;        ///< 0: off
@@ -52,6 +47,7 @@ struct SendFlow {
   }
 };
 static_assert(sizeof(SendFlow) == 48);
+static_assert(kWindowFramesMax < 1u << 10, "a flow counts its frames in ten bits");
 
 /// Half a line of the cache is as far as alignment goes: a whole one would break the promise below.
 struct alignas(32) Peer {

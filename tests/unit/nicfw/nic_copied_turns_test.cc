@@ -2,6 +2,7 @@
 // first, while the link carries fewer frames from one poll to the next than the largest needs.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "tests/support/nic_group.h"
@@ -67,6 +68,43 @@ TEST_F(NicCopiedTurns, ThreeSizesAndRecordsGoOnInAnyOrder) {
                                   << order[2] << " come first";
     }
   } while (std::next_permutation(order.begin(), order.end()));
+}
+
+constexpr uint64_t kThreeFrames = 4'000, kSixFrames = 8'000;
+
+TEST_F(NicCopiedTurns, FiveSizesGoOnInEachOrderAndItsReverse) {
+  std::vector<uint64_t> order = {kTwoFrames, kThreeFrames, kFourFrames, kSixFrames, kSevenFrames};
+  for (size_t first = 0; first < 2 * order.size(); ++first) {
+    auto taken = take_turns(order);
+    for (const uint64_t bytes : order) EXPECT_GE(taken[bytes], 10) << bytes << ", order " << first;
+    std::rotate(order.begin(), order.begin() + 1, order.end());
+    if (first + 1 == order.size()) std::reverse(order.begin(), order.end());
+  }
+}
+
+/// Threads share the lane: each polls, and offers puts of its own size, in its turn.
+TEST_F(NicCopiedTurns, EachOfFiveThreadsThatPollInTurnGoesOn) {
+  const std::vector<uint64_t> sizes = {kTwoFrames, kSixFrames, kThreeFrames, kSevenFrames,
+                                       kFourFrames};
+  std::map<uint64_t, int> taken;
+  for (size_t round = 0; round < 5 * kRounds; ++round) {
+    const uint64_t bytes = sizes[round % sizes.size()];
+    while (post(bytes)) ++taken[bytes];
+    turn();
+  }
+  for (const uint64_t bytes : sizes) EXPECT_GE(taken[bytes], 50) << bytes;
+}
+
+/// A record too long to count as small, of a thread that polls each eighth time.
+TEST_F(NicCopiedTurns, ARecordThatIsOfferedEachEighthPollGoesOnBesideCopiedPuts) {
+  int taken = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    while (post(kSevenFrames)) {
+    }
+    if (round % 8 == 0 && post(kRecord)) ++taken;
+    turn();
+  }
+  EXPECT_GE(taken, 20);
 }
 
 /// Eight threads share the lane: each polls, and offers what it has, in its turn.
