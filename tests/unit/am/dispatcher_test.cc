@@ -118,6 +118,12 @@ bool comes_to_count(const char* stat, uint64_t count) {
   return comes([&] { return dispatch_stats()[stat] >= count; });
 }
 
+int64_t us_of_clock() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t{now.tv_sec} * 1'000'000 + now.tv_nsec / 1000;
+}
+
 /// In a child process, whose first thread is the client's.
 Mailbox& begin(DispatchMode mode, uint32_t watchdog_us = 0) {
   static Mailbox mailbox;
@@ -168,6 +174,7 @@ TEST_F(DispatcherThread, RunsHandlersWhileTheClientComputesAndSleepsBetween) {
 TEST_F(DispatcherThread, ArmsTheLanesAgainOnceTheClientPollsNoMore) {
   run([] {
     Mailbox& mailbox = begin(DispatchMode::kThread);
+    require(comes([&] { return mailbox.is_armed.load(); }), "it arms the lane");
     for (int i = 0; i < 100; ++i) poll();
     const uint32_t before = mailbox.arms;
     require(comes([&] { return mailbox.arms >= before + 2; }), "it arms the lanes");
@@ -279,13 +286,10 @@ TEST_F(DispatcherThread, WaitsBeforeItInterruptsForTheWatchdog) {
     constexpr uint32_t kWatchdogUs = 200'000;
     Mailbox& mailbox = begin(DispatchMode::kWatchdog, kWatchdogUs);
     require(comes([&] { return mailbox.is_armed.load(); }), "it arms the lane");
-    timespec put, now;
-    clock_gettime(CLOCK_MONOTONIC, &put);
+    const int64_t put_us = us_of_clock();
     mailbox.put();
     require(comes_to_handle(1), "the handler runs");
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    const int64_t us = (now.tv_sec - put.tv_sec) * 1'000'000 + (now.tv_nsec - put.tv_nsec) / 1000;
-    require(us >= kWatchdogUs, "it waited for the client to poll");
+    require(us_of_clock() - put_us >= kWatchdogUs, "it waited for the client to poll");
     require(handled_by.load() == gettid(), "it runs in the client's thread");
   });
 }

@@ -4,86 +4,29 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
-#include <functional>
-#include <utility>
 #include <vector>
 
 #include "am/handlers.h"
 #include "am/message.h"
-#include "am/progress.h"
-#include "pin/demand.h"
-#include "tests/support/idle_driver.h"
+#include "tests/unit/am/one_peer.h"
 
 namespace pinwire {
 namespace {
 
-constexpr Rank kOwner = 1;
+constexpr Rank kOwner = test::kOnePeer;
 constexpr uint32_t kBucketShift = 16;
 constexpr uint64_t kAddress = 5 << kBucketShift;
 constexpr int32_t kAskersIndex = 4, kOwnersIndex = 3, kKey = 1000, kBucketBytes = 1 << kBucketShift;
 
-/// Takes the questions of rank 0, and its answers, while it has room.
-class Asked final : public test::IdleDriver {
- public:
-  std::vector<uint8_t> handlers;  ///< of each message that was taken
-  std::vector<int32_t> last_args;
-  bool has_room = true, can_pin = true;
-  std::function<void()> at_poll;  ///< once
-
-  Result<Region> pin(void* base, uint64_t bytes, int, uint64_t) override {
-    if (!can_pin) return error("it is full");
-    return Region{.base = reinterpret_cast<uint64_t>(base), .bytes = bytes, .remote_key = kKey};
-  }
-  uint32_t recv(uint32_t, RecvFilter, std::span<Recv>) noexcept override {
-    if (auto happens = std::exchange(at_poll, nullptr)) happens();
-    return 0;
-  }
-
-  uint32_t post(uint32_t, std::span<const Work> works) noexcept override {
-    if (!has_room) return 0;
-    for (const Work& work : works) {
-      EXPECT_EQ(work.peer, kOwner);
-      AmHeader header;
-      std::memcpy(&header, work.head, sizeof header);
-      handlers.push_back(header.handler);
-      last_args.resize(header.argc());
-      std::memcpy(last_args.data(), static_cast<const std::byte*>(work.head) + sizeof header,
-                  4 * last_args.size());
-    }
-    return static_cast<uint32_t>(works.size());
-  }
-};
-
-class BucketExchange : public testing::Test {
+class BucketExchange : public test::WithOnePeer {
  protected:
   void SetUp() override {
+    WithOnePeer::SetUp();
     if (handler_table[kHandlerBucketGranted] == nullptr) register_exchange();
-    engine.drivers[0].driver = &driver;
-    engine.drivers[0].caps = driver.caps();
-    engine.driver_count = 1;
-    engine.rank_count = 2;
-    engine.routes = routes;
-    routes[kOwner] = {.driver = &driver, .reach = Reach::kBuckets};
+    routes[kOwner].reach = Reach::kBuckets;
+    driver.remote_key = kKey;
     const RemoteCache::Grant grants[] = {{}, {kBucketShift, 1}};
     demand.cache.open(grants);
-    demands[0] = &demand;
-  }
-  void TearDown() override {
-    demands[0] = nullptr;
-    engine.drivers[0].driver = nullptr;
-    engine.drivers[0].caps = {};
-    engine.driver_count = 0;
-    engine.rank_count = 1;
-    engine.routes = nullptr;
-  }
-  template <size_t kArguments>
-  void arrive(MessageClass cls, uint8_t handler, const int32_t (&args)[kArguments]) {
-    AmHead head;
-    const uint32_t bytes = build_head(head, Category::kShort, handler, kArguments, args, 0, 0);
-    alignas(16) std::byte buffer[8 + sizeof head];
-    std::memcpy(buffer + 8, &head, bytes);
-    dispatch(0, {buffer + 8, bytes, kOwner, 0, cls});
   }
   /// A reply of the owner.
   template <size_t kArguments>
@@ -102,10 +45,6 @@ class BucketExchange : public testing::Test {
   void grant(int32_t asker_index) {
     answer(kHandlerBucketGranted, {asker_index, kOwnersIndex, kKey, 0, kBucketBytes});
   }
-
-  Asked driver;
-  Route routes[2];
-  Demand demand;
 };
 
 TEST_F(BucketExchange, AWishIsKnownOnceTheOwnerHasGrantedIt) {
