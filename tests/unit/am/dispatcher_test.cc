@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -32,6 +33,7 @@ constexpr uint8_t kCounts = 203;
 std::atomic<uint32_t> handled{0};
 std::atomic<pid_t> handled_by{0};
 void count_message(pinwire_token*) {
+  errno = EDOM;  // as a call that fails may
   handled_by.store(gettid());
   handled.fetch_add(1);
 }
@@ -262,6 +264,40 @@ TEST_F(DispatcherThread, InterruptsAClientThatComputes) {
     require(stats["signals_handled"] >= 1, "handled ones, too");
     require(stats["found_in_signals"] == 1, "and what they found");
     require(stats["asks"] >= 1, "it has asked");
+    require(comes_to_count("wakes", 2), "it is told that the message is handled");
+  });
+}
+
+TEST_F(DispatcherThread, InterruptsNoCallThatBlocks) {
+  run([] {
+    Mailbox& mailbox = begin(DispatchMode::kInterrupt);
+    constexpr uint32_t kCalls = 20;  // to be in most of them when the signal comes
+    int pipe_fds[2];
+    require(pipe(pipe_fds) == 0, "there is a pipe");
+    std::thread sender([&] {
+      for (uint32_t i = 1; i <= kCalls; ++i) {
+        mailbox.put();
+        require(comes_to_handle(i), "the handler runs");
+        require(write(pipe_fds[1], "", 1) == 1, "the pipe has room");
+      }
+    });
+    for (uint32_t i = 1; i <= kCalls; ++i) {
+      char byte;
+      require(read(pipe_fds[0], &byte, 1) == 1, "the call goes on after the signal");
+    }
+    sender.join();
+    require(handled_by.load() == gettid(), "the handlers ran in the client's thread");
+  });
+}
+
+TEST_F(DispatcherThread, LeavesErrnoAsItWasToAClientThatComputes) {
+  run([] {
+    Mailbox& mailbox = begin(DispatchMode::kInterrupt);
+    mailbox.put();
+    errno = ENOENT;
+    while (handled.load() == 0) {
+    }
+    require(errno == ENOENT, "what a handler does with it is unseen");
   });
 }
 
@@ -275,6 +311,8 @@ TEST_F(DispatcherThread, AsksAClientAgainThatHoldsASection) {
     require(stats["asks"] > stats["asks_again"], "the first time it did not ask again");
     require(stats["threads_held_off"] >= 2, "each time it was held off");
     require(handled == 0, "no handler runs in a section");
+    const bool is_left_alone = stats["signals"] == 0 || !prepare_barriers();
+    require(is_left_alone, "no signal comes, either, where the kernel passes barriers");
     enable_interrupts(Reason::kSection);
     require(handled == 1, "at its end one does");
     require(dispatch_stats()["found_after_sections"] == 1, "which is counted");

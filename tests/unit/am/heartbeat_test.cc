@@ -143,6 +143,9 @@ TEST_F(Heartbeat, SeveralBeatsFitTheShortestGap) {
   engine.drivers[1].caps.recv_gap_ns_max = kGapNs;
   engine.driver_count = 2;
   EXPECT_EQ(beat_period_us(), kGapNs / 8 / 1000);
+  std::swap(engine.drivers[0].caps, engine.drivers[1].caps);
+  engine.drivers[1].caps.recv_gap_ns_max = 0;
+  EXPECT_EQ(beat_period_us(), kGapNs / 8 / 1000) << "one of them needs no beats";
   engine.drivers[1].caps = {};
 }
 
