@@ -37,6 +37,10 @@ TEST(InterruptSignal, IsTheOneThatTheClientLeaves) {
   }
 }
 
+TEST(InterruptSignal, IsNotLookedOutForUntilOneIsTaken) {
+  EXPECT_FALSE(interrupts_clients) << "calls cost one test of a flag where nothing interrupts them";
+}
+
 TEST(InterruptSignal, IsAskedForWhereTheClientLeavesNone) {
   EXPECT_EXIT(prepare_where_all_are_taken_but(0), testing::ExitedWithCode(0),
               "handles all real-time signals itself; leave one");
