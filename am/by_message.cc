@@ -24,7 +24,7 @@ bool request_put(Rank to, uint64_t dest, const std::byte* source, size_t bytes, 
                  Patience patience) noexcept {
   const uint64_t cookie = cookie_of(done);
   const int32_t args[] = {low_half(dest), high_half(dest), low_half(cookie), high_half(cookie)};
-  return request_medium(to, {kHandlerPut, 4, args, 0, patience}, source, bytes);
+  return request_medium(to, call_with(kHandlerPut, args, patience), source, bytes);
 }
 
 void on_put(pinwire_token* token, void* payload, size_t bytes, int32_t dest_low, int32_t dest_high,
@@ -32,7 +32,7 @@ void on_put(pinwire_token* token, void* payload, size_t bytes, int32_t dest_low,
   const uint64_t dest = join_halves(dest_low, dest_high);
   store_own(token->source, "put", dest, payload, bytes);
   const int32_t args[] = {cookie_low, cookie_high};
-  reply_short(*token, {kHandlerDone, 2, args});
+  reply_short(*token, call_with(kHandlerDone, args));
 }
 
 void on_done(pinwire_token*, int32_t cookie_low, int32_t cookie_high) {
@@ -49,7 +49,7 @@ void on_get(pinwire_token* token, int32_t source_low, int32_t source_high, int32
           token->source, count);
   }
   const int32_t args[] = {dest_low, dest_high, cookie_low, cookie_high};
-  const AmCall data{kHandlerGetData, 4, args};
+  const AmCall data = call_with(kHandlerGetData, args);
   auto* from = reinterpret_cast<void*>(source);
   if (DeviceMemory* device = device_at(from, count)) [[unlikely]] {
     std::byte copy[kMediumBytesMax];
@@ -80,9 +80,10 @@ void reply_pieces(const pinwire_token& token, uint64_t dest, const std::byte* so
   for (size_t at = 0; at < bytes;) {
     const size_t piece = std::min(bytes - at, piece_max);
     const int32_t args[] = {low_half(dest + at), high_half(dest + at)};
+    const AmCall call = call_with(kHandlerPlace, args);
     AmHead head;
-    const uint32_t head_bytes = build_head(head, Category::kMedium, kHandlerPlace, 2, args,
-                                           static_cast<uint32_t>(piece), 0);
+    const uint32_t head_bytes = build_head(head, Category::kMedium, call.handler, call.argc,
+                                           call.args, static_cast<uint32_t>(piece), 0);
     Work work = send_work(&token, token.source, head, head_bytes);
     work.local = unconst(source + at);
     work.bytes = piece;
@@ -120,7 +121,7 @@ uint32_t get_by_message(Target from, uint64_t source, void* dest, size_t bytes, 
                             low_half(to + at),     high_half(to + at),     low_half(cookie),
                             high_half(cookie)};
     const Patience now = count == 0 ? patience : Patience::kWaits;
-    if (!request_short(peer, {kHandlerGet, 7, args, 0, now})) return 0;
+    if (!request_short(peer, call_with(kHandlerGet, args, now))) return 0;
   }
   return count;
 }

@@ -31,7 +31,7 @@ uint32_t get_by_message(Target from, uint64_t source, void* dest, size_t bytes, 
 /// A Long to another rank; its source is free on return, also that of a LongAsync. `token`: it is
 /// the reply to this request. False: one message, which was a no-op.
 bool long_by_message(const pinwire_token* token, Target to, const AmCall& call, const void* source,
-                     size_t bytes, void* dest, bool is_async = false) noexcept;
+                     size_t bytes, void* dest, bool is_async) noexcept;
 
 /// This process's memory that rank `source` names, for the CPU to touch, or the end of the job: it
 /// may not be trusted to stay inside.

@@ -32,7 +32,7 @@ bool ask_owner(Rank peer, uint64_t number, const RemoteCache::Want& want,
                Patience patience = Patience::kWaits) noexcept {
   const int32_t args[] = {static_cast<int32_t>(want.index), static_cast<int32_t>(want.gives_back),
                           low_half(number), high_half(number)};
-  return request_short(peer, {kHandlerBucketWanted, 4, args, 0, patience});
+  return request_short(peer, call_with(kHandlerBucketWanted, args, patience));
 }
 
 [[noreturn, gnu::cold]] void malformed(Rank peer, const char* what) noexcept {
@@ -51,12 +51,14 @@ void on_wanted(pinwire_token* token, int32_t asker_index, int32_t gives_back, in
       const int32_t args[] = {asker_index, static_cast<int32_t>(granted.index),
                               static_cast<int32_t>(granted.key), static_cast<int32_t>(granted.from),
                               static_cast<int32_t>(granted.to)};
-      reply_short(*token, {kHandlerBucketGranted, 5, args});
+      reply_short(*token, call_with(kHandlerBucketGranted, args));
       return;
     }
-    case Buckets::Answer::kRefused:
-      reply_short(*token, {kHandlerBucketRefused, 1, &asker_index});
+    case Buckets::Answer::kRefused: {
+      const int32_t args[] = {asker_index};
+      reply_short(*token, call_with(kHandlerBucketRefused, args));
       return;
+    }
     case Buckets::Answer::kMalformed:
       malformed(peer, "a request for a bucket");
   }

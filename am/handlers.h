@@ -19,38 +19,40 @@ inline constexpr uint32_t kClientHandlersFirst = 128;  // C1-076
 
 /// Indices that the library itself uses.
 enum InternalHandler : uint8_t {
-  kHandlerMemset = 1,
-  kHandlerBarrier = 2,
-  kHandlerDone = 3,  ///< am/by_message.h, as all below
-  kHandlerPut = 4,
-  kHandlerGet = 5,
-  kHandlerGetData = 6,
-  kHandlerPlace = 7,
-  kHandlerBucketWanted = 8,  ///< am/exchange.h, likewise
-  kHandlerBucketGranted = 9,
-  kHandlerBucketRefused = 10,
-  kHandlerVisit = 11,  ///< am/visit.h, likewise
-  kHandlerVisitAnswer = 12,
-  kHandlerVisitEnd = 13,
-  kHandlerBarrierWake = 14,
-  kHandlerSegmentQuestion = 15,  ///< extended/segments.h, likewise
-  kHandlerSegmentAnswer = 16,
-  kHandlerVisComplete = 17,  ///< extended/vis/peer_completion.h
-  kHandlerCollLetter = 20,   ///< extended/coll/mail.h, as all below
-  kHandlerCollSignal = 21,
-  kHandlerCollOffer = 22,
-  kHandlerCollPull = 23,
-  kHandlerCollPiece = 24,
-  kHandlerCollTaken = 25,
-  kHandlerCollEpoch = 26,
-  kHandlerCollGrant = 27,  ///< extended/coll/stream.h, as all below
-  kHandlerCollStream = 28,
-  kHandlerCollThere = 29,
-  kHandlerCollFetched = 30,
-  kHandlerAtomic = 40,  ///< extended/atomic.h, as all below
-  kHandlerAtomicDone = 41,
-  kHandlerAtomicValue = 42,
+  kNoHandler,  ///< what a message of zeros names
+  kHandlerMemset,
+  kHandlerBarrier,
+  kHandlerDone,  ///< am/by_message.h, as all below
+  kHandlerPut,
+  kHandlerGet,
+  kHandlerGetData,
+  kHandlerPlace,
+  kHandlerBucketWanted,  ///< am/exchange.h, likewise
+  kHandlerBucketGranted,
+  kHandlerBucketRefused,
+  kHandlerVisit,  ///< am/visit.h, likewise
+  kHandlerVisitAnswer,
+  kHandlerVisitEnd,
+  kHandlerBarrierWake,
+  kHandlerSegmentQuestion,  ///< extended/segments.h, likewise
+  kHandlerSegmentAnswer,
+  kHandlerVisComplete,  ///< extended/vis/peer_completion.h
+  kHandlerCollLetter,   ///< extended/coll/mail.h, as all below
+  kHandlerCollSignal,
+  kHandlerCollOffer,
+  kHandlerCollPull,
+  kHandlerCollPiece,
+  kHandlerCollTaken,
+  kHandlerCollEpoch,
+  kHandlerCollGrant,  ///< extended/coll/stream.h, as all below
+  kHandlerCollStream,
+  kHandlerCollThere,
+  kHandlerCollFetched,
+  kHandlerAtomic,  ///< extended/atomic.h, as all below
+  kHandlerAtomicDone,
+  kHandlerAtomicValue,
 };
+static_assert(kHandlerAtomicValue < kClientHandlersFirst);
 
 /// Of every endpoint; the library's own have endpoint 0 only.
 constexpr uint32_t function_index(uint32_t endpoint, uint8_t handler) noexcept {

@@ -78,7 +78,7 @@ void on_visit(pinwire_token* token, int32_t answer_low, int32_t answer_high, int
   const Visit visit = pin_for(token->source, address, bytes);
   const int32_t args[] = {answer_low, answer_high, static_cast<int32_t>(visit.key),
                           static_cast<int32_t>(visit.place)};
-  reply_short(*token, {kHandlerVisitAnswer, 4, args});
+  reply_short(*token, call_with(kHandlerVisitAnswer, args));
 }
 
 void on_answer(pinwire_token*, int32_t answer_low, int32_t answer_high, int32_t key,
@@ -106,14 +106,14 @@ Visit begin_visit(Rank peer, uint64_t address, uint64_t bytes) noexcept {
   const auto at = reinterpret_cast<uint64_t>(&answer);
   const int32_t args[] = {low_half(at),       high_half(at),   low_half(address),
                           high_half(address), low_half(bytes), high_half(bytes)};
-  request_short(peer, {kHandlerVisit, 6, args});
+  request_short(peer, call_with(kHandlerVisit, args));
   wait_until([&] { return answer.is_there.load(std::memory_order_acquire); });
   return answer.visit;
 }
 
 void end_visit(Rank peer, const Visit& visit) noexcept {
-  const auto place = static_cast<int32_t>(visit.place);
-  request_short(peer, {kHandlerVisitEnd, 1, &place});
+  const int32_t args[] = {static_cast<int32_t>(visit.place)};
+  request_short(peer, call_with(kHandlerVisitEnd, args));
 }
 
 void register_visits() noexcept {

@@ -22,6 +22,7 @@ class Recorder final : public test::IdleDriver {
     std::vector<std::byte> bytes;
   };
   std::vector<Sent> sent;
+  bool delivers = false;  ///< each poll brings the oldest message that was sent
 
   Caps caps() const noexcept override { return {.send_bytes_max = 1000 + kHeadBytesMax}; }
   uint32_t post(uint32_t, std::span<const Work> work) noexcept override {
@@ -37,6 +38,20 @@ class Recorder final : public test::IdleDriver {
     }
     return static_cast<uint32_t>(work.size());
   }
+  uint32_t recv(uint32_t, RecvFilter, std::span<Recv> out) noexcept override {
+    if (!delivers || sent.empty()) return 0;
+    out[0] = arrival(sent.front());
+    sent.erase(sent.begin());
+    return 1;
+  }
+  /// The same message as rank 1 gets it; until the next.
+  Recv arrival(const Sent& message) noexcept {
+    std::memcpy(buffer_ + 8, message.bytes.data(), message.bytes.size());
+    return {buffer_ + 8, static_cast<uint32_t>(message.bytes.size()), kPeer, 0, message.cls};
+  }
+
+ private:
+  alignas(16) std::byte buffer_[2048];
 };
 
 void* long_place;
@@ -80,11 +95,7 @@ class ByMessage : public testing::Test {
   void arrive() {
     std::vector<Recorder::Sent> messages;
     std::swap(messages, driver.sent);
-    for (Recorder::Sent& message : messages) {
-      alignas(16) std::byte buffer[2048];
-      std::memcpy(buffer + 8, message.bytes.data(), message.bytes.size());
-      dispatch(0, {buffer + 8, static_cast<uint32_t>(message.bytes.size()), kPeer, 0, message.cls});
-    }
+    for (const Recorder::Sent& message : messages) dispatch(0, driver.arrival(message));
   }
 
   Recorder driver;
@@ -120,7 +131,7 @@ TEST_F(ByMessage, AGetBringsEveryPiece) {
 
 TEST_F(ByMessage, ALongOfOneMessageBringsItsPayloadAlong) {
   const int32_t number = 77;
-  long_by_message(nullptr, kPeer, {kOnLong, 1, &number}, source, 900, target);
+  long_by_message(nullptr, kPeer, {kOnLong, 1, &number}, source, 900, target, false);
   ASSERT_EQ(driver.sent.size(), 1u);
   EXPECT_EQ(driver.sent[0].flags & kWorkFenced, 0);
   arrive();
@@ -129,11 +140,22 @@ TEST_F(ByMessage, ALongOfOneMessageBringsItsPayloadAlong) {
   EXPECT_EQ(std::memcmp(target, source, 900), 0);
 }
 
+TEST_F(ByMessage, TheHeadOfALongRequestLeavesOnceItsPiecesAreAnswered) {
+  const int32_t number = 77;
+  driver.delivers = true;
+  long_by_message(nullptr, kPeer, {kOnLong, 1, &number}, source, 5000, target, false);
+  EXPECT_EQ(driver.sent.size(), 1u) << "neither a piece nor an answer is under way";
+  EXPECT_EQ(long_bytes, 0u);
+  arrive();
+  EXPECT_EQ(long_bytes, 5000u);
+  EXPECT_EQ(std::memcmp(target, source, 5000), 0);
+}
+
 TEST_F(ByMessage, TheHeadOfALongReplyIsFencedBehindItsPieces) {
   pinwire_token token{kPeer, 0, true, false};
   const int32_t number = 77;
   this_thread.in_handler = true;
-  long_by_message(&token, kPeer, {kOnLong, 1, &number}, source, 5000, target);
+  long_by_message(&token, kPeer, {kOnLong, 1, &number}, source, 5000, target, false);
   this_thread.in_handler = false;
   ASSERT_EQ(driver.sent.size(), 6u);
   for (size_t i = 0; i < driver.sent.size(); ++i) {
@@ -154,7 +176,7 @@ TEST_F(ByMessage, TheLastPieceOfALongReplyTravelsWithItsHeadEvenIfItIsAWholePiec
     pinwire_token token{kPeer, 0, true, false};
     std::memset(target, 0, sizeof target);
     this_thread.in_handler = true;
-    long_by_message(&token, kPeer, {kOnLong, 1, &number}, source, pieces * kPiece, target);
+    long_by_message(&token, kPeer, {kOnLong, 1, &number}, source, pieces * kPiece, target, false);
     this_thread.in_handler = false;
     EXPECT_EQ(driver.sent.size(), pieces);
     arrive();
@@ -183,13 +205,13 @@ TEST_F(ByMessageDeath, APeerThatNamesOtherMemoryThanTheSegmentEndsTheJob) {
   EXPECT_DEATH(arrive(), "a put of 2 bytes at 0x[0-9a-f]+, outside the segments here");
   driver.sent.clear();
   const int32_t number = 77;
-  long_by_message(nullptr, kPeer, {kOnLong, 1, &number}, source, 101, target);
+  long_by_message(nullptr, kPeer, {kOnLong, 1, &number}, source, 101, target, false);
   EXPECT_DEATH(arrive(), "a Long of 101 bytes");
 }
 
 TEST_F(ByMessageDeath, ACarriedLongThatHasMoreThanItSaysIsMalformed) {
   const int32_t number = 77;
-  long_by_message(nullptr, kPeer, {kOnLong, 1, &number}, source, 64, target);
+  long_by_message(nullptr, kPeer, {kOnLong, 1, &number}, source, 64, target, false);
   driver.sent[0].bytes.resize(driver.sent[0].bytes.size() + 8);
   EXPECT_DEATH(arrive(), "impossible shape");
 }

@@ -1,8 +1,12 @@
 // Handlers leave work to polls. A poll runs each work once, however often it was asked for.
-// Tests with threads are in tests/unit/extended/deferred_test.cc.
+// Tests with the polls of several threads are in tests/unit/extended/deferred_test.cc.
 #include "am/deferred.h"
 
 #include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
 
 namespace pinwire {
 namespace {
@@ -37,6 +41,24 @@ TEST(DeferredList, TakesAWorkAgainThatHasRun) {
   EXPECT_EQ(run_deferred(), 0u);
   defer(work);
   EXPECT_EQ(run_deferred(), 1u);
+}
+
+TEST(DeferredList, HasEveryWorkThatTwoThreadsAskForAtOnce) {
+  constexpr uint32_t kWorks = 20'000, kRounds = 5;
+  for (uint32_t round = 0; round < kRounds; ++round) {
+    const auto works = std::make_unique<CountedWork[]>(2 * kWorks);
+    std::atomic<uint32_t> ready{0};
+    const auto ask_for = [&](CountedWork* first) {
+      ready.fetch_add(1);
+      while (ready.load() != 2) {
+      }
+      for (uint32_t i = 0; i < kWorks; ++i) defer(first[i]);
+    };
+    std::thread other(ask_for, works.get() + kWorks);
+    ask_for(works.get());
+    other.join();
+    EXPECT_EQ(run_deferred(), 2 * kWorks);
+  }
 }
 
 }  // namespace

@@ -50,6 +50,18 @@ TEST(DoorbellTurn, AThreadThatIsAwakeIsRungNoMore) {
   }
 }
 
+TEST(DoorbellSeats, AreOneForEachThreadUntilNoneIsLeft) {
+  Doorbell bell;
+  uint32_t taken = 0;
+  for (uint32_t seat = 0; (seat = bell.take_seat()) != Doorbell::kNoSeat; taken |= 1u << seat) {
+    ASSERT_LT(seat, 32u) << "each has a bit in the word";
+    ASSERT_EQ(taken & 1u << seat, 0u) << seat;
+  }
+  EXPECT_EQ(taken, ~0u);
+  bell.leave_seat(7);
+  EXPECT_EQ(bell.take_seat(), 7u);
+}
+
 TEST(DoorbellTurn, NobodySleepsOverWhatHasHappened) {
   Doorbell bell;
   bell.happened();

@@ -51,6 +51,15 @@ TEST(Handlers, EachEndpointHasItsOwn_GX_085) {
   ASSERT_TRUE(register_client(6, table, 2).ok());
 }
 
+TEST(Handlers, AnEndpointHasRoomForAll128AndEachIsInstalled_C1_076) {
+  constexpr uint32_t kEndpoint = 5;
+  std::vector<HandlerEntry> all(128, HandlerEntry{0, nothing});
+  ASSERT_TRUE(register_client(kEndpoint, all.data(), all.size()).ok());
+  for (uint32_t index = kClientHandlersFirst; index < kHandlerCount; ++index) {
+    EXPECT_EQ(handler_table[kEndpoint * kHandlerCount + index].load(), nothing) << index;
+  }
+}
+
 TEST(Handlers, BadTablesAreRefusedWithASentence) {
   HandlerEntry reserved[] = {{127, nothing}};
   EXPECT_NE(register_client(0, reserved, 1).sentence().find("127 is reserved"), std::string::npos);

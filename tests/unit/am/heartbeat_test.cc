@@ -3,8 +3,10 @@
 #include "am/heartbeat.h"
 
 #include <gtest/gtest.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <thread>
 
 #include "am/progress.h"
@@ -48,6 +50,16 @@ class Heartbeat : public testing::Test {
     engine.driver_count = 0;
   }
   static void beat() { std::thread(beat_once).join(); }
+  static ptrdiff_t threads() {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+  }
+  /// In a process of its own, which ends with 0 once the heartbeat has driven the lane so often.
+  [[noreturn]] void beat_until(uint64_t turns) {
+    constexpr int kPatience = 200'000;  // some 20 s
+    if (!start_heartbeat().ok()) _exit(1);
+    for (int i = 0; i < kPatience && driver_.turns < turns; ++i) usleep(100);
+    _exit(driver_.turns < turns ? 2 : 0);
+  }
 
   CountingDriver driver_;
 };
@@ -103,6 +115,25 @@ TEST_F(Heartbeat, DriversThatAnswerByThemselvesHaveNone) {
   beat();
   beat();
   EXPECT_EQ(driver_.turns, 0u);
+  const ptrdiff_t before = threads();
+  EXPECT_TRUE(start_heartbeat().ok());
+  EXPECT_EQ(threads(), before);
+}
+
+TEST_F(Heartbeat, StartsInAProcessThatHasClosedItsInput) {
+  const auto child = [&] {
+    close(STDIN_FILENO);
+    beat_until(1);
+  };
+  EXPECT_EXIT(child(), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(Heartbeat, OfALargeJobIsAtLeastAsFrequent) {
+  const auto child = [&] {
+    engine.rank_count = 600;
+    beat_until(400);
+  };
+  EXPECT_EXIT(child(), testing::ExitedWithCode(0), "");
 }
 
 TEST_F(Heartbeat, SeveralBeatsFitTheShortestGap) {
@@ -112,6 +143,9 @@ TEST_F(Heartbeat, SeveralBeatsFitTheShortestGap) {
   engine.drivers[1].caps.recv_gap_ns_max = kGapNs;
   engine.driver_count = 2;
   EXPECT_EQ(beat_period_us(), kGapNs / 8 / 1000);
+  std::swap(engine.drivers[0].caps, engine.drivers[1].caps);
+  engine.drivers[1].caps.recv_gap_ns_max = 0;
+  EXPECT_EQ(beat_period_us(), kGapNs / 8 / 1000) << "one of them needs no beats";
   engine.drivers[1].caps = {};
 }
 
@@ -125,6 +159,14 @@ TEST_F(Heartbeat, ItsThreadBeatsUntilItIsStopped) {
     before = driver_.turns;
     while (driver_.turns < before + 3) usleep(500);  // computes, without a call
   }
+  constexpr uint32_t kBeats = 20;
+  const uint64_t begin = driver_.turns;
+  timespec begun, now;
+  clock_gettime(CLOCK_MONOTONIC, &begun);
+  while (driver_.turns < begin + kBeats) usleep(100);
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const int64_t us = (now.tv_sec - begun.tv_sec) * 1'000'000 + (now.tv_nsec - begun.tv_nsec) / 1000;
+  EXPECT_GE(us, (kBeats - 1) * int64_t{beat_period_us()}) << "it sleeps between beats";
   stop_heartbeat();
   const uint64_t before = driver_.turns;
   usleep(5 * kGapNs / 1000);

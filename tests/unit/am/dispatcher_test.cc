@@ -1,0 +1,389 @@
+// The thread that finds what arrives while the client computes. It is started once in a process, so
+// each test has one of its own, which exits with 0 or says what went wrong.
+#include "am/dispatcher.h"
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <thread>
+
+#include "am/handlers.h"
+#include "am/interrupts.h"
+#include "am/message.h"
+#include "am/progress.h"
+#include "am/sleep.h"
+#include "core/base/event_fd.h"
+#include "tests/support/idle_driver.h"
+#include "tests/support/stat_map.h"
+
+namespace pinwire {
+namespace {
+
+constexpr Rank kSender = 1;
+constexpr uint8_t kCounts = 203;
+
+std::atomic<uint32_t> handled{0};
+std::atomic<pid_t> handled_by{0};
+void count_message(pinwire_token*) {
+  errno = EDOM;  // as a call that fails may
+  handled_by.store(gettid());
+  handled.fetch_add(1);
+}
+
+/// Messages of rank 1, put there by the test; the event fd tells of them while the lane is armed.
+class Mailbox final : public test::IdleDriver {
+ public:
+  std::atomic<uint32_t> waiting{0}, turns{0}, arms{0}, disarms{0};
+  std::atomic<bool> is_armed{false}, is_broken{false};
+  std::atomic<Armed> when_armed{Armed::kArmed};
+
+  void put() noexcept {
+    put_unseen();
+    if (is_armed.exchange(false)) ring_event_fd(fd_);
+  }
+  /// As where another thread has taken the event.
+  void put_unseen() noexcept { waiting.fetch_add(1); }
+
+  Caps caps() const noexcept override { return {.event_fd = true}; }
+  uint32_t recv(uint32_t, RecvFilter, std::span<Recv> out) noexcept override {
+    turns.fetch_add(1);
+    if (out.empty() || waiting.load() == 0) return 0;
+    waiting.fetch_sub(1);
+    AmHead head;
+    const uint32_t bytes = build_head(head, Category::kShort, kCounts, 0, nullptr, 0, 0);
+    std::memcpy(buffer_ + 8, &head, bytes);
+    out[0] = {buffer_ + 8, bytes, kSender, 0, MessageClass::kRequest};
+    return 1;
+  }
+  bool idle(uint32_t) const noexcept override { return waiting.load() == 0; }
+  bool has_arrivals(uint32_t) const noexcept override { return waiting.load() != 0; }
+  int event_fd(uint32_t) const noexcept override { return fd_; }
+  Armed arm(uint32_t) noexcept override {
+    arms.fetch_add(1);
+    drain_event_fd(fd_);
+    is_armed.store(true);
+    if (waiting.load() == 0) return when_armed.load();
+    is_armed.store(false);
+    return Armed::kBusy;
+  }
+  bool disarm(uint32_t) noexcept override {
+    disarms.fetch_add(1);
+    return is_armed.exchange(false);
+  }
+  const Failure* failure() const noexcept override {
+    static constexpr Failure kBroken{kSender, WorkStatus::kUnreachable, "its cable was pulled"};
+    return is_broken.load() ? &kBroken : nullptr;
+  }
+
+ private:
+  const int fd_ = open_event_fd();
+  alignas(16) std::byte buffer_[64];
+};
+
+void require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "wrong: %s\n", what);
+  _exit(1);
+}
+/// Comes to be so; other threads see to that.
+template <typename Condition>
+bool comes(Condition&& condition) {
+  constexpr time_t kPatienceS = 20;
+  timespec now, until;
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_sec += kPatienceS;
+  while (!condition()) {
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (now.tv_sec > until.tv_sec) return false;
+    usleep(50);
+  }
+  return true;
+}
+bool comes_to_handle(uint32_t count) {
+  return comes([&] { return handled.load() == count; });
+}
+
+std::map<std::string, uint64_t> dispatch_stats() {
+  StatMap map;
+  report_dispatch(map);
+  return map.values;
+}
+bool comes_to_count(const char* stat, uint64_t count) {
+  return comes([&] { return dispatch_stats()[stat] >= count; });
+}
+
+int64_t us_of_clock() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t{now.tv_sec} * 1'000'000 + now.tv_nsec / 1000;
+}
+
+/// In a child process, whose first thread is the client's.
+Mailbox& begin(DispatchMode mode, uint32_t watchdog_us = 0) {
+  static Mailbox mailbox;
+  handler_table[kCounts] =
+      reinterpret_cast<HandlerFunction>(reinterpret_cast<void*>(count_message));
+  engine.drivers[0].driver = &mailbox;
+  engine.drivers[0].caps = mailbox.caps();
+  engine.driver_count = 1;
+  std::construct_at(&engine.drivers[0].lanes[0]);  // which the client of other tests has owned
+  has_dispatcher = true;
+  only_dispatcher_polls = mode == DispatchMode::kNicproc;
+  engine.thread();
+  register_client_thread();
+  const bool interrupts = mode == DispatchMode::kInterrupt || mode == DispatchMode::kWatchdog;
+  if (interrupts) require(prepare_interrupts().ok(), "a signal is free");
+  require(start_dispatcher(mode, watchdog_us, {}).ok(), "the dispatcher starts");
+  return mailbox;
+}
+
+class DispatcherThread : public testing::Test {
+ protected:
+  template <typename Scenario>
+  static void run(Scenario&& scenario) {
+    const auto child = [&] {
+      scenario();
+      _exit(0);
+    };
+    EXPECT_EXIT(child(), testing::ExitedWithCode(0), "");
+  }
+};
+
+TEST_F(DispatcherThread, RunsHandlersWhileTheClientComputesAndSleepsBetween) {
+  run([] {
+    Mailbox& mailbox = begin(DispatchMode::kThread);
+    constexpr uint32_t kMessages = 3;
+    for (uint32_t i = 1; i <= kMessages; ++i) {
+      require(comes([&] { return mailbox.is_armed.load(); }), "it arms the lane");
+      mailbox.put();
+      require(comes_to_handle(i), "the handler runs");
+      require(handled_by.load() != gettid(), "it runs beside the client");
+    }
+    auto stats = dispatch_stats();
+    require(stats["wakes"] >= kMessages, "each message has woken it");
+    require(stats["sleeps"] >= stats["wakes"], "it slept before");
+  });
+}
+
+TEST_F(DispatcherThread, ArmsTheLanesAgainOnceTheClientPollsNoMore) {
+  run([] {
+    Mailbox& mailbox = begin(DispatchMode::kThread);
+    require(comes([&] { return mailbox.is_armed.load(); }), "it arms the lane");
+    for (int i = 0; i < 100; ++i) poll();
+    const uint32_t before = mailbox.arms;
+    require(comes([&] { return mailbox.arms >= before + 2; }), "it arms the lanes");
+  });
+}
+
+TEST_F(DispatcherThread, IsCalledOffByAClientThatWaitsButNotByOneThatArmsTheLanesItself) {
+  run([] {
+    Mailbox& mailbox = begin(DispatchMode::kThread);
+    require(comes([&] { return mailbox.is_armed.load(); }), "it arms the lane");
+    let_waits_sleep(true);
+    uint32_t empty_polls = 0;
+    for (int i = 0; i < 1000; ++i) after_empty_poll(empty_polls);
+    require(mailbox.disarms == 0, "the lane stays armed");
+    let_waits_sleep(false);
+    const auto waits = [&] {
+      for (int i = 0; i < 100; ++i) after_empty_poll(empty_polls);
+      return mailbox.disarms != 0;
+    };
+    require(comes(waits), "the lane is disarmed");
+  });
+}
+
+TEST_F(DispatcherThread, GivesADriverWhoseTimersRunTurnsAllTheTime) {
+  run([] {
+    Mailbox& mailbox = begin(DispatchMode::kThread);
+    mailbox.when_armed = Armed::kTimed;
+    constexpr uint32_t kTurns = 400;  // of a sleeper: ten in a second
+    require(comes([&] { return mailbox.turns >= kTurns; }), "it has its turns");
+  });
+}
+
+/// Of the sleeps between the looks of who waits for it.
+long voluntary_switches() {
+  rusage usage;
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_nvcsw;
+}
+
+TEST_F(DispatcherThread, EndsBeforeNobodyWaitsForItAnyMore) {
+  run([] {
+    Mailbox& mailbox = begin(DispatchMode::kThread);
+    require(comes([&] { return mailbox.is_armed.load(); }), "it arms the lane");
+    const long before = voluntary_switches();
+    stop_dispatcher();
+    require(voluntary_switches() - before < 1000, "its end is seen");
+    const uint32_t turns = mailbox.turns;
+    mailbox.put();
+    for (int i = 0; i < 100; ++i) usleep(100);
+    require(mailbox.turns == turns && handled == 0, "nobody polls any more");
+  });
+}
+
+TEST_F(DispatcherThread, AloneDrivesTheLanesInNicproc) {
+  run([] {
+    Mailbox& mailbox = begin(DispatchMode::kNicproc);
+    mailbox.put();
+    require(comes_to_handle(1), "the handler runs");
+    require(handled_by.load() != gettid(), "it runs beside the client");
+    require(poll() == 0, "the client finds nothing");
+  });
+}
+
+TEST_F(DispatcherThread, NoticesInNicprocThatADriverHasFailed) {
+  const auto child = [] {
+    Mailbox& mailbox = begin(DispatchMode::kNicproc);
+    mailbox.put();
+    require(comes_to_handle(1), "the handler runs");
+    mailbox.is_broken = true;
+    comes([] { return false; });
+    _exit(0);
+  };
+  EXPECT_DEATH(child(), "driver idle: its cable was pulled");
+}
+
+TEST_F(DispatcherThread, InterruptsAClientThatComputes) {
+  run([] {
+    Mailbox& mailbox = begin(DispatchMode::kInterrupt);
+    require(comes([&] { return mailbox.is_armed.load(); }), "it arms the lane");
+    mailbox.put();
+    require(comes_to_handle(1), "the handler runs");
+    require(handled_by.load() == gettid(), "it runs in the client's thread");
+    require(comes_to_count("signals", 1), "signals are counted");
+    auto stats = dispatch_stats();
+    require(stats["signals_handled"] >= 1, "handled ones, too");
+    require(stats["found_in_signals"] == 1, "and what they found");
+    require(stats["asks"] >= 1, "it has asked");
+    require(comes_to_count("wakes", 2), "it is told that the message is handled");
+  });
+}
+
+TEST_F(DispatcherThread, InterruptsNoCallThatBlocks) {
+  run([] {
+    Mailbox& mailbox = begin(DispatchMode::kInterrupt);
+    constexpr uint32_t kCalls = 20;  // to be in most of them when the signal comes
+    int pipe_fds[2];
+    require(pipe(pipe_fds) == 0, "there is a pipe");
+    std::thread sender([&] {
+      for (uint32_t i = 1; i <= kCalls; ++i) {
+        mailbox.put();
+        require(comes_to_handle(i), "the handler runs");
+        require(write(pipe_fds[1], "", 1) == 1, "the pipe has room");
+      }
+    });
+    for (uint32_t i = 1; i <= kCalls; ++i) {
+      char byte;
+      require(read(pipe_fds[0], &byte, 1) == 1, "the call goes on after the signal");
+    }
+    sender.join();
+    require(handled_by.load() == gettid(), "the handlers ran in the client's thread");
+  });
+}
+
+TEST_F(DispatcherThread, LeavesErrnoAsItWasToAClientThatComputes) {
+  run([] {
+    Mailbox& mailbox = begin(DispatchMode::kInterrupt);
+    mailbox.put();
+    errno = ENOENT;
+    while (handled.load() == 0) {
+    }
+    require(errno == ENOENT, "what a handler does with it is unseen");
+  });
+}
+
+TEST_F(DispatcherThread, AsksAClientAgainThatHoldsASection) {
+  run([] {
+    Mailbox& mailbox = begin(DispatchMode::kInterrupt);
+    disable_interrupts(Reason::kSection);
+    mailbox.put();
+    require(comes_to_count("asks_again", 2), "it asks again");
+    auto stats = dispatch_stats();
+    require(stats["asks"] > stats["asks_again"], "the first time it did not ask again");
+    require(stats["threads_held_off"] >= 2, "each time it was held off");
+    require(handled == 0, "no handler runs in a section");
+    const bool is_left_alone = stats["signals"] == 0 || !prepare_barriers();
+    require(is_left_alone, "no signal comes, either, where the kernel passes barriers");
+    enable_interrupts(Reason::kSection);
+    require(handled == 1, "at its end one does");
+    require(dispatch_stats()["found_after_sections"] == 1, "which is counted");
+  });
+}
+
+TEST_F(DispatcherThread, WaitsBeforeItInterruptsForTheWatchdog) {
+  run([] {
+    constexpr uint32_t kWatchdogUs = 200'000;
+    Mailbox& mailbox = begin(DispatchMode::kWatchdog, kWatchdogUs);
+    require(comes([&] { return mailbox.is_armed.load(); }), "it arms the lane");
+    const int64_t put_us = us_of_clock();
+    mailbox.put();
+    require(comes_to_handle(1), "the handler runs");
+    require(us_of_clock() - put_us >= kWatchdogUs, "it waited for the client to poll");
+    require(handled_by.load() == gettid(), "it runs in the client's thread");
+  });
+}
+
+uint64_t sleeps_of_waits() {
+  StatMap map;
+  report_waits(map);
+  return map.values["sleeps"];
+}
+
+/// The event of the message has woken the dispatcher, so that nothing else wakes the client.
+TEST_F(DispatcherThread, WakesAClientThatSleepsInAWait) {
+  run([] {
+    Mailbox& mailbox = begin(DispatchMode::kInterrupt);
+    sleep_us_max = 3'600'000'000;
+    set_wait_mode(WaitMode::kBlock);
+    std::thread sender([&] {
+      require(comes([] { return sleeps_of_waits() != 0; }), "the client sleeps");
+      mailbox.put_unseen();
+      wake_dispatcher();
+      require(comes_to_handle(1), "it is woken");
+    });
+    const LibraryCall wait;
+    wait_until([] { return handled.load() == 1; });
+    sender.join();
+    require(handled_by.load() == gettid(), "it polls by itself");
+  });
+}
+
+TEST_F(DispatcherThread, ThatDoesNotStartIsReportedAndNotWaitedFor) {
+  run([] {
+    pthread_attr_t endless;
+    pthread_attr_init(&endless);
+    require(pthread_attr_setstacksize(&endless, size_t{1} << 47) == 0, "stacks may be that large");
+    require(pthread_setattr_default_np(&endless) == 0, "all may be");
+    has_dispatcher = true;
+    const Status started = start_dispatcher(DispatchMode::kNicproc, 0, {});
+    require(!started.ok(), "there is no room for a stack");
+    require(started.sentence().find("cannot start the thread") != std::string::npos, "it says so");
+    const long before = voluntary_switches();
+    stop_dispatcher();
+    require(voluntary_switches() - before < 100, "nobody waits for its end");
+  });
+}
+
+TEST(DispatcherReport, SaysNothingWhereThereIsNoneAndElseAll) {
+  EXPECT_TRUE(dispatch_stats().empty());
+  has_dispatcher = true;
+  const auto stats = dispatch_stats();
+  has_dispatcher = false;
+  for (const char* name :
+       {"asks", "asks_again", "signals", "threads_held_off", "sleeps", "wakes", "signals_handled",
+        "found_in_signals", "found_after_sections", "found_after_calls"}) {
+    EXPECT_TRUE(stats.contains(name)) << name;
+  }
+}
+
+}  // namespace
+}  // namespace pinwire
