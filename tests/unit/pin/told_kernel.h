@@ -2,6 +2,8 @@
 // pin/watch.h pass through told_kernel.cc. A test tells it in a scope.
 #pragma once
 
+#include <pthread.h>
+
 #include <atomic>
 #include <cstdint>
 
@@ -31,14 +33,21 @@ class ToldKernel {
 
   static inline std::atomic<ToldKernel*> current{nullptr};
 
+  /// Whether another thread than the one that has told it looked at the clock.
+  std::atomic<bool> is_clock_of_others{false};
+
   /// For told_kernel.cc. False: the kernel answers.
   bool answers(int& error) noexcept;
-  uint64_t look_at_clock() noexcept { return now_ns_ += ns_between_looks; }
+  uint64_t look_at_clock() noexcept {
+    if (!pthread_equal(pthread_self(), teller_)) is_clock_of_others = true;
+    return now_ns_.fetch_add(ns_between_looks);
+  }
 
  private:
   int error_ = 0;
   std::atomic<uint64_t> answers_{0};
-  uint64_t now_ns_ = 1'000'000'000;
+  const pthread_t teller_ = pthread_self();
+  std::atomic<uint64_t> now_ns_{1'000'000'000'000};
 };
 
 }  // namespace pinwire::test

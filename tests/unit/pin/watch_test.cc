@@ -62,6 +62,11 @@ TEST_F(WatchTest, WhatIsUnmappedIsStaleAndItsNeighboursAreNot) {
   munmap(pointer(base), 6 * kPageBytes);
 }
 
+TEST_F(WatchTest, EachUserHasRangesOfItsOwn) {
+  EXPECT_EQ(watch_.take_slots(3), 0u);
+  EXPECT_EQ(watch_.take_slots(5), 3u);
+}
+
 TEST_F(WatchTest, NothingFaultsAndTheMappingStaysOne) {
   const uint64_t base = map(64);
   ASSERT_TRUE(watch(0, base + 16 * kPageBytes, 4));
