@@ -1,6 +1,7 @@
 #include "pin/kept.h"
 
 #include <algorithm>
+#include <numeric>
 #include <span>
 
 #include "core/base/check.h"
@@ -11,8 +12,8 @@ void Kept::open(Watch& watch) {
   watch_ = &watch;
   slots_from_ = watch.take_slots(kEntriesMax);
   entries_.assign(kEntriesMax, Entry{});
-  free_.reserve(kEntriesMax);
-  for (uint32_t i = kEntriesMax; i != 0; --i) free_.push_back(i - 1);
+  free_.resize(kEntriesMax);
+  std::iota(free_.rbegin(), free_.rend(), 0u);
 }
 
 uint32_t Kept::use(uint64_t from, uint64_t to) noexcept {

@@ -1,13 +1,15 @@
 #include "pin/owner_table.h"
 
+#include <numeric>
+
 namespace pinwire {
 
 void OwnerTable::open(const Shares& shares, uint32_t rank_count) {
   shares_ = shares;
   const uint32_t count = shares.buckets_of_peers + shares.buckets_own;
   entries_.assign(count, Entry{});
-  free_.reserve(count);
-  for (uint32_t i = count; i != 0; --i) free_.push_back(i - 1);
+  free_.resize(count);
+  std::iota(free_.rbegin(), free_.rend(), 0u);
   held_by_.assign(rank_count, 0);
   map_.open(count);
 }

@@ -1,5 +1,6 @@
 #include "pin/remote_cache.h"
 
+#include <numeric>
 #include <utility>
 
 namespace pinwire {
@@ -16,8 +17,8 @@ void RemoteCache::open(std::span<const Grant> grants) {
   const auto count = static_cast<uint32_t>(total);
   check(count == total, "more buckets than indices", total);
   entries_.assign(count, Entry{});
-  free_.reserve(count);
-  for (uint32_t i = count; i != 0; --i) free_.push_back(i - 1);
+  free_.resize(count);
+  std::iota(free_.rbegin(), free_.rend(), 0u);
   map_.open(count);
 }
 

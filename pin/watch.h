@@ -61,6 +61,7 @@ class Watch {
 
   Status open_files();
   Status prove();
+  void end_proof() noexcept;
   Status start_thread();
   Kernel ask() const noexcept;
   bool enroll(uint64_t from, uint64_t to) const noexcept;

@@ -81,6 +81,12 @@ Status Watch::open_files() {
   return success();
 }
 
+/// Before what it watched is unmapped, which would wait for a reader.
+void Watch::end_proof() noexcept {
+  ::close(fd_);
+  fd_ = -1;
+}
+
 /// A thread unmaps a watched page: there is an event, and until it is read the kernel says that
 /// something changes; not before, and not after.
 Status Watch::prove() {
@@ -89,13 +95,14 @@ Status Watch::prove() {
   if (page == nullptr) return error("no memory to prove it with: %s", std::strerror(errno));
   const auto at = reinterpret_cast<uint64_t>(page);
   if (!enroll(at, at + kPageBytes) || ask() != Kernel::kQuiet) {
+    const int failed = errno;
+    end_proof();
     munmap(page, kPageBytes);
-    return error("memory cannot be watched: %s", std::strerror(errno));
+    return error("memory cannot be watched: %s", std::strerror(failed));
   }
   pthread_t unmapper{};
   if (const int failed = start_library_thread(&unmapper, unmap_page, page); failed != 0) {
-    ::close(fd_);  // else the unmapping would wait for a reader
-    fd_ = -1;
+    end_proof();
     munmap(page, kPageBytes);
     return error("no thread to prove it with: %s", std::strerror(failed));
   }
@@ -110,10 +117,7 @@ Status Watch::prove() {
   const bool is_it = has_event && ::read(fd_, &event, sizeof event) == sizeof event &&
                      event.event == UFFD_EVENT_UNMAP && event.arg.remove.start == at &&
                      event.arg.remove.end == at + kPageBytes;
-  if (!is_it) {
-    ::close(fd_);
-    fd_ = -1;
-  }
+  if (!is_it) end_proof();
   pthread_join(unmapper, nullptr);
   if (is_it && is_told && ask() == Kernel::kQuiet) return success();
   return error("this kernel's userfaultfd did not tell of an unmapping");

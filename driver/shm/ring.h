@@ -27,6 +27,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "core/base/bits.h"
 #include "core/base/check.h"
@@ -134,7 +135,7 @@ constexpr uint32_t message_bytes_max(uint32_t slot_count) noexcept {
 }
 /// The place of a message in a ring that is in use up to `before`.
 constexpr Extent place_after(Extent before, uint32_t bytes, uint32_t slot_count) noexcept {
-  if (bytes <= kBodyBytes) [[likely]]
+  if (bytes <= kBodyBytes) [[likely]]  // it takes no lines
     return before;
   const uint32_t to_end = slot_count - (before.lines & (slot_count - 1));
   return {before.slots, before.lines + (lines_for(bytes) <= to_end ? 0 : to_end)};
@@ -153,9 +154,7 @@ class BasicRingProducer {
       : ring_(ring),
         lap_shift_(static_cast<uint32_t>(std::countr_zero(ring.slot_count))),
         is_shared_(is_shared),
-        tail_{ring.slot_count, ring.slot_count} {
-    head_seen_.store(tail_.packed(), std::memory_order_relaxed);
-  }
+        tail_{ring.slot_count, ring.slot_count} {}
   BasicRingProducer(const BasicRingProducer& other) noexcept { *this = other; }
   BasicRingProducer& operator=(const BasicRingProducer& other) noexcept {
     ring_ = other.ring_;
@@ -192,15 +191,19 @@ class BasicRingProducer {
     return (at.exchange(word, std::memory_order_release) & Word::kAwaited) != 0;
   }
   /// A lone sender waits for the answer now. Meanwhile the lines that the next message of `bytes`
-  /// will take in the room, which the receiver read a lap ago, become its own again. It is for
-  /// large messages: a few lines take longer to ask for, before the next poll, than they save.
+  /// will take in the room, which the receiver read a lap ago, become its own again.
   void own_next_lines(Extent place, uint32_t bytes) noexcept {
+    const std::span<const std::byte> lines = next_lines(place, bytes);
+    for (size_t at = 0; at < lines.size(); at += kSlotBytes) prefetch_to_write(lines.data() + at);
+  }
+  /// Those lines; none while the receiver may still read them. It is for large messages: a few
+  /// lines take longer to ask for, before the next poll, than they save.
+  std::span<const std::byte> next_lines(Extent place, uint32_t bytes) const noexcept {
     const uint32_t lines = std::min(lines_for(bytes), kOwnedLinesMax);
-    if (is_shared_ || lines < kOwnedLinesMin) return;
+    if (is_shared_ || lines < kOwnedLinesMin) return {};
     const Extent next = place_after(end_of(place, bytes), bytes, ring_.slot_count);
-    if (!fits(end_of(next, bytes), head_seen())) return;
-    const std::byte* line = ring_.body(next, bytes) - kRoomSkip;
-    for (uint32_t i = 0; i < lines; ++i) prefetch_to_write(line + i * kSlotBytes);
+    if (!fits(end_of(next, bytes), head_seen())) return {};
+    return {ring_.body(next, bytes) - kRoomSkip, size_t{lines} * kSlotBytes};
   }
 
  private:
@@ -255,7 +258,8 @@ class BasicRingProducer {
   uint32_t lap_shift_ = 0;
   bool is_shared_ = true;
   Extent tail_{};  // !is_shared_ only
-  /// A lower bound of head; threads may race to raise it.
+  /// A lower bound of head; threads may race to raise it. Of a fresh producer a lap before the
+  /// first slot, as if the ring were full: it looks.
   typename Memory::template Atomic<uint64_t> head_seen_{0};
 };
 using RingProducer = BasicRingProducer<HostMemory>;

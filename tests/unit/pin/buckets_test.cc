@@ -1,40 +1,29 @@
-// Buckets over the verbs driver on a fake network that notices what real devices forgive by luck:
-// keys of memory that is pinned no more, and bounds.
+// Buckets, and pins for single transfers, over a driver that keeps a book of its pins.
 #include "pin/buckets.h"
 
-#include <sys/mman.h>
+#include <gtest/gtest.h>
 
 #include <thread>
 
-#include "tests/unit/verbs/two_hosts.h"
+#include "tests/unit/pin/pin_book.h"
 
 namespace pinwire {
 namespace {
 
 using Answer = Buckets::Answer;
 
-/// Rank 1 owns 16 buckets of 64 KiB, of which its peer holds 2 and it uses 2 at once.
-class OwnBuckets : public TwoHosts {
+/// 16 buckets of 64 KiB, of which a peer holds 2 and own transfers use 2 at once. Nobody touches
+/// the memory.
+class OwnBuckets : public testing::Test {
  protected:
   static constexpr uint64_t kBucketBytes = 64 << 10;
   static constexpr uint64_t kBytes = 16 * kBucketBytes;
 
   OwnBuckets() {
-    void* base = mmap(nullptr, kBytes + kBucketBytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    mapped_ = base;
-    const auto at = reinterpret_cast<uint64_t>(base);
-    base_ = reinterpret_cast<std::byte*>((at + kBucketBytes - 1) / kBucketBytes * kBucketBytes);
-    connect();
-    buckets_.open(at1(), {16, 2, 2, 2, 3 * kBucketBytes}, 2, reinterpret_cast<uint64_t>(base_),
+    buckets_.open(driver_, {16, 2, 2, 2, 3 * kBucketBytes}, 2, reinterpret_cast<uint64_t>(base_),
                   kBytes);
   }
-  ~OwnBuckets() override {
-    for (auto& driver : drivers_) driver->close();
-    munmap(mapped_, kBytes + kBucketBytes);
-  }
 
-  Driver& at1() { return at(1); }
   uint64_t number_of(uint64_t bucket) const {
     return (reinterpret_cast<uint64_t>(base_) >> 16) + bucket;
   }
@@ -43,46 +32,57 @@ class OwnBuckets : public TwoHosts {
     EXPECT_EQ(buckets_.grant(0, number_of(bucket), gives_back, granted), Answer::kGranted);
     return granted;
   }
-  /// A put of rank 0 under a key of rank 1's.
-  WorkStatus put_under(uint32_t key, std::byte* to, uint64_t bytes) {
-    Work work = put(memory_[0].data(), bytes, regions_[0].local_key);
-    work.remote = reinterpret_cast<uint64_t>(to);
-    work.remote_key = key;
-    done_.clear();
-    EXPECT_EQ(at(0).post(0, {&work, 1}), 1u);
-    turn_until([&] { return !done_.empty(); });
-    return done_.empty() ? WorkStatus::kUnreachable : done_[0].status;
-  }
 
+  std::byte* const base_ = reinterpret_cast<std::byte*>(uint64_t{1} << 32);
+  test::PinBook driver_;
   Buckets buckets_;
-  void* mapped_ = nullptr;
-  std::byte* base_ = nullptr;
 };
 
-TEST_F(OwnBuckets, AGrantedBucketIsReachedWholeAndNoFurther) {
-  const auto granted = grant(3);
-  EXPECT_EQ(granted.from, 0u);
-  EXPECT_EQ(granted.to, kBucketBytes);
-  memory_[0][0] = std::byte{42};
-  EXPECT_EQ(put_under(granted.key, base_ + 3 * kBucketBytes, 1000), WorkStatus::kOk);
-  EXPECT_EQ(base_[3 * kBucketBytes], std::byte{42});
-  EXPECT_EQ(put_under(granted.key, base_ + 4 * kBucketBytes - 500, 1000),
-            WorkStatus::kRemoteAccess);
+TEST_F(OwnBuckets, APeerIsGrantedAWholeBucketUntilItsRoomIsNeeded) {
+  const auto first = grant(0);
+  EXPECT_EQ(first.from, 0u);
+  EXPECT_EQ(first.to, kBucketBytes);
+  EXPECT_TRUE(driver_.reaches(first.key, base_, kBucketBytes));
+  uint32_t held = grant(1).index;
+  EXPECT_EQ(buckets_.counters().bytes, 2 * kBucketBytes);
+  held = grant(2, first.index).index;
+  held = grant(3, held).index;
+  EXPECT_TRUE(driver_.reaches(first.key, base_, kBucketBytes)) << "there is room";
+  held = grant(4, held).index;
+  EXPECT_FALSE(driver_.reaches(first.key, base_, 1));
+  EXPECT_EQ(grant(4, held).index, held) << "it is pinned, and held anew";
+  const PinCounters after = buckets_.counters();
+  EXPECT_EQ(after.pins, 5u);
+  EXPECT_EQ(after.unpins, 1u);
+  EXPECT_EQ(after.bytes, 4 * kBucketBytes);
+  EXPECT_EQ(after.bytes_max, 4 * kBucketBytes) << "never more than the shares";
+  EXPECT_EQ(driver_.bytes(), after.bytes);
 }
 
-TEST_F(OwnBuckets, WhatWasGivenBackIsUnpinnedWhenItsRoomIsNeeded) {
-  uint32_t given_back = Buckets::kNone;
-  const uint32_t first_key = grant(0).key;
-  grant(1);
-  EXPECT_EQ(put_under(first_key, base_, 1000), WorkStatus::kOk);
-  for (uint64_t bucket = 2; bucket < 6; ++bucket) {
-    // Indices are handed out from 0: the first two grants have 0 and 1.
-    given_back = bucket == 2 ? 0 : given_back;
-    given_back = grant(bucket, given_back).index;
-  }
-  EXPECT_EQ(buckets_.counters().bytes, 4 * kBucketBytes);
-  EXPECT_EQ(buckets_.counters().bytes_max, 4 * kBucketBytes) << "never more than the shares";
-  EXPECT_EQ(put_under(first_key, base_, 1000), WorkStatus::kRemoteAccess);
+/// Memory that begins and ends within buckets.
+TEST_F(OwnBuckets, OfABucketAtAnEndOfTheMemoryThatPartIsPinned) {
+  Buckets part;
+  part.open(driver_, {16, 2, 2, 2, 0}, 2, reinterpret_cast<uint64_t>(base_) + 4096,
+            2 * kBucketBytes);
+  Buckets::Granted granted;
+  ASSERT_EQ(part.grant(0, number_of(0), Buckets::kNone, granted), Answer::kGranted);
+  EXPECT_EQ(granted.from, 4096u);
+  EXPECT_EQ(granted.to, kBucketBytes);
+  ASSERT_EQ(part.grant(0, number_of(2), Buckets::kNone, granted), Answer::kGranted);
+  EXPECT_EQ(granted.from, 0u);
+  EXPECT_EQ(granted.to, 4096u);
+  EXPECT_FALSE(part.covers(base_ + 4095));
+  EXPECT_TRUE(part.covers(base_ + 4096));
+  EXPECT_TRUE(part.covers(base_ + 4096 + 2 * kBucketBytes - 1));
+  EXPECT_FALSE(part.covers(base_ + 4096 + 2 * kBucketBytes));
+}
+
+TEST_F(OwnBuckets, WithoutMemoryForBucketsNoPeerMayAsk) {
+  Buckets none;
+  none.open(driver_, {16, 2, 2, 2, 0}, 2, 0, 0);
+  Buckets::Granted granted;
+  EXPECT_EQ(none.grant(0, 0, Buckets::kNone, granted), Answer::kMalformed);
+  EXPECT_EQ(none.grant(0, ~uint64_t{0}, Buckets::kNone, granted), Answer::kMalformed);
 }
 
 TEST_F(OwnBuckets, OwnTransfersFindWhatPeersHavePinned) {
@@ -99,18 +99,19 @@ TEST_F(OwnBuckets, OwnTransfersFindWhatPeersHavePinned) {
   EXPECT_NE(buckets_.use(base_ + 7 * kBucketBytes, true).index, Buckets::kNone);
   EXPECT_EQ(buckets_.use(base_ + kBytes, true).index, Buckets::kNone) << "outside";
   EXPECT_EQ(buckets_.counters().hits, 1u);
+  EXPECT_EQ(buckets_.counters().misses, 2u);
 }
 
 TEST_F(OwnBuckets, ADeviceThatHasNoMoreGetsBackWhatIsIdle) {
   buckets_.done(buckets_.use(base_, true).index);
-  fabric_.fail(fake_verbs::Call::kRegMr, ENOMEM);
+  driver_.refusals = 1;
   EXPECT_NE(grant(1).index, Buckets::kNone);
   EXPECT_EQ(buckets_.counters().refusals, 1u);
   EXPECT_EQ(buckets_.counters().unpins, 1u);
 }
 
 TEST_F(OwnBuckets, WithNothingIdleThePeerIsRefusedAndTheOwnerSaysSoOnce) {
-  fabric_.fail(fake_verbs::Call::kRegMr, ENOMEM, 1, 2);
+  driver_.refusals = 2;
   testing::internal::CaptureStderr();
   Buckets::Granted granted;
   EXPECT_EQ(buckets_.grant(0, number_of(1), Buckets::kNone, granted), Answer::kRefused);
@@ -168,10 +169,18 @@ TEST_F(OwnBuckets, ThreadsDoNotMeet) {
 TEST_F(OwnBuckets, MemoryIsPinnedForOneTransferWithinTheBudget) {
   const auto one = buckets_.pin_alone(base_ + 100, 2 * kBucketBytes);
   EXPECT_EQ(one.region.bytes, 2 * kBucketBytes);
-  EXPECT_EQ(buckets_.pin_alone(base_, 2 * kBucketBytes).region.bytes, 0u);
-  EXPECT_EQ(put_under(one.region.remote_key, base_ + 100, 1000), WorkStatus::kOk);
+  EXPECT_TRUE(driver_.reaches(one.region.remote_key, base_ + 100, 2 * kBucketBytes));
+  EXPECT_EQ(buckets_.pin_alone(base_, kBucketBytes + 1).region.bytes, 0u);
+  const auto rest = buckets_.pin_alone(base_, kBucketBytes);
+  EXPECT_EQ(rest.region.bytes, kBucketBytes) << "all of it";
   buckets_.unpin_alone(one);
-  EXPECT_EQ(put_under(one.region.remote_key, base_ + 100, 1000), WorkStatus::kRemoteAccess);
+  EXPECT_EQ(driver_.bytes(), kBucketBytes);
+  buckets_.unpin_alone(rest);
+  EXPECT_EQ(buckets_.pin_alone(base_, 3 * kBucketBytes + 1).region.bytes, 0u);
+  driver_.refusals = 1;
+  EXPECT_EQ(buckets_.pin_alone(base_, 3 * kBucketBytes).region.bytes, 0u);
+  EXPECT_EQ(buckets_.counters().refusals, 1u);
+  EXPECT_EQ(buckets_.pin_alone(base_, 3 * kBucketBytes).region.bytes, 3 * kBucketBytes);
 }
 
 }  // namespace

@@ -1,6 +1,14 @@
 #include "pin/budget.h"
 
 #include <gtest/gtest.h>
+#include <linux/capability.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "core/base/check.h"
 
 namespace pinwire {
 namespace {
@@ -82,6 +90,44 @@ TEST(PinBudget, OfThisProcessIsNotNothing) {
   const PinLimits limits = read_pin_limits();
   EXPECT_GT(limits.available_bytes, kMiB);
   EXPECT_LT(limits.available_bytes, kUnlimited);
+}
+
+/// CAP_IPC_LOCK, with which a process may lock all memory.
+class LockCapability {
+ public:
+  LockCapability() { check(syscall(SYS_capget, &of_, words_) == 0, "capget", errno); }
+  bool is_there() const { return (word() & CAP_TO_MASK(CAP_IPC_LOCK)) != 0; }
+  void drop() {
+    words_[CAP_TO_INDEX(CAP_IPC_LOCK)].effective &= ~CAP_TO_MASK(CAP_IPC_LOCK);
+    check(syscall(SYS_capset, &of_, words_) == 0, "capset", errno);
+  }
+
+ private:
+  uint32_t word() const { return words_[CAP_TO_INDEX(CAP_IPC_LOCK)].effective; }
+  __user_cap_header_struct of_{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct words_[2] = {};
+};
+uint64_t locked_bytes_max_with(rlim_t soft) {
+  rlimit locked{};
+  check(getrlimit(RLIMIT_MEMLOCK, &locked) == 0, "getrlimit", errno);
+  locked.rlim_cur = soft;
+  check(setrlimit(RLIMIT_MEMLOCK, &locked) == 0, "setrlimit", errno);
+  return read_pin_limits().locked_bytes_max;
+}
+
+TEST(PinBudgetDeathTest, OfThisProcessIsItsLimitForLockedMemory) {
+  EXPECT_EXIT(
+      {
+        LockCapability().drop();
+        _exit(locked_bytes_max_with(32 << 10) == 32 << 10 ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST(PinBudgetDeathTest, AProcessThatMayLockAllMemoryHasNoLimit) {
+  if (!LockCapability().is_there()) GTEST_SKIP() << "this process may not";
+  EXPECT_EXIT(_exit(locked_bytes_max_with(32 << 10) == kUnlimited ? 0 : 1),
+              testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -117,6 +117,33 @@ TEST_F(KeptPins, ARepeatedTransferPinsOnce) {
   unmap(base, 8);
 }
 
+TEST_F(KeptPins, AnotherUserOfTheWatchIsLeftAlone) {
+  Watch watch;
+  ASSERT_TRUE(watch.open(2 + Kept::kEntriesMax).ok());
+  const uint32_t others = watch.take_slots(2);
+  Buckets buckets;
+  buckets.open(driver_, {16, 0, 0, 0, kBudgetPages * kPageBytes}, 1, 0, 0);
+  buckets.keep(watch);
+  const Bytes of_other = map(2), base = map(6);
+  for (uint32_t i = 0; i < 2; ++i) {
+    const uint64_t from = reinterpret_cast<uint64_t>(of_other) + i * kPageBytes;
+    ASSERT_TRUE(watch.watch(others + i, from, from + kPageBytes));
+  }
+  std::vector<Buckets::Alone> pinned;
+  for (uint64_t i = 0; i < 3; ++i) {
+    pinned.push_back(buckets.pin_alone(base + 2 * i * kPageBytes, kPageBytes));
+    EXPECT_NE(pinned.back().region.bytes, 0u);
+  }
+  unmap(base, 6);
+  while (!watch.settle()) ASSERT_FALSE(watch.is_broken());
+  EXPECT_FALSE(watch.is_stale(others) || watch.is_stale(others + 1));
+  unmap(of_other, 2);
+  while (!watch.settle()) ASSERT_FALSE(watch.is_broken());
+  EXPECT_TRUE(watch.is_stale(others) && watch.is_stale(others + 1));
+  for (const auto& one : pinned) buckets.unpin_alone(one);
+  EXPECT_EQ(buckets.counters().kept_stale + buckets.counters().unsettled, 3u);
+}
+
 TEST_F(KeptPins, UnmappedAndMappedAnew) {
   renews([](Bytes base, uint64_t pages) {
     unmap(base, pages);

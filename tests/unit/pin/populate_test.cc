@@ -4,7 +4,10 @@
 #include <sys/mman.h>
 
 #include <cstring>
+#include <string>
 #include <vector>
+
+#include "tests/unit/pin/told_kernel.h"
 
 namespace pinwire {
 namespace {
@@ -40,6 +43,28 @@ TEST(Populate, MakesEveryPageAndChangesNone) {
   EXPECT_EQ(present_pages(memory.base, memory.bytes), memory.bytes / kPageBytes);
   EXPECT_EQ(memory.base[5 * kPageBytes + 17], std::byte{0x5a});
   EXPECT_EQ(memory.base[6 * kPageBytes], std::byte{0});
+}
+
+/// How often it says how far it is if each part of a segment takes so long.
+uint64_t notes_with(uint64_t seconds_of_a_part, uint32_t threads) {
+  Mapping memory(uint64_t{130} << 20);
+  test::ToldKernel kernel;
+  kernel.ns_between_looks = seconds_of_a_part * 1'000'000'000;
+  testing::internal::CaptureStderr();
+  EXPECT_TRUE(populate(memory.base, memory.bytes, threads).ok());
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_FALSE(kernel.is_clock_of_others) << "whoever asked for it tells";
+  uint64_t notes = 0;
+  for (size_t at = 0; (at = said.find("making the segment's pages", at)) != said.npos; ++at) {
+    ++notes;
+  }
+  return notes;
+}
+
+TEST(Populate, SaysEveryFewSecondsHowFarItIs) {
+  EXPECT_EQ(notes_with(1, 1), 0u);
+  EXPECT_EQ(notes_with(10, 1), 3u);
+  notes_with(10, 2);
 }
 
 TEST(Populate, AHoleGetsASentence) {

@@ -108,10 +108,42 @@ TEST_F(Cache, ARefusedBucketIsForgotten) {
 TEST_F(Cache, AnswersThatNobodyAskedForAreRefused) {
   EXPECT_FALSE(cache_.refuse(1, 0));
   EXPECT_FALSE(cache_.grant(1, 99, {}));
+  EXPECT_FALSE(cache_.refuse(1, 3)) << "as many buckets as are granted in all";
   const auto want = cache_.ask(1, 7);
   EXPECT_FALSE(cache_.grant(2, want.index, {})) << "from another peer";
   answer(1, want.index, 1);
   EXPECT_FALSE(cache_.grant(1, want.index, {})) << "twice";
+}
+
+TEST_F(Cache, ABucketIsOneOfManyOfItsPeersMemory) {
+  EXPECT_EQ(cache_.number_of(1, (7 << 16) + 65'535), 7u);
+  EXPECT_EQ(cache_.end_of(1, 7), uint64_t{8} << 16);
+  EXPECT_EQ(cache_.number_of(1, cache_.end_of(1, 7)), 8u);
+}
+
+TEST_F(Cache, WhatIsFoundAndWhatIsNotIsCounted) {
+  visit(1, 7, 70);
+  for (int i = 0; i < 3; ++i) cache_.put_back(cache_.take(1, 7));
+  EXPECT_EQ(cache_.take(1, 8), RemoteCache::kNone);
+  EXPECT_EQ(cache_.hits(), 3u);
+  EXPECT_EQ(cache_.misses(), 1u) << "of what was asked for";
+}
+
+/// The last of the most ranks that a job has, and others that differ from it in one bit.
+TEST(RemoteCache, TheBucketsOfAllRanksAreToldApart) {
+  constexpr Rank kRanksMax = 1 << 16;
+  const std::vector<RemoteCache::Grant> grants(kRanksMax, {16, 1});
+  RemoteCache cache;
+  cache.open(grants);
+  constexpr uint64_t kLastNumber = (uint64_t{1} << 48) - 1;
+  EXPECT_NE(cache.ask(kRanksMax - 1, kLastNumber).index, RemoteCache::kNone);
+  for (uint32_t bit = 0; bit < 16; ++bit) {
+    EXPECT_EQ(cache.take((kRanksMax - 1) ^ (1u << bit), kLastNumber), RemoteCache::kNone) << bit;
+  }
+  for (uint32_t bit = 0; bit < 48; ++bit) {
+    EXPECT_EQ(cache.take(kRanksMax - 1, kLastNumber ^ (uint64_t{1} << bit)), RemoteCache::kNone)
+        << bit;
+  }
 }
 
 TEST_F(Cache, AGrantOfAnythingButAPartOfTheBucketIsRefused) {

@@ -10,8 +10,6 @@
 #include <cstdlib>
 #include <thread>
 
-#include "pin/mapping.h"
-
 namespace pinwire {
 namespace {
 
@@ -64,6 +62,11 @@ TEST_F(WatchTest, WhatIsUnmappedIsStaleAndItsNeighboursAreNot) {
   munmap(pointer(base), 6 * kPageBytes);
 }
 
+TEST_F(WatchTest, EachUserHasRangesOfItsOwn) {
+  EXPECT_EQ(watch_.take_slots(3), 0u);
+  EXPECT_EQ(watch_.take_slots(5), 3u);
+}
+
 TEST_F(WatchTest, NothingFaultsAndTheMappingStaysOne) {
   const uint64_t base = map(64);
   ASSERT_TRUE(watch(0, base + 16 * kPageBytes, 4));
@@ -90,18 +93,6 @@ TEST_F(WatchTest, OnlyPrivateMemoryThatMayBeWrittenIsWatched) {
   munmap(pointer(shared), 4 * kPageBytes);
   munmap(pointer(constant), 4 * kPageBytes);
   munmap(pointer(gap), 4 * kPageBytes);
-}
-
-TEST_F(WatchTest, AMappingIsFoundWhole) {
-  const uint64_t base = map(8);
-  mprotect(pointer(base + 6 * kPageBytes), 2 * kPageBytes, PROT_NONE);
-  mprotect(pointer(base), 2 * kPageBytes, PROT_NONE);
-  const Mapping found = anonymous_mapping(base + 3 * kPageBytes, base + 4 * kPageBytes);
-  EXPECT_EQ(found.from, base + 2 * kPageBytes);
-  EXPECT_EQ(found.to, base + 6 * kPageBytes);
-  EXPECT_EQ(anonymous_mapping(base + 5 * kPageBytes, base + 7 * kPageBytes).to, 0u);
-  EXPECT_EQ(anonymous_mapping(~uint64_t{0} - 2 * kPageBytes, ~uint64_t{0}).to, 0u);
-  munmap(pointer(base), 8 * kPageBytes);
 }
 
 TEST_F(WatchTest, WhoeverUnmapsIsNotHeldUp) {

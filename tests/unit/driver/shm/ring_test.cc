@@ -150,6 +150,96 @@ TEST(Ring, FullSaysSoAndRecovers) {
   EXPECT_TRUE(send(producer, 0, std::vector<uint8_t>(message_bytes_max(32))));
 }
 
+/// A receiver that has run dry gives each message back by itself.
+TEST(Ring, AFullRingTakesOneMoreForEachMessageThatIsGivenBack) {
+  for (const bool is_shared : {false, true}) {
+    Ring ring(32);
+    RingProducer producer(ring.view, is_shared);
+    RingConsumer consumer(ring.view);
+    while (send(producer, 0, std::vector<uint8_t>(8))) {
+    }
+    while (consumer.next().data != nullptr) {
+    }
+    for (uint32_t i = 0; i < 32; ++i) {
+      consumer.free_next();
+      EXPECT_TRUE(send(producer, 0, std::vector<uint8_t>(8))) << i;
+      EXPECT_FALSE(send(producer, 0, std::vector<uint8_t>(8))) << i;
+      ASSERT_NE(consumer.next().data, nullptr) << i;
+    }
+  }
+}
+
+/// The receiver's side of going to sleep: it must not sleep over a message that is there, and
+/// whoever sends to it while it sleeps must wake it.
+TEST(Ring, AReceiverSleepsOnlyWhileNoMessageIsThere) {
+  Ring ring(32);
+  ring.control.sleeps = 1;
+  RingProducer producer(ring.view, false);
+  RingConsumer consumer(ring.view);
+  Extent place;
+  for (uint32_t i = 0; i < 3 * 32; ++i) {
+    EXPECT_TRUE(consumer.await()) << "nothing is there";
+    EXPECT_TRUE(consumer.await()) << "it said so before";
+    ASSERT_TRUE(producer.reserve(8, false, place));
+    EXPECT_TRUE(producer.publish(place, 1, 8)) << "it sleeps";
+    EXPECT_FALSE(consumer.await()) << "a message is there";
+    ASSERT_TRUE(producer.reserve(8, false, place));
+    EXPECT_FALSE(producer.publish(place, 2, 8)) << "it is awake";
+    for (const uint32_t source : {1u, 2u}) {
+      const RingConsumer::Message message = consumer.next();
+      ASSERT_NE(message.data, nullptr);
+      EXPECT_EQ(message.source, source);
+      consumer.free_next();
+    }
+  }
+}
+
+/// What a lone sender has fetched while it waits: the lines of its next message, and of no other.
+TEST(Ring, ALoneSenderFetchesLinesThatItsNextMessageTakes) {
+  constexpr uint32_t kSlots = 256, kBytes = 5000;
+  Ring ring(kSlots);
+  RingProducer producer(ring.view, false);
+  RingConsumer consumer(ring.view);
+  Extent place;
+  uint32_t fetched = 0;
+  for (uint32_t i = 0; i < 20; ++i) {
+    ASSERT_TRUE(producer.reserve(kBytes, false, place));
+    producer.publish(place, 0, kBytes);
+    const auto lines = producer.next_lines(place, kBytes);
+    if (!lines.empty()) {
+      ++fetched;
+      ASSERT_TRUE(producer.reserve(kBytes, false, place));
+      EXPECT_EQ(lines.data() + kRoomSkip, producer.body(place, kBytes)) << i;
+      EXPECT_LE(lines.size(), size_t{lines_for(kBytes)} * kSlotBytes) << i;
+      producer.publish(place, 0, kBytes);
+    }
+    while (consumer.next().data != nullptr) consumer.free_next();
+  }
+  EXPECT_GT(fetched, 0u);
+}
+
+TEST(Ring, NobodyFetchesLinesThatAreFewOrThatOthersMayUse) {
+  constexpr uint32_t kSlots = 256;
+  Ring ring(kSlots);
+  RingProducer producer(ring.view, false);
+  Extent place;
+  for (const uint32_t bytes : {8u, 56u, 57u, 1000u}) {
+    ASSERT_TRUE(producer.reserve(bytes, false, place));
+    EXPECT_TRUE(producer.next_lines(place, bytes).empty()) << bytes;
+  }
+  Ring full(kSlots);
+  RingProducer filling(full.view, false);
+  const uint32_t half = message_bytes_max(kSlots);
+  ASSERT_TRUE(filling.reserve(half, false, place));
+  EXPECT_FALSE(filling.next_lines(place, half).empty());
+  ASSERT_TRUE(filling.reserve(half, false, place));
+  EXPECT_TRUE(filling.next_lines(place, half).empty()) << "the receiver may read them";
+  Ring shared(kSlots);
+  RingProducer one_of_several(shared.view, true);
+  ASSERT_TRUE(one_of_several.reserve(half, false, place));
+  EXPECT_TRUE(one_of_several.next_lines(place, half).empty()) << "another may write them";
+}
+
 TEST(Ring, AFullRoomLetsShortMessagesPass) {
   Ring ring(32);
   RingProducer producer(ring.view, true);

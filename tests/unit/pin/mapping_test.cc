@@ -1,0 +1,94 @@
+// What the kernel lists of this process's mappings.
+#include "pin/mapping.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "core/base/check.h"
+
+namespace pinwire {
+namespace {
+
+constexpr uint64_t kPageBytes = 4096;
+constexpr int kPrivate = MAP_PRIVATE | MAP_ANONYMOUS;
+
+uint64_t map(uint64_t pages, int flags = kPrivate, int fd = -1) {
+  void* base = mmap(nullptr, pages * kPageBytes, PROT_READ | PROT_WRITE, flags, fd, 0);
+  check(base != MAP_FAILED, "no memory", errno);
+  return reinterpret_cast<uint64_t>(base);
+}
+void* pointer(uint64_t at) { return reinterpret_cast<void*>(at); }
+bool is_found(uint64_t at) { return anonymous_mapping(at, at + kPageBytes).to != 0; }
+
+TEST(Mapping, AMappingIsFoundWhole) {
+  const uint64_t base = map(8);
+  mprotect(pointer(base + 6 * kPageBytes), 2 * kPageBytes, PROT_NONE);
+  mprotect(pointer(base), 2 * kPageBytes, PROT_NONE);
+  const Mapping found = anonymous_mapping(base + 3 * kPageBytes, base + 4 * kPageBytes);
+  EXPECT_EQ(found.from, base + 2 * kPageBytes);
+  EXPECT_EQ(found.to, base + 6 * kPageBytes);
+  EXPECT_EQ(anonymous_mapping(base + 5 * kPageBytes, base + 7 * kPageBytes).to, 0u);
+  EXPECT_EQ(anonymous_mapping(~uint64_t{0} - 2 * kPageBytes, ~uint64_t{0}).to, 0u);
+  munmap(pointer(base), 8 * kPageBytes);
+}
+
+TEST(Mapping, OfAFileIsNotAnonymousHoweverItIsMapped) {
+  const int file = memfd_create("mapping_test", MFD_CLOEXEC);
+  ASSERT_EQ(ftruncate(file, 4 * kPageBytes), 0);
+  const uint64_t of_file = map(4, MAP_PRIVATE, file), shared = map(4, MAP_SHARED, file);
+  EXPECT_FALSE(is_found(of_file));
+  EXPECT_FALSE(is_found(shared));
+  for (const uint64_t at : {of_file, shared}) munmap(pointer(at), 4 * kPageBytes);
+  close(file);
+}
+
+/// More of them than one read brings.
+TEST(Mapping, IsFoundAmongManyOthers) {
+  constexpr uint64_t kCount = 200;
+  const uint64_t base = map(2 * kCount);
+  for (uint64_t i = 0; i < kCount; ++i) {
+    mprotect(pointer(base + 2 * i * kPageBytes), kPageBytes, PROT_NONE);
+  }
+  for (uint64_t i = 0; i < 2 * kCount; ++i) {
+    const Mapping found = anonymous_mapping(base + i * kPageBytes, base + (i + 1) * kPageBytes);
+    EXPECT_EQ(found.to != 0, i % 2 != 0) << i;
+    if (i % 2 != 0 && i + 1 != 2 * kCount) {
+      EXPECT_EQ(found.from, base + i * kPageBytes);
+      EXPECT_EQ(found.to, found.from + kPageBytes);
+    }
+  }
+  munmap(pointer(base), 2 * kCount * kPageBytes);
+}
+
+/// Signals interrupt reads; that one was interrupted before says nothing of the end of the list.
+TEST(MappingDeathTest, AnEarlierErrorKeepsNobodyReading) {
+  EXPECT_EXIT(
+      {
+        alarm(60);
+        errno = EINTR;
+        _exit(is_found(~uint64_t{0} - 2 * kPageBytes) ? 1 : 0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST(MappingDeathTest, AFileMayHaveAnyNumberOrNone) {
+  EXPECT_EXIT(
+      {
+        alarm(60);
+        const uint64_t base = map(1);
+        close(0);  // the list is opened as the lowest number that is free
+        const bool is_found_at_0 = is_found(base);
+        const rlimit none{};
+        setrlimit(RLIMIT_NOFILE, &none);
+        _exit(is_found_at_0 && !is_found(base) ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+}  // namespace
+}  // namespace pinwire
