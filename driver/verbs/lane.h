@@ -18,6 +18,7 @@
 #include "driver/driver.h"
 #include "driver/failure_note.h"
 #include "driver/verbs/chain.h"
+#include "driver/verbs/claim.h"
 #include "driver/verbs/credit_words.h"
 #include "driver/verbs/failure.h"
 #include "driver/verbs/invitations.h"
@@ -61,6 +62,7 @@ struct LaneCounters {
 
 inline constexpr uint32_t kMediumBytes = 4096;
 inline constexpr uint32_t kSmallBuffers = 256;
+inline constexpr uint32_t kLargeBuffers = 16;
 inline constexpr uint32_t kMessageBytesMax = kMediumBytes + kHeadBytesMax;
 /// Unpinned memory goes through buffers of this size.
 inline constexpr uint32_t kLargeBufferBytes = 64 * 1024;
@@ -97,9 +99,10 @@ class Lane {
 
   /// For so many requests: on the connection, in the completion queue, and for what is kept of them
   /// until done() has handed it out.
-  bool has_room(const Link& link, uint32_t count) const noexcept {
-    return link.room >= static_cast<int32_t>(count) && room_ >= count + kCompletionsKept &&
-           tickets_.free_count() >= finished_.size() + count;
+  bool has_room(const Link& link, uint32_t count, Claim claim) const noexcept {
+    const uint32_t left = left_by(claim, capacity_);
+    return link.room >= static_cast<int32_t>(count) && room_ >= count + left + kCompletionsKept &&
+           tickets_.free_count() >= finished_.size() + count + left;
   }
   /// Requests given back between two reports to their sender.
   uint32_t report_every() const noexcept { return std::max(shared_.window / 4, 1u); }
@@ -120,7 +123,8 @@ class Lane {
   bool append_get(Link& link, const Work& work) noexcept;
   bool append_copied_get(Link& link, const Work& work, const WideRead& read) noexcept;
   bool append_atomic(Link& link, const Work& work) noexcept;
-  BufferPool* pool_for(uint64_t bytes) noexcept;
+  bool has_buffers(const Work& work, Claim claim) const noexcept;
+  BufferPool* pool_for(const Work& work) noexcept;
   uint32_t ticket_for(const Work& work, bool owes_done, BufferPool* pool, uint32_t buffer) noexcept;
   void finish(Link& link, ibv_send_wr& request, uint32_t ticket) noexcept;
   void ring(Link& link) noexcept;

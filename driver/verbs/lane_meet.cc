@@ -84,7 +84,8 @@ ibv_qp* Lane::queue_of(Rank rank, uint32_t link) noexcept {
 /// that is invited, once; or what takes the completion queue is asked after.
 bool Lane::open_peer(Rank rank) noexcept {
   Peer& peer = peer_at(rank);
-  if (peer.is_open && room_ < 2 * kCompletionsKept) chores_ |= kAskForRoom;
+  const uint32_t wanted = left_by(Claim::kRequest, capacity_) + 2 * kCompletionsKept;
+  if (peer.is_open && room_ < wanted) chores_ |= kAskForRoom;
   if (&peer == &invited_ || peer.is_open) return false;
   if (&peer != &stranger_ && peer.is_met.load(std::memory_order_acquire)) {  // pairs with hear()
     for (Link& link : peer.links) link.room = static_cast<int32_t>(shared_.sizes.send_depth);

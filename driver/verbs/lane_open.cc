@@ -17,13 +17,22 @@ namespace {
 constexpr uint32_t kDepthMax = 1024;
 constexpr uint32_t kCompletionsMax = 8192;
 constexpr uint32_t kSlack = 2 * ReceiveQueue::kSpare;  // buffers given back that are not posted yet
-constexpr uint32_t kLargeBuffers = 16;
+/// Of a class, for all peers together: so many at least, a few for each, and 17 MB at most.
+constexpr uint32_t kReceivesLeast = 1024, kReceivesPerPeer = 32, kReceivesMax = 4096;
 constexpr uint32_t kInlineWanted = 256;
 /// Inlining is by the CPU, word by word: beyond this, copying into a buffer is as cheap.
 constexpr uint32_t kInlineMax = 512;
 
 uint32_t depth_wanted(const OpenInfo& info) noexcept {
   return std::clamp(std::bit_ceil(info.network_depth), kDepthMin, kDepthMax);
+}
+
+/// iWARP has one for each peer at least, as divide_receives() says.
+uint32_t receives_wanted(const Shared& shared) noexcept {
+  const uint32_t peers = shared.info.rank_count - 1;
+  const uint32_t all = std::max(peers, 1u) * depth_wanted(shared.info);
+  const uint32_t some = std::clamp(peers * kReceivesPerPeer, kReceivesLeast, kReceivesMax);
+  return kSlack + std::max(std::min(all, some), shared.device.is_iwarp ? peers : 0);
 }
 
 }  // namespace
@@ -54,16 +63,10 @@ Status Lane::open_queues() {
   }
   tickets_.open(room_);
   finished_.reserve(room_);
-  const uint32_t peers = shared_.info.rank_count - 1;
-  uint32_t depth = std::min(depth_wanted(shared_.info) * std::clamp(peers, 1u, 4u), kDepthMax);
-  if (device.is_iwarp) {
-    const uint32_t wanted = peers * std::min(shared_.info.network_depth, kDepthMin) + kSlack;
-    depth = std::max({depth, std::min(wanted, kDepthMax), peers + kSlack});
-    senders_.open(shared_.info.rank_count * kLinksPerPeer);
-  }
+  if (device.is_iwarp) senders_.open(shared_.info.rank_count * kLinksPerPeer);
   for (const MessageClass cls : {MessageClass::kRequest, MessageClass::kReply}) {
     ReceiveQueue& queue = receive_[static_cast<size_t>(cls)];
-    auto made = queue.open(device, cls, depth, kMessageBytesMax, channel_.get());
+    auto made = queue.open(device, cls, receives_wanted(shared_), kMessageBytesMax, channel_.get());
     if (!made) return made;
     if (device.is_iwarp) queue.tell_by(senders_);
   }
@@ -83,23 +86,25 @@ Status Lane::try_links() {
   Peer peer;
   if (auto made = make_links(peer, sizes); !made) return made;
   shared_.inline_bytes = std::min(sizes.inline_bytes, kInlineMax);
-  shared_.window = std::min(shared_.info.network_depth, depth_wanted(shared_.info));
-  return device.is_iwarp ? divide_receives() : success();
+  return divide_receives();
 }
 
-/// iWARP ends a connection whose message finds no buffer, where others have the sender wait: so
-/// there is one for every request that all peers may have under way, and for every reply to this
-/// rank's own.
+/// There is a buffer for every request that all peers may have under way, and for every reply to
+/// this rank's own. With more peers than buffers InfiniBand and RoCE have a sender wait for one
+/// (RNR NAK); iWARP ends a connection whose message finds none.
 Status Lane::divide_receives() {
   const uint32_t peers = std::max(shared_.info.rank_count - 1, 1u);
   const uint32_t depth = receive_[0].depth();
-  if (depth < peers + kSlack) {
+  if (shared_.device.is_iwarp && depth < peers + kSlack) {
     return error(
         "%s has shared receive queues of %u entries, too few for %u ranks; give it fewer ranks, or "
         "another device",
         shared_.device.name.c_str(), depth, shared_.info.rank_count);
   }
-  shared_.window = std::min(shared_.window, (depth - kSlack) / peers);
+  const uint32_t slack = shared_.device.is_iwarp ? kSlack : std::min(kSlack, depth / 2);
+  const uint32_t share = (depth - slack) / peers;
+  const uint32_t wanted = std::min(shared_.info.network_depth, depth_wanted(shared_.info));
+  shared_.window = std::clamp(share, 1u, wanted);
   return success();
 }
 

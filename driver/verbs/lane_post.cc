@@ -11,9 +11,6 @@ namespace {
 constexpr uint32_t kNoTicket = Ticket::kNone;
 
 bool is_silent(const Work& work) noexcept { return (work.flags & kWorkSilent) != 0; }
-bool has_message(const Work& work) noexcept {
-  return work.op == Op::kSend || work.op == Op::kPutSend;
-}
 
 }  // namespace
 
@@ -26,12 +23,15 @@ uint32_t Lane::post(std::span<const Work> work) noexcept {
 
 bool Lane::append(const Work& work) noexcept {
   Peer& peer = peer_at(work.peer);
-  Link& link = peer.links[static_cast<size_t>(work.cls)];
-  const bool is_request = has_message(work) && work.cls == MessageClass::kRequest;
+  const Claim claim = claim_of(work);
+  Link& link = peer.links[static_cast<size_t>(link_of(claim))];
+  const bool is_request = claim == Claim::kRequest;
   if (is_request && !peer.has_credit(shared_.window)) return false;
   // Enough for the largest work there is, so that nothing is half done.
-  if (!has_room(link, kWorkRequestsMax) || small_.free_count() < kWorkRequestsMax) [[unlikely]]
+  if (!has_room(link, kWorkRequestsMax, claim)) [[unlikely]]
     return open_peer(work.peer) && append(work);
+  if (!has_buffers(work, claim)) [[unlikely]]
+    return false;
   if (chain_.count() != 0 && (chain_.link() != &link || !chain_.has_room(kWorkRequestsMax))) {
     ring(*chain_.link());
   }
@@ -62,6 +62,14 @@ bool Lane::append(const Work& work) noexcept {
   if (is_request) ++peer.requests_sent;
   counters_.messages_sent += has_message(work);
   return true;
+}
+
+/// Of the small ones, where the work may need any.
+bool Lane::has_buffers(const Work& work, Claim claim) const noexcept {
+  if (small_.free_count() >= kWorkRequestsMax + left_by(claim, kSmallBuffers)) [[likely]]
+    return true;
+  const bool is_inline = work.head_bytes + work.bytes <= shared_.inline_bytes;
+  return work.op == Op::kSend && (is_inline || (work.flags & kWorkLent) != 0);
 }
 
 /// A buffer as messages leave from, the head's room first. Half of them stay for all else.
@@ -99,17 +107,18 @@ void Lane::append_message(Link& link, const Work& work, uint64_t payload_bytes) 
   finish(link, request, ticket_for(work, !is_silent(work), &small_, buffer));
 }
 
-BufferPool* Lane::pool_for(uint64_t bytes) noexcept {
-  BufferPool& pool = bytes <= small_.bytes_each() ? small_ : large_;
-  dcheck(bytes <= pool.bytes_each(), "memory without a key, larger than a buffer", bytes);
-  return pool.free_count() != 0 ? &pool : nullptr;
+BufferPool* Lane::pool_for(const Work& work) noexcept {
+  if (work.bytes <= small_.bytes_each()) return &small_;  // has_buffers() has looked
+  dcheck(work.bytes <= large_.bytes_each(), "memory without a key, larger than a buffer",
+         work.bytes);
+  return large_.free_count() > left_by(claim_of(work), kLargeBuffers) ? &large_ : nullptr;
 }
 
 bool Lane::append_put(Link& link, const Work& work, bool is_last) noexcept {
   const bool is_inline = work.bytes <= shared_.inline_bytes && (work.flags & kWorkDevice) == 0;
   const bool is_in_place =
       !is_inline && work.local_key != kNoRegion && (work.flags & kWorkCopied) == 0;
-  BufferPool* pool = is_inline || is_in_place ? nullptr : pool_for(work.bytes);
+  BufferPool* pool = is_inline || is_in_place ? nullptr : pool_for(work);
   if (!is_inline && !is_in_place && pool == nullptr) return false;
   ibv_send_wr& request = chain_.add(IBV_WR_RDMA_WRITE);
   request.wr.rdma.remote_addr = work.remote;
@@ -151,7 +160,7 @@ bool Lane::append_get(Link& link, const Work& work) noexcept {
 
 /// Into a buffer, out of which what is wanted is copied.
 bool Lane::append_copied_get(Link& link, const Work& work, const WideRead& read) noexcept {
-  BufferPool* pool = pool_for(work.bytes);
+  BufferPool* pool = pool_for(work);
   if (pool == nullptr) return false;
   ibv_send_wr& request = chain_.add(IBV_WR_RDMA_READ);
   request.wr.rdma.remote_addr = read.remote;

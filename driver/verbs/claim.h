@@ -1,0 +1,39 @@
+// How much of what all work of a lane shares (buffers, completions, tickets) each kind of work
+// leaves to the others, so that no circle of ranks waits for itself (C1-154):
+//
+// - A request ends when its target's poll has given it a buffer. It leaves a quarter to the rest.
+// - One-sided work ends without the target's CPU, but behind the replies on its connection, which
+//   wait where a target that computes has no buffer left for them. It leaves an eighth to replies.
+// - A reply, and what a handler puts ahead of its reply, may take all. It ends as its target drains
+//   replies, which it does whenever it polls, also while it waits inside a handler.
+//
+// So a handler that replies waits for replies and one-sided work alone, and neither waits for a
+// handler.
+#pragma once
+
+#include "driver/work.h"
+
+namespace pinwire::verbs {
+
+enum class Claim : uint8_t { kReply, kOneSided, kRequest };
+
+constexpr bool has_message(const Work& work) noexcept {
+  return work.op == Op::kSend || work.op == Op::kPutSend;
+}
+
+constexpr Claim claim_of(const Work& work) noexcept {
+  if (work.cls == MessageClass::kReply) return Claim::kReply;
+  return has_message(work) ? Claim::kRequest : Claim::kOneSided;
+}
+
+/// One-sided work goes by the replies' connection: no busy receiver of requests holds it up.
+constexpr MessageClass link_of(Claim claim) noexcept {
+  return claim == Claim::kRequest ? MessageClass::kRequest : MessageClass::kReply;
+}
+
+/// Of `capacity` entries, how many stay free.
+constexpr uint32_t left_by(Claim claim, uint32_t capacity) noexcept {
+  return capacity / 8 * static_cast<uint32_t>(claim);
+}
+
+}  // namespace pinwire::verbs

@@ -1,0 +1,196 @@
+// Many ranks of the verbs driver on a fake network, each with a device of its own, and handlers as
+// the engine runs them: one that replies waits for room, and takes replies alone meanwhile.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "driver/checked.h"
+#include "driver/verbs/driver.h"
+#include "tests/support/verbs/fake_verbs.h"
+
+namespace pinwire {
+
+class ManyHosts {
+ public:
+  static constexpr uint64_t kMemoryBytes = 1 << 16;
+  static constexpr uint64_t kHead[2] = {1, 2};
+
+  /// `receives_max`: what a shared receive queue holds; 0: as much as is wanted.
+  ManyHosts(Rank ranks, uint32_t depth, uint64_t seed = 1, int receives_max = 0)
+      : fabric_(seed), hosts_(ranks) {
+    // What sources and buffers hold meanwhile is for other tests: these ones are long.
+    fabric_.set_strictness(
+        {.stable_sources = false, .poisoned_receives = false, .late_reads = false});
+    for (Rank rank = 0; rank < ranks; ++rank) {
+      auto spec = fake_verbs::infiniband(name_of(rank), static_cast<uint16_t>(rank + 1));
+      if (receives_max != 0) spec.limits.max_srq_wr = receives_max;
+      fabric_.add(spec);
+    }
+    for (Rank rank = 0; rank < ranks; ++rank) open(rank, depth);
+    for (Rank rank = 0; rank < ranks; ++rank) connect(rank);
+  }
+  ~ManyHosts() {
+    for (Host& host : hosts_) host.driver.reset();
+    EXPECT_EQ(fabric_.live(), std::vector<std::string>());
+    EXPECT_EQ(fabric_.violations(), std::vector<std::string>());
+  }
+
+  /// Everybody has sent a request to each of the first `targets` ranks, and has its reply.
+  void meet(Rank targets) {
+    uint64_t sent = 0;
+    for (Rank from = 0; from < ranks(); ++from) {
+      for (Rank to = 0; to < targets; ++to) {
+        if (from == to) continue;
+        while (!post(from, message(from, to, MessageClass::kRequest))) all_turn();
+        ++sent;
+      }
+    }
+    ASSERT_TRUE(reaches(2 * sent));
+    for (Host& host : hosts_) host.handled = host.answered = host.finished = 0;
+    ASSERT_TRUE(fabric_.run());
+    fabric_.reset_counters();
+  }
+  void meet() { meet(ranks()); }
+
+  Rank ranks() const { return static_cast<Rank>(hosts_.size()); }
+  fake_verbs::Fabric& fabric() { return fabric_; }
+  bool post(Rank from, const Work& work) { return at(from).post(0, {&work, 1}) == 1; }
+
+  Work message(Rank from, Rank to, MessageClass cls, uint64_t payload_bytes = 0) {
+    Work work{};
+    work.op = Op::kSend;
+    work.cls = cls;
+    work.flags = kWorkCopied | kWorkSilent;
+    work.head_bytes = sizeof kHead;
+    work.peer = to;
+    work.head = kHead;
+    work.local = hosts_[from].memory.data();
+    work.bytes = payload_bytes;
+    return work;
+  }
+  /// Of a request's class, as extended/transfer.cc posts it.
+  Work one_sided(Op op, Rank from, Rank to, uint64_t bytes, bool is_copied) {
+    Work work{};
+    work.op = op;
+    work.cls = MessageClass::kRequest;
+    work.flags = is_copied && op == Op::kPut ? kWorkCopied : 0;
+    work.peer = to;
+    work.cookie = 1;
+    work.local = hosts_[from].memory.data();
+    work.bytes = bytes;
+    work.local_key = is_copied ? kNoRegion : hosts_[from].region.local_key;
+    work.remote = hosts_[to].region.base + kMemoryBytes / 2;
+    work.remote_key = hosts_[to].region.remote_key;
+    return work;
+  }
+
+  /// As drain_lane() does, up to where a handler finds no room for its reply, which is tried again
+  /// the next time: then false.
+  bool turn(Rank rank) {
+    Host& host = hosts_[rank];
+    if (host.handled_here == host.found) take_batch(host);
+    while (host.handled_here < host.found) {
+      const Recv& request = host.batch[host.handled_here];
+      if (!post(rank, message(rank, request.peer, MessageClass::kReply))) {
+        take_replies(host);
+        return false;
+      }
+      ++host.handled_here;
+      ++host.handled;
+    }
+    if (host.found != 0) host.driver->give_back(0, {host.batch, host.found});
+    host.found = host.handled_here = 0;
+    take_done(host);
+    return true;
+  }
+  void all_turn() {
+    for (Rank rank = 0; rank < ranks(); ++rank) turn(rank);
+  }
+  /// Handled requests, replies taken, and Dones of all ranks.
+  uint64_t ended() const {
+    uint64_t sum = 0;
+    for (const Host& host : hosts_) sum += host.handled + host.answered + host.finished;
+    return sum;
+  }
+  /// Whether that becomes `all` before it stands still for ever.
+  bool reaches(uint64_t all) {
+    constexpr uint32_t kStillMax = 20'000;
+    uint64_t last = ended();
+    for (uint32_t still = 0; last < all && still < kStillMax; ++still) {
+      all_turn();
+      if (ended() != last) still = 0;
+      last = ended();
+    }
+    return last == all;
+  }
+  uint64_t finished(Rank rank) const { return hosts_[rank].finished; }
+
+ private:
+  struct Host {
+    std::unique_ptr<Driver> driver;
+    std::vector<std::byte> memory;
+    Region region = {};
+    Recv batch[32];  ///< requests
+    uint32_t found = 0, handled_here = 0;
+    uint64_t handled = 0, answered = 0, finished = 0;
+  };
+
+  static std::string name_of(Rank rank) { return "host" + std::to_string(rank); }
+  Driver& at(Rank rank) { return *hosts_[rank].driver; }
+
+  void open(Rank rank, uint32_t depth) {
+    VerbsOptions options;
+    options.device = name_of(rank);
+    options.connects_in_polls = true;
+    auto made = make_verbs_driver(options);
+    ASSERT_TRUE(made.ok()) << made.sentence();
+    Host& host = hosts_[rank];
+    host.driver = make_checked(std::move(*made));
+    const Status opened = host.driver->open(
+        {.rank = rank, .rank_count = ranks(), .job_key = 9, .network_depth = depth});
+    ASSERT_TRUE(opened.ok()) << opened.sentence();
+    host.memory.resize(kMemoryBytes);
+    auto pinned = host.driver->pin(host.memory.data(), kMemoryBytes, -1, 0);
+    ASSERT_TRUE(pinned.ok()) << pinned.sentence();
+    host.region = *pinned;
+  }
+  void connect(Rank rank) {
+    for (Rank peer = 0; peer < ranks(); ++peer) {
+      if (peer == rank) continue;
+      const Status connected = at(rank).connect(peer, at(peer).address());
+      ASSERT_TRUE(connected.ok()) << connected.sentence();
+    }
+  }
+  /// Replies are handled first.
+  void take_batch(Host& host) {
+    const uint32_t count = host.driver->recv(0, RecvFilter::kAll, host.batch);
+    uint32_t replies = 0;
+    while (replies < count && host.batch[replies].cls == MessageClass::kReply) ++replies;
+    if (replies != 0) host.driver->give_back(0, {host.batch, replies});
+    host.answered += replies;
+    std::copy(host.batch + replies, host.batch + count, host.batch);
+    host.found = count - replies;
+  }
+  void take_replies(Host& host) {
+    Recv replies[32];
+    const uint32_t count = host.driver->recv(0, RecvFilter::kRepliesOnly, replies);
+    if (count != 0) host.driver->give_back(0, {replies, count});
+    host.answered += count;
+    take_done(host);
+  }
+  static void take_done(Host& host) {
+    Done done[32];
+    const uint32_t count = host.driver->done(0, done);
+    for (uint32_t i = 0; i < count; ++i) EXPECT_EQ(done[i].status, WorkStatus::kOk);
+    host.finished += count;
+  }
+
+  fake_verbs::Fabric fabric_;
+  std::vector<Host> hosts_;
+};
+
+}  // namespace pinwire
