@@ -28,7 +28,7 @@ constexpr Variable kVariables[] = {
    "what carries the traffic; auto takes shared memory inside a host and the best NIC outside",
    [](S& s, const V& v) { s.driver = static_cast<DriverChoice>(v.choice); }},
   {"GASNET_NETWORKDEPTH", Kind::kWhole, "256", 1, 65535, "", false,
-   "requests that one rank may have under way to one other",
+   "requests that one rank may have under way to one other; over verbs no more than its part of the 1024 to 4096 receive buffers of a rank",
    [](S& s, const V& v) { s.network_depth = static_cast<uint32_t>(v.whole); }},
   {"GASNET_LANES", Kind::kWhole, "2", 1, 16, "", false,
    "queue sets of each driver (PAR libraries only): one for each of the first threads, the last for all others",
