@@ -167,8 +167,8 @@ TEST_P(Storms, EverythingEnds) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Crowd, Storms,
-                         testing::Values(Storm{8, 256, 4000}, Storm{16, 256, 2000},
-                                         Storm{32, 256, 1000}, Storm{32, 2, 300}));
+                         testing::Values(Storm{8, 256, 4000}, Storm{16, 256, 1000},
+                                         Storm{32, 256, 400}, Storm{32, 2, 100}));
 
 }  // namespace
 }  // namespace pinwire
