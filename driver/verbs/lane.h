@@ -87,6 +87,10 @@ class Lane {
   void take_back(const Lent& lent) noexcept { small_.give(static_cast<uint32_t>(lent.name)); }
   uint32_t done(std::span<Done> out) noexcept;
   uint32_t recv(RecvFilter filter, std::span<Recv> out) noexcept;
+  /// What recv() has found without handing it out, having no place for it, or done() will.
+  bool has_arrivals() const noexcept {
+    return !finished_.empty() || receive_[0].has_seen() || receive_[1].has_seen();
+  }
   void give_back(std::span<const Recv> buffers) noexcept;
   int event_fd() const noexcept { return channel_->fd; }
   Armed arm() noexcept;

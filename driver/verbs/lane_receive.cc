@@ -9,6 +9,10 @@ uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
   reap();
   if (chores_ != 0) [[unlikely]]
     do_chores();
+  if (out.empty()) {  // who hands nothing out asks has_arrivals() next
+    for (ReceiveQueue& queue : receive_) queue.look();
+    return 0;
+  }
   std::optional<ibv_wc> bad;
   const Rank ranks = shared_.info.rank_count;
   uint32_t count = receive_[static_cast<size_t>(MessageClass::kReply)].poll(out, ranks, bad);

@@ -45,6 +45,7 @@ class ReceiveQueue {
   bool request_notification() noexcept { return ibv_req_notify_cq(completions_.get(), 0) == 0; }
   /// Looks without handing out: what is found comes first from the next poll().
   bool look() noexcept;
+  bool has_seen() const noexcept { return has_seen_; }
 
  private:
   static constexpr uint32_t kRefillBatch = 8;

@@ -59,8 +59,8 @@ class Verbs final : public Driver {
   void give_back(uint32_t lane, std::span<const Recv> buffers) noexcept override {
     lanes_[lane]->give_back(buffers);
   }
-  /// Completion queues cannot be looked at without being polled.
-  bool idle(uint32_t) const noexcept override { return false; }
+  bool idle(uint32_t lane) const noexcept override { return !lanes_[lane]->has_arrivals(); }
+  bool has_arrivals(uint32_t lane) const noexcept override { return lanes_[lane]->has_arrivals(); }
   int event_fd(uint32_t lane) const noexcept override { return lanes_[lane]->event_fd(); }
   Armed arm(uint32_t lane) noexcept override { return lanes_[lane]->arm(); }
   bool drained(uint32_t lane) const noexcept override { return lanes_[lane]->drained(); }

@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(Crowd, Fillings,
 /// Rank 0 computes, and has fewer buffers than senders.
 TEST(Crowd, OneSidedWorkPassesAReceiverThatComputes) {
   constexpr int kReceives = 32;
-  ManyHosts hosts(40, 32, 1, kReceives);
+  ManyHosts hosts(40, 32, 1, {.receives_max = kReceives});
   hosts.meet(1);
   for (Rank from = 1; from < hosts.ranks(); ++from) {
     EXPECT_TRUE(hosts.post(from, hosts.message(from, 0, MessageClass::kRequest)));
@@ -109,6 +109,38 @@ TEST(Crowd, WhatRequestsTakeLeavesRoomForOneSidedWorkAndBothForReplies_C1_154) {
   // Without a buffer goes what needs none.
   EXPECT_GT(posted(hosts, hosts.message(0, 1, MessageClass::kReply)), 100u);
   hosts.fabric().set_manual(false);
+}
+
+TEST(Crowd, RequestsLeaveCompletionsToOneSidedWorkAndBothToReplies_C1_154) {
+  ManyHosts hosts(8, 256, 1, {.completions_max = 128});
+  hosts.meet(1);
+  hosts.fabric().set_manual(true);
+  EXPECT_GT(posted(hosts, hosts.message(0, 1, MessageClass::kRequest)), 10u);
+  EXPECT_GT(posted(hosts, hosts.one_sided(Op::kPut, 0, 1, 8, false)), 10u);
+  EXPECT_EQ(posted(hosts, hosts.message(0, 1, MessageClass::kRequest)), 0u);
+  EXPECT_GT(posted(hosts, hosts.message(0, 1, MessageClass::kReply)), 10u);
+  EXPECT_EQ(posted(hosts, hosts.one_sided(Op::kPut, 0, 1, 8, false)), 0u);
+  hosts.fabric().set_manual(false);
+}
+
+/// Too few to each peer for a completion of their own take entries of the completion queue, until
+/// they are asked after.
+TEST(Crowd, RequestsToManyPeersGetTheirCompletionsBack) {
+  constexpr int kEach = 15, kRounds = 10;
+  ManyHosts hosts(50, 32, 1, {.completions_max = 1024});
+  hosts.meet(1);
+  for (int round = 0; round < kRounds; ++round) {
+    for (Rank to = 1; to < hosts.ranks(); ++to) {
+      for (int i = 0; i < kEach; ++i) {
+        int turns = 0;
+        for (; !hosts.post(0, hosts.message(0, to, MessageClass::kRequest)); ++turns) {
+          ASSERT_LT(turns, 1000) << "round " << round << ", rank " << to;
+          hosts.all_turn();
+        }
+      }
+    }
+  }
+  EXPECT_TRUE(hosts.reaches(uint64_t{2} * kRounds * kEach * (hosts.ranks() - 1)));
 }
 
 TEST(Crowd, LargeBouncesOfPutsLeaveSomeToReplies_C1_154) {

@@ -19,15 +19,21 @@ class ManyHosts {
   static constexpr uint64_t kMemoryBytes = 1 << 16;
   static constexpr uint64_t kHead[2] = {1, 2};
 
-  /// `receives_max`: what a shared receive queue holds; 0: as much as is wanted.
-  ManyHosts(Rank ranks, uint32_t depth, uint64_t seed = 1, int receives_max = 0)
+  /// Of a device; 0: as much as is wanted.
+  struct Limits {
+    int receives_max = 0;  ///< of a shared receive queue
+    int completions_max = 0;
+  };
+
+  ManyHosts(Rank ranks, uint32_t depth, uint64_t seed = 1, Limits limits = {0, 0})
       : fabric_(seed), hosts_(ranks) {
     // What sources and buffers hold meanwhile is for other tests: these ones are long.
     fabric_.set_strictness(
         {.stable_sources = false, .poisoned_receives = false, .late_reads = false});
     for (Rank rank = 0; rank < ranks; ++rank) {
       auto spec = fake_verbs::infiniband(name_of(rank), static_cast<uint16_t>(rank + 1));
-      if (receives_max != 0) spec.limits.max_srq_wr = receives_max;
+      if (limits.receives_max != 0) spec.limits.max_srq_wr = limits.receives_max;
+      if (limits.completions_max != 0) spec.limits.max_cqe = limits.completions_max;
       fabric_.add(spec);
     }
     for (Rank rank = 0; rank < ranks; ++rank) open(rank, depth);

@@ -62,6 +62,34 @@ TEST_F(Verbs, WhatDrainsIsAskedForItsTail) {
   turn_until([&] { return arrived(1, MessageClass::kRequest) == 1; });
 }
 
+/// As the dispatcher looks, which hands nothing out.
+TEST_F(Verbs, ALaneWithoutArrivalsIsIdle) {
+  connect();
+  const auto look = [&](Rank rank) {
+    at(rank).recv(0, RecvFilter::kAll, {});
+    return at(rank).has_arrivals(0);
+  };
+  EXPECT_FALSE(look(0));
+  EXPECT_TRUE(at(0).idle(0));
+  const Work work = message(MessageClass::kRequest);
+  ASSERT_EQ(at(0).post(0, {&work, 1}), 1u);
+  ASSERT_TRUE(fabric_.run());
+  EXPECT_TRUE(look(1));
+  EXPECT_FALSE(at(1).idle(0));
+  turn(1);
+  EXPECT_EQ(arrived(1, MessageClass::kRequest), 1u);
+  EXPECT_FALSE(look(1));
+  EXPECT_TRUE(at(1).idle(0));
+  const Work one = put(memory_[0].data(), 8, regions_[0].local_key);
+  ASSERT_EQ(at(0).post(0, {&one, 1}), 1u);
+  ASSERT_TRUE(fabric_.run());
+  EXPECT_TRUE(look(0)) << "a Done waits";
+  turn(0);
+  EXPECT_EQ(done_.size(), 1u);
+  EXPECT_FALSE(look(0));
+  EXPECT_TRUE(at(0).idle(0));
+}
+
 TEST_F(Verbs, AReceiverThatDoesNotPollHoldsBackRequestsAlone_C1_154) {
   connect();
   uint32_t taken = 0;

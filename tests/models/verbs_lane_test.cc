@@ -1,0 +1,94 @@
+// The deadlock argument of the verbs driver (driver/verbs/claim.h, C1-154), explored: every order
+// in which ranks post, devices deliver, and handlers reply, with pools as small as they can be.
+// Each point of the argument is also taken away, and then somebody waits for ever.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <set>
+
+#include "tests/models/verbs_world.h"
+
+namespace pinwire::model {
+namespace {
+
+constexpr size_t kStatesMax = 2'000'000;
+
+struct Found {
+  size_t states = 0;
+  size_t ends = 0;
+  std::string failure;
+};
+
+/// Every step takes something off what is left to do, so a search ends.
+Found explore_verbs(const VerbsPlan& plan) {
+  Found found;
+  std::set<VerbsWorld> seen;
+  std::vector<VerbsWorld> open{VerbsWorld(plan)};
+  seen.insert(open.back());
+  while (!open.empty() && found.failure.empty()) {
+    const VerbsWorld here = open.back();
+    open.pop_back();
+    const std::vector<VerbsWorld> worlds = here.next();
+    for (const VerbsWorld& there : worlds) {
+      if (seen.insert(there).second) open.push_back(there);
+    }
+    if (worlds.empty()) ++found.ends;
+    if (worlds.empty() && !here.is_over())
+      found.failure = "nothing can be done, and work is left:" + here.text();
+    if (seen.size() > kStatesMax) found.failure = "more states than are allowed";
+  }
+  found.states = seen.size();
+  return found;
+}
+
+struct Case {
+  const char* name;
+  VerbsPlan plan;
+};
+
+/// `window` requests of each peer have receive buffers, as the driver divides them; or there are
+/// more peers than buffers.
+const Case kCases[] = {
+    {"two ranks, requests and puts", {.ranks = 2, .requests = 2, .puts = 2}},
+    {"two ranks, fewer buffers than requests",
+     {.ranks = 2, .receives = 3, .reply_receives = 1, .window = 6, .requests = 6}},
+    {"two ranks, fewer buffers than requests, and puts",
+     {.ranks = 2, .receives = 1, .window = 3, .requests = 3, .puts = 1}},
+    {"three ranks, requests", {.ranks = 3, .receives = 2, .window = 1, .requests = 1}},
+    {"three ranks in a ring", {.ranks = 3, .receives = 1, .requests = 2, .puts = 1, .ring = true}},
+    {"three ranks, more than buffers", {.ranks = 3, .receives = 1, .window = 1, .requests = 1}},
+    {"four ranks in a ring", {.ranks = 4, .receives = 1, .requests = 2, .ring = true}},
+    {"one silent of three, that is owed replies",
+     {.ranks = 3, .window = 1, .requests = 1, .posters = 3, .silent = 4, .sent_by_silent = 1}},
+    {"replies and puts to a deaf one of two",
+     {.ranks = 2, .receives = 1, .window = 3, .requests = 3, .puts = 1, .deaf = 2}},
+    {"puts to a silent one that has no buffer left",
+     {.ranks = 2, .receives = 1, .requests = 2, .puts = 2, .silent = 2}},
+};
+
+TEST(VerbsLaneModel, NobodyWaitsForEver) {
+  for (const Case& each : kCases) {
+    const Found found = explore_verbs(each.plan);
+    std::printf("%s: %zu states, %zu ends\n", each.name, found.states, found.ends);
+    EXPECT_EQ(found.failure, "") << each.name;
+    EXPECT_GT(found.ends, 0u);
+  }
+}
+
+TEST(VerbsLaneModel, WithoutAnyPointOfTheArgumentSomebodyWaitsForEver) {
+  for (uint32_t m = 1; m < static_cast<uint32_t>(VerbsMutant::kCount); ++m) {
+    bool is_missed = false;
+    for (const Case& each : kCases) {
+      if (is_missed) break;
+      VerbsPlan plan = each.plan;
+      plan.mutant = static_cast<VerbsMutant>(m);
+      const Found found = explore_verbs(plan);
+      is_missed = !found.failure.empty() && found.states <= kStatesMax;
+      if (is_missed) std::printf("mutant %u: %s\n", m, each.name);
+    }
+    EXPECT_TRUE(is_missed) << "mutant " << m << " waits nowhere";
+  }
+}
+
+}  // namespace
+}  // namespace pinwire::model
