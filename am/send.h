@@ -28,7 +28,7 @@ inline AmCall call_of(uint8_t handler, int argc, const int32_t* args,
                       uint32_t from_endpoint = 0) noexcept {
   return {handler, static_cast<uint32_t>(argc), args, static_cast<uint8_t>(from_endpoint)};
 }
-/// Of the library's own: with all of `args`, which must outlive it.
+/// A call of one of the library's own handlers with all of `args`, which must outlive it.
 template <uint32_t kCount>
 AmCall call_with(uint8_t handler, const int32_t (&args)[kCount],
                  Patience patience = Patience::kWaits) noexcept {

@@ -1,16 +1,17 @@
 // Whose turn it is among the copied puts of one flow, of which some were refused, and its records.
 //
-// Of a copied put all frames are built at once or none. Where the window gives back a few frames
-// from poll to poll, what needs few takes them, and a large put would never find all it needs. So
-// puts of one size, in frames, have a turn. What others build meanwhile counts: after kLeadMax
-// frames they wait until a put of that size is taken. The next turn is for the next size of which
-// some were refused, upwards; the smallest follows the largest. A size that nobody offers any more
-// loses its turn after a few polls.
+// All frames of a copied put are built at once, or none. Where the window gives back a few frames
+// from poll to poll, a put that needs few takes them, and a large one would never find all it
+// needs. So puts of one size, in frames, have a turn. What others build meanwhile counts: after
+// kLeadMax frames they wait until a put of that size is taken. The next turn is for the next size
+// of which some were refused, upwards; the smallest follows the largest. A size that nobody offers
+// any more loses its turn after a few polls.
 #pragma once
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <iterator>
 
 #include "core/base/check.h"
 
@@ -18,7 +19,7 @@ namespace pinwire {
 
 class CopiedTurns {
  public:
-  /// Of the largest copied put.
+  /// The largest copied put has so many.
   static constexpr uint32_t kFramesMax = 128;
 
   void start() noexcept { *this = CopiedTurns{}; }
@@ -59,7 +60,7 @@ class CopiedTurns {
   void lead(uint32_t frames) noexcept {
     lead_ = static_cast<uint8_t>(std::min(lead_ + frames, kLeadMax));
   }
-  /// What they hold is not what is missing.
+  /// The put that has its turn lacks nothing that its flow holds, so that others need not wait.
   void forget_lead() noexcept { lead_ = 0; }
 
   /// Once a poll. False: nobody has offered what has its turn for long, all is forgotten.
@@ -81,7 +82,7 @@ class CopiedTurns {
   uint32_t next_refused() const noexcept {
     for (const uint32_t from : {uint32_t{turn_}, 0u}) {
       uint64_t skipped = from % 64 == 0 ? 0 : (uint64_t{1} << (from % 64)) - 1;
-      for (uint32_t word = from / 64; word < 2; ++word, skipped = 0) {
+      for (uint32_t word = from / 64; word < std::size(refused_); ++word, skipped = 0) {
         const uint64_t left = refused_[word] & ~skipped;
         if (left != 0) return word * 64 + static_cast<uint32_t>(std::countr_zero(left)) + 1;
       }

@@ -7,8 +7,8 @@
 // - A reply, and what a handler puts ahead of its reply, may take all. It ends as its target drains
 //   replies, which it does whenever it polls, also while it waits inside a handler.
 //
-// So a handler that replies waits for replies and one-sided work alone, and neither waits for a
-// handler.
+// So a handler waits only until replies and one-sided work have ended, and those never wait until a
+// handler has run.
 #pragma once
 
 #include "driver/work.h"
@@ -31,7 +31,7 @@ constexpr MessageClass link_of(Claim claim) noexcept {
   return claim == Claim::kRequest ? MessageClass::kRequest : MessageClass::kReply;
 }
 
-/// Of `capacity` entries, how many stay free.
+/// How many of `capacity` entries stay free when such work has taken all it may.
 constexpr uint32_t left_by(Claim claim, uint32_t capacity) noexcept {
   return capacity / 8 * static_cast<uint32_t>(claim);
 }

@@ -87,7 +87,7 @@ class Lane {
   void take_back(const Lent& lent) noexcept { small_.give(static_cast<uint32_t>(lent.name)); }
   uint32_t done(std::span<Done> out) noexcept;
   uint32_t recv(RecvFilter filter, std::span<Recv> out) noexcept;
-  /// What recv() has found without handing it out, having no place for it, or done() will.
+  /// Whether recv() has seen a message that it did not hand out, or done() has something to give.
   bool has_arrivals() const noexcept {
     return !finished_.empty() || receive_[0].has_seen() || receive_[1].has_seen();
   }

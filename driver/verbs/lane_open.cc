@@ -17,7 +17,7 @@ namespace {
 constexpr uint32_t kDepthMax = 1024;
 constexpr uint32_t kCompletionsMax = 8192;
 constexpr uint32_t kSlack = 2 * ReceiveQueue::kSpare;  // buffers given back that are not posted yet
-/// Of a class, for all peers together: so many at least, a few for each, and 17 MB at most.
+/// The receive buffers of one class: a queue has some for each peer, and takes 17 MB at most.
 constexpr uint32_t kReceivesLeast = 1024, kReceivesPerPeer = 32, kReceivesMax = 4096;
 constexpr uint32_t kInlineWanted = 256;
 /// Inlining is by the CPU, word by word: beyond this, copying into a buffer is as cheap.

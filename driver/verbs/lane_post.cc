@@ -64,7 +64,7 @@ bool Lane::append(const Work& work) noexcept {
   return true;
 }
 
-/// Of the small ones, where the work may need any.
+/// Whether there are as many small buffers as the work may need.
 bool Lane::has_buffers(const Work& work, Claim claim) const noexcept {
   if (small_.free_count() >= kWorkRequestsMax + left_by(claim, kSmallBuffers)) [[likely]]
     return true;

@@ -5,50 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <set>
 #include <span>
-#include <vector>
 
 #include "tests/models/lane_world.h"
+#include "tests/models/search.h"
 
 namespace pinwire::model {
 namespace {
 
 constexpr size_t kStatesMax = 1'000'000;
-
-struct Found {
-  size_t states = 0;
-  size_t ends = 0;
-  std::string failure;
-};
-
-/// Every step takes something off what is left to do, so a search ends, and a state without a step
-/// is an end of its executions.
-Found explore_lanes(const LanePlan& plan) {
-  Found found;
-  std::set<LaneWorld> seen;
-  std::vector<LaneWorld> open{LaneWorld(plan)};
-  seen.insert(open.back());
-  while (!open.empty()) {
-    const LaneWorld here = open.back();
-    open.pop_back();
-    const std::vector<LaneWorld> worlds = here.next();
-    for (const LaneWorld& there : worlds) {
-      if (seen.insert(there).second) open.push_back(there);
-    }
-    if (worlds.empty()) ++found.ends;
-    if (worlds.empty() && !here.is_over()) {
-      found.failure = "nothing can be done, and work is left:" + here.text();
-      break;
-    }
-    if (seen.size() > kStatesMax) {
-      found.failure = "more states than are allowed";
-      break;
-    }
-  }
-  found.states = seen.size();
-  return found;
-}
 
 struct Case {
   const char* name;
@@ -106,7 +71,7 @@ const Case kSilent[] = {
 };
 
 void expect_good(const Case& each) {
-  const Found found = explore_lanes(each.plan);
+  const Found found = search(LaneWorld(each.plan), kStatesMax);
   std::printf("%s: %zu states, %zu ends\n", each.name, found.states, found.ends);
   EXPECT_EQ(found.failure, "") << each.name;
   EXPECT_GT(found.ends, 0u);
@@ -131,7 +96,7 @@ TEST(LaneModel, WithoutAnyPointOfTheArgumentSomebodyWaitsForEver) {
         if (missed) break;
         LanePlan plan = each.plan;
         plan.mutant = static_cast<LaneMutant>(m);
-        const Found found = explore_lanes(plan);
+        const Found found = search(LaneWorld(plan), kStatesMax);
         missed = !found.failure.empty() && found.states <= kStatesMax;
         if (missed) std::printf("mutant %u: %s\n", m, each.name);
       }

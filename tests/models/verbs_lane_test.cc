@@ -4,42 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <set>
 
+#include "tests/models/search.h"
 #include "tests/models/verbs_world.h"
 
 namespace pinwire::model {
 namespace {
 
 constexpr size_t kStatesMax = 2'000'000;
-
-struct Found {
-  size_t states = 0;
-  size_t ends = 0;
-  std::string failure;
-};
-
-/// Every step takes something off what is left to do, so a search ends.
-Found explore_verbs(const VerbsPlan& plan) {
-  Found found;
-  std::set<VerbsWorld> seen;
-  std::vector<VerbsWorld> open{VerbsWorld(plan)};
-  seen.insert(open.back());
-  while (!open.empty() && found.failure.empty()) {
-    const VerbsWorld here = open.back();
-    open.pop_back();
-    const std::vector<VerbsWorld> worlds = here.next();
-    for (const VerbsWorld& there : worlds) {
-      if (seen.insert(there).second) open.push_back(there);
-    }
-    if (worlds.empty()) ++found.ends;
-    if (worlds.empty() && !here.is_over())
-      found.failure = "nothing can be done, and work is left:" + here.text();
-    if (seen.size() > kStatesMax) found.failure = "more states than are allowed";
-  }
-  found.states = seen.size();
-  return found;
-}
 
 struct Case {
   const char* name;
@@ -68,7 +40,7 @@ const Case kCases[] = {
 
 TEST(VerbsLaneModel, NobodyWaitsForEver) {
   for (const Case& each : kCases) {
-    const Found found = explore_verbs(each.plan);
+    const Found found = search(VerbsWorld(each.plan), kStatesMax);
     std::printf("%s: %zu states, %zu ends\n", each.name, found.states, found.ends);
     EXPECT_EQ(found.failure, "") << each.name;
     EXPECT_GT(found.ends, 0u);
@@ -82,7 +54,7 @@ TEST(VerbsLaneModel, WithoutAnyPointOfTheArgumentSomebodyWaitsForEver) {
       if (is_missed) break;
       VerbsPlan plan = each.plan;
       plan.mutant = static_cast<VerbsMutant>(m);
-      const Found found = explore_verbs(plan);
+      const Found found = search(VerbsWorld(plan), kStatesMax);
       is_missed = !found.failure.empty() && found.states <= kStatesMax;
       if (is_missed) std::printf("mutant %u: %s\n", m, each.name);
     }

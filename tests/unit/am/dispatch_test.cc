@@ -1,4 +1,4 @@
-// What a handler is told of the message that it runs for, and who is told that work is done.
+// A handler is told of the message that it runs for, and the owner of work that it is done.
 #include "am/dispatch.h"
 
 #include <gtest/gtest.h>

@@ -209,7 +209,7 @@ TEST_F(DispatcherThread, GivesADriverWhoseTimersRunTurnsAllTheTime) {
   });
 }
 
-/// Of the sleeps between the looks of who waits for it.
+/// How often this thread has slept: a test that waits for the dispatcher sleeps between two looks.
 long voluntary_switches() {
   rusage usage;
   getrusage(RUSAGE_THREAD, &usage);

@@ -1,5 +1,6 @@
 // The signal that interrupts client threads: the library takes one that the client has left alone.
-// What comes of it in its thread is in dispatcher_test.cc and interrupts_step_test.cc.
+// What the handler does in a client's thread is tested by dispatcher_test.cc and
+// interrupts_step_test.cc.
 #include "am/interrupts.h"
 
 #include <gtest/gtest.h>
