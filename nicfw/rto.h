@@ -34,7 +34,8 @@ class RttEstimate {
     const uint32_t error = rtt > smoothed_ns_ ? rtt - smoothed_ns_ : smoothed_ns_ - rtt;
     variation_ns_ = variation_ns_ - variation_ns_ / 4 + error / 4;
     smoothed_ns_ = std::max(smoothed_ns_ - smoothed_ns_ / 8 + rtt / 8, 1u);
-    if (is_sure) least_ns_ = std::max(least_ns_ != 0 ? std::min(least_ns_, rtt) : rtt, 1u);
+    if (is_sure)
+      least_ns_ = std::max(least_ns_ != 0 ? std::min(faded_least_ns(rtt), rtt) : rtt, 1u);
   }
 
   /// The peer took `wait_ns` to acknowledge a frame: its host computed meanwhile, or polls rarely.
@@ -81,6 +82,13 @@ class RttEstimate {
   }
 
  private:
+  /// A path that has become slower, because a cable failed or a host moved, is not held to its best
+  /// time for ever: the least follows by a thousandth of what each sample is above it.
+  uint32_t faded_least_ns(uint32_t rtt) const noexcept {
+    return rtt > least_ns_ ? least_ns_ + (rtt - least_ns_) / kFade : least_ns_;
+  }
+
+  static constexpr uint32_t kFade = 1024;
   static constexpr uint64_t kLimitNs = 1'000'000'000;
   static constexpr uint32_t kStepNs = 50'000;
   uint32_t smoothed_ns_ = 0;

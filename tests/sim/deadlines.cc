@@ -37,7 +37,8 @@ double tries_of(const Scenario& scenario) {
 
 uint64_t deadline_of(const Scenario& scenario) {
   const LinkFaults& faults = scenario.faults;
-  const uint64_t round_trip_ns = 2 * (2 * faults.delay_ns + faults.jitter_ns + faults.detour_ns);
+  const uint64_t round_trip_ns =
+      2 * (2 * faults.delay_ns + scenario.path_slower_ns + faults.jitter_ns + faults.detour_ns);
   const uint64_t bytes =
       uint64_t{scenario.ranks} * scenario.in_flight_max * scenario.message_bytes_max;
   const uint64_t drain_ns = bytes * 8 * 1'000'000'000 / scenario.link_bits_per_s;

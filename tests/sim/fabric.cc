@@ -51,6 +51,11 @@ bool Fabric::is_oversized(uint64_t bytes) const {
          (scenario_.path_opens_ns == 0 || time_ns < scenario_.path_opens_ns);
 }
 
+/// How much longer than at first the path is now.
+uint64_t Fabric::slower_ns() const {
+  return schedule_.now() - start_ns_ < scenario_.path_slows_ns ? 0 : scenario_.path_slower_ns;
+}
+
 uint64_t Fabric::send(Rank from, const TxFrame& frame) {
   const uint64_t bytes = uint64_t{frame.head_bytes} + frame.body_bytes;
   ++counts_.sent;
@@ -88,7 +93,7 @@ uint64_t Fabric::send(Rank from, const TxFrame& frame) {
   }
   for (uint32_t i = 0; i < fate.copies && !cut_off && !oversized; ++i) {
     const uint32_t flight = launch(from, to, frame, fate.copy[i]);
-    schedule_.at(departure_ns + fate.copy[i].delay_ns, *this, flight);
+    schedule_.at(departure_ns + fate.copy[i].delay_ns + slower_ns(), *this, flight);
   }
   return departure_ns;
 }

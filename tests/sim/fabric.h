@@ -62,6 +62,7 @@ class Fabric final : public EventTarget {
   LinkDice& dice(Rank from, Rank to);
   bool partitioned(Rank from, Rank to) const;
   bool is_oversized(uint64_t bytes) const;
+  uint64_t slower_ns() const;
   uint32_t launch(Rank from, Rank to, const TxFrame& frame, const Copy& copy);
   void leave_switch(uint32_t flight);
   void record(Rank to, std::vector<std::byte> frame);

@@ -35,9 +35,12 @@ uint64_t Repeats::allowed(const FabricCounts& faults, const Counted& counted) co
                         faults.overrun + faults.unbuffered + faults.oversized;
   const uint64_t silences = silences_ + faults.mute_timeouts;
   const uint64_t share = scenario_.link_bits_per_s <= kSlowLinkBits ? kSlowShare : kShare;
+  const uint64_t paths_learnt = scenario_.path_slower_ns == 0 ? 1 : 2;
+  const uint64_t unknown =
+      kUnknownPathOfRank * scenario_.ranks + kUnknownPath * scenario_.ranks * (scenario_.ranks - 1);
   return lost + lost / 2 + counted.refused + faults.detoured + counted.frames / share +
-         kFlowsOfPeer * (scenario_.ranks - 1) * silences + kUnknownPathOfRank * scenario_.ranks +
-         kUnknownPath * scenario_.ranks * (scenario_.ranks - 1) + kUnknownPathLeast;
+         kFlowsOfPeer * (scenario_.ranks - 1) * silences + paths_learnt * unknown +
+         kUnknownPathLeast;
 }
 
 }  // namespace pinwire::sim

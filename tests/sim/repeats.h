@@ -7,7 +7,8 @@
 //  - each frame that its receiver refused, and each that took a detour and was overtaken;
 //  - for each silence of a rank that computed, or whose port was full: of each flow to it the
 //    timeouts that come meanwhile, each twice as late as the one before;
-//  - a few frames of each rank before it knows how long its paths are;
+//  - a few frames of each rank before it knows how long its paths are, and again where they become
+//    longer;
 //  - one frame in a hundred, or in 25 where the link is so slow that its queues outlast a timeout.
 #pragma once
 

@@ -245,6 +245,18 @@ void mtu_hole(Scenario& s, Random& random) {
   if (random.chance(0.3)) loss(s, random);
 }
 
+/// A cable fails, or a host moves, and the path becomes long while traffic is under way. It loses,
+/// too: what the ranks learnt of the short path decides what they think lost on the long one.
+void slows(Scenario& s, Random& random) {
+  s.faults.loss = pick(random, {0.002, 0.02});
+  s.in_flight_max = pick(random, {16u, 48u});
+  s.faults.delay_ns = pick(random, {200ul, 1'000ul, 5'000ul});
+  s.faults.jitter_ns = s.faults.delay_ns / 4;
+  s.operations = 500;
+  s.path_slows_ns = 10'000 + random.below(500'000);
+  s.path_slower_ns = pick(random, {20'000ul, 100'000ul, 300'000ul});
+}
+
 /// A path that becomes narrow at some time: frames that are on their way then must still arrive.
 void mtu_shrinks(Scenario& s, Random& random) {
   mtu_hole(s, random);
@@ -306,6 +318,7 @@ constexpr Named kNamed[] = {
     {"computing", computing, 1},
     {"silent", silent, 2},
     {"debtors", debtors, 1},
+    {"slows", slows, 2},
     {"mtuhole", mtu_hole, 3},
     {"mtushrinks", mtu_shrinks, 2},
     {"mtuflaps", mtu_flaps, 2},

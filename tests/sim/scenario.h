@@ -78,6 +78,8 @@ struct Scenario {
   uint32_t path_frame_bytes_max = 0;  ///< longer frames vanish without a word; 0: none does
   uint64_t path_narrows_ns = 0;       ///< when that begins
   uint64_t path_opens_ns = 0;         ///< when it ends; 0: never
+  uint64_t path_slows_ns = 0;         ///< from then on each frame takes path_slower_ns more
+  uint64_t path_slower_ns = 0;        ///< 0: the path stays as fast as it is
   bool hostile = false;
 
   // The clients.

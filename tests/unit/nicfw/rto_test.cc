@@ -29,7 +29,35 @@ TEST(Rto, StaysWithinItsLimits) {
   EXPECT_EQ(rtt.rto_ns(kLimits), kLimits.min_ns);
   for (int i = 0; i < 1000; ++i) rtt.sample(~uint64_t{0});
   EXPECT_EQ(rtt.rto_ns(kLimits), kLimits.max_ns);
-  EXPECT_EQ(rtt.least_ns(), 1'000u);
+}
+
+/// Queues come and go: a few hundred long samples hardly change what the path was seen to take.
+TEST(Rto, TheLeastOutlastsAQueue) {
+  RttEstimate rtt;
+  for (int i = 0; i < 100; ++i) rtt.sample(10'000);
+  for (int i = 0; i < 100; ++i) rtt.sample(60'000);
+  EXPECT_LT(rtt.least_ns(), 15'000u);
+  rtt.sample(9'000);
+  EXPECT_EQ(rtt.least_ns(), 9'000u);
+}
+
+/// A path that has become twenty times slower: frames are not taken for late by its old time.
+TEST(Rto, TheLeastFollowsASlowerPath) {
+  RttEstimate rtt;
+  for (int i = 0; i < 100; ++i) rtt.sample(10'000);
+  for (int i = 0; i < 200; ++i) rtt.sample(200'000);
+  EXPECT_EQ(rtt.overtaken_ns(), rtt.smoothed_ns());
+  for (int i = 0; i < 5'000; ++i) rtt.sample(200'000);
+  EXPECT_GT(rtt.least_ns(), 190'000u);
+  EXPECT_LE(rtt.least_ns(), 200'000u);
+}
+
+/// What may be too short does not make the least longer, either.
+TEST(Rto, UnsureSamplesDoNotMoveTheLeast) {
+  RttEstimate rtt;
+  rtt.sample(10'000);
+  for (int i = 0; i < 1'000; ++i) rtt.sample(200'000, false);
+  EXPECT_EQ(rtt.least_ns(), 10'000u);
 }
 
 /// A frame that was posted long before the poll that stamps it seems to come back too early.
