@@ -87,6 +87,7 @@ uint64_t now_us() noexcept {
 }
 
 constinit thread_local Breath breath;
+constinit thread_local uint64_t waited_at_us = 0;  ///< a client that polls in vain, at the last
 
 /// Beside more ranks than cores, in place of a yield; false: yield.
 bool take_breath(uint64_t now) noexcept {
@@ -137,7 +138,10 @@ uint32_t poll() noexcept {
   check(!state.in_handler, "a handler may not poll or send requests (C1-172)");
   state.sends_since_poll = 0;
   if (has_dispatcher) [[unlikely]] {
-    if (only_dispatcher_polls) return serve_deferred();
+    if (only_dispatcher_polls) {
+      ++state.empty_polls;  // its own: the dispatcher's find what there is
+      return serve_deferred();
+    }
     ++this_client.polls;
   }
   if constexpr (kConcurrent) {
@@ -159,6 +163,21 @@ uint32_t poll() noexcept {
   }
   found += serve_deferred();
   return found != 0 ? found : has_served;
+}
+
+void poll_for_client() noexcept {
+  if (poll() != 0) return;
+  ThreadState& state = this_thread;
+  if (state.empty_polls <= Engine::kSpinsOfCrowd || !engine.is_crowded()) [[likely]]
+    return;
+  // A client that computes between its polls waits for nothing, and keeps its core.
+  constexpr uint64_t kBetweenUs = 20;
+  const uint64_t now = now_us();
+  const bool is_waiting = now - waited_at_us <= kBetweenUs;
+  waited_at_us = now;
+  if (!is_waiting) return;
+  if (!take_breath(now)) sched_yield();
+  waited_at_us = now_us();
 }
 
 uint32_t run_or_defer(Deferred& work) noexcept {

@@ -17,6 +17,11 @@ void set_wait_mode(WaitMode mode) noexcept;
 /// was nothing but the one-sided work of peers. Client context only.
 uint32_t poll() noexcept;
 
+/// poll() for a client that may wait by polls of its own. Where threads outnumber the cores, one
+/// that keeps finding nothing gives its core away: to the thread that it waits for, or to the one
+/// that lost its core while it held a lane.
+void poll_for_client() noexcept;
+
 /// One turn over all lanes of all drivers: what arrived before is handled then, but where another
 /// thread has the lane, which is polled again before anyone may sleep (am/dispatcher.h).
 uint32_t poll_everything() noexcept;

@@ -132,7 +132,7 @@ int pinwire_am_reply_long(gasnet_token_t token, gasnet_handler_t handler, void* 
 int gasnet_AMPoll() {
   const ClientCall inside("gasnet_AMPoll");
   note_event(Event::kPoll);
-  poll();
+  poll_for_client();
   return GASNET_OK;
 }
 

@@ -154,7 +154,7 @@ void wait_op(pinwire_op* op) noexcept {
 }
 
 bool try_op(pinwire_op* op) noexcept {
-  poll();
+  poll_for_client();
   return op == nullptr || finish(op);
 }
 
@@ -168,7 +168,7 @@ void wait_all(pinwire_op** ops, size_t count) noexcept {
 }
 
 bool try_all(pinwire_op** ops, size_t count) noexcept {
-  poll();
+  poll_for_client();
   return all_finished(sweep(ops, count));
 }
 
@@ -177,7 +177,7 @@ void wait_some(pinwire_op** ops, size_t count) noexcept {
 }
 
 bool try_some(pinwire_op** ops, size_t count) noexcept {
-  poll();
+  poll_for_client();
   return some_finished(sweep(ops, count));
 }
 
@@ -189,7 +189,7 @@ void wait_implicit(unsigned sets) noexcept {
 }
 
 bool try_implicit(unsigned sets) noexcept {
-  poll();
+  poll_for_client();
   return implicit_finished(sets);
 }
 

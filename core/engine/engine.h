@@ -133,10 +133,14 @@ struct Engine {
   /// microseconds: two switches cost as much. Ranks that outnumber the cores wait for each other's.
   static constexpr uint32_t kSpinsOfCrowd = 64;
 
+  /// Threads of this host's ranks outnumber the cores.
+  bool is_crowded() const noexcept {
+    return threads_live.load(std::memory_order_relaxed) > spinners_max;
+  }
+
   /// After a change of what it depends on.
   void set_spins() noexcept {
-    const bool is_crowded = threads_live.load(std::memory_order_relaxed) > spinners_max;
-    const uint32_t spins_max = !is_crowded ? ~0u : spinners_max != 0 ? kSpinsOfCrowd : 0;
+    const uint32_t spins_max = !is_crowded() ? ~0u : spinners_max != 0 ? kSpinsOfCrowd : 0;
     spins_now.store(std::min(spins_wanted.load(std::memory_order_relaxed), spins_max),
                     std::memory_order_relaxed);
   }
