@@ -166,11 +166,13 @@ void pinwire_resume_interrupts() { resume_interrupts(); }
 int gasnetc_AMPoll() { return gasnet_AMPoll(); }
 
 void gasnet_hsl_init(gasnet_hsl_t* hsl) {
+  const LibraryCall inside;
   trace_line('O', "hsl_init %p", static_cast<void*>(hsl));
   begin_life(hsl);
   hsl->word = 0;
 }
 void gasnet_hsl_destroy(gasnet_hsl_t* hsl) {
+  const LibraryCall inside;
   trace_line('O', "hsl_destroy %p", static_cast<void*>(hsl));
   check_lives(hsl, "gasnet_hsl_destroy");
   end_life(hsl);

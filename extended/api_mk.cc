@@ -3,6 +3,7 @@
 #include <iterator>
 #include <type_traits>
 
+#include "am/interrupts.h"
 #include "core/base/log.h"
 #include "extended/job.h"
 #include "extended/objects.h"
@@ -48,6 +49,7 @@ extern "C" {
 
 int gex_MK_Create(gex_MK_t* kind_p, gex_Client_t client, const gex_MK_Create_args_t* args,
                   gex_Flags_t flags) {
+  const LibraryCall inside;
   if (kind_p == nullptr || client == GEX_CLIENT_INVALID || args == nullptr || flags != 0 ||
       args->gex_flags != 0) {
     return api_error(
@@ -73,6 +75,7 @@ int gex_MK_Create(gex_MK_t* kind_p, gex_Client_t client, const gex_MK_Create_arg
 }
 
 void gex_MK_Destroy(gex_MK_t kind, gex_Flags_t flags) {
+  const LibraryCall inside;
   if (kind == GEX_MK_INVALID || flags != 0) {
     fatal("gex_MK_Destroy takes what gex_MK_Create made, and no flags (EX-047)");
   }

@@ -1,8 +1,10 @@
 // pinwire.h: counters and facts of the running job.
 #include <cstring>
 #include <deque>
+#include <mutex>
 #include <string>
 
+#include "am/interrupts.h"
 #include "am/reports.h"
 #include "core/api_types.h"
 #include "core/engine/engine.h"
@@ -15,7 +17,9 @@ namespace {
 
 /// Names outlive the call that returns them; there are as many as there are counters.
 const char* keep_name(const std::string& name) {
+  static std::mutex lock;
   static std::deque<std::string> names;
+  const std::lock_guard held(lock);
   for (const std::string& known : names) {
     if (known == name) return known.c_str();
   }
@@ -43,6 +47,7 @@ class Collect final : public StatSink {
 extern "C" {
 
 size_t pinwire_stats(pinwire_stat_t* out, size_t room) {
+  const LibraryCall inside;
   size_t count = 0;
   for (uint32_t d = 0; d < engine.driver_count; ++d) {
     const Driver& driver = *engine.drivers[d].driver;

@@ -1,6 +1,7 @@
 // The client's own lines in trace and statistics: core/api/pinwire_trace.h.
 #include <cstdarg>
 
+#include "am/interrupts.h"
 #include "core/api_types.h"
 #include "core/base/log.h"
 #include "core/config/letters.h"
@@ -35,6 +36,7 @@ using namespace pinwire;  // NOLINT: this file is the C ABI of the names above
 #define PINWIRE_CLIENT_LINE(name, file, letter) \
   void name(const char* format, ...) {          \
     if (!watches(letter)) return;               \
+    const LibraryCall inside;                   \
     va_list values;                             \
     va_start(values, format);                   \
     client_line(file, letter, format, values);  \
@@ -51,13 +53,18 @@ PINWIRE_CLIENT_LINE(pinwire_stats_printf_force, ClientFile::kStats, 'U')
 const char* pinwire_trace_mask() { return mask_text(ClientFile::kTrace); }
 const char* pinwire_stats_mask() { return mask_text(ClientFile::kStats); }
 void pinwire_set_trace_mask(const char* mask) {
+  const LibraryCall inside;
   set_mask(ClientFile::kTrace, "GASNETT_TRACE_SETMASK", mask);
 }
 void pinwire_set_stats_mask(const char* mask) {
+  const LibraryCall inside;
   set_mask(ClientFile::kStats, "GASNETT_STATS_SETMASK", mask);
 }
 int pinwire_trace_local() { return traces_local(); }
-void pinwire_set_trace_local(int is_on) { set_traces_local(is_on != 0); }
+void pinwire_set_trace_local(int is_on) {
+  const LibraryCall inside;
+  set_traces_local(is_on != 0);
+}
 
 void pinwire_set_source_line(const char* file, unsigned line) { set_source_line(file, line); }
 void pinwire_get_source_line(const char** file, unsigned* line) {
@@ -68,8 +75,12 @@ void pinwire_get_source_line(const char** file, unsigned* line) {
 void pinwire_freeze_source_line(int by) { freeze_source_line(by); }
 
 int pinwire_stats_init(void (*callback)(void (*print)(const char* format, ...))) {
+  const LibraryCall inside;
   return set_stats_callback(callback, pinwire_stats_printf);
 }
-void pinwire_stats_dump(int is_reset) { dump_statistics(is_reset != 0); }
+void pinwire_stats_dump(int is_reset) {
+  const LibraryCall inside;
+  dump_statistics(is_reset != 0);
+}
 
 }  // extern "C"
