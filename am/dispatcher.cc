@@ -225,6 +225,7 @@ class Dispatcher {
   void ask_client() noexcept {
     ++counters_.asks;
     if (asks_another_) ++counters_.asks_again;
+    if (keep_signal()) resend_signals();
     const Asked asked = notify_client(asks_another_, send_interrupt);
     counters_.signals += asked.is_signalled;
     counters_.threads_held_off += asked.held_off;

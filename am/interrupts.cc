@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "am/dispatcher.h"
 #include "am/progress.h"
@@ -32,13 +33,18 @@ void on_interrupt(int) {
   errno = errno_before;
 }
 
-/// 0: none is left.
+/// Clients that want a real-time signal count from SIGRTMIN up. 0: none is left.
 int unused_signal() noexcept {
-  for (int number = SIGRTMIN + 1; number < SIGRTMAX; ++number) {
+  for (int number = SIGRTMAX; number >= SIGRTMIN; --number) {
     struct sigaction now {};
     if (sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_DFL) return number;
   }
   return 0;
+}
+
+bool is_ours(int number) noexcept {
+  struct sigaction now {};
+  return sigaction(number, nullptr, &now) == 0 && now.sa_handler == on_interrupt;
 }
 
 void handle(int number) noexcept {
@@ -57,7 +63,7 @@ bool take_spare_signal() noexcept {
   struct sigaction now {};
   if (sigaction(kSpareSignal, nullptr, &now) != 0) return false;
   if (now.sa_handler == SIG_DFL) handle(kSpareSignal);
-  return now.sa_handler == SIG_DFL || now.sa_handler == on_interrupt;
+  return is_ours(kSpareSignal);
 }
 
 }  // namespace
@@ -76,11 +82,31 @@ Status prepare_interrupts() {
   return success();
 }
 
+bool keep_signal() noexcept {
+  if (signal_number != 0 && is_ours(signal_number)) [[likely]]
+    return false;
+  const int lost = std::exchange(signal_number, unused_signal());
+  if (signal_number != 0) handle(signal_number);
+  if (lost == 0) return signal_number != 0;
+  if (signal_number != 0) {
+    log_warning(
+        "the program has taken signal %d, by which GASNET_DISPATCH ran handlers; it runs "
+        "them by signal %d now",
+        lost, signal_number);
+  } else {
+    log_warning(
+        "the program has taken signal %d, by which GASNET_DISPATCH ran handlers, and all "
+        "other real-time signals; leave one, or say GASNET_DISPATCH=thread",
+        lost);
+  }
+  return true;
+}
+
 bool send_interrupt(const ClientThread& thread) noexcept {
   const auto send = [&](int number) {
     return syscall(SYS_tgkill, process, thread.thread_id, number) == 0;
   };
-  return send(signal_number) || (take_spare_signal() && send(kSpareSignal));
+  return (signal_number != 0 && send(signal_number)) || (take_spare_signal() && send(kSpareSignal));
 }
 
 void refuse_interrupts() noexcept { disable_interrupts(Reason::kLibrary); }

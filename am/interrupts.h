@@ -16,6 +16,9 @@ inline constinit bool interrupts_clients = false;
 
 /// Takes a real-time signal that nobody uses. Before the first client thread is registered.
 Status prepare_interrupts();
+/// Takes another signal, and says so, where the client has taken this one since. True: those on
+/// their way may be lost. By one thread at a time.
+bool keep_signal() noexcept;
 /// Of a thread that on_signal() may be called in; by any thread, but one at a time. False: there are
 /// too many signals on their way; later there may not be.
 bool send_interrupt(const ClientThread& thread) noexcept;

@@ -32,8 +32,8 @@ constinit Clients clients;
 constinit std::mutex lock;  // never taken in a signal handler
 
 /// ThreadSanitizer makes a place for the signals of a thread in its first call that may block. With
-/// gcc 12 a signal that comes meanwhile makes another, is put there, and never handled. So the place
-/// is made before there can be a signal.
+/// gcc 12 a signal that comes meanwhile makes another, is put there, and never handled. So the
+/// place is made before there can be a signal.
 void block_once_under_tsan() noexcept {
 #ifdef __SANITIZE_THREAD__
   const timespec moment{0, 1};
@@ -73,6 +73,11 @@ void forget_client_thread() noexcept {
 Asked notify_client(bool asks_another, bool (*signal)(const ClientThread& thread)) noexcept {
   const std::lock_guard guard(lock);
   return notify_one(clients, asks_another, signal);
+}
+
+void resend_signals() noexcept {
+  const std::lock_guard guard(lock);
+  for (ClientThread& thread : clients) thread.is_unsent = true;
 }
 
 uint64_t count_polls() noexcept {

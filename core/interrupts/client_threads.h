@@ -43,6 +43,8 @@ void forget_client_thread() noexcept;
 /// Has one of them run the handlers of what has arrived (notify_one). `signal(thread)` must not
 /// wait; false: it could not.
 Asked notify_client(bool asks_another, bool (*signal)(const ClientThread& thread)) noexcept;
+/// Signals that were sent are lost: all that were signalled are so again.
+void resend_signals() noexcept;
 /// Of all of them, so that two looks tell whether one polls.
 uint64_t count_polls() noexcept;
 

@@ -274,6 +274,34 @@ bool is_handled_within_s(int count, int seconds) {
   finder.join();
   _exit(0);
 }
+/// The client takes the signal for itself when the thread has been signalled, and not looked yet.
+[[noreturn]] void compute_while_the_signal_goes() {
+  has_dispatcher = true;
+  if (!prepare_interrupts().ok()) _exit(1);
+  {
+    const LibraryCall first;  // registers this thread
+  }
+  signal(number_of_signal(), SIG_IGN);
+  shared->published = 1;
+  std::thread finder([] {
+    if (!notify_client(false, send_interrupt).is_signalled) _exit(2);  // in vain
+    if (!keep_signal()) _exit(3);
+    resend_signals();
+    if (!notify_client(true, send_interrupt).is_signalled) _exit(4);
+  });
+  if (!is_handled_within_s(1, 60)) _exit(5);
+  finder.join();
+  _exit(0);
+}
+TEST_F(Interrupts, ComeAgainWhereTheirSignalWasTaken) {
+  const pid_t child = fork();
+  if (child == 0) compute_while_the_signal_goes();
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status)) << status;
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
 TEST_F(Interrupts, PA_052_ComeWhereTheQueueOfSignalsIsFull) {
   const pid_t child = fork();
   if (child == 0) compute_without_queue();

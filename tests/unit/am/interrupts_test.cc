@@ -38,6 +38,50 @@ TEST(InterruptSignal, IsTheOneThatTheClientLeaves) {
   }
 }
 
+/// The one that the library handles; 0: none.
+int taken_signal() {
+  for (int number = SIGRTMIN; number <= SIGRTMAX; ++number) {
+    struct sigaction now {};
+    const bool is_known = sigaction(number, nullptr, &now) == 0;
+    if (is_known && now.sa_handler != SIG_DFL && !is_the_clients(number)) return number;
+  }
+  return 0;
+}
+
+TEST(InterruptSignal, IsTheOneThatClientsTakeLast) {
+  EXPECT_EXIT(
+      {
+        const Status prepared = prepare_interrupts();
+        _exit(prepared.ok() ? taken_signal() : 0);
+      },
+      testing::ExitedWithCode(SIGRTMAX), "");
+}
+
+[[noreturn]] void lose_a_signal() {
+  if (!prepare_interrupts().ok() || keep_signal()) _exit(1);
+  signal(SIGRTMAX, be_the_clients);
+  if (!keep_signal() || taken_signal() != SIGRTMAX - 1) _exit(2);
+  _exit(keep_signal() || !is_the_clients(SIGRTMAX) ? 3 : 0);
+}
+TEST(InterruptSignal, IsAnotherOnceTheClientTakesIt) {
+  EXPECT_EXIT(lose_a_signal(), testing::ExitedWithCode(0), "has taken signal 64.*by signal 63 now");
+}
+
+[[noreturn]] void lose_all_signals() {
+  if (!prepare_interrupts().ok()) _exit(1);
+  for (int number = SIGRTMIN; number <= SIGRTMAX; ++number) signal(number, be_the_clients);
+  signal(SIGURG, be_the_clients);
+  ClientThread self;
+  self.thread_id = gettid();
+  if (!keep_signal() || keep_signal() || send_interrupt(self)) _exit(2);
+  signal(SIGRTMIN + 3, SIG_DFL);
+  if (!keep_signal() || taken_signal() != SIGRTMIN + 3 || !send_interrupt(self)) _exit(3);
+  _exit(0);
+}
+TEST(InterruptSignal, IsWaitedForWhereTheClientTakesAll) {
+  EXPECT_EXIT(lose_all_signals(), testing::ExitedWithCode(0), "leave one, or say");
+}
+
 TEST(InterruptSignal, IsNotLookedOutForUntilOneIsTaken) {
   EXPECT_FALSE(interrupts_clients) << "calls cost one test of a flag where nothing interrupts them";
 }
