@@ -69,7 +69,7 @@ def rows_of(words, body):
     text = "#include <stdio.h>\n" + INCLUDES + "int main(void) {\n" + body + "return 0;\n}\n"
     with tempfile.TemporaryDirectory(prefix="pinwire-surface-") as folder:
         program = pathlib.Path(folder, "program")
-        done = compiled(words, text, "-O1", "-Wl,--unresolved-symbols=ignore-all", "-o", str(program))
+        done = compiled(words, text, "-Wl,--unresolved-symbols=ignore-all", "-o", str(program))
         if done.returncode != 0:
             raise SystemExit(done.stderr)
         said = subprocess.run([program], text=True, capture_output=True, check=True).stdout
