@@ -16,13 +16,15 @@ namespace {
 
 int ready(bool done) noexcept { return done ? GASNET_OK : GASNET_ERR_NOT_READY; }
 
+constexpr gex_EC_t kRemotePuts = GEX_EC_PUT & ~GEX_EC_LC;
+static_assert(GEX_EC_AM == GEX_EC_LC && kRemotePuts != 0);
+
 /// The local completion of a put comes with it, but where the driver takes a copy: then at once.
 unsigned sets_of(gex_EC_t mask) noexcept {
   unsigned sets = 0;
   if (mask & GEX_EC_GET) sets |= kGets;
-  if (mask & GEX_EC_PUT) sets |= kPuts;
-  if (mask & GEX_EC_LC) sets |= kLocals;
-  if (mask & GEX_EC_AM) sets |= kAms;
+  if (mask & kRemotePuts) sets |= kPuts;
+  if (mask & GEX_EC_LC) sets |= kLocals | kAms;
   if (mask & GEX_EC_RMW) sets |= kRmws;
   return sets;
 }
@@ -130,8 +132,8 @@ void gex_Event_WaitAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t) {
 }
 
 gex_Event_t gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t event_category) {
-  const bool is_one = event_category != 0 && event_category < GEX_EC_ALL &&
-                      (event_category & (event_category - 1)) == 0;
+  const bool is_one = event_category == GEX_EC_PUT || event_category == GEX_EC_LC ||
+                      event_category == GEX_EC_GET || event_category == GEX_EC_RMW;
   check(is_one, "gex_Event_QueryLeaf wants one category (GX-038)", event_category);
   return root == GEX_EVENT_INVALID || root->is_local ? GEX_EVENT_INVALID : leaf_of(root);
 }

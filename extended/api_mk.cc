@@ -43,6 +43,13 @@ Result<DeviceMemory*> open_device(const gex_MK_Create_args_t& args) {
   }
 }
 
+pinwire_mk& created(const char* call, gex_MK_t kind) noexcept {
+  if (kind == GEX_MK_INVALID || kind == GEX_MK_HOST) {
+    fatal("%s takes what gex_MK_Create made, and not GEX_MK_HOST", call);
+  }
+  return *kind;
+}
+
 }  // namespace
 
 extern "C" {
@@ -69,6 +76,8 @@ int gex_MK_Create(gex_MK_t* kind_p, gex_Client_t client, const gex_MK_Create_arg
         index < std::size(kClasses) ? kClasses[index] : "?", device.sentence().c_str());
   }
   auto* kind = new pinwire_mk;
+  kind->client = client;
+  kind->kind_class = args->gex_class;
   kind->device.reset(*device);
   *kind_p = kind;
   return GASNET_OK;
@@ -87,6 +96,23 @@ void gex_MK_Destroy(gex_MK_t kind, gex_Flags_t flags) {
         kind->device->label(), count);
   }
   delete kind;
+}
+
+void gex_MK_SetCData(gex_MK_t kind, const void* val) {
+  created("gex_MK_SetCData", kind).client_data.set(val);
+}
+void* gex_MK_QueryCData(gex_MK_t kind) {
+  return created("gex_MK_QueryCData", kind).client_data.get();
+}
+gex_Flags_t gex_MK_QueryFlags(gex_MK_t kind) {
+  created("gex_MK_QueryFlags", kind);
+  return 0;  // gex_MK_Create takes none
+}
+gex_Client_t gex_MK_QueryClient(gex_MK_t kind) {
+  return created("gex_MK_QueryClient", kind).client;
+}
+gex_MK_Class_t gex_MK_QueryClass(gex_MK_t kind) {
+  return created("gex_MK_QueryClass", kind).kind_class;
 }
 
 }  // extern "C"

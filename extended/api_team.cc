@@ -154,7 +154,7 @@ gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t rank, gex_Fla
   check(rank < tm->size, "a rank that the team has not is translated", rank);
   check(flags == 0, "gex_TM_TranslateRankToEP takes no flags (EX-039)", flags);
   const Target target = pinwire_target(tm, rank);
-  return {rank_of(target), endpoint_of(target)};
+  return {rank_of(target), static_cast<gex_EP_Index_t>(endpoint_of(target))};
 }
 
 size_t gex_TM_Split(gex_TM_t* new_tm_p, gex_TM_t parent_tm, int color, int key, void* scratch_addr,

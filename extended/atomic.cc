@@ -26,6 +26,18 @@ uint64_t counted_cookie(pinwire_op& op, std::atomic<uint32_t>* under_way) noexce
   return cookie_of(*tracked);
 }
 
+// ---- By this CPU --------------------------------------------------------------------------------
+
+/// The word's address in this process, if the segment is this process's or mapped here; else
+/// nullptr. The headers ask the same for operations that the compiler knows.
+void* word_here(Target to, const Route& route, void* address) noexcept {
+  if (route.driver == nullptr) return address;
+  struct pinwire_reach& reach = ::pinwire_reach[to];
+  const uintptr_t bytes = std::atomic_ref(reach.mapped).load(std::memory_order_acquire);
+  const auto word = reinterpret_cast<uintptr_t>(address);
+  return word - reach.base < bytes ? reinterpret_cast<void*>(word + reach.delta) : nullptr;
+}
+
 // ---- By the driver ------------------------------------------------------------------------------
 
 bool driver_has(const Route& route, const AtomicOperands& operands) noexcept {
@@ -138,8 +150,8 @@ bool start_atomic(pinwire_ad& domain, Target to, void* address, const AtomicCall
                   void* result, pinwire_op& op, Patience patience) noexcept {
   const Route& route = engine.routes[to];
   const bool by_nic = domain.way == AtomicWay::kNic;
-  if (route.driver == nullptr && !by_nic) {
-    const uint64_t old = apply(call, address);
+  if (void* word = by_nic ? nullptr : word_here(to, route, address)) {
+    const uint64_t old = apply(call, word);
     if (result != nullptr) std::memcpy(result, &old, atomic_bytes(call.type));
     return true;
   }

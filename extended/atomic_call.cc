@@ -7,7 +7,8 @@ namespace {
 
 constexpr gex_OP_t kOnBits =
     GEX_OP_AND | GEX_OP_OR | GEX_OP_XOR | GEX_OP_FAND | GEX_OP_FOR | GEX_OP_FXOR;
-constexpr gex_OP_t kOnNumbers = (2 * GEX_OP_GET - 1) & ~kOnBits;
+constexpr gex_OP_t kAtomics = (2 * GEX_OP_CAS - GEX_OP_AND) | (2 * GEX_OP_GET - GEX_OP_FAND);
+constexpr gex_OP_t kOnNumbers = kAtomics & ~kOnBits;
 constexpr gex_DT_t kIntegers = GEX_DT_I32 | GEX_DT_U32 | GEX_DT_I64 | GEX_DT_U64;
 constexpr gex_DT_t kFloats = GEX_DT_FLT | GEX_DT_DBL;
 

@@ -7,6 +7,7 @@
 
 #define LIBRARY_OF_MODE \
   PINWIRE_PASTE4(pinwire_compiled_for_, PINWIRE_LIBRARY_MODE, _, PINWIRE_BUILD_TOKEN)
+#define EX_SPEC_STRING _STRINGIFY(GEX_SPEC_VERSION_MAJOR) "." _STRINGIFY(GEX_SPEC_VERSION_MINOR)
 #define MODE_STRING _STRINGIFY(PINWIRE_LIBRARY_MODE)
 
 extern "C" {
@@ -22,12 +23,22 @@ extern const pinwire_unit __stop_pinwire_units[] [[gnu::weak]];
 namespace pinwire {
 namespace {
 
-/// For ident(1), GASNet's launchers and test scripts. What depends on the client is in gasnet.h.
+/// For ident(1), GASNet's launchers and test scripts. The segment kind is the client's choice: here
+/// stands the default, and in the objects of a client that chose another, its own.
 [[gnu::used]] constexpr char kIdents[] = "$GASNetConduitName: " GASNET_CONDUIT_NAME_STR
                                          " $\0"
                                          "$GASNetThreadModel: GASNET_" MODE_STRING
                                          " $\0"
                                          "$GASNetAPIVersion: 1 $\0"
+                                         "$GASNetEXAPIVersion: " EX_SPEC_STRING
+                                         " $\0"
+                                         "$GASNetConfig: (libgasnet.a) " PINWIRE_CONFIG_OF(
+                                             MODE_STRING, "FAST", "pshm") " $\0"
+                                         "$GASNetSegment: GASNET_SEGMENT_FAST $\0"
+                                         "$GASNetBuildId: " GASNETI_BUILD_ID
+                                         " $\0"
+                                         "$GASNetConfigureArgs: " GASNETI_CONFIGURE_ARGS
+                                         " $\0"
                                          "$GASNetCoreLibraryName: " GASNET_CONDUIT_NAME_STR
                                          " $\0"
                                          "$GASNetCoreLibraryVersion: " PINWIRE_RELEASE_STRING
@@ -45,20 +56,11 @@ namespace {
                                          "$GASNetSSHSpawner: 1 $\0"
                                          "$GASNetPMISpawner: " _STRINGIFY(PINWIRE_PMI_SPAWNER) " $";
 
-constexpr std::string_view kBefore = "$GASNetConfig: (libgasnet.a) ", kAfter = " $";
-
-std::string_view config_of(const pinwire_unit& unit) {
-  std::string_view text = unit.config;
-  text.remove_prefix(kBefore.size());
-  text.remove_suffix(kAfter.size());
-  return text;
-}
-
 }  // namespace
 
 Status check_units(const char* config) {
   for (const pinwire_unit* unit = __start_pinwire_units; unit != __stop_pinwire_units; ++unit) {
-    const std::string_view other = config_of(*unit);
+    const std::string_view other = unit->config;
     if (other == config) continue;
     return error("objects of this program were compiled for %s and for %.*s; compile all alike",
                  config, static_cast<int>(other.size()), other.data());

@@ -32,7 +32,7 @@ pinwire_ep* make_endpoint(gex_EP_Capabilities_t capabilities, gex_Flags_t flags)
   } while (!objects.endpoint_count.compare_exchange_weak(index, index + 1));
   auto* endpoint = new pinwire_ep;
   endpoint->client = objects.client;
-  endpoint->index = index;
+  endpoint->index = static_cast<gex_EP_Index_t>(index);
   endpoint->capabilities = capabilities;
   endpoint->flags = flags;
   objects.endpoints[index] = endpoint;

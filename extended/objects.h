@@ -41,6 +41,9 @@ struct Registration;
 
 /// Of gex_MK_Create; GEX_MK_HOST is none of these.
 struct pinwire_mk {
+  pinwire_client* client = nullptr;
+  gex_MK_Class_t kind_class = GEX_MK_CLASS_HOST;
+  pinwire::ClientData client_data;
   std::unique_ptr<pinwire::DeviceMemory> device;
   std::atomic<uint32_t> segments{0};  ///< of this kind that there are
 };

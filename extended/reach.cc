@@ -229,15 +229,16 @@ Status take_grants(uint32_t index, const std::vector<SegmentFacts>& facts) {
 }  // namespace
 
 void let_headers_reach(Target to, uint64_t base, uint64_t bytes, uint64_t delta) noexcept {
-  // An empty table inlines nothing.
-  if (watches('G') || watches('P') || watches('R') || watches('D')) return;
   struct pinwire_reach& reach = ::pinwire_reach[to];
   reach.size = 0;
   reach.base = base;
   reach.delta = delta;
-  reach.mapped = bytes;
-  // Last: who finds the size of an entry that was empty finds where it is. The headers' plain loads
-  // are ordered by what they compare and, on x86, by the processor.
+  // A thread that finds the bytes of an entry that was empty finds where they are (word_here()).
+  std::atomic_ref(reach.mapped).store(bytes, std::memory_order_release);
+  // With a size of 0 nothing is inlined: what is inlined cannot be traced.
+  if (watches('G') || watches('P') || watches('R') || watches('D')) return;
+  // The size comes last for the same reason. The headers' plain loads are ordered by what they
+  // compare and, on x86, by the processor.
   if (engine.has_devices.load(std::memory_order_relaxed)) return;
   std::atomic_ref(reach.size).store(bytes, std::memory_order_release);
 }

@@ -53,6 +53,13 @@ int gex_MK_Create(gex_MK_t *kind_p, gex_Client_t client, const gex_MK_Create_arg
 /* Of a kind that gex_MK_Create made, all of whose segments are destroyed; flags: 0. */
 void gex_MK_Destroy(gex_MK_t kind, gex_Flags_t flags);
 
+/* What gex_MK_Create made, not GEX_MK_HOST. One pointer is the client's, NULL at first. */
+void gex_MK_SetCData(gex_MK_t kind, const void *val);
+void *gex_MK_QueryCData(gex_MK_t kind);
+gex_Flags_t gex_MK_QueryFlags(gex_MK_t kind);
+gex_Client_t gex_MK_QueryClient(gex_MK_t kind);
+gex_MK_Class_t gex_MK_QueryClass(gex_MK_t kind);
+
 #ifdef __cplusplus
 }
 #endif

@@ -52,7 +52,8 @@ int pinwire_ad_nbi(gex_AD_t ad, gex_DT_t dt, void *result_p, gex_Rank_t rank, vo
                    gex_Flags_t flags);
 
 /* Where the operation is done by this process at once, or NULL; about twelve instructions before the atomic one. In
- * debug builds, which check every call, and with an operation that the compiler does not know, the library looks. */
+ * debug builds, which check every call, and with an operation that the compiler does not know, the library looks, and
+ * does it at once in the same cases. */
 #ifdef GASNET_DEBUG
 #define pinwire_ad_here(ad, rank, addr, bytes, op, flags) ((void)(flags), (void *)0)
 #else
@@ -66,7 +67,7 @@ static inline void *pinwire_ad_mapped(gex_AD_t ad, gex_Rank_t rank, void *addr, 
   return pinwire_direct(pinwire_target(tm, rank), addr, (const void *)0, bytes);
 }
 
-#define PINWIRE_OP_FETCHES(op) (((op) & (GEX_OP_GET | (GEX_OP_GET - GEX_OP_FADD))) != 0)
+#define PINWIRE_OP_FETCHES(op) (((op) & (2 * GEX_OP_GET - GEX_OP_FAND)) != 0)
 
 /* gex_Event_t gex_AD_OpNB_DT(gex_AD_t ad, TYPE *result_p, gex_Rank_t tgt_rank, void *tgt_addr, gex_OP_t opcode,
  *                            TYPE operand1, TYPE operand2, gex_Flags_t flags);

@@ -51,6 +51,7 @@ typedef gex_MK_t gex_MemKind_t; /* its name in the proposal, and that of the nex
 #define GEX_MK_INVALID ((gex_MK_t)0)
 #define GEX_MK_HOST ((gex_MK_t)(uintptr_t)1)
 #define GEX_MEMKIND_HOST GEX_MK_HOST
+#define GASNET_HAVE_MK_CLASS_HOST 1
 /* Every library has all kinds. These tell whether the vendor's headers, which clients of a kind want, are there for the
  * compiler, as it is called (EX-048). */
 #ifdef __has_include

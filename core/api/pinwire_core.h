@@ -22,6 +22,7 @@
 #define GASNET_SEGMENT_FAST 1
 #endif
 
+#include "gasnet_fwd.h"
 #include "gasnet_tools.h" /* GASNet's tools, and what its headers name: compiler, platform, formats */
 
 #if defined(GASNET_PAR) != defined(GASNETT_THREAD_SAFE) || defined(GASNETT_LITE_MODE)
@@ -31,8 +32,8 @@
 /* ---- 1.8 Constants ------------------------------------------------------------------------- */
 
 /* Also GASNET_RELEASE_VERSION_{MAJOR,MINOR,PATCH}, from gasnet_config.h. */
-#define GASNET_SPEC_VERSION_MAJOR 1
-#define GASNET_SPEC_VERSION_MINOR 8
+#define GASNET_SPEC_VERSION_MAJOR GASNETI_SPEC_VERSION_MAJOR
+#define GASNET_SPEC_VERSION_MINOR GASNETI_SPEC_VERSION_MINOR
 #define GASNET_VERSION GASNET_SPEC_VERSION_MAJOR
 
 #define GASNET_CONDUIT_PINWIRE 1
@@ -65,9 +66,11 @@
 #endif
 
 /* Two clients with equal strings are compatible (C1-041). */
-#define GASNET_CONFIG_STRING                                                                            \
-  "RELEASE=" PINWIRE_RELEASE_STRING ",SPEC=1.8,CONDUIT=PINWIRE,THREADMODEL=" _STRINGIFY(PINWIRE_MODE)   \
-  ",SEGMENT=" _STRINGIFY(PINWIRE_SEGMENT_NAME) ",PTR=64bit,noalign," PINWIRE_PSHM_STRING "," PINWIRE_DEBUG_STRING ",notrace,nostats"
+#define PINWIRE_CONFIG_OF(mode, segment, pshm)                                                             \
+  "RELEASE=" PINWIRE_RELEASE_STRING ",SPEC=" _STRINGIFY(GEX_SPEC_VERSION_MAJOR) "." _STRINGIFY(            \
+      GEX_SPEC_VERSION_MINOR) ",CONDUIT=PINWIRE,THREADMODEL=" mode ",SEGMENT=" segment ",PTR=64bit,noalign," pshm \
+  "," PINWIRE_DEBUG_STRING ",notrace,nostats"
+#define GASNET_CONFIG_STRING PINWIRE_CONFIG_OF(_STRINGIFY(PINWIRE_MODE), _STRINGIFY(PINWIRE_SEGMENT_NAME), PINWIRE_PSHM_STRING)
 
 #define GASNET_MAXNODES 65535
 #define GASNET_ALIGNED_SEGMENTS 0
@@ -77,7 +80,14 @@
 #define GASNET_PSHM 1 /* segments of one host are mapped by all its nodes */
 #endif
 #define GASNET_CORE_NAME PINWIRE
+#define GASNET_CORE_NAME_STR _STRINGIFY(GASNET_CORE_NAME)
 #define GASNET_CORE_VERSION PINWIRE_RELEASE
+#define GASNET_CORE_VERSION_STR _STRINGIFY(GASNET_CORE_VERSION)
+#define GASNET_EXTENDED_NAME PINWIRE
+#define GASNET_EXTENDED_NAME_STR _STRINGIFY(GASNET_EXTENDED_NAME)
+#define GASNET_EXTENDED_VERSION PINWIRE_RELEASE
+#define GASNET_EXTENDED_VERSION_STR _STRINGIFY(GASNET_EXTENDED_VERSION)
+#define GASNET_NULL_ARGV_OK 1 /* gasnet_init and gex_Client_Init take NULL for argc and argv */
 #define GASNET_PAGESIZE GASNETT_PAGESIZE
 
 #define GASNET_OK 0
@@ -150,14 +160,18 @@ extern "C" {
 #define PINWIRE_LIBRARY_OF_MODE PINWIRE_PASTE4(pinwire_compiled_for_, PINWIRE_MODE, _, PINWIRE_BUILD_TOKEN)
 extern const char PINWIRE_LIBRARY_OF_MODE;
 struct pinwire_unit {
-  const char *config;  /* starts with GASNET_CONFIG_STRING, as an identification string */
+  const char *config; /* GASNET_CONFIG_STRING; a segment kind that is not the default is an identification string, too */
   const char *library;
 };
 #ifndef PINWIRE_LIBRARY
+/* The library's own strings say FAST, and hold the one `$GASNetConfig`: compiler drivers refuse two of those. */
+#if PINWIRE_SEGMENT == 0
+#define PINWIRE_SEGMENT_IDENT ""
+#else
+#define PINWIRE_SEGMENT_IDENT "\0$GASNetSegment: GASNET_SEGMENT_" _STRINGIFY(PINWIRE_SEGMENT_NAME) " $"
+#endif
 static struct pinwire_unit pinwire_this_unit PINWIRE_RETAIN __attribute__((__section__("pinwire_units"))) = {
-    "$GASNetConfig: (libgasnet.a) " GASNET_CONFIG_STRING " $\0$GASNetSegment: GASNET_SEGMENT_"
-    _STRINGIFY(PINWIRE_SEGMENT_NAME) " $",
-    &PINWIRE_LIBRARY_OF_MODE};
+    GASNET_CONFIG_STRING PINWIRE_SEGMENT_IDENT, &PINWIRE_LIBRARY_OF_MODE};
 #endif
 
 /* ---- 2.1 Job control ----------------------------------------------------------------------- */
@@ -196,6 +210,7 @@ int gasnet_getSegmentInfo(gasnet_seginfo_t *seginfo_table, int numentries);
 /* Beyond the specification. Numbers of hosts and supernodes count from 0. */
 int gasnet_getNodeInfo(gasnet_nodeinfo_t *nodeinfo_table, int numentries);
 #define gasneti_mynode gasnet_mynode()
+#define gasneti_nodes gasnet_nodes()
 /* The environment that spawned the job; owned by the library (C1-115). */
 char *gasnet_getenv(const char *name);
 

@@ -45,10 +45,10 @@ typedef struct {
 } gex_Token_Info_t;
 typedef uint32_t gex_TI_t;
 #define GEX_TI_SRCRANK 1u
-#define GEX_TI_EP 2u
-#define GEX_TI_ENTRY 4u
-#define GEX_TI_IS_REQ 8u
-#define GEX_TI_IS_LONG 16u
+#define GEX_TI_ENTRY 2u
+#define GEX_TI_IS_REQ 4u
+#define GEX_TI_IS_LONG 8u
+#define GEX_TI_EP 16u
 #define GEX_TI_ALL 31u
 #define GASNET_SUPPORTS_TI_SRCRANK 1
 #define GASNET_SUPPORTS_TI_EP 1
@@ -165,8 +165,10 @@ PINWIRE_EX_AM_CALLS(16, PINWIRE_PARAMETERS_16, PINWIRE_ARGUMENTS_16)
   PINWIRE_WORD25(__VA_ARGS__, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, too_few)
 #define PINWIRE_COUNT_AFTER_7(...) PINWIRE_COUNT_AFTER_8(0, __VA_ARGS__)
 #define PINWIRE_COUNT_AFTER_6(...) PINWIRE_COUNT_AFTER_8(0, 0, __VA_ARGS__)
+#define PINWIRE_COUNT_AFTER_5(...) PINWIRE_COUNT_AFTER_8(0, 0, 0, __VA_ARGS__)
 #define PINWIRE_COUNT_AFTER_4(...) PINWIRE_COUNT_AFTER_8(0, 0, 0, 0, __VA_ARGS__)
 #define PINWIRE_COUNT_AFTER_3(...) PINWIRE_COUNT_AFTER_8(0, 0, 0, 0, 0, __VA_ARGS__)
+#define PINWIRE_COUNT_AFTER_2(...) PINWIRE_COUNT_AFTER_8(0, 0, 0, 0, 0, 0, __VA_ARGS__)
 #define PINWIRE_CALL2(name, count) name##count
 #define PINWIRE_CALL(name, count) PINWIRE_CALL2(name, count)
 #define gex_AM_RequestShort(...) PINWIRE_CALL(gex_AM_RequestShort, PINWIRE_COUNT_AFTER_4(__VA_ARGS__))(__VA_ARGS__)

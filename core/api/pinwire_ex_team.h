@@ -19,11 +19,7 @@ gex_Rank_t gex_TM_QuerySize(gex_TM_t tm);
 gex_Rank_t gex_TM_TranslateRankToJobrank(gex_TM_t tm, gex_Rank_t rank);
 /* The lowest rank of a member in that process; GEX_RANK_INVALID: there is none. */
 gex_Rank_t gex_TM_TranslateJobrankToRank(gex_TM_t tm, gex_Rank_t jobrank);
-/* Where a member is; gex_rank is a jobrank, but for gex_TM_Create without GEX_FLAG_RANK_IS_JOBRANK. */
-typedef struct {
-  gex_Rank_t gex_rank;
-  gex_EP_Index_t gex_ep_index;
-} gex_EP_Location_t;
+/* Where a member is, by jobrank. */
 gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags);
 
 /* ---- Making teams: collective over the parent, blocking; messages are served meanwhile --------------------- */

@@ -190,6 +190,20 @@ static inline void *pinwire_low_bytes(gasnet_register_value_t *value, size_t nby
   return (char *)value + (sizeof *value - nbytes);
 #endif
 }
+/* A value to and from memory, and a copy, for clients that do what puts and gets of values do. */
+static inline void pinwire_assign_value(void *dest, gasnet_register_value_t value, size_t nbytes) {
+  memcpy(dest, pinwire_low_bytes(&value, nbytes), nbytes);
+}
+static inline gasnet_register_value_t pinwire_value_of(const void *src, size_t nbytes) {
+  gasnet_register_value_t value = 0;
+  memcpy(pinwire_low_bytes(&value, nbytes), src, nbytes);
+  return value;
+}
+#define GASNETT_VALUE_ASSIGN(dest, value, nbytes) pinwire_assign_value(dest, (gasnet_register_value_t)(value), nbytes)
+#define GASNETT_VALUE_RETURN(src, nbytes) return pinwire_value_of(src, nbytes)
+#define GASNETT_FAST_ALIGNED_MEMCPY(dest, src, nbytes) ((void)memcpy(dest, src, nbytes))
+#define GASNETT_FAST_UNALIGNED_MEMCPY(dest, src, nbytes) ((void)memcpy(dest, src, nbytes))
+
 static inline void gasnet_put_val(gasnet_node_t node, void *dest, gasnet_register_value_t value,
                                   size_t nbytes) {
   gasnet_put(node, dest, pinwire_low_bytes(&value, nbytes), nbytes);

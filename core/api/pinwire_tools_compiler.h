@@ -3,15 +3,9 @@
 #ifndef PINWIRE_TOOLS_COMPILER_H
 #define PINWIRE_TOOLS_COMPILER_H
 
-#include <inttypes.h>
-#include <limits.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "gasnet_config.h"
 #include "gasnet_portable_platform.h"
+#include "portable_inttypes.h"
 
 #ifdef __cplusplus
 #define GASNETT_EXTERNC extern "C"
@@ -36,15 +30,6 @@
 
 #define PINWIRE_PASTE4_HELPER(a, b, c, d) a##b##c##d
 #define PINWIRE_PASTE4(a, b, c, d) PINWIRE_PASTE4_HELPER(a, b, c, d)
-
-/* printf formats of size_t, as of the fixed-width types in inttypes.h */
-#ifndef PRIuSZ
-#define PRIdSZ "zd"
-#define PRIiSZ "zi"
-#define PRIoSZ "zo"
-#define PRIuSZ "zu"
-#define PRIxSZ "zx"
-#endif
 
 /* ---- Functions --------------------------------------------------------------------------------- */
 
@@ -95,6 +80,10 @@
 
 #define GASNETT_PREDICT_TRUE(condition) __builtin_expect(!!(condition), 1)
 #define GASNETT_PREDICT_FALSE(condition) __builtin_expect(!!(condition), 0)
+#ifndef PREDICT_TRUE
+#define PREDICT_TRUE(condition) GASNETT_PREDICT_TRUE(condition)
+#define PREDICT_FALSE(condition) GASNETT_PREDICT_FALSE(condition)
+#endif
 #ifndef if_pf
 #define if_pf(condition) if (GASNETT_PREDICT_FALSE(condition))
 #define if_pt(condition) if (GASNETT_PREDICT_TRUE(condition))

@@ -21,6 +21,12 @@
 #define gasnett_weak_mb() ((void)0)
 #endif
 
+#define gasneti_compiler_fence() gasnett_compiler_fence()
+#define gasneti_local_wmb() gasnett_local_wmb()
+#define gasneti_local_rmb() gasnett_local_rmb()
+#define gasneti_local_mb() gasnett_local_mb()
+#define gasneti_spinloop_hint() gasnett_spinloop_hint()
+
 /* In the body of a loop that waits. */
 #if defined(__x86_64__)
 #define gasnett_spinloop_hint() __builtin_ia32_pause()

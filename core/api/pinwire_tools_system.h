@@ -35,6 +35,18 @@ gasnett_sighandlerfn_t gasnett_reghandler(int signal_number, gasnett_sighandlerf
 void gasnett_flush_streams(void);
 void gasnett_close_streams(void);
 
+/* The same, by names inside GASNet-EX that clients call. */
+#define gasneti_gethostname gasnett_gethostname
+#define gasneti_cpu_count gasnett_cpu_count
+#define gasneti_getenv gasnett_getenv
+#define gasneti_getenv_withdefault gasnett_getenv_withdefault
+#define gasneti_getenv_int_withdefault gasnett_getenv_int_withdefault
+#define gasneti_getenv_yesno_withdefault gasnett_getenv_yesno_withdefault
+#define gasneti_fatalerror gasnett_fatalerror
+#define gasneti_flush_streams gasnett_flush_streams
+#define gasneti_print_backtrace gasnett_print_backtrace
+#define gasneti_reghandler gasnett_reghandler
+
 /* ---- Bytes ---------------------------------------------------------------------------------------- */
 
 uint64_t gasnett_checksum(const void *data, int bytes); /* of no cryptographic use */

@@ -55,6 +55,7 @@ void gasnett_rwlock_assertlocked(gasnett_rwlock_t *lock);
 void gasnett_rwlock_assertunlocked(gasnett_rwlock_t *lock);
 
 void gasnett_sched_yield(void);
+#define gasneti_sched_yield gasnett_sched_yield
 
 /* ---- A pointer for each thread ------------------------------------------------------------------ */
 

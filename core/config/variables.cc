@@ -46,7 +46,10 @@ constexpr Variable kVariables[] = {
    "who runs the handlers of messages that arrive: poll, client threads in GASNet calls; interrupt, by a signal in the "
    "midst of their own work, too; watchdog, so when a message has waited too long; thread, a thread of the library that "
    "sleeps until then, too; nicproc, such a thread alone, which never sleeps, as a NIC with a processor would",
-   [](S& s, const V& v) { s.dispatch = static_cast<DispatchMode>(v.choice); }},
+   [](S& s, const V& v) { s.dispatch = static_cast<DispatchMode>(v.choice); }, "GASNET_RCV_THREAD", "thread"},
+  {"GASNET_RCV_THREAD", Kind::kYesNo, "no", 0, 0, "", false,
+   "GASNET_DISPATCH=thread by the name that it has in other conduits; what GASNET_DISPATCH says counts first",
+   [](S&, const V&) {}},
   {"GASNET_WATCHDOG_US", Kind::kWhole, "1000", 1, 60'000'000, "", false,
    "microseconds that a message waits for a poll before GASNET_DISPATCH=watchdog interrupts",
    [](S& s, const V& v) { s.watchdog_us = static_cast<uint32_t>(v.whole); }},
@@ -304,7 +307,7 @@ constexpr ElsewhereVariable kElsewhere[] = {
   {"GASNET_FS_SYNC", "output goes through the launcher, which has written all of it when it ends"},
   {"GASNET_HWLOC_QUERY", "of configurations with several adapters"},
   {"GASNET_IBV_*", "of the ibv conduit"},
-  {"GASNET_MALLOC*", "there is no allocator of its own to debug"},
+  {"GASNET_MALLOC*", "gasnett_debug_malloc always looks at all that it looks at"},
   {"GASNET_MAXIMIZE_*", "of gasnett_maximize_rlimit, which reads it when called"},
   {"GASNET_MASTERIP", "of the udp conduit's spawner"},
   {"GASNET_MPI_*", "of the mpi conduit"},
@@ -314,8 +317,10 @@ constexpr ElsewhereVariable kElsewhere[] = {
   {"GASNET_OFI_*", "of the ofi conduit"},
   {"GASNET_PHYSMEM_*", "no probing of pinnable memory: a segment that cannot be pinned is refused with a sentence"},
   {"GASNET_PSHM_*", "of another shared-memory engine; see GASNET_SHM_RING_SLOTS and GASNET_BARRIER"},
+  {"GASNET_PREFIX", "where GASNet is installed, for the build systems of clients"},
   {"GASNET_ROUTE_OUTPUT", "output is always routed through the launcher"},
   {"GASNET_SMP_SPAWNER", "see GASNET_SPAWNER"},
+  {"GASNET_SND_THREAD", "no driver here wants a thread to send"},
   {"GASNET_SPAWNFN", "see GASNET_SPAWNER"},
   {"GASNET_SPAWN_*", "see the options of gasnetrun_pinwire"},
   {"GASNET_SSH_KEEPDUP", "a host that is named twice counts once"},
@@ -327,7 +332,7 @@ constexpr ElsewhereVariable kElsewhere[] = {
   {"GASNET_UCX_*", "of the ucx conduit"},
   {"GASNET_USE_GETHOSTID", "see GASNET_HOST_DETECT"},
   {"GASNET_USE_PSHM_SINGLETON", "a segment is always shareable"},
-  {"GASNET_VIS_*", "no vector, indexed and strided calls yet"},
+  {"GASNET_VIS_*", "transfers of many pieces have nothing to tune"},
 };
 // clang-format on
 
@@ -339,7 +344,9 @@ std::span<const ElsewhereVariable> known_elsewhere() { return kElsewhere; }
 const char* fallback_of(const Variable& variable, const Lookup& lookup) {
   if (variable.elsewhere == nullptr) return variable.fallback;
   const char* given = lookup(variable.elsewhere);
-  return given && *given ? given : variable.fallback;
+  if (given == nullptr || *given == '\0') return variable.fallback;
+  if (variable.elsewhere_yes == nullptr) return given;
+  return parse_yes_no(given).value_or(false) ? variable.elsewhere_yes : variable.fallback;
 }
 
 std::string allowed_values(const Variable& variable) {

@@ -47,7 +47,8 @@ struct Variable {
   bool internal;         ///< set by the launcher, not by people
   const char* doc;
   void (*store)(Settings& settings, const VariableValue& value);
-  const char* elsewhere = nullptr;  ///< another variable that counts where this one is not set
+  const char* elsewhere = nullptr;      ///< another variable that counts where this one is not set
+  const char* elsewhere_yes = nullptr;  ///< the value that its yes means here; nullptr: its own
 };
 
 /// What counts where the variable itself is not set.

@@ -204,6 +204,7 @@ Status Agent::start_ranks(const RemotePlan& plan) {
                   .path = *path,
                   .arguments = plan.command,
                   .environment = std::move(environment),
+                  .no_aslr = plan.no_aslr,
                   .own = std::vector<LocalPlan::Own>(plan.count)};
   if (plan.cpus_per_rank > 0) {
     auto settings = read_settings([](const char* name) -> const char* { return ::getenv(name); });

@@ -77,7 +77,8 @@ Result<StartingProcess> LocalHost::begin_rank(Rank rank) {
                       .stderr_fd = err->write.get(),
                       .kept_fd = rank_end.get(),
                       .net_namespace_fd = own.net_namespace_fd,
-                      .cpus = own.cpus};
+                      .cpus = own.cpus,
+                      .no_aslr = plan_.no_aslr};
   auto& environment = process.environment;
   environment.insert(environment.end(), own.environment.begin(), own.environment.end());
   environment.push_back(assignment(kJobFdVariable, rank_end.get()));
@@ -99,8 +100,8 @@ void LocalHost::watch(Rank rank) {
     if (events & POLLOUT) flush(rank);
     if (events & ~POLLOUT) read_socket(rank);
   });
-  // A turn of the loop may drain a pipe that its poll found readable. (Our ends alone: the flag belongs
-  // to an end, and the ranks' ends stay as programs expect them.)
+  // A turn of the loop may drain a pipe that its poll found readable. (Our ends alone: the flag
+  // belongs to an end, and the ranks' ends stay as programs expect them.)
   for (const Fd* fd : {&one.out, &one.err}) ::fcntl(fd->get(), F_SETFL, O_NONBLOCK);
   loop_.watch(one.out.get(), POLLIN, [this, rank](short) { read_output(rank, 1); });
   loop_.watch(one.err.get(), POLLIN, [this, rank](short) { read_output(rank, 2); });

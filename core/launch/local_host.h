@@ -20,6 +20,7 @@ struct LocalPlan {
   std::vector<std::string> arguments;
   std::vector<std::string> environment;  ///< NAME=value, for every rank
   int stdin_fd = -1;                     ///< of rank 0, if it runs here
+  bool no_aslr = false;
   struct Own {
     std::vector<std::string> environment;
     std::vector<int> cpus;

@@ -63,6 +63,7 @@ Result<LocalPlan> plan_ranks(const LaunchOptions& options, const LocalNetwork& n
                  .arguments = options.command,
                  .environment = environment,
                  .stdin_fd = 0,
+                 .no_aslr = options.no_aslr,
                  .own = std::vector<LocalPlan::Own>(options.rank_count)};
   if (options.bind) {
     auto settings = settings_of(environment);

@@ -59,6 +59,11 @@ std::vector<std::string> mpirun_words(const std::string& pattern, const LaunchOp
 }
 
 Error become_mpirun(const LaunchOptions& options) {
+  if (options.no_aslr) {
+    return error(
+        "--no-aslr is for ranks that this launcher starts, and mpirun starts them itself: put "
+        "setarch -R before the program");
+  }
   const char* pattern = std::getenv(kPatternVariable);
   auto words = mpirun_words(pattern && *pattern ? pattern : kPattern, options);
   if (words.empty()) return error("%s has no words", kPatternVariable);

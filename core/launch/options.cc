@@ -15,6 +15,7 @@ enum LongOption : int {
   kHosts,
   kHostFile,
   kBind,
+  kNoAslr,
   kDriver,
   kTag,
   kHelpEnv,
@@ -28,6 +29,7 @@ constexpr option kLong[] = {
     {"hosts", required_argument, nullptr, kHosts},
     {"hostfile", required_argument, nullptr, kHostFile},
     {"bind", no_argument, nullptr, kBind},
+    {"no-aslr", no_argument, nullptr, kNoAslr},
     {"driver", required_argument, nullptr, kDriver},
     {"tag", no_argument, nullptr, kTag},
     {"verbose", no_argument, nullptr, 'v'},
@@ -49,6 +51,7 @@ ends with the job's exit code. When one rank crashes or leaves, so do the others
   -N HOSTS            spread them over that many hosts
   -c CPUS             cores for each rank
   --bind              bind each rank to its cores (one, or as many as -c says)
+  --no-aslr           give every rank the same address layout, for programs that send addresses of functions
   -spawner=HOW        fork: this host; ssh: the hosts named; netns: this host, a network namespace each
                       (tests); mpi: let mpirun do it. Default: ssh if hosts are named, else fork
   --hosts A,B,...     hosts for ssh        --hostfile FILE   the same, one a line
@@ -134,6 +137,9 @@ Status take(LaunchOptions& options, int letter, const char* value) {
       break;
     case kBind:
       options.bind = true;
+      break;
+    case kNoAslr:
+      options.no_aslr = true;
       break;
     case kDriver:
       options.driver = value;

@@ -21,6 +21,7 @@ struct LaunchOptions {
   bool dry_run = false;     ///< -t
   bool keep_files = false;  ///< -k
   bool tag_lines = false;
+  bool no_aslr = false;
   SpawnerChoice spawner = SpawnerChoice::kAuto;
   std::string driver;
   std::vector<std::string> forwarded;  ///< -E

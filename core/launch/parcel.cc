@@ -13,6 +13,7 @@ enum Field : size_t {
   kRankCount,
   kCpus,
   kKeep,
+  kNoAslr,
   kInput,
   kHost,
   kFolder,
@@ -57,6 +58,7 @@ std::vector<std::byte> pack_plan(const RemotePlan& plan) {
   fields[kRankCount] = std::to_string(plan.rank_count);
   fields[kCpus] = std::to_string(plan.cpus_per_rank);
   fields[kKeep] = std::to_string(plan.keep_files);
+  fields[kNoAslr] = std::to_string(plan.no_aslr);
   fields[kInput] = std::to_string(plan.has_input);
   fields[kHost] = plan.host_name;
   fields[kFolder] = plan.folder;
@@ -76,10 +78,10 @@ Result<RemotePlan> unpack_plan(Bytes bytes) {
   const int64_t first = number(kFirst, bootstrap::kRanksMax),
                 count = number(kCount, bootstrap::kRanksMax),
                 rank_count = number(kRankCount, bootstrap::kRanksMax), cpus = number(kCpus, 4096),
-                keep = number(kKeep, 1), input = number(kInput, 1),
+                keep = number(kKeep, 1), no_aslr = number(kNoAslr, 1), input = number(kInput, 1),
                 words = number(kCommandWords, static_cast<int64_t>(fields->size()));
-  if (first < 0 || count < 1 || first + count > rank_count || cpus < 0 || keep < 0 || input < 0 ||
-      words < 1 || static_cast<size_t>(words) > fields->size() - kFixedFields)
+  if (first < 0 || count < 1 || first + count > rank_count || cpus < 0 || keep < 0 || no_aslr < 0 ||
+      input < 0 || words < 1 || static_cast<size_t>(words) > fields->size() - kFixedFields)
     return error("the launcher's plan for this host is malformed: are both of the same version?");
   const auto command = fields->begin() + kFixedFields;
   return RemotePlan{.first = static_cast<Rank>(first),
@@ -87,6 +89,7 @@ Result<RemotePlan> unpack_plan(Bytes bytes) {
                     .rank_count = static_cast<Rank>(rank_count),
                     .cpus_per_rank = static_cast<uint32_t>(cpus),
                     .keep_files = keep == 1,
+                    .no_aslr = no_aslr == 1,
                     .has_input = input == 1,
                     .host_name = (*fields)[kHost],
                     .folder = (*fields)[kFolder],

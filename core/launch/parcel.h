@@ -17,6 +17,7 @@ struct RemotePlan {
   Rank first = 0, count = 0, rank_count = 0;
   uint32_t cpus_per_rank = 0;  ///< 0: not bound
   bool keep_files = false;
+  bool no_aslr = false;
   bool has_input = false;  ///< rank 0 runs there and gets the launcher's standard input
   std::string host_name;
   std::string folder;  ///< working directory

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -22,7 +23,7 @@ namespace {
 
 rlimit limit_before{};
 
-enum class Step : int { kParent, kNamespace, kCpus, kFiles, kExec };
+enum class Step : int { kParent, kNamespace, kCpus, kAddresses, kFiles, kExec };
 struct ChildTrouble {
   Step step;
   int os_error;
@@ -36,6 +37,8 @@ const char* step_name(Step step) {
       return "cannot enter its network namespace";
     case Step::kCpus:
       return "cannot be bound to its cores";
+    case Step::kAddresses:
+      return "cannot have an address layout that is not random, as --no-aslr asks (personality(2))";
     case Step::kFiles:
       return "cannot set up its standard files";
     case Step::kExec:
@@ -55,6 +58,12 @@ bool bind_to(const std::vector<int>& cpus) {
   CPU_ZERO(&set);
   for (int cpu : cpus) CPU_SET(static_cast<size_t>(cpu), &set);
   return ::sched_setaffinity(0, sizeof set, &set) == 0;
+}
+
+bool keep_addresses() {
+  constexpr unsigned long kAsk = 0xffffffff;
+  const int now = ::personality(kAsk);
+  return now != -1 && ::personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE) != -1;
 }
 
 bool set_files(const ProcessPlan& plan) {
@@ -82,6 +91,7 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   if (plan.net_namespace_fd >= 0 && ::setns(plan.net_namespace_fd, CLONE_NEWNET) != 0)
     fail_child(report_fd, Step::kNamespace);
   if (!plan.cpus.empty() && !bind_to(plan.cpus)) fail_child(report_fd, Step::kCpus);
+  if (plan.no_aslr && !keep_addresses()) fail_child(report_fd, Step::kAddresses);
   if (!set_files(plan)) fail_child(report_fd, Step::kFiles);
   if (limit_before.rlim_max != 0) ::setrlimit(RLIMIT_NOFILE, &limit_before);
   restore_signals();

@@ -25,6 +25,7 @@ struct ProcessPlan {
   /// (sched(7), autogroup), and from Linux 6.18 on one can keep another off a core for seconds.
   bool own_group = false;
   std::vector<int> cpus;  ///< empty: all
+  bool no_aslr = false;   ///< addresses of code, stack and mappings are not random
 };
 
 /// Open files: as many as the system lets this process have. Programs that it starts get the limit

@@ -40,6 +40,7 @@ Result<RemotePlan> plan_share(const LaunchOptions& options, const HostShare& sha
                     .rank_count = options.rank_count,
                     .cpus_per_rank = options.bind ? std::max(options.cpus_per_rank, 1U) : 0,
                     .keep_files = options.keep_files,
+                    .no_aslr = options.no_aslr,
                     .has_input = share.first == 0,
                     .host_name = share.host,
                     .folder = folder,

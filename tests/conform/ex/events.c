@@ -38,8 +38,12 @@ CASE(constants, "GX-030 GX-036") {
     for (int j = 0; j < i; ++j) EXPECT(options[i] != options[j]);
   for (int i = 0; i < 5; ++i) {
     EXPECT(categories[i] != 0 && (categories[i] & GEX_EC_ALL) == categories[i]);
-    for (int j = 0; j < i; ++j) EXPECT_EQ(categories[i] & categories[j], 0);
+    /* Local completion is one category here, whether of messages or of puts. */
+    for (int j = 0; j < i; ++j)
+      if (categories[i] != GEX_EC_LC || categories[j] != GEX_EC_AM) EXPECT(categories[i] != categories[j]);
   }
+  EXPECT_EQ(GEX_EC_GET & (GEX_EC_PUT | GEX_EC_AM | GEX_EC_LC | GEX_EC_RMW), 0);
+  EXPECT_EQ(GEX_EC_RMW & (GEX_EC_PUT | GEX_EC_AM | GEX_EC_LC | GEX_EC_GET), 0);
 }
 
 /* ---- tests and waits

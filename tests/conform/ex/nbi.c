@@ -7,11 +7,23 @@
 enum { kBytes = 500, kLarge = 100000, kRounds = 60 };
 static unsigned char out[kLarge], in[kLarge];
 
+/* Each way to combine the categories, as the bits of `subset` say. */
+enum { kSubsets = 1 << 5 };
+static gex_EC_t mask_of(unsigned subset) {
+  static const gex_EC_t categories[] = {GEX_EC_GET, GEX_EC_PUT, GEX_EC_AM, GEX_EC_LC, GEX_EC_RMW};
+  gex_EC_t mask = 0;
+  for (int i = 0; i < 5; ++i)
+    if (subset & 1u << i) mask |= categories[i];
+  return mask;
+}
+
 CASE(nothing_outstanding_succeeds, "GX-032 GX-036") {
-  for (gex_EC_t mask = 0; mask <= GEX_EC_ALL; ++mask) {
-    EXPECT_EQ(gex_NBI_Test(mask, 0), 0);
-    gex_NBI_Wait(mask, 0);
+  for (unsigned subset = 0; subset < kSubsets; ++subset) {
+    EXPECT_EQ(gex_NBI_Test(mask_of(subset), 0), 0);
+    gex_NBI_Wait(mask_of(subset), 0);
   }
+  EXPECT_EQ(gex_NBI_Test(GEX_EC_ALL, 0), 0);
+  gex_NBI_Wait(GEX_EC_ALL, 0);
 }
 
 static void wait_by(int test, gex_EC_t mask) {
@@ -120,15 +132,17 @@ CASE(remote_atomics, "GX-036") {
 /* ---- while rank 1 makes no GASNet call
  * ----------------------------------------------------------------------- */
 
-/* Of all masks those with `category` fail, and what failed is still outstanding. */
+/* Of all masks those that contain `category` fail, and what failed is still outstanding. 0: none fails. */
 static void expect_only(gex_EC_t category) {
   for (int again = 0; again < 2; ++again)
-    for (gex_EC_t mask = 1; mask <= GEX_EC_ALL; ++mask) {
-      if (mask & category)
+    for (unsigned subset = 1; subset < kSubsets; ++subset) {
+      const gex_EC_t mask = mask_of(subset);
+      if (category != 0 && (mask & category) == category)
         EXPECT(gex_NBI_Test(mask, 0) != 0);
       else
         EXPECT_EQ(gex_NBI_Test(mask, 0), 0);
     }
+  EXPECT_EQ(gex_NBI_Test(GEX_EC_ALL, 0) != 0, category != 0);
 }
 CASE(a_put_is_in_one_category, "GX-036") {
   SOMETHING_STAYS_UNDER_WAY();

@@ -16,7 +16,7 @@ static void *cell(gex_Rank_t rank, int index) { return bases[rank] + (size_t)((i
 
 static void wait_for(gex_Event_t event) { gex_Event_Wait(event); }
 
-static int fetches(gex_OP_t op) { return op == GEX_OP_GET || (op >= GEX_OP_FADD && op <= GEX_OP_FCAS); }
+static int fetches(gex_OP_t op) { return op == GEX_OP_GET || (op >= GEX_OP_FAND && op <= GEX_OP_FCAS); }
 
 #define BITS_OF_INTEGERS(base, old, a, due)        \
   if (base == GEX_OP_AND) due = old & a;           \
@@ -42,7 +42,7 @@ static int fetches(gex_OP_t op) { return op == GEX_OP_GET || (op >= GEX_OP_FADD 
 
 #define TEST_TYPE(name, type, arithmetic, bits, operations)                                                            \
   static type due_##name(gex_OP_t op, type old, type a, type b) {                                                      \
-    const gex_OP_t base = op >= GEX_OP_FADD && op != GEX_OP_GET ? GEX_OP_TO_NONFETCHING(op) : op;                      \
+    const gex_OP_t base = op >= GEX_OP_FAND && op != GEX_OP_GET ? GEX_OP_TO_NONFETCHING(op) : op;                      \
     type due = old;                                                                                                    \
     bits(base, old, a, due)                                                                                            \
     switch (base) {                                                                                                    \

@@ -44,6 +44,10 @@ static void create_kinds(void) {
   EXPECT(kind == GEX_MK_INVALID);
   EXPECT_EQ(gex_MK_Create(&kind, client, &args, 0), GASNET_OK);
   EXPECT(kind != GEX_MK_INVALID && kind != GEX_MK_HOST);
+  EXPECT(gex_MK_QueryClient(kind) == client && gex_MK_QueryClass(kind) == device_class && gex_MK_QueryFlags(kind) == 0);
+  EXPECT(gex_MK_QueryCData(kind) == NULL);
+  gex_MK_SetCData(kind, &args);
+  EXPECT(gex_MK_QueryCData(kind) == &args);
   gex_MK_Destroy(kind, 0);
   EXPECT_EQ(gex_MK_Create(&kind, client, &args, 0), GASNET_OK);
   args = args_of(1);

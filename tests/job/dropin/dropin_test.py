@@ -84,8 +84,20 @@ def setUpModule():
     output_of(["meson", "install", "-C", BUILD, "--no-rebuild", "--quiet", "--destdir", work / "root"])
     header, = (work / "root").glob("**/include/gasnet.h")
     prefix = header.parent.parent
-    for name in ("client.c", "client.cc", "tools.c", "tools.cc", "Makefile"):
+    for name in ("client.c", "client.cc", "headers.c", "opcode.c", "tools.c", "tools.cc", "Makefile"):
         shutil.copy(HERE / name, work)
+
+
+def variables_of(fragment, names):
+    """What make makes of them."""
+    (work / "echo.mk").write_text(f"include {fragment}\necho:\n" + "".join(f"\t@echo '{name}=$({name})'\n" for name in names))
+    return dict(line.split("=", 1) for line in output_of(["make", "-s", "-f", "echo.mk", "echo"]).splitlines())
+
+
+def rows(name):
+    """A table of the release of GASNet-EX (scripts/release-tables)."""
+    lines = (HERE.parents[1] / "unit/api/release" / name).read_text().splitlines()
+    return [line.split("\t") for line in lines if not line.startswith("#")]
 
 
 class Dropin(unittest.TestCase):
@@ -238,11 +250,11 @@ class Dropin(unittest.TestCase):
                 program = build("c", "idents", compilers()[0],
                                 [*words, "-ffunction-sections", "-fdata-sections"], linker)
                 said = output_of(["strings", "-a", program])
-                for ident in ("ConduitName: PINWIRE", f"ThreadModel: GASNET_{mode.upper()}", "APIVersion: 1",
+                for ident in ("ConduitName: PINWIRE", f"ThreadModel: GASNET_{mode.upper()}", "APIVersion: 1", "EXAPIVersion: 0.19",
                               "Segment: GASNET_SEGMENT_FAST", "FORKSpawner: 1", "CoreLibraryName: PINWIRE",
                               f"ToolsThreadModel: {mode.upper()}"):
                     self.assertIn(f"$GASNet{ident} $", said)
-                self.assertRegex(said, r"\$GASNetConfig: \(libgasnet.a\) RELEASE=\S*,THREADMODEL="
+                self.assertRegex(said, r"\$GASNetConfig: \(libgasnet.a\) RELEASE=\S*,SPEC=0.19,\S*THREADMODEL="
                                        rf"{mode.upper()},SEGMENT=FAST,\S* \$")
 
     def test_what_configure_scripts_look_for(self):
@@ -250,12 +262,88 @@ class Dropin(unittest.TestCase):
         fragments = sorted(path.name for path in (prefix / "include").glob("*-conduit/*.mak"))
         self.assertEqual(fragments, [f"pinwire-{mode}.mak" for mode in sorted(MODES)])
         config = (prefix / "include/gasnet_config.h").read_text()
-        for part in ("MAJOR", "MINOR", "PATCH"):
-            self.assertRegex(config, rf"(?m)^#define GASNET_RELEASE_VERSION_{part} \d+$")
+        for line in ("GASNET_RELEASE_VERSION_MAJOR \\d+", "GASNET_RELEASE_VERSION_MINOR \\d+", "GASNET_RELEASE_VERSION_PATCH \\d+",
+                     "GASNETI_RELEASE_VERSION [0-9.]+", "GASNETI_EX_SPEC_VERSION_MAJOR 0", "GASNETI_EX_SPEC_VERSION_MINOR 19",
+                     "GASNETI_SPEC_VERSION_MAJOR 1", "GASNETI_TOOLS_SPEC_VERSION_MAJOR 1", "GASNETI_TOOLS_SPEC_VERSION_MINOR 20",
+                     'GASNETI_BUILD_ID ".+"', "GASNETI_CONFIGURE_ARGS \"'--prefix=.*'\"", "SIZEOF_INT 4", "SIZEOF_VOID_P 8"):
+            self.assertRegex(config, rf"(?m)^#define {line}$")
         words = pkg_config("par", "--define-prefix", "--static", "--cflags", "--libs")
         (work / "probe.c").write_text('#include "gasnet_core.h"\n'
                                       "int main(void) { return gasnetc_AMPoll != gasnet_AMPoll ? 0 : 1; }\n")
         output_of([compilers()[0], work / "probe.c", "-o", work / "probe", *words])
+
+    def left_out(self, table):
+        return [pattern for where, pattern, _ in rows("left_out.tsv") if where == table]
+
+    def test_files_of_the_release_are_there(self):
+        """But its headers, which unit/api_release looks at."""
+        names = [name.replace("CONDUIT", "pinwire").replace("lib/", f"{LIBDIR}/", 1) for name, *_ in rows("files.tsv")
+                 if not name.endswith(".h")]
+        missing = {name for name in names if not (prefix / name).exists()}
+        left_out = self.left_out("installed")
+        self.assertEqual({name for name in missing if not any(re.fullmatch(one, name) for one in left_out)}, set())
+        self.assertTrue(all(any(re.fullmatch(one, name) for name in missing) for one in left_out), left_out)
+
+    def test_variables_of_the_release_are_set(self):
+        """CMake's lists of options break on an empty one; and scripts run realpath on compilers."""
+        wanted = {}
+        for key, state in rows("variables.tsv"):
+            path, name = key.replace("CONDUIT", "pinwire").replace("lib/", f"{LIBDIR}/", 1).split()
+            if not any(re.fullmatch(one, name) for one in self.left_out("variables")):
+                wanted.setdefault(path, {})[name] = state
+        may_be_empty = {name for names in wanted.values() for name, state in names.items() if state == "empty"}
+        for path, names in wanted.items():
+            if path.endswith(".mak"):
+                values = variables_of(prefix / path, names)
+            else:
+                package = pathlib.Path(path).stem
+                values = {name: output_of(["pkg-config", "--define-prefix", f"--variable={name}", package],
+                                          PKG_CONFIG_PATH=f"{prefix}/{LIBDIR}/pkgconfig").strip() for name in names}
+            self.assertEqual({name for name, value in values.items() if not value.strip()} - may_be_empty, set(), path)
+            for name, value in values.items():
+                if re.fullmatch("GASNET(TOOLS)?_(CC|CXX|LD)", name):
+                    self.assertTrue(os.path.isabs(value) and os.access(value, os.X_OK), f"{path}: {name} is {value}")
+
+    def test_fragments_behind_symbolic_links(self):
+        """Links to the fragment, to its directory and to the prefix: what it names is the installed tree."""
+        (work / "links").mkdir()
+        (work / "links/prefix").symlink_to(prefix)
+        (work / "links/conduit").symlink_to(prefix / "include/pinwire-conduit")
+        (work / "links/fragment.mak").symlink_to(prefix / "include/pinwire-conduit/pinwire-par.mak")
+        (work / "links/tools.mak").symlink_to(prefix / "include/gasnet_tools-par.mak")
+        for fragment in ("prefix/include/pinwire-conduit/pinwire-par.mak", "conduit/pinwire-par.mak", "fragment.mak", "tools.mak"):
+            self.assertEqual(variables_of(work / "links" / fragment, ["GASNET_PREFIX"]), {"GASNET_PREFIX": os.path.realpath(prefix)})
+
+    def test_headers_bring_what_real_clients_take_from_them(self):
+        for header, mode, package in (("gasnetex.h", "seq", "gasnet-pinwire"), ("gasnetex.h", "par", "gasnet-pinwire"),
+                                      ("gasnet.h", "parsync", "gasnet-pinwire"), ("gasnet_tools.h", "seq", "gasnet_tools"),
+                                      ("gasnet_tools.h", "par", "gasnet_tools")):
+            words = pkg_config(mode, "--define-prefix", "--static", "--cflags", "--libs", package=package)
+            for compiler in compilers():
+                shutil.copy(work / "headers.c", work / "headers.cc")
+                for language in STANDARD:
+                    program = build(language, "headers", compiler, [f"-DHEADER=<{header}>", *words], source="headers")
+                    self.assertEqual(output_of([program]), "headers: ok\n")
+
+    def test_an_operation_that_the_compiler_does_not_know(self):
+        """Where the peer's memory is mapped it is done at once, also in a client without optimization and in a traced job."""
+        words = pkg_config("seq", "--define-prefix", "--static", "--cflags", "--libs")
+        for level in ("-O0", "-O2"):
+            program = build("c", "opcode", compilers()[0], [*words, level], source="opcode")
+            for settings in ({}, {"GASNET_TRACEFILE": work / "trace.%", "GASNET_TRACEMASK": "GPRX"}):
+                said = output_of([prefix / "bin/gasnetrun_pinwire", "-n", 2, program], GASNET_DRIVER="shm",
+                                 **{name: str(value) for name, value in settings.items()})
+                self.assertEqual(len(re.findall("client: rank . of 2: ok", said)), 2, said)
+
+    def test_a_client_object_has_no_config_of_the_library(self):
+        """A compiler driver that reads objects' identification strings refuses a second `$GASNetConfig`."""
+        words = pkg_config("par", "--define-prefix", "--cflags")
+        for segment, named in ((None, False), ("LARGE", True)):
+            output_of([compilers()[0], "-c", work / "client.c", "-o", work / "client.o", *words,
+                       *([f"-DGASNET_SEGMENT_{segment}"] if segment else [])])
+            said = output_of(["strings", "-a", work / "client.o"])
+            self.assertNotIn("$GASNetConfig", said)
+            self.assertEqual("$GASNetSegment: GASNET_SEGMENT_LARGE $" in said, named, said)
 
     def test_parsers_that_only_substitute_variables(self):
         """As Chapel's, which has no pkg-config: KEY=VALUE and KEY: VALUE lines, ${KEY} replaced."""

@@ -45,6 +45,17 @@ TEST_F(Launch, C1_115_TheEnvironmentOfTheLauncherReachesAllRanks) {
   EXPECT_EQ(outcome.out, "FRUIT=a pear = good\nFRUIT=a pear = good\n");
 }
 
+// A layout that is not random is bit 0x40000 of personality(2). Containers may forbid it.
+TEST_F(Launch, NoAslrGivesEveryRankOneLayout) {
+  const std::vector<std::string> show{"cat", "/proc/self/personality"};
+  EXPECT_EQ(launch(2, show).out, "00000000\n00000000\n");
+  const auto outcome = launch(2, show, {"--no-aslr"});
+  if (outcome.err.find("personality(2)): Operation not permitted") != std::string::npos) {
+    GTEST_SKIP() << "personality(2) is forbidden here";
+  }
+  EXPECT_EQ(outcome.out, "00040000\n00040000\n") << outcome.err;
+}
+
 TEST_F(Launch, AJobThatEndedWellStartsAgainInAnotherEnvironment) {
   const auto outcome = launch(2, {rank_, "again", "3", "7", "0"}, {}, {"LIFE=1", kPatience});
   EXPECT_EQ(outcome.code, 7) << outcome.err;

@@ -41,6 +41,14 @@ TEST_F(Ssh, RanksAreInBlocksOverTheHosts) {
             (std::vector<std::string>{"0 n0", "1 n0", "2 n0", "3 n1", "4 n1"}));
 }
 
+TEST_F(Ssh, NoAslrReachesTheHosts) {
+  const auto outcome = ssh(2, {"cat", "/proc/self/personality"}, {"--hosts", "n0,n1", "--no-aslr"});
+  if (outcome.err.find("personality(2)): Operation not permitted") != std::string::npos) {
+    GTEST_SKIP() << "personality(2) is forbidden here";
+  }
+  EXPECT_EQ(outcome.out, "00040000\n00040000\n") << outcome.err;
+}
+
 TEST_F(Ssh, HostFileAndMinusN) {
   const std::string list =
       "/tmp/" + std::filesystem::path(folder_.path()).filename().string() + ".hosts";

@@ -94,6 +94,16 @@ def kinds(folder):
                 yield f"GASNET_HAVE_MK_CLASS_{kind} with the headers of {there}: expected {wanted}"
 
 
+def platforms():
+    """Of several headers that define PLATFORM_... the newest counts, in whatever order they come."""
+    words = ["gcc", "-E", "-dM", "-x", "c", "-", "-Werror", *WORDS[-2:]]
+    other = "#define _PORTABLE_PLATFORM_H {0}\n#define PLATFORM_HEADER_VERSION {0}\n#define PLATFORM_COMPILER_GNU 77\n"
+    for version, winner in ((12, "1"), (25, "77")):
+        macros = preprocessed(words, other.format(version) + "#include <portable_platform.h>\n") or ""
+        if f"#define PLATFORM_COMPILER_GNU {winner}\n" not in macros:
+            yield f"after a portable_platform.h of version {version}: expected PLATFORM_COMPILER_GNU {winner}"
+
+
 def preprocessed(words, text):
     """What comes of it, or None."""
     done = subprocess.run(words, input=text, text=True, capture_output=True, check=False)
@@ -110,7 +120,7 @@ def main():
             concurrent.futures.ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
         debug = in_debug_form(pathlib.Path(folder))
         results = list(pool.map(failure, commands(debug)))
-        failures = [text for text in results if text] + list(refusals(debug)) + list(kinds(pathlib.Path(folder)))
+        failures = [text for text in results if text] + list(refusals(debug)) + list(kinds(pathlib.Path(folder))) + list(platforms())
     print("\n".join(failures[:3]))
     print(f"headers: {len(results)} compiled, {len(failures)} not clean")
     sys.exit(1 if failures or not results else 0)

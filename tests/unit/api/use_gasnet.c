@@ -1,12 +1,16 @@
 /* Uses every name of gasnet.h: compiled by each compiler in each standard and mode, never run. */
 #include "gasnet.h"
 #include "pinwire.h"
+#include "portable_inttypes.h"
+#include "portable_platform.h"
 
 #if !defined(GASNET_CONDUIT_PINWIRE) || !defined(GASNET_PINWIRE_CONDUIT) || GASNET_ALIGNED_SEGMENTS != 0 ||      \
     GASNETT_PAGESIZE != GASNET_PAGESIZE || GASNETT_MAX_THREADS < 1 || GASNET_MAXNODES < 1 ||                       \
     SIZEOF_GASNET_REGISTER_VALUE_T != 8 || GASNET_SPEC_VERSION_MAJOR != GASNET_VERSION ||                          \
     GASNET_SPEC_VERSION_MINOR < 8 || GASNET_RELEASE_VERSION_MAJOR < 2026 || GASNET_RELEASE_VERSION_MINOR < 0 ||    \
-    GASNET_RELEASE_VERSION_PATCH < 0 || !PLATFORM_ARCH_64 || !HAVE_PTHREAD_H || !HAVE_MMAP
+    GASNET_RELEASE_VERSION_PATCH < 0 || !PLATFORM_ARCH_64 || !HAVE_PTHREAD_H || !HAVE_MMAP ||          \
+    !GASNET_NULL_ARGV_OK || !GASNET_HAVE_MK_CLASS_HOST || GASNETI_EX_SPEC_VERSION_MINOR != 19 || SIZEOF_LONG != 8 || \
+    _PORTABLE_PLATFORM_H != PLATFORM_HEADER_VERSION
 #error "names that the preprocessor is to know"
 #endif
 
@@ -16,6 +20,7 @@ void use_replies(gasnet_token_t token);
 void use_puts_and_gets(void *here, void *there);
 void use_synchronisation(gasnet_handle_t *handles);
 void use_locks(void);
+gasnet_register_value_t use_what_the_release_has_beyond(gasnet_token_t token, gasnet_handle_t *handles, void *memory);
 
 static const char config[] = GASNET_CONFIG_STRING " " GASNET_CONDUIT_NAME_STR " " _STRINGIFY(GASNET_CONDUIT_NAME);
 static char page[GASNETT_PAGESIZE];
@@ -27,6 +32,36 @@ static void on_short(gasnet_token_t token, gasnet_handlerarg_t a0) {
   gasnet_AMGetMsgSource(token, &source);
   count = count + (int)a0 + (int)source;
 }
+
+gasnet_register_value_t use_what_the_release_has_beyond(gasnet_token_t token, gasnet_handle_t *handles, void *memory) {
+  static const char names[] = GASNET_CORE_NAME_STR GASNET_CORE_VERSION_STR GASNET_EXTENDED_NAME_STR GASNET_EXTENDED_VERSION_STR
+      GASNETI_BUILD_ID GASNETI_CONFIGURE_ARGS GASNETT_CONFIGURE_ARGS _STRINGIFY(GASNETI_RELEASE_VERSION) _STRINGIFY(GASNET_SOCKLEN_T) "%" PRIXSZ "%" PRIXPD;
+  const size_t length = sizeof names;
+  (void)gasnet_AMRequestShort(0, 200);
+  (void)gasnet_AMRequestMedium(0, 200, memory, 8, 1);
+  (void)gasnet_AMRequestLong(0, 200, memory, 8, memory, 1, 2);
+  (void)gasnet_AMRequestLongAsync(0, 200, memory, 8, memory);
+  (void)gasnet_AMReplyShort(token, 200, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
+  (void)gasnet_AMReplyMedium(token, 200, memory, 8);
+  (void)gasnet_AMReplyLong(token, 200, memory, 8, memory, 1);
+  if (gasnet_try_syncnb_nopoll(handles[0]) + gasnet_try_syncnb_some_nopoll(handles, 2) + gasnet_try_syncnb_all_nopoll(handles, 2))
+    fprintf(stderr, "%s %d of %d, %d\n", gasneti_gethostname(), (int)gasneti_mynode, (int)gasneti_nodes, (int)length);
+  if (PREDICT_FALSE(MIN(1, 2) > MAX(1, 2)) || PREDICT_TRUE(errno)) GASNETT_VALUE_RETURN(memory, 8);
+  GASNETT_FAST_ALIGNED_MEMCPY(memory, names, 8);
+  GASNETT_FAST_UNALIGNED_MEMCPY(memory, names + 1, 7);
+  GASNETT_VALUE_ASSIGN(memory, 7, 4);
+#ifdef GASNET_DEBUG
+  memory = gasnett_debug_realloc(gasnett_debug_malloc(8), 16);
+  gasnett_debug_memcheck(memory);
+  gasnett_debug_free(memory);
+  gasnett_debug_free(gasnett_debug_calloc(2, 8));
+  gasnett_debug_free(gasnett_debug_strdup(gasnett_debug_strndup(names, 3)));
+  gasnett_debug_memcheck_one();
+  gasnett_debug_memcheck_all();
+#endif
+  return gasnett_cpu_count() == gasneti_cpu_count() ? 1 : sizeof names;
+}
+
 static void on_medium(gasnet_token_t token, void *data, size_t bytes) {
   (void)token, (void)data;
   count = count + (int)bytes;

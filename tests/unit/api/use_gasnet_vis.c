@@ -17,7 +17,9 @@ gasnet_handle_t use_gasnet_vis(gex_TM_t tm, void *there, void *here) {
       gex_VIS_StridedGetNBI(tm, here, strides, 0, there, strides, count[0], count + 1, 1, 0) ||
       gex_MK_Create(&kind, gex_TM_QueryClient(tm), &args, 0) || GEX_VIS_MAX_PEERCOMPLETION < 127)
     return GASNET_INVALID_HANDLE;
-  gex_MK_Destroy(kind, 0);
+  gex_MK_SetCData(kind, gex_MK_QueryCData(kind));
+  if (gex_MK_QueryFlags(kind) || gex_MK_QueryClient(kind) == GEX_CLIENT_INVALID || gex_MK_QueryClass(kind) != GEX_MK_CLASS_ZE)
+    gex_MK_Destroy(kind, 0);
   gasnet_putv_bulk(0, 1, old_far, 1, old_near);
   gasnet_geti_nbi_bulk(1, near_list, 8, 0, 1, far_list, 8);
   return gasnet_puts_nb_bulk(0, there, old_strides, here, old_strides, count, 1);

@@ -218,7 +218,8 @@ TYPED_TEST(Atomics, ADriverInItsPlaceDoesTheSame_GX_163) {
 }
 
 TEST(AtomicCodes, WhatIsNoTypeHasNone_GX_149) {
-  for (const gex_DT_t none : {0u, GEX_DT_I32 | GEX_DT_U32, GEX_DT_USER, ~0u})
+  for (const gex_DT_t none :
+       std::initializer_list<gex_DT_t>{0, GEX_DT_I32 | GEX_DT_U32, GEX_DT_USER, ~0u})
     EXPECT_EQ(atomic_codes(none), 0u) << none;
   EXPECT_EQ(atomic_codes(GEX_DT_DBL) & (GEX_OP_AND | GEX_OP_FXOR | GEX_OP_USER), 0u);
 }
@@ -235,7 +236,7 @@ TEST(Domain, ArgumentsThatMakeNoneAreFatal_GX_155) {
   EXPECT_DEATH(gex_AD_Create(&ad, &team, GEX_DT_I32, GEX_OP_ADD,
                              GEX_FLAG_AD_FAVOR_REMOTE | GEX_FLAG_AD_FAVOR_MY_RANK),
                "GX-046");
-  EXPECT_DEATH(gex_AD_Create(&ad, &team, GEX_DT_I32, GEX_OP_ADD, GEX_FLAG_AD_ACQ), "GX-046");
+  EXPECT_DEATH(gex_AD_Create(&ad, &team, GEX_DT_I32, GEX_OP_ADD, GEX_FLAG_AD_MY_RANK), "GX-046");
   EXPECT_DEATH(gex_AD_Destroy(GEX_AD_INVALID), "GX-156");
   gex_AD_Create(&ad, &team, GEX_DT_I32, GEX_OP_ADD, GEX_FLAG_AD_FAVOR_REMOTE);
   EXPECT_EQ(gex_AD_QueryTM(ad), &team);

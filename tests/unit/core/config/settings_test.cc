@@ -50,6 +50,28 @@ TEST(Settings, GivenValuesArrive) {
   EXPECT_EQ(settings->eal_args, "-l 1 --no-pci");
 }
 
+TEST(Settings, AReceiveThreadIsTheDispatchThreadWhereNothingElseIsSaid) {
+  const auto dispatch_of = [](const Given& given) {
+    auto settings = read(given);
+    EXPECT_TRUE(settings.ok()) << settings.sentence();
+    return settings.ok() ? settings->dispatch : DispatchMode::kWatchdog;
+  };
+  EXPECT_EQ(dispatch_of({{"GASNET_RCV_THREAD", "1"}}), DispatchMode::kThread);
+  EXPECT_EQ(dispatch_of({{"GASNET_RCV_THREAD", "yes"}, {"GASNET_DISPATCH", ""}}),
+            DispatchMode::kThread);
+  EXPECT_EQ(dispatch_of({{"GASNET_RCV_THREAD", "0"}}), DispatchMode::kPoll);
+  EXPECT_EQ(dispatch_of({{"GASNET_RCV_THREAD", "y"}, {"GASNET_DISPATCH", "interrupt"}}),
+            DispatchMode::kInterrupt);
+  EXPECT_FALSE(read({{"GASNET_RCV_THREAD", "perhaps"}}).ok());
+}
+
+// What clients' launchers and build systems set is no typing mistake.
+TEST(Warnings, NamesOfOtherConduitsAndOfClientsAreKnown) {
+  const char* const environment[] = {"GASNET_PREFIX=/usr", "GASNET_RCV_THREAD=1",
+                                     "GASNET_SND_THREAD=1", nullptr};
+  EXPECT_EQ(warnings_about(environment), std::vector<std::string>{});
+}
+
 TEST(Settings, ABadValueIsNamedWithWhatIsAllowed) {
   const struct {
     const char *name, *value, *allowed;

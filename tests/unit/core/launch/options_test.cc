@@ -19,16 +19,17 @@ Result<LaunchOptions> parse(std::vector<std::string> words, const Settings& sett
 }
 
 TEST(Options, AllOfThem) {
-  auto options = parse({"-n",           "4",       "-N",     "2",        "-c",    "3",
-                        "-E",           "A,B",     "-v",     "-k",       "--tag", "--bind",
-                        "-spawner=ssh", "--hosts", "n0, n1", "--driver", "shm",   "--",
-                        "prog",         "-n",      "7"});
+  auto options = parse(
+      {"-n", "4",     "-N",     "2",         "-c",           "3",       "-E",     "A,B",      "-v",
+       "-k", "--tag", "--bind", "--no-aslr", "-spawner=ssh", "--hosts", "n0, n1", "--driver", "shm",
+       "--", "prog",  "-n",     "7"});
   ASSERT_TRUE(options.ok()) << options.sentence();
   EXPECT_EQ(options->rank_count, 4U);
   EXPECT_EQ(options->host_count, 2U);
   EXPECT_EQ(options->cpus_per_rank, 3U);
   EXPECT_EQ(options->forwarded, (std::vector<std::string>{"A", "B"}));
   EXPECT_TRUE(options->verbose && options->keep_files && options->tag_lines && options->bind);
+  EXPECT_TRUE(options->no_aslr);
   EXPECT_EQ(options->spawner, SpawnerChoice::kSsh);
   EXPECT_EQ(options->hosts, (std::vector<std::string>{"n0", "n1"}));
   EXPECT_EQ(options->driver, "shm");
@@ -80,12 +81,19 @@ TEST(Mpirun, ThePatternIsFilledIn) {
             (std::vector<std::string>{"srun", "-n4", "--x=prog%", "--", "prog", "a b", "100%"}));
 }
 
+TEST(Mpirun, WhatItCannotHandOnIsRefused) {
+  auto options = parse({"-n", "4", "-spawner=mpi", "--no-aslr", "prog"});
+  ASSERT_TRUE(options.ok());
+  EXPECT_NE(become_mpirun(*options).sentence.find("setarch -R"), std::string::npos);
+}
+
 TEST(Parcel, APlanThereAndBack) {
   const RemotePlan plan{.first = 2,
                         .count = 3,
                         .rank_count = 9,
                         .cpus_per_rank = 1,
                         .keep_files = true,
+                        .no_aslr = true,
                         .has_input = false,
                         .host_name = "n1",
                         .folder = "/some where",
@@ -97,7 +105,7 @@ TEST(Parcel, APlanThereAndBack) {
   EXPECT_EQ(back->first, 2U);
   EXPECT_EQ(back->count, 3U);
   EXPECT_EQ(back->rank_count, 9U);
-  EXPECT_TRUE(back->keep_files && !back->has_input);
+  EXPECT_TRUE(back->keep_files && back->no_aslr && !back->has_input);
   EXPECT_EQ(back->folder, plan.folder);
   EXPECT_EQ(back->command, plan.command);
   EXPECT_EQ(back->environment, plan.environment);
