@@ -11,6 +11,7 @@
 #include "am/progress.h"
 #include "core/base/log.h"
 #include "core/engine/engine.h"
+#include "core/interrupts/signal_stack.h"
 
 namespace pinwire {
 namespace {
@@ -24,12 +25,13 @@ void drain(SharedCounter& counter) noexcept {
   wake_dispatcher();
 }
 void drain_in_signal() noexcept { drain(interrupt_counters.found_in_signals); }
+void look_in_signal() noexcept { this_client.handshake.on_signal(drain_in_signal); }
 
 // The kernel keeps the floating-point state, and the mask of signals, of what it interrupts.
 void on_interrupt(int) {
   const int errno_before = errno;
   ++interrupt_counters.signals_handled;
-  this_client.handshake.on_signal(drain_in_signal);
+  run_on_signal_stack(look_in_signal);
   errno = errno_before;
 }
 
@@ -50,7 +52,7 @@ bool is_ours(int number) noexcept {
 void handle(int number) noexcept {
   struct sigaction mine {};
   mine.sa_handler = on_interrupt;
-  mine.sa_flags = SA_RESTART;
+  mine.sa_flags = SA_RESTART | signal_stack_flags;
   sigemptyset(&mine.sa_mask);
   sigaction(number, &mine, nullptr);
 }
@@ -80,6 +82,11 @@ Status prepare_interrupts() {
   prepare_barriers();
   interrupts_clients = true;
   return success();
+}
+
+void prepare_thread() noexcept {
+  give_signal_stack();
+  this_client.has_signal_stack = true;
 }
 
 bool keep_signal() noexcept {
@@ -116,6 +123,8 @@ void drain_after_call() noexcept { drain(interrupt_counters.found_after_calls); 
 
 void LibraryCall::enter() noexcept {
   engine.thread();  // the first call registers it
+  if (!this_client.has_signal_stack) [[unlikely]]
+    prepare_thread();
   this_client.handshake.disable(Reason::kLibrary);
 }
 

@@ -16,6 +16,8 @@ inline constinit bool interrupts_clients = false;
 
 /// Takes a real-time signal that nobody uses. Before the first client thread is registered.
 Status prepare_interrupts();
+/// Gives this thread the stack that its interrupts have. Its first call does so, too.
+void prepare_thread() noexcept;
 /// Takes another signal, and says so, where the client has taken this one since. True: those on
 /// their way may be lost. By one thread at a time.
 bool keep_signal() noexcept;

@@ -219,6 +219,7 @@ Status start_dispatching(const Job& job) {
   register_client_thread();  // if it called before anybody knew of a dispatcher
   if (interrupts) {
     if (auto prepared = prepare_interrupts(); !prepared) return prepared;
+    prepare_thread();
     pinwire_has_interrupts = 1;
     disable_interrupts(Reason::kLibrary);
   }

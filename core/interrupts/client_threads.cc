@@ -7,6 +7,8 @@
 
 #include <mutex>
 
+#include "core/interrupts/signal_stack.h"
+
 namespace pinwire {
 namespace {
 
@@ -61,6 +63,7 @@ void register_client_thread() noexcept {
 
 void forget_client_thread() noexcept {
   this_client.handshake.disable(Reason::kLibrary);  // a signal may be on its way
+  take_signal_stack();
   const std::lock_guard guard(lock);
   for (ClientThread** at = &clients.first; *at != nullptr; at = &(*at)->next) {
     if (*at != &this_client) continue;

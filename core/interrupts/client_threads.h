@@ -31,6 +31,7 @@ struct ClientThread {
   // notify_one(); under the lock of the list, as the next
   bool is_slow = false;
   bool is_unsent = false;
+  bool has_signal_stack = false;  ///< as far as there was memory; by itself alone
   ClientThread* next = nullptr;
 };
 inline constinit thread_local ClientThread this_client;

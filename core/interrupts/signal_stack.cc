@@ -1,0 +1,102 @@
+#include "core/interrupts/signal_stack.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <new>
+
+namespace pinwire {
+namespace {
+
+// The sanitizers keep books of stacks, and have alternate stacks of their own.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kHasOwn = false;
+#else
+constexpr bool kHasOwn = true;
+#endif
+
+/// The way there and back, for a thread that is elsewhere: at the top of the stack, as there may be
+/// no room where the signal came.
+struct Visit {
+  ucontext_t there, back;
+  void (*work)();
+};
+
+size_t page_bytes() noexcept { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
+
+/// Above a page that nobody may touch.
+struct SignalStack {
+  std::byte* base = nullptr;
+
+  bool has(const void* at) const noexcept {
+    return at >= base && at < base + kSignalStackBytes - sizeof(Visit);
+  }
+  Visit* visit() const noexcept {
+    const auto top = reinterpret_cast<uintptr_t>(base) + kSignalStackBytes - sizeof(Visit);
+    return reinterpret_cast<Visit*>(top & ~uintptr_t{alignof(Visit) - 1});
+  }
+  size_t bytes() const noexcept {
+    return static_cast<size_t>(reinterpret_cast<std::byte*>(visit()) - base);
+  }
+};
+constinit thread_local SignalStack mine;
+
+void begin_visit() noexcept {
+  // From here on the thread is on its signal stack; uc_link brings it back.
+  mine.visit()->work();
+}
+
+std::byte* map_stack() noexcept {
+  const size_t guard = page_bytes();
+  void* at = mmap(nullptr, guard + kSignalStackBytes, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (at == MAP_FAILED) return nullptr;
+  mprotect(at, guard, PROT_NONE);
+  return static_cast<std::byte*>(at) + guard;
+}
+
+}  // namespace
+
+const int signal_stack_flags = kHasOwn ? SA_ONSTACK : 0;
+
+void give_signal_stack() noexcept {
+  if (!kHasOwn || mine.base != nullptr) return;
+  mine.base = map_stack();
+  if (mine.base == nullptr) return;
+  new (mine.visit()) Visit;
+  stack_t before{};
+  if (sigaltstack(nullptr, &before) != 0 || (before.ss_flags & SS_DISABLE) == 0) return;
+  stack_t own{};
+  own.ss_sp = mine.base;
+  own.ss_size = mine.bytes();
+  sigaltstack(&own, nullptr);
+}
+
+void take_signal_stack() noexcept {
+  if (mine.base == nullptr) return;
+  stack_t now{};
+  if (sigaltstack(nullptr, &now) == 0 && now.ss_sp == mine.base) {
+    now = {};
+    now.ss_flags = SS_DISABLE;
+    sigaltstack(&now, nullptr);
+  }
+  munmap(mine.base - page_bytes(), page_bytes() + kSignalStackBytes);
+  mine.base = nullptr;
+}
+
+void run_on_signal_stack(void (*work)()) noexcept {
+  if (mine.base == nullptr || mine.has(__builtin_frame_address(0))) return work();
+  Visit& visit = *mine.visit();
+  visit.work = work;
+  if (getcontext(&visit.there) != 0) return work();
+  visit.there.uc_stack.ss_sp = mine.base;
+  visit.there.uc_stack.ss_size = mine.bytes();
+  visit.there.uc_link = &visit.back;
+  makecontext(&visit.there, begin_visit, 0);
+  swapcontext(&visit.back, &visit.there);
+}
+
+}  // namespace pinwire
