@@ -3,6 +3,7 @@
 #include <bit>
 #include <mutex>
 
+#include "am/deferred.h"
 #include "am/progress.h"
 #include "core/base/check.h"
 #include "core/base/log.h"
@@ -60,6 +61,8 @@ Member& take_seat() noexcept {
 
 void open_seat(Member& member, gex_TM_t tm, const uint32_t* seats_of_all,
                uint64_t lines_from) noexcept {
+  // A thread that found the seat on the list for the team before may be at it just now.
+  const DeferredPause pause;
   member.tm = tm;
   member.rank = tm->rank;
   member.size = tm->size;
