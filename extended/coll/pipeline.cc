@@ -121,7 +121,7 @@ void copy_some(Collective& c, Pipeline& p) noexcept {
 /// True: there was something to send, or to tell.
 bool pass_to(Collective& c, Pipeline& p, StreamOut& out) noexcept {
   if (!out.may_send()) return false;
-  if (!out.is_for_fetching()) {
+  if (!out.grants.is_for_fetching()) {
     if (out.sent == p.in_place) return false;
     send_piece(c, out, p.pieces, piece_of(p, c.dst, out.sent), p.down_in_flight);
   } else if (is_whole(p)) {
