@@ -59,5 +59,18 @@ TEST(Seat, RunsOnceItIsOpen) {
   close_seat(seat);
 }
 
+TEST(Member, KnowsTheWholeNumberOfAnOperation) {
+  constexpr uint64_t kHalf = uint64_t{1} << 32;
+  for (const uint64_t near : {uint64_t{0}, uint64_t{40}, kHalf - 1, kHalf, kHalf + 7, 9 * kHalf}) {
+    for (uint64_t distance = 0; distance <= 2 * kWindowOps; ++distance) {
+      const uint64_t later = near + distance;
+      EXPECT_EQ(whole_number(static_cast<uint32_t>(later), near), later);
+      if (distance > near) continue;
+      const uint64_t earlier = near - distance;
+      EXPECT_EQ(whole_number(static_cast<uint32_t>(earlier), near), earlier);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace pinwire
