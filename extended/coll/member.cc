@@ -9,6 +9,7 @@
 #include "core/base/log.h"
 #include "extended/coll/collective.h"
 #include "extended/coll/mail.h"
+#include "extended/coll/pool.h"
 #include "extended/coll/run.h"
 #include "extended/objects.h"
 #include "pin/lock.h"
@@ -83,6 +84,7 @@ void open_seat(Member& member, gex_TM_t tm, const uint32_t* seats_of_all,
     member.payloads = std::make_unique_for_overwrite<std::byte[]>(letters * kSmallBytesMax);
     member.large_payloads = std::make_unique_for_overwrite<std::byte[]>(letters * kLargeStride);
   }
+  widen_pool();
   member.is_open.store(true, std::memory_order_release);
 }
 
@@ -105,6 +107,7 @@ void close_seat(Member& member) noexcept {
   member.boxes.reset();
   member.payloads.reset();
   member.large_payloads.reset();
+  narrow_pool();
   auto& seat = static_cast<Seat&>(member);
   const std::lock_guard<PinLock> guard(free_seats.lock);
   seat.next_free = static_cast<Seat*>(free_seats.first);

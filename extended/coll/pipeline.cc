@@ -25,8 +25,8 @@ const std::byte* piece_of(const Pipeline& p, const void* data, uint32_t piece) n
 }
 
 Pipeline& open_pipeline(Collective& c, Pieces pieces, bool is_reduction) noexcept {
-  if (c.pipeline == nullptr) c.pipeline.reset(new Pipeline);
-  Pipeline& p = *c.pipeline;
+  if (c.workspace->pipeline == nullptr) c.workspace->pipeline.reset(new Pipeline);
+  Pipeline& p = *c.workspace->pipeline;
   p.pieces = pieces;
   p.is_reduction = is_reduction;
   p.has_result = p.has_up_out = p.has_down_in = false;
@@ -151,7 +151,7 @@ void grant_all(Collective& c, Pipeline& p) noexcept {
 }
 
 bool flow(Collective& c) noexcept {
-  Pipeline& p = *c.pipeline;
+  Pipeline& p = *c.workspace->pipeline;
   if (is_whole(p)) copy_some(c, p);
   bool moves = true;
   while (moves) {
