@@ -1,9 +1,22 @@
 #include "segment/memory.h"
 
 #include <gtest/gtest.h>
+#include <linux/memfd.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstring>
+
+namespace {
+unsigned last_flags = 0;  ///< of the file of a segment
+}  // namespace
+
+/// In place of the C library's.
+extern "C" int memfd_create(const char* name, unsigned flags) noexcept {
+  last_flags = flags;
+  return static_cast<int>(syscall(SYS_memfd_create, name, flags));
+}
 
 namespace pinwire {
 namespace {
@@ -28,7 +41,9 @@ TEST(SegmentMemory, ZeroBytesIsAnEmptySegment_C1_082) {
 }
 
 TEST(SegmentMemory, SaysWhatToDoWhenHugePagesAreMissing) {
+  last_flags = 0;
   auto own = create_segment_memory(uint64_t{1} << 45, SegmentPages::kYes);
+  EXPECT_EQ(last_flags & ~MFD_CLOEXEC, MFD_HUGETLB | MFD_HUGE_2MB) << "the kernel's default size";
   ASSERT_FALSE(own.ok());
   EXPECT_NE(own.sentence().find("nr_hugepages"), std::string::npos) << own.sentence();
 }
