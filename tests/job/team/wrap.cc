@@ -1,5 +1,5 @@
-// A team past its 2^32nd operation, and past its 2^31st barrier: the counts of its members are set
-// to those of a team that has come so far.
+// A team past its 2^32nd operation, its 2^32nd epoch, and its 2^31st barrier: the counts of its
+// members are set to those of a team that has come so far.
 #include <cstdio>
 #include <cstdlib>
 
@@ -65,8 +65,8 @@ void broadcast(gex_TM_t tm, Rank root, size_t bytes, uint32_t seed) {
 }
 
 /// Operations of all kinds, so that each letter is used before and after the wrap.
-void cross() {
-  const gex_TM_t tm = team_at(kWrap - kOpsBefore);
+void cross(uint64_t wrap) {
+  const gex_TM_t tm = team_at(wrap - kOpsBefore);
   for (uint32_t i = 0; i < kOps; ++i) {
     switch (i % 4) {
       case 0:
@@ -83,7 +83,7 @@ void cross() {
         break;
     }
   }
-  check(tm->member->called == kWrap + kOps - kOpsBefore, "operations", tm->member->called);
+  check(tm->member->called == wrap + kOps - kOpsBefore, "operations", tm->member->called);
   gex_TM_Destroy(tm, nullptr, 0);
 }
 
@@ -137,7 +137,8 @@ int main(int argc, char** argv) {
   check(gex_Segment_Attach(&segment, job_team, 1 << 20) == GASNET_OK, "gex_Segment_Attach");
   me = gex_TM_QueryRank(job_team);
   ranks = gex_TM_QuerySize(job_team);
-  cross();
+  cross(kWrap);
+  cross(kWrap * kEpochOps);  // epochs are counted, too
   cross_unused();
   cross_stale();
   cross_barriers();

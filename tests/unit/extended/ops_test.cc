@@ -48,6 +48,24 @@ TEST(Ops, FinishedWhenAllThatStartedIsDone) {
   EXPECT_TRUE(op.finished());
 }
 
+// Implicit operations and regions count on and on, in 32 bits: what is under way is the difference.
+TEST(Ops, ImplicitOnesCountPastTheWrap) {
+  constexpr uint32_t kBefore = 3, kOps = 10;
+  pinwire_op& puts = implicit_puts();
+  puts.started = ~uint32_t{0} - kBefore;
+  puts.done.store(puts.started);
+  for (uint32_t i = 0; i < kOps; ++i) {
+    EXPECT_TRUE(test_implicit(kPuts));
+    puts.started += 2;
+    EXPECT_FALSE(test_implicit(kPuts));
+    count_done(puts.done);
+    EXPECT_FALSE(test_implicit(kPuts));
+    count_done(puts.done);
+  }
+  EXPECT_LT(puts.started, 2 * kOps) << "it has wrapped";
+  EXPECT_TRUE(test_implicit(kPuts));
+}
+
 template <typename Run>
 void in_a_thread(Run&& run) {
   std::thread(std::forward<Run>(run)).join();
