@@ -13,6 +13,7 @@
 
 #include "core/base/bits.h"
 #include "core/base/number_file.h"
+#include "core/base/peer_file.h"
 
 namespace pinwire {
 namespace {
@@ -104,17 +105,15 @@ Result<SegmentMemory> create_segment_memory(uint64_t bytes, SegmentPages policy)
   return memory;
 }
 
-Result<SegmentMemory> map_peer_memory(int pid, int fd, uint64_t bytes) {
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
+Result<SegmentMemory> map_peer_memory(int pid, int fd, uint64_t inode, uint64_t bytes) {
   SegmentMemory memory;
-  const int opened = open(path, O_RDWR | O_CLOEXEC);
-  if (opened < 0) return error("cannot open the segment %s: %s", path, std::strerror(errno));
-  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, opened, 0);
+  auto opened = open_peer_file(pid, fd, inode, bytes);
+  if (!opened) return error("the segment of a peer: %s", opened.sentence().c_str());
+  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *opened, 0);
   const int reason = errno;
-  close(opened);
+  close(*opened);
   if (base == MAP_FAILED) {
-    return error("cannot map the segment %s of %llu bytes: %s", path,
+    return error("cannot map the segment of a peer, of %llu bytes: %s",
                  static_cast<unsigned long long>(bytes), std::strerror(reason));
   }
   madvise(base, bytes, MADV_HUGEPAGE);  // a hint; refused on hugetlbfs, which needs none
