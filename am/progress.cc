@@ -203,6 +203,9 @@ uint32_t run_deferred() noexcept {
   return end_deferred(count);
 }
 
+DeferredPause::DeferredPause() noexcept { wait_until(begin_deferred); }
+DeferredPause::~DeferredPause() { end_deferred(0); }
+
 uint32_t poll_everything() noexcept {
   uint32_t found = 0;
   bool has_served = false;

@@ -369,9 +369,10 @@ class Checked final : public ForwardingDriver {
       case Op::kCompareSwap:
         check(work.head != nullptr && work.bytes == sizeof(uint64_t) && work.remote % 8 == 0,
               "post: a malformed atomic", work.bytes, work.remote);
-        check(
-            (caps_.atomic64 & atomic_bit(static_cast<const AtomicOperands*>(work.head)->code)) != 0,
-            "post: an atomic without caps().atomic64");
+        check((caps_.atomic64 & atomics_on(work.remote_key) &
+               atomic_bit(static_cast<const AtomicOperands*>(work.head)->code)) != 0,
+              "post: an atomic without caps().atomic64, or on memory of a key without atomics",
+              work.remote_key);
         break;
     }
   }

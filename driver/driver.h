@@ -124,6 +124,12 @@ class Driver {
     return error("%s reaches the host's memory only", name());
   }
   virtual Status unpin(const Region& region) = 0;
+  /// Of caps().atomic64 those that the driver has on a peer's memory of that key: there may be ways
+  /// to memory that move bytes, and no more. Any thread, at any time.
+  virtual uint32_t atomics_on(uint32_t remote_key) const noexcept {
+    (void)remote_key;
+    return kAllAtomics;
+  }
   /// Flushes nothing: the caller has waited. Idempotent.
   virtual void close() = 0;
 

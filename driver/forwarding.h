@@ -23,6 +23,9 @@ class ForwardingDriver : public Driver {
     return inner_->pin_device(base, bytes, dmabuf);
   }
   Status unpin(const Region& region) override { return inner_->unpin(region); }
+  uint32_t atomics_on(uint32_t remote_key) const noexcept override {
+    return inner_->atomics_on(remote_key);
+  }
   void close() override { inner_->close(); }
 
   uint32_t post(uint32_t lane, std::span<const Work> work) noexcept override {

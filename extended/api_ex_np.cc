@@ -6,9 +6,11 @@
 #include "am/negotiated.h"
 #include "core/base/breach.h"
 #include "core/base/reserve.h"
+#include "core/base/thread_end.h"
 #include "core/engine/client_usage.h"
 #include "extended/canary.h"
 #include "extended/ex_message.h"
+#include "extended/handed_on.h"
 #include "extended/local_completion.h"
 #include "extended/segments.h"
 #include "extended/usage.h"
@@ -45,11 +47,35 @@ struct Descriptor : pinwire_srcdesc {
   gex_Event_t* lc_opt = nullptr;
   bool is_clients = false;  ///< the memory
   Room room;
-  std::byte* own = nullptr;  ///< PINWIRE_NP_LONG_BYTES, from the first time on
 };
 
 /// Of a thread: a request's, and a reply's of a handler that runs meanwhile.
 constinit thread_local Descriptor descriptors[2]{};
+
+/// What it writes to where no driver lends memory; of one thread after the other.
+struct Payloads {
+  alignas(64) std::byte of[2][PINWIRE_NP_LONG_BYTES];
+  Payloads* next_left;  ///< of those whose threads have ended
+};
+constinit thread_local Payloads* payloads = nullptr;
+constinit HandedOn<Payloads> left;
+
+void hand_on(void* what) noexcept {
+  const LibraryCall inside;
+  payloads = nullptr;
+  left.give(*static_cast<Payloads*>(what));
+}
+
+[[gnu::noinline]] Payloads& adopt_payloads() noexcept {
+  static const ThreadEnd end(hand_on);
+  payloads = left.take([](const Payloads&) { return true; });
+  if (payloads == nullptr) payloads = reserve_table<Payloads>(1, "payloads of a new thread");
+  end.arm(payloads);
+  return *payloads;
+}
+std::byte* own_payload(bool is_reply) noexcept {
+  return (payloads != nullptr ? *payloads : adopt_payloads()).of[is_reply];
+}
 
 size_t bytes_max(const Kind& kind, bool is_clients) noexcept {
   if (!kind.is_long) return pinwire_max_medium;
@@ -99,13 +125,11 @@ gex_AM_SrcDesc_t prepare(const Kind& kind, Target to, uint32_t from_endpoint, ge
   if (d.is_clients) {
     d.room = {static_cast<std::byte*>(const_cast<void*>(wish.client_buf)), bytes, {}, 0};
   } else {
-    if (d.own == nullptr) {
-      d.own = reserve_table<std::byte>(PINWIRE_NP_LONG_BYTES, "payloads of a new thread");
-    }
+    std::byte* const own = own_payload(kind.is_reply);
     const bool tries = (wish.flags & GEX_FLAG_IMMEDIATE) != 0;
     const Patience patience = tries ? Patience::kTries : Patience::kWaits;
-    d.room = kind.is_long ? Room{d.own, bytes, {}, 0}
-                          : room_for_medium(token, to, bytes, d.own, patience);
+    d.room =
+        kind.is_long ? Room{own, bytes, {}, 0} : room_for_medium(token, to, bytes, own, patience);
     if (d.room.address == nullptr) return GEX_AM_SRCDESC_NO_OP;
     if constexpr (kUsageChecks) fill_canary(d.room.address, bytes);
   }

@@ -41,9 +41,7 @@ void* word_here(Target to, const Route& route, void* address) noexcept {
 // ---- By the driver ------------------------------------------------------------------------------
 
 bool driver_has(const Route& route, const AtomicOperands& operands) noexcept {
-  const Caps& caps = engine.drivers[route.driver_index].caps;
-  return caps.atomics_meet_cpu && (caps.atomic64 & atomic_bit(operands.code)) != 0 &&
-         route.reach == Reach::kWhole;
+  return (driver_atomics(route) & atomic_bit(operands.code)) != 0;
 }
 
 /// To the one NIC whose atomics that rank's memory sees, whatever way other work takes.
@@ -145,6 +143,12 @@ void on_value(pinwire_token* token, int32_t cookie_low, int32_t cookie_high, int
 }
 
 }  // namespace
+
+uint32_t driver_atomics(const Route& route) noexcept {
+  const Caps& caps = engine.drivers[route.driver_index].caps;
+  if (!caps.atomics_meet_cpu || route.reach != Reach::kWhole) return 0;
+  return caps.atomic64 & route.driver->atomics_on(route.region_key);
+}
 
 bool start_atomic(pinwire_ad& domain, Target to, void* address, const AtomicCall& call,
                   void* result, pinwire_op& op, Patience patience) noexcept {

@@ -17,6 +17,10 @@
 
 namespace pinwire {
 
+/// The driver's atomics, an atomic_bit() each, that meet the CPU's on the memory that this route
+/// leads to.
+uint32_t driver_atomics(const Route& route) noexcept;
+
 /// Starts an operation; `op.started` grows by one unless it is done when this returns. `result`:
 /// where the old value goes, nullptr of an operation that returns none. Client context. False:
 /// there was no room, and `patience` does not wait.

@@ -8,6 +8,7 @@
 
 #include "core/base/bits.h"
 #include "core/base/log.h"
+#include "core/base/peer_file.h"
 #include "core/trace/trace.h"
 #include "extended/bounce.h"
 #include "extended/job.h"
@@ -169,6 +170,7 @@ Status fill_registration(const pinwire_segment& segment, Registration& made) {
   made.facts.serial = ++serials;
   made.facts.pid = job()->ranks[engine.rank].pid;
   made.facts.fd = segment.memory.fd;
+  made.facts.inode = inode_of(segment.memory.fd);
   if (segment.kind != nullptr) {
     tell_of_device(segment, made);
     agree_on_rails(made.range);

@@ -15,6 +15,7 @@ struct BoundFacts {
   uint64_t base;
   uint64_t bytes;
   uint64_t serial;  ///< counts this process's segments: tells one from an earlier at its place
+  uint64_t inode;   ///< of the memory's file
   uint32_t endpoint;
   int32_t pid;
   int32_t fd;                  ///< of the memory's file, which peers map; -1: it has none

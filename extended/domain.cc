@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/engine/engine.h"
+#include "extended/atomic.h"
 #include "extended/atomic_call.h"
 #include "extended/job.h"
 #include "extended/objects.h"
@@ -42,9 +43,7 @@ bool is_near_itself(const pinwire_tm& team) noexcept {
 
 /// Who does an operation of another member's memory that is not mapped here.
 bool nic_does_all(const pinwire_ad& domain, const Route& route) noexcept {
-  const Caps& caps = engine.drivers[route.driver_index].caps;
-  return caps.atomics_meet_cpu && route.reach == Reach::kWhole &&
-         are_driver_atomics(domain.type, domain.codes, caps.atomic64);
+  return are_driver_atomics(domain.type, domain.codes, driver_atomics(route));
 }
 
 }  // namespace
@@ -70,7 +69,7 @@ const char* path_of(const pinwire_ad& domain) noexcept {
   if (domain.way == AtomicWay::kNic) return "nic";
   if (is_near_itself(*domain.tm)) return "cpu";
   const bool by_nic = all_members(*domain.tm, [&](Target to) {
-    const Route& route = engine.routes[rank_of(to)];
+    const Route& route = engine.routes[to];
     return route.driver == nullptr || pinwire_reach[to].mapped != 0 || nic_does_all(domain, route);
   });
   return by_nic ? "cpu+nic" : "cpu+messages";

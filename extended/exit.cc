@@ -157,7 +157,16 @@ void at_exit(int code, void*) noexcept {
     say_good_bye(code, Bootstrap::AfterIt::kExitHandlers);
 }
 
-void on_terminate(int) { raise(SIGQUIT); }  // C1-104
+/// C1-104. A child that the client forked ends by its own signal; it is blocked in here, and comes
+/// on return.
+void on_terminate(int number) {
+  if (getpid() == rank_process) {
+    raise(SIGQUIT);
+  } else {
+    signal(number, SIG_DFL);
+    raise(number);
+  }
+}
 
 /// A client's own handler, set before gasnet_init, stays.
 void install_unless_taken(int signal_number) noexcept {
@@ -189,6 +198,11 @@ void prepare_exit(SignalSet left_alone) noexcept {
 }
 
 void leave_job(int code) noexcept {
+  // A child that the client forked is no rank: it leaves alone, and the rank's drivers to the rank.
+  if (getpid() != rank_process) {
+    flush_output();
+    _exit(code & 0xff);
+  }
   if (leaving.exchange(true)) {
     // Another thread, or a frame below this signal handler, is already leaving with its own code.
     for (;;) pause();

@@ -79,20 +79,9 @@ class OpPool {
 /// C1-224 asks for 65,535 per thread; an access region and a few more ride along.
 inline constexpr uint32_t kOpsPerThread = 66'000;
 
-/// The memory of a thread's explicit operations, so aligned that each of them tells where it
-/// begins.
-inline constexpr size_t kOpArenaBytes = size_t{1} << 21;
-struct OpArena {
-  alignas(64) ReturnedOps returned;
-  alignas(64) pinwire_op ops[kOpsPerThread];
-};
-static_assert(sizeof(OpArena) <= kOpArenaBytes);
-inline OpArena& arena_of(const pinwire_op* op) noexcept {
-  return *reinterpret_cast<OpArena*>(reinterpret_cast<uintptr_t>(op) & ~(kOpArenaBytes - 1));
-}
-
+/// Of one thread after the other: what is under way when a thread ends is still counted here, and
+/// handles may be finished by other threads later.
 struct ThreadOps {
-  bool ready = false;
   pinwire_op puts{};  ///< the implicit set; `started` wraps with `done`
   pinwire_op gets{};
   pinwire_op locals{};  ///< puts, too
@@ -101,9 +90,26 @@ struct ThreadOps {
   pinwire_op* region = nullptr;  ///< open access region
   OpPool<pinwire_op> explicit_ops;
   OpPool<pinwire_value_op> value_ops;
+  ThreadOps* next_left = nullptr;  ///< of those whose threads have ended
 };
 
-/// The calling thread's; the first call of a thread reserves its memory.
+/// The memory of a thread's operations, so aligned that each explicit one tells where it begins. It
+/// begins as zeros.
+inline constexpr size_t kOpArenaBytes = size_t{1} << 21;
+struct OpArena {
+  alignas(64) ReturnedOps returned;
+  alignas(64) ThreadOps owner;
+  alignas(64) pinwire_op ops[kOpsPerThread];
+};
+static_assert(sizeof(OpArena) <= kOpArenaBytes);
+inline OpArena& arena_of(const pinwire_op* op) noexcept {
+  return *reinterpret_cast<OpArena*>(reinterpret_cast<uintptr_t>(op) & ~(kOpArenaBytes - 1));
+}
+/// Gives the pool what other threads have synchronised.
+void take_returned(OpPool<pinwire_op>& pool) noexcept;
+
+/// The calling thread's; the first call of a thread takes over those of one that has ended, or
+/// reserves memory.
 ThreadOps& thread_ops() noexcept;
 
 }  // namespace pinwire

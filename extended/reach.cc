@@ -5,6 +5,7 @@
 
 #include "core/api_types.h"
 #include "core/base/log.h"
+#include "core/base/peer_file.h"
 #include "core/engine/engine.h"
 #include "core/trace/trace.h"
 #include "extended/pinning.h"
@@ -20,6 +21,7 @@ struct SegmentFacts {
   uint64_t bytes;
   int32_t pid;
   int32_t fd;
+  uint64_t inode;  ///< of the file
   uint32_t keys[kDriversMax];
   uint32_t read_keys[kDriversMax];  ///< to get with
   Reach reach[kDriversMax];
@@ -36,6 +38,7 @@ void state_range(const Job& job, SegmentFacts& facts) noexcept {
   facts.bytes = is_all ? ~uint64_t{0} : job.segment_bytes;
   facts.pid = job.ranks[engine.rank].pid;
   facts.fd = job.segment.fd;
+  facts.inode = inode_of(job.segment.fd);
 }
 
 /// Pages that a device keeps in place must all be there.
@@ -153,7 +156,7 @@ Result<SegmentFacts> publish_own(const Job& job) {
 }
 
 Status map_peer(Job& job, Rank peer, const SegmentFacts& facts) {
-  auto mapped = map_peer_memory(facts.pid, facts.fd, facts.bytes);
+  auto mapped = map_peer_memory(facts.pid, facts.fd, facts.inode, facts.bytes);
   if (!mapped) return error("rank %u: %s", peer, mapped.sentence().c_str());
   job.shm->map_peer_region(peer, facts.base, facts.bytes, mapped->base);
   let_headers_reach(peer, facts.base, facts.bytes,

@@ -37,7 +37,7 @@ std::unordered_map<Target, Told> told_of;  // under `learning`
 Status reach_by_shm(Rank peer, const BoundFacts& facts, Route& route, SegmentMemory& kept) {
   ShmDriver& shm = *job()->shm;
   if (facts.fd >= 0) {
-    auto mapped = map_peer_memory(facts.pid, facts.fd, facts.bytes);
+    auto mapped = map_peer_memory(facts.pid, facts.fd, facts.inode, facts.bytes);
     if (!mapped) return error("rank %u: %s", peer, mapped.sentence().c_str());
     kept = *mapped;
     route.region_key =

@@ -104,16 +104,6 @@ pinwire_op& region_or(pinwire_op ThreadOps::*set) noexcept {
   return mine.region != nullptr ? *mine.region : mine.*set;
 }
 
-/// What other threads have given back. Its pool gave away every Op before.
-void take_returned(OpPool<pinwire_op>& mine) noexcept {
-  pinwire_op* op = arena_of(mine.any()).returned.take_all();
-  while (op != nullptr) {
-    pinwire_op* next = op->next;
-    mine.give(op);
-    op = next;
-  }
-}
-
 }  // namespace
 
 pinwire_op* take_op() noexcept {

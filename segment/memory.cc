@@ -1,6 +1,7 @@
 #include "segment/memory.h"
 
 #include <fcntl.h>
+#include <linux/memfd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,15 +13,17 @@
 
 #include "core/base/bits.h"
 #include "core/base/number_file.h"
+#include "core/base/peer_file.h"
 
 namespace pinwire {
 namespace {
 
+/// Named to the kernel (MFD_HUGE_2MB), whose default may be another.
 constexpr uint64_t kHugePageBytes = 2u << 20;
 constexpr uint64_t kPageBytes = 4096;
 
 uint64_t free_huge_page_bytes() noexcept {
-  return number_in("/proc/meminfo", "HugePages_Free:") * kHugePageBytes;
+  return number_in("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "") * kHugePageBytes;
 }
 
 /// Reserves: a mapping of huge pages that the kernel cannot back fails here, not at first touch.
@@ -68,12 +71,13 @@ Result<SegmentMemory> create_segment_memory(uint64_t bytes, SegmentPages policy)
   if (policy != SegmentPages::kNo) {
     const bool enough = free_huge_page_bytes() >= align_up(bytes, kHugePageBytes);
     if (enough || policy == SegmentPages::kYes) {
-      auto memory = create_on(bytes, MFD_HUGETLB, PageKind::kHuge);
+      auto memory = create_on(bytes, MFD_HUGETLB | MFD_HUGE_2MB, PageKind::kHuge);
       if (memory) return memory;
       if (policy == SegmentPages::kYes) {
         return error(
             "the segment of %llu bytes cannot have huge pages (%s). Reserve some: echo %llu > "
-            "/proc/sys/vm/nr_hugepages, or unset GASNET_USE_HUGEPAGES.",
+            "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages, or unset "
+            "GASNET_USE_HUGEPAGES.",
             static_cast<unsigned long long>(bytes), memory.sentence().c_str(),
             static_cast<unsigned long long>(bytes / kHugePageBytes + 1));
       }
@@ -101,17 +105,15 @@ Result<SegmentMemory> create_segment_memory(uint64_t bytes, SegmentPages policy)
   return memory;
 }
 
-Result<SegmentMemory> map_peer_memory(int pid, int fd, uint64_t bytes) {
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
+Result<SegmentMemory> map_peer_memory(int pid, int fd, uint64_t inode, uint64_t bytes) {
   SegmentMemory memory;
-  const int opened = open(path, O_RDWR | O_CLOEXEC);
-  if (opened < 0) return error("cannot open the segment %s: %s", path, std::strerror(errno));
-  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, opened, 0);
+  auto opened = open_peer_file(pid, fd, inode, bytes);
+  if (!opened) return error("the segment of a peer: %s", opened.sentence().c_str());
+  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *opened, 0);
   const int reason = errno;
-  close(opened);
+  close(*opened);
   if (base == MAP_FAILED) {
-    return error("cannot map the segment %s of %llu bytes: %s", path,
+    return error("cannot map the segment of a peer, of %llu bytes: %s",
                  static_cast<unsigned long long>(bytes), std::strerror(reason));
   }
   madvise(base, bytes, MADV_HUGEPAGE);  // a hint; refused on hugetlbfs, which needs none

@@ -14,11 +14,20 @@ namespace {
 
 constexpr int kLineBytesMax = 2048;
 char identity_text[128] = "pinwire";
+pid_t speaker = 0;  ///< the process that `identity_text` names
 std::atomic<void (*)() noexcept> fatal_hook{nullptr};
+
+/// "pinwire: process 12, a child of rank 0/2 on host"
+int write_identity(char* line, size_t bytes) noexcept {
+  if (!is_child_of_rank()) return std::snprintf(line, bytes, "%s", identity_text);
+  return std::snprintf(line, bytes, "pinwire: process %d, a child of %s", getpid(),
+                       identity_text + std::strlen("pinwire: "));
+}
 
 void write_line(const char* level, const char* format, va_list values) noexcept {
   char line[kLineBytesMax];
-  int used = std::snprintf(line, sizeof line, "%s: %s", identity_text, level);
+  int used = write_identity(line, sizeof line);
+  used += std::snprintf(line + used, sizeof line - static_cast<size_t>(used), ": %s", level);
   used += std::vsnprintf(line + used, sizeof line - static_cast<size_t>(used) - 1, format, values);
   if (used > kLineBytesMax - 2) used = kLineBytesMax - 2;
   line[used++] = '\n';
@@ -27,7 +36,8 @@ void write_line(const char* level, const char* format, va_list values) noexcept 
 }
 
 [[noreturn]] void end_process() noexcept {
-  if (auto hook = fatal_hook.exchange(nullptr)) hook();
+  auto hook = fatal_hook.exchange(nullptr);
+  if (hook != nullptr && !is_child_of_rank()) hook();
   std::abort();
 }
 
@@ -36,7 +46,10 @@ void write_line(const char* level, const char* format, va_list values) noexcept 
 void log_identity(uint32_t rank, uint32_t rank_count, const char* host) noexcept {
   std::snprintf(identity_text, sizeof identity_text, "pinwire: rank %u/%u on %s", rank, rank_count,
                 host);
+  speaker = getpid();
 }
+
+bool is_child_of_rank() noexcept { return speaker != 0 && getpid() != speaker; }
 
 void log_note(const char* format, ...) noexcept {
   va_list values;

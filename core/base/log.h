@@ -9,6 +9,9 @@ namespace pinwire {
 
 /// Who speaks. Set once by the job's start; before that lines carry only "pinwire".
 void log_identity(uint32_t rank, uint32_t rank_count, const char* host) noexcept;
+/// This process was forked by the client after that: it is no rank, and does not speak for one. Its
+/// lines say so, and of its end nobody is told. Safe in signal context.
+bool is_child_of_rank() noexcept;
 
 [[gnu::format(printf, 1, 2)]] void log_note(const char* format, ...) noexcept;
 [[gnu::format(printf, 1, 2)]] void log_warning(const char* format, ...) noexcept;

@@ -23,8 +23,11 @@ inline void* map_zeroed(size_t bytes) noexcept {
 inline void* reserve_memory(size_t bytes, const char* what) noexcept {
   void* memory = map_zeroed(bytes);
   if (memory == nullptr) {
-    fatal("no address space for %s (%zu bytes): %s; raise the limit (ulimit -v)", what, bytes,
-          std::strerror(errno));
+    fatal(
+        "no address space for %s (%zu bytes): %s; raise the limit of the process (ulimit -v), or, "
+        "if "
+        "it has as many mappings as it may, that of mappings (sysctl vm.max_map_count)",
+        what, bytes, std::strerror(errno));
   }
   return memory;
 }

@@ -40,7 +40,8 @@ void on_fatal_error() noexcept {
 
 void on_fatal_signal(int number, siginfo_t*, void*) {
   const int error_before = errno;
-  if (dies_first()) {
+  // A child that the client forked dies as any other program does.
+  if (!is_child_of_rank() && dies_first()) {
     log_note("fatal: caught SIG%s (%d)", sigabbrev_np(number), number);
     explain();
   }

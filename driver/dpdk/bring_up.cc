@@ -7,6 +7,7 @@
 #include "core/base/cpus.h"
 #include "driver/dpdk/eal.h"
 #include "driver/dpdk/huge_pages.h"
+#include "driver/dpdk/new_descriptors.h"
 #include "nicfw/route.h"
 
 namespace pinwire {
@@ -107,6 +108,7 @@ Result<std::unique_ptr<DpdkDevice>> bring_up_dpdk(const DpdkOptions& options) {
   if (!fabric) return fabric.error();
   const DpdkPortOptions port = port_options(options, *fabric);
   const EalPlan eal = eal_of(options, *fabric, port, std::move(*words));
+  const NewDescriptors opened_here;
   if (Status started =
           eal_start({eal, options.job_directory, options.private_cpus, options.show_log});
       !started)
@@ -122,6 +124,7 @@ Result<std::unique_ptr<DpdkDevice>> bring_up_dpdk(const DpdkOptions& options) {
                             (*opened)->describe() + ", " + eal.memory;
   auto device = std::make_unique<DpdkDevice>(std::move(*opened), story);
   if (Status joined = device->join_network(options); !joined) return joined.error();
+  opened_here.close_on_exec();
   return device;
 }
 

@@ -1,13 +1,13 @@
 #include "driver/shm/inbox.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <utility>
+
+#include "core/base/peer_file.h"
 
 namespace pinwire::shm {
 namespace {
@@ -79,22 +79,21 @@ Result<Inbox> Inbox::map(const InboxAddress& address) {
       address.lanes > kInboxLanesMax) {
     return error("shm: a peer's address has another format. Run the same build on every rank.");
   }
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", address.pid, address.fd);
   Inbox inbox;
   inbox.lanes_ = address.lanes;
   inbox.slot_count_ = address.slot_count;
   inbox.bytes_ = inbox_bytes(address.lanes, address.slot_count);
-  inbox.fd_ = open(path, O_RDWR | O_CLOEXEC);
-  if (inbox.fd_ < 0) {
+  auto opened = open_peer_file(address.pid, address.fd, address.inode, inbox.bytes_);
+  if (!opened) {
     return error(
-        "shm: cannot open %s of a peer on this host: %s. Ranks of one host must run as one "
-        "user in one PID namespace; GASNET_DRIVER=dpdk does without.",
-        path, std::strerror(errno));
+        "shm: the inbox of a peer on this host: %s. Ranks of one host must run as one user in one "
+        "PID namespace; GASNET_DRIVER=dpdk does without.",
+        opened.sentence().c_str());
   }
+  inbox.fd_ = *opened;
   void* base =
       mmap(nullptr, inbox.bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, inbox.fd_, 0);
-  if (base == MAP_FAILED) return error("shm: cannot map %s: %s", path, std::strerror(errno));
+  if (base == MAP_FAILED) return error("shm: cannot map a peer's inbox: %s", std::strerror(errno));
   inbox.base_ = static_cast<std::byte*>(base);
   return inbox;
 }
@@ -106,7 +105,8 @@ InboxAddress Inbox::address() const noexcept {
           lanes_,
           slot_count_,
           sizeof(InboxHeader),
-          reinterpret_cast<uint64_t>(base_)};
+          reinterpret_cast<uint64_t>(base_),
+          inode_of(fd_)};
 }
 
 RingView Inbox::ring(uint32_t lane, MessageClass cls) const noexcept {

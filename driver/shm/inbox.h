@@ -21,9 +21,10 @@ struct InboxAddress {
   uint32_t slot_count;
   uint32_t host_bytes;  ///< of InboxHeader, to notice a mix of builds
   uint64_t base;        ///< in its owner's memory
+  uint64_t inode;       ///< which file it is (core/base/peer_file.h)
 };
 inline constexpr uint32_t kInboxLanesMax = 16;
-inline constexpr uint32_t kInboxMagic = 0x70770006;
+inline constexpr uint32_t kInboxMagic = 0x70770007;
 
 struct InboxHeader {
   alignas(

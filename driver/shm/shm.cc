@@ -163,6 +163,10 @@ class Shm final : public ShmDriver {
     return Region{reinterpret_cast<uint64_t>(base), bytes, kNoRegion, 1};
   }
   Status unpin(const Region&) override { return success(); }
+  /// Memory that is mapped nowhere here is copied by the kernel, no more.
+  uint32_t atomics_on(uint32_t remote_key) const noexcept override {
+    return remote_key == kFarKey ? 0 : kAllAtomics;
+  }
   void close() override {}
 
   void map_peer_region(Rank peer, uint64_t base, uint64_t bytes, std::byte* mapped) override {

@@ -17,11 +17,17 @@ Member& member_at(const pinwire_token& token, int32_t seat, const char* what) no
   return *member;
 }
 
+uint64_t number_at(const Member& member, int32_t low) noexcept {
+  // A member works at operations of two windows at most, from the first that is not finished on.
+  // acquire pairs with the release in finish()
+  return whole_number(static_cast<uint32_t>(low), member.finished.load(std::memory_order_acquire));
+}
+
 Collective& live_at(const pinwire_token& token, Member& member, int32_t number,
                     const char* what) noexcept {
-  const auto at = static_cast<uint32_t>(number);
+  const uint64_t at = number_at(member, number);
   Collective* c = member.live[at % kWindowOps].load(std::memory_order_acquire);
-  if (c == nullptr || static_cast<uint32_t>(c->number) != at) malformed(token.source, what);
+  if (c == nullptr || c->number != at) malformed(token.source, what);
   return *c;
 }
 

@@ -1,35 +1,14 @@
 #include "extended/coll/collective.h"
 
-#include <mutex>
-
 #include "am/deferred.h"
 #include "am/progress.h"
-#include "core/base/check.h"
 #include "extended/coll/pipeline.h"
 #include "extended/coll/pool.h"
 #include "extended/objects.h"
 #include "extended/sync.h"
-#include "pin/lock.h"
 
 namespace pinwire {
 namespace {
-
-struct Pool {
-  PinLock lock;
-  Collective* first = nullptr;
-};
-Pool pool;
-
-Collective& take() noexcept {
-  {
-    const std::lock_guard<PinLock> guard(pool.lock);
-    if (Collective* c = pool.first) {
-      pool.first = c->next;
-      return *c;
-    }
-  }
-  return *new Collective;
-}
 
 void submit(Collective& c, DoneCount& done) noexcept {
   Member& member = *c.member;
@@ -49,15 +28,8 @@ void submit(Collective& c, DoneCount& done) noexcept {
 
 void PipelineDelete::operator()(Pipeline* pipeline) const noexcept { delete pipeline; }
 
-void recycle(Collective& c) noexcept {
-  c.scratch.release_large();
-  const std::lock_guard<PinLock> guard(pool.lock);
-  c.next = pool.first;
-  pool.first = &c;
-}
-
 Collective& new_collective(gex_TM_t tm, Collective::Script script) noexcept {
-  Collective& c = take();
+  Collective& c = take_operation();
   c.member = tm->member;
   c.script = script;
   c.next = nullptr;

@@ -59,6 +59,15 @@ struct PipelineDelete {
   void operator()(Pipeline* pipeline) const noexcept;
 };
 
+/// What an operation at work needs beyond what its client said. Operations that wait for their turn
+/// have none, so that there are as many as the windows of the teams have operations.
+struct Workspace {
+  Scratch scratch;
+  /// Of what goes in pieces (pipeline.h): made for the first one, and kept.
+  std::unique_ptr<Pipeline, PipelineDelete> pipeline;
+  Workspace* next = nullptr;  ///< of those that are kept
+};
+
 struct Collective {
   /// True: all is sent that it has to send, and all has arrived. Goes on from `phase` and `round`.
   using Script = bool (*)(Collective& c) noexcept;
@@ -86,13 +95,11 @@ struct Collective {
   const uint64_t* sizes = nullptr;  ///< of every member's contribution; nullptr: `bytes` each
   Reduction reduction{};
 
-  Scratch scratch;
+  Workspace* workspace = nullptr;  ///< while it is in the window
   uint32_t sends = 0;
   Outbound outbound[kDataMax];
   Inbound inbound[kDataMax];
 
-  /// Of what goes in pieces (pipeline.h): made for the first one, and kept.
-  std::unique_ptr<Pipeline, PipelineDelete> pipeline;
   std::atomic<Pipeline*> running_pipeline{nullptr};  ///< what handlers find
 };
 

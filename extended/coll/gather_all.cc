@@ -33,7 +33,7 @@ class Places {
 };
 
 void begin(Collective& c, const Places& places) noexcept {
-  std::byte* own = c.scratch.reserve(places.bytes(0, c.member->size));
+  std::byte* own = c.workspace->scratch.reserve(places.bytes(0, c.member->size));
   const size_t bytes = places.bytes(0, 1);
   if (bytes != 0) std::memcpy(own, c.src, bytes);
 }
@@ -42,11 +42,11 @@ void deliver(Collective& c, const Places& places) noexcept {
   const Rank size = c.member->size;
   auto* to = static_cast<std::byte*>(c.dst);
   // Ranks from 0 on lie behind this member's and the higher ones.
-  const std::byte* from = c.scratch.at(places.bytes(0, size - c.member->rank));
+  const std::byte* from = c.workspace->scratch.at(places.bytes(0, size - c.member->rank));
   const size_t low = places.bytes(size - c.member->rank, c.member->rank);
   if (low != 0) std::memcpy(to, from, low);
   const size_t high = places.bytes(0, size - c.member->rank);
-  if (high != 0) std::memcpy(to + low, c.scratch.at(0), high);
+  if (high != 0) std::memcpy(to + low, c.workspace->scratch.at(0), high);
 }
 
 }  // namespace
@@ -63,11 +63,11 @@ bool gather_all(Collective& c) noexcept {
     const uint32_t count = std::min(have, member.size - have);
     if (c.phase == 1) {
       const Rank to = places.rank_at(member.size - have);
-      send_data(c, to, c.round, c.scratch.at(0), places.bytes(0, count));
+      send_data(c, to, c.round, c.workspace->scratch.at(0), places.bytes(0, count));
       c.phase = 2;
     }
-    if (!receive_data(c, places.rank_at(have), c.round, c.scratch.at(places.bytes(0, have)),
-                      places.bytes(have, count))) {
+    if (!receive_data(c, places.rank_at(have), c.round,
+                      c.workspace->scratch.at(places.bytes(0, have)), places.bytes(have, count))) {
       return false;
     }
   }

@@ -129,7 +129,7 @@ void LineBarrier::push(pinwire_op& op) noexcept {
   (last_ != nullptr ? last_->next : first_) = &op;
   last_ = &op;
   newest_ = called_;
-  pending_.fetch_add(1, std::memory_order_relaxed);
+  in_progress_.begin();
 }
 
 uint64_t LineBarrier::count_of(const pinwire_op& op) const noexcept {
@@ -158,11 +158,11 @@ uint32_t LineBarrier::finish_ops() noexcept {
   uint32_t finished = 0;
   while (pinwire_op* op = pop_finished()) {
     show_order_of_puts();
-    count_done(op->done);
     ++finished;
-    // release pairs with the acquire in is_quiet(): the list is not looked at any more
-    if (pending_.fetch_sub(1, std::memory_order_release) == 1) break;
+    if (in_progress_.end([op] { count_done(op->done); })) return finished;
   }
+  // The first one is not finished, so the team stays open meanwhile.
+  if (!led.is_open()) defer(*this);
   return finished;
 }
 
@@ -172,10 +172,7 @@ uint32_t LineBarrier::go_on(Deferred& self) noexcept {
   const LedBarrier::Awaits awaits = barrier.led.go_on();
   if (awaits == LedBarrier::Awaits::kLine) defer(barrier);
   const auto passed = static_cast<uint32_t>(barrier.led.over() - over);
-  if (barrier.is_quiet()) return passed;
-  const uint32_t finished = barrier.finish_ops();
-  if (!barrier.is_quiet() && !barrier.led.is_open()) defer(barrier);
-  return passed + finished;
+  return barrier.is_quiet() ? passed : passed + barrier.finish_ops();
 }
 
 }  // namespace pinwire

@@ -12,6 +12,8 @@
 
 #include "am/deferred.h"
 #include "core/api_types.h"
+#include "driver/shm/host_memory.h"
+#include "extended/coll/in_progress.h"
 #include "extended/led_barrier.h"
 #include "pin/lock.h"
 
@@ -29,7 +31,7 @@ class LineBarrier : private Deferred {
   void open(const Member& member, uint64_t from);
   void close() noexcept;
   /// Nothing that was called is in progress.
-  bool is_quiet() const noexcept { return pending_.load(std::memory_order_acquire) == 0; }
+  bool is_quiet() const noexcept { return in_progress_.is_none(); }
 
   /// Client context, one thread of the member's at a time.
   void pass() noexcept;
@@ -57,7 +59,7 @@ class LineBarrier : private Deferred {
   pinwire_op* first_ = nullptr;  ///< not finished, in order
   pinwire_op* last_ = nullptr;
   uint64_t newest_ = 0;  ///< count of `last_`
-  std::atomic<uint32_t> pending_{0};
+  BasicInProgress<shm::HostMemory> in_progress_;
 };
 
 }  // namespace pinwire

@@ -15,56 +15,55 @@
 namespace pinwire {
 namespace {
 
-/// An empty one.
-LetterBox& box_at(const pinwire_token& token, Member& member, int32_t number, int32_t letter,
+/// An empty one. The thread that emptied it for an operation of the window before has said so to
+/// all members, and the sender knows it: `number` is of number_at(), so what that thread read was
+/// read before.
+LetterBox& box_at(const pinwire_token& token, Member& member, uint64_t number, int32_t letter,
                   uint32_t letters, const char* what) noexcept {
   if (static_cast<uint32_t>(letter) >= letters) malformed(token.source, what);
-  // Whoever emptied it for an operation of the window before has said so to all, and the sender
-  // knows. acquire pairs with the release in finish(): here, too, the reads come before.
-  static_cast<void>(member.finished.load(std::memory_order_acquire));
-  LetterBox& box = member.box(static_cast<uint32_t>(number), static_cast<uint32_t>(letter));
-  if (box.arrived.load(std::memory_order_relaxed) == static_cast<uint32_t>(number) + 1) {
-    malformed(token.source, what);
-  }
+  LetterBox& box = member.box(number, static_cast<uint32_t>(letter));
+  if (box.arrived.load(std::memory_order_relaxed) == number + 1) malformed(token.source, what);
   return box;
 }
 
-void put_in(Member& member, LetterBox& box, int32_t number) noexcept {
-  box.arrived.store(static_cast<uint32_t>(number) + 1, std::memory_order_release);
+void put_in(Member& member, LetterBox& box, uint64_t number) noexcept {
+  box.arrived.store(number + 1, std::memory_order_release);
   defer(member);
 }
 
-void on_letter(pinwire_token* token, void* payload, size_t bytes, int32_t seat, int32_t number,
+void on_letter(pinwire_token* token, void* payload, size_t bytes, int32_t seat, int32_t low,
                int32_t letter) {
   constexpr const char* kWhat = "a letter";
   Member& member = member_at(*token, seat, kWhat);
+  const uint64_t number = number_at(member, low);
   LetterBox& box = box_at(*token, member, number, letter, member.data_boxes(), kWhat);
   if (bytes > kEagerBytesMax) malformed(token->source, kWhat);
-  std::memcpy(member.payload(static_cast<uint32_t>(number), static_cast<uint32_t>(letter), bytes),
-              payload, bytes);
+  std::memcpy(member.payload(number, static_cast<uint32_t>(letter), bytes), payload, bytes);
   box.bytes = bytes;
-  box.is_offer = false;
+  box.sender_send = LetterBox::kNoOffer;
   put_in(member, box, number);
 }
 
-void on_signal(pinwire_token* token, int32_t seat, int32_t number, int32_t letter) {
+void on_signal(pinwire_token* token, int32_t seat, int32_t low, int32_t letter) {
   Member& member = member_at(*token, seat, "a signal");
+  const uint64_t number = number_at(member, low);
   LetterBox& box = box_at(*token, member, number, letter, member.boxes_each(), "a signal");
   box.bytes = 0;
-  box.is_offer = false;
+  box.sender_send = LetterBox::kNoOffer;
   put_in(member, box, number);
 }
 
-void on_offer(pinwire_token* token, int32_t seat, int32_t number, int32_t letter, int32_t bytes_low,
+void on_offer(pinwire_token* token, int32_t seat, int32_t low, int32_t letter, int32_t bytes_low,
               int32_t bytes_high, int32_t source_low, int32_t source_high, int32_t sender_seat,
               int32_t sender_send) {
   Member& member = member_at(*token, seat, "an offer");
+  const uint64_t number = number_at(member, low);
   LetterBox& box = box_at(*token, member, number, letter, member.data_boxes(), "an offer");
   box.bytes = join_halves(bytes_low, bytes_high);
   box.source = join_halves(source_low, source_high);
   box.sender_seat = static_cast<uint32_t>(sender_seat);
   box.sender_send = static_cast<uint32_t>(sender_send);
-  box.is_offer = true;
+  if (!box.is_offer()) malformed(token->source, "an offer");
   put_in(member, box, number);
 }
 
@@ -241,9 +240,8 @@ void send_epoch(const Member& member, Rank to, uint32_t round) noexcept {
 }
 
 bool has_arrived(Collective& c, uint32_t letter) noexcept {
-  const auto number = static_cast<uint32_t>(c.number);
-  const LetterBox& box = c.member->box(number, letter);
-  return box.arrived.load(std::memory_order_acquire) == number + 1;
+  const LetterBox& box = c.member->box(c.number, letter);
+  return box.arrived.load(std::memory_order_acquire) == c.number + 1;
 }
 
 bool can_get(Rank from, const LetterBox& box, const void* to) noexcept {
@@ -258,8 +256,8 @@ bool can_get(Rank from, const LetterBox& box, const void* to) noexcept {
 
 const LetterBox* find_offer(Collective& c, Rank from, uint32_t letter, size_t bytes) noexcept {
   if (!has_arrived(c, letter)) return nullptr;
-  const LetterBox& box = c.member->box(static_cast<uint32_t>(c.number), letter);
-  if (box.bytes != bytes || !box.is_offer) {
+  const LetterBox& box = c.member->box(c.number, letter);
+  if (box.bytes != bytes || !box.is_offer()) {
     disagree(c, c.member->jobrank_of(from), box.bytes, bytes);
   }
   return &box;
@@ -277,11 +275,10 @@ bool receive_data(Collective& c, Rank from, uint32_t letter, void* to, size_t by
 
 std::byte* take_data(Collective& c, Rank from, uint32_t letter, void* to, size_t bytes) noexcept {
   if (!has_arrived(c, letter)) return nullptr;
-  const auto number = static_cast<uint32_t>(c.number);
-  const LetterBox& box = c.member->box(number, letter);
+  const LetterBox& box = c.member->box(c.number, letter);
   const Rank peer = c.member->jobrank_of(from);
   if (box.bytes != bytes) disagree(c, peer, box.bytes, bytes);
-  if (!box.is_offer) return c.member->payload(number, letter, bytes);
+  if (!box.is_offer()) return c.member->payload(c.number, letter, bytes);
   Inbound& inbound = c.inbound[letter];
   if (!inbound.is_begun) begin_inbound(c, peer, letter, box, to);
   if (!inbound.is_done) inbound.is_done = is_in_place(c, peer, inbound, box);

@@ -3,11 +3,13 @@
 #include <bit>
 #include <mutex>
 
+#include "am/deferred.h"
 #include "am/progress.h"
 #include "core/base/check.h"
 #include "core/base/log.h"
 #include "extended/coll/collective.h"
 #include "extended/coll/mail.h"
+#include "extended/coll/pool.h"
 #include "extended/coll/run.h"
 #include "extended/objects.h"
 #include "pin/lock.h"
@@ -60,6 +62,8 @@ Member& take_seat() noexcept {
 
 void open_seat(Member& member, gex_TM_t tm, const uint32_t* seats_of_all,
                uint64_t lines_from) noexcept {
+  // A thread that found the seat on the list for the team before may be at it just now.
+  const DeferredPause pause;
   member.tm = tm;
   member.rank = tm->rank;
   member.size = tm->size;
@@ -80,6 +84,7 @@ void open_seat(Member& member, gex_TM_t tm, const uint32_t* seats_of_all,
     member.payloads = std::make_unique_for_overwrite<std::byte[]>(letters * kSmallBytesMax);
     member.large_payloads = std::make_unique_for_overwrite<std::byte[]>(letters * kLargeStride);
   }
+  widen_pool();
   member.is_open.store(true, std::memory_order_release);
 }
 
@@ -102,6 +107,7 @@ void close_seat(Member& member) noexcept {
   member.boxes.reset();
   member.payloads.reset();
   member.large_payloads.reset();
+  narrow_pool();
   auto& seat = static_cast<Seat&>(member);
   const std::lock_guard<PinLock> guard(free_seats.lock);
   seat.next_free = static_cast<Seat*>(free_seats.first);

@@ -36,15 +36,27 @@ inline constexpr size_t kLargeStride = kEagerBytesMax + 64;
 
 struct Collective;
 
+/// Messages carry the lower half of an operation's number. `near`: less than 2^31 operations from
+/// it.
+constexpr uint64_t whole_number(uint32_t low, uint64_t near) noexcept {
+  const auto distance = static_cast<int32_t>(low - static_cast<uint32_t>(near));
+  return near + static_cast<uint64_t>(int64_t{distance});
+}
+
 /// One message that has arrived, for one operation.
 struct LetterBox {
-  /// The operation's number + 1. release in the handler pairs with the acquire of has_arrived().
-  std::atomic<uint32_t> arrived{0};
-  bool is_offer = false;  ///< of data to pull: too much for a message
-  uint32_t sender_seat = 0;
-  uint32_t sender_send = 0;
+  static constexpr uint32_t kNoOffer = ~0u;
+
+  /// The operation's number + 1, which is never that of another one. release in the handler pairs
+  /// with the acquire of has_arrived().
+  std::atomic<uint64_t> arrived{0};
   uint64_t bytes = 0;
   uint64_t source = 0;  ///< of an offer: where the data is
+  uint32_t sender_seat = 0;
+  uint32_t sender_send = kNoOffer;
+
+  /// Of data to pull: too much for a message.
+  bool is_offer() const noexcept { return sender_send != kNoOffer; }
 };
 
 /// Lives as long as the process, and has a team now and then.
@@ -89,11 +101,11 @@ struct Member : Deferred {
   /// Boxes of one operation: of data, of its barrier before, of its barrier after.
   uint32_t data_boxes() const noexcept { return rounds + 2; }
   uint32_t boxes_each() const noexcept { return data_boxes() + 2 * rounds; }
-  LetterBox& box(uint32_t number, uint32_t letter) noexcept {
+  LetterBox& box(uint64_t number, uint32_t letter) noexcept {
     return boxes[number % kWindowOps * boxes_each() + letter];
   }
   /// Where a letter of so many bytes lies.
-  std::byte* payload(uint32_t number, uint32_t letter, size_t bytes) noexcept {
+  std::byte* payload(uint64_t number, uint32_t letter, size_t bytes) noexcept {
     const size_t place = number % kWindowOps * data_boxes() + letter;
     return bytes <= kSmallBytesMax ? &payloads[place * kSmallBytesMax]
                                    : &large_payloads[place * kLargeStride];

@@ -49,7 +49,7 @@ bool broadcast(Collective& c) noexcept {
 bool scatter(Collective& c) noexcept {
   const Tree tree = tree_of(c);
   if (c.phase == kBegin) {
-    std::byte* blocks = c.scratch.reserve(tree.places() * c.bytes);
+    std::byte* blocks = c.workspace->scratch.reserve(tree.places() * c.bytes);
     if (tree.is_root()) {
       const auto* from = static_cast<const std::byte*>(c.src);
       by_ranks(c, [&](size_t at_place, size_t at_rank, size_t bytes) {
@@ -60,14 +60,14 @@ bool scatter(Collective& c) noexcept {
   }
   if (c.phase == kReceive) {
     if (!tree.is_root() &&
-        !receive_data(c, tree.parent(), 0, c.scratch.at(0), tree.places() * c.bytes)) {
+        !receive_data(c, tree.parent(), 0, c.workspace->scratch.at(0), tree.places() * c.bytes)) {
       return false;
     }
     for (uint32_t branch = tree.branches(); branch-- > 0;) {
-      send_data(c, tree.child(branch), 0, c.scratch.at((size_t{1} << branch) * c.bytes),
+      send_data(c, tree.child(branch), 0, c.workspace->scratch.at((size_t{1} << branch) * c.bytes),
                 tree.places_of_child(branch) * c.bytes);
     }
-    copy_bytes(c.dst, c.scratch.at(0), c.bytes);
+    copy_bytes(c.dst, c.workspace->scratch.at(0), c.bytes);
     c.phase = kSent;
   }
   return true;
@@ -76,13 +76,13 @@ bool scatter(Collective& c) noexcept {
 bool gather(Collective& c) noexcept {
   const Tree tree = tree_of(c);
   if (c.phase == kBegin) {
-    copy_bytes(c.scratch.reserve(tree.places() * c.bytes), c.src, c.bytes);
+    copy_bytes(c.workspace->scratch.reserve(tree.places() * c.bytes), c.src, c.bytes);
     c.phase = kReceive;
   }
   if (c.phase == kReceive) {
     for (const uint32_t branches = tree.branches(); c.round < branches; ++c.round) {
       if (!receive_data(c, tree.child(c.round), c.round,
-                        c.scratch.at((size_t{1} << c.round) * c.bytes),
+                        c.workspace->scratch.at((size_t{1} << c.round) * c.bytes),
                         tree.places_of_child(c.round) * c.bytes)) {
         return false;
       }
@@ -90,10 +90,11 @@ bool gather(Collective& c) noexcept {
     if (tree.is_root()) {
       auto* to = static_cast<std::byte*>(c.dst);
       by_ranks(c, [&](size_t at_place, size_t at_rank, size_t bytes) {
-        copy_bytes(to + at_rank, c.scratch.at(at_place), bytes);
+        copy_bytes(to + at_rank, c.workspace->scratch.at(at_place), bytes);
       });
     } else {
-      send_data(c, tree.parent(), tree.branch(), c.scratch.at(0), tree.places() * c.bytes);
+      send_data(c, tree.parent(), tree.branch(), c.workspace->scratch.at(0),
+                tree.places() * c.bytes);
     }
     c.phase = kSent;
   }
@@ -108,11 +109,15 @@ class ExchangePlaces {
  public:
   explicit ExchangePlaces(Collective& c) noexcept : c_(c), size_(c.member->size) {}
 
-  std::byte* reserve() noexcept { return c_.scratch.reserve((2 * size_t{size_} + 2) * c_.bytes); }
-  std::byte* block(uint32_t distance) const noexcept { return c_.scratch.at(distance * c_.bytes); }
-  std::byte* leaving() const noexcept { return c_.scratch.at(size_ * c_.bytes); }
+  std::byte* reserve() noexcept {
+    return c_.workspace->scratch.reserve((2 * size_t{size_} + 2) * c_.bytes);
+  }
+  std::byte* block(uint32_t distance) const noexcept {
+    return c_.workspace->scratch.at(distance * c_.bytes);
+  }
+  std::byte* leaving() const noexcept { return c_.workspace->scratch.at(size_ * c_.bytes); }
   std::byte* coming() const noexcept {
-    return c_.scratch.at((size_t{size_} + size_ / 2 + 1) * c_.bytes);
+    return c_.workspace->scratch.at((size_t{size_} + size_ / 2 + 1) * c_.bytes);
   }
   Rank rank_at(uint64_t distance) const noexcept {
     return static_cast<Rank>((c_.member->rank + distance) % size_);

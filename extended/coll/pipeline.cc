@@ -25,8 +25,8 @@ const std::byte* piece_of(const Pipeline& p, const void* data, uint32_t piece) n
 }
 
 Pipeline& open_pipeline(Collective& c, Pieces pieces, bool is_reduction) noexcept {
-  if (c.pipeline == nullptr) c.pipeline.reset(new Pipeline);
-  Pipeline& p = *c.pipeline;
+  if (c.workspace->pipeline == nullptr) c.workspace->pipeline.reset(new Pipeline);
+  Pipeline& p = *c.workspace->pipeline;
   p.pieces = pieces;
   p.is_reduction = is_reduction;
   p.has_result = p.has_up_out = p.has_down_in = false;
@@ -121,7 +121,7 @@ void copy_some(Collective& c, Pipeline& p) noexcept {
 /// True: there was something to send, or to tell.
 bool pass_to(Collective& c, Pipeline& p, StreamOut& out) noexcept {
   if (!out.may_send()) return false;
-  if (!out.is_for_fetching()) {
+  if (!out.grants.is_for_fetching()) {
     if (out.sent == p.in_place) return false;
     send_piece(c, out, p.pieces, piece_of(p, c.dst, out.sent), p.down_in_flight);
   } else if (is_whole(p)) {
@@ -151,7 +151,7 @@ void grant_all(Collective& c, Pipeline& p) noexcept {
 }
 
 bool flow(Collective& c) noexcept {
-  Pipeline& p = *c.pipeline;
+  Pipeline& p = *c.workspace->pipeline;
   if (is_whole(p)) copy_some(c, p);
   bool moves = true;
   while (moves) {

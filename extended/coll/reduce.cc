@@ -19,18 +19,18 @@ class Vectors {
 
   size_t bytes() const noexcept { return c_.reduction.element_bytes * c_.reduction.count; }
   void begin() noexcept {
-    c_.so_far = c_.scratch.reserve(2 * bytes());
+    c_.so_far = c_.workspace->scratch.reserve(2 * bytes());
     std::memcpy(c_.so_far, c_.src, bytes());
   }
   /// For what never calls add_lower(): the client's vector is only read.
   void begin_at_source() noexcept {
-    c_.scratch.reserve(2 * bytes());
+    c_.workspace->scratch.reserve(2 * bytes());
     c_.so_far = static_cast<std::byte*>(const_cast<void*>(c_.src));
   }
   std::byte* so_far() const noexcept { return c_.so_far; }
   /// What comes from `from`; nullptr: not there yet.
   std::byte* next(Rank from, uint32_t letter) const noexcept {
-    std::byte* first = c_.scratch.at(0);
+    std::byte* first = c_.workspace->scratch.at(0);
     return take_data(c_, from, letter, c_.so_far != first ? first : first + bytes(), bytes());
   }
   /// `next` is of higher ranks.

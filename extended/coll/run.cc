@@ -77,6 +77,7 @@ uint32_t go_through_window(Member& member) noexcept {
     Collective* next = c->next;
     if (!c->is_live) {
       c->is_live = true;
+      take_workspace(*c);
       // release pairs with the acquire of handlers that find it
       member.live[c->number % kWindowOps].store(c, std::memory_order_release);
     }

@@ -31,15 +31,11 @@ void on_grant(pinwire_token* token, int32_t sender_seat, int32_t number, int32_t
   Member& member = member_at(*token, sender_seat, kWhat);
   Pipeline& pipeline = pipeline_at(*token, member, number, kWhat);
   StreamOut* out = pipeline.out(static_cast<uint32_t>(send));
-  const auto more = static_cast<uint32_t>(count);
-  const uint32_t all = pipeline.pieces.count();
-  if (out == nullptr || more == 0 || more > all ||
-      out->granted.load(std::memory_order_relaxed) > all - more) {
+  if (out == nullptr ||
+      !out->grants.grant(static_cast<uint32_t>(count), pipeline.pieces.count(),
+                         join_halves(base_low, base_high), static_cast<uint32_t>(turns))) {
     malformed(token->source, kWhat);
   }
-  out->base.store(join_halves(base_low, base_high), std::memory_order_relaxed);
-  out->turns.store(static_cast<uint32_t>(turns), std::memory_order_relaxed);
-  out->granted.fetch_add(more, std::memory_order_acq_rel);
   defer(member);
 }
 
@@ -52,18 +48,16 @@ void on_stream(pinwire_token* token, void* payload, size_t bytes, int32_t seat, 
   StreamIn* in = pipeline.in(static_cast<uint32_t>(letter));
   const auto k = static_cast<uint32_t>(piece);
   const auto at = static_cast<uint32_t>(offset);
-  if (in == nullptr || k >= in->granted.load(std::memory_order_acquire) || in->fetches) {
+  if (in == nullptr || !in->arrivals.is_granted(k) || in->fetches) {
     malformed(token->source, kWhat);
   }
   const size_t whole = pipeline.pieces.bytes_of(k);
-  std::atomic<uint32_t>& filled = in->filled[k % kWindowPieces];
-  if (at > whole || bytes > whole - at || bytes > whole - filled.load(std::memory_order_relaxed)) {
+  if (at > whole || bytes > whole - at || !in->arrivals.has_left(k, bytes, whole)) {
     malformed(token->source, kWhat);
   }
   std::byte* to = in->place(pipeline.pieces, k) + at;
   if (to != payload) std::memcpy(to, payload, bytes);
-  const auto count = static_cast<uint32_t>(bytes);
-  if (filled.fetch_add(count, std::memory_order_acq_rel) + count == whole) defer(member);
+  if (in->arrivals.fill(k, static_cast<uint32_t>(bytes), whole)) defer(member);
 }
 
 void on_there(pinwire_token* token, int32_t seat, int32_t number, int32_t letter, int32_t count) {
@@ -71,12 +65,10 @@ void on_there(pinwire_token* token, int32_t seat, int32_t number, int32_t letter
   Member& member = member_at(*token, seat, kWhat);
   Pipeline& pipeline = pipeline_at(*token, member, number, kWhat);
   StreamIn* in = pipeline.in(static_cast<uint32_t>(letter));
-  const auto more = static_cast<uint32_t>(count);
-  if (in == nullptr || in->granted.load(std::memory_order_acquire) == 0 || !in->fetches ||
-      more > pipeline.pieces.count() - in->there.load(std::memory_order_relaxed)) {
+  if (in == nullptr || !in->arrivals.is_granted(0) || !in->fetches ||
+      !in->arrivals.add_there(static_cast<uint32_t>(count), pipeline.pieces.count())) {
     malformed(token->source, kWhat);
   }
-  in->there.fetch_add(more, std::memory_order_acq_rel);
   defer(member);
 }
 
@@ -86,10 +78,7 @@ void on_fetched(pinwire_token* token, int32_t sender_seat, int32_t number, int32
   Pipeline& pipeline = pipeline_at(*token, member, number, kWhat);
   StreamOut* out = pipeline.out(static_cast<uint32_t>(send));
   if (out == nullptr) malformed(token->source, kWhat);
-  // Who was told by the offer that all is there granted nothing.
-  out->turns.store(kFetches, std::memory_order_relaxed);
-  out->is_fetched.store(true, std::memory_order_release);
-  out->granted.store(pipeline.pieces.count(), std::memory_order_release);
+  out->grants.end_fetching(pipeline.pieces.count());
   defer(member);
 }
 
@@ -122,8 +111,7 @@ bool has_offer(Collective& c, StreamIn& in, const Pieces& pieces) noexcept {
       in.places.turns == 0 && in.source != 0 &&
       can_get(c.member->jobrank_of(in.from), *offer, reinterpret_cast<const void*>(in.places.base));
   if (!in.fetches || (offer->sender_send & kAllThere) == 0) return true;
-  in.there.store(pieces.count(), std::memory_order_relaxed);
-  in.granted.store(pieces.count(), std::memory_order_release);
+  in.arrivals.have_all(pieces.count());
   return false;
 }
 
@@ -133,9 +121,7 @@ void StreamOut::reset(Rank member, uint32_t its_letter) noexcept {
   to = member;
   letter = its_letter;
   sent = 0;
-  granted.store(0, std::memory_order_relaxed);
-  turns.store(0, std::memory_order_relaxed);
-  is_fetched.store(false, std::memory_order_relaxed);
+  grants.reset();
 }
 
 void StreamIn::reset(Rank member, uint32_t its_letter, PiecePlaces its_places,
@@ -146,10 +132,9 @@ void StreamIn::reset(Rank member, uint32_t its_letter, PiecePlaces its_places,
   places = its_places;
   window = its_window;
   taken = 0;
-  granted.store(0, std::memory_order_relaxed);
   fetches = false;
   fetched = fetching = 0;
-  there.store(0, std::memory_order_relaxed);
+  arrivals.reset();
 }
 
 void offer_stream(Collective& c, const StreamOut& out, const Pieces& pieces, uint32_t send,
@@ -165,8 +150,7 @@ void send_piece(Collective& c, StreamOut& out, const Pieces& pieces, const std::
   int32_t args[] = {static_cast<int32_t>(c.member->seat_of(out.to)), static_cast<int32_t>(c.number),
                     static_cast<int32_t>(out.letter), static_cast<int32_t>(piece), 0};
   const AmCall call{kHandlerCollStream, 5, args};
-  const PiecePlaces places{out.base.load(std::memory_order_relaxed),
-                           out.turns.load(std::memory_order_relaxed)};
+  const PiecePlaces places{out.grants.base(), out.grants.turns()};
   const uint64_t to = places.of(pieces, piece);
   if (!can_write(engine.routes[peer], to, bytes)) {
     for (size_t at = 0; at < bytes; at += pinwire_max_medium) {
@@ -189,16 +173,13 @@ void tell_there(Collective& c, StreamOut& out, uint32_t more) noexcept {
 }
 
 void grant_pieces(Collective& c, StreamIn& in, const Pieces& pieces) noexcept {
-  const uint32_t granted = in.granted.load(std::memory_order_relaxed);
+  const uint32_t granted = in.arrivals.granted();
   if (granted == 0 && !has_offer(c, in, pieces)) return;
   const uint32_t end = in.fetches ? pieces.count() : std::min(pieces.count(), in.taken + in.window);
   const uint32_t more = end - granted;
   // By halves of the window: few messages, and the sender goes on meanwhile.
   if (more == 0 || more < std::min(pieces.count() - granted, (in.window + 1) / 2)) return;
-  for (uint32_t piece = granted; piece < end && !in.fetches; ++piece) {
-    in.filled[piece % kWindowPieces].store(0, std::memory_order_relaxed);
-  }
-  in.granted.store(end, std::memory_order_release);
+  in.fetches ? in.arrivals.grant_fetching(end) : in.arrivals.grant_places(end);
   const int32_t args[] = {static_cast<int32_t>(in.sender_seat),
                           static_cast<int32_t>(c.number),
                           static_cast<int32_t>(in.sender_send),
@@ -214,7 +195,7 @@ bool fetch_pieces(Collective& c, StreamIn& in, const Pieces& pieces, uint32_t mo
   if (!in.fetches || in.fetched == all) return false;
   const Rank peer = c.member->jobrank_of(in.from);
   if (in.fetching == in.fetched) {
-    const uint32_t there = in.there.load(std::memory_order_acquire);
+    const uint32_t there = in.arrivals.there();
     if (there == in.fetched) return false;
     in.fetching = std::min(there, in.fetched + most);
     const size_t at = pieces.at(in.fetched);

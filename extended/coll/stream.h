@@ -13,15 +13,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "driver/shm/host_memory.h"
 #include "extended/coll/collective.h"
+#include "extended/coll/stream_flags.h"
 #include "extended/ops.h"
 
 namespace pinwire {
 
 /// What is larger goes in pieces.
 inline constexpr size_t kPieceBytes = 32768;
-/// Granted and not taken, of one stream.
-inline constexpr uint32_t kWindowPieces = 16;
 
 /// A whole number of elements each, but for the last as many.
 struct Pieces {
@@ -52,32 +52,18 @@ struct PiecePlaces {
 
 /// Beside the sender's name for a stream: all pieces are there, for whoever can fetch them.
 inline constexpr uint32_t kAllThere = 1u << 31;
-/// Instead of a number of turns: the receiver fetches the pieces.
-inline constexpr uint32_t kFetches = ~0u;
 
 /// To one member.
 struct StreamOut {
   Rank to = 0;  ///< the member
   uint32_t letter = 0;
   uint32_t sent = 0;
-  // Of the handler of grants. release of `granted` pairs with the acquire in may_send().
-  std::atomic<uint32_t> granted{0};
-  std::atomic<uint64_t> base{0};
-  std::atomic<uint32_t> turns{0};
-  /// release pairs with the acquire in is_over(): nobody reads the source any more.
-  std::atomic<bool> is_fetched{false};
+  BasicGrants<shm::HostMemory> grants;
 
   void reset(Rank member, uint32_t its_letter) noexcept;
   /// The next piece, if there is one in all.
-  bool may_send() const noexcept { return sent < granted.load(std::memory_order_acquire); }
-  /// Once something is granted.
-  bool is_for_fetching() const noexcept {
-    return turns.load(std::memory_order_relaxed) == kFetches;
-  }
-  bool is_over(const Pieces& pieces) const noexcept {
-    return sent == pieces.count() &&
-           (!is_for_fetching() || is_fetched.load(std::memory_order_acquire));
-  }
+  bool may_send() const noexcept { return grants.may_send(sent); }
+  bool is_over(const Pieces& pieces) const noexcept { return grants.is_over(sent, pieces.count()); }
 };
 
 /// From one member.
@@ -89,10 +75,7 @@ struct StreamIn {
   uint32_t taken = 0;
   uint32_t sender_seat = 0;
   uint32_t sender_send = 0;
-  /// release pairs with the acquire in the handler of pieces: all above, and places anew empty.
-  std::atomic<uint32_t> granted{0};
-  /// Bytes of each granted piece that are in place. release there pairs with has_next()'s acquire.
-  std::atomic<uint32_t> filled[kWindowPieces] = {};
+  BasicArrivals<shm::HostMemory> arrivals;
 
   // Of one whose pieces are fetched.
   bool fetches = false;
@@ -100,8 +83,6 @@ struct StreamIn {
   uint32_t fetched = 0;   ///< pieces in place
   uint32_t fetching = 0;  ///< and with those that are on their way
   pinwire_op get{};
-  /// Pieces that are there. release in the handler pairs with the acquire in fetch_pieces().
-  std::atomic<uint32_t> there{0};
 
   void reset(Rank member, uint32_t its_letter, PiecePlaces its_places,
              uint32_t its_window) noexcept;
@@ -111,8 +92,7 @@ struct StreamIn {
   /// Piece `taken` is in place.
   bool has_next(const Pieces& pieces) const noexcept {
     if (fetches) return taken < fetched;
-    return taken < granted.load(std::memory_order_relaxed) &&
-           filled[taken % kWindowPieces].load(std::memory_order_acquire) == pieces.bytes_of(taken);
+    return taken < arrivals.granted() && arrivals.is_filled(taken, pieces.bytes_of(taken));
   }
 };
 

@@ -412,6 +412,31 @@ static void far_ahead(gex_TM_t tm) {
 }
 
 /* The prototype's split-phase barrier, with names. */
+static size_t resident_bytes(void) {
+  FILE *const statm = fopen("/proc/self/statm", "r");
+  size_t all = 0, resident = 0;
+  EXPECT(statm != NULL);
+  EXPECT_EQ(fscanf(statm, "%zu %zu", &all, &resident), 2);
+  fclose(statm);
+  return resident * GASNET_PAGESIZE;
+}
+
+/* What is kept of many large reductions that were under way at once is that of those which were at work. */
+static void many_at_once(gex_TM_t tm) {
+  enum { kReductions = 400, kValues = 10000, kKept = 12 << 20 };
+  static int32_t from[kValues], to[kValues];
+  static gex_Event_t events[kReductions];
+  size_t before = 0;
+  for (int turn = 0; turn < 2; ++turn) {
+    const int reductions = turn == 0 ? 1 : kReductions;
+    for (int i = 0; i < reductions; ++i)
+      events[i] = gex_Coll_ReduceToAllNB(tm, to, from, GEX_DT_I32, sizeof(int32_t), kValues, GEX_OP_MAX, NULL, NULL, 0);
+    gex_Event_WaitAll(events, (size_t)reductions, 0);
+    if (turn == 0) before = resident_bytes();
+  }
+  EXPECT(resident_bytes() <= before + kKept);
+}
+
 static void named_barriers(gex_TM_t tm) {
   const int odd = gex_TM_QueryRank(tm) % 2, is_alone = gex_TM_QuerySize(tm) == 1;
   for (int i = 0; i < 20; ++i) {
@@ -488,6 +513,7 @@ int main(int argc, char **argv) {
   EXPECT_EQ(gex_TM_QueryRank(teams[2]), nodes - 1 - me);
   const unsigned batches = argc > 1 ? (unsigned)atoi(argv[1]) : 40;
   for (unsigned batch = 0; batch < batches; ++batch) run_batch(batch);
+  many_at_once(teams[0]);
   large_sizes();
   large_of_every_type();
   large_of_users();

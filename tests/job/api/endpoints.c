@@ -1,6 +1,8 @@
 /* Several endpoints a process, each with handlers and a segment of its own, before and after gex_Segment_Attach
  * (EX-001...086, EX-126...141). */
 #include <gasnet_mk.h>
+#include <gasnet_ratomic.h>
+#include <gasnet_vis.h>
 #include <gasnetex.h>
 
 #include <pthread.h>
@@ -274,6 +276,84 @@ static void messages(void) {
   for (int index = 0; index < kEndpoints; ++index) EXPECT(came[index] != 0 && replied[index] != 0);
 }
 
+/* ---- Teams of endpoints whose memory is the library's (1) and the client's (2) ------------------------------ */
+
+/* In the fifth place, which no rank has for itself. */
+static unsigned char *common_of(gex_TM_t tm, gex_Rank_t rank, size_t bytes) {
+  void *base = NULL;
+  gex_Event_Wait(gex_EP_QueryBoundSegmentNB(tm, rank, &base, NULL, NULL, 0));
+  return (unsigned char *)(((uintptr_t)base + 4 * (bytes / kPlaces) + 63) & ~(uintptr_t)63);
+}
+
+/* GX-158, EX-057, EX-058: operations of 64 and of 32 bits, each rank's on each rank's words, that return the old value and
+ * that do not. */
+static void add_to_all(gex_TM_t tm, size_t bytes) {
+  uint64_t *const own = (uint64_t *)common_of(tm, me, bytes);
+  memset(own, 0, 4 * sizeof *own);
+  gex_Coll_BarrierBlocking(tm, 0);
+  gex_AD_t wide, narrow;
+  const gex_OP_t codes = GEX_OP_ADD | GEX_OP_FADD | GEX_OP_FCAS | GEX_OP_GET;
+  gex_AD_Create(&wide, tm, GEX_DT_U64, codes, 0);
+  gex_AD_Create(&narrow, tm, GEX_DT_U32, codes, 0);
+  volatile gex_OP_t add = GEX_OP_ADD; /* which the headers do not know */
+  for (gex_Rank_t to = 0; to < ranks; ++to) {
+    uint64_t *const there = (uint64_t *)common_of(tm, to, bytes), old = 0;
+    uint32_t few = 0;
+    gex_Event_Wait(gex_AD_OpNB_U64(wide, &old, to, there, GEX_OP_FADD, me + 1, 0, 0));
+    gex_Event_Wait(gex_AD_OpNB_U64(wide, NULL, to, there + 1, add, me + 1, 0, 0));
+    gex_Event_Wait(gex_AD_OpNB_U64(wide, &old, to, there + 2, GEX_OP_FCAS, 0, me + 1, 0));
+    gex_Event_Wait(gex_AD_OpNB_U32(narrow, &few, to, there + 3, GEX_OP_FADD, me + 1, 0, 0));
+    gex_Event_Wait(gex_AD_OpNB_U64(wide, &old, to, there + 2, GEX_OP_GET, 0, 0, 0));
+    EXPECT(old >= 1 && old <= ranks && few < ranks * (ranks + 1) / 2);
+  }
+  gex_Coll_BarrierBlocking(tm, 0);
+  const uint64_t sum = ranks * (ranks + 1) / 2;
+  EXPECT(own[0] == sum && own[1] == sum && own[2] >= 1 && own[2] <= ranks && *(uint32_t *)(own + 3) == sum);
+  gex_AD_Destroy(wide);
+  gex_AD_Destroy(narrow);
+}
+
+/* Rows to and from the place of this rank in the next one's memory. */
+static void move_rows(gex_TM_t tm, size_t bytes) {
+  enum { kRow = 24, kPitch = 40, kRows = 30 };
+  const gex_Rank_t to = (me + 1) % ranks;
+  void *base = NULL;
+  gex_Event_Wait(gex_EP_QueryBoundSegmentNB(tm, to, &base, NULL, NULL, 0));
+  unsigned char *const there = (unsigned char *)base + me * (bytes / kPlaces);
+  const ptrdiff_t pitch = kPitch, packed = kRow;
+  const size_t rows = kRows;
+  void *far[kRows], *near[kRows];
+  for (int i = 0; i < kRows; ++i) {
+    far[i] = there + i * kPitch;
+    near[i] = local + (kRows + i) * kRow;
+  }
+  fill(local, kRows * kRow, me + 7);
+  gex_VIS_StridedPutBlocking(tm, to, there, &pitch, local, &packed, kRow, &rows, 1, 0);
+  gex_VIS_IndexedGetBlocking(tm, kRows, near, kRow, to, kRows, far, kRow, 0);
+  EXPECT(memcmp(local, near[0], kRows * kRow) == 0);
+  fill(local, kRows * kRow, me + 8);
+  gex_VIS_IndexedPutBlocking(tm, to, kRows, far, kRow, 1, (void *const[]){local}, kRows * kRow, 0);
+  gex_VIS_StridedGetBlocking(tm, near[0], &packed, to, there, &pitch, kRow, &rows, 1, 0);
+  EXPECT(memcmp(local, near[0], kRows * kRow) == 0);
+}
+
+static void teams_of_each_memory(void) {
+  for (int index = 1; index < 3; ++index) {
+    const size_t bytes = index == 1 ? kOwnBytes : kClientBytes;
+    gex_EP_Location_t args[64];
+    for (gex_Rank_t rank = 0; rank < ranks; ++rank) {
+      args[rank].gex_rank = rank;
+      args[rank].gex_ep_index = (gex_EP_Index_t)index;
+    }
+    gex_TM_t tm;
+    gex_TM_Create(&tm, 1, team, args, ranks, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+    add_to_all(tm, bytes);
+    move_rows(tm, bytes);
+    gex_Coll_BarrierBlocking(tm, 0);
+    gex_TM_Destroy(tm, NULL, 0);
+  }
+}
+
 #ifdef GASNET_PAR
 /* EX-140: threads with an endpoint each, at once; each has a part of the places of its rank. */
 static void *use_endpoint(void *argument) {
@@ -369,6 +449,7 @@ int main(int argc, char **argv) {
   EXPECT_EQ(gex_Segment_Attach(&attached, team, GASNET_PAGESIZE * 16), GASNET_OK);
   transfers();
   messages();
+  teams_of_each_memory();
 #ifdef GASNET_PAR
   endpoint_of_each_thread();
 #endif

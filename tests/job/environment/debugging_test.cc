@@ -120,6 +120,30 @@ TEST_F(Debugging, BacktraceTypeThatNobodyKnowsIsTold) {
   EXPECT_NE(outcome.err.find("GASNET_BACKTRACE_TYPE names PIGEON"), std::string::npos);
 }
 
+/// No child speaks for a rank, or ends it: the job goes on.
+TEST_F(Debugging, AForkedChildDiesAlone) {
+  const struct {
+    const char *how, *end;
+  } cases[] = {{"abort", "died by 6"},
+               {"segv", "died by 11"},
+               {"fatal", "died by 6"},
+               {"terminated", "died by 15"},
+               {"exit", "exited with 3"}};
+  for (const char* driver : {"shm", "dpdk"}) {
+    if (driver == std::string("dpdk") && std::getenv("DPDK_BUILT") != std::string("yes")) continue;
+    for (const auto& one : cases) {
+      const auto outcome = run(command(2, {seq_, "child", one.how}),
+                               environment({std::string("GASNET_DRIVER=") + driver}));
+      EXPECT_EQ(outcome.code, 0) << one.how << outcome.err;
+      EXPECT_EQ(count_of(outcome.out, std::string("the child ") + one.end), 2)
+          << driver << ", " << one.how << outcome.out << outcome.err;
+      EXPECT_EQ(outcome.err.find("pinwire: rank "), std::string::npos) << outcome.err;
+      const int says = one.how == std::string("fatal") ? 2 : 0;
+      EXPECT_EQ(count_of(outcome.err, ", a child of rank "), says) << one.how << outcome.err;
+    }
+  }
+}
+
 TEST_F(Debugging, NoCatchSignalLeavesTheDefaultAction) {
   const std::string caught = "fatal: caught SIGSEGV (11)";
   EXPECT_NE(die("segv", {}).err.find(caught), std::string::npos);

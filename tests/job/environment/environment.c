@@ -2,6 +2,7 @@
  * environment_test.cc. */
 #include <pthread.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../api/job_test.h"
@@ -130,6 +131,34 @@ static void write_lines(void) {
   GASNETT_TRACE_PRINTF_FORCE("forced again");
 }
 
+/* How many descriptors a program has that the client starts. */
+static void say_descriptors(void) {
+  int count = 0;
+  FILE *const listing = popen("ls /proc/self/fd", "r");
+  EXPECT(listing != NULL);
+  for (int c = getc(listing); c != EOF; c = getc(listing)) count += c == '\n';
+  EXPECT_EQ(pclose(listing), 0);
+  printf("a program has %d descriptors\n", count);
+}
+
+/* A child of this rank ends; the rank looks how, and goes on. */
+static void end_child(const char *how) {
+  fflush(NULL);
+  const pid_t child = fork();
+  EXPECT(child >= 0);
+  if (child == 0) {
+    alarm(60); /* one that hangs dies by that */
+    if (!strcmp(how, "exit")) gasnet_exit(3);
+    if (!strcmp(how, "terminated")) raise(SIGTERM);
+    die_in_a_known_function(how);
+    _exit(1);
+  }
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  printf("the child %s %d\n", WIFEXITED(status) ? "exited with" : "died by", WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+  make_traffic();
+}
+
 static void on_quit(int number) {
   (void)number;
   seen_quit = 1;
@@ -169,6 +198,11 @@ int main(int argc, char **argv) {
   } else if (!strcmp(what, "traffic")) {
     make_traffic();
     if (!strcmp(more, "then_die") && me == 0) abort();
+  } else if (!strcmp(what, "descriptors")) {
+    if (me == 0) say_descriptors();
+    barrier();
+  } else if (!strcmp(what, "child")) {
+    end_child(more);
   } else if (!strcmp(what, "lines")) {
     write_lines();
   } else if (!strcmp(what, "die")) {

@@ -67,6 +67,16 @@ TEST_F(Environment, QuietSilencesWarningsAboutTheEnvironment) {
   EXPECT_EQ(facts(1, {"GASNET_NETWORKDEPHT=9", "GASNET_QUIET=1"}).err, "");
 }
 
+TEST_F(Environment, ProgramsOfTheClientInheritNoDescriptors) {
+  const auto descriptors = [&](const char* driver) {
+    return launch(2, {seq_, "descriptors"}, {}, {std::string("GASNET_DRIVER=") + driver});
+  };
+  const auto shm = descriptors("shm");
+  EXPECT_EQ(count_of(shm.out, "a program has "), 1) << shm.out << shm.err;
+  if (!has_dpdk_) GTEST_SKIP() << "built without DPDK, which opens many";
+  EXPECT_EQ(descriptors("dpdk").out, shm.out);
+}
+
 TEST_F(Environment, BarrierChoosesTheAlgorithm) {
   const auto barriers = [&](const char* choice) {
     return launch(3, {seq_, "barriers"}, {},

@@ -8,10 +8,29 @@
 namespace pinwire {
 namespace {
 
-TEST(LogDeathTest, FatalSaysWhoAndAborts) {
+void say_hooked() noexcept { log_note("the hook has run"); }
+
+/// Each death test is a process of its own, which is the rank.
+[[noreturn]] void burn_as_rank() {
   log_identity(3, 8, "somewhere");
+  on_fatal(say_hooked);
+  fatal("the %s burned", "roof");
+}
+
+TEST(LogDeathTest, FatalSaysWhoAndAborts) {
+  EXPECT_EXIT(burn_as_rank(), testing::KilledBySignal(SIGABRT),
+              "^pinwire: rank 3/8 on somewhere: fatal: the roof burned\n"
+              "pinwire: rank 3/8 on somewhere: the hook has run\n");
+}
+
+TEST(LogDeathTest, AChildDoesNotSpeakForTheRank) {
+  EXPECT_FALSE(is_child_of_rank());
+  log_identity(3, 8, "somewhere");
+  on_fatal(say_hooked);
+  EXPECT_FALSE(is_child_of_rank());
   EXPECT_EXIT(fatal("the %s burned", "roof"), testing::KilledBySignal(SIGABRT),
-              "pinwire: rank 3/8 on somewhere: fatal: the roof burned");
+              "^pinwire: process [0-9]+, a child of rank 3/8 on somewhere: fatal: the roof "
+              "burned\n$");
 }
 
 TEST(LogDeathTest, CheckNamesPlaceAndValues) {

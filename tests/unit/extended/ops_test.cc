@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <thread>
+#include <vector>
 
 #include "extended/sync.h"
 
@@ -44,6 +46,122 @@ TEST(Ops, FinishedWhenAllThatStartedIsDone) {
   EXPECT_FALSE(op.finished());
   count_done(op.done);
   EXPECT_TRUE(op.finished());
+}
+
+// Implicit operations and regions count on and on, in 32 bits: what is under way is the difference.
+TEST(Ops, ImplicitOnesCountPastTheWrap) {
+  constexpr uint32_t kBefore = 3, kOps = 10;
+  pinwire_op& puts = implicit_puts();
+  puts.started = ~uint32_t{0} - kBefore;
+  puts.done.store(puts.started);
+  for (uint32_t i = 0; i < kOps; ++i) {
+    EXPECT_TRUE(test_implicit(kPuts));
+    puts.started += 2;
+    EXPECT_FALSE(test_implicit(kPuts));
+    count_done(puts.done);
+    EXPECT_FALSE(test_implicit(kPuts));
+    count_done(puts.done);
+  }
+  EXPECT_LT(puts.started, 2 * kOps) << "it has wrapped";
+  EXPECT_TRUE(test_implicit(kPuts));
+}
+
+template <typename Run>
+void in_a_thread(Run&& run) {
+  std::thread(std::forward<Run>(run)).join();
+}
+
+// A peer or a device completes what a thread started that has ended; nothing of that reaches the
+// threads after it.
+TEST(Ops, ImplicitOnesOutliveTheirThread_C1_244) {
+  constexpr uint32_t kStarted = 3;
+  DoneCount* under_way = nullptr;
+  in_a_thread([&] {
+    implicit_puts().started += kStarted;
+    under_way = &implicit_puts().done;
+  });
+  in_a_thread([&] {
+    EXPECT_TRUE(test_implicit(kPuts | kGets)) << "this thread has started nothing";
+    for (uint32_t i = 0; i < kStarted; ++i) count_done(*under_way);
+    EXPECT_TRUE(test_implicit(kPuts | kGets)) << "another thread's completions are counted here";
+    EXPECT_NE(&implicit_puts().done, under_way);
+  });
+}
+
+TEST(Ops, AnOpenRegionOutlivesItsThread) {
+  DoneCount* under_way = nullptr;
+  in_a_thread([&] {
+    begin_region();
+    ++implicit_gets().started;
+    under_way = &implicit_gets().done;
+  });
+  in_a_thread([&] {
+    EXPECT_NE(&implicit_gets().done, under_way);
+    pinwire_op* const op = take_op();
+    count_done(*under_way);
+    EXPECT_TRUE(op->finished());
+    handle_of(op);
+    EXPECT_TRUE(test_implicit(kGets));
+  });
+  in_a_thread([] {
+    begin_region();
+    EXPECT_EQ(end_region(), nullptr);
+  });
+}
+
+TEST(Ops, ThreadsTakeOverTheMemoryOfThoseThatHaveEnded) {
+  constexpr int kThreads = 50, kUnused = 3;
+  std::set<void*> arenas;
+  for (int i = 0; i < kThreads; ++i) {
+    in_a_thread([&] {
+      pinwire_op* const op = take_op();
+      arenas.insert(&arena_of(op));
+      begin_region();
+      handle_of(op);
+      end_region();
+      free_value_op(thread_ops().value_ops.take());
+    });
+  }
+  EXPECT_LE(arenas.size(), kUnused) << "each thread reserves memory of its own";
+}
+
+// GX-040: any thread synchronises an event, also when its thread has ended and its memory is
+// another's.
+TEST(Ops, AHandleOutlivesItsThread_GX_040) {
+  constexpr int kHandles = 100;
+  std::set<pinwire_op*> handles;
+  in_a_thread([&] {
+    for (int i = 0; i < kHandles; ++i) handles.insert(take_op());
+  });
+  EXPECT_EQ(handles.size(), size_t{kHandles});
+  in_a_thread([&] {
+    std::vector<pinwire_op*> own;
+    for (int i = 0; i < kHandles; ++i) {
+      own.push_back(take_op());
+      EXPECT_FALSE(handles.contains(own.back())) << "a handle that is not synchronised";
+    }
+    for (pinwire_op* op : handles) EXPECT_TRUE(test_op(op));
+    for (pinwire_op* op : own) EXPECT_TRUE(test_op(op));
+  });
+}
+
+// However many handles the threads before have lost.
+TEST(Ops, AnyThreadHasAsManyAsIsPromised_C1_224) {
+  constexpr int kLost = 1000;
+  for (int turn = 0; turn < 3; ++turn) {
+    in_a_thread([] {
+      std::vector<pinwire_op*> all;
+      for (uint32_t i = 0; i < 65'535; ++i) {
+        all.push_back(take_op());
+        ASSERT_NE(all.back(), nullptr) << i;
+        all.back()->started = 1;
+      }
+      for (size_t i = kLost; i < all.size(); ++i) {
+        count_done(all[i]->done);
+        EXPECT_EQ(handle_of(all[i]), nullptr);
+      }
+    });
+  }
 }
 
 }  // namespace

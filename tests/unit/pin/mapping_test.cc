@@ -5,9 +5,15 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cinttypes>
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <vector>
 
 #include "core/base/check.h"
 
@@ -62,6 +68,56 @@ TEST(Mapping, IsFoundAmongManyOthers) {
       EXPECT_EQ(found.to, found.from + kPageBytes);
     }
   }
+  munmap(pointer(base), 2 * kCount * kPageBytes);
+}
+
+/// What the kernel answers is what it lists.
+TEST(Mapping, IsTheSameByQuestionAndInText) {
+  std::ifstream list("/proc/self/maps");
+  std::vector<Mapping> all;
+  for (std::string line; std::getline(list, line);) {
+    Mapping one;
+    ASSERT_EQ(std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64, &one.from, &one.to), 2) << line;
+    all.push_back(one);
+  }
+  ASSERT_GT(all.size(), 5u);
+  list.close();
+  uint32_t anonymous = 0;
+  for (const Mapping& one : all) {
+    const Mapping asked = anonymous_mapping(one.from, one.from + kPageBytes);
+    const Mapping read = anonymous_mapping_in_text(one.from, one.from + kPageBytes);
+    EXPECT_EQ(asked.from, read.from) << std::hex << one.from;
+    EXPECT_EQ(asked.to, read.to) << std::hex << one.from;
+    if (asked.to != 0) ++anonymous;
+  }
+  EXPECT_GT(anonymous, 0u);
+  EXPECT_LT(anonymous, all.size());
+}
+
+uint64_t bytes_read_by_this_process() {
+  std::ifstream io("/proc/self/io");
+  std::string word;
+  uint64_t bytes = 0;
+  return io >> word >> bytes ? bytes : 0;
+}
+
+/// A look takes as long as a page fault, however many mappings there are.
+TEST(Mapping, IsFoundWithoutReadingTheOthers) {
+  constexpr uint64_t kCount = 1000, kLooks = 20, kBytesMax = 16 << 10;
+  utsname kernel{};
+  int version = 0, part = 0;
+  ASSERT_EQ(uname(&kernel), 0);
+  ASSERT_EQ(std::sscanf(kernel.release, "%d.%d", &version, &part), 2);
+  if (version < 6 || (version == 6 && part < 11)) GTEST_SKIP() << "this kernel only lists them";
+  const uint64_t base = map(2 * kCount);
+  for (uint64_t i = 0; i < kCount; ++i) {
+    mprotect(pointer(base + 2 * i * kPageBytes), kPageBytes, PROT_NONE);
+  }
+  const auto on_stack = reinterpret_cast<uint64_t>(&kernel) / kPageBytes * kPageBytes;
+  const uint64_t before = bytes_read_by_this_process();
+  if (before == 0) GTEST_SKIP() << "this kernel does not count what is read";
+  for (uint64_t i = 0; i < kLooks; ++i) EXPECT_TRUE(is_found(on_stack));
+  EXPECT_LT(bytes_read_by_this_process() - before, kBytesMax);
   munmap(pointer(base), 2 * kCount * kPageBytes);
 }
 

@@ -46,6 +46,10 @@ TEST(Inbox, BadAddressesGetASentence) {
   wrong.slot_count = 33;
   EXPECT_FALSE(Inbox::map(wrong).ok());
   wrong = own->address();
+  auto other = Inbox::create(1, 32);
+  ASSERT_TRUE(other.ok());
+  wrong.fd = other->address().fd;
+  EXPECT_FALSE(Inbox::map(wrong).ok()) << "that file is another's";
   wrong.fd = 9999;
   auto missing = Inbox::map(wrong);
   ASSERT_FALSE(missing.ok());

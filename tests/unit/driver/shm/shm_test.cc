@@ -96,6 +96,13 @@ TEST_P(ShmPair, AllMemoryOfAPeerIsReachedOnceThatIsAgreed) {
   EXPECT_EQ(drivers[0]->failure(), nullptr);
 }
 
+/// The kernel copies, no more.
+TEST_P(ShmPair, HasAtomicsOnMappedMemoryAlone) {
+  EXPECT_EQ(drivers[0]->atomics_on(1), kAllAtomics);
+  EXPECT_EQ(drivers[0]->atomics_on(drivers[0]->map_bound_region(1, 3, 0, 8, nullptr)), kAllAtomics);
+  EXPECT_EQ(drivers[0]->atomics_on(ShmDriver::kFarKey), 0u);
+}
+
 TEST_P(ShmPair, MemoryThatIsNotThereIsNamedInTheFailure) {
   ASSERT_TRUE(drivers[1]->expose(nullptr, ~uint64_t{0}).ok());
   if (auto reached = drivers[0]->reach_peer_process(1); !reached) {

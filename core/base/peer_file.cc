@@ -1,0 +1,34 @@
+#include "core/base/peer_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace pinwire {
+
+uint64_t inode_of(int fd) noexcept {
+  struct stat facts {};
+  return fd >= 0 && fstat(fd, &facts) == 0 ? facts.st_ino : 0;
+}
+
+Result<int> open_peer_file(int pid, int fd, uint64_t inode, uint64_t bytes) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
+  // Whatever is there: not a terminal that becomes this process's, nor a pipe that waits.
+  const int opened = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (opened < 0) return error("cannot open %s: %s", path, std::strerror(errno));
+  struct stat facts {};
+  const bool is_known = fstat(opened, &facts) == 0;
+  if (!is_known || facts.st_ino != inode || static_cast<uint64_t>(facts.st_size) < bytes) {
+    close(opened);
+    return error("%s is another file here than the peer says: its process has another pid here",
+                 path);
+  }
+  return opened;
+}
+
+}  // namespace pinwire

@@ -1,0 +1,19 @@
+// Files without a name that processes of one host share (memfd_create): a peer opens one through
+// /proc/<pid>/fd. Its pid may be of another namespace, or be used again, and name something else
+// here. So the owner says which file it is, too.
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/result.h"
+
+namespace pinwire {
+
+/// What the owner says of its file; of none, fd < 0, it is 0.
+uint64_t inode_of(int fd) noexcept;
+
+/// The descriptor of that file, which has at least so many bytes: to touch a page that a file has
+/// not kills. A sentence if it is another one, or cannot be opened.
+Result<int> open_peer_file(int pid, int fd, uint64_t inode, uint64_t bytes);
+
+}  // namespace pinwire
