@@ -82,6 +82,25 @@ TEST_P(NicPollGaps, RepeatWhatIsLeftAfterATimeout) {
   EXPECT_LE(group_.stat(0, "timeouts"), 2u);
 }
 
+/// A put before each poll, and a peer that does not answer. What is posted later does not put off
+/// the timeout of the oldest frame.
+TEST_P(NicPollGaps, AskAPeerThatIsLateWhileTheyPost) {
+  uint64_t word = 7, memory = 0;
+  const Region region = group_.pin(1, &memory, sizeof memory);
+  const Work work = put_work(1, &word, sizeof word, &memory, region.remote_key);
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_TRUE(group_.post(0, work));
+    turn();
+  }
+  const uint64_t asks = group_.stat(0, "late_asks");
+  for (int polls = 0; polls < 10; ++polls) {
+    ASSERT_TRUE(group_.post(0, work));
+    group_.clock().advance(GetParam());
+    group_.poll(0);
+  }
+  EXPECT_GT(group_.stat(0, "late_asks"), asks);
+}
+
 INSTANTIATE_TEST_SUITE_P(Gaps, NicPollGaps, testing::Values(190'000, 210'000, 1'000'000));
 
 }  // namespace

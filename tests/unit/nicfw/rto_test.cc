@@ -37,6 +37,9 @@ TEST(Rto, SamplesThatMayBeTooShortLowerNoBound) {
   RttEstimate rtt;
   rtt.sample(8'000, false);
   EXPECT_EQ(rtt.least_ns(), 4'000u);
+  RttEstimate other = rtt;
+  other.sample(2'000, false);
+  EXPECT_EQ(other.least_ns(), other.smoothed_ns() / 2) << "none was sure so far";
   rtt.sample(100'000);
   EXPECT_EQ(rtt.least_ns(), 66'000u);  // as much as one sample may add at once
   rtt.sample(1'000, false);
