@@ -286,6 +286,18 @@ TEST_F(OnDemandAlone, WhatMayNotWaitAndFindsNoRoomIsNotPinned) {
   EXPECT_EQ(driver.pins, 0u);
 }
 
+TEST_F(OnDemandAlone, PinningPaysForWhatIsLargeAndInTheHostsMemory) {
+  const Route& route = routes[kPeer];
+  EXPECT_TRUE(pays_to_pin(route, kAloneBytesMin));
+  EXPECT_FALSE(pays_to_pin(route, kAloneBytesMin - 1));
+  routes[kPeer].reach = Reach::kDevice;
+  EXPECT_FALSE(pays_to_pin(route, kAloneBytesMin));
+  routes[kPeer].reach = Reach::kMessages;
+  EXPECT_TRUE(pays_to_pin(route, kAloneBytesMin));
+  demands[0] = nullptr;
+  EXPECT_FALSE(pays_to_pin(route, kAloneBytesMin));
+}
+
 class OnDemandVisit : public OnDemand {
  protected:
   void SetUp() override {
@@ -363,6 +375,43 @@ TEST_F(OnDemandLong, OfOneBucketIsAPutThatIsSeenBeforeItsMessage) {
   EXPECT_EQ(work.remote_key, peers_key(kRemote));
   EXPECT_EQ(work.local_key, kOwnKey);
   EXPECT_EQ(driver.handlers, std::vector<uint8_t>{kHandler});
+  expect_all_is_given_back();
+}
+
+/// The reply goes by what is known of the peer's memory, as nothing may be asked for; the handler
+/// waits until its source is free.
+TEST_F(OnDemandLong, ReplyOfAKnownBucketWaitsInItsHandler) {
+  know_bucket();
+  const pinwire_token token{kPeer, 0, true, false, 0, false, 0, 0};
+  driver.finishes = false;
+  bool has_waited = false;
+  driver.at_poll = [&] { has_waited = driver.finishes = true; };
+  this_thread.in_handler = true;
+  EXPECT_TRUE(send(own_, 20'000, false, &token));
+  this_thread.in_handler = false;
+  EXPECT_TRUE(has_waited);
+  ASSERT_EQ(driver.moved.size(), 1u);
+  EXPECT_EQ(driver.moved[0].op, Op::kPutSend);
+  EXPECT_EQ(driver.moved[0].cls, MessageClass::kReply);
+  expect_all_is_given_back();
+}
+
+TEST_F(OnDemandLong, ReplyToMemoryThatIsNotKnownGoesByMessages) {
+  const pinwire_token token{kPeer, 0, true, false, 0, false, 0, 0};
+  this_thread.in_handler = true;
+  EXPECT_TRUE(send(own_, kCarried + 1, false, &token));
+  this_thread.in_handler = false;
+  EXPECT_EQ(driver.handlers, (std::vector<uint8_t>{kHandlerPlace, kHandler}));
+  EXPECT_TRUE(driver.moved.empty());
+}
+
+TEST_F(OnDemandLong, ThatFindsNoRoomAndMayNotWaitIsNothing) {
+  know_bucket();
+  driver.has_room = false;
+  for (int i = 0; i < 5'000; ++i)  // more than there are records of what is under way
+    ASSERT_FALSE(send(own_, 20'000, false, nullptr, Patience::kTries));
+  driver.has_room = true;
+  EXPECT_TRUE(driver.moved.empty());
   expect_all_is_given_back();
 }
 

@@ -21,8 +21,9 @@ class OnePeer final : public IdleDriver {
  public:
   std::vector<uint8_t> handlers;  ///< of each message that was taken
   std::vector<int32_t> last_args;
-  std::vector<Work> moved;  ///< puts and gets that were taken
-  uint32_t pins = 0;        ///< at present
+  std::vector<Work> messages;  ///< that were taken without a put
+  std::vector<Work> moved;     ///< puts and gets that were taken
+  uint32_t pins = 0;           ///< at present
   bool has_room = true, can_pin = true;
   bool finishes = true;                               ///< a poll tells that puts and gets are done
   uint32_t local_key = kNoRegion, remote_key = 1000;  ///< of what is pinned
@@ -52,7 +53,7 @@ class OnePeer final : public IdleDriver {
     if (!has_room) return 0;
     for (const Work& work : works) {
       EXPECT_EQ(work.peer, kOnePeer);
-      if (work.op != Op::kSend) moved.push_back(work);
+      (work.op == Op::kSend ? messages : moved).push_back(work);
       if (work.head == nullptr) continue;
       AmHeader header;
       std::memcpy(&header, work.head, sizeof header);
