@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "am/handlers.h"
+#include "am/on_demand.h"
 #include "am/outgoing.h"
+#include "am/visit.h"
 #include "tests/unit/am/one_peer.h"
 
 namespace pinwire {
@@ -156,6 +158,30 @@ TEST_F(Sending, WhatTheDriverCannotReachGoesAheadInPieces) {
   EXPECT_EQ(at, kAll);
   driver.has_room = false;
   EXPECT_EQ(send_long(kAll, false, nullptr, Patience::kTries), Sent::kNothing);
+}
+
+/// Memory that its owner pins for one transfer is worth asking for where much is sent; in a handler
+/// nothing can be asked for.
+TEST_F(Sending, ALargeLongToMemoryThatIsNotReachedAsksItsOwnerToPinIt) {
+  if (handler_table[kHandlerVisitAnswer] == nullptr) register_visits();
+  routes[kPeer].reach = Reach::kMessages;
+  routes[kPeer].segment_bytes = ~uint64_t{0} - kDest;
+  source_.resize(kAloneBytesMin);
+  demand.own.open(driver, {.alone_bytes = 1 << 20}, 2, 0, 0);
+  driver.at_poll = [&] {
+    arrive(MessageClass::kReply, kHandlerVisitAnswer,
+           {driver.last_args[0], driver.last_args[1], 70, 3});
+  };
+  EXPECT_EQ(send_long(kAloneBytesMin), Sent::kAll);
+  EXPECT_EQ(driver.handlers, (std::vector<uint8_t>{kHandlerVisit, kHandlerVisitEnd, kPayload}));
+  EXPECT_EQ(driver.moved[0].remote_key, 70u);
+  driver.handlers.clear();
+  pinwire_token token{kPeer, 0, true, false};
+  this_thread.in_handler = true;
+  EXPECT_TRUE(reply_long(token, {kPayload, 0, nullptr}, source_.data(), kAloneBytesMin,
+                         reinterpret_cast<void*>(kDest)));
+  this_thread.in_handler = false;
+  EXPECT_EQ(driver.handlers.front(), kHandlerPlace);
 }
 
 TEST_F(Sending, CallsOfTheLibraryAndOfClientsAreFromTheFirstEndpoint) {
