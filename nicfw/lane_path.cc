@@ -155,7 +155,8 @@ void Lane::conclude_pair(Peer& peer) noexcept {
   }
   if (is_congested(peer) && ++peer.congested_pairs < kCongestedPairs) {
     probe(peer);
-    peer.probe_at_ns = now_ns_ + (peer.loses_short ? kCongestedApartNs : kApartNs);
+    const uint64_t apart_ns = peer.loses_short ? kCongestedApartNs : kApartNs;
+    peer.probe_at_ns = std::max(peer.probe_at_ns, now_ns_ + apart_ns);
     return;
   }
   take_half_answer(peer);

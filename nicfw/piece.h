@@ -34,7 +34,7 @@ struct Piece {
 /// them with each piece once.
 constexpr uint32_t next_first_piece(uint32_t first, uint32_t count) noexcept {
   const uint32_t half = (count + 1) / 2;
-  const uint32_t next = first < half ? first + half : (first - half + 1) % half;
+  const uint32_t next = first < half ? first + half : (first + 1) % half;
   return next < count ? next : 0;
 }
 

@@ -48,7 +48,6 @@ class ReceiveFlow {
     if (map_ == kNoIndex) {
       map_ = pool.take();
       check(map_ != kNoIndex, "a frame was accepted ahead of a gap without a bitmap", sequence);
-      pool[map_] = ArrivedAhead{};
     }
     uint64_t* const bits = pool[map_].bits;
     bits[(sequence % kWindowFramesMax) / 64] |= uint64_t{1} << (sequence % 64);
@@ -57,7 +56,7 @@ class ReceiveFlow {
       bits[(next_ % kWindowFramesMax) / 64] &= ~(uint64_t{1} << (next_ % 64));
     }
     if (ahead_ != 0) return;
-    pool.give(map_);
+    pool.give(map_);  // all of its bits are 0 again, as they are in a new pool
     map_ = kNoIndex;
   }
 

@@ -197,6 +197,11 @@ TEST_F(Negotiated, AReplyTakesTheLaneOfItsRequest) {
   EXPECT_EQ(driver.posts[0].work.cls, MessageClass::kReply);
 }
 
+TEST_F(Negotiated, ASecondReplyEndsTheJob) {
+  pinwire_token token{kLender, 0, true, true, 0, false, 0, 0};
+  EXPECT_DEATH(reply_medium_in(token, {kHandler, 0, nullptr}, {}, 0), "at most once .C1-150.");
+}
+
 void* place_of_own;
 size_t bytes_of_own;
 void on_own(pinwire_token*, void* place, size_t bytes) {

@@ -21,17 +21,23 @@ class OnePeer final : public IdleDriver {
  public:
   std::vector<uint8_t> handlers;  ///< of each message that was taken
   std::vector<int32_t> last_args;
-  uint32_t pins = 0;  ///< at present
+  std::vector<Work> messages;  ///< that were taken without a put
+  std::vector<Work> moved;     ///< puts and gets that were taken
+  uint32_t pins = 0;           ///< at present
   bool has_room = true, can_pin = true;
-  uint32_t remote_key = 1000;     ///< of what is pinned
+  bool finishes = true;                               ///< a poll tells that puts and gets are done
+  uint32_t local_key = kNoRegion, remote_key = 1000;  ///< of what is pinned
+  Caps all_caps;
   std::function<void()> at_poll;  ///< once
 
+  Caps caps() const noexcept override { return all_caps; }
   Result<Region> pin(void* base, uint64_t bytes, int, uint64_t) override {
     if (!can_pin) return error("it is full");
     ++pins;
     Region region{};
     region.base = reinterpret_cast<uint64_t>(base);
     region.bytes = bytes;
+    region.local_key = local_key;
     region.remote_key = remote_key;
     return region;
   }
@@ -47,6 +53,8 @@ class OnePeer final : public IdleDriver {
     if (!has_room) return 0;
     for (const Work& work : works) {
       EXPECT_EQ(work.peer, kOnePeer);
+      (work.op == Op::kSend ? messages : moved).push_back(work);
+      if (work.head == nullptr) continue;
       AmHeader header;
       std::memcpy(&header, work.head, sizeof header);
       handlers.push_back(header.handler);
@@ -56,6 +64,15 @@ class OnePeer final : public IdleDriver {
     }
     return static_cast<uint32_t>(works.size());
   }
+  uint32_t done(uint32_t, std::span<Done> out) noexcept override {
+    uint32_t count = 0;
+    while (finishes && count < out.size() && finished_ < moved.size())
+      out[count++] = {moved[finished_++].cookie, WorkStatus::kOk};
+    return count;
+  }
+
+ private:
+  size_t finished_ = 0;  ///< of those that were moved
 };
 
 class WithOnePeer : public testing::Test {

@@ -9,11 +9,13 @@
 #include "am/outgoing.h"
 #include "am/owed_memory.h"
 #include "tests/support/idle_driver.h"
+#include "tests/support/stat_map.h"
 
 namespace pinwire {
 namespace {
 
 constexpr Rank kBusy = 1, kAttentive = 2, kAlsoBusy = 65;  // of one bucket with kBusy
+constexpr Rank kOfAnotherBucket = 7;
 constexpr Rank kRanks = 66;
 constexpr uint64_t kCopiedMax = 20'000;
 
@@ -74,6 +76,9 @@ class Owed : public testing::Test {
       route = {.driver = &driver, .segment_base = 0, .segment_bytes = ~uint64_t{0}};
     }
     driver.room = {{kAttentive, ~0u}};
+    StatMap map;
+    report_owed(map);
+    refusals_ = map.values["owed_in_vain"];
     this_thread.in_handler = true;
   }
   void TearDown() override {
@@ -124,6 +129,7 @@ class Owed : public testing::Test {
 
   Peers driver;
   Route routes[kRanks];
+  uint64_t refusals_ = 0;  ///< until the test began
 };
 
 TEST_F(Owed, AHandlerWhoseReplyFindsNoRoomReturnsAndThePayloadGoesLater) {
@@ -157,6 +163,33 @@ TEST_F(Owed, NoReplyOvertakesThoseToItsPeerAndNoneWaitsForOthers) {
   driver.room[kBusy] = ~0u;
   poll_often();
   EXPECT_EQ(numbers_at(kBusy), (std::vector<int32_t>{0, 1, 2, 3}));
+}
+
+/// Each poll turns to one bucket of peers, whether those of the bucket before had room or not.
+TEST_F(Owed, APeerThatTakesNothingHoldsUpNoPeerOfAnotherBucket) {
+  reply(kBusy, 1);
+  reply(kOfAnotherBucket, 2);
+  driver.room[kOfAnotherBucket] = 1;
+  poll_often();
+  EXPECT_EQ(numbers_at(kOfAnotherBucket), std::vector<int32_t>{2});
+  EXPECT_TRUE(driver.sent[kBusy].empty());
+  reply(kOfAnotherBucket, 3);
+  driver.room[kBusy] = 1;
+  poll_often();
+  EXPECT_EQ(numbers_at(kBusy), std::vector<int32_t>{1});
+}
+
+TEST_F(Owed, RepliesAreCounted) {
+  const auto count = [] {
+    StatMap map;
+    report_owed(map);
+    return map.values["owed"];
+  };
+  const uint64_t before = count();
+  reply(kAttentive, 1);
+  EXPECT_EQ(count(), before);
+  reply(kBusy, 1);
+  EXPECT_EQ(count(), before + 1);
 }
 
 TEST_F(Owed, RoomThatComesWhileAHandlerWaitsIsTaken) {
@@ -254,6 +287,32 @@ TEST_F(Owed, LongerOnesLeaveFromTheCopyWhichStaysUntilTheyAreDone) {
     poll_often();
   }
   EXPECT_FALSE(owes(engine.drivers[0].lanes[0]));
+}
+
+/// What the driver has read is no longer owed: however many follow each other, the lane's bound is
+/// not reached.
+TEST_F(Owed, LongerOnesThatAreDoneLeaveTheirMemoryToOthers) {
+  constexpr size_t kLongBytes = 1 << 20;
+  constexpr int kReplies = 300;  // more than a lane may owe at once
+  driver.keeps_payloads = false;
+  driver.room[kBusy] = 0;
+  EXPECT_TRUE(reply_long_of(kBusy, kCopiedMax + 1));  // so that something is owed all the while
+  for (int i = 0; i < kReplies && driver.polls == 0; ++i) {
+    EXPECT_TRUE(reply_long_of(kAttentive, kLongBytes));
+    driver.finished.push_back(driver.sent[kAttentive].back().work.cookie);
+    this_thread.in_handler = false;
+    poll();
+    this_thread.in_handler = true;
+    driver.polls = 0;
+  }
+  EXPECT_EQ(driver.sent[kAttentive].size(), kReplies);
+  StatMap map;
+  report_owed(map);
+  EXPECT_EQ(map.values["owed_in_vain"], refusals_) << "each found its memory";
+  driver.room[kBusy] = 1;
+  poll_often();
+  driver.finished.push_back(driver.sent[kBusy].back().work.cookie);
+  poll_often();
 }
 
 TEST_F(Owed, OneThatIsDoneAtOnceOrNotAtAllIsNotOwed) {

@@ -3,17 +3,24 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstring>
+
+#include "am/deferred.h"
+#include "am/handlers.h"
+#include "am/message.h"
 #include "am/sleep.h"
 #include "am/yield_cost.h"
 #include "tests/support/idle_driver.h"
+#include "tests/support/stat_map.h"
 
 namespace {
 useconds_t yield_us = 0;
-uint32_t breaths = 0;
+uint32_t breaths = 0, yields = 0;
 }  // namespace
 
 /// In libc's place: as beside work of others.
 extern "C" int sched_yield() noexcept {
+  ++yields;
   if (yield_us != 0) usleep(yield_us);
   return 0;
 }
@@ -25,18 +32,197 @@ extern "C" int nanosleep(const timespec*, timespec*) {
 namespace pinwire {
 namespace {
 
-/// Serves puts of peers, or nothing; no message ever comes.
+/// Serves puts of peers, or nothing, and brings as many messages at each poll as it is told.
 class ServingDriver final : public test::IdleDriver {
  public:
   bool serves = false;
+  uint32_t brings = 0, polls = 0;
+  uint32_t takes_at = 0;  ///< the poll from which on there is room
 
   bool idle(uint32_t) const noexcept override { return !serves; }
+  uint32_t post(uint32_t, std::span<const Work> works) noexcept override {
+    return polls >= takes_at ? static_cast<uint32_t>(works.size()) : 0;
+  }
+  uint32_t recv(uint32_t, RecvFilter, std::span<Recv> out) noexcept override {
+    ++polls;
+    AmHead head;
+    const uint32_t bytes = build_head(head, Category::kShort, kHandler, 0, nullptr, 0, 0);
+    std::memcpy(buffer_ + 8, head.words, bytes);
+    for (uint32_t i = 0; i < brings; ++i) out[i] = {buffer_ + 8, bytes, 1, 0, MessageClass::kReply};
+    return brings;
+  }
+
+  static constexpr uint8_t kHandler = 201;
+
+ private:
+  alignas(16) std::byte buffer_[64];
 };
 
-TEST(Poll, ServingPeersIsNotBeingIdle) {
+void on_nothing(pinwire_token*) {}
+
+struct FindingWork : Deferred {
+  explicit FindingWork(uint32_t count) : found(count) {
+    run = [](Deferred& work) noexcept { return static_cast<FindingWork&>(work).found; };
+  }
+  uint32_t found;
+};
+
+class Poll : public testing::Test {
+ protected:
+  void SetUp() override {
+    handler_table[ServingDriver::kHandler] =
+        reinterpret_cast<HandlerFunction>(reinterpret_cast<void*>(on_nothing));
+    engine.drivers[0].driver = &driver;
+    engine.driver_count = 1;
+    engine.rank_count = 2;
+    engine.routes = routes;
+    routes[1].driver = &driver;
+    this_thread.stream_found = this_thread.empty_polls = 0;
+    this_thread.has_sent = false;
+  }
+  void TearDown() override {
+    engine.drivers[0].driver = nullptr;
+    engine.drivers[0].caps = {};
+    engine.driver_count = 0;
+    engine.rank_count = 1;
+    engine.routes = nullptr;
+    engine.threads_live = threads_;
+    engine.spinners_max = ~0u;
+    set_wait_mode(WaitMode::kSpin);
+  }
+  /// Waits give their core away at once.
+  void crowd() {
+    engine.threads_live = 1;
+    engine.spinners_max = 0;
+    set_wait_mode(WaitMode::kSpin);
+    yields = breaths = 0;
+  }
+  static Work put() {
+    Work work{};
+    work.op = Op::kPut;
+    work.flags = kWorkSilent;
+    work.peer = 1;
+    return work;
+  }
+
   ServingDriver driver;
-  engine.drivers[0].driver = &driver;
-  engine.driver_count = 1;
+  Route routes[2];
+  const uint32_t threads_ = engine.threads_live.load();
+};
+
+TEST_F(Poll, TellsHowMuchItFoundAndHowMuchOfWhatWasDeferredItRan) {
+  driver.brings = 3;
+  EXPECT_EQ(poll(), 3u);
+  FindingWork work(5);
+  defer(work);
+  EXPECT_EQ(poll(), 8u);
+}
+
+TEST_F(Poll, LeavesTheDriversToADispatcherThatAlonePolls) {
+  has_dispatcher = true;
+  EXPECT_EQ(poll(), 0u);
+  EXPECT_EQ(driver.polls, 1u);
+  only_dispatcher_polls = true;
+  driver.brings = 1;
+  EXPECT_EQ(poll(), 0u);
+  EXPECT_EQ(driver.polls, 1u);
+  only_dispatcher_polls = has_dispatcher = false;
+}
+
+/// Of a stream only who does not send may look later; and it ends with a dry spell.
+TEST_F(Poll, KnowsAStreamByWhatItFoundSinceTheLastDrySpell) {
+  driver.brings = 1;
+  for (uint32_t i = 1; i <= 40; ++i) {
+    poll();
+    EXPECT_EQ(this_thread.stream_found, i);
+  }
+  driver.brings = 0;
+  for (int i = 0; i < 5; ++i) poll();
+  EXPECT_EQ(this_thread.stream_found, 40u);
+  driver.brings = 1;
+  poll();
+  driver.brings = 0;
+  for (int i = 0; i < 5; ++i) poll();
+  EXPECT_EQ(this_thread.stream_found, 41u);
+  poll();
+  EXPECT_EQ(this_thread.stream_found, 0u);
+  driver.brings = 7;
+  poll();
+  EXPECT_EQ(this_thread.stream_found, 7u);
+  this_thread.has_sent = true;
+  poll();
+  EXPECT_EQ(this_thread.stream_found, 0u);
+  EXPECT_FALSE(this_thread.has_sent);
+}
+
+/// A client that only sends serves its peers, too (C1-159); sends that may not wait leave that to
+/// the next one that may.
+TEST_F(Poll, IsPartOfEachThirtySecondSend) {
+  poll();
+  driver.polls = 0;
+  for (int i = 0; i < 40; ++i) EXPECT_TRUE(post_at_once(routes[1], put()));
+  EXPECT_EQ(driver.polls, 0u);
+  post_waiting(routes[1], put());
+  EXPECT_EQ(driver.polls, 1u);
+  for (int i = 0; i < 31; ++i) post_waiting(routes[1], put());
+  EXPECT_EQ(driver.polls, 1u);
+  post_waiting(routes[1], put());
+  EXPECT_EQ(driver.polls, 2u);
+}
+
+TEST_F(Poll, BesideACrowdThoseThatWaitForRoomGiveTheirCoreAway) {
+  crowd();
+  driver.takes_at = 10;
+  offer_until_taken(engine.thread(), routes[1], put());
+  EXPECT_EQ(driver.polls, 10u);
+  EXPECT_EQ(yields + breaths, 10u);
+  crowd();
+  driver.polls = 0;
+  this_thread.in_handler = true;
+  post_in_handler(0, routes[1], put());
+  this_thread.in_handler = false;
+  EXPECT_EQ(driver.polls, 10u);
+  EXPECT_EQ(yields + breaths, 10u);
+}
+
+/// Once waits sleep, the first turn after a change only looks, and the next one naps.
+TEST_F(Poll, TellsThoseThatSleepOfWhatItFound) {
+  const auto rests = [] {
+    StatMap map;
+    report_waits(map);
+    const uint64_t before = map.values["sleeps"] + map.values["naps"];
+    rest(true);
+    report_waits(map);
+    return map.values["sleeps"] + map.values["naps"] - before;
+  };
+  let_waits_sleep(true);
+  sleep_us_max = 50;
+  rests();
+  EXPECT_EQ(rests(), 1u);
+  driver.brings = 0;
+  poll_in_handler(0, 0);
+  EXPECT_EQ(rests(), 1u);
+  driver.brings = 1;
+  poll_in_handler(0, 0);
+  EXPECT_EQ(rests(), 0u) << "what it waits for may be there";
+  driver.brings = 0;
+  EXPECT_EQ(rests(), 1u);
+  driver.brings = 1;
+  poll_everything();
+  EXPECT_EQ(rests(), 0u);
+  driver.brings = 0;
+  EXPECT_EQ(rests(), 1u);
+  for (const uint32_t found : {1u, 2u, 0u}) {
+    FindingWork work(found);
+    run_or_defer(work);
+    EXPECT_EQ(rests(), found == 0 ? 1u : 0u) << found;
+    rests();
+  }
+  sleep_us_max = 100'000;
+  let_waits_sleep(false);
+}
+
+TEST_F(Poll, ServingPeersIsNotBeingIdle) {
   EXPECT_EQ(poll(), 0u);
   driver.serves = true;
   EXPECT_EQ(poll(), 0u) << "a driver that cannot tell must not keep waiting threads from yielding";
@@ -44,8 +230,6 @@ TEST(Poll, ServingPeersIsNotBeingIdle) {
   EXPECT_EQ(poll(), 1u);
   driver.serves = false;
   EXPECT_EQ(poll(), 0u);
-  engine.drivers[0].caps = {};
-  engine.driver_count = 0;
 }
 
 struct Crowd {
@@ -93,6 +277,17 @@ class CrowdedWait : public testing::Test {
     set_wait_mode(WaitMode::kSpin);
     breaths = 0;
   }
+  /// Waits sleep, and now and then one yields, to find out whether that is fast again.
+  void expect_few_trials() {
+    sleep_us_max = 50;
+    yields = breaths = 0;
+    for (uint32_t turn = 0; turn < 2 * YieldCost::kSleepsPerTrial; ++turn) {
+      EXPECT_TRUE(waits_sleep.load());
+      pause_wait(1, Wait::kAnnounced);
+    }
+    sleep_us_max = 100'000;
+    EXPECT_EQ(yields + breaths, 2u);
+  }
   const uint32_t threads_ = engine.threads_live.load();
 };
 
@@ -124,8 +319,12 @@ TEST_F(CrowdedWait, SleepsWhereYieldsAreSlow) {
   EXPECT_GE(turns, kTurns);
   EXPECT_EQ(turns, kTurns + breaths);
   EXPECT_EQ(engine.spins_now.load(), 0u);
+  expect_few_trials();
   set_wait_mode(WaitMode::kSpin);
   EXPECT_FALSE(waits_sleep.load()) << "the client's word counts";
+  breaths = 0;
+  const uint32_t again = turns_until_sleep(4 * kTurns, Wait::kAnnounced);
+  EXPECT_EQ(again, kTurns + breaths) << "and it is learnt anew";
 }
 
 }  // namespace

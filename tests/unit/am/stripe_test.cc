@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "am/progress.h"
+#include "am/send.h"
 #include "tests/support/idle_driver.h"
 
 namespace pinwire {
@@ -127,6 +128,46 @@ TEST_F(Stripes, PiecesAreNoLargerThanWhatTheDriverTakes) {
 TEST_F(Stripes, ThePayloadOfALongIsWaitedForOnAllRails) {
   put_striped(1, route_, reinterpret_cast<void*>(kLocal), kRemote, 1 << 20);
   for (const RailDriver& rail : rails_) EXPECT_EQ(rail.completed, 1u);
+}
+
+/// Its message goes by the rail of messages, once all of the payload is there. What may not wait,
+/// and a reply, whose handler holds the lane of one rail, takes that rail alone.
+TEST_F(Stripes, OnlyALargeLongOfAClientThatMayWaitTakesAllRails) {
+  Route routes[] = {{}, route_};
+  routes[1].segment_bytes = ~uint64_t{0};
+  engine.routes = routes;
+  engine.rank_count = 2;
+  auto* const source = reinterpret_cast<void*>(kLocal);
+  auto* const dest = reinterpret_cast<void*>(kRemote);
+  const uint32_t own = engine.rail_to(1);
+  const auto posted = [&] {
+    std::vector<std::vector<Op>> ops;
+    for (RailDriver& rail : rails_) {
+      std::vector<Op>& of_rail = ops.emplace_back();
+      for (const Work& work : rail.posted) of_rail.push_back(work.op);
+      rail.posted.clear();
+      rail.completed = 0;
+    }
+    return ops;
+  };
+  std::vector<std::vector<Op>> all(kRails, {Op::kPut}), one(kRails);
+  all[own].push_back(Op::kSend);
+  one[own].push_back(Op::kPutSend);
+  const AmCall waits{200, 0, nullptr}, tries{200, 0, nullptr, 0, Patience::kTries};
+  EXPECT_EQ(request_long(1, waits, source, 1 << 20, dest, false), Sent::kAll);
+  EXPECT_EQ(posted(), all);
+  EXPECT_EQ(request_long(1, waits, source, 64 * 1024 - 1, dest, false), Sent::kAll);
+  EXPECT_EQ(posted(), one);
+  EXPECT_EQ(request_long(1, tries, source, 1 << 20, dest, false), Sent::kAll);
+  EXPECT_EQ(posted(), one);
+  pinwire_token token{1, 0, true, false};
+  engine.drivers[route_.driver_index].caps.hw_rdma = true;
+  this_thread.in_handler = true;
+  EXPECT_TRUE(reply_long(token, waits, source, 1 << 20, dest));
+  this_thread.in_handler = false;
+  EXPECT_EQ(posted(), one);
+  engine.routes = nullptr;
+  engine.rank_count = 1;
 }
 
 TEST_F(Stripes, ARailThatFailsEndsTheJobByItsOwnWords) {

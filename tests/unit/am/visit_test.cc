@@ -67,6 +67,8 @@ TEST_F(Visits, HaveTheirMemoryPinnedUntilTheyEnd) {
   EXPECT_EQ(driver.pins, 1u);
   end(visit.place);
   EXPECT_EQ(driver.pins, 0u);
+  end(ask(1).place);
+  EXPECT_EQ(driver.pins, 0u) << "of a byte, too";
 }
 
 TEST_F(Visits, AreRefusedWhereNothingCanBePinned) {

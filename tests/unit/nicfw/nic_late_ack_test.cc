@@ -23,12 +23,22 @@ class NicLateAck : public testing::Test {
   }
   /// The same, but each put is posted while the client computes, and its acknowledgement comes just
   /// after the poll that finds it posted.
-  void exchange_while_computing(int puts) {
+  void exchange_while_computing(int puts, size_t dones = 1) {
     for (int i = 0; i < puts; ++i) {
       ASSERT_TRUE(group_.post(0, put_work(1, &word_, 8, &memory_, region_[1].remote_key)));
       group_.clock().advance(95'000);
       for (const Rank rank : {0, 1, 0}) group_.poll(rank);
-      ASSERT_EQ(group_.dones(0).size(), 1u);
+      ASSERT_EQ(group_.dones(0).size(), dones);
+    }
+  }
+  /// Each acknowledgement is of two puts: one that a poll sent, and one that the client posted
+  /// while it computed.
+  void exchange_pairs_while_computing(int pairs) {
+    for (int i = 0; i < pairs; ++i) {
+      put(1);
+      group_.clock().advance(500);
+      group_.poll(0);
+      exchange_while_computing(1, 2);
     }
   }
   /// As many puts of 8 bytes, in a frame each.
@@ -129,6 +139,12 @@ TEST_F(NicLateAck, OfTheFirstCopySaysNothingOfTheFramesBehindIt) { expect_one_re
 /// not the least that a round trip takes.
 TEST_F(NicLateAck, OfTheFirstCopySaysNothingToAClientThatComputedEither) {
   exchange_while_computing(20);
+  expect_one_repeat();
+}
+
+/// The same where the acknowledgement is also of a put that is certain to have taken longer.
+TEST_F(NicLateAck, OfTheFirstCopySaysNothingToAClientThatPostedBeforeItComputed) {
+  exchange_pairs_while_computing(20);
   expect_one_repeat();
 }
 

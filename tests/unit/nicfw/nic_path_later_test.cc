@@ -8,7 +8,25 @@ namespace {
 
 constexpr auto kRequest = MessageClass::kRequest;
 
-struct NicPathLater : PathGroup {};
+struct NicPathLater : PathGroup {
+  /// Rank 0 sends a short frame that is lost, and repeats it.
+  void lose_a_short_frame() {
+    const uint64_t word = 5;
+    ASSERT_TRUE(group.post(0, send_work(1, kRequest, &word, sizeof word)));
+    group.port(1).lose_waiting();
+    const uint64_t repeats = group.stat(0, "retransmits");
+    for (int i = 0; i < 10'000 && group.stat(0, "retransmits") == repeats; ++i) {
+      group.clock().advance(10'000);
+      group.poll(1);
+      group.poll(0);
+    }
+    ASSERT_EQ(group.stat(0, "retransmits"), repeats + 1);
+    for (const uint32_t rank : {0, 1, 0}) {  // a round trip that is long enough to be the repeat's
+      group.clock().advance(20'000);
+      group.poll(rank);
+    }
+  }
+};
 
 TEST_F(NicPathLater, APathThatNarrowsLaterIsFoundByWhatItLoses) {
   put(80'000);
@@ -99,29 +117,33 @@ TEST_F(NicPathLater, AShortFrameThatWasOvertakenHidesNoHole) {
 }
 
 /// One short frame that was lost may be chance: it hides a hole for no longer than five
-/// milliseconds.
+/// milliseconds, in which probes leave a millisecond apart.
 TEST_F(NicPathLater, AShortFrameThatWasLostHidesAHoleForAWhile) {
   put(200'000);
   expect_wide();
-  const uint64_t word = 5;
-  const Work message = send_work(1, kRequest, &word, sizeof word);
-  ASSERT_TRUE(group.post(0, message));
-  group.port(1).lose_waiting();
-  const uint64_t repeats = group.stat(0, "retransmits");
-  for (int i = 0; i < 10'000 && group.stat(0, "retransmits") == repeats; ++i) {
-    group.clock().advance(10'000);
-    group.poll(1);
-    group.poll(0);
-  }
-  ASSERT_EQ(group.stat(0, "retransmits"), repeats + 1);
-  for (const uint32_t rank : {0, 1, 0}) {  // a round trip that is long enough to be the repeat's
-    group.clock().advance(20'000);
-    group.poll(rank);
-  }
+  lose_a_short_frame();
   narrow();
+  const uint64_t probes = group.stat(0, "path_probes");
   const uint64_t took_ns = put(200'000);
   EXPECT_GE(took_ns, 4 * kMillisecond);
   EXPECT_LE(took_ns, 8 * kMillisecond);
+  EXPECT_LE(group.stat(0, "path_probes") - probes, 2u * 9) << "a pair each millisecond";
+}
+
+/// Two that were lost in a row are a full switch: they hide a hole for fifty milliseconds, in which
+/// probes leave ten milliseconds apart.
+TEST_F(NicPathLater, ShortFramesThatAreLostAgainHideAHoleForLonger) {
+  put(200'000);
+  expect_wide();
+  lose_a_short_frame();
+  group.run(100, 0, 20'000);
+  lose_a_short_frame();
+  narrow();
+  const uint64_t probes = group.stat(0, "path_probes");
+  const uint64_t took_ns = put(200'000);
+  EXPECT_GE(took_ns, 45 * kMillisecond);
+  EXPECT_LE(took_ns, 70 * kMillisecond);
+  EXPECT_LE(group.stat(0, "path_probes") - probes, 2u * 9) << "a pair each ten milliseconds";
 }
 
 TEST_F(NicPathLater, APathThatWidensLaterIsFound) {

@@ -82,7 +82,78 @@ TEST_P(NicPollGaps, RepeatWhatIsLeftAfterATimeout) {
   EXPECT_LE(group_.stat(0, "timeouts"), 2u);
 }
 
+/// Two puts of which the first is overtaken, so that the acknowledgement of the second is there
+/// long before that of the first; between them lie more frames than the port gives at once. All
+/// have come when the client polls, so that nothing is lost.
+class NicPollGapsOfBursts : public NicPollGaps {
+ protected:
+  void SetUp() override {
+    for (int i = 0; i < 50; ++i) {
+      ASSERT_TRUE(group_.post(0, put_));
+      turn();
+    }
+    group_.dones(0);
+  }
+  /// `brings_message`: a message of rank 1 comes with the acknowledgement of the second put.
+  void expect_no_repeat(bool brings_message) {
+    for (int i = 0; i < 2; ++i) ASSERT_TRUE(group_.post(0, put_));
+    ASSERT_EQ(group_.port(1).waiting(), 2u);
+    const auto overtaken = group_.port(1).take_first();
+    for (int i = 0; i < 2; ++i) group_.poll(1);
+    ASSERT_EQ(group_.port(0).waiting(), 1u);
+    const auto first = group_.port(0).peek();
+    const std::vector<std::byte> copy(first.begin(), first.end());
+    const Work message = send_work(0, MessageClass::kRequest, &word_, sizeof word_);
+    ASSERT_TRUE(!brings_message || group_.post(1, message));
+    for (uint32_t i = 0; i < kFramesBetween; ++i)
+      ASSERT_TRUE(group_.port(0).inject(copy.data(), static_cast<uint32_t>(copy.size())));
+    group_.port(1).inject(overtaken.data(), static_cast<uint32_t>(overtaken.size()));
+    for (int i = 0; i < 2; ++i) group_.poll(1);
+    ASSERT_GT(group_.port(0).waiting(), kFramesBetween + 1);
+    group_.clock().advance(GetParam());
+    for (int i = 0; i < 3; ++i) group_.poll(0);
+    EXPECT_EQ(group_.stat(0, "retransmits"), 0u);
+    EXPECT_EQ(group_.dones(0).size(), 2u);
+    turn();
+  }
+
+  static constexpr uint32_t kFramesBetween = 40;
+  uint64_t word_ = 7, memory_ = 0;
+  const Region region_ = group_.pin(1, &memory_, sizeof memory_);
+  const Work put_ = put_work(1, &word_, sizeof word_, &memory_, region_.remote_key);
+};
+
+/// The client's poll takes several bursts, and sends between them.
+TEST_P(NicPollGapsOfBursts, RepeatNothingThatTheSamePollAcknowledges) {
+  for (int i = 0; i < 4; ++i) expect_no_repeat(false);
+}
+
+/// Messages of a burst go to the client before the next burst is taken.
+TEST_P(NicPollGapsOfBursts, RepeatNothingThatTheNextPollAcknowledges) {
+  for (int i = 0; i < 4; ++i) expect_no_repeat(true);
+}
+
+/// A put before each poll, and a peer that does not answer. What is posted later does not put off
+/// the timeout of the oldest frame.
+TEST_P(NicPollGaps, AskAPeerThatIsLateWhileTheyPost) {
+  uint64_t word = 7, memory = 0;
+  const Region region = group_.pin(1, &memory, sizeof memory);
+  const Work work = put_work(1, &word, sizeof word, &memory, region.remote_key);
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_TRUE(group_.post(0, work));
+    turn();
+  }
+  const uint64_t asks = group_.stat(0, "late_asks");
+  for (int polls = 0; polls < 10; ++polls) {
+    ASSERT_TRUE(group_.post(0, work));
+    group_.clock().advance(GetParam());
+    group_.poll(0);
+  }
+  EXPECT_GT(group_.stat(0, "late_asks"), asks);
+}
+
 INSTANTIATE_TEST_SUITE_P(Gaps, NicPollGaps, testing::Values(190'000, 210'000, 1'000'000));
+INSTANTIATE_TEST_SUITE_P(Gaps, NicPollGapsOfBursts, testing::Values(210'000, 1'000'000));
 
 }  // namespace
 }  // namespace pinwire

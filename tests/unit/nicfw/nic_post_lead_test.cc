@@ -91,8 +91,10 @@ TEST_F(NicPostLeadInALargeWindow, ALongPutGoesOnBesideRecordsWithoutEnd) {
 
 /// Each frame that the port takes could be the first small record after a poll.
 TEST_F(NicPostLeadInALargeWindow, ALongPutGoesOnThoughThePortTakesOneFrameForEachPoll) {
+  while (post(8, kWorkCopied, kOther)) {
+  }
   const auto frames = static_cast<uint64_t>(posted_until_done(8));
-  EXPECT_GE(frames, kLongFrames / 2);
+  EXPECT_GE(frames, 4'096u) << "a long put waits for many small records";
   EXPECT_LE(frames, 4'096 + kLongFrames * 24);
 }
 

@@ -33,12 +33,14 @@ TEST(PieceTest, EveryPieceOfAFrameIsReadAsItWasWritten) {
 
 TEST(PieceTest, WhatMakesNoSenseIsRejected) {
   EXPECT_EQ(parse({1, 1024, 3'000}, 1024 + 16), Reject::kNone);
-  EXPECT_EQ(parse({1, 1024, 3'000}, 1024 + 15), Reject::kRecord);     // shorter than its part
-  EXPECT_EQ(parse({2, 1024, 3'000}, 1024 + 16), Reject::kRecord);     // longer than its part
-  EXPECT_EQ(parse({3, 1024, 3'000}, 16 + 1), Reject::kRecord);        // behind the last
-  EXPECT_EQ(parse({0, 1000, 3'000}, 1000 + 16), Reject::kRecord);     // unaligned
-  EXPECT_EQ(parse({0, 0, 3'000}, 17), Reject::kRecord);               // without bytes
-  EXPECT_EQ(parse({0, 16, 3'000}, 32), Reject::kRecord);              // too many
+  EXPECT_EQ(parse({1, 1024, 3'000}, 1024 + 15), Reject::kRecord);  // shorter than its part
+  EXPECT_EQ(parse({2, 1024, 3'000}, 1024 + 16), Reject::kRecord);  // longer than its part
+  EXPECT_EQ(parse({3, 1024, 3'000}, 16 + 1), Reject::kRecord);     // behind the last
+  EXPECT_EQ(parse({0, 1000, 3'000}, 1000 + 16), Reject::kRecord);  // unaligned
+  EXPECT_EQ(parse({0, 0, 3'000}, 17), Reject::kRecord);            // without bytes
+  EXPECT_EQ(parse({0, 16, 3'000}, 32), Reject::kRecord);           // too many
+  EXPECT_EQ(parse({0, 16, 16 * kPiecesMax}, 32), Reject::kNone);   // as many as may be
+  EXPECT_EQ(parse({0, 16, 16 * kPiecesMax + 1}, 32), Reject::kRecord);
   EXPECT_EQ(parse({0, 16, 0}, 16), Reject::kRecord);                  // of nothing
   EXPECT_EQ(parse({0, 1024, 9'000}, 1024 + 16), Reject::kRecord);     // longer than a frame
   EXPECT_EQ(parse({0, 1024, 3'000}, 1024 + 16, 0), Reject::kRecord);  // no memory for pieces
@@ -66,6 +68,7 @@ TEST(PieceTest, AFrameThatIsSentOftenBeginsWithEachOfItsPiecesAndInTheOtherHalfE
       first = next;
     }
     EXPECT_EQ(begun, ~uint64_t{0} >> (kPiecesMax - count));
+    EXPECT_EQ(first, 0u) << "and then all over again: " << count;
   }
 }
 

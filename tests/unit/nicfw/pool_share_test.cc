@@ -35,6 +35,21 @@ class Pool {
   uint32_t available_;
 };
 
+/// Two holders with two items of their own each, and ten that all share, of which two are kept for
+/// copied puts.
+TEST(PoolShare, ACopiedPutTakesAllThatIsSharedAndNothingThatIsOthersOwn) {
+  const PoolShare share({.holders = 2, .own = 2, .whole = 2});
+  constexpr uint32_t kAvailable = 2 * 2 + 10;
+  EXPECT_TRUE(share.allows_whole(0, 2, kAvailable, false)) << "its own";
+  EXPECT_TRUE(share.allows_whole(2, 10, kAvailable, false));
+  EXPECT_FALSE(share.allows_whole(2, 11, kAvailable, false));
+  EXPECT_FALSE(share.allows(2, 9, kAvailable, false)) << "two are kept";
+  EXPECT_TRUE(share.allows(2, 8, kAvailable, false)) << "all others";
+  EXPECT_TRUE(share.allows(3, 2, kAvailable, false));
+  EXPECT_TRUE(share.allows_whole(3, 2, kAvailable, false)) << "like any other";
+  EXPECT_FALSE(share.allows_whole(3, 9, kAvailable, false)) << "who holds more takes no more";
+}
+
 TEST(PoolShare, OneHolderEndsWithHalfOfWhatIsSharedAndLeavesHalf) {
   Pool pool({.holders = 1}, 101);
   uint32_t held = 0;

@@ -65,11 +65,42 @@ TEST(Rto, SamplesThatMayBeTooShortLowerNoBound) {
   RttEstimate rtt;
   rtt.sample(8'000, false);
   EXPECT_EQ(rtt.least_ns(), 4'000u);
+  RttEstimate other = rtt;
+  other.sample(2'000, false);
+  EXPECT_EQ(other.least_ns(), other.smoothed_ns() / 2) << "none was sure so far";
   rtt.sample(100'000);
   EXPECT_EQ(rtt.least_ns(), 66'000u);  // as much as one sample may add at once
   rtt.sample(1'000, false);
   EXPECT_EQ(rtt.least_ns(), 66'000u);
   EXPECT_FALSE(rtt.is_answer(6'000));
+}
+
+TEST(Rto, IsAQuarterLongerThanTheLongestWaitLately) {
+  RttEstimate rtt;
+  rtt.sample(10'000);
+  rtt.waited(800'000);
+  EXPECT_EQ(rtt.rto_ns(kLimits), 1'000'000u);
+  rtt.waited(0);
+  EXPECT_EQ(rtt.rto_ns(kLimits), 875'000u) << "it fades";
+}
+
+/// Where round trips vary much, the least tells how late a frame may be.
+TEST(Rto, WhatIsOvertakenIsLateAfterEightLeastRoundTrips) {
+  RttEstimate rtt;
+  rtt.sample(10'000);
+  EXPECT_EQ(rtt.overtaken_ns(), 10'000u);
+  for (int i = 0; i < 100; ++i) rtt.sample(1'000'000);
+  EXPECT_EQ(rtt.least_ns(), 10'000u);
+  EXPECT_EQ(rtt.overtaken_ns(), 8 * 10'000u + 50'000u);
+}
+
+TEST(Rto, ARoundTripTakesANanosecondAtLeast) {
+  RttEstimate rtt;
+  for (int i = 0; i < 3; ++i) {
+    rtt.sample(0);
+    EXPECT_EQ(rtt.least_ns(), 1u);
+    EXPECT_EQ(rtt.smoothed_ns(), 1u);
+  }
 }
 
 TEST(Rto, BacksOffExponentiallyWithJitter) {

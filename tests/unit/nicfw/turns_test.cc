@@ -15,7 +15,10 @@ struct Item {
 
 class Turns : public testing::Test {
  protected:
-  Turns() { pool_.make(64); }
+  Turns() {
+    pool_.make(64);
+    EXPECT_TRUE(queues_.empty());
+  }
 
   void add(uint32_t frames) {
     const Index index = pool_.take();
@@ -51,6 +54,15 @@ class Turns : public testing::Test {
   bool short_has_room_ = true, long_has_room_ = true, collects_ = false;
   int fills_left_ = 0;
 };
+
+TEST_F(Turns, AreWantedWhileEitherQueueHasItems) {
+  add(1);
+  EXPECT_FALSE(queues_.empty());
+  queues_.shorts.pop(pool_);
+  EXPECT_TRUE(queues_.empty());
+  add(5);
+  EXPECT_FALSE(queues_.empty());
+}
 
 TEST_F(Turns, AShortOneGoesBeforeALongOne) {
   add(3);

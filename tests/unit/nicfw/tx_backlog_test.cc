@@ -16,6 +16,19 @@ TxBacklog polled(uint64_t gap_ns, uint64_t bits_per_s = k100Gb, uint32_t frame_b
   return backlog;
 }
 
+TEST(TxBacklog, OnlyFramesLongerThanSmallOnesAskForRoom) {
+  EXPECT_FALSE(TxBacklog::asks(TxBacklog::kSmallBytesMax));
+  EXPECT_TRUE(TxBacklog::asks(TxBacklog::kSmallBytesMax + 1));
+}
+
+TEST(TxBacklog, ForgetsAPauseInAMillisecond) {
+  TxBacklog backlog = polled(10);
+  backlog.passed(50'000);
+  EXPECT_EQ(backlog.frames_left(kFrame), 1'000u);
+  for (int i = 0; i < 1'000; ++i) backlog.passed(1'000);
+  EXPECT_EQ(backlog.frames_left(kFrame), polled(1'000).frames_left(kFrame));
+}
+
 TEST(TxBacklog, HoldsAMicrosecond) {
   TxBacklog backlog = polled(10);
   EXPECT_EQ(backlog.frames_left(kFrame), 10u);

@@ -1,0 +1,112 @@
+// What a wait that sleeps sleeps over, how long, and what ends it. A clock ends no sleep of these
+// tests but the short ones that are about that.
+#include "am/sleep.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "am/progress.h"
+#include "core/base/event_fd.h"
+#include "core/engine/engine.h"
+#include "tests/support/idle_driver.h"
+#include "tests/support/stat_map.h"
+
+namespace pinwire {
+namespace {
+
+class SleepDriver final : public test::IdleDriver {
+ public:
+  uint32_t arms = 0, polls = 0;
+  int fd = open_event_fd();
+
+  ~SleepDriver() override { ::close(fd); }
+  int event_fd(uint32_t) const noexcept override { return fd; }
+  Armed arm(uint32_t) noexcept override {
+    ++arms;
+    return Armed::kArmed;
+  }
+  uint32_t recv(uint32_t, RecvFilter, std::span<Recv>) noexcept override {
+    ++polls;
+    return 0;
+  }
+};
+
+class Sleep : public testing::Test {
+ protected:
+  void SetUp() override {
+    engine.drivers[0].driver = &driver;
+    engine.drivers[0].caps.event_fd = true;
+    engine.driver_count = 1;
+    let_waits_sleep(true);
+    sleep_us_max = 50;
+    rest(true);  // looks alone
+    driver.arms = driver.polls = 0;
+    this_thread.nap_us = 0;
+  }
+  void TearDown() override {
+    sleep_us_max = 100'000;
+    let_waits_sleep(false);
+    engine.drivers[0].driver = nullptr;
+    engine.drivers[0].caps = {};
+    engine.driver_count = 0;
+  }
+  static uint64_t count(const char* name) {
+    StatMap map;
+    report_waits(map);
+    return map.values[name];
+  }
+
+  SleepDriver driver;
+};
+
+TEST_F(Sleep, IsOverAllLanes) {
+  const uint64_t sleeps = count("sleeps");
+  rest(true);
+  EXPECT_EQ(driver.arms, 1u);
+  EXPECT_EQ(count("sleeps"), sleeps + 1);
+}
+
+/// It may have missed something.
+TEST_F(Sleep, ThatTimeEndsLooksAtAllLanes) {
+  rest(true);
+  EXPECT_EQ(driver.polls, 1u);
+  EXPECT_EQ(count("overslept"), 0u);
+}
+
+/// A peer that makes room wakes nobody: naps, each twice as long as the one before, up to a
+/// millisecond; whatever wakes one makes the next short again.
+TEST_F(Sleep, ThatNothingWouldEndIsANapOfGrowingLength) {
+  const uint64_t naps = count("naps");
+  for (const uint32_t after : {100u, 200u, 400u, 800u, 1000u, 1000u}) {
+    rest(false);
+    EXPECT_EQ(this_thread.nap_us, after);
+  }
+  EXPECT_EQ(count("naps"), naps + 6);
+  EXPECT_EQ(driver.polls, 0u);
+  ring_event_fd(driver.fd);
+  rest(false);
+  EXPECT_EQ(this_thread.nap_us, 50u);
+}
+
+TEST_F(Sleep, EndsForAllThatAreCalled) {
+  sleep_us_max = 1'000'000'000;
+  engine.driver_count = 0;  // over their doorbells alone
+  const uint64_t rings = count("rings");
+  std::atomic<int> awake{0};
+  std::thread sleepers[2];
+  for (std::thread& sleeper : sleepers) {
+    sleeper = std::thread([&] {
+      while (this_thread.seen == 0) rest(true);
+      rest(true);
+      ++awake;
+    });
+  }
+  note_progress();
+  while (awake != 2) call_sleepers();
+  for (std::thread& sleeper : sleepers) sleeper.join();
+  EXPECT_GE(count("rings"), rings + 2);
+}
+
+}  // namespace
+}  // namespace pinwire
