@@ -34,8 +34,9 @@ class RttEstimate {
     const uint32_t error = rtt > smoothed_ns_ ? rtt - smoothed_ns_ : smoothed_ns_ - rtt;
     variation_ns_ = variation_ns_ - variation_ns_ / 4 + error / 4;
     smoothed_ns_ = std::max(smoothed_ns_ - smoothed_ns_ / 8 + rtt / 8, 1u);
-    if (is_sure)
-      least_ns_ = std::max(least_ns_ != 0 ? std::min(faded_least_ns(rtt), rtt) : rtt, 1u);
+    if (!is_sure) return;
+    const uint32_t least = least_ns_ != 0 ? std::min(faded_least_ns(rtt), rtt) : rtt;
+    least_ns_ = std::max(least, 1u);
   }
 
   /// The peer took `wait_ns` to acknowledge a frame: its host computed meanwhile, or polls rarely.
