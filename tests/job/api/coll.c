@@ -412,6 +412,12 @@ static void far_ahead(gex_TM_t tm) {
 }
 
 /* The prototype's split-phase barrier, with names. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { kSanitized = 1 }; /* sanitizers keep what is freed, and shadows of it */
+#else
+enum { kSanitized = 0 };
+#endif
+
 static size_t resident_bytes(void) {
   FILE *const statm = fopen("/proc/self/statm", "r");
   size_t all = 0, resident = 0;
@@ -426,7 +432,7 @@ static void many_at_once(gex_TM_t tm) {
   enum { kReductions = 400, kValues = 10000, kKept = 12 << 20 };
   static int32_t from[kValues], to[kValues];
   static gex_Event_t events[kReductions];
-  size_t before = 0;
+  size_t before = 0; /* once one of them was at work */
   for (int turn = 0; turn < 2; ++turn) {
     const int reductions = turn == 0 ? 1 : kReductions;
     for (int i = 0; i < reductions; ++i)
@@ -434,7 +440,7 @@ static void many_at_once(gex_TM_t tm) {
     gex_Event_WaitAll(events, (size_t)reductions, 0);
     if (turn == 0) before = resident_bytes();
   }
-  EXPECT(resident_bytes() <= before + kKept);
+  EXPECT(kSanitized || resident_bytes() <= before + kKept);
 }
 
 static void named_barriers(gex_TM_t tm) {
