@@ -59,6 +59,7 @@ class OnePeer final : public IdleDriver {
       std::memcpy(&header, work.head, sizeof header);
       handlers.push_back(header.handler);
       last_args.resize(header.argc());
+      if (last_args.empty()) continue;
       std::memcpy(last_args.data(), static_cast<const std::byte*>(work.head) + sizeof header,
                   4 * last_args.size());
     }

@@ -100,7 +100,7 @@ TEST_F(Sending, AMediumToOneselfIsACopy) {
 }
 
 TEST_F(Sending, ALongToOneselfIsMovedAlsoWhereItOverlaps) {
-  for (int i = 0; i < 100; ++i) source_[i] = static_cast<std::byte>(i);
+  for (size_t i = 0; i < 100; ++i) source_[i] = static_cast<std::byte>(i);
   const std::vector<std::byte> before(source_.begin(), source_.begin() + 100);
   const Sent sent =
       request_long(0, {kPayload, 0, nullptr}, source_.data(), 100, source_.data() + 30, false);

@@ -21,7 +21,7 @@ class NicFarPath : public PathGroup {
       take_off_wire(1);  // what post() has sent
       group.clock().advance(kTickNs);
       ++now_;
-      for (const Rank rank : {0, 1}) {
+      for (const Rank rank : {0u, 1u}) {
         deliver(rank);
         group.poll(rank);
         take_off_wire(1 - rank);

@@ -21,7 +21,8 @@ struct NicPathLater : PathGroup {
       group.poll(0);
     }
     ASSERT_EQ(group.stat(0, "retransmits"), repeats + 1);
-    for (const uint32_t rank : {0, 1, 0}) {  // a round trip that is long enough to be the repeat's
+    for (const uint32_t rank :
+         {0u, 1u, 0u}) {  // a round trip that is long enough to be the repeat's
       group.clock().advance(20'000);
       group.poll(rank);
     }
