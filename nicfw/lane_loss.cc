@@ -55,7 +55,7 @@ void Lane::find_lost_after(Peer& peer, Flow flow, uint64_t newest_sent_ns,
   }
   uint64_t& deferred_ns = windows_[send.window].deferred_ns;
   deferred_ns = std::max(deferred_ns, newest_sent_ns + 1);
-  deferred_at_ns_ = now_ns_;
+  if (deferred_at_ns_ == 0) deferred_at_ns_ = now_ns_;
   send.reorder_at_ns = 0;
   send.is_answered = is_answer;
 }

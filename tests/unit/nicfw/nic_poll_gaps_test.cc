@@ -133,6 +133,31 @@ TEST_P(NicPollGapsOfBursts, RepeatNothingThatTheNextPollAcknowledges) {
   for (int i = 0; i < 4; ++i) expect_no_repeat(true);
 }
 
+/// A port that holds more than a poll takes, after each gap, while acknowledgements go on coming.
+TEST_P(NicPollGapsOfBursts, FindALossWhileThePortStaysFull) {
+  constexpr uint32_t kGaps = 4, kMoreThanAPollTakes = 2000;
+  ASSERT_TRUE(group_.post(0, put_));
+  (void)group_.port(1).take_first();
+  std::vector<std::byte> copy;
+  for (uint32_t gap = 0; gap < kGaps; ++gap) {
+    group_.port(0).lose_waiting();  // of the gap before: acknowledgements are the first to come
+    ASSERT_TRUE(group_.post(0, put_));
+    for (int i = 0; i < 2; ++i) group_.poll(1);
+    if (gap == 0) {
+      const auto first = group_.port(0).peek();
+      copy.assign(first.begin(), first.end());
+    }
+    while (group_.port(0).waiting() < kMoreThanAPollTakes) {
+      if (!group_.port(0).inject(copy.data(), static_cast<uint32_t>(copy.size()))) break;
+    }
+    group_.clock().advance(GetParam());
+    group_.poll(0);
+    EXPECT_GT(group_.port(0).waiting(), 0u);
+  }
+  EXPECT_GT(group_.stat(0, "retransmits"), 0u);
+  while (group_.port(0).waiting() > 0) group_.poll(0);
+}
+
 /// A put before each poll, and a peer that does not answer. What is posted later does not put off
 /// the timeout of the oldest frame.
 TEST_P(NicPollGaps, AskAPeerThatIsLateWhileTheyPost) {
