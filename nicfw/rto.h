@@ -84,12 +84,12 @@ class RttEstimate {
 
  private:
   /// A path that has become slower, because a cable failed or a host moved, is not held to its best
-  /// time for ever: the least follows by a thousandth of what each sample is above it.
+  /// time for ever: the least follows by a small part of what each sample is above it.
   uint32_t faded_least_ns(uint32_t rtt) const noexcept {
     return rtt > least_ns_ ? least_ns_ + (rtt - least_ns_) / kFade : least_ns_;
   }
 
-  static constexpr uint32_t kFade = 1024;
+  static constexpr uint32_t kFade = 4096;
   static constexpr uint64_t kLimitNs = 1'000'000'000;
   static constexpr uint32_t kStepNs = 50'000;
   uint32_t smoothed_ns_ = 0;
