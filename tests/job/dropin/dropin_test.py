@@ -304,6 +304,28 @@ class Dropin(unittest.TestCase):
                 if re.fullmatch("GASNET(TOOLS)?_(CC|CXX|LD)", name):
                     self.assertTrue(os.path.isabs(value) and os.access(value, os.X_OK), f"{path}: {name} is {value}")
 
+    def test_a_program_is_small(self):
+        """Without debugging information of ours, and without what it does not use."""
+        words = pkg_config("seq", "--define-prefix", "--static", "--cflags", "--libs")
+        if "-O0" in words or re.search('GASNETI_BUILD_ID ".*, debug"', (prefix / "include/gasnet_config.h").read_text()):
+            self.skipTest("this build keeps its debugging information")
+        self.assertIn("-Wl,--gc-sections", words)
+        self.assertIn("-Wl,--gc-sections", pkg_config("seq", "--libs", package="gasnet_tools"))
+        bytes_max = 12_000_000 if dpdk_is_inside() else 6_000_000
+        self.assertLess(build("c", "program", compilers()[0], words).stat().st_size, bytes_max)
+
+    def test_what_the_build_is_told_to_leave_out(self):
+        """-Ddpdk_drivers, with those that join processes of a host in any case."""
+        if not dpdk_is_inside():
+            self.skipTest("this build has no DPDK, or no archives of it")
+        source = HERE.parents[2]
+        setup = ["meson", "setup", work / "chosen", source, "-Dtests=disabled", "-Dbench=false"]
+        self.assertIn("no driver net_none", run([*setup, "-Ddpdk_drivers=net_none"]).stdout)
+        shutil.rmtree(work / "chosen")
+        output_of([*setup, "-Ddpdk_drivers=net_ice,net_memif"])
+        linked = re.findall(r"librte_(net_\w+|common_\w+)\.a", (work / "chosen/build.ninja").read_text())
+        self.assertEqual(set(linked), {"net_vhost", "net_virtio", "net_ice", "net_memif", "common_iavf"})
+
     def test_fragments_behind_symbolic_links(self):
         """Links to the fragment, to its directory and to the prefix: what it names is the installed tree."""
         (work / "links").mkdir()
