@@ -128,6 +128,12 @@ bool leave_owed(const Route& route, uint32_t lane, const Work& work) noexcept {
   return owe_reply(engine.drivers[route.driver_index], lane, work);
 }
 
+/// 0: its end wakes who sleeps.
+uint32_t nap_us_max_of(Wait wait) noexcept {
+  if (wait == Wait::kAnnounced) return 0;
+  return wait == Wait::kOfClient ? look_us_max : kNapMaxUs;
+}
+
 constexpr uint32_t kSpinsBeforeBlock = 1000;
 constexpr uint32_t kSpinsBeforeYield = 20'000;
 
@@ -239,7 +245,7 @@ void pause_wait(uint32_t empty_polls, Wait wait) noexcept {
     return;
   }
   if (empty_polls == spins + 1) this_thread.nap_us = 0;  // something was found before
-  rest(wait == Wait::kAnnounced);
+  rest(nap_us_max_of(wait));
 }
 
 void set_wait_mode(WaitMode mode) noexcept {

@@ -36,6 +36,7 @@ uint32_t poll_in_handler(uint32_t driver, uint32_t lane) noexcept;
 /// Who ends a wait, and so how it may be spent.
 enum class Wait : uint8_t {
   kAnnounced,    ///< handlers, completions: sleep until they wake it
+  kOfClient,     ///< handlers, and what else the client waits for: naps (am/sleep.h)
   kUnannounced,  ///< a peer that makes room, without a word: no more than naps
   kAwake,        ///< in a handler, which holds a lane; the dispatcher's own
 };
@@ -55,7 +56,7 @@ inline void after_empty_poll(uint32_t& empty_polls, Wait wait = Wait::kAnnounced
   constexpr uint32_t kPollsPerHealthCheck = 1024, kPollsPerCall = 32;
   ++empty_polls;
   if (empty_polls % kPollsPerCall == 0 && call_off_dispatcher != nullptr) [[unlikely]] {
-    if (wait == Wait::kAnnounced) call_off_dispatcher();
+    if (wait == Wait::kAnnounced || wait == Wait::kOfClient) call_off_dispatcher();
   }
   if (empty_polls % kPollsPerHealthCheck != 0 &&
       empty_polls <= engine.spins_now.load(std::memory_order_relaxed)) [[likely]] {

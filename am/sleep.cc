@@ -18,7 +18,7 @@
 namespace pinwire {
 namespace {
 
-constexpr uint32_t kNapMinUs = 50, kNapMaxUs = 1000;
+constexpr uint32_t kNapMinUs = 50;
 
 using Doorbell = BasicDoorbell<ThreadMemory>;
 constinit Doorbell bell;
@@ -50,8 +50,11 @@ int open_bell(uint32_t seat) noexcept {
 /// What a thread sleeps over: its doorbell and all lanes.
 class Bed {
  public:
-  Bed(int bell_fd, bool is_announced, uint32_t& nap_us) noexcept
-      : bell_fd_(bell_fd), is_nap_(!is_announced || bell_fd < 0), nap_us_(nap_us) {
+  Bed(int bell_fd, uint32_t nap_us_max, uint32_t& nap_us) noexcept
+      : bell_fd_(bell_fd),
+        is_nap_(nap_us_max != 0 || bell_fd < 0),
+        nap_us_max_(nap_us_max != 0 ? nap_us_max : kNapMaxUs),
+        nap_us_(nap_us) {
     nap_us_ = std::max(nap_us_, kNapMinUs);
     if (bell_fd >= 0) fds_[count_++] = {bell_fd, POLLIN, 0};
   }
@@ -76,9 +79,9 @@ class Bed {
 
   void sleep() noexcept {
     ++(is_nap_ ? counters.naps : counters.sleeps);
-    const bool is_over = !wait(is_nap_ ? nap_us_ : sleep_us_max);
+    const bool is_over = !wait(is_nap_ ? std::min(nap_us_, nap_us_max_) : sleep_us_max);
     if (is_nap_ && is_over) {
-      nap_us_ = std::min(2 * nap_us_, kNapMaxUs);
+      nap_us_ = std::min(2 * nap_us_, nap_us_max_);
       return;
     }
     nap_us_ = kNapMinUs;
@@ -110,6 +113,7 @@ class Bed {
 
   const int bell_fd_;
   bool is_nap_;
+  const uint32_t nap_us_max_;
   uint32_t& nap_us_;
   uint32_t count_ = 0;
   pollfd fds_[kFdsMax];
@@ -134,12 +138,12 @@ void call_sleepers() noexcept {
   if (waits_may_sleep.load(std::memory_order_relaxed)) ring(bell.call());
 }
 
-void rest(bool is_announced) noexcept {
+void rest(uint32_t nap_us_max) noexcept {
   ThreadState& state = this_thread;
   if (!bell.look(state.seen)) return;
   const uint32_t seat = bell.take_seat();
   const int fd = open_bell(seat);
-  Bed bed(fd, is_announced, state.nap_us);
+  Bed bed(fd, nap_us_max, state.nap_us);
   if (fd >= 0) {
     lie_down_and_sleep(bell, seat, state.seen, bed);
   } else if (bed.arm()) {

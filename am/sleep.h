@@ -10,7 +10,9 @@
 // A sleep lasts for no more than sleep_us_max, for the drivers' health. Where nothing would wake it
 // it is a nap, from kNapMinUs on and each time twice as long, up to kNapMaxUs: a driver has no
 // event fd (memif, af_packet), its timers run (dpdk, until all is acknowledged; events do wake it),
-// somebody else uses a lane, or room is waited for that a peer frees without a word.
+// somebody else uses a lane, or room is waited for that a peer frees without a word. So it is in
+// GASNET_BLOCKUNTIL, whose naps last up to look_us_max: C1-161 has handlers alone end such a wait,
+// but clients wait for words that a peer's put writes, where no code of this rank may see it.
 #pragma once
 
 #include <atomic>
@@ -27,6 +29,11 @@ inline constinit std::atomic<bool> waits_sleep{false};
 
 /// A test that must not be woken by time has another.
 inline constinit uint32_t sleep_us_max = 100'000;
+
+/// The longest nap of a wait that nobody announces the end of.
+inline constexpr uint32_t kNapMaxUs = 1000;
+/// Of the client's own conditions (GASNET_LOOK_US); 0: they are announced, too.
+inline constinit uint32_t look_us_max = kNapMaxUs;
 
 /// For set_wait_mode().
 void let_waits_sleep(bool sleep) noexcept;
@@ -45,8 +52,8 @@ void call_sleepers() noexcept;
 
 /// One turn of a wait of a client thread outside handlers that polled and found nothing. The first
 /// after a change only looks: what is waited for must be tested between that and the sleep.
-/// `is_announced`: who ends the wait makes an event or runs a handler.
-void rest(bool is_announced) noexcept;
+/// `nap_us_max`: a nap, and no longer; 0: who ends the wait makes an event or runs a handler.
+void rest(uint32_t nap_us_max) noexcept;
 
 /// Of waits, by name.
 void report_waits(StatSink& sink) noexcept;

@@ -141,7 +141,7 @@ void pinwire_wait_turn(uint32_t* turns) {
   if (poll() != 0) {
     *turns = 0;
   } else {
-    after_empty_poll(*turns);
+    after_empty_poll(*turns, Wait::kOfClient);
   }
 }
 

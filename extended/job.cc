@@ -11,6 +11,7 @@
 #include "am/interrupts.h"
 #include "am/progress.h"
 #include "am/send.h"
+#include "am/sleep.h"
 #include "core/api_types.h"
 #include "core/base/bits.h"
 #include "core/base/cpus.h"
@@ -212,6 +213,7 @@ Status add_segments(Job& job, uint64_t segment_bytes, const Gather& gather) {
 /// Of this thread, too, which must not be interrupted before it is done.
 Status start_dispatching(const Job& job) {
   const Settings& settings = job.settings;
+  look_us_max = settings.look_us;
   if (!has_dispatcher) return start_heartbeat();
   const bool interrupts =
       settings.dispatch == DispatchMode::kInterrupt || settings.dispatch == DispatchMode::kWatchdog;

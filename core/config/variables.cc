@@ -53,6 +53,11 @@ constexpr Variable kVariables[] = {
   {"GASNET_WATCHDOG_US", Kind::kWhole, "1000", 1, 60'000'000, "", false,
    "microseconds that a message waits for a poll before GASNET_DISPATCH=watchdog interrupts",
    [](S& s, const V& v) { s.watchdog_us = static_cast<uint32_t>(v.whole); }},
+  {"GASNET_LOOK_US", Kind::kWhole, "1000", 0, 1'000'000, "", false,
+   "microseconds after which a thread that sleeps in GASNET_BLOCKUNTIL looks at its condition again at the latest, at first "
+   "after 50 and each time after twice as long: peers' puts may write what it waits for, and wake nobody; 0: it sleeps until "
+   "a message comes or a handler runs, as conditions of handlers alone need (or for 100 ms)",
+   [](S& s, const V& v) { s.look_us = static_cast<uint32_t>(v.whole); }},
   {"GASNET_HOLD_LIMIT", Kind::kReal, "10", 0, 86400, "", false,
    "debug builds: seconds that a No-Interrupt Section, a held handler-safe lock or a handler may last before a warning at "
    "its end; 0: any number",

@@ -101,8 +101,8 @@ def rows(name):
 
 
 class Dropin(unittest.TestCase):
-    def expect_job(self, program, driver="shm", ranks=2):
-        said = output_of([prefix / "bin/gasnetrun_pinwire", "-n", ranks, program], GASNET_DRIVER=driver)
+    def expect_job(self, program, driver="shm", ranks=2, launcher=None):
+        said = output_of([launcher or prefix / "bin/gasnetrun_pinwire", "-n", ranks, program], GASNET_DRIVER=driver)
         self.assertEqual(sorted(re.findall(r"client: rank (\d) of (\d): ok", said)),
                          [(str(rank), str(ranks)) for rank in range(ranks)], said)
 
@@ -259,7 +259,7 @@ class Dropin(unittest.TestCase):
 
     def test_what_configure_scripts_look_for(self):
         """As Realm's FindGASNet, Nanos++'s and others: fragments by a pattern, the release, a header, a symbol."""
-        fragments = sorted(path.name for path in (prefix / "include").glob("*-conduit/*.mak"))
+        fragments = sorted(path.name for path in (prefix / "include").glob("*-conduit/*.mak") if path.name.startswith("pinwire-"))
         self.assertEqual(fragments, [f"pinwire-{mode}.mak" for mode in sorted(MODES)])
         config = (prefix / "include/gasnet_config.h").read_text()
         for line in ("GASNET_RELEASE_VERSION_MAJOR \\d+", "GASNET_RELEASE_VERSION_MINOR \\d+", "GASNET_RELEASE_VERSION_PATCH \\d+",
@@ -303,6 +303,49 @@ class Dropin(unittest.TestCase):
             for name, value in values.items():
                 if re.fullmatch("GASNET(TOOLS)?_(CC|CXX|LD)", name):
                     self.assertTrue(os.path.isabs(value) and os.access(value, os.X_OK), f"{path}: {name} is {value}")
+
+    def test_a_program_is_small(self):
+        """Without debugging information of ours, and without what it does not use."""
+        words = pkg_config("seq", "--define-prefix", "--static", "--cflags", "--libs")
+        if "-O0" in words or re.search('GASNETI_BUILD_ID ".*, debug"', (prefix / "include/gasnet_config.h").read_text()):
+            self.skipTest("this build keeps its debugging information")
+        self.assertIn("-Wl,--gc-sections", words)
+        self.assertIn("-Wl,--gc-sections", pkg_config("seq", "--libs", package="gasnet_tools"))
+        bytes_max = 12_000_000 if dpdk_is_inside() else 6_000_000
+        self.assertLess(build("c", "program", compilers()[0], words).stat().st_size, bytes_max)
+
+    def test_what_the_build_is_told_to_leave_out(self):
+        """-Ddpdk_drivers, with those that join processes of a host in any case; and -Dconduit_alias is heard."""
+        if not dpdk_is_inside():
+            self.skipTest("this build has no DPDK, or no archives of it")
+        source = HERE.parents[2]
+        setup = ["meson", "setup", work / "chosen", source, "-Dtests=disabled", "-Dbench=false", "-Dconduit_alias=ofi"]
+        self.assertIn("no driver net_none", run([*setup, "-Ddpdk_drivers=net_none"]).stdout)
+        shutil.rmtree(work / "chosen")
+        output_of([*setup, "-Ddpdk_drivers=net_ice,net_memif"])
+        linked = re.findall(r"librte_(net_\w+|common_\w+)\.a", (work / "chosen/build.ninja").read_text())
+        self.assertEqual(set(linked), {"net_vhost", "net_virtio", "net_ice", "net_memif", "common_iavf"})
+        steps = (work / "chosen/meson-private/install.dat").read_bytes()
+        self.assertTrue(b"scripts/install/alias" in steps and b"ofi" in steps)
+
+    def test_under_the_name_of_another_conduit(self):
+        """For clients that know a list of conduits (-Dconduit_alias)."""
+        tree = work / "aliased"
+        shutil.copytree(prefix, tree, symlinks=True)
+        alias = HERE.parents[2] / "scripts/install/alias"
+        output_of([alias, "ofi", tree, LIBDIR, "include"])
+        (work / "aliased.c").write_text('#include "client.c"\n#if !(GASNET_CONDUIT_OFI && GASNET_CONDUIT_PINWIRE)\n#error\n#endif\n')
+        for mode in MODES:
+            words = pkg_config(mode, "--define-prefix", "--static", "--cflags", "--libs", at=tree, package="gasnet-ofi")
+            self.assertIn(f"-lgasnet-ofi-{mode}", words)
+            fragment = tree / f"include/ofi-conduit/ofi-{mode}.mak"
+            made = variables_of(fragment, ["GASNET_CPPFLAGS", "GASNET_CFLAGS", "GASNET_LDFLAGS", "GASNET_LIBS"])
+            for line in (words, " ".join(made.values()).split()):
+                self.assertIn(f"-I{tree}/include/ofi-conduit", line)
+                self.expect_job(build("c", "program", compilers()[0], line, source="aliased"), launcher=tree / "bin/gasnetrun_ofi")
+        self.assertTrue((tree / "include/ofi-conduit/gasnet_core.h").exists())
+        for name in ("pinwire", "", "a/b", "OFI"):
+            self.assertIn("is no other conduit's name", run([alias, name, tree, LIBDIR, "include"]).stdout)
 
     def test_fragments_behind_symbolic_links(self):
         """Links to the fragment, to its directory and to the prefix: what it names is the installed tree."""

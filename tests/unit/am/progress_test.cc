@@ -257,6 +257,39 @@ TEST(Spins, FollowTheModeAndTheCrowd) {
   set_wait_mode(WaitMode::kSpin);
 }
 
+struct Rests {
+  uint64_t sleeps, naps;
+  bool operator==(const Rests&) const = default;
+};
+
+/// Of a few turns of a wait in which nothing happens.
+Rests rests_of(Wait wait) {
+  constexpr int kTurns = 3;
+  const auto counted = [] {
+    StatMap stats;
+    report_waits(stats);
+    return Rests{stats.values.at("sleeps"), stats.values.at("naps")};
+  };
+  pause_wait(1, wait);  // looks
+  const Rests before = counted();
+  for (int i = 0; i < kTurns; ++i) pause_wait(2, wait);
+  const Rests after = counted();
+  return {after.sleeps - before.sleeps, after.naps - before.naps};
+}
+
+TEST(Rest, IsANapWhereNobodyTellsOfTheEnd) {
+  sleep_us_max = 100;
+  set_wait_mode(WaitMode::kBlock);
+  EXPECT_EQ(rests_of(Wait::kAnnounced), (Rests{3, 0}));
+  EXPECT_EQ(rests_of(Wait::kUnannounced), (Rests{0, 3}));
+  EXPECT_EQ(rests_of(Wait::kOfClient), (Rests{0, 3})) << "a peer's put may end it";
+  look_us_max = 0;
+  EXPECT_EQ(rests_of(Wait::kOfClient), (Rests{3, 0})) << "the client waits for handlers alone";
+  look_us_max = kNapMaxUs;
+  set_wait_mode(WaitMode::kSpin);
+  sleep_us_max = 100'000;
+}
+
 /// How many of `turns` of a wait it takes until waits sleep; `turns` if they do not.
 uint32_t turns_until_sleep(uint32_t turns, Wait wait) {
   for (uint32_t turn = 0; turn < turns; ++turn) {
@@ -296,7 +329,7 @@ class CrowdedWait : public testing::Test {
 TEST_F(CrowdedWait, BreathesNowAndThen) {
   yield_us = YieldCost::kSlowUs / 4;
   constexpr uint32_t kTurnsMax = 10'000;
-  for (const Wait wait : {Wait::kAwake, Wait::kAnnounced, Wait::kUnannounced}) {
+  for (const Wait wait : {Wait::kAwake, Wait::kAnnounced, Wait::kOfClient, Wait::kUnannounced}) {
     be(1, 0);
     uint32_t turns = 0;
     while (breaths < 3 && turns < kTurnsMax && !waits_sleep.load()) {
