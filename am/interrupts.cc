@@ -35,18 +35,20 @@ void on_interrupt(int) {
   errno = errno_before;
 }
 
-/// Clients that want a real-time signal count from SIGRTMIN up. 0: none is left.
-int unused_signal() noexcept {
-  for (int number = SIGRTMAX; number >= SIGRTMIN; --number) {
-    struct sigaction now {};
-    if (sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_DFL) return number;
-  }
-  return 0;
-}
-
 bool is_ours(int number) noexcept {
   struct sigaction now {};
   return sigaction(number, nullptr, &now) == 0 && now.sa_handler == on_interrupt;
+}
+
+/// Clients that want a real-time signal count from SIGRTMIN up; who borrows one gives it back with
+/// the handler that it had. 0: none is left.
+int unused_signal() noexcept {
+  for (int number = SIGRTMAX; number >= SIGRTMIN; --number) {
+    struct sigaction now {};
+    if (sigaction(number, nullptr, &now) != 0) continue;
+    if (now.sa_handler == SIG_DFL || now.sa_handler == on_interrupt) return number;
+  }
+  return 0;
 }
 
 void handle(int number) noexcept {

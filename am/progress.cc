@@ -80,14 +80,15 @@ constinit YieldCost yield_cost;
 /// By the client's wait mode.
 constinit std::atomic<bool> client_sleeps{false};
 
-uint64_t now_us() noexcept {
+uint64_t now_ns() noexcept {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000 + static_cast<uint64_t>(now.tv_nsec) / 1000;
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
+uint64_t now_us() noexcept { return now_ns() / 1000; }
 
 constinit thread_local Breath breath;
-constinit thread_local uint64_t waited_at_us = 0;  ///< a client that polls in vain, at the last
+constinit thread_local uint64_t polled_at_ns = 0;  ///< the end of a client's last poll in vain
 
 /// Beside more ranks than cores, in place of a yield; false: yield.
 bool take_breath(uint64_t now) noexcept {
@@ -172,18 +173,15 @@ uint32_t poll() noexcept {
 }
 
 void poll_for_client() noexcept {
-  if (poll() != 0) return;
-  ThreadState& state = this_thread;
-  if (state.empty_polls <= Engine::kSpinsOfCrowd || !engine.is_crowded()) [[likely]]
-    return;
+  ThreadState& state = engine.thread();
   // A client that computes between its polls waits for nothing, and keeps its core.
-  constexpr uint64_t kBetweenUs = 20;
-  const uint64_t now = now_us();
-  const bool is_waiting = now - waited_at_us <= kBetweenUs;
-  waited_at_us = now;
-  if (!is_waiting) return;
-  if (!take_breath(now)) sched_yield();
-  waited_at_us = now_us();
+  constexpr uint64_t kBetweenNs = 1'000;
+  const bool may_wait = state.empty_polls > Engine::kSpinsOfCrowd && engine.is_crowded();
+  const bool is_waiting = may_wait && now_ns() - polled_at_ns <= kBetweenNs;
+  if (poll() != 0 || !may_wait) [[likely]]
+    return;
+  if (is_waiting && !take_breath(now_us())) sched_yield();
+  polled_at_ns = now_ns();
 }
 
 uint32_t run_or_defer(Deferred& work) noexcept {

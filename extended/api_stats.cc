@@ -76,6 +76,9 @@ const char* pinwire_dispatch() {
 
 uint32_t pinwire_network_depth() { return job() == nullptr ? 0 : job()->settings.network_depth; }
 uint32_t pinwire_lanes() { return engine.lane_count; }
-uint32_t pinwire_my_lane() { return engine.thread().lane; }
+uint32_t pinwire_my_lane() {
+  const LibraryCall inside;
+  return engine.thread().lane;
+}
 
 }  // extern "C"

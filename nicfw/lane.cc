@@ -110,7 +110,7 @@ void Lane::connect(Rank rank, const Endpoint& endpoint) noexcept {
 
 uint32_t Lane::post(std::span<const Work> work) noexcept {
   port_busy_ = false;
-  if (!posted_) note_first_post();
+  note_post();
   uint32_t accepted = 0;
   while (accepted < work.size() && accept(work[accepted])) ++accepted;
   if (accepted < work.size()) counters_.add(Count::kPostRefused);
@@ -121,9 +121,17 @@ uint32_t Lane::post(std::span<const Work> work) noexcept {
 }
 
 /// A client that polls rarely may post right after a poll, or long after it: only the clock tells.
-void Lane::note_first_post() noexcept {
-  posted_ = true;
-  posted_at_ns_ = now_ns_ - previous_ns_ > kStaleNs ? nic_.clock.now_ns() : 0;
+/// It is read at the first post and at those that double their number. Where they lie apart, no
+/// time is that of all of them.
+void Lane::note_post() noexcept {
+  constexpr uint64_t kTogetherNs = 2'000;
+  const uint32_t before = posts_called_++;
+  if ((before & (before - 1)) != 0) return;
+  if (before == 0) {
+    posted_at_ns_ = now_ns_ - previous_ns_ > kStaleNs ? nic_.clock.now_ns() : 0;
+  } else if (posted_at_ns_ != 0 && nic_.clock.now_ns() - posted_at_ns_ > kTogetherNs) {
+    posted_at_ns_ = 0;
+  }
 }
 
 /// A buffer of those for large frames: three quarters of the shared ones, and all that are kept for
@@ -157,9 +165,9 @@ uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
   constexpr uint64_t kAbsenceNs = 200'000;
   backlog_.passed(now_ns_ - previous_ns_);
   watch_ns_ += std::min(now_ns_ - previous_ns_, kWatchStepNs);
-  if (posted_ && now_ns_ - previous_ns_ > kStaleNs) restamp_posted();
+  if (posts_called_ != 0 && now_ns_ - previous_ns_ > kStaleNs) restamp_posted();
   if (now_ns_ - previous_ns_ > kAbsenceNs) absent_until_ns_ = now_ns_;
-  posted_ = false;
+  posts_called_ = 0;
   posts_before_poll_ = posts_since_poll_;
   posts_since_poll_ = 0;
   has_gone_first_ = false;
@@ -203,7 +211,7 @@ bool Lane::nothing_waits() const noexcept {
 /// while frames wait until peers, which may compute, acknowledge others.
 Armed Lane::arm() noexcept {
   const bool has_work = attention_head_ != attention_tail_;
-  if (has_work && (!waits_for_peers_ || posted_)) return Armed::kBusy;
+  if (has_work && (!waits_for_peers_ || posts_called_ != 0)) return Armed::kBusy;
   if (has_arrivals() || can_feed() || nic_.port.arm(index_) == PortArmed::kBusy)
     return Armed::kBusy;
   const bool has_timers = has_work || active_count_ != 0 || !probing_.empty() || awaited_ops_ != 0;

@@ -150,8 +150,8 @@ uint64_t Lane::waited_ns(uint64_t sent_ns) const noexcept {
 }
 
 /// Frames that post() sent since the last poll bear the time of that poll. If that was long ago,
-/// the client computed meanwhile, and they are younger than that: give them the time of the first
-/// post, if that is known, or else of this poll, and their timeout from now. The odd nanosecond
+/// the client computed meanwhile, and they are younger than that: give them the time of their
+/// posts, if that is known, or else of this poll, and their timeout from now. The odd nanosecond
 /// marks them as done, or a client that posts before each poll would put off the timeout for ever.
 void Lane::restamp_posted() noexcept {
   const bool is_known = posted_at_ns_ != 0;

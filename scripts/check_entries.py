@@ -23,9 +23,9 @@ EXEMPT = {
     r"(pinwire|gasnet)_(hold|resume)_interrupts\w*": "begins or ends a section, which keeps them off by itself",
     r"gasnet_set_waitmode": "writes atomic words",
     r"gasnet_barrier_result": "reads what a barrier has left",
-    r"gex_Event_(Wait|Test)\w*|gex_Event_QueryLeaf|gex_NBI_\w+|gasnetc_AMPoll|gex_Segment_EP_Bind|pinwire_begin_nbi_accessregion_at":
+    r"gex_Event_Wait(All|Some)|gex_Event_QueryLeaf|gasnetc_AMPoll|gex_Segment_EP_Bind|pinwire_begin_nbi_accessregion_at":
         "calls one that keeps them off, and nothing else",
-    r"pinwire_(team_all|dispatch|driver_name|network_depth|lanes|my_lane|version\w*)": "reads constants",
+    r"pinwire_(team_all|dispatch|driver_name|network_depth|lanes|version\w*)": "reads constants",
     r"pinwire_(ad_path|checked_direct|check_wait|vis_is_nothing|vis_tells_peer)": "reads facts of an object, in code that is inline in the client's",
     r"gex_System_(Get|Set)VerboseErrors|gex_System_QueryMaxThreads|gex_System_QueryHidden\w+|gex_System_QueryProgressThreads":
         "reads or writes an atomic word",

@@ -5,8 +5,10 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <new>
+#include <utility>
 
 namespace pinwire {
 namespace {
@@ -83,20 +85,39 @@ void take_signal_stack() noexcept {
     now.ss_flags = SS_DISABLE;
     sigaltstack(&now, nullptr);
   }
-  munmap(mine.base - page_bytes(), page_bytes() + kSignalStackBytes);
-  mine.base = nullptr;
+  // A signal that was sent before comes as late as the end of a system call: it finds none, then.
+  std::byte* const base = std::exchange(mine.base, nullptr);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  munmap(base - page_bytes(), page_bytes() + kSignalStackBytes);
+}
+
+/// All but those by which the kernel says that the thread itself has done something wrong.
+sigset_t signals_from_outside() noexcept {
+  sigset_t set;
+  sigfillset(&set);
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) {
+    sigdelset(&set, number);
+  }
+  return set;
 }
 
 void run_on_signal_stack(void (*work)()) noexcept {
   if (mine.base == nullptr || mine.has(__builtin_frame_address(0))) return work();
+  // The frame of this signal is on an alternate stack of the client's, perhaps, and the thread
+  // leaves that: the kernel would put the frame of another signal on top of it. So none comes from
+  // before the way there to after the way back.
+  const sigset_t outside = signals_from_outside();
+  sigset_t before;
+  if (pthread_sigmask(SIG_BLOCK, &outside, &before) != 0) return work();
   Visit& visit = *mine.visit();
   visit.work = work;
-  if (getcontext(&visit.there) != 0) return work();
+  getcontext(&visit.there);
   visit.there.uc_stack.ss_sp = mine.base;
   visit.there.uc_stack.ss_size = mine.bytes();
   visit.there.uc_link = &visit.back;
   makecontext(&visit.there, begin_visit, 0);
   swapcontext(&visit.back, &visit.there);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 }  // namespace pinwire

@@ -2,8 +2,14 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <system_error>
 
 namespace pinwire {
 namespace {
@@ -21,6 +27,18 @@ std::set<int> open_descriptors() {
   return open;
 }
 
+/// A file with a name that another thread of the client has opened meanwhile. DPDK's have none, or
+/// lie among huge pages or in its own folder.
+bool is_clients_file(int fd) {
+  struct stat about {};
+  if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode) || about.st_nlink == 0) return false;
+  struct statfs system {};
+  if (fstatfs(fd, &system) != 0 || system.f_type == HUGETLBFS_MAGIC) return false;
+  std::error_code problem;
+  const auto path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd), problem);
+  return !problem && path.string().find("/dpdk/") == std::string::npos;
+}
+
 }  // namespace
 
 NewDescriptors::NewDescriptors() : before_(open_descriptors()) {}
@@ -28,7 +46,7 @@ NewDescriptors::NewDescriptors() : before_(open_descriptors()) {}
 void NewDescriptors::close_on_exec() const {
   if (before_.empty()) return;
   for (const int fd : open_descriptors()) {
-    if (before_.contains(fd)) continue;
+    if (before_.contains(fd) || is_clients_file(fd)) continue;
     const int flags = fcntl(fd, F_GETFD);
     if (flags >= 0) fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
   }

@@ -11,7 +11,8 @@ class NewDescriptors {
  public:
   /// Remembers those that are open now.
   NewDescriptors();
-  /// Closes at exec all that were opened since, by any thread.
+  /// Closes at exec all that were opened since, by any thread; but not the files with names that
+  /// threads of the client have opened.
   void close_on_exec() const;
 
  private:

@@ -175,6 +175,23 @@ TEST(CongestionOfMany, SendersThatPollRarelyGetEqualShares) {
   }
 }
 
+/// A small put right after each poll, and many others just before the next one: what is measured of
+/// one is not taken for the others'.
+TEST(CongestionOfOne, AnEarlyPostDoesNotAgeLaterOnes) {
+  constexpr uint64_t kPollNs = 100'000, kRunNs = 20 * kMsNs, kBytes = 1000;
+  for (const uint32_t frame_bytes : {1514u, 9014u}) {
+    Streams streams(congestion_network(2, frame_bytes),
+                    {{.from = 1, .to = 0, .bytes = 8, .depth = 1},
+                     {.from = 1, .to = 0, .bytes = kBytes, .depth = 64, .after_poll_ns = 99'000}});
+    streams.set_poll(1, kPollNs);
+    streams.run(kRunNs);
+    streams.mark();
+    streams.run(kRunNs);
+    const uint64_t puts = streams.shares()[1] / kBytes;
+    EXPECT_GE(puts, 30 * kRunNs / kPollNs) << "of 64 for each poll";
+  }
+}
+
 TEST(CongestionOfOne, AReceiverThatPollsRarelyGetsWhatItsBuffersHold) {
   Scenario scenario = congestion_network(2, 9014);
   scenario.switch_buffer_bytes = 16'000'000;

@@ -15,6 +15,7 @@ namespace pinwire::sim {
 namespace {
 
 constexpr uint64_t kPollNs = 300;
+constexpr uint64_t kPosts = uint64_t{1} << 32;
 constexpr std::byte kHead[8] = {};  ///< of each message
 
 }  // namespace
@@ -56,7 +57,9 @@ void Streams::run(uint64_t ns) {
   EXPECT_FALSE(verdict_.failed()) << verdict_.sentence();
 }
 
+/// Of a rank that polls, or, from kPosts on, of a stream that posts.
 void Streams::fire(uint64_t argument) {
+  if (argument >= kPosts) return post(static_cast<uint32_t>(argument - kPosts));
   const auto rank = static_cast<Rank>(argument);
   Driver& nic = *nics_[rank];
   std::array<Recv, 32> messages;
@@ -71,16 +74,20 @@ void Streams::fire(uint64_t argument) {
       times_ns_[stream].push_back(schedule_.now() - std::exchange(wanted_ns_[stream], 0));
     }
   }
-  post(rank);
+  for (const uint32_t i : streams_of_[rank]) {
+    if (streams_[i].after_poll_ns == 0) {
+      post(i);
+    } else {
+      schedule_.at(schedule_.now() + streams_[i].after_poll_ns, *this, kPosts + i);
+    }
+  }
   schedule_.at(schedule_.now() + poll_ns_[rank], *this, rank);
 }
 
-void Streams::post(Rank rank) {
-  for (const uint32_t i : streams_of_[rank]) {
-    const Stream& stream = streams_[i];
-    if (schedule_.now() < start_ns_ + stream.start_ns) continue;
-    while (posted_[i] - done_[i] < stream.depth && post_one(i)) {
-    }
+void Streams::post(uint32_t i) {
+  const Stream& stream = streams_[i];
+  if (schedule_.now() < start_ns_ + stream.start_ns) return;
+  while (posted_[i] - done_[i] < stream.depth && post_one(i)) {
   }
 }
 

@@ -17,6 +17,7 @@ struct Stream {
   uint64_t bytes = 64 * 1024;  ///< of each operation
   uint32_t depth = 64;         ///< operations under way; 1: each is timed
   uint64_t start_ns = 0;
+  uint64_t after_poll_ns = 0;  ///< its rank posts so long after each poll
   Op op = Op::kPut;
   uint8_t flags = 0;  ///< kWorkCopied
   MessageClass cls = MessageClass::kRequest;
@@ -49,7 +50,7 @@ class Streams final : public EventTarget {
   const FabricCounts& counts() const { return fabric_.counts(); }
 
  private:
-  void post(Rank rank);
+  void post(uint32_t stream);
   bool post_one(uint32_t stream);
 
   Scenario scenario_;

@@ -10,15 +10,16 @@
 
 #include "job_test.h"
 
-enum { kMessages = 200, kPatienceS = 60, kFibreBytes = 4096, kHandlerBytes = 500000, kStages = 3 };
+enum { kMessages = 200, kPatienceS = 60, kFibreBytes = 4096, kHandlerBytes = 500000, kStages = 4, kSignalStackBytes = 65536 };
 
-static int handled, wanted;
+static int handled, wanted, client_signals_too, client_signals;
 static ucontext_t thread_context, fibre_context;
 
 static void on_message(gasnet_token_t token) {
   volatile unsigned char room[kHandlerBytes];
   (void)token;
   for (size_t at = 0; at < sizeof room; at += 1024) room[at] = (unsigned char)at;
+  if (read_now(&client_signals_too)) raise(SIGUSR2);
   __atomic_fetch_add(&handled, 1, __ATOMIC_RELEASE);
 }
 
@@ -43,6 +44,14 @@ static void on_alarm(int number) {
   is_late = 1;
 }
 
+/* Such as a profiler's: it, too, is on the client's alternate stack. */
+static void on_client_signal(int number) {
+  volatile unsigned char room[2000];
+  (void)number;
+  for (size_t at = 0; at < sizeof room; ++at) room[at] = 0x5a;
+  __atomic_fetch_add(&client_signals, 1, __ATOMIC_RELEASE);
+}
+
 static void compute_in_fibre(void) {
   EXPECT(getcontext(&fibre_context) == 0);
   fibre_context.uc_stack.ss_sp = guarded(kFibreBytes);
@@ -52,11 +61,18 @@ static void compute_in_fibre(void) {
   EXPECT(swapcontext(&thread_context, &fibre_context) == 0);
 }
 
-static void set_signal_stack(void) {
+static void set_signal_stack(size_t room) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  const size_t bytes = ((size_t)sysconf(_SC_MINSIGSTKSZ) + 1024 + page - 1) / page * page;
+  const size_t bytes = ((size_t)sysconf(_SC_MINSIGSTKSZ) + room + page - 1) / page * page;
   stack_t own = {.ss_sp = guarded(bytes), .ss_size = bytes};
   EXPECT(sigaltstack(&own, NULL) == 0);
+}
+
+static void signal_the_client(void) {
+  set_signal_stack(kSignalStackBytes);
+  const struct sigaction own = {.sa_handler = on_client_signal, .sa_flags = SA_ONSTACK | SA_RESTART};
+  EXPECT(sigaction(SIGUSR2, &own, NULL) == 0);
+  __atomic_store_n(&client_signals_too, 1, __ATOMIC_RELEASE);
 }
 
 int main(int argc, char **argv) {
@@ -66,7 +82,8 @@ int main(int argc, char **argv) {
   EXPECT(sigaction(SIGALRM, &late, NULL) == 0);
   for (int stage = 1; stage <= kStages; ++stage) {
     wanted += kMessages;
-    if (me == 0 && stage == 2) set_signal_stack();
+    if (me == 0 && stage == 2) set_signal_stack(1024);
+    if (me == 0 && stage == kStages) signal_the_client();
     barrier();
     const struct timespec pause = {0, 100000};
     for (int i = 0; me == 1 && i < kMessages; ++i) {
@@ -78,6 +95,7 @@ int main(int argc, char **argv) {
       stage == kStages ? compute() : compute_in_fibre();
       alarm(0);
       EXPECT(!is_late);
+      EXPECT(stage != kStages || read_now(&client_signals) > 0);
     }
     barrier();
   }

@@ -83,6 +83,43 @@ TEST(SignalStack, LeavesTheClientsOwnToIt) {
   });
 }
 
+uint32_t client_runs = 0;
+void on_clients_signal(int) {
+  volatile std::byte room[4096];
+  for (volatile std::byte& at : room) at = std::byte{0x5a};
+  ++client_runs;
+}
+void raise_clients_signal() {
+  raise(SIGUSR2);
+  EXPECT_EQ(client_runs, 0u) << "on the stack where the frame of the first signal is";
+  use_much_stack();
+}
+
+/// The kernel takes an alternate stack that was left for a free one.
+TEST(SignalStack, AnotherSignalWaitsUntilTheWayBack) {
+  in_a_thread([] {
+    std::vector<std::byte> clients(65'536);
+    stack_t own{};
+    own.ss_sp = clients.data();
+    own.ss_size = clients.size();
+    ASSERT_EQ(sigaltstack(&own, nullptr), 0);
+    give_signal_stack();
+    struct sigaction theirs {};
+    theirs.sa_handler = on_clients_signal;
+    theirs.sa_flags = SA_ONSTACK;
+    ASSERT_EQ(sigaction(SIGUSR2, &theirs, nullptr), 0);
+    struct sigaction mine {};
+    mine.sa_handler = [](int) { run_on_signal_stack(raise_clients_signal); };
+    mine.sa_flags = signal_stack_flags;
+    ASSERT_EQ(sigaction(SIGUSR1, &mine, nullptr), 0);
+    raise(SIGUSR1);
+    EXPECT_EQ(runs, 1u);
+    EXPECT_EQ(client_runs, 1u);
+    own.ss_flags = SS_DISABLE;
+    sigaltstack(&own, nullptr);
+  });
+}
+
 /// The thread is on its way out, or never was a client's.
 TEST(SignalStack, IsNoLongerThereOnceItIsTaken) {
   in_a_thread([] {
