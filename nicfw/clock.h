@@ -8,8 +8,8 @@ namespace pinwire {
 class Clock {
  public:
   virtual ~Clock() = default;
-  /// Monotonic nanoseconds. Called once per poll, and by the first post() after a poll that came
-  /// late.
+  /// Monotonic nanoseconds. Called once per poll; after a poll that came late, by the first post()
+  /// and those that double their number.
   virtual uint64_t now_ns() noexcept = 0;
 };
 
