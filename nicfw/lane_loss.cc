@@ -164,7 +164,7 @@ void Lane::restamp_posted() noexcept {
       const Index index = window.slot[(s - 1) % kWindowFramesMax];
       if (index == kNoIndex) continue;
       SendSlot& slot = slots_[index];
-      if (slot.sent_ns != previous_ns_) break;
+      if (slot.sent_ns != previous_ns_ || !slot.was_posted) break;
       slot.sent_ns = stamp_ns;
       slot.is_restamped = !is_known;
       if (s - 1 == send.una && send.rto_at_ns != 0) {

@@ -268,6 +268,7 @@ void Lane::stage_slot(Peer& peer, Flow flow, uint32_t sequence, bool again) noex
   if (!in_pieces) finish_header(peer, slot.head, header, slot.hashes);
   const uint64_t sent_before_ns = slot.sent_ns;
   slot.sent_ns = now_ns_;
+  slot.was_posted = !is_polling_;
   if (peer.congestion.is_below_one()) {
     peer.pace_at_ns = now_ns_ + peer.congestion.pace_ns(peer.rtt.smoothed_ns());
   }

@@ -46,6 +46,7 @@ struct alignas(64) SendSlot {
   bool has_message : 1 = false;
   /// It may change before the acknowledgement: a get's source, a silent put's.
   bool volatile_body : 1 = false;
+  bool was_posted : 1 = false;    ///< last sent by post(), whose time is that of the poll before it
   bool is_restamped : 1 = false;  ///< first sent up to a poll's distance before `sent_ns`
 
   uint32_t frame_bytes() const noexcept { return head_bytes + body_bytes; }
