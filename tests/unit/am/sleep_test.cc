@@ -15,6 +15,8 @@
 namespace pinwire {
 namespace {
 
+constexpr uint32_t kNapMaxUs = 1000;
+
 class SleepDriver final : public test::IdleDriver {
  public:
   uint32_t arms = 0, polls = 0;
@@ -40,7 +42,7 @@ class Sleep : public testing::Test {
     engine.driver_count = 1;
     let_waits_sleep(true);
     sleep_us_max = 50;
-    rest(true);  // looks alone
+    rest(0);  // looks alone
     driver.arms = driver.polls = 0;
     this_thread.nap_us = 0;
   }
@@ -62,14 +64,14 @@ class Sleep : public testing::Test {
 
 TEST_F(Sleep, IsOverAllLanes) {
   const uint64_t sleeps = count("sleeps");
-  rest(true);
+  rest(0);
   EXPECT_EQ(driver.arms, 1u);
   EXPECT_EQ(count("sleeps"), sleeps + 1);
 }
 
 /// It may have missed something.
 TEST_F(Sleep, ThatTimeEndsLooksAtAllLanes) {
-  rest(true);
+  rest(0);
   EXPECT_EQ(driver.polls, 1u);
   EXPECT_EQ(count("overslept"), 0u);
 }
@@ -79,13 +81,13 @@ TEST_F(Sleep, ThatTimeEndsLooksAtAllLanes) {
 TEST_F(Sleep, ThatNothingWouldEndIsANapOfGrowingLength) {
   const uint64_t naps = count("naps");
   for (const uint32_t after : {100u, 200u, 400u, 800u, 1000u, 1000u}) {
-    rest(false);
+    rest(kNapMaxUs);
     EXPECT_EQ(this_thread.nap_us, after);
   }
   EXPECT_EQ(count("naps"), naps + 6);
   EXPECT_EQ(driver.polls, 0u);
   ring_event_fd(driver.fd);
-  rest(false);
+  rest(kNapMaxUs);
   EXPECT_EQ(this_thread.nap_us, 50u);
 }
 
@@ -97,8 +99,8 @@ TEST_F(Sleep, EndsForAllThatAreCalled) {
   std::thread sleepers[2];
   for (std::thread& sleeper : sleepers) {
     sleeper = std::thread([&] {
-      while (this_thread.seen == 0) rest(true);
-      rest(true);
+      while (this_thread.seen == 0) rest(0);
+      rest(0);
       ++awake;
     });
   }
