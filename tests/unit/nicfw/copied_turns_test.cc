@@ -35,6 +35,13 @@ TEST(CopiedTurns, AreTheSameWhateverIsOfferedFirst) {
   EXPECT_EQ(turns_of(turns, {9, 2, 7}, 4), (std::vector<uint32_t>{7, 9, 2, 7}));
 }
 
+/// In the upper half as in the lower.
+TEST(CopiedTurns, GoUpwardsPastTheSixtyFourth) {
+  CopiedTurns turns;
+  turns.refuse(40);
+  EXPECT_EQ(turns_of(turns, {40, 70, 3}, 4), (std::vector<uint32_t>{40, 70, 3, 40}));
+}
+
 TEST(CopiedTurns, OfOneSizeAreNotKept) {
   CopiedTurns turns;
   turns.refuse(5);
