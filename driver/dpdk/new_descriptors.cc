@@ -30,12 +30,14 @@ std::set<int> open_descriptors() {
 /// A file with a name that another thread of the client has opened meanwhile. DPDK's have none, or
 /// lie among huge pages or in its own folder.
 bool is_clients_file(int fd) {
+  const std::string link = "/proc/self/fd/" + std::to_string(fd);
   struct stat about {};
-  if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode) || about.st_nlink == 0) return false;
+  if (stat(link.c_str(), &about) != 0 || !S_ISREG(about.st_mode) || about.st_nlink == 0)
+    return false;
   struct statfs system {};
-  if (fstatfs(fd, &system) != 0 || system.f_type == HUGETLBFS_MAGIC) return false;
+  if (statfs(link.c_str(), &system) != 0 || system.f_type == HUGETLBFS_MAGIC) return false;
   std::error_code problem;
-  const auto path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd), problem);
+  const auto path = std::filesystem::read_symlink(link, problem);
   return !problem && path.string().find("/dpdk/") == std::string::npos;
 }
 

@@ -91,10 +91,10 @@ TEST_F(Sleep, ThatNothingWouldEndIsANapOfGrowingLength) {
   EXPECT_EQ(this_thread.nap_us, 50u);
 }
 
+/// Or this never ends. Who is called before it sleeps needs no ring, so rings are not counted.
 TEST_F(Sleep, EndsForAllThatAreCalled) {
   sleep_us_max = 1'000'000'000;
   engine.driver_count = 0;  // over their doorbells alone
-  const uint64_t rings = count("rings");
   std::atomic<int> awake{0};
   std::thread sleepers[2];
   for (std::thread& sleeper : sleepers) {
@@ -107,7 +107,7 @@ TEST_F(Sleep, EndsForAllThatAreCalled) {
   note_progress();
   while (awake != 2) call_sleepers();
   for (std::thread& sleeper : sleepers) sleeper.join();
-  EXPECT_GE(count("rings"), rings + 2);
+  EXPECT_EQ(awake, 2);
 }
 
 }  // namespace
