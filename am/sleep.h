@@ -32,7 +32,8 @@ inline constinit uint32_t sleep_us_max = 100'000;
 
 /// The longest nap of a wait that nobody announces the end of.
 inline constexpr uint32_t kNapMaxUs = 1000;
-/// Of the client's own conditions (GASNET_LOOK_US); 0: they are announced, too.
+/// The longest nap of a wait for a condition of the client's own (GASNET_LOOK_US); 0: such a wait
+/// sleeps as those do whose end is announced.
 inline constinit uint32_t look_us_max = kNapMaxUs;
 
 /// For set_wait_mode().

@@ -124,8 +124,8 @@ class Driver {
     return error("%s reaches the host's memory only", name());
   }
   virtual Status unpin(const Region& region) = 0;
-  /// Of caps().atomic64 those that the driver has on a peer's memory of that key: there may be ways
-  /// to memory that move bytes, and no more. Any thread, at any time.
+  /// Returns those of caps().atomic64 that the driver has on a peer's memory of that key: some ways
+  /// to memory move bytes and do no more. Any thread, at any time.
   virtual uint32_t atomics_on(uint32_t remote_key) const noexcept {
     (void)remote_key;
     return kAllAtomics;

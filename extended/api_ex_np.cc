@@ -52,7 +52,7 @@ struct Descriptor : pinwire_srcdesc {
 /// Of a thread: a request's, and a reply's of a handler that runs meanwhile.
 constinit thread_local Descriptor descriptors[2]{};
 
-/// What it writes to where no driver lends memory; of one thread after the other.
+/// A thread writes its payloads here where no driver lends memory; later threads take it over.
 struct Payloads {
   alignas(64) std::byte of[2][PINWIRE_NP_LONG_BYTES];
   Payloads* next_left;  ///< of those whose threads have ended

@@ -12,7 +12,7 @@ namespace pinwire {
 template <typename T>
 class HandedOn {
  public:
-  /// Of an ended thread; nullptr: none of those that there are fits.
+  /// Returns an item that an ended thread has left; nullptr: none of them fits.
   template <typename Fits>
   T* take(Fits&& fits) noexcept {
     const std::lock_guard<PinLock> guard(lock_);

@@ -8,7 +8,7 @@
 namespace pinwire {
 namespace {
 
-/// What C1-224 asks for.
+/// C1-224 promises each thread so many.
 constexpr uint32_t kOpsPromised = 65'535;
 
 constinit thread_local ThreadOps* ops = nullptr;

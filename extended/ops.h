@@ -79,8 +79,8 @@ class OpPool {
 /// C1-224 asks for 65,535 per thread; an access region and a few more ride along.
 inline constexpr uint32_t kOpsPerThread = 66'000;
 
-/// Of one thread after the other: what is under way when a thread ends is still counted here, and
-/// handles may be finished by other threads later.
+/// One thread after the other has these: operations that are under way when their thread ends are
+/// still counted here, and other threads may finish its handles later.
 struct ThreadOps {
   pinwire_op puts{};  ///< the implicit set; `started` wraps with `done`
   pinwire_op gets{};

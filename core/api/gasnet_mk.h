@@ -53,7 +53,7 @@ int gex_MK_Create(gex_MK_t *kind_p, gex_Client_t client, const gex_MK_Create_arg
 /* Of a kind that gex_MK_Create made, all of whose segments are destroyed; flags: 0. */
 void gex_MK_Destroy(gex_MK_t kind, gex_Flags_t flags);
 
-/* What gex_MK_Create made, not GEX_MK_HOST. One pointer is the client's, NULL at first. */
+/* These take a kind that gex_MK_Create has made, not GEX_MK_HOST. Its client data is one pointer, NULL at first. */
 void gex_MK_SetCData(gex_MK_t kind, const void *val);
 void *gex_MK_QueryCData(gex_MK_t kind);
 gex_Flags_t gex_MK_QueryFlags(gex_MK_t kind);

@@ -39,9 +39,9 @@ inline void cpu_relax() noexcept {
 #endif
 }
 
-/// Asks for a cache line in order to write it. gcc's __builtin_prefetch(p, 1) asks for a copy to read
-/// unless told that the processor has PREFETCHW, and the write then waits for the line once more;
-/// a processor without it takes it for a no-op.
+/// Asks for a cache line in order to write it. gcc's __builtin_prefetch(p, 1) asks for a copy to
+/// read unless told that the processor has PREFETCHW, and the write then waits for the line once
+/// more; a processor without it takes it for a no-op.
 inline void prefetch_to_write(const void* address) noexcept {
 #if defined(__x86_64__)
   asm volatile("prefetchw %0" ::"m"(*static_cast<const char*>(address)));

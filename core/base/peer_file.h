@@ -9,7 +9,7 @@
 
 namespace pinwire {
 
-/// What the owner says of its file; of none, fd < 0, it is 0.
+/// The number by which the owner of a file names it to others; 0 for no file (fd < 0).
 uint64_t inode_of(int fd) noexcept;
 
 /// The descriptor of that file, which has at least so many bytes: to touch a page that a file has

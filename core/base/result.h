@@ -1,5 +1,5 @@
-// Control-plane results: a value, or a sentence that a user can act on (what failed, on which device,
-// the OS error, the likeliest fix). Never used on the data plane.
+// Control-plane results: a value, or a sentence that a user can act on (what failed, on which
+// device, the OS error, the likeliest fix). Never used on the data plane.
 #pragma once
 
 #include <string>
@@ -20,8 +20,8 @@ struct Error {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : held_(std::in_place_index<0>, std::move(value)) {}   // NOLINT: implicit
-  Result(Error bad) : held_(std::in_place_index<1>, std::move(bad)) {}   // NOLINT: implicit
+  Result(T value) : held_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit
+  Result(Error bad) : held_(std::in_place_index<1>, std::move(bad)) {}  // NOLINT: implicit
   bool ok() const noexcept { return held_.index() == 0; }
   explicit operator bool() const noexcept { return ok(); }
   T& operator*() noexcept { return value(); }

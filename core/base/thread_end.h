@@ -1,4 +1,4 @@
-// What a thread owns beyond its life: handed on by a function that runs when the thread ends.
+// A function that runs when a thread ends hands on what that thread has owned.
 #pragma once
 
 #include <pthread.h>

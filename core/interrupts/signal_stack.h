@@ -8,7 +8,7 @@
 
 namespace pinwire {
 
-/// What a handler that runs in an interrupt has at least; with the frames of the library below it.
+/// The stack of an interrupt has so many bytes: the handler has what the library's frames leave.
 inline constexpr size_t kSignalStackBytes = size_t{1} << 20;
 
 /// Flags for sigaction() of a signal whose handler calls run_on_signal_stack().
@@ -18,10 +18,10 @@ extern const int signal_stack_flags;
 /// it: the kernel puts its frames there. It maps memory; where there is none the thread stays
 /// without, and handlers run where it is.
 void give_signal_stack() noexcept;
-/// As this thread ends, when it is not to be interrupted any more.
+/// Gives it back. The thread ends, and is not to be interrupted any more.
 void take_signal_stack() noexcept;
 
-/// In a signal handler: `work()` on this thread's signal stack.
+/// Runs `work()` on this thread's signal stack; called by a signal handler.
 void run_on_signal_stack(void (*work)()) noexcept;
 
 }  // namespace pinwire

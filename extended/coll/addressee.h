@@ -10,8 +10,8 @@ namespace pinwire {
 [[noreturn, gnu::cold]] void malformed(Rank source, const char* what) noexcept;
 
 Member& member_at(const pinwire_token& token, int32_t seat, const char* what) noexcept;
-/// Of an operation that a message names, to which this member comes, or is at. What was read for
-/// operations that are finished was read before.
+/// Returns the whole number of the operation that a message names by its lower half: one that this
+/// member is at, or comes to. A message for a finished operation was read before.
 uint64_t number_at(const Member& member, int32_t low) noexcept;
 /// An operation that this member is at.
 Collective& live_at(const pinwire_token& token, Member& member, int32_t number,

@@ -59,11 +59,11 @@ struct PipelineDelete {
   void operator()(Pipeline* pipeline) const noexcept;
 };
 
-/// What an operation at work needs beyond what its client said. Operations that wait for their turn
-/// have none, so that there are as many as the windows of the teams have operations.
+/// Memory that an operation needs while it is at work. Operations that wait for their turn have
+/// none, so there are no more of these than the windows of the teams have operations.
 struct Workspace {
   Scratch scratch;
-  /// Of what goes in pieces (pipeline.h): made for the first one, and kept.
+  /// The first operation that goes in pieces (pipeline.h) makes it; it is kept for later ones.
   std::unique_ptr<Pipeline, PipelineDelete> pipeline;
   Workspace* next = nullptr;  ///< of those that are kept
 };

@@ -55,7 +55,7 @@ struct LetterBox {
   uint32_t sender_seat = 0;
   uint32_t sender_send = kNoOffer;
 
-  /// Of data to pull: too much for a message.
+  /// The letter offers data that is too much for a message, and is to be pulled.
   bool is_offer() const noexcept { return sender_send != kNoOffer; }
 };
 

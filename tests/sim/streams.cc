@@ -57,7 +57,7 @@ void Streams::run(uint64_t ns) {
   EXPECT_FALSE(verdict_.failed()) << verdict_.sentence();
 }
 
-/// Of a rank that polls, or, from kPosts on, of a stream that posts.
+/// The argument is a rank, which polls; from kPosts on it is a stream, which posts.
 void Streams::fire(uint64_t argument) {
   if (argument >= kPosts) return post(static_cast<uint32_t>(argument - kPosts));
   const auto rank = static_cast<Rank>(argument);

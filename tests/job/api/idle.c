@@ -13,7 +13,7 @@ static void sleep_ms(int ms) {
   nanosleep(&pause, NULL);
 }
 
-/* Of all threads of this process. */
+/* CPU time of all threads of this process. */
 static long long cpu_us(void) {
   struct rusage used;
   EXPECT(getrusage(RUSAGE_SELF, &used) == 0);

@@ -274,6 +274,16 @@ bool is_handled_within_s(int count, int seconds) {
   finder.join();
   _exit(0);
 }
+/// Runs it in a process of its own, whose exit code says what went wrong.
+void expect_exit_0(void (*body)()) {
+  const pid_t child = fork();
+  if (child == 0) body();
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status)) << status;
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
 /// The client takes the signal for itself when the thread has been signalled, and not looked yet.
 [[noreturn]] void compute_while_the_signal_goes() {
   has_dispatcher = true;
@@ -294,21 +304,11 @@ bool is_handled_within_s(int count, int seconds) {
   _exit(0);
 }
 TEST_F(Interrupts, ComeAgainWhereTheirSignalWasTaken) {
-  const pid_t child = fork();
-  if (child == 0) compute_while_the_signal_goes();
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  ASSERT_TRUE(WIFEXITED(status)) << status;
-  EXPECT_EQ(WEXITSTATUS(status), 0);
+  expect_exit_0(compute_while_the_signal_goes);
 }
 
 TEST_F(Interrupts, PA_052_ComeWhereTheQueueOfSignalsIsFull) {
-  const pid_t child = fork();
-  if (child == 0) compute_without_queue();
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  ASSERT_TRUE(WIFEXITED(status)) << status;
-  EXPECT_EQ(WEXITSTATUS(status), 0);
+  expect_exit_0(compute_without_queue);
 }
 
 }  // namespace

@@ -91,7 +91,8 @@ TEST_F(Sleep, ThatNothingWouldEndIsANapOfGrowingLength) {
   EXPECT_EQ(this_thread.nap_us, 50u);
 }
 
-/// Or this never ends. Who is called before it sleeps needs no ring, so rings are not counted.
+/// The test hangs where a sleeper is forgotten. A thread that is called before it sleeps needs no
+/// ring, so rings are not counted.
 TEST_F(Sleep, EndsForAllThatAreCalled) {
   sleep_us_max = 1'000'000'000;
   engine.driver_count = 0;  // over their doorbells alone

@@ -35,7 +35,7 @@ TEST(CopiedTurns, AreTheSameWhateverIsOfferedFirst) {
   EXPECT_EQ(turns_of(turns, {9, 2, 7}, 4), (std::vector<uint32_t>{7, 9, 2, 7}));
 }
 
-/// In the upper half as in the lower.
+/// Sizes above 64 frames stand in a second word.
 TEST(CopiedTurns, GoUpwardsPastTheSixtyFourth) {
   CopiedTurns turns;
   turns.refuse(40);
