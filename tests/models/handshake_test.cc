@@ -107,6 +107,8 @@ model::Atomic<uint32_t> published[kMessagesMax];
 model::Atomic<uint32_t> taken[kMessagesMax];
 model::Atomic<uint32_t> taken_count;
 uint32_t message_count;
+uint32_t drained_max;  ///< by one drain; 0: all that is there
+model::Atomic<uint32_t> asked_again;
 
 /// Of the thread that is being run.
 struct Self {
@@ -119,10 +121,11 @@ struct Self {
 Self self;
 bool is_in_signal() { return self.is_masked; }
 
-/// Runs the handlers of all that is there.
-void drain() {
+/// Runs the handlers of what is there. False: there may be more.
+bool drain() {
   const uint64_t past = remember();
-  for (uint32_t i = 0; i < message_count; ++i) {
+  uint32_t drained = 0;
+  for (uint32_t i = 0; i < message_count && (drained_max == 0 || drained < drained_max); ++i) {
     if (published[i].load(std::memory_order_acquire) == 0) continue;
     if (taken[i].exchange(1, std::memory_order_relaxed) != 0) continue;
     expect(!self.is_handling, "a handler interrupts no handler (C1-170)");
@@ -131,9 +134,12 @@ void drain() {
     deliver_signal();
     self.is_handling = false;
     taken_count.fetch_add(1, std::memory_order_relaxed);
+    ++drained;
   }
   recall(past);
+  return drained_max == 0 || drained < drained_max;
 }
+void ask_again() { asked_again.exchange(1, std::memory_order_release); }
 
 void deliver_signal() {
   if (self.client == nullptr || self.is_masked || self.blocks) return;
@@ -141,7 +147,7 @@ void deliver_signal() {
   if (self.client->signal.load(std::memory_order_acquire) != 0) {
     self.client->signal.exchange(0, std::memory_order_acquire);
     self.is_masked = true;
-    self.client->handshake.on_signal(drain);
+    self.client->handshake.on_signal(drain, ask_again);
     self.is_masked = false;
   }
   recall(past);
@@ -155,12 +161,12 @@ void begin(Reason reason) {
 void end(Reason reason) {
   deliver_signal();
   --self.reasons;
-  self.client->handshake.enable(reason, drain);
+  self.client->handshake.enable(reason, drain, ask_again);
 }
 void poll() {
   self.client->handshake.disable(Reason::kLibrary);
   drain();
-  self.client->handshake.enable(Reason::kLibrary, drain);
+  self.client->handshake.enable(Reason::kLibrary, drain, ask_again);
 }
 
 /// What a client thread does: h(old), r(esume), l(ock), u(nlock), p(oll), b(lock its signals),
@@ -203,10 +209,22 @@ struct Shape {
   uint32_t messages;
   uint32_t asks_again = 0;  ///< after each message, whether or not it was taken by then
   uint32_t refused = 0;     ///< of the signals, the first so many
+  uint32_t drained_max = 0;
 };
 
 bool never_asks_another = false;  // a mutant
 bool forgets_unsent = false;      // a mutant
+
+/// Waits until a client that has drained for long wants to be asked again; false: all is taken.
+bool is_asked_again() {
+  bool is_asked = false;
+  retry([&] {
+    is_asked = asked_again.load(std::memory_order_acquire) != 0;
+    return is_asked || taken_count.load(std::memory_order_relaxed) == message_count;
+  });
+  if (is_asked) asked_again.exchange(0, std::memory_order_acquire);
+  return is_asked;
+}
 
 /// Who finds messages.
 void run_finder(const Shape& shape) {
@@ -231,6 +249,7 @@ void run_finder(const Shape& shape) {
     ask(false);
     for (uint32_t again = 0; again < shape.asks_again; ++again) ask(true);
   }
+  while (shape.drained_max != 0 && is_asked_again()) ask(false);
 }
 
 Report explore(const Shape& shape, const Mutation& mutation = {}) {
@@ -242,6 +261,7 @@ Report explore(const Shape& shape, const Mutation& mutation = {}) {
   }
   const auto prepare = [&] {
     message_count = shape.messages;
+    drained_max = shape.drained_max;
     for (uint32_t i = 0; i < count; ++i) {
       name_cell(reasons_of(clients[i]), "reasons");
       name_cell(arrived_of(clients[i]), "arrived");
@@ -252,6 +272,7 @@ Report explore(const Shape& shape, const Mutation& mutation = {}) {
       name_cell(&taken[i], "taken");
     }
     name_cell(&taken_count, "taken_count");
+    name_cell(&asked_again, "asked_again");
   };
   const auto run = [&](uint32_t thread) {
     self = {};
@@ -298,6 +319,18 @@ TEST(Handshake, PA_036_TwoThreadsLoseNothing) {
 TEST(Handshake, PA_036_ThreeThreadsLoseNothing) {
   expect_kept({{"hr", "lu", "p"}, 1});
   expect_kept({{"hr", "", ""}, 2});
+}
+
+/// More arrives than a thread drains at once.
+TEST(Handshake, PA_031_AThreadThatLeavesMessagesForLaterIsAskedAgain) {
+  for (const char* program : {"", "hr", "lu", "p", "hrhr"}) {
+    expect_kept({{program}, 2, 0, 0, 1});
+  }
+  expect_kept({{"hr"}, 3, 0, 0, 1});
+  expect_kept({{"hr", ""}, 1, 0, 0, 1});
+  EXPECT_NE(explore({{"hr"}, 2, 0, 0, 1}, change("asked_again", Action::kModify, drop)).failure,
+            "");
+  EXPECT_NE(explore({{"hr"}, 2, 0, 0, 1}, change("arrived", Action::kStore, drop)).failure, "");
 }
 
 /// Each of those that block is passed over once.
