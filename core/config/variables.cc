@@ -108,6 +108,10 @@ constexpr Variable kVariables[] = {
   {"GASNET_QP_RETRY_COUNT", Kind::kWhole, "6", 0, 7, "", false,
    "how often it tries again before it takes the peer for dead; 7 means for ever on some devices",
    [](S& s, const V& v) { s.qp_retry_count = static_cast<uint32_t>(v.whole); }},
+  {"GASNET_USE_SRQ", Kind::kWhole, "-1", -1, 1 << 20, "", false,
+   "have all connections of a lane share receive buffers (SRQ), where the RDMA device can: -1 yes, 0 no, else in jobs of so "
+   "many ranks and more. Without, each has its own: 2.2 MB a peer and lane in small jobs, 135 KB from 513 ranks on",
+   [](S& s, const V& v) { s.srq_ranks_min = static_cast<int>(v.whole); }},
   {"GASNET_STRIPE_MIN", Kind::kBytes, "128K", 4096, 0x1p53, "", false,
    "puts, gets and Longs from this size on go over all RDMA ports of the rank at once",
    [](S& s, const V& v) { s.stripe_bytes_min = v.bytes; }},

@@ -1,6 +1,6 @@
 // The verbs driver: any RDMA device with reliable connections, through libibverbs. Puts and gets
-// are RDMA writes and reads straight from and to pinned memory; messages are sends into shared
-// receive queues, handled in place.
+// are RDMA writes and reads straight from and to pinned memory; messages are sends into receive
+// queues, shared ones where the device has them, and are handled in place.
 #pragma once
 
 #include <memory>
@@ -19,6 +19,7 @@ struct VerbsOptions {
   uint32_t connect_timeout_s = 600;  ///< until a rank that does not answer is given up; 0: never
   bool connects_in_polls = false;    ///< without a thread or a clock: recv() makes connections
   bool pages_on_demand = false;      ///< expose(), where the device has it
+  bool shares_receives = true;       ///< shared receive queues, where the device has them
   bool fences_puts = false;          ///< the device may show a message before the data ahead of it
   bool show_story = false;           ///< log what was chosen
 };

@@ -1,6 +1,6 @@
-// One lane of the verbs driver: a completion queue for what it sends, a shared receive queue for
-// each class of message, a pair of connections to each peer that it met. Calls are serialised by
-// the caller (driver.h), but for those of the connector (lane_meet.cc), which makes peers while the
+// One lane of the verbs driver: a completion queue for what it sends, a receive queue for each
+// class of message, a pair of connections to each peer that it met. Calls are serialised by the
+// caller (driver.h), but for those of the connector (lane_meet.cc), which makes peers while the
 // lane works. Lanes share nothing that changes but the failure.
 //
 // Selective signalling: a request that owes nobody anything completes silently; every
@@ -113,11 +113,14 @@ class Lane {
 
   // lane_open.cc
   Status open_queues();
+  Status open_receives();
   Status try_links();
   Status divide_receives();
+  Status divide_completions();
 
   // lane_meet.cc
   Status make_links(Peer& peer, QueueSizes& sizes);
+  Status add_receives(Peer& peer);
   bool open_peer(Rank rank) noexcept;
 
   // lane_post.cc

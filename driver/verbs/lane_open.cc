@@ -19,6 +19,8 @@ constexpr uint32_t kCompletionsMax = 8192;
 constexpr uint32_t kSlack = 2 * ReceiveQueue::kSpare;  // buffers given back that are not posted yet
 /// The receive buffers of one class: a queue has some for each peer, and takes 17 MB at most.
 constexpr uint32_t kReceivesLeast = 1024, kReceivesPerPeer = 32, kReceivesMax = 4096;
+/// Requests under way to one peer where each connection has receive buffers of its own.
+constexpr uint32_t kOwnWindowLeast = 8;
 constexpr uint32_t kInlineWanted = 256;
 /// Inlining is by the CPU, word by word: beyond this, copying into a buffer is as cheap.
 constexpr uint32_t kInlineMax = 512;
@@ -33,6 +35,14 @@ uint32_t receives_wanted(const Shared& shared) noexcept {
   const uint32_t all = std::max(peers, 1u) * depth_wanted(shared.info);
   const uint32_t some = std::clamp(peers * kReceivesPerPeer, kReceivesLeast, kReceivesMax);
   return kSlack + std::max(std::min(all, some), shared.device.is_iwarp ? peers : 0);
+}
+
+/// Receive buffers of a connection of its own: one for each request of the window, and those that
+/// were given back, and are not posted yet. An iWARP peer, which would end a connection whose reply
+/// finds none, may have sent as many replies as requests again, before this rank polls.
+uint32_t own_receives(const Shared& shared, MessageClass cls) noexcept {
+  const bool is_doubled = shared.device.is_iwarp && cls == MessageClass::kReply;
+  return shared.window * (is_doubled ? 2 : 1) + ReceiveBuffers::kRefillBatch;
 }
 
 }  // namespace
@@ -64,17 +74,29 @@ Status Lane::open_queues() {
   tickets_.open(room_);
   finished_.reserve(room_);
   if (device.is_iwarp) senders_.open(shared_.info.rank_count * kLinksPerPeer);
-  for (const MessageClass cls : {MessageClass::kRequest, MessageClass::kReply}) {
-    ReceiveQueue& queue = receive_[static_cast<size_t>(cls)];
-    auto made = queue.open(device, cls, receives_wanted(shared_), kMessageBytesMax, channel_.get());
-    if (!made) return made;
-    if (device.is_iwarp) queue.tell_by(senders_);
-  }
+  if (auto made = open_receives(); !made) return made;
   if (auto made =
           small_.open(device, kSmallBuffers, align_up(kMessageBytesMax, 64u), "send buffers");
       !made)
     return made;
   return large_.open(device, kLargeBuffers, kLargeBufferBytes, "bounce buffers");
+}
+
+Status Lane::open_receives() {
+  const Device& device = shared_.device;
+  if (!device.shares_receives) {
+    if (auto divided = divide_completions(); !divided) return divided;
+  }
+  for (const MessageClass cls : {MessageClass::kRequest, MessageClass::kReply}) {
+    ReceiveQueue& queue = receive_[static_cast<size_t>(cls)];
+    const ReceiveQueue::Sizes sizes =
+        device.shares_receives ? ReceiveQueue::Sizes{receives_wanted(shared_), 0, kMessageBytesMax}
+                               : ReceiveQueue::Sizes{own_receives(shared_, cls),
+                                                     shared_.info.rank_count, kMessageBytesMax};
+    if (auto made = queue.open(device, cls, sizes, channel_.get()); !made) return made;
+    if (device.is_iwarp) queue.tell_by(senders_);
+  }
+  return success();
 }
 
 Status Lane::try_links() {
@@ -86,7 +108,26 @@ Status Lane::try_links() {
   Peer peer;
   if (auto made = make_links(peer, sizes); !made) return made;
   shared_.inline_bytes = std::min(sizes.inline_bytes, kInlineMax);
-  return divide_receives();
+  return device.shares_receives ? divide_receives() : success();
+}
+
+/// Without a shared receive queue each peer has the window that its part of a shared one would give
+/// it, 8 requests at least, as far as the completion queue that all connections share has entries.
+Status Lane::divide_completions() {
+  const ibv_device_attr& limits = shared_.device.limits;
+  const Rank ranks = shared_.info.rank_count;
+  const uint32_t peers = std::max(ranks - 1, 1u);
+  const uint32_t wanted = std::min(shared_.info.network_depth, depth_wanted(shared_.info));
+  shared_.window = std::clamp((receives_wanted(shared_) - kSlack) / peers, kOwnWindowLeast,
+                              std::max(wanted, kOwnWindowLeast));
+  const uint32_t most = std::min(static_cast<uint32_t>(limits.max_qp_wr),
+                                 static_cast<uint32_t>(limits.max_cqe) / ranks);
+  while (own_receives(shared_, MessageClass::kReply) > most && shared_.window > 1) --shared_.window;
+  if (own_receives(shared_, MessageClass::kReply) <= most) return success();
+  return error(
+      "%s has no shared receive queues, and completion queues of %d entries, too few for %u ranks; "
+      "give it fewer ranks, or another device",
+      shared_.device.name.c_str(), limits.max_cqe, ranks);
 }
 
 /// There is a buffer for every request that all peers may have under way, and for every reply to

@@ -40,7 +40,8 @@ void Lane::note_bad_arrival(const ibv_wc& arrived) noexcept {
 
 void Lane::give_back(std::span<const Recv> buffers) noexcept {
   for (const Recv& recv : buffers) {
-    receive_[static_cast<size_t>(recv.cls)].give_back(static_cast<uint32_t>(recv.buffer));
+    receive_[static_cast<size_t>(recv.cls)].give_back(recv.peer,
+                                                      static_cast<uint32_t>(recv.buffer));
     if (recv.cls != MessageClass::kRequest) continue;
     Peer& peer = peer_at(recv.peer);
     ++peer.given_back;

@@ -55,17 +55,20 @@ uint8_t reads_max(const Device& device) noexcept {
   return static_cast<uint8_t>(std::clamp(device.limits.max_qp_rd_atom, 1, kReadsMax));
 }
 
-Result<QueuePair> make_queue_pair(const Device& device, ibv_cq* send, ibv_cq* receive, ibv_srq* srq,
-                                  QueueSizes& sizes) {
+Result<QueuePair> make_queue_pair(const Device& device, const Queues& queues, QueueSizes& sizes) {
   // The device may refuse to inline as much as was asked for: less, then.
   for (uint32_t inline_bytes = sizes.inline_bytes;; inline_bytes /= 2) {
     ibv_qp_init_attr init{};
-    init.send_cq = send;
-    init.recv_cq = receive;
-    init.srq = srq;
+    init.send_cq = queues.send;
+    init.recv_cq = queues.receive;
+    init.srq = queues.shared;
     init.qp_type = IBV_QPT_RC;
     init.cap.max_send_wr = sizes.send_depth;
     init.cap.max_send_sge = 2;
+    if (queues.shared == nullptr) {
+      init.cap.max_recv_wr = queues.receive_depth;
+      init.cap.max_recv_sge = 1;
+    }
     init.cap.max_inline_data = inline_bytes;
     QueuePair queue(ibv_create_qp(device.pd.get(), &init));
     if (queue) {

@@ -119,8 +119,10 @@ Status Verbs::open(const OpenInfo& info) {
   if (auto opened = connector_->open(); !opened) return opened;
   if (shared_.options.show_story) {
     log_note(
-        "verbs: %s, %u bytes inline, %u requests under way to each peer; connections are made %s",
+        "verbs: %s, %u bytes inline, %u requests under way to each peer, %s; connections are made "
+        "%s",
         shared_.device.describe().c_str(), shared_.inline_bytes, shared_.window,
+        shared_.device.shares_receives ? "shared receive queues" : "receive queues of each peer",
         connector_->datagram_queue() != 0 ? "on first use" : "now, as the device has no datagrams");
     if (shared_.options.pages_on_demand) {
       log_note("verbs: on-demand paging by %s: %s", shared_.device.name.c_str(),

@@ -44,6 +44,10 @@ struct HcaSpec {
   std::vector<PortSpec> ports;
 };
 
+/// Whether the devices made here have shared receive queues: a run of all tests with
+/// FAKE_VERBS_SRQ=no in its environment has them do without, as Intel's E810 does (irdma).
+bool has_shared_receives();
+
 /// An InfiniBand device with one active port of 4096-byte packets and one GID (of the default
 /// subnet prefix). Change what the test needs changed.
 HcaSpec infiniband(const std::string& name, uint16_t lid);

@@ -1,6 +1,8 @@
 // From the settings to the verbs drivers, on a fake RDMA network.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "extended/driver_table.h"
 #include "tests/support/verbs/fake_verbs.h"
 
@@ -28,6 +30,15 @@ class VerbsRails : public testing::Test {
     return rails.ok() && (*rails)[0]->caps().exposes && (*rails)[1]->caps().exposes;
   }
 
+  bool shares_receives(int ranks_min) {
+    job_.settings.srq_ranks_min = ranks_min;
+    auto rails = make_verbs_for(job_);
+    EXPECT_TRUE(rails.ok() && (*rails)[0]->open({.rank = 0, .rank_count = 2}).ok());
+    const auto live = fabric_.live();
+    return std::any_of(live.begin(), live.end(),
+                       [](const std::string& line) { return line.starts_with("srq"); });
+  }
+
   fake_verbs::Fabric fabric_;
   Job job_;
 };
@@ -37,6 +48,14 @@ TEST_F(VerbsRails, PageOnDemandForEverythingUnlessTheUserSaysNo) {
   EXPECT_FALSE(pages(SegmentKind::kEverything, false));
   EXPECT_FALSE(pages(SegmentKind::kFast, true));
   EXPECT_FALSE(pages(SegmentKind::kLarge, true));
+}
+
+TEST_F(VerbsRails, ShareReceiveQueuesFromTheRanksOnThatTheUserNames) {
+  constexpr Rank kRanks = 1;  // of the engine, which has not started
+  EXPECT_EQ(shares_receives(-1), fake_verbs::has_shared_receives());
+  EXPECT_FALSE(shares_receives(0));
+  EXPECT_EQ(shares_receives(kRanks), fake_verbs::has_shared_receives());
+  EXPECT_FALSE(shares_receives(kRanks + 1));
 }
 
 TEST_F(VerbsRails, EachHasAnAddressOfItsOwn) {

@@ -107,6 +107,13 @@ TEST(Settings, TheDepthOfRequestsAndTheWindowOfFramesAreTwoThings) {
   EXPECT_EQ(read({{"GASNET_DPDK_WINDOW", "16"}})->dpdk_window_frames, 16u);
 }
 
+TEST(Settings, SharedReceiveQueuesAreForAllJobsNoneOrThoseOfManyRanks) {
+  EXPECT_EQ(read({})->srq_ranks_min, -1);
+  EXPECT_EQ(read({{"GASNET_USE_SRQ", "0"}})->srq_ranks_min, 0);
+  EXPECT_EQ(read({{"GASNET_USE_SRQ", "500"}})->srq_ranks_min, 500);
+  EXPECT_FALSE(read({{"GASNET_USE_SRQ", "-2"}}).ok());
+}
+
 TEST(Settings, FramesAreAuthenticatedAsAWholeUnlessToldOtherwise) {
   EXPECT_EQ(read({})->dpdk_auth, DpdkAuth::kFull);
   EXPECT_EQ(read({{"GASNET_DPDK_AUTH", "header"}})->dpdk_auth, DpdkAuth::kHeader);
