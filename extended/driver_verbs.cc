@@ -96,6 +96,9 @@ Result<Rails> make_verbs_for(const Job& job) {
     VerbsOptions options;
     options.device = port.name;
     options.gid = (*gids)[rails.size()];
+    options.pkey = settings.ibv_pkey;
+    options.service_level = settings.ibv_service_level;
+    options.traffic_class = settings.ibv_traffic_class;
     options.timeout = settings.qp_timeout;
     options.retry_count = settings.qp_retry_count;
     options.pages_on_demand = settings.use_odp && job.kind == SegmentKind::kEverything;

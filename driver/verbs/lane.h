@@ -24,6 +24,7 @@
 #include "driver/verbs/invitations.h"
 #include "driver/verbs/link.h"
 #include "driver/verbs/needs.h"
+#include "driver/verbs/outage.h"
 #include "driver/verbs/receive_queue.h"
 #include "driver/verbs/short_read.h"
 #include "driver/verbs/tickets.h"
@@ -32,12 +33,14 @@ namespace pinwire::verbs {
 
 class Connector;
 
-/// What the lanes of a driver share; constant after open and connect, but the failure.
+/// What the lanes of a driver share; constant after open and connect, but the failure and the
+/// outage.
 struct Shared {
   VerbsOptions options;
   Device device;
   OpenInfo info;
   FailureNote failure;
+  Outage outage;
   std::vector<Place> places;  ///< of all ranks
   const Connector* connector = nullptr;
   ibv_wr_opcode send_opcode = IBV_WR_SEND_WITH_IMM;  ///< the immediate data: the sender's rank

@@ -66,10 +66,11 @@ void Lane::note_failure(const ibv_wc& completion) noexcept {
   const Rank peer = peer_of(completion.qp_num);
   shared_.failure.record(
       peer, status_of(completion.status),
-      "%s port %u: a transfer of rank %u to rank %u failed: %s (status %d, vendor 0x%x): %s",
+      "%s port %u: a transfer of rank %u to rank %u failed: %s (status %d, vendor 0x%x): %s%s",
       shared_.device.name.c_str(), shared_.device.port, shared_.info.rank, peer,
       ibv_wc_status_str(completion.status), completion.status, completion.vendor_err,
-      advice_on(completion.status));
+      advice_on(completion.status),
+      shared_.outage.count() != 0 ? "; this rank's port went down before" : "");
 }
 
 }  // namespace pinwire::verbs

@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "driver/verbs/address_vector.h"
+
 namespace pinwire::verbs {
 namespace {
 
@@ -12,13 +14,13 @@ namespace {
 constexpr uint8_t kRnrTimer = 5;
 /// For ever: a receiver may compute for as long as it likes.
 constexpr uint8_t kRnrRetry = 7;
-constexpr uint8_t kHopLimit = 64;
 constexpr int kReadsMax = 16;
 
 Status to_init(const Device& device, ibv_qp* queue) {
   ibv_qp_attr attr{};
   attr.qp_state = IBV_QPS_INIT;
   attr.port_num = device.port;
+  attr.pkey_index = device.pkey_index;
   attr.qp_access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
   if (device.has_atomics()) attr.qp_access_flags |= IBV_ACCESS_REMOTE_ATOMIC;
   const int failed = ibv_modify_qp(
@@ -38,14 +40,7 @@ ibv_qp_attr ready_to_receive(const Device& device, const Remote& remote) noexcep
   attr.rq_psn = remote.psn;
   attr.max_dest_rd_atomic = reads_max(device);
   attr.min_rnr_timer = kRnrTimer;
-  attr.ah_attr.port_num = device.port;
-  attr.ah_attr.dlid = remote.lid;
-  if (device.uses_gid) {
-    attr.ah_attr.is_global = 1;
-    std::memcpy(attr.ah_attr.grh.dgid.raw, remote.gid.data(), remote.gid.size());
-    attr.ah_attr.grh.sgid_index = static_cast<uint8_t>(device.gid.index);
-    attr.ah_attr.grh.hop_limit = kHopLimit;
-  }
+  attr.ah_attr = address_vector(device, remote.lid, remote.gid);
   return attr;
 }
 

@@ -88,6 +88,8 @@ struct PostedWr {
   unsigned int send_flags = 0;
   std::vector<ibv_sge> places;
   uint64_t remote_addr = 0;
+  ibv_ah_attr way{};  ///< of the connection, or of the datagram
+  uint16_t pkey = 0;
 };
 
 /// The network. One at a time; without one, ibv_get_device_list() says ENOSYS. Outlives whatever

@@ -66,6 +66,9 @@ void trace(World& world, const Qp& qp, const ibv_send_wr& wr) {
   line.places.assign(wr.sg_list, wr.sg_list + wr.num_sge);
   const bool is_atomic =
       wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP || wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+  const auto& pkeys = qp.hca->port(qp.attr.port_num)->spec.pkeys;
+  line.pkey = pkeys[qp.attr.pkey_index];
+  line.way = qp.qp_type == IBV_QPT_UD ? static_cast<Ah*>(wr.wr.ud.ah)->attr : qp.attr.ah_attr;
   if (qp.qp_type == IBV_QPT_RC) {
     line.remote_addr = is_atomic ? wr.wr.atomic.remote_addr : wr.wr.rdma.remote_addr;
   }

@@ -58,6 +58,35 @@ TEST_F(VerbsRails, ShareReceiveQueuesFromTheRanksOnThatTheUserNames) {
   EXPECT_FALSE(shares_receives(kRanks + 1));
 }
 
+TEST_F(VerbsRails, HaveThePartitionAndTheServiceThatTheUserNames) {
+  job_.settings.ibv_service_level = 3;
+  job_.settings.ibv_traffic_class = 104;
+  auto rails = make_verbs_for(job_);
+  ASSERT_TRUE(rails.ok()) << rails.sentence();
+  Driver& rail = *(*rails)[0];
+  ASSERT_TRUE(rail.open({.rank = 0, .rank_count = 1}).ok());
+  ASSERT_TRUE(rail.connect(0, rail.address()).ok());
+  uint64_t words[2] = {7, 0};
+  auto region = rail.pin(words, sizeof words, -1, 0);
+  Work put{};
+  put.op = Op::kPut;
+  put.local = &words[0];
+  put.bytes = sizeof words[0];
+  put.local_key = region->local_key;
+  put.remote = reinterpret_cast<uint64_t>(&words[1]);
+  put.remote_key = region->remote_key;
+  fabric_.set_trace(true);
+  Done done;
+  while (rail.post(0, {&put, 1}) == 0) rail.recv(0, RecvFilter::kAll, {});
+  while (rail.done(0, {&done, 1}) == 0) {
+  }
+  EXPECT_EQ(words[1], 7u);
+  EXPECT_EQ(fabric_.trace().at(0).way.sl, 3);
+  EXPECT_EQ(fabric_.trace().at(0).way.grh.traffic_class, 104);
+  job_.settings.ibv_pkey = 0x55;
+  EXPECT_NE(refusal().find("GASNET_IBV_PKEY=0x0055 is no partition key"), std::string::npos);
+}
+
 TEST_F(VerbsRails, EachHasAnAddressOfItsOwn) {
   job_.settings.gid = "10.0.0.1,10.0.0.2";
   EXPECT_EQ(refusal(), "2 rails");

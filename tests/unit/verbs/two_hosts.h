@@ -38,8 +38,8 @@ class TwoHosts : public testing::Test {
     return options;
   }
   /// Two open drivers, whose connections are made.
-  void connect() {
-    open();
+  void connect(const VerbsOptions& left = options_of(0)) {
+    open(left);
     const Work hello = message(MessageClass::kReply);
     turn_until([&] { return at(0).post(0, {&hello, 1}) == 1; });
     turn_until([&] { return arrived(1, MessageClass::kReply) == 1 && is_met(1); });

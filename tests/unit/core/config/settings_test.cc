@@ -114,6 +114,15 @@ TEST(Settings, SharedReceiveQueuesAreForAllJobsNoneOrThoseOfManyRanks) {
   EXPECT_FALSE(read({{"GASNET_USE_SRQ", "-2"}}).ok());
 }
 
+TEST(Settings, ThePartitionMayBeInHexadecimalWithItsMembership) {
+  EXPECT_EQ(read({})->ibv_pkey, 0u);
+  EXPECT_EQ(read({{"GASNET_IBV_PKEY", "0x8012"}})->ibv_pkey, 0x8012u);
+  EXPECT_EQ(read({{"GASNET_IBV_PKEY", "18"}})->ibv_pkey, 18u);
+  EXPECT_FALSE(read({{"GASNET_IBV_PKEY", "0x10000"}}).ok());
+  EXPECT_FALSE(read({{"GASNET_IBV_SERVICE_LEVEL", "16"}}).ok());
+  EXPECT_FALSE(read({{"GASNET_IBV_TRAFFIC_CLASS", "256"}}).ok());
+}
+
 TEST(Settings, FramesAreAuthenticatedAsAWholeUnlessToldOtherwise) {
   EXPECT_EQ(read({})->dpdk_auth, DpdkAuth::kFull);
   EXPECT_EQ(read({{"GASNET_DPDK_AUTH", "header"}})->dpdk_auth, DpdkAuth::kHeader);
