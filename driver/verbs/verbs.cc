@@ -86,6 +86,7 @@ Caps Verbs::caps() const noexcept {
   caps.inline_bytes_max = shared_.inline_bytes;
   caps.eager_bytes_max = std::max<uint64_t>(kEagerBytes, caps.inline_bytes_max);
   caps.copied_bytes_max = kLargeBufferBytes;
+  caps.long_in_message_max = kMediumBytes;
   caps.lent_bytes_max = kMediumBytes;
   caps.mtu_bytes = shared_.device.mtu_bytes();
   caps.hw_rdma = true;
