@@ -17,6 +17,7 @@
 #include "core/base/counter.h"
 #include "driver/driver.h"
 #include "driver/failure_note.h"
+#include "driver/verbs/arrivals.h"
 #include "driver/verbs/chain.h"
 #include "driver/verbs/claim.h"
 #include "driver/verbs/credit_words.h"
@@ -91,9 +92,7 @@ class Lane {
   uint32_t done(std::span<Done> out) noexcept;
   uint32_t recv(RecvFilter filter, std::span<Recv> out) noexcept;
   /// Whether recv() has seen a message that it did not hand out, or done() has something to give.
-  bool has_arrivals() const noexcept {
-    return !finished_.empty() || receive_[0].has_seen() || receive_[1].has_seen();
-  }
+  bool has_arrivals() const noexcept { return !finished_.empty() || arrivals_.has_kept(); }
   void give_back(std::span<const Recv> buffers) noexcept;
   int event_fd() const noexcept { return channel_->fd; }
   Armed arm() noexcept;
@@ -102,6 +101,7 @@ class Lane {
 
  private:
   static constexpr uint32_t kSignalEvery = 16;
+  static constexpr uint32_t kSilentTurns = 64;
   static constexpr uint32_t kWorkRequestsMax = 2;  // of one Work: kPutSend
 
   /// For so many requests: on the connection, in the completion queue, and for what is kept of them
@@ -146,6 +146,7 @@ class Lane {
 
   // lane_complete.cc
   void reap() noexcept;
+  void reap_if_due() noexcept;
   void settle(const ibv_wc& completion) noexcept;
   void note_failure(const ibv_wc& completion) noexcept;
   Rank peer_of(uint32_t queue_pair) const noexcept;
@@ -163,7 +164,8 @@ class Lane {
   const uint32_t index_;
   Owned<ibv_comp_channel, ibv_destroy_comp_channel> channel_;
   Owned<ibv_cq, ibv_destroy_cq> completions_;
-  ReceiveQueue receive_[kLinksPerPeer];
+  Arrivals arrivals_;
+  Arrivals::Queues receive_;
   Senders senders_;  // on iWARP
   BufferPool small_, large_;
   Tickets tickets_;
@@ -176,8 +178,10 @@ class Lane {
   std::atomic<uint64_t> answered_{0};  // invitations, by the connector
   uint64_t asked_ = 0;                 // invitations
   Chain chain_;
-  uint32_t capacity_ = 0;  // of the completion queue
-  uint32_t room_ = 0;      // of it: requests under way on all connections each take an entry
+  uint32_t capacity_ = 0;      // of the completion queue
+  uint32_t silent_turns_ = 0;  // see reap_if_due()
+  bool has_reaped_ = false;    // recv() has, since the last done()
+  uint32_t room_ = 0;          // of it: requests under way on all connections each take an entry
   enum Chore : uint32_t {
     kReportCredit = 1,  // a report found no room
     kAskAll = 2,        // for the completions that nobody wanted so far: the lane drains

@@ -13,11 +13,18 @@ constexpr uint32_t kPatienceMs = 200;
 }  // namespace
 
 uint32_t Lane::done(std::span<Done> out) noexcept {
-  reap();
+  if (!has_reaped_) reap_if_due();
+  has_reaped_ = false;
   const auto count = static_cast<uint32_t>(std::min(out.size(), finished_.size()));
   std::copy_n(finished_.end() - count, count, out.begin());
   finished_.resize(finished_.size() - count);
   return count;
+}
+
+/// Nobody waits for work that completes silently: it can only fail, which is looked for now and
+/// then.
+void Lane::reap_if_due() noexcept {
+  if (tickets_.in_use() != 0 || ++silent_turns_ % kSilentTurns == 0) reap();
 }
 
 void Lane::reap() noexcept {

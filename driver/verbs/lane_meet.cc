@@ -25,7 +25,7 @@ Status Lane::make_links(Peer& peer, QueueSizes& sizes) {
     const ReceiveQueue& receives = receive_[cls];
     auto queue = make_queue_pair(
         shared_.device,
-        {completions_.get(), receives.completions(), receives.shared_queue(), receives.depth()},
+        {completions_.get(), arrivals_.completions(), receives.shared_queue(), receives.depth()},
         sizes);
     if (!queue) return queue.error();
     peer.links[cls].queue = std::move(*queue);

@@ -84,19 +84,23 @@ Status Lane::open_queues() {
 
 Status Lane::open_receives() {
   const Device& device = shared_.device;
+  const Rank ranks = shared_.info.rank_count;
   if (!device.shares_receives) {
     if (auto divided = divide_completions(); !divided) return divided;
   }
   for (const MessageClass cls : {MessageClass::kRequest, MessageClass::kReply}) {
     ReceiveQueue& queue = receive_[static_cast<size_t>(cls)];
     const ReceiveQueue::Sizes sizes =
-        device.shares_receives ? ReceiveQueue::Sizes{receives_wanted(shared_), 0, kMessageBytesMax}
-                               : ReceiveQueue::Sizes{own_receives(shared_, cls),
-                                                     shared_.info.rank_count, kMessageBytesMax};
-    if (auto made = queue.open(device, cls, sizes, channel_.get()); !made) return made;
+        device.shares_receives
+            ? ReceiveQueue::Sizes{receives_wanted(shared_), 0, kMessageBytesMax, ranks}
+            : ReceiveQueue::Sizes{own_receives(shared_, cls), ranks, kMessageBytesMax, ranks};
+    if (auto made = queue.open(device, cls, sizes); !made) return made;
     if (device.is_iwarp) queue.tell_by(senders_);
   }
-  return success();
+  const uint32_t requests = receive_[static_cast<size_t>(MessageClass::kRequest)].posted_max();
+  const uint32_t replies = receive_[static_cast<size_t>(MessageClass::kReply)].posted_max();
+  return arrivals_.open(device, requests + replies, requests + ReceiveQueue::kSpare,
+                        channel_.get());
 }
 
 Status Lane::try_links() {
@@ -120,10 +124,14 @@ Status Lane::divide_completions() {
   const uint32_t wanted = std::min(shared_.info.network_depth, depth_wanted(shared_.info));
   shared_.window = std::clamp((receives_wanted(shared_) - kSlack) / peers, kOwnWindowLeast,
                               std::max(wanted, kOwnWindowLeast));
-  const uint32_t most = std::min(static_cast<uint32_t>(limits.max_qp_wr),
-                                 static_cast<uint32_t>(limits.max_cqe) / ranks);
-  while (own_receives(shared_, MessageClass::kReply) > most && shared_.window > 1) --shared_.window;
-  if (own_receives(shared_, MessageClass::kReply) <= most) return success();
+  const auto fits = [&] {
+    const uint32_t requests = own_receives(shared_, MessageClass::kRequest);
+    const uint32_t replies = own_receives(shared_, MessageClass::kReply);
+    return replies <= static_cast<uint32_t>(limits.max_qp_wr) &&
+           requests + replies <= static_cast<uint32_t>(limits.max_cqe) / ranks;
+  };
+  while (!fits() && shared_.window > 1) --shared_.window;
+  if (fits()) return success();
   return error(
       "%s has no shared receive queues, and completion queues of %d entries, too few for %u ranks; "
       "give it fewer ranks, or another device",
@@ -154,6 +162,7 @@ void Lane::close() noexcept {
   while (peer != nullptr) delete std::exchange(peer, peer->next);
   peers_.reset();
   for (ReceiveQueue& queue : receive_) queue.close();
+  arrivals_.close();
   completions_.reset();
   channel_.reset();
   small_ = {};

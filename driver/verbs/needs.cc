@@ -19,7 +19,7 @@ Status check_needs(const Device& device, const OpenInfo& info) {
   const uint32_t shared_queues = device.shares_receives ? lanes * kLinksPerPeer : 0;
   // Of objects: for one peer, and the datagrams. More are made as peers are met.
   const Need kObjects[] = {{"queue pairs", has.max_qp, lanes * kLinksPerPeer + 1},
-                           {"completion queues", has.max_cq, lanes * (1 + kLinksPerPeer) + 1},
+                           {"completion queues", has.max_cq, lanes * 2 + 1},
                            {"shared receive queues", has.max_srq, shared_queues},
                            {"memory regions", has.max_mr, lanes * (3 + kLinksPerPeer) + 2}};
   for (const Need& need : kObjects) {

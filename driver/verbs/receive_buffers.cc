@@ -6,7 +6,8 @@
 
 namespace pinwire::verbs {
 
-Status ReceiveBuffers::open(const Device& device, const Sizes& sizes, uint32_t owner) {
+Status ReceiveBuffers::open(const Device& device, const Sizes& sizes, MessageClass cls,
+                            Rank owner) {
   depth_ = sizes.depth;
   const uint32_t count = sizes.depth + sizes.spare;
   const uint32_t bytes_each = align_up(kReceiveOffset + sizes.message_bytes_max, 64u);
@@ -16,7 +17,7 @@ Status ReceiveBuffers::open(const Device& device, const Sizes& sizes, uint32_t o
   for (uint32_t i = 0; i < count; ++i) {
     places_[i] = {reinterpret_cast<uint64_t>(message_at(i)), sizes.message_bytes_max,
                   buffers_.local_key()};
-    requests_[i] = {name_of(owner, i), nullptr, &places_[i], 1};
+    requests_[i] = {name_of(cls, owner, i), nullptr, &places_[i], 1};
   }
   return success();
 }

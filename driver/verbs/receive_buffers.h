@@ -22,7 +22,7 @@ class ReceiveBuffers {
     uint32_t spare;  ///< buffers beyond those that the queue holds
     uint32_t message_bytes_max;
   };
-  Status open(const Device& device, const Sizes& sizes, uint32_t owner);
+  Status open(const Device& device, const Sizes& sizes, MessageClass cls, Rank owner);
   /// Fills the queue, and keeps it filled. A queue pair is in state INIT at least (IBA 10.8.3).
   void post_to(ibv_srq* queue) noexcept {
     shared_queue_ = queue;
@@ -34,11 +34,16 @@ class ReceiveBuffers {
   }
 
   /// What a work request carries, and its completion brings back.
-  static uint64_t name_of(uint32_t owner, uint32_t buffer) noexcept {
-    return uint64_t{owner} << 32 | buffer;
+  static uint64_t name_of(MessageClass cls, Rank owner, uint32_t buffer) noexcept {
+    return uint64_t{owner} << 32 | static_cast<uint32_t>(cls) << kClassShift | buffer;
   }
-  static uint32_t owner_in(uint64_t name) noexcept { return static_cast<uint32_t>(name >> 32); }
-  static uint32_t buffer_in(uint64_t name) noexcept { return static_cast<uint32_t>(name); }
+  static Rank owner_in(uint64_t name) noexcept { return static_cast<Rank>(name >> 32); }
+  static MessageClass class_in(uint64_t name) noexcept {
+    return static_cast<MessageClass>(name >> kClassShift & 1);
+  }
+  static uint32_t buffer_in(uint64_t name) noexcept {
+    return static_cast<uint32_t>(name & ((uint64_t{1} << kClassShift) - 1));
+  }
 
   std::byte* message_at(uint32_t buffer) const noexcept {
     return buffers_.at(buffer) + kReceiveOffset;
@@ -58,6 +63,8 @@ class ReceiveBuffers {
   void stop() noexcept { is_stopped_ = true; }
 
  private:
+  static constexpr uint32_t kClassShift = 31;
+
   BufferPool buffers_;
   std::vector<ibv_recv_wr> requests_;  // one for each buffer, written once but for `next`
   std::vector<ibv_sge> places_;

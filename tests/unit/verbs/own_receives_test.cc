@@ -60,14 +60,14 @@ TEST_F(OwnReceives, WhoWantsNoSharedReceiveQueuesHasNone) {
 }
 
 TEST_F(OwnReceives, FewCompletionsForManyRanksDo) {
-  const Status enough = open_one(1024, 100);
+  const Status enough = open_one(2048, 100);
   EXPECT_TRUE(enough.ok()) << enough.sentence();
 }
 
 TEST_F(OwnReceives, TooFewCompletionsForAllRanksAreASentence) {
-  const Status opened = open_one(1024, 200);
+  const Status opened = open_one(2048, 200);
   ASSERT_FALSE(opened.ok());
-  EXPECT_NE(opened.sentence().find("completion queues of 1024 entries, too few for 200 ranks"),
+  EXPECT_NE(opened.sentence().find("completion queues of 2048 entries, too few for 200 ranks"),
             std::string::npos)
       << opened.sentence();
 }
