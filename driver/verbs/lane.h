@@ -28,6 +28,7 @@
 #include "driver/verbs/outage.h"
 #include "driver/verbs/receive_queue.h"
 #include "driver/verbs/short_read.h"
+#include "driver/verbs/thread_domain.h"
 #include "driver/verbs/tickets.h"
 
 namespace pinwire::verbs {
@@ -91,6 +92,7 @@ class Lane {
   void take_back(const Lent& lent) noexcept { small_.give(static_cast<uint32_t>(lent.name)); }
   uint32_t done(std::span<Done> out) noexcept;
   uint32_t recv(RecvFilter filter, std::span<Recv> out) noexcept;
+  bool has_thread_domain() const noexcept { return domain_.is_open(); }
   /// Whether recv() has seen a message that it did not hand out, or done() has something to give.
   bool has_arrivals() const noexcept { return !finished_.empty() || arrivals_.has_kept(); }
   void give_back(std::span<const Recv> buffers) noexcept;
@@ -164,6 +166,7 @@ class Lane {
   const uint32_t index_;
   Owned<ibv_comp_channel, ibv_destroy_comp_channel> channel_;
   Owned<ibv_cq, ibv_destroy_cq> completions_;
+  ThreadDomain domain_;
   Arrivals arrivals_;
   Arrivals::Queues receive_;
   Senders senders_;  // on iWARP

@@ -23,10 +23,11 @@ Peer* Lane::known(Rank rank) noexcept {
 Status Lane::make_links(Peer& peer, QueueSizes& sizes) {
   for (uint32_t cls = 0; cls < kLinksPerPeer; ++cls) {
     const ReceiveQueue& receives = receive_[cls];
-    auto queue = make_queue_pair(
-        shared_.device,
-        {completions_.get(), arrivals_.completions(), receives.shared_queue(), receives.depth()},
-        sizes);
+    auto queue =
+        make_queue_pair(shared_.device,
+                        {domain_.pd(shared_.device), completions_.get(), arrivals_.completions(),
+                         receives.shared_queue(), receives.depth()},
+                        sizes);
     if (!queue) return queue.error();
     peer.links[cls].queue = std::move(*queue);
     peer.mine.queue_pairs[cls] = peer.links[cls].queue->qp_num;

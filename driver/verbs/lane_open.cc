@@ -21,7 +21,6 @@ constexpr uint32_t kSlack = 2 * ReceiveQueue::kSpare;  // buffers given back tha
 constexpr uint32_t kReceivesLeast = 1024, kReceivesPerPeer = 32, kReceivesMax = 4096;
 /// Requests under way to one peer where each connection has receive buffers of its own.
 constexpr uint32_t kOwnWindowLeast = 8;
-constexpr uint32_t kInlineWanted = 256;
 /// Inlining is by the CPU, word by word: beyond this, copying into a buffer is as cheap.
 constexpr uint32_t kInlineMax = 512;
 
@@ -60,6 +59,7 @@ Status Lane::open() {
 
 Status Lane::open_queues() {
   const Device& device = shared_.device;
+  domain_.open(device);
   channel_.reset(ibv_create_comp_channel(device.context.get()));
   if (!channel_ || fcntl(channel_->fd, F_SETFL, O_NONBLOCK) != 0) {
     return error("%s: no completion channel: %s", device.name.c_str(), std::strerror(errno));
@@ -94,7 +94,7 @@ Status Lane::open_receives() {
         device.shares_receives
             ? ReceiveQueue::Sizes{receives_wanted(shared_), 0, kMessageBytesMax, ranks}
             : ReceiveQueue::Sizes{own_receives(shared_, cls), ranks, kMessageBytesMax, ranks};
-    if (auto made = queue.open(device, cls, sizes); !made) return made;
+    if (auto made = queue.open(device, domain_.pd(device), cls, sizes); !made) return made;
     if (device.is_iwarp) queue.tell_by(senders_);
   }
   const uint32_t requests = receive_[static_cast<size_t>(MessageClass::kRequest)].posted_max();
@@ -106,9 +106,8 @@ Status Lane::open_receives() {
 Status Lane::try_links() {
   const Device& device = shared_.device;
   QueueSizes& sizes = shared_.sizes;
-  sizes.send_depth =
-      std::min(depth_wanted(shared_.info), static_cast<uint32_t>(device.limits.max_qp_wr));
-  sizes.inline_bytes = kInlineWanted;
+  sizes = queue_sizes_for(shared_.info.rank_count, depth_wanted(shared_.info));
+  sizes.send_depth = std::min(sizes.send_depth, static_cast<uint32_t>(device.limits.max_qp_wr));
   Peer peer;
   if (auto made = make_links(peer, sizes); !made) return made;
   shared_.inline_bytes = std::min(sizes.inline_bytes, kInlineMax);
@@ -168,6 +167,7 @@ void Lane::close() noexcept {
   small_ = {};
   large_ = {};
   credit_words_.close();
+  domain_.close();
 }
 
 }  // namespace pinwire::verbs

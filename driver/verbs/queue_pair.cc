@@ -59,13 +59,13 @@ Result<QueuePair> make_queue_pair(const Device& device, const Queues& queues, Qu
     init.srq = queues.shared;
     init.qp_type = IBV_QPT_RC;
     init.cap.max_send_wr = sizes.send_depth;
-    init.cap.max_send_sge = 2;
+    init.cap.max_send_sge = kSendPiecesMax;
     if (queues.shared == nullptr) {
       init.cap.max_recv_wr = queues.receive_depth;
       init.cap.max_recv_sge = 1;
     }
     init.cap.max_inline_data = inline_bytes;
-    QueuePair queue(ibv_create_qp(device.pd.get(), &init));
+    QueuePair queue(ibv_create_qp(queues.domain, &init));
     if (queue) {
       sizes.inline_bytes = init.cap.max_inline_data;
       if (auto done = to_init(device, queue.get()); !done) return done.error();

@@ -5,18 +5,15 @@
 #include <cstdint>
 
 #include "driver/verbs/device.h"
+#include "driver/verbs/queue_sizes.h"
 
 namespace pinwire::verbs {
 
 using QueuePair = Owned<ibv_qp, ibv_destroy_qp>;
 
-struct QueueSizes {
-  uint32_t send_depth = 0;
-  uint32_t inline_bytes = 0;  ///< wanted; what the device gives is written back
-};
-
 /// Where a queue pair reports what it has done, and where its messages come to.
 struct Queues {
+  ibv_pd* domain;
   ibv_cq* send;
   ibv_cq* receive;
   ibv_srq* shared;         ///< nullptr: it has a receive queue of its own

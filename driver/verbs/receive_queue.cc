@@ -8,15 +8,16 @@
 
 namespace pinwire::verbs {
 
-Status ReceiveQueue::open(const Device& device, MessageClass cls, const Sizes& sizes) {
+Status ReceiveQueue::open(const Device& device, ibv_pd* domain, MessageClass cls,
+                          const Sizes& sizes) {
   cls_ = cls;
   sizes_ = sizes;
-  if (sizes.owner_count == 0) return open_shared(device);
+  if (sizes.owner_count == 0) return open_shared(device, domain);
   owned_ = std::make_unique<std::atomic<ReceiveBuffers*>[]>(sizes.owner_count);
   return success();
 }
 
-Status ReceiveQueue::open_shared(const Device& device) {
+Status ReceiveQueue::open_shared(const Device& device, ibv_pd* domain) {
   // The completion queue of the lane has entries for all buffers of both classes.
   sizes_.depth = std::min({sizes_.depth, static_cast<uint32_t>(device.limits.max_srq_wr),
                            static_cast<uint32_t>(device.limits.max_cqe) / kLinksPerPeer});
@@ -25,7 +26,7 @@ Status ReceiveQueue::open_shared(const Device& device) {
   ibv_srq_init_attr init{};
   init.attr.max_wr = sizes_.depth;
   init.attr.max_sge = 1;
-  queue_.reset(ibv_create_srq(device.pd.get(), &init));
+  queue_.reset(ibv_create_srq(domain, &init));
   if (!queue_) {
     return error("%s: no shared receive queue of %u entries: %s", device.name.c_str(), sizes_.depth,
                  std::strerror(errno));

@@ -28,7 +28,7 @@ class ReceiveQueue {
     uint32_t message_bytes_max;
     Rank rank_count;
   };
-  Status open(const Device& device, MessageClass cls, const Sizes& sizes);
+  Status open(const Device& device, ibv_pd* domain, MessageClass cls, const Sizes& sizes);
   void close() noexcept;
   /// Gives the connection to a peer its buffers, where there is no shared queue. By the connector,
   /// while the lane works; before the connection is made.
@@ -51,7 +51,7 @@ class ReceiveQueue {
   void give_back(Rank peer, uint32_t buffer) noexcept { buffers_of(peer).give_back(buffer); }
 
  private:
-  Status open_shared(const Device& device);
+  Status open_shared(const Device& device, ibv_pd* domain);
   Rank sender_of(const ibv_wc& arrived) const noexcept {
     if (!is_shared()) return ReceiveBuffers::owner_in(arrived.wr_id);
     return senders_ == nullptr ? arrived.imm_data : senders_->rank_of(arrived.qp_num);

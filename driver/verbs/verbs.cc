@@ -225,6 +225,10 @@ void Verbs::stats(StatSink& sink) const noexcept {
   sink.stat("wakeups_armed", sum.wakeups_armed);
   sink.stat("atomics_posted", sum.atomics);
   sink.stat("regions_pinned", regions_.count());
+  sink.stat("thread_domains",
+            static_cast<uint64_t>(std::count_if(lanes_.begin(), lanes_.end(), [](const auto& lane) {
+              return lane->has_thread_domain();
+            })));
   if (!connector_) return;
   const ConnectorCounters& meetings = connector_->counters();
   sink.stat("connections_made", meetings.met * kLinksPerPeer);
@@ -233,6 +237,7 @@ void Verbs::stats(StatSink& sink) const noexcept {
   sink.stat("greetings_ignored", meetings.greetings_ignored);
   sink.stat("unmet_peer_bytes", sizeof(Place) + lanes_.size() * sizeof(Peer*));
   sink.stat("met_peer_bytes", sizeof(Peer) + sizeof(uint64_t));
+  sink.stat("met_peer_send_queue_bytes", kLinksPerPeer * mlx5_send_queue_bytes(shared_.sizes));
 }
 
 }  // namespace

@@ -39,7 +39,8 @@ int refusal(const Qp& qp, const ibv_send_wr& wr) {
   if (wr.num_sge < 0 || static_cast<uint32_t>(wr.num_sge) > qp.attr.cap.max_send_sge) return EINVAL;
   if (qp.posted - qp.released >= qp.attr.cap.max_send_wr) return ENOMEM;
   if (bytes_of(wr) > UINT32_MAX) return EINVAL;
-  if (qp.qp_type == IBV_QPT_UD && (wr.wr.ud.ah == nullptr || wr.wr.ud.ah->pd != qp.pd)) {
+  if (qp.qp_type == IBV_QPT_UD &&
+      (wr.wr.ud.ah == nullptr || protection_of(wr.wr.ud.ah->pd) != protection_of(qp.pd))) {
     return EINVAL;
   }
   if ((wr.send_flags & IBV_SEND_INLINE) == 0) return 0;

@@ -37,6 +37,7 @@ struct HcaSpec {
   uint32_t inline_bytes_max = 256;  ///< verbs has no query for it: create_qp refuses more
   int completion_vectors = 2;
   bool has_datagrams = true;
+  bool has_thread_domains = true;
   ibv_odp_caps odp{};  ///< on-demand paging
   /// Against the specification (IBA o9-20): data may come as late as the write's completion, after
   /// messages that were sent behind it.

@@ -2,6 +2,8 @@
 // tests/unit/driver/contract_test.cc.
 #include <poll.h>
 
+#include <string>
+
 #include "tests/unit/verbs/two_hosts.h"
 
 namespace pinwire {
@@ -60,6 +62,25 @@ TEST_F(Verbs, WhatDrainsIsAskedForItsTail) {
   turn_until([&] { return at(0).drained(0); });
   EXPECT_TRUE(fabric_.run());
   turn_until([&] { return arrived(1, MessageClass::kRequest) == 1; });
+}
+
+/// Nobody else posts to a lane's queues while its lock is held, so that the device needs no lock.
+TEST_F(Verbs, EachLaneHasAThreadDomainWhereTheDeviceHasSome) {
+  connect();
+  EXPECT_EQ(stat(0, "thread_domains"), 1u);
+  const Work work = put(memory_[0].data(), 5000, regions_[0].local_key);
+  ASSERT_EQ(at(0).post(0, {&work, 1}), 1u);
+  turn_until([&] { return done_.size() == 1; });
+  EXPECT_EQ(done_[0].status, WorkStatus::kOk) << "what it reaches is pinned in the device's domain";
+}
+
+TEST_F(Verbs, WithoutAThreadDomainTheyWorkAsWell) {
+  fabric_.deny_thread_domains("left");
+  fabric_.fail(fake_verbs::Call::kAllocParentDomain, ENOMEM);  // of the other one
+  connect();
+  EXPECT_EQ(stat(0, "thread_domains"), 0u);
+  EXPECT_EQ(stat(1, "thread_domains"), 0u);
+  for (const std::string& line : fabric_.live()) EXPECT_FALSE(line.starts_with("td")) << line;
 }
 
 /// Both ranks' polls of completion queues, and the turns that they took meanwhile, without those of
