@@ -107,6 +107,22 @@ TEST(Settings, TheDepthOfRequestsAndTheWindowOfFramesAreTwoThings) {
   EXPECT_EQ(read({{"GASNET_DPDK_WINDOW", "16"}})->dpdk_window_frames, 16u);
 }
 
+TEST(Settings, SharedReceiveQueuesAreForAllJobsNoneOrThoseOfManyRanks) {
+  EXPECT_EQ(read({})->srq_ranks_min, -1);
+  EXPECT_EQ(read({{"GASNET_USE_SRQ", "0"}})->srq_ranks_min, 0);
+  EXPECT_EQ(read({{"GASNET_USE_SRQ", "500"}})->srq_ranks_min, 500);
+  EXPECT_FALSE(read({{"GASNET_USE_SRQ", "-2"}}).ok());
+}
+
+TEST(Settings, ThePartitionMayBeInHexadecimalWithItsMembership) {
+  EXPECT_EQ(read({})->ibv_pkey, 0u);
+  EXPECT_EQ(read({{"GASNET_IBV_PKEY", "0x8012"}})->ibv_pkey, 0x8012u);
+  EXPECT_EQ(read({{"GASNET_IBV_PKEY", "18"}})->ibv_pkey, 18u);
+  EXPECT_FALSE(read({{"GASNET_IBV_PKEY", "0x10000"}}).ok());
+  EXPECT_FALSE(read({{"GASNET_IBV_SERVICE_LEVEL", "16"}}).ok());
+  EXPECT_FALSE(read({{"GASNET_IBV_TRAFFIC_CLASS", "256"}}).ok());
+}
+
 TEST(Settings, FramesAreAuthenticatedAsAWholeUnlessToldOtherwise) {
   EXPECT_EQ(read({})->dpdk_auth, DpdkAuth::kFull);
   EXPECT_EQ(read({{"GASNET_DPDK_AUTH", "header"}})->dpdk_auth, DpdkAuth::kHeader);
