@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../support/byte_pattern.h"
+
 gasnet_node_t me, nodes;
 gasnet_seginfo_t segments[kNodesMax];
 int program_argc;
@@ -67,16 +69,9 @@ unsigned char *part(gasnet_node_t owner) {
   return (unsigned char *)segments[owner].addr + me * part_bytes();
 }
 
-static unsigned char pattern(unsigned seed, size_t at) {
-  return (unsigned char)(seed * 131u + at * 7u + (at >> 8) * 13u + 1u);
-}
-void fill(void *memory, size_t bytes, unsigned seed) {
-  for (size_t i = 0; i < bytes; ++i) ((unsigned char *)memory)[i] = pattern(seed, i);
-}
+void fill(void *memory, size_t bytes, unsigned seed) { fill_pattern(memory, bytes, seed); }
 int holds(const void *memory, size_t bytes, unsigned seed) {
-  for (size_t i = 0; i < bytes; ++i)
-    if (((const unsigned char *)memory)[i] != pattern(seed, i)) return 0;
-  return 1;
+  return holds_pattern(memory, bytes, seed);
 }
 int all_bytes_are(const void *memory, size_t bytes, int value) {
   for (size_t i = 0; i < bytes; ++i)
@@ -138,21 +133,30 @@ void thaw_rank_1(void) {
   leave_mark(thawed);
 }
 
-/* Rank 0 tries it, once, and tells the others. */
-int puts_complete_at_once(void) {
-  static int is_known;
-  if (!is_known && freeze_rank_1() && put_to_rank_1_completes_at_once())
-    leave_mark("puts_complete_at_once");
-  if (!is_known) barrier();
-  is_known = 1;
-  return is_marked("puts_complete_at_once");
+static int driver_is(const char *name) {
+  const char *const driver = getenv("GASNET_DRIVER");
+  if (!driver) {
+    fprintf(stderr, "GASNET_DRIVER must name the driver; run_cases.py does so\n");
+    abort();
+  }
+  return strcmp(driver, name) == 0;
 }
 
-int target_has_no_part(void) {
-  const char *dispatch =
-      getenv("GASNET_DISPATCH"); /* a dispatcher serves, whatever the client does */
-  return getenv("CONFORM_RDMA") != NULL || (dispatch != NULL && strcmp(dispatch, "poll") != 0);
+const char *why_nothing_stays_under_way(void) {
+  const char *const dispatch = getenv("GASNET_DISPATCH");
+  if (nodes < 2) return "one rank has nobody to wait for";
+  if (dispatch && strcmp(dispatch, "poll") != 0)
+    return "the target's dispatcher serves, whatever its client does";
+#ifdef GASNET_SEGMENT_EVERYTHING
+  if (driver_is("shm")) return "over shm the kernel copies without the target";
+#else
+  if (driver_is("shm")) return "over shm segments are mapped: puts complete at once";
+#endif
+  if (driver_is("verbs")) return "over verbs the device transfers without the target";
+  return NULL;
 }
+
+int device_pins_whole_segments(void) { return driver_is("verbs"); }
 
 /* One line that run_cases.py reads. */
 static void say_verdict(const struct conform_case *entry) {
