@@ -18,11 +18,20 @@ static struct conform_case *first, **last = &first;
 static _Atomic int failures;
 static char first_failure[kFailureBytes];
 static const char *why_not_here;
+static int has_job_of_its_own;
 static unsigned freezes;
 
 void add_case(struct conform_case *entry) {
   *last = entry;
   last = &entry->next;
+}
+
+/* At once, as the body of a JOB may end the process itself, with whatever code; from any context.
+ */
+static void say_failure(void) {
+  char line[kFailureBytes + 20];
+  const int length = snprintf(line, sizeof line, "\n@job failed %s\n", first_failure);
+  if (write(STDOUT_FILENO, line, (size_t)length) < 0) _exit(9);
 }
 
 void fail_at(const char *file, int line, const char *format, ...) {
@@ -32,6 +41,7 @@ void fail_at(const char *file, int line, const char *format, ...) {
   va_start(values, format);
   vsnprintf(first_failure + place, (size_t)(kFailureBytes - place), format, values);
   va_end(values);
+  if (has_job_of_its_own) say_failure();
 }
 
 void not_here(const char *reason) { why_not_here = reason; }
@@ -183,8 +193,8 @@ static void run_cases(struct conform_case *from) {
 }
 
 static void run_job(const struct conform_case *entry) {
+  has_job_of_its_own = 1;
   entry->body();
-  if (failures) fprintf(stderr, "%s\n", first_failure);
   if (why_not_here) printf("@job not_here %s\n", why_not_here);
   barrier();
   gasnet_exit(failures ? 1 : 0);

@@ -4,10 +4,12 @@ scripts/conformance."""
 
 import argparse
 import collections
+import ctypes
 import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -15,6 +17,9 @@ import tempfile
 JOB_TIMEOUT_S = 500  # only a hang reaches it
 VERDICT = re.compile(r"^@case (\d+) (\w+) (\S+) ?(.*)$", re.M)
 JOB_NOT_HERE = re.compile(r"^@job not_here (.*)$", re.M)
+JOB_FAILED = re.compile(r"^@job failed (.*)$", re.M)
+
+PRCTL, PR_SET_PDEATHSIG = ctypes.CDLL(None).prctl, 1
 
 Case = collections.namedtuple("Case", "name ids kind scope code says")
 Ending = collections.namedtuple("Ending", "code out err")
@@ -30,6 +35,21 @@ def cases_of(program):
     return cases
 
 
+def end_with_parent():
+    """In the launcher: SIGTERM, which ends the job, once this script has gone, killed perhaps."""
+    PRCTL(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def end_on_signals(process):
+    def end(number, _):
+        process.terminate()
+        process.wait()
+        sys.exit(128 + number)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, end)
+
+
 class Runner:
     def __init__(self, options):
         self.options = options
@@ -40,7 +60,8 @@ class Runner:
         with tempfile.TemporaryDirectory(prefix="conform-") as marks:
             command = [self.options.launcher, "-n", str(self.options.ranks), self.options.program, *arguments]
             process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                       errors="replace", env=environment(self.options, marks))
+                                       errors="replace", env=environment(self.options, marks), preexec_fn=end_with_parent)
+            end_on_signals(process)
             try:
                 out, err = process.communicate(timeout=JOB_TIMEOUT_S)
                 return Ending(process.returncode, out, err)
@@ -68,9 +89,11 @@ class Runner:
 
     def run_alone(self, case):
         ending = self.job("--job", case.name)
-        not_here = JOB_NOT_HERE.search(ending.out)
+        failed, not_here = JOB_FAILED.search(ending.out), JOB_NOT_HERE.search(ending.out)
         missing = [words for words in case.says if words not in ending.out + ending.err]
-        if ending.code != case.code:
+        if failed:
+            self.record(case, "fail", failed[1])
+        elif ending.code != case.code:
             self.record(case, "fail", f"ended with {ending.code}, expected {case.code}: {tail(ending)}")
         elif not_here:
             self.record(case, "not_here", not_here[1])
