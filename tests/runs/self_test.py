@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""scripts/test, count_tests.py and leftovers themselves, in a checkout of nothing else, where meson and ninja are shell scripts."""
+"""scripts/test, count_tests.py, leftovers and conformance themselves, in a checkout of nothing else, where meson and ninja are shell scripts."""
 
 import json
 import os
@@ -12,7 +12,10 @@ import tempfile
 import time
 import unittest
 
-SCRIPTS = pathlib.Path(sys.argv.pop(1)).parent
+SCRIPTS = pathlib.Path(sys.argv.pop(1)).resolve().parent
+sys.path.insert(0, str(SCRIPTS))
+sys.dont_write_bytecode = True
+from conforming import record, rows, table  # noqa: E402  pylint: disable=wrong-import-position
 PATIENCE_S = 30
 MESON = """case $1 in
   setup) mkdir -p build/meson-logs; touch build/build.ninja ;;
@@ -150,6 +153,47 @@ class Counts(Checkout):
     def test_a_test_that_fails_after_its_cases_fails(self):
         out = self.count([entry("unit/a", google(("A.One", "OK")), "TIMEOUT")])
         self.assertEqual(out.splitlines()[-1], "1 passed, 1 failed, 0 skipped")
+
+
+class Rows(unittest.TestCase):
+    """The table that scripts/conformance makes."""
+
+    def setUp(self):
+        self.record = record.Record()
+        self.record.runs = [{"date": "2026-01-02", "commit": "abc"}]
+        self.record.tests = {"job/ex/shm/seq/2": ("pass", 0), "unit/api_headers": ("pass", 0)}
+        self.record.cases = {"a.one": ["C1-001"], "a.two": ["C1-001", "C1-002"]}
+        results = {"seq": {"a.one": "pass", "a.two": "not_here"}, "par": {"a.one": "pass", "a.two": "FAIL"}}
+        for mode, of_mode in results.items():
+            name = f"gasnet1-shm-{mode}-2"
+            self.record.jobs[name] = record.Job(name, f"conform/gasnet1/shm/{mode}/2", "gasnet1", "shm", mode, "", of_mode)
+
+    def cells(self, name, tests=()):
+        made = table.Table(self.record)
+        line = made.line_of(rows.Row(name, ["M"], "asks", list(tests), "", "section"))
+        return [cell.strip() for cell in line.split("|")[3:6]] + [line.split("|")[-2].strip()], made.counts
+
+    def test_a_cell_is_empty_where_no_case_asks_anything(self):
+        self.assertEqual(self.cells("C1-001")[0], ["part", "", "FAIL", ""])
+        self.assertEqual(self.cells("C1-002")[0], ["", "", "FAIL", ""])
+
+    def test_a_test_that_names_no_row_shows_none(self):
+        cells, counts = self.cells("C1-999", ["job/ex/*"])
+        self.assertEqual(cells, ["", "", "", "`job/ex/*`: pass (does not name it)"])
+        self.assertEqual(counts, {"not run": 1})
+        cells, counts = self.cells("GX-005", ["unit/api_headers"])
+        self.assertEqual((cells[-1], counts), ("`unit/api_headers`: pass", {"pass": 1}))
+
+    def test_ranges_of_rows_are_named(self):
+        self.assertEqual(rows.ids_named_in("C1-098...100, /* GX_157 */ TEST(E, C1_102_104_Ends) VIS-12 1C1-001"),
+                         {"C1-098", "C1-099", "C1-100", "GX-157", "C1-102", "C1-103", "C1-104"})
+
+    def test_records_come_back_as_they_were(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path, again = pathlib.Path(folder) / "results.json", record.Record()
+            self.record.save(path)
+            again.load(path)
+        self.assertEqual(vars(again), vars(self.record))
 
 
 unittest.main()

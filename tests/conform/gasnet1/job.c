@@ -163,7 +163,7 @@ JOB(arguments_after_init, "C1-053", kLocal, 0, "") {
   EXPECT_EQ(gasnet_attach(NULL, 0, 0, 0), GASNET_OK);
 }
 
-JOB(init_without_arguments, "C1-053", kLocal, 0, "") {
+JOB(init_without_arguments, "C1-053 C1-075", kLocal, 0, "") {
   EXPECT_EQ(gasnet_init(NULL, NULL), GASNET_OK);
   EXPECT_EQ(gasnet_attach(NULL, 0, 0, 0), GASNET_OK);
 }

@@ -184,6 +184,7 @@ TEST_F(Exit, C1_026_FourRanks) {
   for (const End& end : kThreeEnds) expect_end(leave(end, 2, "blockuntil", 4), end);
 }
 
+/// The library needs no handler of its own, which theirs replace (C1-060).
 TEST_F(Exit, C1_103_OthersMayCatchSigquit) {
   for (const End& end : kThreeEnds) {
     const Outcome outcome = leave(end, 0, "catch", 3);
