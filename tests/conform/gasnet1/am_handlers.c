@@ -190,7 +190,7 @@ CASE(delivered_to_a_receiver_that_polls_now_and_then, "C1-122") {
 /* A rank that sends, and makes no other call, serves those who send to it: pauses grow, so that
  * only a rank that never serves sees the last of them. Not in a wait for credit: its peer takes
  * what it sends at once. */
-CASE(sending_serves_peers, "C1-159") {
+CASE(sending_serves_peers, "C1-159 PA-049") {
   enum { kTurns = 13, kInTurn = 40 };
   if (nodes < 2) NOT_HERE("one rank has nobody to serve");
   quiet_requests = 0;

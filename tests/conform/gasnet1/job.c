@@ -117,6 +117,34 @@ JOB(environment_does_not_follow_the_ranks, "C1-115", kLocal, 0, "") {
   EXPECT_EQ(gasnet_attach(NULL, 0, GASNET_PAGESIZE, 0), GASNET_OK);
 }
 
+/* A watchdog that waits for a minute does not interrupt a rank that computes for a while; a poll
+ * then serves. */
+static _Atomic int served;
+static void on_served(gasnet_token_t token) {
+  (void)token;
+  ++served;
+}
+JOB(watchdog_waits_as_long_as_it_is_told, "PA-051", kLocal, 0, "") {
+  gasnet_handlerentry_t table[] = {{200, (void (*)())on_served}};
+  setenv("GASNET_DISPATCH", "watchdog", 1);
+  setenv("GASNET_WATCHDOG_US", "60000000", 1);
+  start_job(table, 1, kSegmentBytes);
+  barrier();
+  if (me == 0) {
+    while (!is_marked("computes")) usleep(200);
+    EXPECT_EQ(gasnet_AMRequestShort0(1, 200), GASNET_OK);
+    leave_mark("has_sent");
+  } else if (me == 1) {
+    leave_mark("computes");
+    while (!is_marked("has_sent")) usleep(200);
+    for (int i = 0; i < 500; ++i)
+      usleep(200); /* ten times what an interrupt takes on a busy machine */
+    EXPECT_EQ(served, 0);
+    GASNET_BLOCKUNTIL(served == 1);
+  }
+  barrier();
+}
+
 /* Everything that is legal between init and attach, and attach as a barrier. */
 JOB(between_init_and_attach, "C1-051 C1-055 C1-056 C1-087", kNetwork, 0,
     "rank 0 can speak|rank 1 can speak") {
