@@ -19,10 +19,12 @@ from conforming import record, rows, table  # noqa: E402  pylint: disable=wrong-
 PATIENCE_S = 30
 MESON = """case $1 in
   setup) mkdir -p build/meson-logs; touch build/build.ninja ;;
-  test) case "$*" in
+  test) case "$LISTS$*" in
+      all*"--list --suite long"*) for i in 1 2 3 4 5 6 7 8 9 10 11; do echo "p / guest/l$i"; done; echo "p / guest/matrix/x"; echo "p / job/long" ;;
+      all*--list*"--suite guest"*) for i in 1 2 3 4 5 6 7 8 9 10 11; do echo "p / guest/l$i"; done; echo "p / guest/matrix/x"; echo "p / guest/short" ;;
       *--list*) ;;
       *) case $MESON_DOES in
-          log) printf "$MESON_LOG" > build/meson-logs/testlog.json ;;
+          log) echo "$*" >> ran; printf "$MESON_LOG" > build/meson-logs/testlog.json ;;
           spin) trap 'echo ended > meson; exit 1' TERM; echo began > meson; while :; do sleep 0.05; done ;;
         esac ;;
     esac ;;
@@ -70,8 +72,8 @@ class Checkout(unittest.TestCase):
         return subprocess.Popen([self.root / "scripts/test", *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                 env=dict(os.environ, PATH=path, TMPDIR=str(self.root), **environment))
 
-    def run_test(self, log, *words):
-        process = self.start(*words, MESON_DOES="log", MESON_LOG="".join(line.replace("\\", "\\\\").replace("%", "%%") + "\\n" for line in log))
+    def run_test(self, log, *words, **environment):
+        process = self.start(*words, **environment, MESON_DOES="log", MESON_LOG="".join(line.replace("\\", "\\\\").replace("%", "%%") + "\\n" for line in log))
         return process.communicate(timeout=PATIENCE_S)[0], process.returncode
 
 
@@ -112,6 +114,12 @@ class Runs(Checkout):
             os.kill(int(pids[-1]), signal.SIGKILL)
             self.assertEqual(status, expected, out)
             self.assertIn(f"left behind: process {pids[-1]}: {self.root}/build/left 60", out)
+
+    def test_each_long_test_that_needs_a_guest_has_its_turn(self):
+        for turn in range(7, 17):
+            self.run_test([entry("guest/short")], "--turn", f"{turn:02}", LISTS="all")
+        ran = [word for line in (self.root / "ran").read_text().splitlines() for word in line.split() if word.startswith("guest/")]
+        self.assertEqual(sorted(ran), sorted([f"guest/l{i}" for i in range(1, 12)] + 10 * ["guest/short"]))
 
     def test_a_signal_ends_what_runs(self):
         meson = self.root / "meson"
