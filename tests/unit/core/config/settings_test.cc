@@ -38,6 +38,7 @@ TEST(Settings, GivenValuesArrive) {
                         {"GASNET_USE_HUGEPAGES", "1"},
                         {"GASNET_QUIET", "Y"},
                         {"GASNET_MAX_SEGSIZE", "128.0MB/P"},
+                        {"GASNET_WATCHDOG_US", "250"},
                         {"GASNET_EAL_ARGS", "-l 1 --no-pci"}});
   ASSERT_TRUE(settings.ok()) << settings.sentence();
   EXPECT_EQ(settings->driver, DriverChoice::kDpdk);
@@ -48,6 +49,14 @@ TEST(Settings, GivenValuesArrive) {
   EXPECT_TRUE(settings->quiet);
   EXPECT_EQ(settings->max_segment, (MemoryBound{false, 0, 128ULL << 20}));
   EXPECT_EQ(settings->eal_args, "-l 1 --no-pci");
+  EXPECT_EQ(settings->watchdog_us, 250U);
+}
+
+/// A client may stay in a No-Interrupt Section of the order of 10 s.
+TEST(Settings, NoPeerIsTakenForDeadInTenSeconds_C1_186) {
+  auto settings = read({});
+  ASSERT_TRUE(settings.ok()) << settings.sentence();
+  EXPECT_GT(settings->peer_timeout_s, 10);
 }
 
 TEST(Settings, AReceiveThreadIsTheDispatchThreadWhereNothingElseIsSaid) {
