@@ -86,7 +86,7 @@ static void on_nested_reply(gasnet_token_t token, void *buf, size_t nbytes) {
   enter(1);
   use_what_is_legal();
   leave();
-  __atomic_fetch_add(&replies, 1, __ATOMIC_RELEASE);
+  ++replies;
 }
 HANDLER(on_nested_reply);
 static void on_nested(gasnet_token_t token, void *buf, size_t nbytes) {
@@ -111,7 +111,7 @@ CASE(handlers_are_not_interrupted, "C1-153 C1-154 C1-170 C1-205") {
     gasnet_AMRequestMedium0((me + (gasnet_node_t)i) % nodes, on_nested_index, payload,
                             (size_t)i % sizeof payload);
   }
-  GASNET_BLOCKUNTIL(__atomic_load_n(&replies, __ATOMIC_ACQUIRE) == kCount);
+  GASNET_BLOCKUNTIL(replies == kCount);
 }
 
 static int count_and(int value) {
