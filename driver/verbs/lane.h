@@ -181,10 +181,10 @@ class Lane {
   std::atomic<uint64_t> answered_{0};  // invitations, by the connector
   uint64_t asked_ = 0;                 // invitations
   Chain chain_;
-  uint32_t capacity_ = 0;      // of the completion queue
-  uint32_t silent_turns_ = 0;  // see reap_if_due()
-  bool has_reaped_ = false;    // recv() has, since the last done()
+  uint32_t capacity_ = 0;      // of the completion queue of the sends
   uint32_t room_ = 0;          // of it: requests under way on all connections each take an entry
+  uint32_t silent_turns_ = 0;  // see reap_if_due()
+  bool has_reaped_ = false;    // recv() has looked for completions since the last done()
   enum Chore : uint32_t {
     kReportCredit = 1,  // a report found no room
     kAskAll = 2,        // for the completions that nobody wanted so far: the lane drains

@@ -98,7 +98,8 @@ Status connect_queue_pair(const Device& device, ibv_qp* queue, const Remote& rem
   attr.retry_cnt = static_cast<uint8_t>(patience.retry_count);
   attr.rnr_retry = kRnrRetry;
   attr.sq_psn = own_psn;
-  attr.max_rd_atomic = reads_max(device);
+  attr.max_rd_atomic = static_cast<uint8_t>(
+      std::clamp(device.limits.max_qp_init_rd_atom, 1, int{reads_max(device)}));
   failed = ibv_modify_qp(queue, &attr,
                          IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
                              IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);

@@ -86,6 +86,38 @@ INSTANTIATE_TEST_SUITE_P(
              "holds 16 buffers in a shared receive queue"}),
     [](const auto& at) { return std::string(at.param.name); });
 
+/// A device may answer more reads at once than it may have under way itself.
+TEST_F(Needs, FewReadsOfItsOwnUnderWayAreEnough) {
+  constexpr uint64_t kReads = 40;
+  for (Rank rank = 0; rank < 2; ++rank) {
+    auto spec = fake_verbs::roce("host" + std::to_string(rank), static_cast<uint8_t>(rank + 1));
+    spec.limits.max_qp_init_rd_atom = 2;
+    ASSERT_TRUE(add_rank(spec, rank, 2).ok());
+  }
+  connect_all();
+  std::vector<uint64_t> words(2 * kReads, 7);
+  auto region = ranks_[0]->pin(words.data(), words.size() * sizeof words[0], -1, 0);
+  auto there = ranks_[1]->pin(words.data(), words.size() * sizeof words[0], -1, 0);
+  ASSERT_TRUE(region.ok() && there.ok());
+  for (uint64_t i = 0, turns = 0; i < kReads; ++turns) {
+    ASSERT_LT(turns, 20'000u) << "no connection";
+    Work get{};
+    get.op = Op::kGet;
+    get.peer = 1;
+    get.local = &words[i];
+    get.local_key = region->local_key;
+    get.bytes = sizeof words[0];
+    get.remote = reinterpret_cast<uint64_t>(&words[kReads + i]);
+    get.remote_key = there->remote_key;
+    i += ranks_[0]->post(0, {&get, 1});
+    turn(0);
+    turn(1);
+    ASSERT_EQ(ranks_[0]->failure(), nullptr) << ranks_[0]->failure()->sentence;
+  }
+  EXPECT_TRUE(fabric_.run());
+  while (!ranks_[0]->drained(0)) turn(0);
+}
+
 TEST_F(Needs, SilentWorkForManyPeersNeverFillsASmallCompletionQueue) {
   constexpr Rank kRanks = 24;
   constexpr uint64_t kEach = 40;
