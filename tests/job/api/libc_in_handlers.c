@@ -4,11 +4,49 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include "job_test.h"
+
+#ifdef OWN_MALLOC
+/* An allocator of the program's own, in its own text, with a lock. */
+extern void *__libc_malloc(size_t);
+extern void *__libc_calloc(size_t, size_t);
+extern void *__libc_realloc(void *, size_t);
+extern void __libc_free(void *);
+
+static int heap_is_in_use;
+static void enter_heap(void) {
+  while (__atomic_exchange_n(&heap_is_in_use, 1, __ATOMIC_ACQUIRE) != 0) sched_yield();
+}
+static void leave_heap(void) { __atomic_store_n(&heap_is_in_use, 0, __ATOMIC_RELEASE); }
+void *malloc(size_t bytes) {
+  enter_heap();
+  void *memory = __libc_malloc(bytes);
+  leave_heap();
+  return memory;
+}
+void *calloc(size_t count, size_t bytes) {
+  enter_heap();
+  void *memory = __libc_calloc(count, bytes);
+  leave_heap();
+  return memory;
+}
+void *realloc(void *old, size_t bytes) {
+  enter_heap();
+  void *memory = __libc_realloc(old, bytes);
+  leave_heap();
+  return memory;
+}
+void free(void *memory) {
+  enter_heap();
+  __libc_free(memory);
+  leave_heap();
+}
+#endif
 
 enum { kMessages = 3000, kPatienceS = 90, kKept = 64, kThreads = 2 };
 
