@@ -35,6 +35,8 @@ constexpr uint32_t kTurnUs = 100;
 /// Every thread that was asked may be in a section for long, or block its signals; threads end, and
 /// new ones come.
 constexpr uint32_t kAskAgainUs = 10'000;
+/// Of a client that has just handled messages for as long (am/interrupts.cc).
+constexpr useconds_t kOwnWorkUs = 1'000;
 /// Debug builds.
 constexpr int64_t kLookNs = 20'000'000;
 
@@ -85,6 +87,10 @@ class Dispatcher {
   }
 
   void wake() noexcept { ring_event_fd(wake_fd_); }
+  void wake_later() noexcept {
+    leaves_room_.store(true, std::memory_order_relaxed);
+    wake();
+  }
 
   /// By a client thread that waits, and so polls. This thread, once it is awake, leaves the lanes
   /// to it for a while, and arms them again after that; other sleepers do at once.
@@ -225,6 +231,7 @@ class Dispatcher {
 
   /// To run the handlers; another one than before if that was in vain.
   void ask_client() noexcept {
+    if (leaves_room_.exchange(false, std::memory_order_relaxed)) usleep(kOwnWorkUs);
     ++counters_.asks;
     if (asks_another_) ++counters_.asks_again;
     if (keep_signal()) resend_signals();
@@ -344,6 +351,7 @@ class Dispatcher {
   bool counts_in_ms_ = false;
   int64_t looks_at_ns_ = 0;
   Counters counters_;
+  std::atomic<bool> leaves_room_{false};
   std::atomic<bool> is_armed_{false};  // it sleeps over the lanes
   std::atomic<bool> is_stopping_{false};
   std::atomic<bool> is_running_{false};
@@ -372,5 +380,6 @@ void report_dispatch(StatSink& sink) noexcept {
   sink.stat("found_after_calls", interrupt_counters.found_after_calls);
 }
 void wake_dispatcher() noexcept { dispatcher.wake(); }
+void wake_dispatcher_later() noexcept { dispatcher.wake_later(); }
 
 }  // namespace pinwire

@@ -13,6 +13,7 @@
 #include "am/dispatcher.h"
 #include "am/progress.h"
 #include "core/base/log.h"
+#include "core/engine/client_usage.h"
 #include "core/engine/engine.h"
 #include "core/interrupts/client_text.h"
 #include "core/interrupts/linker_lock.h"
@@ -25,12 +26,14 @@ namespace {
 int signal_number = 0;
 pid_t process = 0;
 
-void drain(SharedCounter& counter) noexcept {
-  while (const uint32_t found = poll_everything()) counter += found;
-  wake_dispatcher();
+/// Peers that send faster than a client's handlers run keep it from its own work so long at a time.
+/// The dispatcher leaves it as much in between.
+constexpr int64_t kDrainUsMax = 1'000;
+
+void look_in_signal() noexcept {
+  Drain drain(interrupt_counters.found_in_signals);
+  this_client.handshake.on_signal(drain, ask_again);
 }
-void drain_in_signal() noexcept { drain(interrupt_counters.found_in_signals); }
-void look_in_signal() noexcept { this_client.handshake.on_signal(drain_in_signal); }
 
 constinit std::atomic<bool> is_handed_over{false};
 void hand_over() noexcept {
@@ -176,8 +179,24 @@ bool take_handed_over() noexcept {
 
 void refuse_interrupts() noexcept { disable_interrupts(Reason::kLibrary); }
 
-void drain_after_section() noexcept { drain(interrupt_counters.found_after_sections); }
-void drain_after_call() noexcept { drain(interrupt_counters.found_after_calls); }
+bool Drain::is_long() noexcept {
+  const int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+  if (is_long_at_ns_ == 0) is_long_at_ns_ = now_ns + kDrainUsMax * 1000;
+  return now_ns >= is_long_at_ns_;
+}
+
+bool Drain::operator()() noexcept {
+  for (;;) {
+    const uint32_t found = poll_everything();
+    if (found != 0) found_ += found;
+    if (is_long()) return false;
+    if (found == 0) break;
+  }
+  wake_dispatcher();
+  return true;
+}
+
+void ask_again() noexcept { wake_dispatcher_later(); }
 
 void LibraryCall::enter() noexcept {
   engine.thread();  // the first call registers it

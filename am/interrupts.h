@@ -47,9 +47,22 @@ struct InterruptCounters {
 };
 inline constinit InterruptCounters interrupt_counters;
 
-/// Handle all that is there; then the dispatcher may sleep again.
-void drain_after_section() noexcept;
-void drain_after_call() noexcept;
+/// Handles all that is there; then the dispatcher may sleep again. False: more keeps arriving, and
+/// the client has waited for long.
+class Drain {
+ public:
+  explicit Drain(SharedCounter& found) noexcept : found_(found) {}
+  bool operator()() noexcept;
+
+ private:
+  bool is_long() noexcept;
+
+  SharedCounter& found_;
+  int64_t is_long_at_ns_ = 0;
+};
+/// Has the dispatcher look again, and interrupt this thread if need be, once its client has had the
+/// processor for a while.
+void ask_again() noexcept;
 
 /// Begins a reason for which this thread must not be interrupted.
 inline void disable_interrupts(Reason reason) noexcept {
@@ -58,9 +71,11 @@ inline void disable_interrupts(Reason reason) noexcept {
 }
 /// Ends it. If it was the last one, runs the handlers of what arrived in the meantime.
 inline void enable_interrupts(Reason reason) noexcept {
-  if (interrupts_clients) [[unlikely]]
-    this_client.handshake.enable(
-        reason, reason == Reason::kLibrary ? drain_after_call : drain_after_section);
+  if (!interrupts_clients) [[likely]]
+    return;
+  Drain drain(reason == Reason::kLibrary ? interrupt_counters.found_after_calls
+                                         : interrupt_counters.found_after_sections);
+  this_client.handshake.enable(reason, drain, ask_again);
 }
 
 /// A call of the library by client code outside handlers: no signal finds the library half way

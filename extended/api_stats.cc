@@ -1,7 +1,7 @@
 // pinwire.h: counters and facts of the running job.
 #include <cstring>
-#include <deque>
 #include <mutex>
+#include <set>
 #include <string>
 
 #include "am/interrupts.h"
@@ -18,12 +18,9 @@ namespace {
 /// Names outlive the call that returns them; there are as many as there are counters.
 const char* keep_name(const std::string& name) {
   static std::mutex lock;
-  static std::deque<std::string> names;
+  static std::set<std::string> names;
   const std::lock_guard held(lock);
-  for (const std::string& known : names) {
-    if (known == name) return known.c_str();
-  }
-  return names.emplace_back(name).c_str();
+  return names.insert(name).first->c_str();
 }
 
 class Collect final : public StatSink {

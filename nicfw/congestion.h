@@ -7,16 +7,20 @@
 // scaling makes the target of a small window larger: flows with little of a bottleneck grow, flows
 // with much shrink, until they have equal parts.
 //
-// Three things differ from Swift:
+// Four things differ from Swift:
 //  - The increase is an eighth of a small window, not a whole frame: with 64 flows of 9,014-byte
 //    frames, a frame each per round trip would be the whole buffer of a switch's output.
 //  - Delay alone shrinks the window to one frame, never below. A window below one frame, of which
 //    each frame waits for its time (pace_ns()), takes a loss while there is a queue: proof that
 //    even one frame of each flow overflows a buffer.
-//  - A path whose delay is above the target without this sender's doing (a long line, a virtual
-//    machine's switch) would hold it at that one frame for ever. A sender that was held there for
-//    many round trips raises its target to what it sees (patience), and lowers it again when the
-//    delay is gone.
+//  - The target is for a queue, on top of what the path takes when it is idle (a long line, a
+//    virtual machine's switch). That is learned only while both ends have little to carry: who
+//    starts behind a queue finds the receiver busy, and does not take the queue for the path, but
+//    the shortest path to another peer until it knows better. A smaller delay is believed at any
+//    time.
+//  - A path that was never seen idle, and whose delay is above the target without this sender's
+//    doing, would hold it at one frame for ever. A sender that was held there for many round trips
+//    raises its target to what it sees (patience), and lowers it again when the delay is gone.
 // Loss alone is no sign of congestion (links damage frames): it counts when there is a queue, too,
 // or when a round trip lost an eighth of its frames, which a shallow buffer does without delay.
 #pragma once
@@ -38,7 +42,8 @@ enum class CongestionSignal : uint8_t {
 class CongestionWindow {
  public:
   static constexpr uint32_t kUnit = 256;  ///< parts of a frame in which the window is counted
-  static constexpr uint64_t kTargetNs = 25'000;
+  static constexpr uint64_t kTargetNs = 25'000;  ///< on a path that takes 10 us, or is not known
+  static constexpr uint64_t kQueueNs = 15'000;   ///< of it
   static constexpr uint64_t kPaceMaxNs = 500'000;
   static constexpr uint64_t kIdleNs = 10'000'000;  ///< after which a window is worth nothing
   static constexpr uint32_t kStartBytes = 18'000;  ///< of the first round trip
@@ -50,6 +55,8 @@ class CongestionWindow {
     limit_ = static_cast<uint16_t>(limit_frames);
     first_ = static_cast<uint8_t>(std::clamp(kStartBytes / frame_bytes, kFirstFrames, 64u));
     signal_ = signal;
+    path_ = 0;
+    quiet_count_ = 0;
     restart();
   }
   bool is_controlled() const noexcept { return signal_ != CongestionSignal::kNone; }
@@ -61,7 +68,13 @@ class CongestionWindow {
   uint64_t pace_ns(uint64_t round_trip_ns) const noexcept {
     return std::min(round_trip_ns * kUnit / std::max(window_, 1u), kPaceMaxNs);
   }
-  uint64_t target_ns() const noexcept { return kTargetNs + scaling_ns() + patience_ns_; }
+  /// Of a large window.
+  uint64_t least_target_ns() const noexcept {
+    return std::max(kTargetNs, idle_path_ns() + kQueueNs) + patience_ns_;
+  }
+  uint64_t target_ns() const noexcept { return least_target_ns() + scaling_ns(); }
+  /// What the path takes when it is idle; 0: not known.
+  uint64_t idle_path_ns() const noexcept { return uint64_t{path_} * kPathUnitNs; }
 
   /// After a pause: the path may be another's by now. Inside a host nobody else has a path, and a
   /// round trip can be as long as many time slices: there the window is whole until it loses.
@@ -79,6 +92,8 @@ class CongestionWindow {
     uint64_t poll_gap_ns;    ///< by which the delay may have been longer
     uint64_t round_trip_ns;  ///< smoothed, with the hosts' parts
     uint64_t now_ns;
+    bool is_quiet = false;          ///< neither end has much to carry
+    uint64_t shortest_path_ns = 0;  ///< of the paths to other peers that are known; 0: none is
   };
 
   void on_ack(const Ack& ack) noexcept {
@@ -86,9 +101,11 @@ class CongestionWindow {
     acked_ = static_cast<uint16_t>(std::min(acked_ + ack.frames, 0xffffu));
     end_round(ack.round_trip_ns, ack.now_ns);
     if (ack.delay_ns != 0 && heeds_delay()) {
-      is_queued_ = ack.delay_ns > kTargetNs + patience_ns_;
+      learn_path(ack);
+      is_queued_ = ack.delay_ns > least_target_ns();
       if (const uint64_t target = target_ns(); ack.delay_ns > target) return slow_down(ack, target);
-      patience_ns_ -= ack.delay_ns < kTargetNs ? (patience_ns_ + 63) / 64 : 0;
+      const bool is_short = ack.delay_ns < least_target_ns() - patience_ns_;
+      patience_ns_ -= is_short ? (patience_ns_ + 63) / 64 : 0;
     }
     // A window that its sender does not fill says nothing of what the path would carry.
     rounds_held_ = 0;
@@ -106,6 +123,9 @@ class CongestionWindow {
   static constexpr uint32_t kLeast = kUnit / 16;
   static constexpr uint32_t kLostMin = 3;
   static constexpr uint64_t kRareNs = 10'000;
+  static constexpr uint64_t kPathUnitNs = 64;
+  static constexpr uint16_t kPathMax = 0xffff;  ///< 4 ms
+  static constexpr uint8_t kQuietDelays = 4;
   static constexpr uint8_t kRoundsHeld = 16;  ///< at one frame, before patience
   static constexpr uint64_t kScalingMaxNs = 60'000;
 
@@ -123,6 +143,19 @@ class CongestionWindow {
     return kScale[i] - uint64_t{kScale[i] - kScale[i + 1]} * (window_ - low) / low;
   }
 
+  /// Of several delays without a queue the shortest.
+  void learn_path(const Ack& ack) noexcept {
+    const auto delay =
+        static_cast<uint16_t>(std::clamp<uint64_t>(ack.delay_ns / kPathUnitNs, 1, kPathMax));
+    if (path_ == 0) path_ = static_cast<uint16_t>(ack.shortest_path_ns / kPathUnitNs);
+    if (path_ != 0 && delay < path_) path_ = delay;
+    if (!ack.is_quiet) return;
+    quiet_least_ = quiet_count_ == 0 ? delay : std::min(quiet_least_, delay);
+    if (++quiet_count_ < kQuietDelays) return;
+    quiet_count_ = 0;
+    path_ = quiet_least_;
+  }
+
   /// The most that a window may grow in a round trip: a frame for each kRareNs between the sender's
   /// polls, and any number of frames where the delay surely shows no queue. The true delay is at
   /// least `delay_ns`, and at most longer than that by the gap between polls.
@@ -130,7 +163,9 @@ class CongestionWindow {
     if (!heeds_delay()) return ~0u;
     if (ack.delay_ns == 0) return kUnit;
     const uint64_t longest_ns = ack.delay_ns + ack.poll_gap_ns;
-    if (ack.delay_ns < kTargetNs / 2 && longest_ns < kTargetNs * 2 / 3) return ~0u;
+    const uint64_t spare_ns = least_target_ns() - patience_ns_ - kTargetNs;
+    const bool is_free = ack.delay_ns < kTargetNs / 2 + spare_ns;
+    if (is_free && longest_ns < kTargetNs * 2 / 3 + spare_ns) return ~0u;
     return kUnit * static_cast<uint32_t>(std::clamp<uint64_t>(ack.poll_gap_ns / kRareNs, 1, 16));
   }
 
@@ -200,12 +235,15 @@ class CongestionWindow {
   uint16_t acked_ = 0;        ///< frames, in this round trip
   uint16_t lost_ = 0;
   uint16_t limit_ = 0;
-  uint8_t rounds_held_ = 0;  ///< round trips in a row at one frame, with too much delay
+  uint16_t path_ = 0;         ///< idle, in kPathUnitNs; 0: not known
+  uint16_t quiet_least_ = 0;  ///< of the last quiet_count_ delays without a queue
+  uint8_t rounds_held_ = 0;   ///< round trips in a row at one frame, with too much delay
   uint8_t first_ = kFirstFrames;
+  uint8_t quiet_count_ = 0;
   CongestionSignal signal_ = CongestionSignal::kNone;
-  bool is_queued_ = false;    ///< the last delay was above the target of a large window
-  bool is_starting_ = false;  ///< slow start: the window doubles each round trip
-  bool has_shrunk_ = false;   ///< in this round trip
+  bool is_queued_ : 1 = false;    ///< the last delay was above the target of a large window
+  bool is_starting_ : 1 = false;  ///< slow start: the window doubles each round trip
+  bool has_shrunk_ : 1 = false;   ///< in this round trip
 };
 static_assert(sizeof(CongestionWindow) <= 32);
 

@@ -164,6 +164,7 @@ uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
   now_ns_ = nic_.clock.now_ns();
   constexpr uint64_t kAbsenceNs = 200'000;
   backlog_.passed(now_ns_ - previous_ns_);
+  load_.poll(now_ns_);
   watch_ns_ += std::min(now_ns_ - previous_ns_, kWatchStepNs);
   if (posts_called_ != 0 && now_ns_ - previous_ns_ > kStaleNs) restamp_posted();
   if (now_ns_ - previous_ns_ > kAbsenceNs) absent_until_ns_ = now_ns_;

@@ -56,6 +56,7 @@
 #include "driver/failure_note.h"
 #include "nicfw/copied_turns.h"
 #include "nicfw/counters.h"
+#include "nicfw/load.h"
 #include "nicfw/nic.h"
 #include "nicfw/peer.h"
 #include "nicfw/piece.h"
@@ -386,6 +387,7 @@ class Lane {
   bool acks_valid(const Peer& peer, const FrameHeader& header) const noexcept;
   void take_acks(Peer& peer, const FrameHeader& header, const SackBitmap* sacks) noexcept;
   uint64_t fabric_delay_ns(uint64_t rtt_ns, uint16_t host_delay) const noexcept;
+  void note_path(uint64_t path_ns) noexcept;
   void take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
                      const SackBitmap* sack) noexcept;
   void repeat_refused(Peer& peer, SendFlow& send) noexcept;
@@ -533,6 +535,8 @@ class Lane {
   bool port_is_full_ = false;     ///< the flow had more to send than the port has room for
   Rank first_denied_ = kNobody;   ///< the first peer of this poll that found no room at all
   TxBacklog backlog_;
+  Load load_;
+  uint64_t shortest_path_ns_ = 0;  ///< of those that are known; 0: none is
 
   ZeroedArray<Peer> peers_;          ///< connect() makes them; the others are zero bytes
   ZeroedArray<uint32_t> attention_;  ///< ring of ranks

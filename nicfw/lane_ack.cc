@@ -50,6 +50,11 @@ uint64_t Lane::fabric_delay_ns(uint64_t rtt_ns, uint16_t host_delay) const noexc
   return rtt_ns > hosts_ns ? rtt_ns - hosts_ns : 1;
 }
 
+void Lane::note_path(uint64_t path_ns) noexcept {
+  if (path_ns == 0 || (shortest_path_ns_ != 0 && path_ns >= shortest_path_ns_)) return;
+  shortest_path_ns_ = path_ns;
+}
+
 void Lane::take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
                          const SackBitmap* sack) noexcept {
   const uint32_t ack = header.acks[static_cast<size_t>(flow)];
@@ -119,7 +124,10 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
                           .delay_ns = is_certain ? fabric_delay_ns(rtt_ns, header.host_delay) : 0,
                           .poll_gap_ns = now_ns_ - previous_ns_,
                           .round_trip_ns = peer.rtt.smoothed_ns(),
-                          .now_ns = now_ns_});
+                          .now_ns = now_ns_,
+                          .is_quiet = header.is_quiet && load_.is_low(),
+                          .shortest_path_ns = shortest_path_ns_});
+  note_path(peer.congestion.idle_path_ns());
   const bool was_timed_out = send.timeouts != 0;
   send.timeouts = 0;
   if (was_timed_out) forget_question(peer, flow);

@@ -65,6 +65,7 @@ uint32_t Lane::receive_burst() noexcept {
   if (count != 0) {
     counters_.add(Count::kFramesReceived, count);
     counters_.add(Count::kBytesReceived, bytes);
+    load_.add(bytes);
   }
   return count;
 }

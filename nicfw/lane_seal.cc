@@ -71,6 +71,7 @@ void Lane::finish_header(Peer& peer, std::byte* frame, FrameHeader& header,
   header.source = nic_.info.rank;
   header.credit = credit_for(peer);
   header.host_delay = host_delay(peer);
+  header.is_quiet = load_.is_low();
   header.number = static_cast<uint32_t>(peer.frames_numbered);
   header.number_high = static_cast<uint32_t>(peer.frames_numbered >> 32);
   ++peer.frames_numbered;

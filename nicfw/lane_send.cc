@@ -306,6 +306,7 @@ void Lane::flush() noexcept {
   has_sent_ |= taken != 0;
   counters_.add(Count::kRetransmits, again);
   counters_.add(Count::kBytesSent, bytes);
+  load_.add(bytes);
   if (taken == count) return;
   counters_.add(Count::kPortBusy);
   port_busy_ = true;

@@ -150,7 +150,7 @@ void encode_header(std::byte* frame, const FrameHeader& header, const FrameKeys&
       first | uint64_t{header.source} << 32, header.sequence | uint64_t{header.acks[0]} << 32,
       header.acks[1] | uint64_t{header.acks[2]} << 32,
       job_tag | uint64_t{header.record_bytes} << 16 | uint64_t{header.head_bytes} << 32 |
-          uint64_t{header.host_delay} << 48,
+          uint64_t{header.host_delay} << 48 | uint64_t{header.is_quiet} << 63,
       hashed ? hashes.body ^ mask_of(Masked::kBody, keys.tag, destination, header) : 0};
   for (uint32_t i = 0; i < 4; ++i) store_little<uint64_t>(at + 8 * i, words[i]);
   store_little<uint32_t>(frame + kNumberAt, header.number);
@@ -182,7 +182,9 @@ Reject parse_header(const RxFrame& frame, uint16_t job_tag, uint16_t udp_port,
   for (uint32_t f = 0; f < kFlows; ++f) out.acks[f] = load_little<uint32_t>(at + 12 + 4 * f);
   out.record_bytes = load_little<uint16_t>(frame.data + kRecordBytesAt);
   out.head_bytes = load_little<uint16_t>(frame.data + kHeadBytesAt);
-  out.host_delay = load_little<uint16_t>(frame.data + kHostDelayAt);
+  const auto delay = load_little<uint16_t>(frame.data + kHostDelayAt);
+  out.host_delay = delay & kHostDelayUnknown;
+  out.is_quiet = delay >> 15 != 0;
   if (out.record_bytes + 8 + kFrameHeaderBytes != udp_bytes || out.head_bytes > out.record_bytes) {
     return Reject::kRunt;
   }

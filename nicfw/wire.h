@@ -10,7 +10,7 @@
 //               or the length of a probe that is answered
 //        54 u32 x 3 cumulative acks, one for each flow
 //        66 u16 job tag              68 u16 record bytes
-//        70 u16 bytes of the head    72 u16 host delay, in units of 64 ns
+//        70 u16 bytes of the head    72 u16 host delay, in units of 128 ns; 32,768: quiet
 //        74 u32 number of the frame   78 2 bytes of zero
 //        80 u64 hash of the body     88 u64 tag
 //  96  records, each padded to 16 bytes but the last
@@ -128,10 +128,10 @@ constexpr uint8_t refusal_flag(Flow flow) noexcept {
 static_assert(room_flag(Flow::kReply) == kRoomForReplies &&
               room_flag(Flow::kOneSided) == kRoomForOneSided);
 
-/// The unit of FrameHeader::host_delay. One that is longer than 16 bits say, or not known, is
+/// The unit of FrameHeader::host_delay. One that is longer than 15 bits say, or not known, is
 /// kHostDelayUnknown.
-inline constexpr uint32_t kHostDelayUnitNs = 64;
-inline constexpr uint16_t kHostDelayUnknown = 0xffff;
+inline constexpr uint32_t kHostDelayUnitNs = 128;
+inline constexpr uint16_t kHostDelayUnknown = 0x7fff;
 
 struct FrameHeader {
   FrameKind kind = FrameKind::kRecords;
@@ -145,6 +145,7 @@ struct FrameHeader {
   uint16_t record_bytes = 0;
   uint16_t head_bytes = 0;  ///< how many of them are the head; the others are the body
   uint16_t host_delay = 0;  ///< of what is acknowledged, in the sender: kHostDelayUnitNs each
+  bool is_quiet = false;    ///< the sender has little to carry (load.h)
 
   Flow flow() const noexcept { return static_cast<Flow>(flags & kFlowMask); }
   uint32_t body_bytes() const noexcept { return uint32_t{record_bytes} - head_bytes; }

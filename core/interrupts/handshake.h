@@ -18,9 +18,14 @@
 // Who finds `arrived` set already need do no more. It has not been cleared since, so the thread is
 // still to look, or to get its signal, and takes what has been published by then.
 //
+// A thread that has drained for long goes on with its own work, whatever else is there: peers that
+// send faster than it handles would keep it for ever. It clears `arrived` and has the one who finds
+// messages look again.
+//
 // A template over its memory: tests/models tries every interleaving.
 //
 // Memory order: exchange(release) in arrive() -> exchange(acquire) in enable(): the message first.
+// The store in enable() comes before ask_again(), which releases it to who finds messages.
 #pragma once
 
 #include <atomic>
@@ -50,9 +55,11 @@ class BasicHandshake {
   void disable(Reason reason) noexcept { set_reasons(reasons() + static_cast<uint32_t>(reason)); }
 
   /// Ends one reason. If it is the last one and something has arrived: `drain()` first, which takes
-  /// all that was there when it began; while it runs, the reason holds.
-  template <typename Drain>
-  void enable(Reason reason, Drain&& drain) noexcept {
+  /// all that is there; while it runs, the reason holds. It returns false where that is more than
+  /// the thread should handle at once: the thread goes on, and `ask_again()` has the one who finds
+  /// messages look again.
+  template <typename Drain, typename AskAgain>
+  void enable(Reason reason, Drain&& drain, AskAgain&& ask_again) noexcept {
     const uint32_t before = reasons();
     const uint32_t left = before - static_cast<uint32_t>(reason);
     set_reasons(left);
@@ -61,8 +68,14 @@ class BasicHandshake {
         set_reasons(before);
         // Before the drain: what arrives while it runs is for the next turn.
         arrived_.exchange(0, std::memory_order_acquire);
-        drain();
+        const bool has_ended = drain();
         set_reasons(left);
+        if (!has_ended) [[unlikely]] {
+          // After the reasons: who saw them has left it to this thread to look. It is not looking.
+          arrived_.store(0, std::memory_order_relaxed);
+          ask_again();
+          return;
+        }
       }
   }
 
@@ -77,10 +90,10 @@ class BasicHandshake {
 
   /// In the thread's signal handler, while the signal is blocked. Where there is another reason
   /// nothing happens (`arrived` stays set), nor where the thread has drained in the meantime.
-  template <typename Drain>
-  void on_signal(Drain&& drain) noexcept {
+  template <typename Drain, typename AskAgain>
+  void on_signal(Drain&& drain, AskAgain&& ask_again) noexcept {
     disable(Reason::kLibrary);
-    enable(Reason::kLibrary, drain);
+    enable(Reason::kLibrary, drain, ask_again);
   }
 
   /// In the thread's signal handler, where the thread may run no handlers as it is: another thread

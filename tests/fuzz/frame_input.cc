@@ -44,7 +44,8 @@ void put_right(std::byte* frame, uint32_t count, const FrameKey& key) {
   header.number = load_little<uint32_t>(at + 32) % 1000;
   for (uint32_t f = 0; f < kFlows; ++f)
     header.acks[f] = load_little<uint32_t>(at + 12 + 4 * f) % 16;
-  header.host_delay = load_little<uint16_t>(at + 30);
+  header.host_delay = load_little<uint16_t>(at + 30) & kHostDelayUnknown;
+  header.is_quiet = load_little<uint16_t>(at + 30) >> 15 != 0;
   header.record_bytes = header.head_bytes = static_cast<uint16_t>(count - kRecordsOffset);
   // Half of the frames have a body: often the payload of the first record.
   const uint32_t wanted = load_little<uint16_t>(at + 28);

@@ -112,6 +112,8 @@ model::Atomic<uint32_t> taken[kMessagesMax];
 model::Atomic<uint32_t> taken_count;
 model::Atomic<uint32_t> handed_over;
 uint32_t message_count;
+uint32_t drained_max;  ///< by one drain; 0: all that is there
+model::Atomic<uint32_t> asked_again;
 
 /// Of the thread that is being run.
 struct Self {
@@ -126,10 +128,11 @@ Self self;
 bool is_in_signal() { return self.is_masked; }
 bool hands_over() { return self.is_masked && self.is_abroad; }
 
-/// Runs the handlers of all that is there.
-void drain() {
+/// Runs the handlers of what is there. False: there may be more.
+bool drain() {
   const uint64_t past = remember();
-  for (uint32_t i = 0; i < message_count; ++i) {
+  uint32_t drained = 0;
+  for (uint32_t i = 0; i < message_count && (drained_max == 0 || drained < drained_max); ++i) {
     if (published[i].load(std::memory_order_acquire) == 0) continue;
     if (taken[i].exchange(1, std::memory_order_relaxed) != 0) continue;
     expect(!self.is_handling, "a handler interrupts no handler (C1-170)");
@@ -138,9 +141,12 @@ void drain() {
     deliver_signal();
     self.is_handling = false;
     taken_count.fetch_add(1, std::memory_order_relaxed);
+    ++drained;
   }
   recall(past);
+  return drained_max == 0 || drained < drained_max;
 }
+void ask_again() { asked_again.exchange(1, std::memory_order_release); }
 
 void deliver_signal() {
   if (self.client == nullptr || self.is_masked || self.blocks) return;
@@ -152,7 +158,7 @@ void deliver_signal() {
       self.client->handshake.hand_over([] { handed_over.store(1, std::memory_order_release); });
       do_what_is_late();
     } else {
-      self.client->handshake.on_signal(drain);
+      self.client->handshake.on_signal(drain, ask_again);
     }
     self.is_masked = false;
   }
@@ -167,12 +173,12 @@ void begin(Reason reason) {
 void end(Reason reason) {
   deliver_signal();
   --self.reasons;
-  self.client->handshake.enable(reason, drain);
+  self.client->handshake.enable(reason, drain, ask_again);
 }
 void poll() {
   self.client->handshake.disable(Reason::kLibrary);
   drain();
-  self.client->handshake.enable(Reason::kLibrary, drain);
+  self.client->handshake.enable(Reason::kLibrary, drain, ask_again);
 }
 
 /// What a client thread does: h(old), r(esume), l(ock), u(nlock), p(oll), b(lock its signals),
@@ -222,6 +228,7 @@ struct Shape {
   uint32_t asks_again = 0;  ///< after each message, whether or not it was taken by then
   uint32_t refused = 0;     ///< of the signals, the first so many
   bool hands_over = false;  ///< a thread may be in foreign text
+  uint32_t drained_max = 0;
 };
 
 bool never_asks_another = false;   // a mutant
@@ -233,6 +240,17 @@ void take_over() {
   const uint64_t past = remember();
   if (!forgets_handed_over && handed_over.exchange(0, std::memory_order_acquire) != 0) drain();
   recall(past);
+}
+
+/// Waits until a client that has drained for long wants to be asked again; false: all is taken.
+bool is_asked_again() {
+  bool is_asked = false;
+  retry([&] {
+    is_asked = asked_again.load(std::memory_order_acquire) != 0;
+    return is_asked || taken_count.load(std::memory_order_relaxed) == message_count;
+  });
+  if (is_asked) asked_again.exchange(0, std::memory_order_acquire);
+  return is_asked;
 }
 
 /// Who finds messages.
@@ -259,6 +277,7 @@ void run_finder(const Shape& shape) {
     ask(false);
     for (uint32_t again = 0; again < shape.asks_again; ++again) ask(true);
   }
+  while (shape.drained_max != 0 && is_asked_again()) ask(false);
   if (!shape.hands_over) return;
   retry([] {
     take_over();
@@ -275,6 +294,7 @@ Report explore(const Shape& shape, const Mutation& mutation = {}) {
   }
   const auto prepare = [&] {
     message_count = shape.messages;
+    drained_max = shape.drained_max;
     for (uint32_t i = 0; i < count; ++i) {
       name_cell(reasons_of(clients[i]), "reasons");
       name_cell(arrived_of(clients[i]), "arrived");
@@ -286,6 +306,7 @@ Report explore(const Shape& shape, const Mutation& mutation = {}) {
     }
     name_cell(&taken_count, "taken_count");
     name_cell(&handed_over, "handed_over");
+    name_cell(&asked_again, "asked_again");
   };
   const auto run = [&](uint32_t thread) {
     self = {};
@@ -332,6 +353,18 @@ TEST(Handshake, PA_036_TwoThreadsLoseNothing) {
 TEST(Handshake, PA_036_ThreeThreadsLoseNothing) {
   expect_kept({{"hr", "lu", "p"}, 1});
   expect_kept({{"hr", "", ""}, 2});
+}
+
+/// More arrives than a thread drains at once.
+TEST(Handshake, PA_031_AThreadThatLeavesMessagesForLaterIsAskedAgain) {
+  for (const char* program : {"", "hr", "lu", "p", "hrhr"}) {
+    expect_kept({{program}, 2, 0, 0, 1});
+  }
+  expect_kept({{"hr"}, 3, 0, 0, 1});
+  expect_kept({{"hr", ""}, 1, 0, 0, 1});
+  EXPECT_NE(explore({{"hr"}, 2, 0, 0, 1}, change("asked_again", Action::kModify, drop)).failure,
+            "");
+  EXPECT_NE(explore({{"hr"}, 2, 0, 0, 1}, change("arrived", Action::kStore, drop)).failure, "");
 }
 
 /// Each of those that block is passed over once.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "nics.h"
 #include "streams.h"
 
 namespace pinwire::sim {
@@ -124,6 +125,63 @@ TEST(CongestionOfOne, ALongPathThatLosesFramesIsUsed) {
   streams.run(40 * kMsNs);
   print("long", 1, 9014, streams);
   EXPECT_GE(streams.gbit_per_s(), 20) << "it was 0.8";
+}
+
+/// Round trips from 20 to 60 us, as between racks or virtual machines: shorter than what a window
+/// of one frame is patient with, longer than a queue may be.
+constexpr uint64_t kLinesNs[] = {8'000, 13'000, 17'000, 20'000, 24'000, 28'000};
+
+TEST(CongestionOfOne, APathThatIsLongWhenIdleIsFilled) {
+  for (const uint32_t frame_bytes : {1514u, 9014u}) {
+    for (const uint64_t line_ns : kLinesNs) {
+      Scenario scenario = congestion_network(2, frame_bytes);
+      scenario.faults.delay_ns = line_ns;
+      Streams streams(scenario, into_one(1, 0));
+      streams.run(20 * kMsNs);
+      streams.mark();
+      streams.run(20 * kMsNs);
+      print("idle", 1, frame_bytes, streams);
+      EXPECT_GE(streams.link_share(), 0.9) << line_ns;
+    }
+  }
+}
+
+/// Before they put, they send a few words, as at a barrier: so each knows its path when it starts
+/// behind the queue of the others.
+std::vector<Stream> into_one_after_words(uint32_t senders, uint64_t apart_ns) {
+  constexpr uint64_t kWordsNs = kMsNs;
+  std::vector<Stream> streams = into_one(senders, apart_ns);
+  for (uint32_t i = 0; i < senders; ++i) {
+    Stream words = streams[i];
+    words.bytes = 8;
+    words.depth = 1;
+    words.start_ns = 0;
+    words.end_ns = kWordsNs;
+    streams[i].start_ns += kWordsNs;
+    streams.push_back(words);
+  }
+  return streams;
+}
+
+TEST(CongestionOfMany, ALongPathIsShared) {
+  constexpr uint32_t kSenders = 8;
+  for (const uint32_t frame_bytes : {1514u, 9014u}) {
+    for (const uint64_t line_ns : {uint64_t{13'000}, uint64_t{24'000}}) {
+      for (const uint64_t spread_ns : {uint64_t{0}, 5 * kMsNs}) {
+        Scenario scenario = congestion_network(kSenders + 1, frame_bytes);
+        scenario.faults.delay_ns = line_ns;
+        Streams streams(scenario, into_one_after_words(kSenders, spread_ns / kSenders));
+        streams.run(spread_ns + 40 * kMsNs);
+        streams.mark();
+        streams.run(10 * kMsNs);
+        print(spread_ns == 0 ? "together" : "apart", kSenders, frame_bytes, streams);
+        std::vector<uint64_t> shares = streams.shares();
+        shares.resize(kSenders);
+        EXPECT_GE(sim::jain(shares), 0.95) << line_ns;
+        EXPECT_GE(streams.link_share(), 0.9) << line_ns;
+      }
+    }
+  }
 }
 
 /// A rank that runs a handler accepts no requests for a while, and its answers to questions say so.

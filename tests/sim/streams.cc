@@ -86,7 +86,8 @@ void Streams::fire(uint64_t argument) {
 
 void Streams::post(uint32_t i) {
   const Stream& stream = streams_[i];
-  if (schedule_.now() < start_ns_ + stream.start_ns) return;
+  const uint64_t runs_ns = schedule_.now() - start_ns_;
+  if (runs_ns < stream.start_ns || runs_ns >= stream.end_ns) return;
   while (posted_[i] - done_[i] < stream.depth && post_one(i)) {
   }
 }

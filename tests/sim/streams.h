@@ -17,6 +17,7 @@ struct Stream {
   uint64_t bytes = 64 * 1024;  ///< of each operation
   uint32_t depth = 64;         ///< operations under way; 1: each is timed
   uint64_t start_ns = 0;
+  uint64_t end_ns = ~uint64_t{0};
   uint64_t after_poll_ns = 0;  ///< its rank posts so long after each poll
   Op op = Op::kPut;
   uint8_t flags = 0;  ///< kWorkCopied

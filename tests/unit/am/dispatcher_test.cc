@@ -42,7 +42,7 @@ void count_message(pinwire_token*) {
 class Mailbox final : public test::IdleDriver {
  public:
   std::atomic<uint32_t> waiting{0}, turns{0}, arms{0}, disarms{0};
-  std::atomic<bool> is_armed{false}, is_broken{false};
+  std::atomic<bool> is_armed{false}, is_broken{false}, is_flooded{false};
   std::atomic<Armed> when_armed{Armed::kArmed};
 
   void put() noexcept {
@@ -56,7 +56,7 @@ class Mailbox final : public test::IdleDriver {
   uint32_t recv(uint32_t, RecvFilter, std::span<Recv> out) noexcept override {
     turns.fetch_add(1);
     if (out.empty() || waiting.load() == 0) return 0;
-    waiting.fetch_sub(1);
+    if (!is_flooded.load()) waiting.fetch_sub(1);
     AmHead head;
     const uint32_t bytes = build_head(head, Category::kShort, kCounts, 0, nullptr, 0, 0);
     std::memcpy(buffer_ + 8, &head, bytes);
@@ -393,6 +393,27 @@ TEST_F(DispatcherThread, AsksAClientAgainThatHoldsASection) {
     enable_interrupts(Reason::kSection);
     require(handled == 1, "at its end one does");
     require(dispatch_stats()["found_after_sections"] == 1, "which is counted");
+  });
+}
+
+/// Its peers send faster than it handles, for ever.
+TEST_F(DispatcherThread, LeavesAFloodedClientTimeForItsOwnWork) {
+  run([] {
+    Mailbox& mailbox = begin(DispatchMode::kInterrupt);
+    constexpr unsigned kPatienceS = 60;
+    constexpr int kTurns = 20;
+    alarm(kPatienceS);  // a client that is kept for ever
+    mailbox.is_flooded = true;
+    disable_interrupts(Reason::kSection);
+    mailbox.put();
+    require(comes_to_count("threads_held_off", 1), "it asks the client");
+    enable_interrupts(Reason::kSection);
+    require(handled > 0, "the section's end runs handlers, and ends");
+    for (int i = 0; i < kTurns; ++i) {
+      const uint32_t before = handled;
+      require(comes([&] { return handled > before; }), "a signal runs handlers, and ends");
+      const LibraryCall inside;
+    }
   });
 }
 

@@ -185,6 +185,64 @@ TEST(Congestion, APathThatIsSlowByItselfIsFilledAllTheSame) {
   EXPECT_LT(window.target_ns(), 2 * CongestionWindow::kTargetNs);
 }
 
+/// So long that a window of two frames is held by it, and one of one frame is not.
+constexpr uint64_t kLongNs = 40'000;
+void answer_quietly(CongestionWindow& window, int count, uint64_t delay_ns, uint64_t& now_ns) {
+  for (int i = 0; i < count; ++i)
+    window.on_ack({1, 1, delay_ns, 0, delay_ns, now_ns += delay_ns, true});
+}
+
+TEST(Congestion, APathThatIsLongWhenIdleIsFilled) {
+  CongestionWindow window = window_of(256);
+  uint64_t now = 0;
+  answer_quietly(window, 4, kLongNs, now);
+  EXPECT_EQ(window.idle_path_ns(), kLongNs);
+  acknowledge(window, 100, kLongNs, now);
+  EXPECT_EQ(window.frames(), 256u);
+  acknowledge(window, 20, kLongNs + 3 * CongestionWindow::kQueueNs, now);
+  EXPECT_LT(window.frames(), 8u) << "the same queue is too long there as on a short path";
+}
+
+TEST(Congestion, AQueueIsNotTakenForThePath) {
+  CongestionWindow window = window_of(256);
+  uint64_t now = 0;
+  answer_quietly(window, 3, kLongNs, now);
+  acknowledge(window, 100, kLongNs, now);
+  EXPECT_EQ(window.idle_path_ns(), 0u);
+  EXPECT_LT(window.frames(), 4u);
+  window.start(256, kFrameBytes, CongestionSignal::kDelay);
+  answer_quietly(window, 1, kLongNs, now);
+  EXPECT_EQ(window.idle_path_ns(), 0u) << "another peer's";
+}
+
+TEST(Congestion, APathThatIsNotKnownIsTakenForTheShortestToAnother) {
+  CongestionWindow window = window_of(256);
+  uint64_t now = 0;
+  const auto answer = [&](uint64_t delay_ns) {
+    window.on_ack({1, 1, delay_ns, 0, delay_ns, now += delay_ns, false, kLongNs});
+  };
+  answer(kSlowNs);
+  EXPECT_EQ(window.idle_path_ns(), kLongNs);
+  answer(kQuickNs);
+  EXPECT_LE(window.idle_path_ns(), kQuickNs);
+  answer(kSlowNs);
+  EXPECT_LE(window.idle_path_ns(), kQuickNs) << "once it is known";
+}
+
+TEST(Congestion, ThePathIsTheShortestDelayAndFollowsWhenIdle) {
+  CongestionWindow window = window_of(256);
+  uint64_t now = 0;
+  answer_quietly(window, 1, kLongNs, now);
+  answer_quietly(window, 3, 2 * kLongNs, now);
+  EXPECT_LE(window.idle_path_ns(), kLongNs);
+  acknowledge(window, 1, kQuickNs, now);
+  EXPECT_LE(window.idle_path_ns(), kQuickNs) << "no path is longer than what came over it";
+  answer_quietly(window, 3, kLongNs, now);
+  EXPECT_LE(window.idle_path_ns(), kQuickNs);
+  answer_quietly(window, 1, kLongNs, now);
+  EXPECT_GT(window.idle_path_ns(), kLongNs - 1'000);
+}
+
 TEST(Congestion, WhatASlowPathLosesByItselfIsNotLostInAQueue) {
   CongestionWindow window = window_of(256);
   uint64_t now = 0;

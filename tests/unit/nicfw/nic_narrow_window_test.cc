@@ -1,5 +1,6 @@
 // A window of one frame, or less: its frames leave one by one, and the flows and records that want
-// them take turns. The path is long, and delay steers the window.
+// them take turns. Others load the receiver; their queue, whose delay steers the window, is not
+// taken for the path.
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -16,8 +17,10 @@ constexpr uint64_t kUsNs = 1'000;
 constexpr uint32_t kFrameBytes = 9014;
 constexpr uint64_t kWord = 7;
 constexpr size_t kPutBytes = 1 << 20;
+constexpr uint64_t kStrangerUs = 25;
 
-/// Rank 0 sends to rank 1. Frames of rank 1 arrive at rank 0 after a delay.
+/// Rank 0 sends to rank 1, and a stranger a large frame each kStrangerUs. Frames of rank 1 arrive
+/// at rank 0 after a delay.
 class NarrowWindow : public testing::Test {
  protected:
   /// A frame with records that rank 0 has sent.
@@ -28,13 +31,14 @@ class NarrowWindow : public testing::Test {
 
   void SetUp() override {
     group_.clock().set_step(0);
-    step(1);
+    step(1'000);  // until the receiver says that it is busy
   }
   /// Both ranks poll each microsecond.
   void step(uint64_t times) {
     for (uint64_t i = 0; i < times; ++i) {
       group_.poll(0);
       take_departures();
+      if (now_us_ % kStrangerUs == 0) inject(1, std::vector<std::byte>(kFrameBytes));
       group_.poll(1);
       delay_answers();
       group_.clock().advance(kUsNs);
