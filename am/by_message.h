@@ -1,5 +1,6 @@
-// Puts, gets and the payloads of Longs to memory that no driver reaches: messages carry the bytes,
-// and the target's CPU moves them (C1-070, C1-304). Always right; for when nothing better is there.
+// Puts, gets and the payloads of Longs to memory that no driver reaches, and of Longs so short that
+// their driver rather carries them (Caps::long_in_message_max): messages carry the bytes, and the
+// target's CPU moves them (C1-070, C1-304). Always right; else for when nothing better is there.
 //
 // A put is Mediums whose handlers copy and answer with a Short that counts; a get is a Short for
 // each piece, answered by a Medium. A Long carries what one message holds behind its head; what is

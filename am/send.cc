@@ -112,6 +112,10 @@ Sent send_long(const pinwire_token* token, Target to, const AmCall& call, const 
                       call.argc, call.args);
     return Sent::kAll;
   }
+  const Caps& caps = engine.drivers[route.driver_index].caps;
+  if (bytes != 0 && bytes <= caps.long_in_message_max && !route.is_device) {
+    return sent_whole(long_by_message(token, to, call, source, bytes, dest, is_async));
+  }
   if (bytes != 0 && route.reach != Reach::kWhole) [[unlikely]] {
     const bool is_visited = token == nullptr && pays_to_pin(route, bytes);
     if (route.reach == Reach::kBuckets || is_visited) {
@@ -141,7 +145,6 @@ Sent send_long(const pinwire_token* token, Target to, const AmCall& call, const 
   work.remote = reinterpret_cast<uint64_t>(dest);
   work.remote_key = route.region_key;
   const DriverSlot& slot = engine.drivers[route.driver_index];
-  const Caps& caps = slot.caps;
   if (!caps.reaches(local_key) && bytes > caps.copied_bytes_max) {
     const size_t ahead = put_front(token, route, work, bytes, patience);
     if (ahead == 0) return Sent::kNothing;

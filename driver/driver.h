@@ -27,6 +27,9 @@ struct Caps {
   /// The most payload of one kPut or kPutSend with kWorkCopied: what the driver can hold at once. A
   /// kSend is copied whole. copied_bytes_max <= put_bytes_max.
   uint64_t copied_bytes_max = 0;
+  /// Payloads of Longs up to this go with the message, and the target's CPU puts them in their
+  /// place: cheaper than a put and a message behind it. 0: they never do.
+  uint64_t long_in_message_max = 0;
   uint64_t lent_bytes_max = 0;    ///< the most payload that lend() has memory for; 0: none at all
   uint32_t mtu_bytes = 0;         ///< 0: not packetised
   bool hw_rdma = false;           ///< one-sided work needs no CPU at the target

@@ -75,6 +75,11 @@ Result<std::vector<std::string>> choose_gids(const std::string& wanted,
       rails.size() == 1 ? "" : "s", names.c_str(), names.c_str());
 }
 
+/// GASNET_USE_SRQ, as GASNet-EX reads it.
+bool shares_receives(int ranks_min, Rank rank_count) noexcept {
+  return ranks_min < 0 || (ranks_min > 0 && static_cast<Rank>(ranks_min) <= rank_count);
+}
+
 }  // namespace
 
 Result<Rails> make_verbs_for(const Job& job) {
@@ -91,9 +96,13 @@ Result<Rails> make_verbs_for(const Job& job) {
     VerbsOptions options;
     options.device = port.name;
     options.gid = (*gids)[rails.size()];
+    options.pkey = settings.ibv_pkey;
+    options.service_level = settings.ibv_service_level;
+    options.traffic_class = settings.ibv_traffic_class;
     options.timeout = settings.qp_timeout;
     options.retry_count = settings.qp_retry_count;
     options.pages_on_demand = settings.use_odp && job.kind == SegmentKind::kEverything;
+    options.shares_receives = shares_receives(settings.srq_ranks_min, engine.rank_count);
     options.fences_puts = settings.verbs_fence;
     options.connect_timeout_s = settings.connect_timeout_s;
     options.show_story = settings.verbose_env && engine.rank == 0;

@@ -1,6 +1,6 @@
-"""Checks that includes point downward only (the rooms of the README's picture), and that nicfw depends on
-nothing that has a job, an environment, a thread or a clock of its own. Prints each violation; exit
-status 1 if there is one."""
+"""Checks that includes point downward only (the rooms of the README's picture, among them the core
+API below the extended one: C1-309), and that nicfw depends on nothing that has a job, an environment, a
+thread or a clock of its own. Prints each violation; exit status 1 if there is one."""
 
 import pathlib
 import re

@@ -52,7 +52,11 @@ struct Settings {
   // The RDMA device.
   std::string verbs_device;  ///< "mlx5_0,mlx5_1:1"; empty: those near the rank
   uint64_t stripe_bytes_min = 0;
-  std::string gid;          ///< an index, or an address for each port; empty: chosen by kind
+  std::string gid;        ///< an index, or an address for each port; empty: chosen by kind
+  uint32_t ibv_pkey = 0;  ///< 0: the first of the port's table
+  uint8_t ibv_service_level = 0;
+  uint8_t ibv_traffic_class = 0;
+  int srq_ranks_min = -1;   ///< ranks from which on receive queues are shared; 0: never, -1: always
   uint32_t qp_timeout = 0;  ///< of an acknowledgement: 4.096 us * 2^qp_timeout
   uint32_t qp_retry_count = 0;
   bool use_odp = true;  ///< on-demand paging, where a device has it

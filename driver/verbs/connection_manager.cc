@@ -161,7 +161,7 @@ rdma_conn_param Manager::parameters(ibv_qp* queue, const GreetingBytes& call) co
   parameters.responder_resources = parameters.initiator_depth =
       static_cast<uint8_t>(setting_.reads_max);
   parameters.qp_num = queue->qp_num;
-  parameters.srq = 1;
+  parameters.srq = queue->srq != nullptr ? 1 : 0;
   return parameters;
 }
 

@@ -6,25 +6,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include "driver/verbs/address_vector.h"
+
 namespace pinwire::verbs {
-namespace {
-
-constexpr uint8_t kHopLimit = 64;
-
-ibv_ah_attr way_to(const Device& device, const Place& to) noexcept {
-  ibv_ah_attr attr{};
-  attr.port_num = device.port;
-  attr.dlid = to.lid;
-  if (device.uses_gid) {
-    attr.is_global = 1;
-    std::memcpy(attr.grh.dgid.raw, to.gid.data(), to.gid.size());
-    attr.grh.sgid_index = static_cast<uint8_t>(device.gid.index);
-    attr.grh.hop_limit = kHopLimit;
-  }
-  return attr;
-}
-
-}  // namespace
 
 Result<bool> Datagrams::open(const Device& device, uint32_t key) {
   device_ = &device;
@@ -66,6 +50,7 @@ Status Datagrams::ready(uint32_t key) {
   ibv_qp_attr attr{};
   attr.qp_state = IBV_QPS_INIT;
   attr.port_num = device_->port;
+  attr.pkey_index = device_->pkey_index;
   attr.qkey = key;
   int failed = ibv_modify_qp(queue_.get(), &attr,
                              IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
@@ -104,7 +89,7 @@ void Datagrams::post_receive(uint32_t buffer) noexcept {
 bool Datagrams::send(const Place& to, std::span<const std::byte> bytes) noexcept {
   dcheck(bytes.size() <= kBytesMax, "a datagram too long", bytes.size());
   if (free_sends_.empty()) return false;
-  ibv_ah_attr way = way_to(*device_, to);
+  ibv_ah_attr way = address_vector(*device_, to.lid, to.gid);
   Owned<ibv_ah, ibv_destroy_ah> handle(ibv_create_ah(device_->pd.get(), &way));
   if (!handle) return false;
   const uint32_t buffer = free_sends_.back();

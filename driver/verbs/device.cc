@@ -1,11 +1,13 @@
 #include "driver/verbs/device.h"
 
+#include <endian.h>
 #include <fcntl.h>
 
 #include <cerrno>
 #include <cstring>
 #include <vector>
 
+#include "driver/verbs/partition.h"
 #include "driver/verbs/ports.h"
 #include "driver/verbs/short_read.h"
 
@@ -26,6 +28,41 @@ std::vector<GidEntry> read_gids(ibv_context* context, uint8_t port, int count) {
     table.push_back(entry);
   }
   return table;
+}
+
+std::vector<uint16_t> read_partitions(ibv_context* context, uint8_t port, int count) {
+  std::vector<uint16_t> table(static_cast<size_t>(count));
+  for (int index = 0; index < count; ++index) {
+    __be16 key = 0;
+    if (ibv_query_pkey(context, port, index, &key) == 0) {
+      table[static_cast<size_t>(index)] = be16toh(key);
+    }
+  }
+  return table;
+}
+
+/// Which partition packets are of, and what they ask of the network.
+Status choose_service(Device& device, const VerbsOptions& options) {
+  device.service_level = options.service_level;
+  device.traffic_class = options.traffic_class;
+  if (device.is_iwarp) {
+    if ((options.pkey | options.service_level | options.traffic_class) == 0) return success();
+    return error(
+        "it is iWARP, whose connections have no partition, service level or traffic class that "
+        "GASNET_IBV_PKEY, GASNET_IBV_SERVICE_LEVEL and GASNET_IBV_TRAFFIC_CLASS could choose");
+  }
+  auto partition = choose_partition(
+      read_partitions(device.context.get(), device.port, device.port_facts.pkey_tbl_len),
+      options.pkey);
+  if (!partition) return partition.error();
+  device.pkey_index = *partition;
+  return success();
+}
+
+bool wants_gid(const Device& device, const VerbsOptions& options) noexcept {
+  if (device.is_iwarp) return false;
+  const bool is_required = (device.port_facts.flags & IBV_QPF_GRH_REQUIRED) != 0;
+  return device.is_ethernet || is_required || !options.gid.empty() || options.traffic_class != 0;
 }
 
 /// Asynchronous events are looked for, never waited for.
@@ -72,8 +109,12 @@ Result<Device> open_port(const PortName& chosen, const VerbsOptions& options) {
   }
   device.is_ethernet = device.port_facts.link_layer == IBV_LINK_LAYER_ETHERNET;
   device.is_iwarp = chosen.device->transport_type == IBV_TRANSPORT_IWARP;
+  device.shares_receives = device.limits.max_srq != 0 && options.shares_receives;
   if (device.is_iwarp) device.read_bytes_min = kIwarpReadBytesMin;
-  device.uses_gid = !device.is_iwarp && (device.is_ethernet || !options.gid.empty());
+  if (auto chosen_service = choose_service(device, options); !chosen_service) {
+    return error("%s port %u: %s", name, device.port, chosen_service.sentence().c_str());
+  }
+  device.uses_gid = wants_gid(device, options);
   if (device.uses_gid) {
     const auto table = read_gids(device.context.get(), device.port, device.port_facts.gid_tbl_len);
     auto gid = choose_gid(table, options.gid);

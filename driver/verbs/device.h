@@ -39,9 +39,15 @@ struct Device {
   ibv_port_attr port_facts{};
   bool is_ethernet = false;
   bool is_iwarp = false;        ///< messages name no sender, and the connection manager connects
+  bool shares_receives = true;  ///< connections take messages from shared receive queues
   uint32_t read_bytes_min = 0;  ///< shorter reads are widened: short_read.h
-  bool uses_gid = false;        ///< always on Ethernet; on InfiniBand where one was asked for
+  /// Packets have a global route header: always on Ethernet, on InfiniBand where the port requires
+  /// it, or the user names an address or a traffic class.
+  bool uses_gid = false;
   GidEntry gid;
+  uint16_t pkey_index = 0;    ///< of the partition
+  uint8_t service_level = 0;  ///< of all packets; likewise
+  uint8_t traffic_class = 0;
   Paging paging;
 
   bool has_atomics() const noexcept { return limits.atomic_cap != IBV_ATOMIC_NONE; }

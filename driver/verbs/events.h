@@ -6,7 +6,8 @@
 namespace pinwire::verbs {
 
 /// Takes what has been told since the last look; never waits. What no job survives becomes the
-/// driver's failure.
+/// driver's failure; a port that is down does if it stays so for longer than the device repeats
+/// requests (outage.h).
 void note_events(Shared& shared) noexcept;
 
 /// Before the failure of a transfer is noted: what may have caused it, an event or a port that is

@@ -1,6 +1,6 @@
-// One lane of the verbs driver: a completion queue for what it sends, a shared receive queue for
-// each class of message, a pair of connections to each peer that it met. Calls are serialised by
-// the caller (driver.h), but for those of the connector (lane_meet.cc), which makes peers while the
+// One lane of the verbs driver: a completion queue for what it sends, a receive queue for each
+// class of message, a pair of connections to each peer that it met. Calls are serialised by the
+// caller (driver.h), but for those of the connector (lane_meet.cc), which makes peers while the
 // lane works. Lanes share nothing that changes but the failure.
 //
 // Selective signalling: a request that owes nobody anything completes silently; every
@@ -17,6 +17,7 @@
 #include "core/base/counter.h"
 #include "driver/driver.h"
 #include "driver/failure_note.h"
+#include "driver/verbs/arrivals.h"
 #include "driver/verbs/chain.h"
 #include "driver/verbs/claim.h"
 #include "driver/verbs/credit_words.h"
@@ -24,20 +25,24 @@
 #include "driver/verbs/invitations.h"
 #include "driver/verbs/link.h"
 #include "driver/verbs/needs.h"
+#include "driver/verbs/outage.h"
 #include "driver/verbs/receive_queue.h"
 #include "driver/verbs/short_read.h"
+#include "driver/verbs/thread_domain.h"
 #include "driver/verbs/tickets.h"
 
 namespace pinwire::verbs {
 
 class Connector;
 
-/// What the lanes of a driver share; constant after open and connect, but the failure.
+/// What the lanes of a driver share; constant after open and connect, but the failure and the
+/// outage.
 struct Shared {
   VerbsOptions options;
   Device device;
   OpenInfo info;
   FailureNote failure;
+  Outage outage;
   std::vector<Place> places;  ///< of all ranks
   const Connector* connector = nullptr;
   ibv_wr_opcode send_opcode = IBV_WR_SEND_WITH_IMM;  ///< the immediate data: the sender's rank
@@ -87,10 +92,9 @@ class Lane {
   void take_back(const Lent& lent) noexcept { small_.give(static_cast<uint32_t>(lent.name)); }
   uint32_t done(std::span<Done> out) noexcept;
   uint32_t recv(RecvFilter filter, std::span<Recv> out) noexcept;
+  bool has_thread_domain() const noexcept { return domain_.is_open(); }
   /// Whether recv() has seen a message that it did not hand out, or done() has something to give.
-  bool has_arrivals() const noexcept {
-    return !finished_.empty() || receive_[0].has_seen() || receive_[1].has_seen();
-  }
+  bool has_arrivals() const noexcept { return !finished_.empty() || arrivals_.has_kept(); }
   void give_back(std::span<const Recv> buffers) noexcept;
   int event_fd() const noexcept { return channel_->fd; }
   Armed arm() noexcept;
@@ -99,6 +103,7 @@ class Lane {
 
  private:
   static constexpr uint32_t kSignalEvery = 16;
+  static constexpr uint32_t kSilentTurns = 64;
   static constexpr uint32_t kWorkRequestsMax = 2;  // of one Work: kPutSend
 
   /// For so many requests: on the connection, in the completion queue, and for what is kept of them
@@ -113,11 +118,14 @@ class Lane {
 
   // lane_open.cc
   Status open_queues();
+  Status open_receives();
   Status try_links();
   Status divide_receives();
+  Status divide_completions();
 
   // lane_meet.cc
   Status make_links(Peer& peer, QueueSizes& sizes);
+  Status add_receives(Peer& peer);
   bool open_peer(Rank rank) noexcept;
 
   // lane_post.cc
@@ -140,6 +148,7 @@ class Lane {
 
   // lane_complete.cc
   void reap() noexcept;
+  void reap_if_due() noexcept;
   void settle(const ibv_wc& completion) noexcept;
   void note_failure(const ibv_wc& completion) noexcept;
   Rank peer_of(uint32_t queue_pair) const noexcept;
@@ -157,7 +166,9 @@ class Lane {
   const uint32_t index_;
   Owned<ibv_comp_channel, ibv_destroy_comp_channel> channel_;
   Owned<ibv_cq, ibv_destroy_cq> completions_;
-  ReceiveQueue receive_[kLinksPerPeer];
+  ThreadDomain domain_;
+  Arrivals arrivals_;
+  Arrivals::Queues receive_;
   Senders senders_;  // on iWARP
   BufferPool small_, large_;
   Tickets tickets_;
@@ -170,8 +181,10 @@ class Lane {
   std::atomic<uint64_t> answered_{0};  // invitations, by the connector
   uint64_t asked_ = 0;                 // invitations
   Chain chain_;
-  uint32_t capacity_ = 0;  // of the completion queue
-  uint32_t room_ = 0;      // of it: requests under way on all connections each take an entry
+  uint32_t capacity_ = 0;      // of the completion queue
+  uint32_t silent_turns_ = 0;  // see reap_if_due()
+  bool has_reaped_ = false;    // recv() has, since the last done()
+  uint32_t room_ = 0;          // of it: requests under way on all connections each take an entry
   enum Chore : uint32_t {
     kReportCredit = 1,  // a report found no room
     kAskAll = 2,        // for the completions that nobody wanted so far: the lane drains

@@ -13,11 +13,18 @@ constexpr uint32_t kPatienceMs = 200;
 }  // namespace
 
 uint32_t Lane::done(std::span<Done> out) noexcept {
-  reap();
+  if (!has_reaped_) reap_if_due();
+  has_reaped_ = false;
   const auto count = static_cast<uint32_t>(std::min(out.size(), finished_.size()));
   std::copy_n(finished_.end() - count, count, out.begin());
   finished_.resize(finished_.size() - count);
   return count;
+}
+
+/// Nobody waits for work that completes silently: it can only fail, which is looked for now and
+/// then.
+void Lane::reap_if_due() noexcept {
+  if (tickets_.in_use() != 0 || ++silent_turns_ % kSilentTurns == 0) reap();
 }
 
 void Lane::reap() noexcept {
@@ -66,10 +73,11 @@ void Lane::note_failure(const ibv_wc& completion) noexcept {
   const Rank peer = peer_of(completion.qp_num);
   shared_.failure.record(
       peer, status_of(completion.status),
-      "%s port %u: a transfer of rank %u to rank %u failed: %s (status %d, vendor 0x%x): %s",
+      "%s port %u: a transfer of rank %u to rank %u failed: %s (status %d, vendor 0x%x): %s%s",
       shared_.device.name.c_str(), shared_.device.port, shared_.info.rank, peer,
       ibv_wc_status_str(completion.status), completion.status, completion.vendor_err,
-      advice_on(completion.status));
+      advice_on(completion.status),
+      shared_.outage.count() != 0 ? "; this rank's port went down before" : "");
 }
 
 }  // namespace pinwire::verbs

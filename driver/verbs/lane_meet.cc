@@ -22,11 +22,24 @@ Peer* Lane::known(Rank rank) noexcept {
 
 Status Lane::make_links(Peer& peer, QueueSizes& sizes) {
   for (uint32_t cls = 0; cls < kLinksPerPeer; ++cls) {
-    auto queue = make_queue_pair(shared_.device, completions_.get(), receive_[cls].completions(),
-                                 receive_[cls].shared_queue(), sizes);
+    const ReceiveQueue& receives = receive_[cls];
+    auto queue =
+        make_queue_pair(shared_.device,
+                        {domain_.pd(shared_.device), completions_.get(), arrivals_.completions(),
+                         receives.shared_queue(), receives.depth()},
+                        sizes);
     if (!queue) return queue.error();
     peer.links[cls].queue = std::move(*queue);
     peer.mine.queue_pairs[cls] = peer.links[cls].queue->qp_num;
+  }
+  return success();
+}
+
+Status Lane::add_receives(Peer& peer) {
+  for (uint32_t cls = 0; cls < kLinksPerPeer; ++cls) {
+    if (receive_[cls].is_shared()) continue;
+    auto added = receive_[cls].add(shared_.device, peer.rank, peer.links[cls].queue.get());
+    if (!added) return added;
   }
   return success();
 }
@@ -40,6 +53,7 @@ Result<Peer*> Lane::meet(Rank rank) {
     return error("%s inlines %u bytes in a further queue pair, in the first it was %u",
                  shared_.device.name.c_str(), sizes.inline_bytes, shared_.inline_bytes);
   }
+  if (auto added = add_receives(*peer); !added) return added.error();
   auto word = credit_words_.take(shared_.device);
   if (!word) return word.error();
   if (shared_.device.is_iwarp) {

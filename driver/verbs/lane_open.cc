@@ -19,7 +19,8 @@ constexpr uint32_t kCompletionsMax = 8192;
 constexpr uint32_t kSlack = 2 * ReceiveQueue::kSpare;  // buffers given back that are not posted yet
 /// The receive buffers of one class: a queue has some for each peer, and takes 17 MB at most.
 constexpr uint32_t kReceivesLeast = 1024, kReceivesPerPeer = 32, kReceivesMax = 4096;
-constexpr uint32_t kInlineWanted = 256;
+/// Requests under way to one peer where each connection has receive buffers of its own.
+constexpr uint32_t kOwnWindowLeast = 8;
 /// Inlining is by the CPU, word by word: beyond this, copying into a buffer is as cheap.
 constexpr uint32_t kInlineMax = 512;
 
@@ -33,6 +34,14 @@ uint32_t receives_wanted(const Shared& shared) noexcept {
   const uint32_t all = std::max(peers, 1u) * depth_wanted(shared.info);
   const uint32_t some = std::clamp(peers * kReceivesPerPeer, kReceivesLeast, kReceivesMax);
   return kSlack + std::max(std::min(all, some), shared.device.is_iwarp ? peers : 0);
+}
+
+/// Receive buffers of a connection of its own: one for each request of the window, and those that
+/// were given back, and are not posted yet. An iWARP peer, which would end a connection whose reply
+/// finds none, may have sent as many replies as requests again, before this rank polls.
+uint32_t own_receives(const Shared& shared, MessageClass cls) noexcept {
+  const bool is_doubled = shared.device.is_iwarp && cls == MessageClass::kReply;
+  return shared.window * (is_doubled ? 2 : 1) + ReceiveBuffers::kRefillBatch;
 }
 
 }  // namespace
@@ -50,6 +59,7 @@ Status Lane::open() {
 
 Status Lane::open_queues() {
   const Device& device = shared_.device;
+  domain_.open(device);
   channel_.reset(ibv_create_comp_channel(device.context.get()));
   if (!channel_ || fcntl(channel_->fd, F_SETFL, O_NONBLOCK) != 0) {
     return error("%s: no completion channel: %s", device.name.c_str(), std::strerror(errno));
@@ -64,12 +74,7 @@ Status Lane::open_queues() {
   tickets_.open(room_);
   finished_.reserve(room_);
   if (device.is_iwarp) senders_.open(shared_.info.rank_count * kLinksPerPeer);
-  for (const MessageClass cls : {MessageClass::kRequest, MessageClass::kReply}) {
-    ReceiveQueue& queue = receive_[static_cast<size_t>(cls)];
-    auto made = queue.open(device, cls, receives_wanted(shared_), kMessageBytesMax, channel_.get());
-    if (!made) return made;
-    if (device.is_iwarp) queue.tell_by(senders_);
-  }
+  if (auto made = open_receives(); !made) return made;
   if (auto made =
           small_.open(device, kSmallBuffers, align_up(kMessageBytesMax, 64u), "send buffers");
       !made)
@@ -77,16 +82,59 @@ Status Lane::open_queues() {
   return large_.open(device, kLargeBuffers, kLargeBufferBytes, "bounce buffers");
 }
 
+Status Lane::open_receives() {
+  const Device& device = shared_.device;
+  const Rank ranks = shared_.info.rank_count;
+  if (!device.shares_receives) {
+    if (auto divided = divide_completions(); !divided) return divided;
+  }
+  for (const MessageClass cls : {MessageClass::kRequest, MessageClass::kReply}) {
+    ReceiveQueue& queue = receive_[static_cast<size_t>(cls)];
+    const ReceiveQueue::Sizes sizes =
+        device.shares_receives
+            ? ReceiveQueue::Sizes{receives_wanted(shared_), 0, kMessageBytesMax, ranks}
+            : ReceiveQueue::Sizes{own_receives(shared_, cls), ranks, kMessageBytesMax, ranks};
+    if (auto made = queue.open(device, domain_.pd(device), cls, sizes); !made) return made;
+    if (device.is_iwarp) queue.tell_by(senders_);
+  }
+  const uint32_t requests = receive_[static_cast<size_t>(MessageClass::kRequest)].posted_max();
+  const uint32_t replies = receive_[static_cast<size_t>(MessageClass::kReply)].posted_max();
+  return arrivals_.open(device, requests + replies, requests + ReceiveQueue::kSpare,
+                        channel_.get());
+}
+
 Status Lane::try_links() {
   const Device& device = shared_.device;
   QueueSizes& sizes = shared_.sizes;
-  sizes.send_depth =
-      std::min(depth_wanted(shared_.info), static_cast<uint32_t>(device.limits.max_qp_wr));
-  sizes.inline_bytes = kInlineWanted;
+  sizes = queue_sizes_for(shared_.info.rank_count, depth_wanted(shared_.info));
+  sizes.send_depth = std::min(sizes.send_depth, static_cast<uint32_t>(device.limits.max_qp_wr));
   Peer peer;
   if (auto made = make_links(peer, sizes); !made) return made;
   shared_.inline_bytes = std::min(sizes.inline_bytes, kInlineMax);
-  return divide_receives();
+  return device.shares_receives ? divide_receives() : success();
+}
+
+/// Without a shared receive queue each peer has the window that its part of a shared one would give
+/// it, 8 requests at least, as far as the completion queue that all connections share has entries.
+Status Lane::divide_completions() {
+  const ibv_device_attr& limits = shared_.device.limits;
+  const Rank ranks = shared_.info.rank_count;
+  const uint32_t peers = std::max(ranks - 1, 1u);
+  const uint32_t wanted = std::min(shared_.info.network_depth, depth_wanted(shared_.info));
+  shared_.window = std::clamp((receives_wanted(shared_) - kSlack) / peers, kOwnWindowLeast,
+                              std::max(wanted, kOwnWindowLeast));
+  const auto fits = [&] {
+    const uint32_t requests = own_receives(shared_, MessageClass::kRequest);
+    const uint32_t replies = own_receives(shared_, MessageClass::kReply);
+    return replies <= static_cast<uint32_t>(limits.max_qp_wr) &&
+           requests + replies <= static_cast<uint32_t>(limits.max_cqe) / ranks;
+  };
+  while (!fits() && shared_.window > 1) --shared_.window;
+  if (fits()) return success();
+  return error(
+      "%s has no shared receive queues, and completion queues of %d entries, too few for %u ranks; "
+      "give it fewer ranks, or another device",
+      shared_.device.name.c_str(), limits.max_cqe, ranks);
 }
 
 /// There is a buffer for every request that all peers may have under way, and for every reply to
@@ -113,11 +161,13 @@ void Lane::close() noexcept {
   while (peer != nullptr) delete std::exchange(peer, peer->next);
   peers_.reset();
   for (ReceiveQueue& queue : receive_) queue.close();
+  arrivals_.close();
   completions_.reset();
   channel_.reset();
   small_ = {};
   large_ = {};
   credit_words_.close();
+  domain_.close();
 }
 
 }  // namespace pinwire::verbs

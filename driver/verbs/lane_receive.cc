@@ -6,19 +6,16 @@
 namespace pinwire::verbs {
 
 uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
-  reap();
+  reap_if_due();
+  has_reaped_ = true;
   if (chores_ != 0) [[unlikely]]
     do_chores();
-  if (out.empty()) {  // who hands nothing out asks has_arrivals() next
-    for (ReceiveQueue& queue : receive_) queue.look();
-    return 0;
-  }
   std::optional<ibv_wc> bad;
-  const Rank ranks = shared_.info.rank_count;
-  uint32_t count = receive_[static_cast<size_t>(MessageClass::kReply)].poll(out, ranks, bad);
-  if (filter == RecvFilter::kAll) {
-    count +=
-        receive_[static_cast<size_t>(MessageClass::kRequest)].poll(out.subspan(count), ranks, bad);
+  uint32_t count = 0;
+  if (out.empty()) {  // a caller that takes nothing asks has_arrivals() next
+    arrivals_.look(receive_, bad);
+  } else {
+    count = arrivals_.poll(filter, out, receive_, bad);
   }
   if (bad) [[unlikely]]
     note_bad_arrival(*bad);
@@ -40,7 +37,8 @@ void Lane::note_bad_arrival(const ibv_wc& arrived) noexcept {
 
 void Lane::give_back(std::span<const Recv> buffers) noexcept {
   for (const Recv& recv : buffers) {
-    receive_[static_cast<size_t>(recv.cls)].give_back(static_cast<uint32_t>(recv.buffer));
+    receive_[static_cast<size_t>(recv.cls)].give_back(recv.peer,
+                                                      static_cast<uint32_t>(recv.buffer));
     if (recv.cls != MessageClass::kRequest) continue;
     Peer& peer = peer_at(recv.peer);
     ++peer.given_back;
@@ -112,17 +110,19 @@ Armed Lane::arm() noexcept {
   void* context = nullptr;
   while (ibv_get_cq_event(channel_.get(), &source, &context) == 0) ibv_ack_cq_events(source, 1);
   // Ask, look once more, sleep: what came before the asking makes no event.
-  bool is_asked = ibv_req_notify_cq(completions_.get(), 0) == 0;
-  for (ReceiveQueue& queue : receive_) is_asked = queue.request_notification() && is_asked;
-  if (!is_asked) return Armed::kBusy;
+  const bool is_asked = ibv_req_notify_cq(completions_.get(), 0) == 0;
+  if (!arrivals_.request_notification() || !is_asked) return Armed::kBusy;
   // Who is about to be met makes no event.
   bool is_busy = !finished_.empty() || (chores_ & kReportCredit) != 0 ||
                  asked_ != answered_.load(std::memory_order_relaxed);
   const uint32_t room_before = room_;
   reap();
   is_busy = is_busy || room_ != room_before || shared_.failure.get() != nullptr;
-  for (ReceiveQueue& queue : receive_) is_busy = queue.look() || is_busy;
-  if (is_busy) return Armed::kBusy;
+  std::optional<ibv_wc> bad;
+  is_busy = arrivals_.look(receive_, bad) || is_busy;
+  if (bad) [[unlikely]]
+    note_bad_arrival(*bad);
+  if (is_busy || bad) return Armed::kBusy;
   ++counters_.wakeups_armed;
   return Armed::kArmed;
 }

@@ -16,10 +16,11 @@ struct Need {
 Status check_needs(const Device& device, const OpenInfo& info) {
   const ibv_device_attr& has = device.limits;
   const uint32_t lanes = info.lanes;
+  const uint32_t shared_queues = device.shares_receives ? lanes * kLinksPerPeer : 0;
   // Of objects: for one peer, and the datagrams. More are made as peers are met.
   const Need kObjects[] = {{"queue pairs", has.max_qp, lanes * kLinksPerPeer + 1},
-                           {"completion queues", has.max_cq, lanes * (1 + kLinksPerPeer) + 1},
-                           {"shared receive queues", has.max_srq, lanes * kLinksPerPeer},
+                           {"completion queues", has.max_cq, lanes * 2 + 1},
+                           {"shared receive queues", has.max_srq, shared_queues},
                            {"memory regions", has.max_mr, lanes * (3 + kLinksPerPeer) + 2}};
   for (const Need& need : kObjects) {
     if (need.has >= 0 && static_cast<uint32_t>(need.has) >= need.least) continue;
@@ -28,7 +29,8 @@ Status check_needs(const Device& device, const OpenInfo& info) {
   }
   const Need kDepths[] = {{"requests in a queue pair", has.max_qp_wr, kDepthMin},
                           {"entries in a completion queue", has.max_cqe, 2 * kCompletionsKept},
-                          {"buffers in a shared receive queue", has.max_srq_wr, kDepthMin}};
+                          {"buffers in a shared receive queue", has.max_srq_wr,
+                           device.shares_receives ? kDepthMin : 0}};
   for (const Need& need : kDepths) {
     if (need.has >= 0 && static_cast<uint32_t>(need.has) >= need.least) continue;
     return error("%s holds %d %s, %u are needed; choose another device with GASNET_VERBS_DEVICE",

@@ -76,8 +76,8 @@ void look_at(ibv_device* device, uint32_t wanted_port, Found& found) {
     found.object(device, 0, std::string("cannot be queried: ") + std::strerror(failed));
     return;
   }
-  if (limits.max_srq == 0 || limits.max_qp == 0) {
-    found.object(device, 0, "has no reliable connections with shared receive queues");
+  if (limits.max_qp == 0) {
+    found.object(device, 0, "has no reliable connections");
     return;
   }
   for (uint8_t port = 1; port <= limits.phys_port_cnt; ++port) {

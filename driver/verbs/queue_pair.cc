@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "driver/verbs/address_vector.h"
+
 namespace pinwire::verbs {
 namespace {
 
@@ -12,13 +14,13 @@ namespace {
 constexpr uint8_t kRnrTimer = 5;
 /// For ever: a receiver may compute for as long as it likes.
 constexpr uint8_t kRnrRetry = 7;
-constexpr uint8_t kHopLimit = 64;
 constexpr int kReadsMax = 16;
 
 Status to_init(const Device& device, ibv_qp* queue) {
   ibv_qp_attr attr{};
   attr.qp_state = IBV_QPS_INIT;
   attr.port_num = device.port;
+  attr.pkey_index = device.pkey_index;
   attr.qp_access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
   if (device.has_atomics()) attr.qp_access_flags |= IBV_ACCESS_REMOTE_ATOMIC;
   const int failed = ibv_modify_qp(
@@ -38,14 +40,7 @@ ibv_qp_attr ready_to_receive(const Device& device, const Remote& remote) noexcep
   attr.rq_psn = remote.psn;
   attr.max_dest_rd_atomic = reads_max(device);
   attr.min_rnr_timer = kRnrTimer;
-  attr.ah_attr.port_num = device.port;
-  attr.ah_attr.dlid = remote.lid;
-  if (device.uses_gid) {
-    attr.ah_attr.is_global = 1;
-    std::memcpy(attr.ah_attr.grh.dgid.raw, remote.gid.data(), remote.gid.size());
-    attr.ah_attr.grh.sgid_index = static_cast<uint8_t>(device.gid.index);
-    attr.ah_attr.grh.hop_limit = kHopLimit;
-  }
+  attr.ah_attr = address_vector(device, remote.lid, remote.gid);
   return attr;
 }
 
@@ -55,19 +50,22 @@ uint8_t reads_max(const Device& device) noexcept {
   return static_cast<uint8_t>(std::clamp(device.limits.max_qp_rd_atom, 1, kReadsMax));
 }
 
-Result<QueuePair> make_queue_pair(const Device& device, ibv_cq* send, ibv_cq* receive, ibv_srq* srq,
-                                  QueueSizes& sizes) {
+Result<QueuePair> make_queue_pair(const Device& device, const Queues& queues, QueueSizes& sizes) {
   // The device may refuse to inline as much as was asked for: less, then.
   for (uint32_t inline_bytes = sizes.inline_bytes;; inline_bytes /= 2) {
     ibv_qp_init_attr init{};
-    init.send_cq = send;
-    init.recv_cq = receive;
-    init.srq = srq;
+    init.send_cq = queues.send;
+    init.recv_cq = queues.receive;
+    init.srq = queues.shared;
     init.qp_type = IBV_QPT_RC;
     init.cap.max_send_wr = sizes.send_depth;
-    init.cap.max_send_sge = 2;
+    init.cap.max_send_sge = kSendPiecesMax;
+    if (queues.shared == nullptr) {
+      init.cap.max_recv_wr = queues.receive_depth;
+      init.cap.max_recv_sge = 1;
+    }
     init.cap.max_inline_data = inline_bytes;
-    QueuePair queue(ibv_create_qp(device.pd.get(), &init));
+    QueuePair queue(ibv_create_qp(queues.domain, &init));
     if (queue) {
       sizes.inline_bytes = init.cap.max_inline_data;
       if (auto done = to_init(device, queue.get()); !done) return done.error();

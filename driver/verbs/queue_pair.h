@@ -5,22 +5,26 @@
 #include <cstdint>
 
 #include "driver/verbs/device.h"
+#include "driver/verbs/queue_sizes.h"
 
 namespace pinwire::verbs {
 
 using QueuePair = Owned<ibv_qp, ibv_destroy_qp>;
 
-struct QueueSizes {
-  uint32_t send_depth = 0;
-  uint32_t inline_bytes = 0;  ///< wanted; what the device gives is written back
+/// Where a queue pair reports what it has done, and where its messages come to.
+struct Queues {
+  ibv_pd* domain;
+  ibv_cq* send;
+  ibv_cq* receive;
+  ibv_srq* shared;         ///< nullptr: it has a receive queue of its own
+  uint32_t receive_depth;  ///< of that
 };
 
 /// Reads and atomics that one connection may have under way at once.
 uint8_t reads_max(const Device& device) noexcept;
 
 /// In state INIT.
-Result<QueuePair> make_queue_pair(const Device& device, ibv_cq* send, ibv_cq* receive, ibv_srq* srq,
-                                  QueueSizes& sizes);
+Result<QueuePair> make_queue_pair(const Device& device, const Queues& queues, QueueSizes& sizes);
 
 /// The other end.
 struct Remote {

@@ -1,69 +1,72 @@
-// A shared receive queue with its completion queue: the messages of one class that any peer sends
-// to one lane. Memory grows with the messages in flight, not with the peers.
+// Where messages of one class from all peers come to at a lane: either a shared receive queue,
+// whose memory grows with the messages in flight and not with the peers, or, where the device has
+// none (Intel's irdma), the receive queues of the connections, each with buffers for all that its
+// peer may send before it gets credit (lane_open.cc).
 //
-// Buffers are posted again before the handlers of what arrived run: as many spare ones stand by as
-// a caller may hold.
+// Buffers of a shared queue are posted again before the handlers of what arrived run: as many spare
+// ones stand by as a caller may hold.
 #pragma once
 
+#include <atomic>
+#include <memory>
 #include <optional>
 #include <span>
-#include <vector>
 
-#include "driver/verbs/buffer_pool.h"
+#include "driver/verbs/receive_buffers.h"
 #include "driver/verbs/senders.h"
-#include "driver/work.h"
 
 namespace pinwire::verbs {
-
-/// data % 16 == 8 for the receiver (work.h).
-inline constexpr uint32_t kReceiveOffset = 8;
 
 class ReceiveQueue {
  public:
   /// Messages that a caller may hold at once without starving the queue.
   static constexpr uint32_t kSpare = 64;
 
-  Status open(const Device& device, MessageClass cls, uint32_t depth, uint32_t message_bytes_max,
-              ibv_comp_channel* channel);
+  struct Sizes {
+    uint32_t depth;        ///< of the shared queue, or of that of each connection
+    uint32_t owner_count;  ///< ranks that have queues of their own; 0: they share one
+    uint32_t message_bytes_max;
+    Rank rank_count;
+  };
+  Status open(const Device& device, ibv_pd* domain, MessageClass cls, const Sizes& sizes);
   void close() noexcept;
+  /// Gives the connection to a peer its buffers, where there is no shared queue. By the connector,
+  /// while the lane works; before the connection is made.
+  Status add(const Device& device, Rank peer, ibv_qp* connection);
   /// Has messages told apart by their connection rather than by what they say.
   void tell_by(const Senders& senders) noexcept { senders_ = &senders; }
-  uint32_t depth() const noexcept { return depth_; }
+  /// Buffers that are posted at most: of all peers, or of each where each has its own.
+  uint32_t depth() const noexcept { return sizes_.depth; }
+  uint32_t posted_max() const noexcept { return depth() * (is_shared() ? 1 : sizes_.owner_count); }
+  bool is_shared() const noexcept { return owned_ == nullptr; }
 
   ibv_srq* shared_queue() const noexcept { return queue_.get(); }
-  ibv_cq* completions() const noexcept { return completions_.get(); }
 
-  /// What arrived, oldest first. One that failed, or that no rank of the job can have sent, is left
-  /// out, and in `bad`.
-  uint32_t poll(std::span<Recv> out, Rank rank_count, std::optional<ibv_wc>& bad) noexcept;
-  void give_back(uint32_t buffer) noexcept {
-    buffers_.give(buffer);
-    refill(kRefillBatch);
+  /// False: it failed, or no rank of the job can have sent it, and is in `bad`.
+  bool take(const ibv_wc& arrived, Recv& out, std::optional<ibv_wc>& bad) noexcept;
+  /// Posts spare buffers in the place of those that were taken.
+  void refill() noexcept {
+    if (is_shared()) shared_.refill(ReceiveBuffers::kRefillBatch);
   }
-
-  /// Has the next arrival make the channel readable.
-  bool request_notification() noexcept { return ibv_req_notify_cq(completions_.get(), 0) == 0; }
-  /// Looks without handing out: what is found comes first from the next poll().
-  bool look() noexcept;
-  bool has_seen() const noexcept { return has_seen_; }
+  void give_back(Rank peer, uint32_t buffer) noexcept { buffers_of(peer).give_back(buffer); }
 
  private:
-  static constexpr uint32_t kRefillBatch = 8;
+  Status open_shared(const Device& device, ibv_pd* domain);
+  Rank sender_of(const ibv_wc& arrived) const noexcept {
+    if (!is_shared()) return ReceiveBuffers::owner_in(arrived.wr_id);
+    return senders_ == nullptr ? arrived.imm_data : senders_->rank_of(arrived.qp_num);
+  }
+  /// The shared buffers, or those of a peer's connection. The acquire pairs with add().
+  ReceiveBuffers& buffers_of(Rank peer) noexcept {
+    return is_shared() ? shared_ : *owned_[peer].load(std::memory_order_acquire);
+  }
 
-  /// Posts what is spare, if it is at least `least` or the queue runs low.
-  void refill(uint32_t least) noexcept;
-
-  BufferPool buffers_;
-  Owned<ibv_cq, ibv_destroy_cq> completions_;
+  Sizes sizes_{};
+  ReceiveBuffers shared_;
   Owned<ibv_srq, ibv_destroy_srq> queue_;
-  std::vector<ibv_recv_wr> requests_;  // one for each buffer, written once but for `next`
-  std::vector<ibv_sge> places_;
+  std::unique_ptr<std::atomic<ReceiveBuffers*>[]> owned_;  // by rank; without a shared queue
   const Senders* senders_ = nullptr;
-  uint32_t depth_ = 0;
-  uint32_t posted_ = 0;
   MessageClass cls_ = MessageClass::kRequest;
-  bool has_seen_ = false;
-  ibv_wc seen_{};  // by look()
 };
 
 }  // namespace pinwire::verbs

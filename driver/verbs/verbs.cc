@@ -86,6 +86,7 @@ Caps Verbs::caps() const noexcept {
   caps.inline_bytes_max = shared_.inline_bytes;
   caps.eager_bytes_max = std::max<uint64_t>(kEagerBytes, caps.inline_bytes_max);
   caps.copied_bytes_max = kLargeBufferBytes;
+  caps.long_in_message_max = kMediumBytes;
   caps.lent_bytes_max = kMediumBytes;
   caps.mtu_bytes = shared_.device.mtu_bytes();
   caps.hw_rdma = true;
@@ -119,8 +120,10 @@ Status Verbs::open(const OpenInfo& info) {
   if (auto opened = connector_->open(); !opened) return opened;
   if (shared_.options.show_story) {
     log_note(
-        "verbs: %s, %u bytes inline, %u requests under way to each peer; connections are made %s",
+        "verbs: %s, %u bytes inline, %u requests under way to each peer, %s; connections are made "
+        "%s",
         shared_.device.describe().c_str(), shared_.inline_bytes, shared_.window,
+        shared_.device.shares_receives ? "shared receive queues" : "receive queues of each peer",
         connector_->datagram_queue() != 0 ? "on first use" : "now, as the device has no datagrams");
     if (shared_.options.pages_on_demand) {
       log_note("verbs: on-demand paging by %s: %s", shared_.device.name.c_str(),
@@ -222,6 +225,10 @@ void Verbs::stats(StatSink& sink) const noexcept {
   sink.stat("wakeups_armed", sum.wakeups_armed);
   sink.stat("atomics_posted", sum.atomics);
   sink.stat("regions_pinned", regions_.count());
+  sink.stat("thread_domains",
+            static_cast<uint64_t>(std::count_if(lanes_.begin(), lanes_.end(), [](const auto& lane) {
+              return lane->has_thread_domain();
+            })));
   if (!connector_) return;
   const ConnectorCounters& meetings = connector_->counters();
   sink.stat("connections_made", meetings.met * kLinksPerPeer);
@@ -230,6 +237,7 @@ void Verbs::stats(StatSink& sink) const noexcept {
   sink.stat("greetings_ignored", meetings.greetings_ignored);
   sink.stat("unmet_peer_bytes", sizeof(Place) + lanes_.size() * sizeof(Peer*));
   sink.stat("met_peer_bytes", sizeof(Peer) + sizeof(uint64_t));
+  sink.stat("met_peer_send_queue_bytes", kLinksPerPeer * mlx5_send_queue_bytes(shared_.sizes));
 }
 
 }  // namespace

@@ -30,12 +30,25 @@ class Mutant:
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """One program that a test suite runs."""
+    """One program that a test suite runs, or a job of it."""
 
     name: str
     target: str  # for ninja, and the program
     args: tuple
     is_cheap: bool
+    by: tuple = ()  # the command that runs the program, without it the program itself
+    needs: tuple = ()  # more targets for ninja
+    environment: tuple = ()
+
+    @property
+    def targets(self):
+        return [self.target, *self.needs]
+
+    def command(self, sources, build):
+        """(words, environment), in which {sources}, {build} and {target} are replaced."""
+        places = {"sources": str(sources), "build": str(build), "target": str(build / self.target)}
+        words = [word.format(**places) for word in (self.by or ("{target}",)) + self.args]
+        return words, [(name, value.format(**places)) for name, value in self.environment]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,7 +123,8 @@ class Coverage:
 
     def __init__(self, path):
         table = load(path)
-        self.runs = {name: Run(name, row["target"], tuple(row.get("args", [])), row.get("cheap", False))
+        self.runs = {name: Run(name, row["target"], tuple(row.get("args", [])), row.get("cheap", False),
+                               tuple(row.get("by", [])), tuple(row.get("needs", [])), tuple(row.get("env", {}).items()))
                      for name, row in table["run"].items()}
         self.rows = [(row["files"], row["runs"]) for row in table["covers"]]
         self.mutated = table["generate"]["files"]

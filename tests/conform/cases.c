@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../support/byte_pattern.h"
+
 gasnet_node_t me, nodes;
 gasnet_seginfo_t segments[kNodesMax];
 int program_argc;
@@ -16,11 +18,20 @@ static struct conform_case *first, **last = &first;
 static _Atomic int failures;
 static char first_failure[kFailureBytes];
 static const char *why_not_here;
+static int has_job_of_its_own;
 static unsigned freezes;
 
 void add_case(struct conform_case *entry) {
   *last = entry;
   last = &entry->next;
+}
+
+/* At once, as the body of a JOB may end the process itself, with whatever code; from any context.
+ */
+static void say_failure(void) {
+  char line[kFailureBytes + 20];
+  const int length = snprintf(line, sizeof line, "\n@job failed %s\n", first_failure);
+  if (write(STDOUT_FILENO, line, (size_t)length) < 0) _exit(9);
 }
 
 void fail_at(const char *file, int line, const char *format, ...) {
@@ -30,6 +41,7 @@ void fail_at(const char *file, int line, const char *format, ...) {
   va_start(values, format);
   vsnprintf(first_failure + place, (size_t)(kFailureBytes - place), format, values);
   va_end(values);
+  if (has_job_of_its_own) say_failure();
 }
 
 void not_here(const char *reason) { why_not_here = reason; }
@@ -67,16 +79,9 @@ unsigned char *part(gasnet_node_t owner) {
   return (unsigned char *)segments[owner].addr + me * part_bytes();
 }
 
-static unsigned char pattern(unsigned seed, size_t at) {
-  return (unsigned char)(seed * 131u + at * 7u + (at >> 8) * 13u + 1u);
-}
-void fill(void *memory, size_t bytes, unsigned seed) {
-  for (size_t i = 0; i < bytes; ++i) ((unsigned char *)memory)[i] = pattern(seed, i);
-}
+void fill(void *memory, size_t bytes, unsigned seed) { fill_pattern(memory, bytes, seed); }
 int holds(const void *memory, size_t bytes, unsigned seed) {
-  for (size_t i = 0; i < bytes; ++i)
-    if (((const unsigned char *)memory)[i] != pattern(seed, i)) return 0;
-  return 1;
+  return holds_pattern(memory, bytes, seed);
 }
 int all_bytes_are(const void *memory, size_t bytes, int value) {
   for (size_t i = 0; i < bytes; ++i)
@@ -138,21 +143,30 @@ void thaw_rank_1(void) {
   leave_mark(thawed);
 }
 
-/* Rank 0 tries it, once, and tells the others. */
-int puts_complete_at_once(void) {
-  static int is_known;
-  if (!is_known && freeze_rank_1() && put_to_rank_1_completes_at_once())
-    leave_mark("puts_complete_at_once");
-  if (!is_known) barrier();
-  is_known = 1;
-  return is_marked("puts_complete_at_once");
+static int driver_is(const char *name) {
+  const char *const driver = getenv("GASNET_DRIVER");
+  if (!driver) {
+    fprintf(stderr, "GASNET_DRIVER must name the driver; run_cases.py does so\n");
+    abort();
+  }
+  return strcmp(driver, name) == 0;
 }
 
-int target_has_no_part(void) {
-  const char *dispatch =
-      getenv("GASNET_DISPATCH"); /* a dispatcher serves, whatever the client does */
-  return getenv("CONFORM_RDMA") != NULL || (dispatch != NULL && strcmp(dispatch, "poll") != 0);
+const char *why_nothing_stays_under_way(void) {
+  const char *const dispatch = getenv("GASNET_DISPATCH");
+  if (nodes < 2) return "one rank has nobody to wait for";
+  if (dispatch && strcmp(dispatch, "poll") != 0)
+    return "the target's dispatcher serves, whatever its client does";
+#ifdef GASNET_SEGMENT_EVERYTHING
+  if (driver_is("shm")) return "over shm the kernel copies without the target";
+#else
+  if (driver_is("shm")) return "over shm segments are mapped: puts complete at once";
+#endif
+  if (driver_is("verbs")) return "over verbs the device transfers without the target";
+  return NULL;
 }
+
+int device_pins_whole_segments(void) { return driver_is("verbs"); }
 
 /* One line that run_cases.py reads. */
 static void say_verdict(const struct conform_case *entry) {
@@ -179,8 +193,8 @@ static void run_cases(struct conform_case *from) {
 }
 
 static void run_job(const struct conform_case *entry) {
+  has_job_of_its_own = 1;
   entry->body();
-  if (failures) fprintf(stderr, "%s\n", first_failure);
   if (why_not_here) printf("@job not_here %s\n", why_not_here);
   barrier();
   gasnet_exit(failures ? 1 : 0);

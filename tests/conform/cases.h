@@ -56,7 +56,8 @@ void fail_at(const char *file, int line, const char *format, ...)
 /* What a call gives, or what a name stands for, is of this very type. */
 #define IS(what, type) \
   _Static_assert(__builtin_types_compatible_p(__typeof__(what), type), "the type of " #what)
-/* This case asks nothing of this job (one rank, another mode): every rank must say so alike. */
+/* This case asks nothing of this job (one rank, another mode): every rank must say so alike. The reason lies in
+ * what the job is, not in what the library answers. It counts as a skipped case. */
 #define NOT_HERE(reason)   \
   do {                     \
     not_here(reason);      \
@@ -75,10 +76,8 @@ extern char **program_argv;
 void barrier(void);
 
 /* What each specification's start.c does for the program: the job that cases share, with a segment of kSegmentBytes
- * and all handlers; and whether a put to rank 1, which makes no call, is complete at once (on rank 0; it is
- * completed when rank 1 has been thawed). */
+ * and all handlers. */
 void start_shared_job(void);
-int put_to_rank_1_completes_at_once(void);
 /* Of each segment, the part that this rank alone writes. */
 size_t part_bytes(void);
 unsigned char *part(gasnet_node_t owner);
@@ -98,15 +97,15 @@ int is_marked(const char *name);
 int freeze_rank_1(void);
 void thaw_rank_1(void);
 
-/* For cases about operations under way: some drivers complete a put or get before its call returns, and
- * devices with RDMA complete it without the target. */
-#define SOMETHING_STAYS_UNDER_WAY()                               \
-  do {                                                            \
-    if (nodes < 2) NOT_HERE("one rank has nobody to wait for");   \
-    if (puts_complete_at_once()) NOT_HERE("puts complete at once over this driver"); \
-    if (target_has_no_part()) NOT_HERE("puts and gets complete without the target over this driver"); \
+/* For cases about operations under way. Whether a put or get waits for its target follows from the job's
+ * driver, kind of segment and dispatch mode, never from what the library answers: a library that claims
+ * completion too early must fail these cases. */
+#define SOMETHING_STAYS_UNDER_WAY()                             \
+  do {                                                          \
+    const char *const reason = why_nothing_stays_under_way();   \
+    if (reason) NOT_HERE(reason);                               \
   } while (0)
-int puts_complete_at_once(void);
-int target_has_no_part(void);
+const char *why_nothing_stays_under_way(void); /* NULL: something does */
+int device_pins_whole_segments(void);
 
 #endif

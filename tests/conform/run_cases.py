@@ -4,18 +4,22 @@ scripts/conformance."""
 
 import argparse
 import collections
+import ctypes
 import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
 
 JOB_TIMEOUT_S = 500  # only a hang reaches it
-RDMA_DRIVERS = {"verbs"}  # whose devices complete puts and gets without the CPU of the target
 VERDICT = re.compile(r"^@case (\d+) (\w+) (\S+) ?(.*)$", re.M)
 JOB_NOT_HERE = re.compile(r"^@job not_here (.*)$", re.M)
+JOB_FAILED = re.compile(r"^@job failed (.*)$", re.M)
+
+PRCTL, PR_SET_PDEATHSIG = ctypes.CDLL(None).prctl, 1
 
 Case = collections.namedtuple("Case", "name ids kind scope code says")
 Ending = collections.namedtuple("Ending", "code out err")
@@ -31,6 +35,21 @@ def cases_of(program):
     return cases
 
 
+def end_with_parent():
+    """In the launcher: SIGTERM, which ends the job, once this script has gone, killed perhaps."""
+    PRCTL(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def end_on_signals(process):
+    def end(number, _):
+        process.terminate()
+        process.wait()
+        sys.exit(128 + number)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, end)
+
+
 class Runner:
     def __init__(self, options):
         self.options = options
@@ -41,7 +60,8 @@ class Runner:
         with tempfile.TemporaryDirectory(prefix="conform-") as marks:
             command = [self.options.launcher, "-n", str(self.options.ranks), self.options.program, *arguments]
             process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                       errors="replace", env=environment(self.options, marks))
+                                       errors="replace", env=environment(self.options, marks), preexec_fn=end_with_parent)
+            end_on_signals(process)
             try:
                 out, err = process.communicate(timeout=JOB_TIMEOUT_S)
                 return Ending(process.returncode, out, err)
@@ -69,9 +89,11 @@ class Runner:
 
     def run_alone(self, case):
         ending = self.job("--job", case.name)
-        not_here = JOB_NOT_HERE.search(ending.out)
+        failed, not_here = JOB_FAILED.search(ending.out), JOB_NOT_HERE.search(ending.out)
         missing = [words for words in case.says if words not in ending.out + ending.err]
-        if ending.code != case.code:
+        if failed:
+            self.record(case, "fail", failed[1])
+        elif ending.code != case.code:
             self.record(case, "fail", f"ended with {ending.code}, expected {case.code}: {tail(ending)}")
         elif not_here:
             self.record(case, "not_here", not_here[1])
@@ -82,8 +104,7 @@ class Runner:
 
 
 def environment(options, marks):
-    rdma = {"CONFORM_RDMA": "1"} if options.driver in RDMA_DRIVERS else {}
-    return {**os.environ, **rdma, "GASNET_DRIVER": options.driver, "CONFORM_DIR": marks, "CONFORM_WORD": "spoken at the start"}
+    return {**os.environ, "GASNET_DRIVER": options.driver, "CONFORM_DIR": marks, "CONFORM_WORD": "spoken at the start"}
 
 
 def joined(verdicts):
@@ -102,12 +123,14 @@ def tail(ending):
 
 
 def print_tap(results):
-    """Cases that ask nothing of such a job are no tests of it."""
-    counted = [result for result in results if result["result"] != "not_here"]
-    print(f"1..{len(counted)}")
-    for number, result in enumerate(counted, 1):
-        print(f"{'ok' if result['result'] == 'pass' else 'not ok'} {number} - {result['name']} {' '.join(result['ids'])}")
-        if result["reason"]:
+    """Cases that ask nothing of such a job are skipped, with their reason."""
+    print(f"1..{len(results)}")
+    for number, result in enumerate(results, 1):
+        word, skip = "not ok" if result["result"] == "fail" else "ok", ""
+        if result["result"] == "not_here":
+            skip = f" # SKIP {result['reason']}"
+        print(f"{word} {number} - {result['name']} {' '.join(result['ids'])}{skip}")
+        if result["result"] == "fail":
             print(f"# {result['reason']}")
 
 

@@ -1,7 +1,8 @@
-/* Puts and gets in a ring of ranks, large and small, for as long as it is let: what a test breaks
- * meanwhile. */
+/* chatter [SECONDS]: puts and gets in a ring of ranks, large and small, for as long as it is let:
+ * what a test breaks meanwhile. */
 #include <gasnet.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 enum { SMALL = 8, LARGE = 256 * 1024, SECONDS = 100 };
@@ -19,7 +20,8 @@ int main(int argc, char **argv) {
     puts("chatting");
     fflush(stdout);
   }
-  for (const time_t end = time(NULL) + SECONDS; time(NULL) < end;) {
+  const int seconds = argc > 1 ? atoi(argv[1]) : SECONDS;
+  for (const time_t end = time(NULL) + seconds; time(NULL) < end;) {
     gasnet_put(next, theirs, mine, SMALL);
     gasnet_put(next, theirs + LARGE, mine + LARGE, LARGE);
     gasnet_get(mine + 2 * LARGE, next, theirs, LARGE);

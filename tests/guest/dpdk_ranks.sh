@@ -13,7 +13,7 @@ for rank in 0 1; do
   grep -E 'dpdk\.(frames_sent|retransmits|timeouts|port_tx_attached_frames) ' "$GUEST_LOGS/stats-$rank" || fail "rank $rank wrote no statistics"
   sent=$(sed -n 's/.*dpdk.port_tx_attached_frames //p' "$GUEST_LOGS/stats-$rank")
   case $bodies:$sent in
-    in_place:0) fail "rank $rank sent nothing in place" ;;
-    copied:[1-9]*) fail "rank $rank sent $sent frames in place" ;;
+    in_place:[1-9]* | copied:0) ;;
+    *) fail "rank $rank sent ${sent:-an unknown number of} frames in place, and was to have its bodies $bodies" ;;
   esac
 done

@@ -130,6 +130,27 @@ class Signals(GuestCase):
         self.assertEqual(processes_of(self.tmp), [])
 
 
+class DpdkRanks(unittest.TestCase):
+    """What dpdk_ranks.sh makes of the statistics that a job leaves, without a guest."""
+
+    def judge(self, bodies, statistics):
+        with tempfile.TemporaryDirectory() as folder:
+            place = pathlib.Path(folder)
+            for name, lines in {"vfio-up": "echo 0000:00:04.0", "job": f"for rank in 0 1; do printf '{statistics}' > \"$GUEST_LOGS/stats-$rank\"; done"}.items():
+                (place / name).write_text(f"#!/bin/sh\n{lines}\n", encoding="utf-8")
+                (place / name).chmod(0o755)
+            script = pathlib.Path(__file__).with_name("dpdk_ranks.sh")
+            return subprocess.run([script, bodies, place / "job", "program"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+                                  env=dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}", GUEST_LOGS=folder))
+
+    def test_a_statistic_that_is_missing_is_no_proof(self):
+        sent, attached = "C dpdk.frames_sent 9\\n", "C dpdk.port_tx_attached_frames {}\\n"
+        for bodies, count, is_good in (("in_place", 7, True), ("in_place", 0, False), ("in_place", None, False), ("copied", 0, True),
+                                       ("copied", 7, False), ("copied", None, False), ("elsewhere", 7, False)):
+            judged = self.judge(bodies, sent + ("" if count is None else attached.format(count)))
+            self.assertEqual(judged.returncode == 0, is_good, f"{bodies}, {count}: {judged.stdout}")
+
+
 class Refusals(GuestCase):
     def test_arguments(self):
         for words, about in (([], "command"), (["--"], "command"), (["--vcpus", "0", "--", "true"], "--vcpus"),

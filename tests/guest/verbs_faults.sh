@@ -7,22 +7,28 @@ export GASNET_QP_TIMEOUT=18
 
 fail() { echo "verbs_faults.sh: $*" >&2; exit 1; }
 
-# provoke NAME WHAT-THE-USER-MUST-SEE COMMAND: breaks a running job of two ranks.
-provoke() {
+# disturb NAME COMMAND [SECONDS]: does so to a running job of two ranks, and waits for its end.
+disturb() {
   local log=$GUEST_LOGS/fault-$1 patience=600
-  "$launcher" -n 2 "$chatter" >"$log" 2>&1 &
+  "$launcher" -n 2 "$chatter" $3 >"$log" 2>&1 &
   local job=$!
   until grep -q chatting "$log"; do
     sleep 0.1
     [ $((patience -= 1)) -gt 0 ] || { cat "$log"; fail "$1: the job does not start"; }
   done
   sleep 1
-  eval "$3" || fail "$1: $3 left with $?"
+  eval "$2" || fail "$1: $2 left with $?"
   wait $job
-  local code=$?
-  echo "== $1: $3"
+  code=$?
+  echo "== $1: $2"
   echo "== the job left with $code and said:"
   grep -v chatting "$log"
+}
+
+# provoke NAME WHAT-THE-USER-MUST-SEE COMMAND: breaks a job.
+provoke() {
+  local log=$GUEST_LOGS/fault-$1
+  disturb "$1" "$3"
   [ $code != 0 ] || fail "$1: the job left with 0"
   grep -Eq "$2" "$log" || fail "$1: nobody said \"$2\""
 }
@@ -30,6 +36,9 @@ provoke() {
 rxe-up 2 || fail "no RDMA devices"
 export GASNET_VERBS_DEVICE=rxe0
 provoke killed_rank 'rank 1.*(signal 9|SIGKILL|Killed)' 'kill -9 $(pgrep -P $job -f chatter | tail -1)'
+# A link that flaps for a second: rxe says so (IBV_EVENT_PORT_ERR and _ACTIVE), and connections go on.
+disturb link_flaps 'ip link set dummy0 carrier off && sleep 1 && ip link set dummy0 carrier on' 8
+[ $code = 0 ] || fail "link_flaps: the job did not survive"
 provoke port_down 'rxe0 port 1.*: the port went down' 'ip link set dummy0 down'
 ip link set dummy0 up
 export GASNET_VERBS_DEVICE=rxe0,rxe1

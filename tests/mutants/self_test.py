@@ -123,6 +123,15 @@ class Verdicts(WorkshopCase):
         self.assertIn("SURVIVED same: every program is the same with it", out)
         self.assertIn("survivor: unseen in grow.cc: Something.", out)
 
+    def test_a_job_runs_by_its_command_in_its_environment(self):
+        job = "target = 'grow'\nby = ['sh', '-c', '{target} && [ \"$PROGRAM\" = \"{target}\" ] && [ \"$0\" = {build} ] && test -f {sources}/$1', '{build}']\n"
+        self.write("tests/mutants/coverage.toml", PROJECT["tests/mutants/coverage.toml"].replace(
+            "target = 'grow'\n", job + "args = ['grow.cc']\nneeds = ['all']\nenv = {PROGRAM = '{target}'}\n"))
+        self.write("tests/mutants/a.toml", GROW_LESS)
+        status, out = self.mutants("--kind", "written")
+        self.assertEqual(status, 0, out)
+        self.assertIn("without a mutant: grow passes", out)
+
     def test_every_mutant_killed_is_a_success(self):
         self.write("tests/mutants/a.toml", GROW_LESS)
         status, out = self.mutants("--kind", "written", "--seed", "5")

@@ -24,6 +24,21 @@ CASE(declarations, "GX-168") {
   gex_HSL_Destroy(&lock);
 }
 
+/* Each is an expression that uses its argument once, and another lock stays as it is. */
+CASE(arguments_are_used_once, "GX-168") {
+  gex_HSL_t locks[] = {GEX_HSL_INITIALIZER, GEX_HSL_INITIALIZER}, *at = locks;
+  gex_HSL_Destroy(at++);
+  gex_HSL_Init(--at);
+  (gex_HSL_Lock(at++), gex_HSL_Lock(at--));
+  (gex_HSL_Unlock(at + 1), gex_HSL_Unlock(at++));
+  EXPECT_EQ(gex_HSL_Trylock(--at), GASNET_OK);
+  EXPECT(at == locks);
+  EXPECT_EQ(gex_HSL_Trylock(++at), GASNET_OK);
+  gex_HSL_Unlock(at--);
+  gex_HSL_Unlock(at);
+  EXPECT(at == locks);
+}
+
 /* What one API makes or locks the other unlocks or destroys. */
 CASE(both_names_are_of_one_lock, "GX-169") {
   gex_HSL_t by_old_initializer = GASNET_HSL_INITIALIZER, made;

@@ -22,7 +22,7 @@ EX_HANDLER(on_total, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT, 1);
 /* Kinds: a Medium and a Long, from the library's buffer and from the client's memory. */
 enum { kKinds = 4, kLong = 1, kClient = 2 };
 
-static void *place(gex_Rank_t to, int i) { return part(to) + (size_t)(i % 500) * kBytes; }
+static void *place(gex_Rank_t to, int i) { return part(to) + (size_t)(i % kTries) * kBytes; }
 static gex_AM_SrcDesc_t prepare(gex_Rank_t to, int kind, int i, gex_Event_t *lc_opt,
                                 gex_Flags_t flags) {
   const void *const client_buf = kind & kClient ? local : NULL;
@@ -106,6 +106,7 @@ CASE(refused_commits_do_not_arrive, "GX-116 GX-117 GX-118") {
   }
   barrier();
   if (me == 1) EXPECT_EQ(came, told - 1);
+  EXPECT_EQ(wrong, 0);
 }
 
 /* With its local completion, after Commits that may have been refused. */

@@ -98,6 +98,50 @@ CASE(built_in_types, "GX-147 GX-150") {
   reduce_I32(), reduce_U32(), reduce_I64(), reduce_U64(), reduce_FLT(), reduce_DBL();
 }
 
+/* Affine maps, one after the other: that associates, and does not commute. */
+struct map {
+  uint32_t factor, offset;
+};
+static struct map map_of(gex_Rank_t rank, size_t i) {
+  const struct map map = {2 * rank + (uint32_t)i + 3, 7 * rank + (uint32_t)i * 5 + 1};
+  return map;
+}
+static struct map after(struct map first, struct map second) {
+  const struct map both = {first.factor * second.factor,
+                           first.offset * second.factor + second.offset};
+  return both;
+}
+static void apply_in_order(const void *arg1, void *arg2_and_out, size_t count, const void *cdata) {
+  const struct map *const lower = arg1;
+  struct map *const higher = arg2_and_out;
+  (void)cdata;
+  for (size_t i = 0; i < count; ++i) higher[i] = after(lower[i], higher[i]);
+}
+
+/* In the order of ranks, whatever the root. Root `nodes`: to all. */
+CASE(what_does_not_commute_keeps_the_order_of_ranks, "GX-147") {
+  enum { kMost = 9000 };
+  static const size_t counts[] = {1, 5, kMost};
+  static struct map source[kMost], target[kMost];
+  for (unsigned c = 0; c < sizeof counts / sizeof *counts; ++c) {
+    for (gex_Rank_t root = 0; root <= nodes; ++root) {
+      for (size_t i = 0; i < counts[c]; ++i) source[i] = map_of(me, i);
+      gex_Event_Wait(
+          root == nodes
+              ? gex_Coll_ReduceToAllNB(team, target, source, GEX_DT_USER, sizeof *source, counts[c],
+                                       GEX_OP_USER_NC, apply_in_order, NULL, 0)
+              : gex_Coll_ReduceToOneNB(team, root, target, source, GEX_DT_USER, sizeof *source,
+                                       counts[c], GEX_OP_USER_NC, apply_in_order, NULL, 0));
+      for (size_t i = 0; i < counts[c] && (root == nodes || root == me); ++i) {
+        struct map expected = map_of(0, i);
+        for (gex_Rank_t rank = 1; rank < nodes; ++rank) expected = after(expected, map_of(rank, i));
+        EXPECT_EQ(target[i].factor, expected.factor);
+        EXPECT_EQ(target[i].offset, expected.offset);
+      }
+    }
+  }
+}
+
 /* Calls that are legal in handlers are legal in the function. */
 static gex_HSL_t lock = GEX_HSL_INITIALIZER;
 static int under_lock, wrong_ranks;

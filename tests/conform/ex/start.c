@@ -49,12 +49,3 @@ void start_shared_job(void) {
   if (gex_EP_RegisterHandlers(endpoint, handlers, handler_count) != GASNET_OK) gasnet_exit(3);
   for (size_t i = 0; i < handler_count; ++i) *indices[i] = handlers[i].gex_index;
 }
-
-int put_to_rank_1_completes_at_once(void) {
-  static int source = 1;
-  const gex_Event_t event =
-      gex_RMA_PutNB(team, 1, part(1), &source, sizeof source, GEX_EVENT_DEFER, 0);
-  thaw_rank_1();
-  gex_Event_Wait(event);
-  return event == GEX_EVENT_INVALID;
-}

@@ -151,3 +151,62 @@ CASE(requests_without_reply, "C1-118 C1-305") {
   EXPECT_EQ(quiet_requests, kCount);
   EXPECT_EQ(replies, 0);
 }
+
+static void on_quiet_payload(gasnet_token_t token, void *buf, size_t nbytes) {
+  (void)token;
+  EXPECT(holds(buf, nbytes, (unsigned)nbytes));
+  ++quiet_requests;
+}
+HANDLER(on_quiet_payload);
+
+static void send_a_few(gasnet_node_t to, int count) {
+  unsigned char source[300];
+  for (int i = 0; i < count; ++i) {
+    const size_t bytes = 1 + (size_t)i * 7 % sizeof source;
+    fill(source, bytes, (unsigned)bytes);
+    if (i % 3 == 0) gasnet_AMRequestShort0(to, on_quiet_index);
+    if (i % 3 == 1) gasnet_AMRequestMedium0(to, on_quiet_payload_index, source, bytes);
+    if (i % 3 == 2)
+      gasnet_AMRequestLong0(to, on_quiet_payload_index, source, bytes, part(to) + i * 300);
+  }
+}
+
+/* The receiver polls now and then, and makes no other call until all has come. */
+CASE(delivered_to_a_receiver_that_polls_now_and_then, "C1-122") {
+  enum { kCount = 600 };
+  if (nodes < 2) NOT_HERE("one rank has nobody who polls seldom");
+  quiet_requests = 0;
+  barrier();
+  if (me == 0) send_a_few(1, kCount);
+  while (me == 1 && quiet_requests < kCount) {
+    usleep(500);
+    EXPECT_EQ(gasnet_AMPoll(), GASNET_OK);
+  }
+  barrier();
+  if (me == 1) EXPECT_EQ(quiet_requests, kCount);
+  barrier();
+}
+
+/* A rank that sends, and makes no other call, serves those who send to it: pauses grow, so that
+ * only a rank that never serves sees the last of them. Not in a wait for credit: its peer takes
+ * what it sends at once. */
+CASE(sending_serves_peers, "C1-159 PA-049") {
+  enum { kTurns = 13, kInTurn = 40 };
+  if (nodes < 2) NOT_HERE("one rank has nobody to serve");
+  quiet_requests = 0;
+  barrier();
+  if (me == 0) {
+    gasnet_AMRequestShort0(1, on_quiet_index);
+    while (!is_marked("sender_is_done")) gasnet_AMPoll();
+  } else if (me == 1) {
+    int turn = 0;
+    for (; turn < kTurns && quiet_requests == 0; ++turn) {
+      usleep(1000u << turn);
+      for (int i = 0; i < kInTurn; ++i) gasnet_AMRequestShort0(0, on_quiet_index);
+    }
+    EXPECT(turn < kTurns || quiet_requests == 1);
+    leave_mark("sender_is_done");
+  }
+  barrier();
+  if (me == 1) EXPECT_EQ(quiet_requests, 1);
+}

@@ -9,10 +9,6 @@
 #if GASNET_VERSION != GASNET_SPEC_VERSION_MAJOR
 #error "C1-040"
 #endif
-#if GASNET_RELEASE_VERSION_MAJOR < 0 || GASNET_RELEASE_VERSION_MINOR < 0 || \
-    GASNET_RELEASE_VERSION_PATCH < 0
-#error "C1-039"
-#endif
 #if SIZEOF_GASNET_REGISTER_VALUE_T != 4 && SIZEOF_GASNET_REGISTER_VALUE_T != 8
 #error "C1-035: a number, for the preprocessor too"
 #endif
@@ -30,8 +26,22 @@
 #endif
 
 /* That this file compiled is the test. */
-CASE(known_to_the_preprocessor, "C1-035 C1-038 C1-039 C1-040 C1-042 C1-043 C1-044 C1-045") {
+CASE(known_to_the_preprocessor, "C1-035 C1-038 C1-040 C1-042 C1-043 C1-044 C1-045") {
   EXPECT_EQ(GASNET_VERSION, GASNET_SPEC_VERSION_MAJOR);
+}
+
+/* Integers, one of which is not zero, and the same release as in the package's own string. */
+#define TEXT_OF(...) #__VA_ARGS__
+#define VALUE_AS_TEXT(...) TEXT_OF(__VA_ARGS__)
+CASE(release_of_the_package, "C1-039") {
+  char release[60];
+  IS(GASNET_RELEASE_VERSION_MAJOR, int);
+  IS(GASNET_RELEASE_VERSION_MINOR, int);
+  IS(GASNET_RELEASE_VERSION_PATCH, int);
+  snprintf(release, sizeof release, "%d.%d.%d", GASNET_RELEASE_VERSION_MAJOR,
+           GASNET_RELEASE_VERSION_MINOR, GASNET_RELEASE_VERSION_PATCH);
+  EXPECT(strcmp(release, VALUE_AS_TEXT(GASNETI_RELEASE_VERSION)) == 0);
+  EXPECT(strcmp(release, "0.0.0") != 0);
 }
 
 #define IS_UNSIGNED(type) ((type)-1 > (type)0)

@@ -95,14 +95,25 @@ CASE(job, "C1-002 C1-027 C1-051 C1-073 C1-092 C1-098 C1-109") {
 
 CASE(atomicity, "C1-175 C1-188") {
   static gasnet_hsl_t fixed = GASNET_HSL_INITIALIZER;
-  gasnet_hsl_t made;
-  IS(gasnet_hsl_trylock(&fixed), int);
+  gasnet_hsl_t made, *const any = &made;
+  IS(gasnet_hsl_init(any), void);
+  IS(gasnet_hsl_destroy(any), void);
+  IS(gasnet_hsl_lock(any), void);
+  IS(gasnet_hsl_unlock(any), void);
+  IS(gasnet_hsl_trylock(any), int);
+  void (*const of_hsl[])(gasnet_hsl_t *) = {gasnet_hsl_init, gasnet_hsl_destroy, gasnet_hsl_lock,
+                                            gasnet_hsl_unlock};
+  int (*const try_hsl)(gasnet_hsl_t *) = gasnet_hsl_trylock;
+  for (int i = 0; i < 4; ++i) EXPECT(of_hsl[i] != NULL);
+  EXPECT(try_hsl != NULL);
   gasnet_hold_interrupts();
   gasnet_resume_interrupts();
   gasnet_hsl_init(&made);
   gasnet_hsl_lock(&made);
   gasnet_hsl_unlock(&made);
   gasnet_hsl_destroy(&made);
+  EXPECT_EQ(gasnet_hsl_trylock(&fixed), GASNET_OK);
+  gasnet_hsl_unlock(&fixed);
   gasnet_hsl_lock(&fixed);
   gasnet_hsl_unlock(&fixed);
   gasnet_hsl_destroy(&fixed);

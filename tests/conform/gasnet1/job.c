@@ -71,20 +71,79 @@ CASE(segment_info_fills_what_it_is_given, "C1-111") {
   EXPECT_EQ(gasnet_getSegmentInfo(NULL, 0), GASNET_OK);
 }
 
-/* Nobody has touched the last page of a part before: first by a put, first by a load. */
-CASE(untouched_pages_are_reachable, "C1-064 C1-067") {
-  const gasnet_node_t to = (me + 1) % nodes;
-  const size_t last = part_bytes() - 2 * 4096;
-  unsigned char local[100], back[100];
-  fill(local, sizeof local, 5);
-  gasnet_put(to, part(to) + last, local, sizeof local);
-  gasnet_get(back, to, part(to) + last, sizeof back);
-  EXPECT(holds(back, sizeof back, 5));
-  EXPECT_EQ(*(volatile unsigned char *)(part(me) + last + 4096), 0);
-}
-
 /* ---- what needs a job of its own
  * ------------------------------------------------------------------ */
+
+/* Nobody has touched any page of a segment before: the first to do so is a put, a get, a Long or
+ * its owner. */
+static _Atomic int longs;
+static void on_long(gasnet_token_t token, void *buf, size_t nbytes) {
+  (void)token;
+  EXPECT(holds(buf, nbytes, 6));
+  ++longs;
+}
+JOB(untouched_pages_are_reachable, "C1-064 C1-067", kNetwork, 0, "") {
+  enum { kPages = 4, kBytes = 100 };
+  gasnet_handlerentry_t table[] = {{200, (void (*)())on_long}};
+  unsigned char source[kBytes], back[kBytes];
+  start_job(table, 1, kSegmentBytes);
+  const gasnet_node_t to = (me + 1) % nodes;
+  unsigned char *const pages = part(to) + part_bytes() - kPages * GASNET_PAGESIZE;
+  barrier();
+  fill(source, kBytes, 5);
+  gasnet_put(to, pages, source, kBytes);
+  fill(source, kBytes, 6);
+  EXPECT_EQ(gasnet_AMRequestLong0(to, 200, source, kBytes, pages + GASNET_PAGESIZE), GASNET_OK);
+  memset(back, 1, kBytes);
+  gasnet_get(back, to, pages + 2 * GASNET_PAGESIZE, kBytes);
+  EXPECT(all_bytes_are(back, kBytes, 0));
+  GASNET_BLOCKUNTIL(longs == 1);
+  EXPECT_EQ(*(volatile unsigned char *)(part(me) + part_bytes() - GASNET_PAGESIZE), 0);
+  gasnet_get(back, to, pages, kBytes);
+  EXPECT(holds(back, kBytes, 5));
+  barrier();
+}
+
+/* A wrapper between the launcher and a rank may change the environment; the job's is that of the
+ * start. */
+JOB(environment_does_not_follow_the_ranks, "C1-115", kLocal, 0, "") {
+  setenv("CONFORM_WORD", is_marked("somebody_was_first") ? "another" : "changed", 1);
+  leave_mark("somebody_was_first");
+  setenv("CONFORM_NEW_WORD", "unknown at the start", 1);
+  EXPECT_EQ(gasnet_init(&program_argc, &program_argv), GASNET_OK);
+  const char *const word = gasnet_getenv("CONFORM_WORD");
+  EXPECT(word && strcmp(word, "spoken at the start") == 0);
+  EXPECT(gasnet_getenv("CONFORM_NEW_WORD") == NULL);
+  EXPECT_EQ(gasnet_attach(NULL, 0, GASNET_PAGESIZE, 0), GASNET_OK);
+}
+
+/* A watchdog that waits for a minute does not interrupt a rank that computes for a while; a poll
+ * then serves. */
+static _Atomic int served;
+static void on_served(gasnet_token_t token) {
+  (void)token;
+  ++served;
+}
+JOB(watchdog_waits_as_long_as_it_is_told, "PA-051", kLocal, 0, "") {
+  gasnet_handlerentry_t table[] = {{200, (void (*)())on_served}};
+  setenv("GASNET_DISPATCH", "watchdog", 1);
+  setenv("GASNET_WATCHDOG_US", "60000000", 1);
+  start_job(table, 1, kSegmentBytes);
+  barrier();
+  if (me == 0) {
+    while (!is_marked("computes")) usleep(200);
+    EXPECT_EQ(gasnet_AMRequestShort0(1, 200), GASNET_OK);
+    leave_mark("has_sent");
+  } else if (me == 1) {
+    leave_mark("computes");
+    while (!is_marked("has_sent")) usleep(200);
+    for (int i = 0; i < 500; ++i)
+      usleep(200); /* ten times what an interrupt takes on a busy machine */
+    EXPECT_EQ(served, 0);
+    GASNET_BLOCKUNTIL(served == 1);
+  }
+  barrier();
+}
 
 /* Everything that is legal between init and attach, and attach as a barrier. */
 JOB(between_init_and_attach, "C1-051 C1-055 C1-056 C1-087", kNetwork, 0,
@@ -132,7 +191,7 @@ JOB(arguments_after_init, "C1-053", kLocal, 0, "") {
   EXPECT_EQ(gasnet_attach(NULL, 0, 0, 0), GASNET_OK);
 }
 
-JOB(init_without_arguments, "C1-053", kLocal, 0, "") {
+JOB(init_without_arguments, "C1-053 C1-075", kLocal, 0, "") {
   EXPECT_EQ(gasnet_init(NULL, NULL), GASNET_OK);
   EXPECT_EQ(gasnet_attach(NULL, 0, 0, 0), GASNET_OK);
 }

@@ -71,11 +71,3 @@ void start_shared_job(void) {
   start_job(table, handler_count, kSegmentBytes);
   for (int i = 0; i < handler_count; ++i) *handlers[i].index = table[i].index;
 }
-
-int put_to_rank_1_completes_at_once(void) {
-  static int source = 1;
-  const gasnet_handle_t handle = gasnet_put_nb_bulk(1, part(1), &source, sizeof source);
-  thaw_rank_1();
-  gasnet_wait_syncnb(handle);
-  return handle == GASNET_INVALID_HANDLE;
-}

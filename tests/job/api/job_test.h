@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../support/byte_pattern.h"
 #include "../../support/expect.h"
 #include "../../support/statistic.h"
 #include "gasnet.h"
@@ -88,21 +89,11 @@ static inline void end_job(const char *name) {
   gasnet_exit(0);
 }
 
-/* Bytes that depend on all of their coordinates. */
-/* Of what handlers count in whatever thread. */
+/* Handlers, in whatever thread they run, write the counter. */
 static inline int read_now(const volatile int *counter) { return __atomic_load_n(counter, __ATOMIC_ACQUIRE); }
 
-static inline unsigned char pattern(unsigned seed, size_t at) {
-  return (unsigned char)(seed * 131u + at * 7u + (at >> 8) * 13u + 1u);
-}
-static inline void fill(void *memory, size_t bytes, unsigned seed) {
-  for (size_t i = 0; i < bytes; ++i) ((unsigned char *)memory)[i] = pattern(seed, i);
-}
-static inline int holds(const void *memory, size_t bytes, unsigned seed) {
-  for (size_t i = 0; i < bytes; ++i) {
-    if (((const unsigned char *)memory)[i] != pattern(seed, i)) return 0;
-  }
-  return 1;
-}
+static inline void fill(void *memory, size_t bytes, unsigned seed) { fill_pattern(memory, bytes, seed); }
+static inline int holds(const void *memory, size_t bytes, unsigned seed) { return holds_pattern(memory, bytes, seed); }
+
 
 #endif

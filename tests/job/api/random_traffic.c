@@ -110,8 +110,7 @@ static unsigned char *local_of(struct Slot *slot, int in_segment) {
 
 static void fill_source(struct Slot *slot) {
   slot->local = local_of(slot, (int)below(2));
-  const uint64_t first = next_random();
-  for (size_t i = 0; i < slot->bytes; ++i) slot->local[i] = (unsigned char)(first + i * 37 + (i >> 9));
+  fill_pattern(slot->local, slot->bytes, (unsigned)next_random());
   memcpy(shadow[slot->peer] + slot->place, slot->local, slot->bytes);
 }
 

@@ -10,6 +10,7 @@
 
 #include "bench/silence.h"
 #include "gasnetex.h"
+#include "tests/support/byte_pattern.h"
 #include "tests/support/statistic.h"
 
 enum {
@@ -34,14 +35,9 @@ static size_t medium_bytes;
 static unsigned char answered[kAsksMax];
 static int answers, pongs;
 
-static unsigned char pattern(int number, size_t at) { return (unsigned char)((size_t)number * 31 + at * 7 + 1); }
-static void fill(unsigned char *bytes, size_t count, int number) {
-  for (size_t i = 0; i < count; ++i) bytes[i] = pattern(number, i);
-}
 static void take_answer(int number, const unsigned char *bytes, size_t count) {
   if (number < 0 || number >= kAsksMax || answered[number]++ != 0) fail("an answer came twice", 1);
-  for (size_t i = 0; i < count; ++i)
-    if (bytes[i] != pattern(number, i)) fail("an answer's payload is wrong", 1);
+  if (!holds_pattern(bytes, count, (unsigned)number)) fail("an answer's payload is wrong", 1);
   ++answers;
 }
 
@@ -60,10 +56,10 @@ static void on_ask(gex_Token_t token, gex_AM_Arg_t number) {
   gex_Token_Info(token, &from, GEX_TI_SRCRANK);
   if (number % 8 == 0) {
     unsigned char *dest = (unsigned char *)segments[from.gex_srcrank].addr + (size_t)number / 8 * kLongBytes;
-    fill(scratch, kLongBytes, number);
+    fill_pattern(scratch, kLongBytes, (unsigned)number);
     gex_AM_ReplyLong1(token, kLong, scratch, kLongBytes, dest, GEX_EVENT_NOW, 0, number);
   } else if (number % 8 < 4) {
-    fill(scratch, medium_bytes, number);
+    fill_pattern(scratch, medium_bytes, (unsigned)number);
     gex_AM_ReplyMedium1(token, kMedium, scratch, medium_bytes, GEX_EVENT_NOW, 0, number);
   } else {
     gex_AM_ReplyShort1(token, kShort, 0, number);

@@ -75,8 +75,8 @@ TEST_P(Leaving, C1_098_108_EndsTheJobInTimeAndLeavesNothing) {
   const bool needs_threads = std::string(end.how).find("thread") != std::string::npos ||
                              std::string(end.how).find("stdin") != std::string::npos;
   if (needs_threads && environment("EXIT_MODE") != "par") GTEST_SKIP() << "threads need PAR";
-  // Two ranks have a device between them, which starts faster than a switch does. Over shared memory
-  // the number of ranks changes from case to case.
+  // Two ranks have a device between them, which starts faster than a switch does. Over shared
+  // memory the number of ranks changes from case to case.
   static int turn = 0;
   ++turn;
   const int ranks = is_network_ ? 2 : 2 + turn % 3;
@@ -184,6 +184,7 @@ TEST_F(Exit, C1_026_FourRanks) {
   for (const End& end : kThreeEnds) expect_end(leave(end, 2, "blockuntil", 4), end);
 }
 
+/// The library needs no handler of its own, which theirs replace (C1-060).
 TEST_F(Exit, C1_103_OthersMayCatchSigquit) {
   for (const End& end : kThreeEnds) {
     const Outcome outcome = leave(end, 0, "catch", 3);
@@ -196,6 +197,18 @@ TEST_F(Exit, C1_101_DifferentCodesAtOnceGiveOneOfThem) {
   for (const char* code : {"17", "0"}) {
     const Outcome outcome = leave({"exit", 42}, 0, code, 3);
     EXPECT_TRUE(outcome.code == 42 || outcome.code == 17) << outcome.code << outcome.err;
+  }
+}
+
+/// A rank that leaves still owes its peers what the network has lost of its last messages (C1-122).
+TEST_F(Exit, C1_122_LastMessagesArriveThroughASwitchThatLosesEachThird) {
+  if (driver_ != "dpdk") GTEST_SKIP() << "DPDK's switch loses frames when it is told to";
+  if (environment("EXIT_MODE") != "seq") GTEST_SKIP() << "the driver's business: SEQ runs";
+  for (const char* seed : {"1", "2", "3"}) {
+    const Outcome outcome = leave({"together", 0}, 0, "together", 3,
+                                  {std::string("GASNET_SWITCH_ARGS=--loss 0.3 --seed ") + seed});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(count_of(outcome.out, "has passed"), 3) << outcome.out << outcome.err;
   }
 }
 

@@ -1,5 +1,6 @@
 /* leave HOW RANK OTHERS: rank RANK ends as HOW says while the other ranks do OTHERS. Says "cause at
- * SECONDS" (of the monotonic clock) just before. Used by exit_test.cc: C1-098...108, C1-022...029. */
+ * SECONDS" (of the monotonic clock) just before. With HOW "together" all ranks end, each once it has all messages. Used by
+ * exit_test.cc: C1-098...108, C1-022...029. */
 #include <pthread.h>
 #include <signal.h>
 #include <sys/time.h>
@@ -12,7 +13,7 @@
 enum { kSegmentBytes = 65536, kThreads = 4 };
 
 static const char *how;
-static volatile int never, pinged;
+static volatile int never, pinged, lasts;
 static volatile int *volatile nowhere = (volatile int *)8;
 static gasnet_hsl_t lock = GASNET_HSL_INITIALIZER;
 
@@ -27,6 +28,10 @@ static void say_cause(void) {
 static void on_ping(gasnet_token_t token) {
   (void)token;
   pinged = 1;
+}
+static void on_last(gasnet_token_t token) {
+  (void)token;
+  ++lasts;
 }
 static void on_leave(gasnet_token_t token, int code) {
   (void)token;
@@ -226,6 +231,18 @@ static int leave(void) {
   return 3;
 }
 
+/* In good order: each rank leaves once it has everybody's last message; its own may still be under way. */
+static int end_together(void) {
+  enum { kMessages = 10 };
+  for (int i = 0; i < kMessages; ++i) {
+    for (gasnet_node_t k = 1; k < nodes; ++k) gasnet_AMRequestShort0((me + k) % nodes, 205);
+  }
+  GASNET_BLOCKUNTIL(lasts == kMessages * ((int)nodes - 1));
+  printf("rank %u has passed\n", (unsigned)me);
+  gasnet_exit(0);
+  return 3;
+}
+
 /* Before attach, legal once init returned (C1-099). The others are in attach, or not there yet. */
 static int leave_early(int *argc, char ***argv, gasnet_node_t leaver, const char *others) {
   if (gasnet_init(argc, argv) != GASNET_OK) return 1;
@@ -244,7 +261,8 @@ static int leave_early(int *argc, char ***argv, gasnet_node_t leaver, const char
 int main(int argc, char **argv) {
   gasnet_handlerentry_t table[] = {
       {200, (void (*)())on_ping},  {201, (void (*)())on_leave}, {202, (void (*)())on_leave_with_lock},
-      {203, (void (*)())on_ask_back}, {204, (void (*)())on_crash}, {206, (void (*)())on_flood}};
+      {203, (void (*)())on_ask_back}, {204, (void (*)())on_crash}, {206, (void (*)())on_flood},
+      {205, (void (*)())on_last}};
   if (argc != 4) return 2;
   signal(SIGSEGV, SIG_DFL); /* a sanitizer has taken it */
   how = argv[1];
@@ -258,14 +276,15 @@ int main(int argc, char **argv) {
       say_cause();
       return 42;
     }
-    start_job(&argc, &argv, table, 6, kSegmentBytes);
+    start_job(&argc, &argv, table, 7, kSegmentBytes);
   }
   if (!strncmp(how, "before_attach_", 14)) return leave_early(&argc, &argv, leaver, others);
-  start_job(&argc, &argv, table, 6, kSegmentBytes);
+  start_job(&argc, &argv, table, 7, kSegmentBytes);
   /* Messages have passed in all directions, so that drivers have state to leave behind. */
   gasnet_AMRequestShort0((me + 1) % nodes, 200);
   GASNET_BLOCKUNTIL(pinged);
   barrier();
+  if (!strcmp(how, "together")) return end_together();
   if (me == leaver) {
     if (!strstr(how, "handler")) say_cause();
     return leave();

@@ -19,6 +19,7 @@
 #include <string>
 
 #include "core/bootstrap/bootstrap.h"
+#include "tests/support/byte_pattern.h"
 
 namespace {
 
@@ -32,8 +33,7 @@ using Arguments = const char* const*;
 
 std::vector<std::byte> contribution(pinwire::Rank rank, size_t round, size_t base_bytes) {
   std::vector<std::byte> bytes(base_bytes + rank);
-  for (size_t i = 0; i < bytes.size(); ++i)
-    bytes[i] = static_cast<std::byte>((rank * 31 + round * 7 + i) & 255);
+  fill_pattern(bytes.data(), bytes.size(), static_cast<unsigned>(rank * 1000 + round));
   return bytes;
 }
 

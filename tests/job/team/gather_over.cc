@@ -9,6 +9,7 @@
 #include "core/base/check.h"
 #include "core/base/random.h"
 #include "core/engine/engine.h"
+#include "tests/support/byte_pattern.h"
 
 using namespace pinwire;
 
@@ -19,7 +20,7 @@ constexpr size_t kSizes[] = {0, 1, 8, 500, 1024, 1025, 40'000, 300'000};
 
 size_t size_of(Rank rank, uint32_t time) { return kSizes[(rank * 5 + time) % std::size(kSizes)]; }
 std::byte byte_of(Rank rank, uint32_t time, size_t at) {
-  return static_cast<std::byte>(rank * 131 + time * 17 + at * 7 + (at >> 8));
+  return static_cast<std::byte>(byte_of_pattern(rank * 1000 + time, at));
 }
 
 void gather_once(gex_TM_t tm, uint32_t time) {

@@ -7,6 +7,7 @@
 #include "core/base/log.h"
 #include "extended/coll/member.h"
 #include "extended/objects.h"
+#include "tests/support/byte_pattern.h"
 
 using namespace pinwire;
 
@@ -56,7 +57,7 @@ void reduce(gex_TM_t tm, Rank root, int64_t factor) {
 }
 
 void broadcast(gex_TM_t tm, Rank root, size_t bytes, uint32_t seed) {
-  const auto byte_at = [seed](size_t at) { return static_cast<uint8_t>(seed + at * 7 + at / 251); };
+  const auto byte_at = [seed](size_t at) { return byte_of_pattern(seed, at); };
   auto* data = static_cast<uint8_t*>(std::malloc(bytes));
   for (size_t at = 0; at < bytes; ++at) data[at] = me == root ? byte_at(at) : uint8_t{0};
   gex_Event_Wait(gex_Coll_BroadcastNB(tm, root, data, data, bytes, 0));

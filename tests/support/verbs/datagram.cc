@@ -63,6 +63,7 @@ Qp* receiver_of(World& world, const Qp& from, const SendWqe& wqe) {
   Qp* to = queue_pair_at(world, *from.hca, wqe.ah, wqe.wr.wr.ud.remote_qpn);
   if (to == nullptr || to->qp_type != IBV_QPT_UD) return nullptr;
   if (to->state != IBV_QPS_RTR && to->state != IBV_QPS_RTS) return nullptr;
+  if (!are_partners(from, *to)) return nullptr;
   return to->attr.qkey == wqe.wr.wr.ud.remote_qkey ? to : nullptr;
 }
 

@@ -41,6 +41,9 @@ std::unique_ptr<Context> make_context(Hca& hca) {
   context->sz = sizeof(verbs_context);
   context->query_port = query_port;
   context->query_device_ex = query_device_ex;
+  context->alloc_td = alloc_td;
+  context->dealloc_td = dealloc_td;
+  context->alloc_parent_domain = alloc_parent_domain;
   ibv_context& base = context->context;
   base.device = &hca;
   base.abi_compat = __VERBS_ABI_IS_EXTENDED;

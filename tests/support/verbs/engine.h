@@ -36,6 +36,7 @@ void complete_receive(World& world, Qp& qp, const RecvWqe& wqe, ibv_wc wc, bool 
 Qp* queue_pair_at(World& world, Hca& from, const ibv_ah_attr& ah, uint32_t qp_num);
 /// The other end of a connection, if it is there, listens and agrees on the packet numbers.
 Qp* connected_peer(World& world, Qp& qp);
+bool are_partners(const Qp& a, const Qp& b);
 uint32_t packets_of(const Qp& qp, uint32_t bytes);
 
 /// Could a packet be addressed so from this device at all?

@@ -38,6 +38,8 @@ enum class Call : uint8_t {
   kQueryPort,
   kQueryGid,
   kAllocPd,
+  kAllocTd,
+  kAllocParentDomain,
   kRegMr,
   kDeregMr,
   kCreateChannel,
@@ -88,6 +90,8 @@ struct PostedWr {
   unsigned int send_flags = 0;
   std::vector<ibv_sge> places;
   uint64_t remote_addr = 0;
+  ibv_ah_attr way{};  ///< of the connection, or of the datagram
+  uint16_t pkey = 0;
 };
 
 /// The network. One at a time; without one, ibv_get_device_list() says ENOSYS. Outlives whatever
@@ -128,7 +132,8 @@ class Fabric {
   void break_queue(const std::string& device, ibv_event_type event);
   void drop_datagrams(uint32_t count);              ///< the next ones, from whomever
   void set_late_writes(const std::string& device);  ///< HcaSpec::has_late_writes
-  void deny_datagrams(const std::string& device);   ///< it makes no queue pairs for them
+  void deny_thread_domains(const std::string& device);
+  void deny_datagrams(const std::string& device);  ///< it makes no queue pairs for them
   void set_paging(const std::string& device, const ibv_odp_caps& odp);  ///< HcaSpec::odp
 
   /// Of one device, or of all together.

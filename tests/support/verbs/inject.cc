@@ -94,6 +94,11 @@ void Fabric::set_paging(const std::string& device, const ibv_odp_caps& odp) {
   lock->hca(device).spec.odp = odp;
 }
 
+void Fabric::deny_thread_domains(const std::string& device) {
+  Locked lock;
+  lock->hca(device).spec.has_thread_domains = false;
+}
+
 void Fabric::deny_datagrams(const std::string& device) {
   Locked lock;
   lock->hca(device).spec.has_datagrams = false;
@@ -153,6 +158,7 @@ std::vector<std::string> Fabric::live() const {
     lines.push_back(std::string("context ") + context->hca->name + " #" + std::to_string(handle));
   }
   name_all("pd", lock->pds, lines);
+  name_all("td", lock->tds, lines);
   name_all("mr", lock->mrs, lines);
   name_all("channel", lock->channels, lines);
   name_all("cq", lock->cqs, lines);

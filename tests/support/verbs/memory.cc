@@ -111,7 +111,7 @@ std::byte* inside(const std::map<uint32_t, Mr*>& keys, uint32_t key, const ibv_p
   const auto found = keys.find(key);
   if (found == keys.end()) return nullptr;
   const Mr& mr = *found->second;
-  if (mr.pd != pd || (mr.access & access) != access) return nullptr;
+  if (protection_of(mr.pd) != protection_of(pd) || (mr.access & access) != access) return nullptr;
   if (address < mr.start || bytes > mr.length || address - mr.start > mr.length - bytes) {
     return nullptr;
   }
@@ -176,7 +176,10 @@ ibv_pd* ibv_alloc_pd(ibv_context* context) {
 
 int ibv_dealloc_pd(ibv_pd* pd) {
   Locked lock;
-  if (static_cast<Pd*>(pd)->users != 0) return EBUSY;
+  auto* mine = static_cast<Pd*>(pd);
+  if (mine->users != 0) return EBUSY;
+  if (mine->base != nullptr) --mine->base->users;
+  if (mine->td != nullptr) --mine->td->users;
   --context_of(pd->context).users;
   lock->pds.erase(pd->handle);
   return 0;

@@ -50,9 +50,21 @@ inline Context& context_of(ibv_context* context) {
   return static_cast<Context&>(*verbs_get_ctx(context));
 }
 
-struct Pd : ibv_pd {
+struct Td : ibv_td {
+  uint32_t handle = 0;
   uint32_t users = 0;
 };
+
+struct Pd : ibv_pd {
+  uint32_t users = 0;
+  Pd* base = nullptr;  ///< of a parent domain: the protection domain inside
+  Td* td = nullptr;    ///< likewise, and the thread domain
+};
+/// The domain that counts for what may reach what.
+inline const Pd* protection_of(const ibv_pd* pd) {
+  const auto* mine = static_cast<const Pd*>(pd);
+  return mine->base != nullptr ? mine->base : mine;
+}
 
 struct Mr : ibv_mr {
   uint64_t start = 0;  ///< as the device addresses it (iova)

@@ -39,7 +39,8 @@ int refusal(const Qp& qp, const ibv_send_wr& wr) {
   if (wr.num_sge < 0 || static_cast<uint32_t>(wr.num_sge) > qp.attr.cap.max_send_sge) return EINVAL;
   if (qp.posted - qp.released >= qp.attr.cap.max_send_wr) return ENOMEM;
   if (bytes_of(wr) > UINT32_MAX) return EINVAL;
-  if (qp.qp_type == IBV_QPT_UD && (wr.wr.ud.ah == nullptr || wr.wr.ud.ah->pd != qp.pd)) {
+  if (qp.qp_type == IBV_QPT_UD &&
+      (wr.wr.ud.ah == nullptr || protection_of(wr.wr.ud.ah->pd) != protection_of(qp.pd))) {
     return EINVAL;
   }
   if ((wr.send_flags & IBV_SEND_INLINE) == 0) return 0;
@@ -66,6 +67,9 @@ void trace(World& world, const Qp& qp, const ibv_send_wr& wr) {
   line.places.assign(wr.sg_list, wr.sg_list + wr.num_sge);
   const bool is_atomic =
       wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP || wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+  const auto& pkeys = qp.hca->port(qp.attr.port_num)->spec.pkeys;
+  line.pkey = pkeys[qp.attr.pkey_index];
+  line.way = qp.qp_type == IBV_QPT_UD ? static_cast<Ah*>(wr.wr.ud.ah)->attr : qp.attr.ah_attr;
   if (qp.qp_type == IBV_QPT_RC) {
     line.remote_addr = is_atomic ? wr.wr.atomic.remote_addr : wr.wr.rdma.remote_addr;
   }

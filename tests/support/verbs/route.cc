@@ -57,7 +57,9 @@ bool is_addressed(const Qp& from, const Qp& to) {
 bool is_address_valid(Hca& hca, const ibv_ah_attr& ah) {
   const Port* port = hca.port(ah.port_num);
   if (port == nullptr) return false;
-  if (ah.is_global == 0) return !is_ethernet(*port);  // an Ethernet port has no other address
+  if (ah.is_global == 0) {  // an Ethernet port has no other address
+    return !is_ethernet(*port) && (port->spec.facts.flags & IBV_QPF_GRH_REQUIRED) == 0;
+  }
   if (ah.grh.sgid_index >= port->spec.gids.size()) return false;
   return port->spec.gids[ah.grh.sgid_index].bytes != Gid{}.bytes;
 }
@@ -69,6 +71,14 @@ Qp* queue_pair_at(World& world, Hca& from, const ibv_ah_attr& ah, uint32_t qp_nu
   return found != hca->by_qp_num.end() ? found->second : nullptr;
 }
 
+/// Of one partition, and not both its limited members (IBA 10.9.3).
+bool are_partners(const Qp& a, const Qp& b) {
+  constexpr unsigned int kFullMember = 0x8000;
+  const unsigned int ours = a.hca->port(a.attr.port_num)->spec.pkeys[a.attr.pkey_index];
+  const unsigned int theirs = b.hca->port(b.attr.port_num)->spec.pkeys[b.attr.pkey_index];
+  return ((ours ^ theirs) & ~kFullMember) == 0 && ((ours | theirs) & kFullMember) != 0;
+}
+
 Qp* connected_peer(World& world, Qp& qp) {
   Qp* peer = queue_pair_at(world, *qp.hca, qp.attr.ah_attr, qp.attr.dest_qp_num);
   if (peer == nullptr || peer->qp_type != IBV_QPT_RC) return nullptr;
@@ -76,6 +86,7 @@ Qp* connected_peer(World& world, Qp& qp) {
   if (queue_pair_at(world, *peer->hca, peer->attr.ah_attr, peer->attr.dest_qp_num) != &qp) {
     return nullptr;  // it talks to somebody else
   }
+  if (!are_partners(qp, *peer)) return nullptr;
   if (!is_addressed(qp, *peer) || !is_addressed(*peer, qp)) return nullptr;
   return peer->attr.rq_psn == qp.attr.sq_psn ? peer : nullptr;
 }

@@ -10,6 +10,7 @@ ibv_srq* ibv_create_srq(ibv_pd* pd, ibv_srq_init_attr* init) {
   Hca& hca = hca_of(pd->context);
   if (const int error = lock->fault(Call::kCreateSrq, hca)) return refuse<ibv_srq>(error);
   const ibv_device_attr& limits = hca.spec.limits;
+  if (limits.max_srq == 0) return refuse<ibv_srq>(EOPNOTSUPP);
   if (init->attr.max_wr < 1 || init->attr.max_wr > static_cast<uint32_t>(limits.max_srq_wr) ||
       init->attr.max_sge > static_cast<uint32_t>(limits.max_srq_sge)) {
     return refuse<ibv_srq>(EINVAL);

@@ -2,7 +2,9 @@
 
 #include <endian.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 namespace pinwire::fake_verbs {
 namespace {
@@ -27,9 +29,11 @@ ibv_device_attr usual_limits() {
   limits.max_res_rd_atom = 16 * 1024;
   limits.atomic_cap = IBV_ATOMIC_HCA;
   limits.max_ah = 4096;
-  limits.max_srq = 64;
-  limits.max_srq_wr = 16384;
-  limits.max_srq_sge = 8;
+  if (has_shared_receives()) {
+    limits.max_srq = 64;
+    limits.max_srq_wr = 16384;
+    limits.max_srq_sge = 8;
+  }
   limits.max_pkeys = 1;
   return limits;
 }
@@ -51,6 +55,11 @@ void store_big_endian(uint8_t* at, uint64_t value) {
 }
 
 }  // namespace
+
+bool has_shared_receives() {
+  const char* wanted = std::getenv("FAKE_VERBS_SRQ");
+  return wanted == nullptr || std::string_view(wanted) != "no";
+}
 
 Gid ib_gid(uint64_t subnet_prefix, uint64_t guid) {
   Gid gid;

@@ -37,12 +37,17 @@ struct HcaSpec {
   uint32_t inline_bytes_max = 256;  ///< verbs has no query for it: create_qp refuses more
   int completion_vectors = 2;
   bool has_datagrams = true;
+  bool has_thread_domains = true;
   ibv_odp_caps odp{};  ///< on-demand paging
   /// Against the specification (IBA o9-20): data may come as late as the write's completion, after
   /// messages that were sent behind it.
   bool has_late_writes = false;
   std::vector<PortSpec> ports;
 };
+
+/// Whether the devices made here have shared receive queues: a run of all tests with
+/// FAKE_VERBS_SRQ=no in its environment has them do without, as Intel's E810 does (irdma).
+bool has_shared_receives();
 
 /// An InfiniBand device with one active port of 4096-byte packets and one GID (of the default
 /// subnet prefix). Change what the test needs changed.

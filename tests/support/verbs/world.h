@@ -43,6 +43,7 @@ struct World {
   std::vector<std::unique_ptr<Hca>> hcas;
   Table<Context> contexts;
   Table<Pd> pds;
+  Table<Td> tds;
   Table<Mr> mrs;
   Table<Channel> channels;
   Table<Cq> cqs;

@@ -6,6 +6,7 @@
 
 #include <thread>
 
+#include "am/dispatch.h"
 #include "am/progress.h"
 #include "core/base/event_fd.h"
 #include "core/engine/engine.h"
@@ -21,6 +22,9 @@ class SleepDriver final : public test::IdleDriver {
  public:
   uint32_t arms = 0, polls = 0;
   int fd = open_event_fd();
+  bool wakes = true;
+  /// What a poll finds and a handler of a client would count.
+  DoneCount* found = nullptr;
 
   ~SleepDriver() override { ::close(fd); }
   int event_fd(uint32_t) const noexcept override { return fd; }
@@ -31,6 +35,13 @@ class SleepDriver final : public test::IdleDriver {
   uint32_t recv(uint32_t, RecvFilter, std::span<Recv>) noexcept override {
     ++polls;
     return 0;
+  }
+  uint32_t done(uint32_t, std::span<Done> out) noexcept override {
+    if (found == nullptr) return 0;
+    out[0] = {cookie_of(*found)};
+    found = nullptr;
+    if (wakes) ring_event_fd(fd);
+    return 1;
   }
 };
 
@@ -71,9 +82,28 @@ TEST_F(Sleep, IsOverAllLanes) {
 
 /// It may have missed something.
 TEST_F(Sleep, ThatTimeEndsLooksAtAllLanes) {
+  const uint64_t overslept = count("overslept");
   rest(0);
   EXPECT_EQ(driver.polls, 1u);
-  EXPECT_EQ(count("overslept"), 0u);
+  EXPECT_EQ(count("overslept"), overslept);
+}
+
+/// The doorbell rings, as something happens; but no driver told of it.
+TEST_F(Sleep, ThatADriverDoesNotEndIsCounted) {
+  const uint64_t overslept = count("overslept");
+  DoneCount done{0};
+  engine.drivers[0].lanes[0].pending = 2;
+  driver.found = &done;
+  driver.wakes = false;
+  rest(0);
+  EXPECT_EQ(done, 1u);
+  EXPECT_EQ(count("overslept"), overslept + 1);
+  driver.found = &done;  // comes, with its wake, as the time is over
+  driver.wakes = true;
+  rest(0);  // looks alone, as something has happened
+  rest(0);
+  EXPECT_EQ(done, 2u);
+  EXPECT_EQ(count("overslept"), overslept + 1);
 }
 
 /// A peer that makes room wakes nobody: naps, each twice as long as the one before, up to a

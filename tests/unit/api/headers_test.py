@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compiles clients that use every public name, in every standard, mode, segment kind and kind of build, with gcc and
+"""Compiles clients that use every public name, in every standard of C and C++ (GX-005), mode, segment kind and kind of build, with gcc and
 clang, and minds each warning. Usage: headers_test.py SOURCE_ROOT BUILD_ROOT"""
 
 import concurrent.futures

@@ -12,6 +12,7 @@
 
 #include "driver/dpdk/bring_up.h"
 #include "driver/dpdk/huge_pages.h"
+#include "tests/support/byte_pattern.h"
 #include "tests/unit/dpdk/options.h"
 #include "tests/unit/dpdk/two_processes.h"
 
@@ -28,7 +29,7 @@ double now_s() {
 }
 
 std::byte pattern(uint32_t seed, uint32_t at) {
-  return static_cast<std::byte>((seed * 131 + at * 7 + (at >> 8)) & 0xff);
+  return static_cast<std::byte>(byte_of_pattern(seed, at));
 }
 
 struct Head {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 
+#include "tests/support/byte_pattern.h"
 #include "tests/unit/driver/two_ranks.h"
 
 namespace pinwire {
@@ -97,7 +98,7 @@ class Contract : public testing::TestWithParam<Day> {
   }
   std::vector<std::byte> pattern(uint64_t bytes, unsigned seed) {
     std::vector<std::byte> data(bytes);
-    for (uint64_t i = 0; i < bytes; ++i) data[i] = static_cast<std::byte>(i * 7 + seed);
+    fill_pattern(data.data(), bytes, seed);
     return data;
   }
 

@@ -120,7 +120,6 @@ TEST_F(Immediate, ALongOfOneMessageDoesNotAsk) {
   AmCall call{200, 0, nullptr};
   call.patience = Patience::kTries;
   EXPECT_EQ(request_long(1, call, source_, 100, there(), false), Sent::kAll);
-  EXPECT_EQ(next().header.handler, kHandlerBucketWanted);
   const Message sent = next();
   EXPECT_EQ(sent.header.category(), Category::kCarriedLong);
   EXPECT_EQ(sent.header.payload_bytes, 100u);

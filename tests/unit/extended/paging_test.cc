@@ -41,10 +41,35 @@ TEST_F(Paging, PutsAndGetsReachHeapStackAndConstantsWithoutAMessageOrAPin) {
   EXPECT_GT(counters.paged_bytes, 2 * sizeof everywhere);
 }
 
+/// Where the device reaches all memory as where it is pinned.
+TEST_F(Paging, AShortLongIsOneMessageThatCarriesItsData) {
+  constexpr size_t kCarried = 4096;
+  attach(1, {true}, {true});
+  std::vector<char> heap(2 * kCarried, 'l');
+  for (const bool is_async : {false, true}) {
+    fabric_.reset_counters();
+    const AmCall call{200, 0, nullptr};
+    ASSERT_EQ(request_long(1, call, heap.data(), kCarried, everywhere, is_async), Sent::kAll);
+    std::vector<std::vector<std::byte>> found;
+    for (uint32_t turns = 0; found.empty() && turns < kTurnsMax; ++turns) found = receive(1, 0);
+    ASSERT_EQ(found.size(), 1u);
+    AmHeader header;
+    std::memcpy(&header, found[0].data(), sizeof header);
+    EXPECT_EQ(header.category(), Category::kCarriedLong);
+    EXPECT_EQ(header.payload_bytes, kCarried);
+    EXPECT_EQ(std::memcmp(found[0].data() + found[0].size() - kCarried, heap.data(), kCarried), 0);
+    EXPECT_EQ(fabric_.counters().sends, 1u);
+    EXPECT_EQ(fabric_.counters().writes, 0u);
+  }
+  request_long(1, {200, 0, nullptr}, heap.data(), kCarried + 1, everywhere, false);
+  expect_long(everywhere, kCarried + 1);
+  EXPECT_EQ(fabric_.counters().writes, 1u);
+}
+
 TEST_F(Paging, ALongIsOneMessageBehindItsData) {
   attach(1, {true}, {true});
   std::vector<char> heap(200'000, 'l');
-  char stack[200] = {};
+  char stack[5000] = {};
   request_long(1, {200, 0, nullptr}, heap.data(), sizeof stack, stack, false);
   expect_long(stack, sizeof stack);
   EXPECT_EQ(std::memcmp(stack, heap.data(), sizeof stack), 0);

@@ -125,5 +125,17 @@ TEST(NicGiveUp, AnIdleWhileIsNoSilence) {
   EXPECT_EQ(group.run(100, 1, 1'000'000).size(), 1u);
 }
 
+/// With no setting, a client may stay in a No-Interrupt Section of the order of 10 s.
+TEST(NicGiveUp, APeerThatComputesForTwelveSecondsIsWaitedFor_C1_186) {
+  NicGroup group({});
+  ASSERT_TRUE(group.post(0, send_work(1, MessageClass::kRequest, &kWord, 8)));
+  for (int polls = 0; polls < 12'000; ++polls) {
+    group.poll(0);
+    group.clock().advance(1'000'000);
+  }
+  EXPECT_EQ(group.nic(0).failure(), nullptr);
+  EXPECT_EQ(group.run(2'000, 1, 1'000'000), std::vector{kWord});
+}
+
 }  // namespace
 }  // namespace pinwire

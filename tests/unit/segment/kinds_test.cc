@@ -11,6 +11,7 @@
 
 #include "segment/kinds/device_memory.h"
 #include "segment/kinds/vendor_library.h"
+#include "tests/support/byte_pattern.h"
 
 namespace pinwire {
 namespace {
@@ -41,7 +42,7 @@ class Kinds : public testing::TestWithParam<Vendor> {
 
 std::vector<unsigned char> pattern(size_t bytes, unsigned seed) {
   std::vector<unsigned char> made(bytes);
-  for (size_t i = 0; i < bytes; ++i) made[i] = static_cast<unsigned char>(i * 7 + (i >> 8) + seed);
+  fill_pattern(made.data(), bytes, seed);
   return made;
 }
 

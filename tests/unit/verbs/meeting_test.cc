@@ -256,6 +256,7 @@ TEST_F(Meeting, WhatAPeerCosts) {
               static_cast<unsigned long long>(apart), static_cast<unsigned long long>(together));
   EXPECT_LE(apart, 32u);
   EXPECT_LE(together, 256u);
+  EXPECT_EQ(stat(0, "met_peer_send_queue_bytes"), 32u << 10) << "of depth 32, as the test wants";
 }
 
 }  // namespace

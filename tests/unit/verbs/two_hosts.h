@@ -38,8 +38,8 @@ class TwoHosts : public testing::Test {
     return options;
   }
   /// Two open drivers, whose connections are made.
-  void connect() {
-    open();
+  void connect(const VerbsOptions& left = options_of(0)) {
+    open(left);
     const Work hello = message(MessageClass::kReply);
     turn_until([&] { return at(0).post(0, {&hello, 1}) == 1; });
     turn_until([&] { return arrived(1, MessageClass::kReply) == 1 && is_met(1); });
@@ -49,13 +49,13 @@ class TwoHosts : public testing::Test {
   }
   bool is_met(Rank rank) { return stat(rank, "connections_made") == 2; }
   /// Two open drivers that have not met.
-  void open(const VerbsOptions& left = options_of(0)) {
+  void open(const VerbsOptions& left = options_of(0), const VerbsOptions& right = options_of(1)) {
     for (Rank rank = 0; rank < 2; ++rank) {
-      auto made = make_verbs_driver(rank == 0 ? left : options_of(rank));
+      auto made = make_verbs_driver(rank == 0 ? left : right);
       ASSERT_TRUE(made.ok()) << made.sentence();
       drivers_[rank] = make_checked(std::move(*made));
       const Status opened = drivers_[rank]->open(
-          {.rank = rank, .rank_count = 2, .job_key = 0x1234567, .network_depth = kDepth});
+          {.rank = rank, .rank_count = 2, .job_key = 0x1234567, .network_depth = depth_});
       ASSERT_TRUE(opened.ok()) << opened.sentence();
     }
     for (Rank rank = 0; rank < 2; ++rank) {
@@ -138,6 +138,7 @@ class TwoHosts : public testing::Test {
   Region regions_[2] = {};
   std::vector<Done> done_;
   uint64_t arrived_[2][2] = {};
+  uint32_t depth_ = kDepth;
   uint64_t head_[2] = {7, 8};
   uint64_t cookie_ = 0;
 };

@@ -2,6 +2,8 @@
 // tests/unit/driver/contract_test.cc.
 #include <poll.h>
 
+#include <string>
+
 #include "tests/unit/verbs/two_hosts.h"
 
 namespace pinwire {
@@ -60,6 +62,99 @@ TEST_F(Verbs, WhatDrainsIsAskedForItsTail) {
   turn_until([&] { return at(0).drained(0); });
   EXPECT_TRUE(fabric_.run());
   turn_until([&] { return arrived(1, MessageClass::kRequest) == 1; });
+}
+
+/// Nobody else posts to a lane's queues while its lock is held, so that the device needs no lock.
+TEST_F(Verbs, EachLaneHasAThreadDomainWhereTheDeviceHasSome) {
+  connect();
+  EXPECT_EQ(stat(0, "thread_domains"), 1u);
+  const Work work = put(memory_[0].data(), 5000, regions_[0].local_key);
+  ASSERT_EQ(at(0).post(0, {&work, 1}), 1u);
+  turn_until([&] { return done_.size() == 1; });
+  EXPECT_EQ(done_[0].status, WorkStatus::kOk) << "what it reaches is pinned in the device's domain";
+}
+
+TEST_F(Verbs, WithoutAThreadDomainTheyWorkAsWell) {
+  fabric_.deny_thread_domains("left");
+  fabric_.fail(fake_verbs::Call::kAllocParentDomain, ENOMEM);  // of the other one
+  connect();
+  EXPECT_EQ(stat(0, "thread_domains"), 0u);
+  EXPECT_EQ(stat(1, "thread_domains"), 0u);
+  for (const std::string& line : fabric_.live()) EXPECT_FALSE(line.starts_with("td")) << line;
+}
+
+/// Both ranks' polls of completion queues, and the turns that they took meanwhile, without those of
+/// the thread that makes connections.
+class Polls : public TwoHosts {
+ protected:
+  Polls() {
+    VerbsOptions left = options_of(0), right = options_of(1);
+    left.connects_in_polls = right.connects_in_polls = false;
+    open(left, right);
+    const Work hello = message(MessageClass::kReply);
+    turn_until([&] { return at(0).post(0, {&hello, 1}) == 1; }, ~0u);
+    turn_until([&] { return arrived(1, MessageClass::kReply) == 1; }, ~0u);
+    turn_until([&] { return at(0).drained(0) && is_met(1); }, ~0u);
+    EXPECT_TRUE(fabric_.run());
+  }
+  uint64_t polls(Rank rank) { return fabric_.counters(rank == 0 ? "left" : "right").polls; }
+  static constexpr uint32_t kTurns = 1000;
+};
+
+TEST_F(Polls, ATurnOfAnIdleLaneAsksTheDeviceOnce) {
+  const uint64_t before = polls(1);
+  for (uint32_t i = 0; i < kTurns; ++i) turn(1);
+  EXPECT_EQ(polls(1) - before, kTurns);
+}
+
+TEST_F(Polls, SilentWorkUnderWayIsLookedAfterNowAndThen) {
+  const Work work = message(MessageClass::kRequest);
+  ASSERT_EQ(at(0).post(0, {&work, 1}), 1u);
+  const uint64_t before = polls(0);
+  for (uint32_t i = 0; i < kTurns; ++i) turn(0);
+  EXPECT_GT(polls(0) - before, kTurns);
+  EXPECT_LE(polls(0) - before, kTurns + kTurns / 64 + 1);
+}
+
+TEST_F(Polls, WorkThatSomebodyWaitsForIsLookedAfterOnceATurn) {
+  fabric_.set_manual(true);
+  const Work work = put(memory_[0].data(), 8, regions_[0].local_key);
+  ASSERT_EQ(at(0).post(0, {&work, 1}), 1u);
+  const uint64_t before = polls(0);
+  for (uint32_t i = 0; i < kTurns; ++i) turn(0);
+  EXPECT_EQ(polls(0) - before, 2 * kTurns);
+  ASSERT_TRUE(fabric_.run());
+  turn(0);
+  EXPECT_EQ(done_.size(), 1u);
+  fabric_.set_manual(false);
+}
+
+TEST_F(Verbs, RequestsThatComeBeforeAReplyWaitUntilTheyAreWanted) {
+  connect();
+  constexpr uint32_t kRequests = 20;
+  for (uint32_t i = 0; i < kRequests; ++i) {
+    head_[0] = i;
+    const Work request = message(MessageClass::kRequest);
+    ASSERT_EQ(at(0).post(0, {&request, 1}), 1u);
+  }
+  ASSERT_TRUE(fabric_.run());
+  const Work reply = message(MessageClass::kReply);
+  ASSERT_EQ(at(0).post(0, {&reply, 1}), 1u);
+  ASSERT_TRUE(fabric_.run());
+  for (uint32_t turns = 0; arrived(1, MessageClass::kReply) == 0; ++turns) {
+    ASSERT_LT(turns, 10u);
+    turn(1, RecvFilter::kRepliesOnly);
+  }
+  EXPECT_EQ(arrived(1, MessageClass::kRequest), 0u);
+  EXPECT_TRUE(at(1).has_arrivals(0));
+  EXPECT_EQ(at(1).arm(0), Armed::kBusy);
+  for (uint64_t expected = 0; expected < kRequests; ++expected) {
+    Recv one;
+    ASSERT_EQ(at(1).recv(0, RecvFilter::kAll, {&one, 1}), 1u);
+    EXPECT_EQ(std::memcmp(one.data, &expected, sizeof expected), 0) << "in their order";
+    at(1).give_back(0, {&one, 1});
+  }
+  EXPECT_FALSE(at(1).has_arrivals(0));
 }
 
 /// As the dispatcher looks, which hands nothing out.

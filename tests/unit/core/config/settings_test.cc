@@ -38,6 +38,7 @@ TEST(Settings, GivenValuesArrive) {
                         {"GASNET_USE_HUGEPAGES", "1"},
                         {"GASNET_QUIET", "Y"},
                         {"GASNET_MAX_SEGSIZE", "128.0MB/P"},
+                        {"GASNET_WATCHDOG_US", "250"},
                         {"GASNET_EAL_ARGS", "-l 1 --no-pci"}});
   ASSERT_TRUE(settings.ok()) << settings.sentence();
   EXPECT_EQ(settings->driver, DriverChoice::kDpdk);
@@ -48,6 +49,14 @@ TEST(Settings, GivenValuesArrive) {
   EXPECT_TRUE(settings->quiet);
   EXPECT_EQ(settings->max_segment, (MemoryBound{false, 0, 128ULL << 20}));
   EXPECT_EQ(settings->eal_args, "-l 1 --no-pci");
+  EXPECT_EQ(settings->watchdog_us, 250U);
+}
+
+/// A client may stay in a No-Interrupt Section of the order of 10 s.
+TEST(Settings, NoPeerIsTakenForDeadInTenSeconds_C1_186) {
+  auto settings = read({});
+  ASSERT_TRUE(settings.ok()) << settings.sentence();
+  EXPECT_GT(settings->peer_timeout_s, 10);
 }
 
 TEST(Settings, AReceiveThreadIsTheDispatchThreadWhereNothingElseIsSaid) {
@@ -105,6 +114,22 @@ TEST(Settings, TheDepthOfRequestsAndTheWindowOfFramesAreTwoThings) {
   EXPECT_EQ(settings->network_depth, 2u);
   EXPECT_EQ(settings->dpdk_window_frames, 0u);
   EXPECT_EQ(read({{"GASNET_DPDK_WINDOW", "16"}})->dpdk_window_frames, 16u);
+}
+
+TEST(Settings, SharedReceiveQueuesAreForAllJobsNoneOrThoseOfManyRanks) {
+  EXPECT_EQ(read({})->srq_ranks_min, -1);
+  EXPECT_EQ(read({{"GASNET_USE_SRQ", "0"}})->srq_ranks_min, 0);
+  EXPECT_EQ(read({{"GASNET_USE_SRQ", "500"}})->srq_ranks_min, 500);
+  EXPECT_FALSE(read({{"GASNET_USE_SRQ", "-2"}}).ok());
+}
+
+TEST(Settings, ThePartitionMayBeInHexadecimalWithItsMembership) {
+  EXPECT_EQ(read({})->ibv_pkey, 0u);
+  EXPECT_EQ(read({{"GASNET_IBV_PKEY", "0x8012"}})->ibv_pkey, 0x8012u);
+  EXPECT_EQ(read({{"GASNET_IBV_PKEY", "18"}})->ibv_pkey, 18u);
+  EXPECT_FALSE(read({{"GASNET_IBV_PKEY", "0x10000"}}).ok());
+  EXPECT_FALSE(read({{"GASNET_IBV_SERVICE_LEVEL", "16"}}).ok());
+  EXPECT_FALSE(read({{"GASNET_IBV_TRAFFIC_CLASS", "256"}}).ok());
 }
 
 TEST(Settings, FramesAreAuthenticatedAsAWholeUnlessToldOtherwise) {
