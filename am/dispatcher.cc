@@ -44,6 +44,7 @@ constexpr int64_t kLookNs = 20'000'000;
 struct Counters {
   Counter asks, asks_again, signals, threads_held_off;
   Counter sleeps, wakes;  ///< of them by an event, not by time
+  Counter found_beside;   ///< messages and completions, by itself
 };
 
 class Dispatcher {
@@ -114,6 +115,7 @@ class Dispatcher {
     sink.stat("threads_held_off", counters_.threads_held_off);
     sink.stat("sleeps", counters_.sleeps);
     sink.stat("wakes", counters_.wakes);
+    sink.stat("found_beside", counters_.found_beside);
   }
 
  private:
@@ -212,8 +214,8 @@ class Dispatcher {
 
   /// Of messages that wait.
   void take_care() noexcept {
-    if (mode_ == DispatchMode::kThread) {
-      poll_everything();
+    if (mode_ == DispatchMode::kThread || take_handed_over()) {
+      counters_.found_beside += poll_everything();
       return;
     }
     call_sleepers();  // a client that waits polls by itself, once it is awake
@@ -372,6 +374,7 @@ void report_dispatch(StatSink& sink) noexcept {
   if (!has_dispatcher) return;
   dispatcher.report(sink);
   sink.stat("signals_handled", interrupt_counters.signals_handled);
+  sink.stat("handed_over", interrupt_counters.handed_over);
   sink.stat("found_in_signals", interrupt_counters.found_in_signals);
   sink.stat("found_after_sections", interrupt_counters.found_after_sections);
   sink.stat("found_after_calls", interrupt_counters.found_after_calls);

@@ -1,9 +1,12 @@
 #include "am/interrupts.h"
 
 #include <signal.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <utility>
 
@@ -12,6 +15,8 @@
 #include "core/base/log.h"
 #include "core/engine/client_usage.h"
 #include "core/engine/engine.h"
+#include "core/interrupts/client_text.h"
+#include "core/interrupts/linker_lock.h"
 #include "core/interrupts/signal_stack.h"
 
 namespace pinwire {
@@ -30,17 +35,50 @@ void look_in_signal() noexcept {
   this_client.handshake.on_signal(drain, ask_again);
 }
 
+constinit std::atomic<bool> is_handed_over{false};
+void hand_over() noexcept {
+  ++interrupt_counters.handed_over;
+  is_handed_over.store(true, std::memory_order_release);  // pairs with take_handed_over()
+  wake_dispatcher();
+}
+
+/// 0 where the library does not know: no text is there.
+uintptr_t instruction_of([[maybe_unused]] const ucontext_t& interrupted) noexcept {
+#if defined(__x86_64__)
+  return static_cast<uintptr_t>(interrupted.uc_mcontext.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return interrupted.uc_mcontext.pc;
+#else
+  return 0;
+#endif
+}
+
+/// A thread that blocks more signals than it did when it first called the library runs a signal
+/// handler of the client's, perhaps on top of malloc.
+bool may_run_handlers(const ucontext_t& interrupted) noexcept {
+  if (interrupts_anywhere) return true;
+  return is_client_text(instruction_of(interrupted)) && !holds_linker_lock(this_client.thread_id) &&
+         (mask_word(interrupted.uc_sigmask) & ~this_client.usual_mask) == 0;
+}
+
 // The kernel keeps the floating-point state, and the mask of signals, of what it interrupts.
-void on_interrupt(int) {
+void on_interrupt(int, siginfo_t*, void* interrupted) {
   const int errno_before = errno;
   ++interrupt_counters.signals_handled;
-  run_on_signal_stack(look_in_signal);
+  if (may_run_handlers(*static_cast<const ucontext_t*>(interrupted))) {
+    run_on_signal_stack(look_in_signal);
+  } else {
+    this_client.handshake.hand_over(hand_over);
+  }
   errno = errno_before;
 }
 
+bool is_ours(const struct sigaction& action) noexcept {
+  return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == on_interrupt;
+}
 bool is_ours(int number) noexcept {
   struct sigaction now {};
-  return sigaction(number, nullptr, &now) == 0 && now.sa_handler == on_interrupt;
+  return sigaction(number, nullptr, &now) == 0 && is_ours(now);
 }
 
 /// Clients that want a real-time signal count from SIGRTMIN up; who borrows one gives it back with
@@ -49,15 +87,15 @@ int unused_signal() noexcept {
   for (int number = SIGRTMAX; number >= SIGRTMIN; --number) {
     struct sigaction now {};
     if (sigaction(number, nullptr, &now) != 0) continue;
-    if (now.sa_handler == SIG_DFL || now.sa_handler == on_interrupt) return number;
+    if (now.sa_handler == SIG_DFL || is_ours(now)) return number;
   }
   return 0;
 }
 
 void handle(int number) noexcept {
   struct sigaction mine {};
-  mine.sa_handler = on_interrupt;
-  mine.sa_flags = SA_RESTART | signal_stack_flags;
+  mine.sa_sigaction = on_interrupt;
+  mine.sa_flags = SA_SIGINFO | SA_RESTART | signal_stack_flags;
   sigemptyset(&mine.sa_mask);
   sigaction(number, &mine, nullptr);
 }
@@ -73,6 +111,18 @@ bool take_spare_signal() noexcept {
   return is_ours(kSpareSignal);
 }
 
+/// The program's text and that which this library is in; objects that register handlers join them.
+void claim_client_text() noexcept {
+  const bool has_program = add_client_text(reinterpret_cast<const void*>(getauxval(AT_ENTRY)));
+  add_client_text(reinterpret_cast<const void*>(&on_interrupt));
+  find_linker_lock();
+  if (has_program || engine.rank != 0) return;
+  log_warning(
+      "the program holds malloc itself, as a static one does, so a thread of the library runs the "
+      "handlers of messages that arrive outside GASNet calls; GASNET_INTERRUPT_ANYWHERE=yes has "
+      "them interrupt the program, which must then not share malloc with them");
+}
+
 }  // namespace
 
 Status prepare_interrupts() {
@@ -85,6 +135,7 @@ Status prepare_interrupts() {
   process = getpid();
   handle(signal_number);
   prepare_barriers();
+  if (!interrupts_anywhere) claim_client_text();
   interrupts_clients = true;
   return success();
 }
@@ -119,6 +170,11 @@ bool send_interrupt(const ClientThread& thread) noexcept {
     return syscall(SYS_tgkill, process, thread.thread_id, number) == 0;
   };
   return (signal_number != 0 && send(signal_number)) || (take_spare_signal() && send(kSpareSignal));
+}
+
+bool take_handed_over() noexcept {
+  return is_handed_over.load(std::memory_order_relaxed) &&
+         is_handed_over.exchange(false, std::memory_order_acquire);
 }
 
 void refuse_interrupts() noexcept { disable_interrupts(Reason::kLibrary); }

@@ -14,6 +14,12 @@ namespace pinwire {
 /// Constant from gasnet_attach on.
 inline constinit bool interrupts_clients = false;
 
+/// A signal runs handlers wherever it finds its thread (GASNET_INTERRUPT_ANYWHERE), and so no
+/// thread of the library does. Else only in the client's own text (core/interrupts/client_text.h);
+/// where it finds the thread elsewhere, in malloc or asleep in read(2), the dispatcher runs them.
+/// Constant from prepare_interrupts() on.
+inline constinit bool interrupts_anywhere = false;
+
 /// Takes a real-time signal that nobody uses. Before the first client thread is registered.
 Status prepare_interrupts();
 /// Gives this thread the stack that its interrupts have. Its first call does so, too.
@@ -27,9 +33,14 @@ bool send_interrupt(const ClientThread& thread) noexcept;
 /// This thread runs no handler by a signal any more; for the end of a process.
 void refuse_interrupts() noexcept;
 
+/// True: a signal found its thread where it could run no handlers, and left them to the dispatcher,
+/// which calls this, and is woken.
+bool take_handed_over() noexcept;
+
 /// What client threads did about what had arrived; `found`: messages and completions.
 struct InterruptCounters {
   SharedCounter signals_handled;
+  SharedCounter handed_over;  ///< of them: those that left what they came for to the dispatcher
   SharedCounter found_in_signals;
   SharedCounter found_after_sections;  ///< and locks
   SharedCounter found_after_calls;

@@ -27,9 +27,9 @@ void note_locked(const uint32_t& word) noexcept;
 void note_unlocked(const uint32_t& word) noexcept;
 
 /// Another thread may want a lock that this one holds. In SEQ that is one of the library that runs
-/// handlers; who only has the client's thread interrupted runs none.
+/// handlers (C1-197), which every dispatcher does but one whose signals do it anywhere.
 inline bool is_contended() noexcept {
-  if constexpr (kThreadMode == ThreadMode::kSeq) return has_dispatcher && !interrupts_clients;
+  if constexpr (kThreadMode == ThreadMode::kSeq) return has_dispatcher && !interrupts_anywhere;
   return is_concurrent();
 }
 

@@ -220,6 +220,7 @@ Status start_dispatching(const Job& job) {
   engine.thread();
   register_client_thread();  // if it called before anybody knew of a dispatcher
   if (interrupts) {
+    interrupts_anywhere = settings.interrupts_anywhere;
     if (auto prepared = prepare_interrupts(); !prepared) return prepared;
     prepare_thread();
     pinwire_has_interrupts = 1;

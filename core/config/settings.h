@@ -36,9 +36,10 @@ struct Settings {
   BarrierChoice barrier = BarrierChoice::kDissem;
   DispatchMode dispatch = DispatchMode::kPoll;
   uint32_t watchdog_us = 0;
-  uint32_t look_us = 0;        ///< am/sleep.h
-  double hold_limit_s = 0;     ///< debug builds; 0: none
-  bool fills_payloads = true;  ///< debug builds, with the two below: extended/canary.h
+  bool interrupts_anywhere = false;  ///< am/interrupts.h
+  uint32_t look_us = 0;              ///< am/sleep.h
+  double hold_limit_s = 0;           ///< debug builds; 0: none
+  bool fills_payloads = true;        ///< debug builds, with the two below: extended/canary.h
   uint64_t payload_canary = 0;
   uint64_t payload_canary_bytes = 0;
   uint32_t max_threads = 0;        ///< 0: as many as there are

@@ -53,6 +53,11 @@ constexpr Variable kVariables[] = {
   {"GASNET_WATCHDOG_US", Kind::kWhole, "1000", 1, 60'000'000, "", false,
    "microseconds that a message waits for a poll before GASNET_DISPATCH=watchdog interrupts",
    [](S& s, const V& v) { s.watchdog_us = static_cast<uint32_t>(v.whole); }},
+  {"GASNET_INTERRUPT_ANYWHERE", Kind::kYesNo, "no", 0, 0, "", false,
+   "GASNET_DISPATCH=interrupt and watchdog: no, signals run handlers where they find a thread in the client's own text, and "
+   "a thread of the library runs them where it is in a library's, malloc's above all, or asleep in a system call; yes, "
+   "signals run them wherever the thread is, and what they call may not be called outside No-Interrupt Sections",
+   [](S& s, const V& v) { s.interrupts_anywhere = v.yes; }},
   {"GASNET_LOOK_US", Kind::kWhole, "1000", 0, 1'000'000, "", false,
    "microseconds after which a thread that sleeps in GASNET_BLOCKUNTIL looks at its condition again at the latest, at first "
    "after 50 and each time after twice as long: peers' puts may write what it waits for, and wake nobody; 0: it sleeps until "

@@ -55,6 +55,8 @@ bool prepare_barriers() noexcept {
 void register_client_thread() noexcept {
   if (this_client.thread_id != 0) return;
   block_once_under_tsan();
+  sigset_t mask;
+  if (pthread_sigmask(SIG_BLOCK, nullptr, &mask) == 0) this_client.usual_mask = mask_word(mask);
   const std::lock_guard guard(lock);
   this_client.thread_id = gettid();
   this_client.next = clients.first;

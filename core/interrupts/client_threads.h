@@ -2,10 +2,12 @@
 // handlers. Only in dispatch modes that have one; in the others nothing is registered.
 #pragma once
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 
 #include "core/base/counter.h"
 #include "core/interrupts/handshake.h"
@@ -22,12 +24,20 @@ struct ThreadMemory {
 /// The first call may take seconds once the process has a second thread; others return at once.
 bool prepare_barriers() noexcept;
 
+/// As much of a mask as the kernel knows, and writes where it interrupts a thread.
+inline uint64_t mask_word(const sigset_t& mask) noexcept {
+  uint64_t word = 0;
+  std::memcpy(&word, &mask, sizeof word);
+  return word;
+}
+
 struct ClientThread {
   BasicHandshake<ThreadMemory> handshake;
   /// Its polls in library calls, but those that a signal or the end of a section made it do.
   /// By itself alone.
   Counter polls;
   pid_t thread_id = 0;
+  uint64_t usual_mask = 0;  ///< of the signals that it blocks, as it was when it was registered
   // notify_one(); under the lock of the list, as the next
   bool is_slow = false;
   bool is_unsent = false;

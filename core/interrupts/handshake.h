@@ -96,6 +96,16 @@ class BasicHandshake {
     enable(Reason::kLibrary, drain, ask_again);
   }
 
+  /// In the thread's signal handler, where the thread may run no handlers as it is: another thread
+  /// is to run them, which `give()` tells. The thread that calls arrive() is the one that is told:
+  /// it then takes all that was there, and of what it publishes later, arrive() tells again.
+  template <typename Give>
+  void hand_over(Give&& give) noexcept {
+    if (reasons() != 0) return;  // the thread drains when its last reason ends
+    // Before give(): of what is published between the two, arrive() must not say kSignalled.
+    if (arrived_.exchange(0, std::memory_order_acquire) != 0) give();
+  }
+
   /// Of the own thread: exact. Of another: a moment ago.
   bool holds_locks() const noexcept { return (reasons() & kLocks) != 0; }
 

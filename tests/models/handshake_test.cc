@@ -19,6 +19,7 @@ namespace {
 void deliver_signal();
 bool owner_passes_barrier(const void* reasons);
 bool is_in_signal();
+bool hands_over();
 
 /// Mutants: what happens in another order than it is written.
 enum class Order {
@@ -27,6 +28,7 @@ enum class Order {
   kEndsLate,    ///< it looks for `arrived`, then ends its last reason
   kClearsLate,  ///< it clears `arrived` after the drain
   kSetsLate,    ///< `arrived` is set after the barrier
+  kGivesEarly,  ///< it hands over what has arrived, then clears `arrived`
 };
 Order program_order = Order::kRight;
 /// What is yet to happen.
@@ -64,8 +66,10 @@ struct SignalledMemory {
     }
     T exchange(T value, std::memory_order order) noexcept {
       deliver_signal();
-      if (program_order != (value == 0 ? Order::kClearsLate : Order::kSetsLate))
-        return Base::exchange(value, order);
+      const bool is_late = value != 0     ? program_order == Order::kSetsLate
+                           : hands_over() ? program_order == Order::kGivesEarly
+                                          : program_order == Order::kClearsLate;
+      if (!is_late) return Base::exchange(value, order);
       postpone(value);
       return !value;
     }
@@ -106,6 +110,7 @@ bool owner_passes_barrier(const void* reasons) {
 model::Atomic<uint32_t> published[kMessagesMax];
 model::Atomic<uint32_t> taken[kMessagesMax];
 model::Atomic<uint32_t> taken_count;
+model::Atomic<uint32_t> handed_over;
 uint32_t message_count;
 uint32_t drained_max;  ///< by one drain; 0: all that is there
 model::Atomic<uint32_t> asked_again;
@@ -115,11 +120,13 @@ struct Self {
   Client* client = nullptr;  ///< nullptr: who finds messages
   bool is_masked = false;    ///< in its signal handler
   bool blocks = false;       ///< its signals
+  bool is_abroad = false;    ///< where it may run no handlers
   bool is_handling = false;
   uint32_t reasons = 0;
 };
 Self self;
 bool is_in_signal() { return self.is_masked; }
+bool hands_over() { return self.is_masked && self.is_abroad; }
 
 /// Runs the handlers of what is there. False: there may be more.
 bool drain() {
@@ -147,7 +154,12 @@ void deliver_signal() {
   if (self.client->signal.load(std::memory_order_acquire) != 0) {
     self.client->signal.exchange(0, std::memory_order_acquire);
     self.is_masked = true;
-    self.client->handshake.on_signal(drain, ask_again);
+    if (self.is_abroad) {
+      self.client->handshake.hand_over([] { handed_over.store(1, std::memory_order_release); });
+      do_what_is_late();
+    } else {
+      self.client->handshake.on_signal(drain, ask_again);
+    }
     self.is_masked = false;
   }
   recall(past);
@@ -170,7 +182,8 @@ void poll() {
 }
 
 /// What a client thread does: h(old), r(esume), l(ock), u(nlock), p(oll), b(lock its signals),
-/// a(dmit them again). Then it computes.
+/// a(dmit them again), f(oreign text, where it may run no handlers), c(lient's text again). Then it
+/// computes.
 void run_client(const char* program) {
   for (const char* at = program; *at != '\0'; ++at) {
     switch (*at) {
@@ -193,6 +206,11 @@ void run_client(const char* program) {
       case 'a':
         self.blocks = *at == 'b';
         break;
+      case 'f':
+      case 'c':
+        self.is_abroad = *at == 'f';
+        deliver_signal();
+        break;
       default:
         expect(false, "a known letter");
     }
@@ -209,11 +227,20 @@ struct Shape {
   uint32_t messages;
   uint32_t asks_again = 0;  ///< after each message, whether or not it was taken by then
   uint32_t refused = 0;     ///< of the signals, the first so many
+  bool hands_over = false;  ///< a thread may be in foreign text
   uint32_t drained_max = 0;
 };
 
-bool never_asks_another = false;  // a mutant
-bool forgets_unsent = false;      // a mutant
+bool never_asks_another = false;   // a mutant
+bool forgets_unsent = false;       // a mutant
+bool forgets_handed_over = false;  // a mutant
+
+/// The finder runs the handlers that a thread in foreign text has left to it.
+void take_over() {
+  const uint64_t past = remember();
+  if (!forgets_handed_over && handed_over.exchange(0, std::memory_order_acquire) != 0) drain();
+  recall(past);
+}
 
 /// Waits until a client that has drained for long wants to be asked again; false: all is taken.
 bool is_asked_again() {
@@ -245,11 +272,17 @@ void run_finder(const Shape& shape) {
     settle(digest);
   };
   for (uint32_t i = 0; i < shape.messages; ++i) {
+    if (shape.hands_over) take_over();
     published[i].store(1, std::memory_order_release);
     ask(false);
     for (uint32_t again = 0; again < shape.asks_again; ++again) ask(true);
   }
   while (shape.drained_max != 0 && is_asked_again()) ask(false);
+  if (!shape.hands_over) return;
+  retry([] {
+    take_over();
+    return taken_count.load(std::memory_order_relaxed) == message_count;
+  });
 }
 
 Report explore(const Shape& shape, const Mutation& mutation = {}) {
@@ -272,6 +305,7 @@ Report explore(const Shape& shape, const Mutation& mutation = {}) {
       name_cell(&taken[i], "taken");
     }
     name_cell(&taken_count, "taken_count");
+    name_cell(&handed_over, "handed_over");
     name_cell(&asked_again, "asked_again");
   };
   const auto run = [&](uint32_t thread) {
@@ -363,6 +397,39 @@ TEST(Handshake, PA_036_SignalsThatCannotBeSentAreSentAgain) {
   EXPECT_NE(explore(shapes[0]).failure, "");
   EXPECT_NE(explore(shapes[3]).failure, "");
   forgets_unsent = false;
+}
+
+/// In malloc, say, or asleep in a system call.
+std::vector<Shape> shapes_in_foreign_text() {
+  std::vector<Shape> shapes = {{{"fc"}, 2},    {{"f"}, 2},        {{"fhr"}, 2},   {{"fhrc"}, 2},
+                               {{"hrf"}, 2},   {{"flu"}, 1},      {{"fp"}, 2},    {{"fcfc"}, 2},
+                               {{"f", ""}, 2}, {{"fc", "hr"}, 1}, {{"f", "f"}, 2}};
+  for (Shape& shape : shapes) shape.hands_over = true;
+  return shapes;
+}
+TEST(Handshake, PA_020_ThreadsInForeignTextHandOverAllThatArrives) {
+  for (const Shape& shape : shapes_in_foreign_text()) expect_kept(shape);
+  has_barriers = false;
+  for (const char* program : {"f", "fc", "fhr"}) {
+    expect_kept({.clients = {program}, .messages = 2, .hands_over = true});
+  }
+  has_barriers = true;
+}
+TEST(Handshake, PA_020_ItsMutantsAreCaught) {
+  const auto is_caught = [&](const Mutation& mutation) {
+    for (const Shape& shape : shapes_in_foreign_text()) {
+      if (!explore(shape, mutation).failure.empty()) return true;
+    }
+    return false;
+  };
+  // the finder is not told
+  EXPECT_TRUE(is_caught(change("handed_over", Action::kStore, drop)));
+  forgets_handed_over = true;
+  EXPECT_TRUE(is_caught({}));
+  forgets_handed_over = false;
+  program_order = Order::kGivesEarly;
+  EXPECT_TRUE(is_caught({}));
+  program_order = Order::kRight;
 }
 
 /// Several are signalled for one message then: two threads with two messages take minutes.

@@ -111,6 +111,15 @@ bool comes_to_handle(uint32_t count) {
   return comes([&] { return handled.load() == count; });
 }
 
+/// Without a call of any library; SIGALRM ends a test that waits in vain.
+void compute_until_handled(uint32_t count) {
+  constexpr unsigned kPatienceS = 20;
+  alarm(kPatienceS);
+  while (handled.load() < count) {
+  }
+  alarm(0);
+}
+
 std::map<std::string, uint64_t> dispatch_stats() {
   StatMap map;
   report_dispatch(map);
@@ -144,6 +153,9 @@ Mailbox& begin(DispatchMode mode, uint32_t watchdog_us = 0) {
   require(start_dispatcher(mode, watchdog_us, {}).ok(), "the dispatcher starts");
   return mailbox;
 }
+
+/// For a signal handler of the client's.
+Mailbox* mailbox_of_handler = nullptr;
 
 class DispatcherThread : public testing::Test {
  protected:
@@ -256,13 +268,21 @@ TEST_F(DispatcherThread, InterruptsAClientThatComputes) {
   run([] {
     Mailbox& mailbox = begin(DispatchMode::kInterrupt);
     require(comes([&] { return mailbox.is_armed.load(); }), "it arms the lane");
-    mailbox.put();
-    require(comes_to_handle(1), "the handler runs");
+    std::atomic<bool> computes{false};
+    std::thread sender([&] {
+      while (!computes.load()) {
+      }
+      mailbox.put();
+    });
+    computes.store(true);
+    compute_until_handled(1);
+    sender.join();
     require(handled_by.load() == gettid(), "it runs in the client's thread");
     require(comes_to_count("signals", 1), "signals are counted");
     auto stats = dispatch_stats();
     require(stats["signals_handled"] >= 1, "handled ones, too");
     require(stats["found_in_signals"] == 1, "and what they found");
+    require(stats["handed_over"] + stats["found_beside"] == 0, "the dispatcher runs no handler");
     require(stats["asks"] >= 1, "it has asked");
     require(comes_to_count("wakes", 2), "it is told that the message is handled");
   });
@@ -289,7 +309,61 @@ TEST_F(DispatcherThread, InterruptsNoCallThatBlocks) {
       require(read(pipe_fds[0], &byte, 1) == 1, "the call goes on after the signal");
     }
     sender.join();
-    require(handled_by.load() == gettid(), "the handlers ran in the client's thread");
+    auto stats = dispatch_stats();
+    require(stats["handed_over"] != 0, "a signal has found it in the call");
+    require(stats["found_beside"] != 0, "and so the dispatcher ran the handler");
+    require(stats["found_beside"] + stats["found_in_signals"] == kCalls, "each ran once");
+  });
+}
+
+/// Which locks that library holds nobody knows.
+TEST_F(DispatcherThread, PA_020_RunsTheHandlersOfAClientThatIsInALibrary) {
+  run([] {
+    Mailbox& mailbox = begin(DispatchMode::kInterrupt);
+    for (uint32_t i = 1; i <= 3; ++i) {
+      std::thread sender([&] {
+        usleep(1000);
+        mailbox.put();
+      });
+      sender.join();  // in which this thread sleeps
+      require(comes_to_handle(i), "the handler runs");
+      require(handled_by.load() != gettid(), "it runs beside the client");
+      require(comes_to_count("handed_over", i), "which is counted");
+    }
+  });
+}
+TEST_F(DispatcherThread, RunsNoneWhereHandlersMayInterruptAnywhere) {
+  run([] {
+    interrupts_anywhere = true;
+    Mailbox& mailbox = begin(DispatchMode::kInterrupt);
+    std::thread sender([&] {
+      usleep(1000);
+      mailbox.put();
+      require(comes_to_handle(1), "the handler runs");
+    });
+    sender.join();
+    require(handled_by.load() == gettid(), "it runs in the client's thread, which sleeps");
+    require(dispatch_stats()["handed_over"] == 0, "nothing is left to the dispatcher");
+  });
+}
+
+void handle_while_blocked() {
+  static volatile bool has_run;
+  struct sigaction own {};
+  own.sa_handler = [](int) {
+    mailbox_of_handler->put();
+    compute_until_handled(1);
+    has_run = true;
+  };
+  require(sigaction(SIGUSR1, &own, nullptr) == 0 && raise(SIGUSR1) == 0, "a signal comes");
+  require(has_run, "its handler runs");
+}
+/// It may have interrupted malloc.
+TEST_F(DispatcherThread, PA_020_RunsTheHandlersOfAClientThatIsInItsOwnSignalHandler) {
+  run([] {
+    mailbox_of_handler = &begin(DispatchMode::kInterrupt);
+    handle_while_blocked();
+    require(handled_by.load() != gettid(), "it runs beside the client");
   });
 }
 
@@ -350,7 +424,7 @@ TEST_F(DispatcherThread, WaitsBeforeItInterruptsForTheWatchdog) {
     require(comes([&] { return mailbox.is_armed.load(); }), "it arms the lane");
     const int64_t put_us = us_of_clock();
     mailbox.put();
-    require(comes_to_handle(1), "the handler runs");
+    compute_until_handled(1);
     require(us_of_clock() - put_us >= kWatchdogUs, "it waited for the client to poll");
     require(handled_by.load() == gettid(), "it runs in the client's thread");
   });
@@ -402,9 +476,9 @@ TEST(DispatcherReport, SaysNothingWhereThereIsNoneAndElseAll) {
   has_dispatcher = true;
   const auto stats = dispatch_stats();
   has_dispatcher = false;
-  for (const char* name :
-       {"asks", "asks_again", "signals", "threads_held_off", "sleeps", "wakes", "signals_handled",
-        "found_in_signals", "found_after_sections", "found_after_calls"}) {
+  for (const char* name : {"asks", "asks_again", "signals", "threads_held_off", "sleeps", "wakes",
+                           "found_beside", "signals_handled", "handed_over", "found_in_signals",
+                           "found_after_sections", "found_after_calls"}) {
     EXPECT_TRUE(stats.contains(name)) << name;
   }
 }

@@ -47,7 +47,10 @@ uint32_t poll_everything() noexcept {
   is_handling = false;
   return 1;
 }
-void wake_dispatcher() noexcept {}
+/// Outside the stretch, in raise(), the signal finds no text of the client's.
+void wake_dispatcher() noexcept {
+  if (take_handed_over()) shared->handled = shared->published;
+}
 void wake_dispatcher_later() noexcept { shared->asks_again = 1; }
 
 namespace {
@@ -246,7 +249,7 @@ bool is_handled_within_s(int count, int seconds) {
 }
 /// A thread that computes, whose user may have no signal pending; another finds messages for it.
 [[noreturn]] void compute_without_queue() {
-  has_dispatcher = true;
+  has_dispatcher = interrupts_anywhere = true;
   if (!prepare_interrupts().ok()) _exit(1);
   {
     const LibraryCall first;  // registers this thread
@@ -292,7 +295,7 @@ void expect_exit_0(void (*body)()) {
 
 /// The client takes the signal for itself when the thread has been signalled, and not looked yet.
 [[noreturn]] void compute_while_the_signal_goes() {
-  has_dispatcher = true;
+  has_dispatcher = interrupts_anywhere = true;
   if (!prepare_interrupts().ok()) _exit(1);
   {
     const LibraryCall first;  // registers this thread

@@ -1,0 +1,89 @@
+/* Rank 0 is blocked in a function of the C library, for longer than its peer waits for an answer; the last message ends
+ * that (PA-050). For GASNET_DISPATCH=interrupt and watchdog. */
+#include <errno.h>
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "job_test.h"
+
+enum { kMessages = 100, kBlockedS = 30 };
+
+static int handled, answered, is_over;
+static int pipe_fds[2];
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
+
+static void on_request(gasnet_token_t token, int is_last) {
+  void *memory = malloc(100);
+  __atomic_fetch_add(&handled, 1, __ATOMIC_RELEASE);
+  if (is_last) {
+    EXPECT(write(pipe_fds[1], memory, 1) == 1);
+    pthread_mutex_lock(&mutex);
+    is_over = 1;
+    pthread_cond_signal(&ended);
+    pthread_mutex_unlock(&mutex);
+  }
+  free(memory);
+  gasnet_AMReplyShort0(token, 201);
+}
+static void on_answer(gasnet_token_t token) {
+  (void)token;
+  __atomic_fetch_add(&answered, 1, __ATOMIC_RELEASE);
+}
+
+static struct timespec in_s(clockid_t clock, time_t seconds) {
+  struct timespec at;
+  clock_gettime(clock, &at);
+  at.tv_sec += seconds;
+  return at;
+}
+/* A signal ends a nap early (signal(7)), and may come just before. Handlers that waited for the end of each would take
+ * far longer than there is time. */
+static void sleep_until_handled(int wanted) {
+  const struct timespec until = in_s(CLOCK_MONOTONIC, kBlockedS), nap = {0, 500000000};
+  while (read_now(&handled) < wanted) {
+    EXPECT(in_s(CLOCK_MONOTONIC, 0).tv_sec < until.tv_sec);
+    if (nanosleep(&nap, NULL) != 0) EXPECT_EQ(errno, EINTR);
+  }
+}
+static void read_until_the_end(void) {
+  char byte;
+  EXPECT_EQ(read(pipe_fds[0], &byte, 1), 1);
+}
+static void wait_until_the_end(void) {
+  const struct timespec until = in_s(CLOCK_REALTIME, kBlockedS);
+  EXPECT_EQ(pthread_mutex_lock(&mutex), 0);
+  while (!is_over) EXPECT_EQ(pthread_cond_timedwait(&ended, &mutex, &until), 0);
+  is_over = 0;
+  EXPECT_EQ(pthread_mutex_unlock(&mutex), 0);
+}
+
+static void ask(int messages) {
+  static int asked;
+  for (int i = 1; i <= messages; ++i) {
+    gasnet_AMRequestShort1(0, 200, i == messages);
+    ++asked;
+    GASNET_BLOCKUNTIL(read_now(&answered) == asked);
+  }
+}
+
+int main(int argc, char **argv) {
+  gasnet_handlerentry_t table[] = {{200, (void (*)())on_request}, {201, (void (*)())on_answer}};
+  start_job(&argc, &argv, table, 2, GASNET_PAGESIZE);
+  EXPECT(pipe(pipe_fds) == 0);
+  barrier();
+  if (me == 1) ask(kMessages);
+  if (me == 0) read_until_the_end();
+  if (me == 0) wait_until_the_end();
+  barrier();
+  if (me == 1) ask(kMessages);
+  if (me == 0) wait_until_the_end();
+  if (me == 0) read_until_the_end();
+  barrier();
+  if (me == 1) ask(kMessages);
+  if (me == 0) sleep_until_handled(3 * kMessages);
+  barrier();
+  end_job("blocked");
+  return 1;
+}
