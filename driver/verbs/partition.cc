@@ -7,7 +7,7 @@
 namespace pinwire::verbs {
 namespace {
 
-constexpr uint16_t kFullMember = 0x8000;
+constexpr uint32_t kFullMember = 0x8000;
 
 std::string listing(std::span<const uint16_t> table) {
   std::string text;
