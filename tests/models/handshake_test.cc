@@ -227,8 +227,8 @@ struct Shape {
   uint32_t messages;
   uint32_t asks_again = 0;  ///< after each message, whether or not it was taken by then
   uint32_t refused = 0;     ///< of the signals, the first so many
-  bool hands_over = false;  ///< a thread may be in foreign text
   uint32_t drained_max = 0;
+  bool hands_over = false;  ///< a thread may be in foreign text
 };
 
 bool never_asks_another = false;   // a mutant
