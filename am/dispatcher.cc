@@ -36,7 +36,7 @@ constexpr uint32_t kTurnUs = 100;
 /// new ones come.
 constexpr uint32_t kAskAgainUs = 10'000;
 /// Of a client that has just handled messages for as long (am/interrupts.cc).
-constexpr useconds_t kOwnWorkUs = 1'000;
+constexpr int64_t kOwnWorkNs = 1'000'000;
 /// Debug builds.
 constexpr int64_t kLookNs = 20'000'000;
 
@@ -88,7 +88,7 @@ class Dispatcher {
 
   void wake() noexcept { ring_event_fd(wake_fd_); }
   void wake_later() noexcept {
-    leaves_room_.store(true, std::memory_order_relaxed);
+    room_until_ns_.store(clock_ns(CLOCK_MONOTONIC) + kOwnWorkNs, std::memory_order_relaxed);
     wake();
   }
 
@@ -192,6 +192,9 @@ class Dispatcher {
 
   void turn() noexcept {
     if (serve(Service::kUntilArrival)) return take_care();
+    // Somebody has taken what was handed over. What is handed over since makes the next turn.
+    take_handed_over();
+    has_more_ = false;
     has_waited_ = asks_another_ = false;
     if (somebody_polls()) {
       sleep(own_fd_, grace_us_);
@@ -214,10 +217,11 @@ class Dispatcher {
 
   /// Of messages that wait.
   void take_care() noexcept {
-    if (mode_ == DispatchMode::kThread || take_handed_over()) {
+    if (mode_ == DispatchMode::kThread) {
       counters_.found_beside += poll_everything();
       return;
     }
+    if (take_handed_over() || has_more_) return run_handed_over();
     call_sleepers();  // a client that waits polls by itself, once it is awake
     if (mode_ == DispatchMode::kWatchdog && (!has_waited_ || somebody_polls())) {
       has_waited_ = true;
@@ -229,9 +233,30 @@ class Dispatcher {
     has_waited_ = false;
   }
 
+  /// All that is there, and not what happens to come first: another period of the watchdog, or
+  /// another signal, would pass before the rest.
+  void run_handed_over() noexcept {
+    constexpr uint32_t kTurnsMax = 64;
+    has_more_ = true;
+    for (uint32_t i = 0; i < kTurnsMax && has_more_ && !is_stopping(); ++i) {
+      const uint32_t found = poll_everything();
+      counters_.found_beside += found;
+      has_more_ = found != 0;
+    }
+  }
+
+  /// For the own work of a client that has handled messages for long; peers are served meanwhile.
+  void leave_room() noexcept {
+    while (clock_ns(CLOCK_MONOTONIC) < room_until_ns_.load(std::memory_order_relaxed)) {
+      if (is_stopping()) return;
+      serve(Service::kWhole);
+      usleep(kTurnUs);
+    }
+  }
+
   /// To run the handlers; another one than before if that was in vain.
   void ask_client() noexcept {
-    if (leaves_room_.exchange(false, std::memory_order_relaxed)) usleep(kOwnWorkUs);
+    leave_room();
     ++counters_.asks;
     if (asks_another_) ++counters_.asks_again;
     if (keep_signal()) resend_signals();
@@ -351,7 +376,8 @@ class Dispatcher {
   bool counts_in_ms_ = false;
   int64_t looks_at_ns_ = 0;
   Counters counters_;
-  std::atomic<bool> leaves_room_{false};
+  bool has_more_ = false;  // of what was handed over
+  std::atomic<int64_t> room_until_ns_{0};
   std::atomic<bool> is_armed_{false};  // it sleeps over the lanes
   std::atomic<bool> is_stopping_{false};
   std::atomic<bool> is_running_{false};

@@ -97,7 +97,7 @@ Status choose_indices(uint32_t endpoint, HandlerEntry* table, size_t count) {
 
 void install_client(uint32_t endpoint, const HandlerEntry* table, size_t count) noexcept {
   for (size_t i = 0; i < count; ++i) {
-    if (has_dispatcher) add_client_text(reinterpret_cast<const void*>(table[i].function));
+    add_client_text(reinterpret_cast<const void*>(table[i].function));
     handler_table[function_index(endpoint, table[i].index)].store(table[i].function,
                                                                   std::memory_order_release);
   }

@@ -14,10 +14,10 @@
 //    each frame waits for its time (pace_ns()), takes a loss while there is a queue: proof that
 //    even one frame of each flow overflows a buffer.
 //  - The target is for a queue, on top of what the path takes when it is idle (a long line, a
-//    virtual machine's switch). That is learned only while both ends have little to carry: who
-//    starts behind a queue finds the receiver busy, and does not take the queue for the path, but
-//    the shortest path to another peer until it knows better. A smaller delay is believed at any
-//    time.
+//    virtual machine's switch). That is learned only while both ends have little to carry, from a
+//    frame or two: who starts behind a queue finds the receiver busy, and does not take the queue
+//    for the path, but the shortest path to another peer until it knows better. No path is longer
+//    than a whole round trip was.
 //  - A path that was never seen idle, and whose delay is above the target without this sender's
 //    doing, would hold it at one frame for ever. A sender that was held there for many round trips
 //    raises its target to what it sees (patience), and lowers it again when the delay is gone.
@@ -88,11 +88,12 @@ class CongestionWindow {
   struct Ack {
     uint32_t frames;         ///< acknowledged
     uint32_t in_flight;      ///< before
-    uint64_t delay_ns;       ///< of the fabric; 0: unknown
+    uint64_t delay_ns;       ///< of the fabric, at least; 0: unknown
     uint64_t poll_gap_ns;    ///< by which the delay may have been longer
     uint64_t round_trip_ns;  ///< smoothed, with the hosts' parts
     uint64_t now_ns;
-    bool is_quiet = false;          ///< neither end has much to carry
+    bool is_quiet = false;    ///< neither end has much to carry
+    uint64_t longest_ns = 0;  ///< the delay with all that the hosts may have had of it; 0: unknown
     uint64_t shortest_path_ns = 0;  ///< of the paths to other peers that are known; 0: none is
   };
 
@@ -125,6 +126,7 @@ class CongestionWindow {
   static constexpr uint64_t kRareNs = 10'000;
   static constexpr uint64_t kPathUnitNs = 64;
   static constexpr uint16_t kPathMax = 0xffff;  ///< 4 ms
+  static constexpr uint64_t kPathDoubtNs = 10'000;
   static constexpr uint8_t kQuietDelays = 4;
   static constexpr uint8_t kRoundsHeld = 16;  ///< at one frame, before patience
   static constexpr uint64_t kScalingMaxNs = 60'000;
@@ -143,13 +145,18 @@ class CongestionWindow {
     return kScale[i] - uint64_t{kScale[i] - kScale[i + 1]} * (window_ - low) / low;
   }
 
+  static uint16_t path_of(uint64_t ns) noexcept {
+    return ns == 0 ? 0 : static_cast<uint16_t>(std::clamp<uint64_t>(ns / kPathUnitNs, 1, kPathMax));
+  }
+
   /// Of several delays without a queue the shortest.
   void learn_path(const Ack& ack) noexcept {
-    const auto delay =
-        static_cast<uint16_t>(std::clamp<uint64_t>(ack.delay_ns / kPathUnitNs, 1, kPathMax));
-    if (path_ == 0) path_ = static_cast<uint16_t>(ack.shortest_path_ns / kPathUnitNs);
-    if (path_ != 0 && delay < path_) path_ = delay;
-    if (!ack.is_quiet) return;
+    if (path_ == 0) path_ = path_of(ack.shortest_path_ns);
+    // The delay without the hosts' parts is exact only where both polled all the time.
+    if (path_ != 0 && ack.longest_ns != 0) path_ = std::min(path_, path_of(ack.longest_ns));
+    const bool is_exact = ack.longest_ns <= ack.delay_ns + kPathDoubtNs;
+    if (!ack.is_quiet || !is_exact || ack.in_flight > kFirstFrames) return;
+    const uint16_t delay = path_of(ack.delay_ns);
     quiet_least_ = quiet_count_ == 0 ? delay : std::min(quiet_least_, delay);
     if (++quiet_count_ < kQuietDelays) return;
     quiet_count_ = 0;

@@ -126,6 +126,7 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
                           .round_trip_ns = peer.rtt.smoothed_ns(),
                           .now_ns = now_ns_,
                           .is_quiet = header.is_quiet && load_.is_low(),
+                          .longest_ns = is_certain ? rtt_ns : 0,
                           .shortest_path_ns = shortest_path_ns_});
   note_path(peer.congestion.idle_path_ns());
   const bool was_timed_out = send.timeouts != 0;

@@ -1,5 +1,5 @@
 // How much a lane carries, in both directions together: a path whose ends carry little has no queue
-// that they make.
+// that they make. All frames of the port count, a stranger's too: they queue like others.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,9 @@ namespace pinwire {
 
 class Load {
  public:
-  /// In two periods: a tenth of what the slowest port in use (10 Gb/s) carries.
-  static constexpr uint64_t kLowBytes = 128 * 1024;
+  /// In two periods. The words of a barrier or of a remote lock are less; of a port of 1 Gb/s it is
+  /// an eighth, so that several ranks may have it at once.
+  static constexpr uint64_t kLowBytes = 16 * 1024;
   static constexpr uint64_t kPeriodNs = 500'000;
 
   void add(uint64_t bytes) noexcept { bytes_ += bytes; }

@@ -63,10 +63,15 @@ void add(const Range& text) noexcept {
   range_count.store(count + 1, std::memory_order_release);  // pairs with is_client_text()
 }
 
-/// For dl_iterate_phdr().
-int add_if_it_holds(dl_phdr_info* object, size_t, void* instruction) noexcept {
-  if (!has_text(*object, reinterpret_cast<uintptr_t>(instruction))) return 0;
-  if (!is_static_program(*object) && !defines_malloc(*object)) for_each_text(*object, add);
+struct Search {
+  uintptr_t instruction;
+  dl_phdr_info found;
+};
+/// For dl_iterate_phdr(), which holds a lock of the linker meanwhile: no question is asked of it.
+int find_object(dl_phdr_info* object, size_t, void* search) noexcept {
+  auto& wanted = *static_cast<Search*>(search);
+  if (!has_text(*object, wanted.instruction)) return 0;
+  wanted.found = *object;
   return 1;
 }
 
@@ -75,7 +80,11 @@ int add_if_it_holds(dl_phdr_info* object, size_t, void* instruction) noexcept {
 bool add_client_text(const void* function) noexcept {
   const auto at = reinterpret_cast<uintptr_t>(function);
   if (is_client_text(at)) return true;
-  dl_iterate_phdr(add_if_it_holds, const_cast<void*>(function));
+  Search search{at, {}};
+  if (dl_iterate_phdr(find_object, &search) == 0) return false;
+  // The object stays as long as the caller, which has a function of it, keeps it.
+  const dl_phdr_info& object = search.found;
+  if (!is_static_program(object) && !defines_malloc(object)) for_each_text(object, add);
   return is_client_text(at);
 }
 

@@ -23,6 +23,10 @@ std::string listing(std::span<const uint16_t> table) {
 
 Result<uint16_t> choose_partition(std::span<const uint16_t> table, uint32_t wanted) {
   if (wanted == 0) return uint16_t{0};
+  if ((wanted & ~kFullMember & 0xffff) == 0) {
+    return error("GASNET_IBV_PKEY=0x%04x names no partition; the port has %s", wanted,
+                 listing(table).c_str());
+  }
   std::optional<uint16_t> limited;  // such a member reaches full ones alone
   for (size_t index = 0; index < table.size(); ++index) {
     if (((table[index] ^ wanted) & ~kFullMember & 0xffff) != 0) continue;

@@ -189,7 +189,7 @@ TEST(Congestion, APathThatIsSlowByItselfIsFilledAllTheSame) {
 constexpr uint64_t kLongNs = 40'000;
 void answer_quietly(CongestionWindow& window, int count, uint64_t delay_ns, uint64_t& now_ns) {
   for (int i = 0; i < count; ++i)
-    window.on_ack({1, 1, delay_ns, 0, delay_ns, now_ns += delay_ns, true});
+    window.on_ack({1, 1, delay_ns, 0, delay_ns, now_ns += delay_ns, true, delay_ns});
 }
 
 TEST(Congestion, APathThatIsLongWhenIdleIsFilled) {
@@ -219,7 +219,7 @@ TEST(Congestion, APathThatIsNotKnownIsTakenForTheShortestToAnother) {
   CongestionWindow window = window_of(256);
   uint64_t now = 0;
   const auto answer = [&](uint64_t delay_ns) {
-    window.on_ack({1, 1, delay_ns, 0, delay_ns, now += delay_ns, false, kLongNs});
+    window.on_ack({1, 1, delay_ns, 0, delay_ns, now += delay_ns, false, delay_ns, kLongNs});
   };
   answer(kSlowNs);
   EXPECT_EQ(window.idle_path_ns(), kLongNs);
@@ -229,13 +229,31 @@ TEST(Congestion, APathThatIsNotKnownIsTakenForTheShortestToAnother) {
   EXPECT_LE(window.idle_path_ns(), kQuickNs) << "once it is known";
 }
 
+TEST(Congestion, NeitherAFullWindowNorALatePollTellsOfThePath) {
+  CongestionWindow window = window_of(256);
+  uint64_t now = 0;
+  const auto answer = [&](uint32_t in_flight, uint64_t doubt_ns) {
+    for (int i = 0; i < 8; ++i) {
+      window.on_ack({1, in_flight, kLongNs, 0, kLongNs, now += kLongNs, true, kLongNs + doubt_ns});
+    }
+  };
+  answer(3, 0);
+  EXPECT_EQ(window.idle_path_ns(), 0u) << "the queue is its own";
+  answer(1, 11'000);
+  EXPECT_EQ(window.idle_path_ns(), 0u);
+  answer(2, 10'000);
+  EXPECT_EQ(window.idle_path_ns(), kLongNs);
+}
+
 TEST(Congestion, ThePathIsTheShortestDelayAndFollowsWhenIdle) {
   CongestionWindow window = window_of(256);
   uint64_t now = 0;
   answer_quietly(window, 1, kLongNs, now);
   answer_quietly(window, 3, 2 * kLongNs, now);
   EXPECT_LE(window.idle_path_ns(), kLongNs);
-  acknowledge(window, 1, kQuickNs, now);
+  window.on_ack({1, 1, 1, 0, kLongNs, now += kLongNs, false, kLongNs});
+  EXPECT_GT(window.idle_path_ns(), kLongNs - 1'000) << "a poll came late: the delay is a guess";
+  window.on_ack({1, 1, kQuickNs, 0, kQuickNs, now += kQuickNs, false, kQuickNs});
   EXPECT_LE(window.idle_path_ns(), kQuickNs) << "no path is longer than what came over it";
   answer_quietly(window, 3, kLongNs, now);
   EXPECT_LE(window.idle_path_ns(), kQuickNs);

@@ -21,6 +21,7 @@ TEST(Partition, IsFoundByItsKeyOfFifteenBits) {
   EXPECT_EQ(index_of({0xffff}, 0x7fff), 0u);
   EXPECT_EQ(index_of({0xffff, 0x8012}, 0x13), ~0u);
   EXPECT_EQ(index_of({}, 0x13), ~0u);
+  EXPECT_EQ(index_of({0xffff, 0}, 0x8000), ~0u) << "an empty entry is no partition";
 }
 
 class Service : public TwoHosts {
