@@ -4,6 +4,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "core/base/no_signals.h"
 #include "core/tools/api.h"
 
 using namespace pinwire;
@@ -32,6 +33,11 @@ struct Place {
 };
 
 std::mutex heap_lock;
+/// The client's handlers use the heap, too.
+struct HeldHeap {
+  const NoSignals no_signals;
+  const std::lock_guard<std::mutex> held{heap_lock};
+};
 Head blocks{&blocks, &blocks, "", 0, 0, kLives};  ///< the ring's fixed point; holds no bytes
 
 template <typename... Values>
@@ -72,7 +78,7 @@ void* allocate(const Place& place, size_t bytes) noexcept {
   head->bytes = bytes;
   head->guard = kLives;
   std::memcpy(head->end(), &kLives, sizeof kLives);
-  const std::lock_guard held(heap_lock);
+  const HeldHeap held;
   link_last(head);
   return head->payload();
 }
@@ -85,7 +91,7 @@ void release(const Place& place, void* block) noexcept {
   if (block == nullptr) return;
   Head* head = head_of(block);
   {
-    const std::lock_guard held(heap_lock);
+    const HeldHeap held;
     check_block(place, head);
     unlink(head);
     head->guard = kFreed;
@@ -140,12 +146,12 @@ char* pinwire_debug_strndup(const char* text, size_t bytes, const char* file, in
 }
 
 void pinwire_debug_memcheck(const void* block, const char* file, int line) {
-  const std::lock_guard held(heap_lock);
+  const HeldHeap held;
   check_block({"gasnett_debug_memcheck", file, line}, head_of(block));
 }
 
 void pinwire_debug_memcheck_one(const char* file, int line) {
-  const std::lock_guard held(heap_lock);
+  const HeldHeap held;
   Head* head = blocks.next;
   if (head == &blocks) return;
   check_block({"gasnett_debug_memcheck_one", file, line}, head);
@@ -154,7 +160,7 @@ void pinwire_debug_memcheck_one(const char* file, int line) {
 }
 
 void pinwire_debug_memcheck_all(const char* file, int line) {
-  const std::lock_guard held(heap_lock);
+  const HeldHeap held;
   for (Head* head = blocks.next; head != &blocks; head = head->next) {
     check_block({"gasnett_debug_memcheck_all", file, line}, head);
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/log.h"
+#include "core/base/no_signals.h"
 #include "core/config/number.h"
 #include "core/tools/api.h"
 #include "core/tools/host_program.h"
@@ -29,6 +30,7 @@ std::vector<std::string>& reported() {
 }
 
 bool is_first_report(const char* name) {
+  const NoSignals no_signals;
   pthread_mutex_lock(&reported_lock);
   bool is_first = true;
   for (const auto& known : reported()) is_first = is_first && known != name;

@@ -24,19 +24,24 @@ uint32_t Arrivals::poll(RecvFilter filter, std::span<Recv> out, Queues& queues,
     out[count++] = reply_;
     has_reply_ = false;
   }
-  const auto most = static_cast<uint32_t>(std::min<size_t>(out.size() - count, kBatch));
-  if (most != 0) count += ask(out.subspan(count), most, queues, bad);
+  // Requests among them take no room of `out`: replies do not wait behind those of a busy peer.
+  for (bool is_more = true; is_more && count < out.size();) {
+    const auto most = static_cast<uint32_t>(std::min<size_t>(out.size() - count, kBatch));
+    const Found found = ask(out.subspan(count), most, queues, bad);
+    count += found.replies;
+    is_more = found.all == most;
+  }
   if (filter == RecvFilter::kAll) count += hand_out_kept(out.subspan(count));
   return count;
 }
 
-/// Asks the device for so many arrivals at most: returns how many are replies, and keeps requests.
-uint32_t Arrivals::ask(std::span<Recv> replies, uint32_t most, Queues& queues,
-                       std::optional<ibv_wc>& bad) noexcept {
+/// Asks the device for so many arrivals at most, and keeps requests.
+Arrivals::Found Arrivals::ask(std::span<Recv> replies, uint32_t most, Queues& queues,
+                              std::optional<ibv_wc>& bad) noexcept {
   ibv_wc arrived[kBatch];
   const int found = ibv_poll_cq(completions_.get(), static_cast<int>(most), arrived);
   check(found >= 0, "the completion queue of the receives cannot be polled", found);
-  if (found == 0) return 0;
+  if (found == 0) return {};
   uint32_t count = 0;
   for (const ibv_wc& one : std::span(arrived, static_cast<size_t>(found))) {
     const MessageClass cls = ReceiveBuffers::class_in(one.wr_id);
@@ -49,7 +54,7 @@ uint32_t Arrivals::ask(std::span<Recv> replies, uint32_t most, Queues& queues,
     }
   }
   for (ReceiveQueue& queue : queues) queue.refill();
-  return count;
+  return {static_cast<uint32_t>(found), count};
 }
 
 void Arrivals::keep(const Recv& request) noexcept {
@@ -64,7 +69,7 @@ uint32_t Arrivals::hand_out_kept(std::span<Recv> out) noexcept {
 }
 
 bool Arrivals::look(Queues& queues, std::optional<ibv_wc>& bad) noexcept {
-  if (!has_kept()) has_reply_ = ask({&reply_, 1}, 1, queues, bad) == 1;
+  if (!has_kept()) has_reply_ = ask({&reply_, 1}, 1, queues, bad).replies == 1;
   return has_kept();
 }
 

@@ -38,8 +38,12 @@ class Arrivals {
  private:
   static constexpr uint32_t kBatch = 32;
 
-  uint32_t ask(std::span<Recv> replies, uint32_t most, Queues& queues,
-               std::optional<ibv_wc>& bad) noexcept;
+  struct Found {
+    uint32_t all = 0;
+    uint32_t replies = 0;
+  };
+  Found ask(std::span<Recv> replies, uint32_t most, Queues& queues,
+            std::optional<ibv_wc>& bad) noexcept;
   void keep(const Recv& request) noexcept;
   uint32_t hand_out_kept(std::span<Recv> out) noexcept;
 

@@ -19,6 +19,8 @@ constexpr uint32_t kCompletionsMax = 8192;
 constexpr uint32_t kSlack = 2 * ReceiveQueue::kSpare;  // buffers given back that are not posted yet
 /// The receive buffers of one class: a queue has some for each peer, and takes 17 MB at most.
 constexpr uint32_t kReceivesLeast = 1024, kReceivesPerPeer = 32, kReceivesMax = 4096;
+/// Requests that a rank sends between two of its polls, whatever its window (am/progress.h).
+constexpr uint32_t kSendsUnpolled = 32;
 /// Requests under way to one peer where each connection has receive buffers of its own.
 constexpr uint32_t kOwnWindowLeast = 8;
 /// Inlining is by the CPU, word by word: beyond this, copying into a buffer is as cheap.
@@ -38,10 +40,12 @@ uint32_t receives_wanted(const Shared& shared) noexcept {
 
 /// Receive buffers of a connection of its own: one for each request of the window, and those that
 /// were given back, and are not posted yet. An iWARP peer, which would end a connection whose reply
-/// finds none, may have sent as many replies as requests again, before this rank polls.
+/// finds none, may have answered as many requests again, which its credit let follow, before this
+/// rank polls.
 uint32_t own_receives(const Shared& shared, MessageClass cls) noexcept {
-  const bool is_doubled = shared.device.is_iwarp && cls == MessageClass::kReply;
-  return shared.window * (is_doubled ? 2 : 1) + ReceiveBuffers::kRefillBatch;
+  const bool is_strict = shared.device.is_iwarp && cls == MessageClass::kReply;
+  const uint32_t unpolled = is_strict ? std::max(shared.window, kSendsUnpolled) : 0;
+  return shared.window + unpolled + ReceiveBuffers::kRefillBatch;
 }
 
 }  // namespace

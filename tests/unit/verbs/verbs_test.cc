@@ -155,6 +155,24 @@ TEST_F(Verbs, RequestsThatComeBeforeAReplyWaitUntilTheyAreWanted) {
   EXPECT_FALSE(at(1).has_arrivals(0));
 }
 
+/// There are more of them than a turn hands out.
+TEST_F(Verbs, AReplyDoesNotWaitBehindManyRequests) {
+  connect();
+  for (int i = 0; i < 20; ++i) {
+    const Work request = message(MessageClass::kRequest);
+    ASSERT_EQ(at(0).post(0, {&request, 1}), 1u);
+  }
+  ASSERT_TRUE(fabric_.run());
+  const Work reply = message(MessageClass::kReply);
+  ASSERT_EQ(at(0).post(0, {&reply, 1}), 1u);
+  ASSERT_TRUE(fabric_.run());
+  Recv taken[8];
+  ASSERT_EQ(at(1).recv(0, RecvFilter::kAll, taken), 8u);
+  EXPECT_EQ(taken[0].cls, MessageClass::kReply);
+  EXPECT_EQ(taken[1].cls, MessageClass::kRequest);
+  at(1).give_back(0, taken);
+}
+
 /// As the dispatcher looks, which hands nothing out.
 TEST_F(Verbs, ALaneWithoutArrivalsIsIdle) {
   connect();

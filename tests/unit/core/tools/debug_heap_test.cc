@@ -1,15 +1,41 @@
 // The heap of gasnett_debug_malloc, which clients have in debug builds, and its library always.
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/time.h>
 
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #include "gasnet_tools.h"
 
 namespace {
 
 #define HERE __FILE__, __LINE__
+
+volatile int handled = 0;
+void allocate_in_handler(int) {
+  pinwire_debug_free(pinwire_debug_malloc(64, HERE), HERE);
+  handled = handled + 1;
+}
+
+/// A message interrupts the library's own text as it does the client's.
+TEST(DebugHeap, ASignalsHandlerMayUseIt) {
+  constexpr int kSignals = 50, kBlocks = 2'000;
+  std::vector<void*> blocks;
+  for (int i = 0; i < kBlocks; ++i) blocks.push_back(pinwire_debug_malloc(8, HERE));
+  struct sigaction before {
+  }, mine{};
+  mine.sa_handler = allocate_in_handler;
+  ASSERT_EQ(sigaction(SIGALRM, &mine, &before), 0);
+  const itimerval often{{0, 500}, {0, 500}}, never{};
+  ASSERT_EQ(setitimer(ITIMER_REAL, &often, nullptr), 0);
+  while (handled < kSignals) pinwire_debug_memcheck_all(HERE);
+  setitimer(ITIMER_REAL, &never, nullptr);
+  sigaction(SIGALRM, &before, nullptr);
+  for (void* block : blocks) pinwire_debug_free(block, HERE);
+}
 
 TEST(DebugHeap, BlocksAreMemory) {
   auto* text = static_cast<char*>(pinwire_debug_malloc(5, HERE));
