@@ -192,9 +192,7 @@ class Dispatcher {
 
   void turn() noexcept {
     if (serve(Service::kUntilArrival)) return take_care();
-    // Somebody has taken what was handed over. What is handed over since makes the next turn.
-    take_handed_over();
-    has_more_ = false;
+    take_handed_over();  // somebody has served it
     has_waited_ = asks_another_ = false;
     if (somebody_polls()) {
       sleep(own_fd_, grace_us_);
@@ -221,7 +219,7 @@ class Dispatcher {
       counters_.found_beside += poll_everything();
       return;
     }
-    if (take_handed_over() || has_more_) return run_handed_over();
+    if (take_handed_over()) return run_handed_over();
     call_sleepers();  // a client that waits polls by itself, once it is awake
     if (mode_ == DispatchMode::kWatchdog && (!has_waited_ || somebody_polls())) {
       has_waited_ = true;
@@ -233,16 +231,17 @@ class Dispatcher {
     has_waited_ = false;
   }
 
-  /// All that is there, and not what happens to come first: another period of the watchdog, or
-  /// another signal, would pass before the rest.
+  /// All that is there, and not what happens to come first: another signal, or another period of
+  /// the watchdog, would pass before the rest. Where more keeps coming the client, which may be at
+  /// its own work by now, is asked again, and at once.
   void run_handed_over() noexcept {
     constexpr uint32_t kTurnsMax = 64;
-    has_more_ = true;
-    for (uint32_t i = 0; i < kTurnsMax && has_more_ && !is_stopping(); ++i) {
-      const uint32_t found = poll_everything();
+    uint32_t found = 1;
+    for (uint32_t i = 0; i < kTurnsMax && found != 0 && !is_stopping(); ++i) {
+      found = poll_everything();
       counters_.found_beside += found;
-      has_more_ = found != 0;
     }
+    has_waited_ = found != 0;
   }
 
   /// For the own work of a client that has handled messages for long; peers are served meanwhile.
@@ -376,7 +375,6 @@ class Dispatcher {
   bool counts_in_ms_ = false;
   int64_t looks_at_ns_ = 0;
   Counters counters_;
-  bool has_more_ = false;  // of what was handed over
   std::atomic<int64_t> room_until_ns_{0};
   std::atomic<bool> is_armed_{false};  // it sleeps over the lanes
   std::atomic<bool> is_stopping_{false};
