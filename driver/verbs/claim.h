@@ -26,9 +26,13 @@ constexpr Claim claim_of(const Work& work) noexcept {
   return has_message(work) ? Claim::kRequest : Claim::kOneSided;
 }
 
-/// One-sided work goes by the replies' connection: no busy receiver of requests holds it up.
-constexpr MessageClass link_of(Claim claim) noexcept {
-  return claim == Claim::kRequest ? MessageClass::kRequest : MessageClass::kReply;
+/// One-sided work goes by the replies' connection: no busy receiver of requests holds it up. With
+/// iWARP none does, as its messages always find a buffer; but there the completion of a put says
+/// only that it has left (RFC 5040, 5.5), so it goes ahead of the messages that follow it, on
+/// theirs.
+constexpr MessageClass link_of(Claim claim, bool is_iwarp) noexcept {
+  const bool is_ahead = is_iwarp && claim == Claim::kOneSided;
+  return claim == Claim::kRequest || is_ahead ? MessageClass::kRequest : MessageClass::kReply;
 }
 
 /// How many of `capacity` entries stay free when such work has taken all it may.

@@ -111,6 +111,9 @@ Status Lane::try_links() {
   const Device& device = shared_.device;
   QueueSizes& sizes = shared_.sizes;
   sizes = queue_sizes_for(shared_.info.rank_count, depth_wanted(shared_.info));
+  // libsiw takes a queue for one that failed whose place in the device's file is its mark of
+  // failure. At this depth a small job has none there.
+  if (device.is_iwarp) sizes = {depth_wanted(shared_.info), 256};
   sizes.send_depth = std::min(sizes.send_depth, static_cast<uint32_t>(device.limits.max_qp_wr));
   Peer peer;
   if (auto made = make_links(peer, sizes); !made) return made;

@@ -24,7 +24,7 @@ uint32_t Lane::post(std::span<const Work> work) noexcept {
 bool Lane::append(const Work& work) noexcept {
   Peer& peer = peer_at(work.peer);
   const Claim claim = claim_of(work);
-  Link& link = peer.links[static_cast<size_t>(link_of(claim))];
+  Link& link = peer.links[static_cast<size_t>(link_of(claim, shared_.device.is_iwarp))];
   const bool is_request = claim == Claim::kRequest;
   if (is_request && !peer.has_credit(shared_.window)) return false;
   // Enough for the largest work there is, so that nothing is half done.
