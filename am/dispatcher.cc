@@ -35,7 +35,7 @@ constexpr uint32_t kTurnUs = 100;
 /// Every thread that was asked may be in a section for long, or block its signals; threads end, and
 /// new ones come.
 constexpr uint32_t kAskAgainUs = 10'000;
-/// Of a client that has just handled messages for as long (am/interrupts.cc).
+/// So long a client that has handled messages for as long (am/interrupts.cc) has its own work.
 constexpr int64_t kOwnWorkNs = 1'000'000;
 /// Debug builds.
 constexpr int64_t kLookNs = 20'000'000;

@@ -5,7 +5,6 @@
 #include "am/message.h"
 #include "core/base/check.h"
 #include "core/interrupts/client_text.h"
-#include "core/mode.h"
 
 namespace pinwire {
 namespace {

@@ -65,7 +65,7 @@ bool may_run_handlers(const ucontext_t& interrupted) noexcept {
 void on_interrupt(int, siginfo_t*, void* interrupted) {
   const int errno_before = errno;
   ++interrupt_counters.signals_handled;
-  // What the thread blocked when it was registered, and admits now, is not usual any more.
+  // A signal that the thread blocked when it was registered, and admits now, is a usual one.
   this_client.usual_mask &= mask_word(static_cast<const ucontext_t*>(interrupted)->uc_sigmask);
   if (may_run_handlers(*static_cast<const ucontext_t*>(interrupted))) {
     run_on_signal_stack(look_in_signal);

@@ -27,8 +27,8 @@ void prepare_thread() noexcept;
 /// Takes another signal, and says so, where the client has taken this one since. True: those on
 /// their way may be lost. By one thread at a time.
 bool keep_signal() noexcept;
-/// Of a thread that on_signal() may be called in; by any thread, but one at a time. False: there
-/// are too many signals on their way; later there may not be.
+/// Signals a thread, which on_signal() may interrupt; by any thread, but one at a time. False:
+/// there are too many signals on their way; later there may not be.
 bool send_interrupt(const ClientThread& thread) noexcept;
 /// This thread runs no handler by a signal any more; for the end of a process.
 void refuse_interrupts() noexcept;

@@ -68,12 +68,12 @@ class CongestionWindow {
   uint64_t pace_ns(uint64_t round_trip_ns) const noexcept {
     return std::min(round_trip_ns * kUnit / std::max(window_, 1u), kPaceMaxNs);
   }
-  /// Of a large window.
+  /// The target of a large window.
   uint64_t least_target_ns() const noexcept {
     return std::max(kTargetNs, idle_path_ns() + kQueueNs) + patience_ns_;
   }
   uint64_t target_ns() const noexcept { return least_target_ns() + scaling_ns(); }
-  /// What the path takes when it is idle; 0: not known.
+  /// The delay of the path when it is idle; 0: not known.
   uint64_t idle_path_ns() const noexcept { return uint64_t{path_} * kPathUnitNs; }
 
   /// After a pause: the path may be another's by now. Inside a host nobody else has a path, and a
@@ -149,7 +149,7 @@ class CongestionWindow {
     return ns == 0 ? 0 : static_cast<uint16_t>(std::clamp<uint64_t>(ns / kPathUnitNs, 1, kPathMax));
   }
 
-  /// Of several delays without a queue the shortest.
+  /// The path is the shortest of several delays without a queue.
   void learn_path(const Ack& ack) noexcept {
     if (path_ == 0) path_ = path_of(ack.shortest_path_ns);
     // The delay without the hosts' parts is exact only where both polled all the time.

@@ -35,7 +35,7 @@ namespace pinwire::verbs {
 
 class Connector;
 
-/// What the lanes of a driver share; constant after open and connect, but the failure and the
+/// The lanes of a driver share this; it is constant after open and connect, but the failure and the
 /// outage.
 struct Shared {
   VerbsOptions options;

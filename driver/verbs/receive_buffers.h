@@ -33,7 +33,7 @@ class ReceiveBuffers {
     refill(1);
   }
 
-  /// What a work request carries, and its completion brings back.
+  /// The name of a work request, which its completion brings back.
   static uint64_t name_of(MessageClass cls, Rank owner, uint32_t buffer) noexcept {
     return uint64_t{owner} << 32 | static_cast<uint32_t>(cls) << kClassShift | buffer;
   }

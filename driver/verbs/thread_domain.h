@@ -1,14 +1,14 @@
-// What a lane's queue pairs and receive queues are made in. One thread at a time posts to them (the
-// engine's lane lock sees to that), so the provider needs no lock of its own: where it can be told
-// so, by a thread domain (ibv_alloc_td(3)), libmlx5 saves one at each post, and gives the lane a
-// doorbell register of its own.
+// A lane's queue pairs and receive queues are made in a domain of its own. One thread at a time
+// posts to them (the engine's lane lock sees to that), so the provider needs no lock of its own:
+// where it can be told so, by a thread domain (ibv_alloc_td(3)), libmlx5 saves one at each post,
+// and gives the lane a doorbell register of its own.
 #pragma once
 
 #include "driver/verbs/device.h"
 
 namespace pinwire::verbs {
 
-/// Of external linkage, which the function of the library's header is not.
+/// The function of the library's header has no external linkage; this one does.
 inline void free_thread_domain(ibv_td* domain) noexcept { ibv_dealloc_td(domain); }
 
 class ThreadDomain {

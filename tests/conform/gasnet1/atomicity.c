@@ -15,7 +15,7 @@ static void on_arrival(gasnet_token_t token) {
 }
 HANDLER(on_arrival);
 
-/* What comes until now has come: a message through a switch takes a while. */
+/* By its end all that was sent has come: a message through a switch takes a while. */
 static void let_time_pass(void) {
   const struct timespec pause = {0, 5000000};
   nanosleep(&pause, NULL);
