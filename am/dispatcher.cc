@@ -12,6 +12,7 @@
 #include "am/owed.h"
 #include "am/progress.h"
 #include "am/sleep.h"
+#include "core/base/clock.h"
 #include "core/base/counter.h"
 #include "core/base/cpus.h"
 #include "core/base/event_fd.h"
@@ -35,8 +36,6 @@ constexpr uint32_t kTurnUs = 100;
 /// Every thread that was asked may be in a section for long, or block its signals; threads end, and
 /// new ones come.
 constexpr uint32_t kAskAgainUs = 10'000;
-/// So long a client that has handled messages for as long (am/interrupts.cc) has its own work.
-constexpr int64_t kOwnWorkNs = 1'000'000;
 /// Debug builds.
 constexpr int64_t kLookNs = 20'000'000;
 
@@ -87,8 +86,8 @@ class Dispatcher {
   }
 
   void wake() noexcept { ring_event_fd(wake_fd_); }
-  void wake_later() noexcept {
-    room_until_ns_.store(clock_ns(CLOCK_MONOTONIC) + kOwnWorkNs, std::memory_order_relaxed);
+  void wake_later(int64_t own_work_ns) noexcept {
+    room_until_ns_.store(clock_ns(CLOCK_MONOTONIC) + own_work_ns, std::memory_order_relaxed);
     wake();
   }
 
@@ -404,6 +403,6 @@ void report_dispatch(StatSink& sink) noexcept {
   sink.stat("found_after_calls", interrupt_counters.found_after_calls);
 }
 void wake_dispatcher() noexcept { dispatcher.wake(); }
-void wake_dispatcher_later() noexcept { dispatcher.wake_later(); }
+void wake_dispatcher_later(int64_t own_work_ns) noexcept { dispatcher.wake_later(own_work_ns); }
 
 }  // namespace pinwire

@@ -26,8 +26,8 @@ void stop_dispatcher() noexcept;
 void report_dispatch(StatSink& sink) noexcept;
 /// It may have waited for this: look again. In signal context too.
 void wake_dispatcher() noexcept;
-/// The same for a client that has handled messages for long, and there may be more: it gets time
-/// for its own work before it is asked again.
-void wake_dispatcher_later() noexcept;
+/// The same for a client that has handled messages for long, and there may be more: it has
+/// `own_work_ns` for itself before it is asked again.
+void wake_dispatcher_later(int64_t own_work_ns) noexcept;
 
 }  // namespace pinwire

@@ -12,8 +12,8 @@
 
 #include "am/dispatcher.h"
 #include "am/progress.h"
+#include "core/base/clock.h"
 #include "core/base/log.h"
-#include "core/engine/client_usage.h"
 #include "core/engine/engine.h"
 #include "core/interrupts/client_text.h"
 #include "core/interrupts/linker_lock.h"
@@ -28,7 +28,7 @@ pid_t process = 0;
 
 /// Peers that send faster than a client's handlers run keep it from its own work so long at a time.
 /// The dispatcher leaves it as much in between.
-constexpr int64_t kDrainUsMax = 1'000;
+constexpr int64_t kDrainNsMax = 1'000'000;
 
 void look_in_signal() noexcept {
   Drain drain(interrupt_counters.found_in_signals);
@@ -183,7 +183,7 @@ void refuse_interrupts() noexcept { disable_interrupts(Reason::kLibrary); }
 
 bool Drain::is_long() noexcept {
   const int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-  if (is_long_at_ns_ == 0) is_long_at_ns_ = now_ns + kDrainUsMax * 1000;
+  if (is_long_at_ns_ == 0) is_long_at_ns_ = now_ns + kDrainNsMax;
   return now_ns >= is_long_at_ns_;
 }
 
@@ -198,7 +198,7 @@ bool Drain::operator()() noexcept {
   return true;
 }
 
-void ask_again() noexcept { wake_dispatcher_later(); }
+void ask_again() noexcept { wake_dispatcher_later(kDrainNsMax); }
 
 void LibraryCall::enter() noexcept {
   engine.thread();  // the first call registers it

@@ -10,6 +10,7 @@
 #include "am/owed.h"
 #include "am/sleep.h"
 #include "am/yield_cost.h"
+#include "core/base/clock.h"
 #include "core/base/event_fd.h"
 #include "core/base/log.h"
 #include "core/interrupts/client_threads.h"
@@ -80,11 +81,7 @@ constinit YieldCost yield_cost;
 /// By the client's wait mode.
 constinit std::atomic<bool> client_sleeps{false};
 
-uint64_t now_ns() noexcept {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
+uint64_t now_ns() noexcept { return static_cast<uint64_t>(clock_ns(CLOCK_MONOTONIC)); }
 uint64_t now_us() noexcept { return now_ns() / 1000; }
 
 constinit thread_local Breath breath;

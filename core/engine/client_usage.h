@@ -2,21 +2,14 @@
 // build refers to any of this.
 #pragma once
 
-#include <time.h>
-
 #include <cstdint>
 
 #include "core/base/breach.h"
+#include "core/base/clock.h"
 
 struct pinwire_token;
 
 namespace pinwire {
-
-inline int64_t clock_ns(clockid_t clock) noexcept {
-  timespec at;
-  clock_gettime(clock, &at);
-  return int64_t{at.tv_sec} * 1'000'000'000 + at.tv_nsec;
-}
 
 /// A No-Interrupt Section, a lock that is held, an access region.
 struct Opened {

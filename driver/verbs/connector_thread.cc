@@ -1,27 +1,17 @@
 // The connector's thread: asleep until a greeting or an invitation comes, or a hello is due.
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
+#include "core/base/clock.h"
 #include "core/base/library_thread.h"
 #include "driver/verbs/connector.h"
 
 namespace pinwire::verbs {
-namespace {
-
-uint64_t clock_us() noexcept {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000 + static_cast<uint64_t>(now.tv_nsec) / 1000;
-}
-
-}  // namespace
-
 Status Connector::start_thread() {
   wake_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (wake_fd_ < 0) return error("no eventfd to wake a thread: %s", std::strerror(errno));
@@ -64,7 +54,7 @@ void Connector::wake() const noexcept {
 void Connector::run() noexcept {
   while (!is_ending_.load(std::memory_order_acquire)) {
     datagrams_.arm();
-    sleep(turn(clock_us()));  // looks once more after arming
+    sleep(turn(monotonic_us()));  // looks once more after arming
   }
 }
 

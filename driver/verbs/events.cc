@@ -1,7 +1,6 @@
 #include "driver/verbs/events.h"
 
-#include <time.h>
-
+#include "core/base/clock.h"
 #include "core/base/log.h"
 
 namespace pinwire::verbs {
@@ -9,12 +8,6 @@ namespace {
 
 constexpr const char* kPortAdvice =
     "the port went down; is its cable in, its switch up, its interface (`ip link`) up?";
-
-uint64_t clock_us() noexcept {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000 + static_cast<uint64_t>(now.tv_nsec) / 1000;
-}
 
 /// nullptr: no harm done, or the completions tell.
 const char* harm_of(const ibv_async_event& event) noexcept {
@@ -38,7 +31,7 @@ void note_port(Shared& shared, const ibv_async_event& event) noexcept {
       event.event_type == IBV_EVENT_PORT_ERR || event.event_type == IBV_EVENT_PORT_ACTIVE;
   if (!is_of_port || event.element.port_num != shared.device.port) return;
   if (event.event_type == IBV_EVENT_PORT_ERR) {
-    shared.outage.begin(clock_us());
+    shared.outage.begin(monotonic_us());
   } else {
     shared.outage.end();
   }
@@ -53,7 +46,7 @@ void note_port_down(Shared& shared, ibv_port_state state) noexcept {
 void look_at_outage(Shared& shared) noexcept {
   const VerbsOptions& options = shared.options;
   const uint64_t patience_us = repetition_us(options.timeout, options.retry_count);
-  if (!shared.outage.lasts_longer(clock_us(), patience_us)) return;
+  if (!shared.outage.lasts_longer(monotonic_us(), patience_us)) return;
   ibv_port_attr facts{};
   if (ibv_query_port(shared.device.context.get(), shared.device.port, &facts) != 0) return;
   if (facts.state == IBV_PORT_ACTIVE) {

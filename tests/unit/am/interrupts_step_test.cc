@@ -51,7 +51,7 @@ uint32_t poll_everything() noexcept {
 void wake_dispatcher() noexcept {
   if (take_handed_over()) shared->handled = shared->published;
 }
-void wake_dispatcher_later() noexcept { shared->asks_again = 1; }
+void wake_dispatcher_later(int64_t) noexcept { shared->asks_again = 1; }
 
 namespace {
 

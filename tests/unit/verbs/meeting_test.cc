@@ -95,13 +95,7 @@ TEST_F(Meeting, AStrangerIsAnsweredWhateverTheReceiverSendsItself) {
 
 TEST_F(Meeting, TheWindowOfRequestsHoldsFromTheFirstOn) {
   open();
-  uint64_t sent = 0;
-  turn_until([&] {
-    const Work work = message(MessageClass::kRequest);
-    sent += at(0).post(0, {&work, 1});
-    return sent == 20 * kDepth;
-  });
-  turn_until([&] { return arrived(1, MessageClass::kRequest) == sent; });
+  send_requests(20 * kDepth);
   EXPECT_EQ(fabric_.counters("right").rnr_naks, 0u);
 }
 

@@ -40,13 +40,7 @@ TEST_F(OwnReceives, ADeviceWithoutSharedReceiveQueuesIsTaken) {
   VerbsOptions options = options_of(0);
   options.device = "plain";
   open(options);
-  uint64_t sent = 0;
-  turn_until([&] {
-    const Work work = message(MessageClass::kRequest);
-    sent += at(0).post(0, {&work, 1});
-    return sent == 20 * kDepth;
-  });
-  turn_until([&] { return arrived(1, MessageClass::kRequest) == sent; });
+  send_requests(20 * kDepth);
   EXPECT_EQ(at(0).failure(), nullptr);
 }
 

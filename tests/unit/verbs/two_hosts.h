@@ -92,6 +92,16 @@ class TwoHosts : public testing::Test {
       turn(1);
     }
   }
+  /// So many requests of rank 0, as fast as it may post them, until rank 1 has them all.
+  void send_requests(uint64_t count) {
+    uint64_t sent = 0;
+    turn_until([&] {
+      const Work work = message(MessageClass::kRequest);
+      sent += at(0).post(0, {&work, 1});
+      return sent == count;
+    });
+    turn_until([&] { return arrived(1, MessageClass::kRequest) == count; });
+  }
   uint64_t arrived(Rank rank, MessageClass cls) { return arrived_[rank][static_cast<size_t>(cls)]; }
 
   Work message(MessageClass cls, uint8_t flags = kWorkCopied | kWorkSilent) {

@@ -9,7 +9,24 @@
 namespace pinwire {
 namespace {
 
-using Verbs = TwoHosts;
+class Verbs : public TwoHosts {
+ protected:
+  static constexpr uint64_t kRequests = 20;
+
+  /// Requests of rank 0 that bear their numbers, then a reply: all are at rank 1 and not taken.
+  void leave_requests_and_a_reply() {
+    connect();
+    for (uint64_t i = 0; i < kRequests; ++i) {
+      head_[0] = i;
+      const Work request = message(MessageClass::kRequest);
+      ASSERT_EQ(at(0).post(0, {&request, 1}), 1u);
+    }
+    ASSERT_TRUE(fabric_.run());
+    const Work reply = message(MessageClass::kReply);
+    ASSERT_EQ(at(0).post(0, {&reply, 1}), 1u);
+    ASSERT_TRUE(fabric_.run());
+  }
+};
 
 bool is_readable(int fd) {
   pollfd one{fd, POLLIN, 0};
@@ -128,17 +145,7 @@ TEST_F(Polls, WorkThatSomebodyWaitsForIsLookedAfterOnceATurn) {
 }
 
 TEST_F(Verbs, RequestsThatComeBeforeAReplyWaitUntilTheyAreWanted) {
-  connect();
-  constexpr uint32_t kRequests = 20;
-  for (uint32_t i = 0; i < kRequests; ++i) {
-    head_[0] = i;
-    const Work request = message(MessageClass::kRequest);
-    ASSERT_EQ(at(0).post(0, {&request, 1}), 1u);
-  }
-  ASSERT_TRUE(fabric_.run());
-  const Work reply = message(MessageClass::kReply);
-  ASSERT_EQ(at(0).post(0, {&reply, 1}), 1u);
-  ASSERT_TRUE(fabric_.run());
+  leave_requests_and_a_reply();
   for (uint32_t turns = 0; arrived(1, MessageClass::kReply) == 0; ++turns) {
     ASSERT_LT(turns, 10u);
     turn(1, RecvFilter::kRepliesOnly);
@@ -157,15 +164,7 @@ TEST_F(Verbs, RequestsThatComeBeforeAReplyWaitUntilTheyAreWanted) {
 
 /// There are more of them than a turn hands out.
 TEST_F(Verbs, AReplyDoesNotWaitBehindManyRequests) {
-  connect();
-  for (int i = 0; i < 20; ++i) {
-    const Work request = message(MessageClass::kRequest);
-    ASSERT_EQ(at(0).post(0, {&request, 1}), 1u);
-  }
-  ASSERT_TRUE(fabric_.run());
-  const Work reply = message(MessageClass::kReply);
-  ASSERT_EQ(at(0).post(0, {&reply, 1}), 1u);
-  ASSERT_TRUE(fabric_.run());
+  leave_requests_and_a_reply();
   Recv taken[8];
   ASSERT_EQ(at(1).recv(0, RecvFilter::kAll, taken), 8u);
   EXPECT_EQ(taken[0].cls, MessageClass::kReply);
