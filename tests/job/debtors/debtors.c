@@ -4,6 +4,7 @@
  *
  * Ends with code 1 if an answer waited for a silent rank, is wrong, or comes twice, and with 2 if nothing was shown: no answer
  * had to wait. */
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,7 @@ static gex_TM_t team;
 static gasnet_seginfo_t segments[kRanksMax];
 static size_t medium_bytes;
 static unsigned char answered[kAsksMax];
-static int answers, pongs;
+static atomic_int answers, pongs; /* their handlers may run in another thread */
 
 static void take_answer(int number, const unsigned char *bytes, size_t count) {
   if (number < 0 || number >= kAsksMax || answered[number]++ != 0) fail("an answer came twice", 1);
