@@ -18,14 +18,31 @@
 namespace pinwire {
 namespace {
 
+uint64_t now_ns() noexcept { return static_cast<uint64_t>(clock_ns(CLOCK_MONOTONIC)); }
+uint64_t now_us() noexcept { return now_ns() / 1000; }
+
+/// One turn of a lane whose lock the caller holds.
+uint32_t take_turn(uint32_t driver, uint32_t lane) noexcept {
+  DriverLane& l = engine.drivers[driver].lanes[lane];
+  const uint64_t begin_ns = l.is_waited_for() ? now_ns() : 0;
+  const uint32_t found = drain_lane(driver, lane, RecvFilter::kAll, DispatchSink{});
+  if (found != 0 && l.is_waited_for()) [[unlikely]] {
+    const uint64_t end_ns = now_ns();
+    l.leave_to_waiting(begin_ns != 0 ? end_ns - begin_ns : 0, end_ns);
+  }
+  return found;
+}
+
 uint32_t poll_lane(uint32_t driver, uint32_t lane, bool& has_served, bool is_own = true) noexcept {
   DriverSlot& slot = engine.drivers[driver];
   DriverLane& l = slot.lanes[lane];
   // An empty lane is left alone: no lock, no batch, where the driver can tell at a glance.
   if (slot.caps.concurrent_idle && slot.driver->idle(lane) && !owes(l)) return 0;
   if (!is_own && l.is_left_to_owner()) return 0;
+  if (l.is_waited_for() && l.is_left_to_waiting(now_ns())) [[unlikely]]
+    return 0;
   if (!l.try_lock()) return 0;
-  const uint32_t found = drain_lane(driver, lane, RecvFilter::kAll, DispatchSink{});
+  const uint32_t found = take_turn(driver, lane);
   if (found == 0 && slot.caps.tells_service && !slot.driver->idle(lane)) has_served = true;
   if (owes(l)) [[unlikely]]
     settle_owed(slot, lane);
@@ -80,9 +97,6 @@ uint32_t serve_deferred() noexcept {
 constinit YieldCost yield_cost;
 /// By the client's wait mode.
 constinit std::atomic<bool> client_sleeps{false};
-
-uint64_t now_ns() noexcept { return static_cast<uint64_t>(clock_ns(CLOCK_MONOTONIC)); }
-uint64_t now_us() noexcept { return now_ns() / 1000; }
 
 constinit thread_local Breath breath;
 constinit thread_local uint64_t polled_at_ns = 0;  ///< the end of a client's last poll in vain

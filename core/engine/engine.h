@@ -198,6 +198,8 @@ inline constinit Engine engine;
 [[noreturn]] void driver_failed(const Driver& driver, WorkStatus status) noexcept;
 
 inline constexpr uint32_t kPollBatch = 32;
+/// While other threads wait for the lane, which handlers keep from them.
+inline constexpr uint32_t kPollBatchWaitedFor = 4;
 
 /// One turn of a driver's lane whose lock the caller holds. `sink.message(lane, recv)` runs for
 /// each message, `sink.done(cookie)` for each completion. Returns how many there were.
@@ -206,7 +208,8 @@ inline uint32_t drain_lane(uint32_t driver, uint32_t lane, RecvFilter filter,
                            Sink&& sink) noexcept {
   DriverSlot& slot = engine.drivers[driver];
   Recv batch[kPollBatch];
-  uint32_t found = slot.driver->recv(lane, filter, batch);
+  const uint32_t batch_max = slot.lanes[lane].is_waited_for() ? kPollBatchWaitedFor : kPollBatch;
+  uint32_t found = slot.driver->recv(lane, filter, {batch, batch_max});
   if (found != 0) {
     // Replies come first. Their buffers go back before a request's handler, which may wait for room
     // for a reply of its own, runs: else two ranks with few buffers wait for each other (C1-154).

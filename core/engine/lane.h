@@ -53,6 +53,8 @@ struct alignas(kCacheLineBytes) DriverLane {
   std::atomic<uint32_t> owner_turns{0};
   std::atomic<uint32_t> turns_seen{0};  ///< by another, which has looked `looks` times since
   std::atomic<uint32_t> looks{0};
+  std::atomic<uint32_t> waiting{0};        ///< threads in lock() that found it held
+  std::atomic<uint64_t> left_until_ns{0};  ///< by pollers, to those
 
   bool is_mine() const noexcept { return owner.load(std::memory_order_relaxed) == &this_thread; }
 
@@ -108,6 +110,19 @@ struct alignas(kCacheLineBytes) DriverLane {
     return looked < kLooksMax;
   }
 
+  /// A poller leaves the lane for a moment only between two turns of handlers, in which a thread
+  /// that waits in lock() may have no core: after a turn the pollers leave the lane to it for as
+  /// long as the turn took. Hints: each wait ends without them.
+  bool is_waited_for() const noexcept { return waiting.load(std::memory_order_relaxed) != 0; }
+  bool is_left_to_waiting(uint64_t now_ns) const noexcept {
+    return is_waited_for() && now_ns < left_until_ns.load(std::memory_order_relaxed);
+  }
+  void leave_to_waiting(uint64_t turn_ns, uint64_t now_ns) noexcept {
+    constexpr uint64_t kLeftNsMin = 20'000, kLeftNsMax = 1'000'000;
+    left_until_ns.store(now_ns + std::clamp(turn_ns, kLeftNsMin, kLeftNsMax),
+                        std::memory_order_relaxed);
+  }
+
  private:
   static constexpr uint32_t kLooksMax = 16;
 
@@ -120,6 +135,7 @@ struct alignas(kCacheLineBytes) DriverLane {
   [[gnu::noinline]] void wait_for_lock(uint32_t spins_before_yield) noexcept {
     constexpr uint32_t kSpinsMax = 1000;
     const uint32_t spins_max = std::min(spins_before_yield, kSpinsMax);
+    waiting.fetch_add(1, std::memory_order_relaxed);
     for (uint32_t spins = 0; !try_lock(); ++spins) {
       if (spins >= spins_max) {
         sched_yield();
@@ -128,6 +144,7 @@ struct alignas(kCacheLineBytes) DriverLane {
         cpu_relax();
       }
     }
+    waiting.fetch_sub(1, std::memory_order_relaxed);
   }
 };
 

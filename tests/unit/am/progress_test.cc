@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -49,8 +50,9 @@ class ServingDriver final : public test::IdleDriver {
     AmHead head;
     const uint32_t bytes = build_head(head, Category::kShort, kHandler, 0, nullptr, 0, 0);
     std::memcpy(buffer_ + 8, head.words, bytes);
-    for (uint32_t i = 0; i < brings; ++i) out[i] = {buffer_ + 8, bytes, 1, 0, MessageClass::kReply};
-    return brings;
+    const uint32_t count = std::min(brings, static_cast<uint32_t>(out.size()));
+    for (uint32_t i = 0; i < count; ++i) out[i] = {buffer_ + 8, bytes, 1, 0, MessageClass::kReply};
+    return count;
   }
 
   static constexpr uint8_t kHandler = 201;
@@ -110,6 +112,30 @@ class Poll : public testing::Test {
   Route routes[2];
   const uint32_t threads_ = engine.threads_live.load();
 };
+
+/// A sender waits for the lane, and may have no core at the moment in which a poller leaves it.
+TEST_F(Poll, HandlersKeepALaneHalfOfTheTimeFromWhoWaitsForIt) {
+  driver.serves = true;
+  driver.brings = kPollBatch;
+  DriverLane& lane = engine.drivers[0].lanes[0];
+  EXPECT_EQ(poll(), kPollBatch) << "nobody waits";
+  EXPECT_EQ(poll(), kPollBatch);
+  lane.waiting.store(1);
+  EXPECT_EQ(poll(), kPollBatchWaitedFor);
+  const uint64_t left_until_ns = lane.left_until_ns.load();
+  EXPECT_GT(left_until_ns, 0u);
+  const uint32_t polls = driver.polls;
+  lane.left_until_ns.store(~uint64_t{0});
+  EXPECT_EQ(poll(), 0u) << "it is left to who waits";
+  EXPECT_EQ(driver.polls, polls);
+  lane.left_until_ns.store(1);
+  EXPECT_EQ(poll(), kPollBatchWaitedFor) << "who waits has no core: messages go on";
+  EXPECT_GT(lane.left_until_ns.load(), left_until_ns) << "and it is left to them again";
+  lane.waiting.store(0);
+  lane.left_until_ns.store(~uint64_t{0});
+  EXPECT_EQ(poll(), kPollBatch) << "they have had it";
+  lane.left_until_ns.store(0);
+}
 
 TEST_F(Poll, TellsHowMuchItFoundAndHowMuchOfWhatWasDeferredItRan) {
   driver.brings = 3;

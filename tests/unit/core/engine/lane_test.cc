@@ -89,5 +89,24 @@ TEST_F(Lane, ItIsLeftToAnOwnerThatComes) {
   std::thread([] { EXPECT_TRUE(lane.is_left_to_owner()) << "it came"; }).join();
 }
 
+TEST_F(Lane, PollersLeaveItToWhoWaitsForAsLongAsTheirTurnTook) {
+  ASSERT_TRUE(lane.try_lock());
+  EXPECT_FALSE(lane.is_waited_for());
+  std::thread waits(use, 1);
+  while (!lane.is_waited_for()) std::this_thread::yield();
+  lane.leave_to_waiting(50'000, 1'000'000);
+  EXPECT_TRUE(lane.is_left_to_waiting(1'049'999));
+  EXPECT_FALSE(lane.is_left_to_waiting(1'050'000)) << "who waits may have no core for long";
+  lane.leave_to_waiting(0, 1'000'000);
+  EXPECT_TRUE(lane.is_left_to_waiting(1'001'000)) << "long enough to be seen by another core";
+  lane.leave_to_waiting(10'000'000'000, 1'000'000);
+  EXPECT_FALSE(lane.is_left_to_waiting(5'000'000)) << "messages wait for no client's long handler";
+  EXPECT_TRUE(lane.is_left_to_waiting(1'000'001));
+  lane.unlock();
+  waits.join();
+  EXPECT_FALSE(lane.is_waited_for());
+  EXPECT_FALSE(lane.is_left_to_waiting(1'000'001));
+}
+
 }  // namespace
 }  // namespace pinwire
