@@ -65,7 +65,8 @@ class PlugIns {
   int count_ = 0;
 };
 
-/// Until the end: a file that is gone may leave its inode, by which the linker knows it, to another.
+/// Until the end: a file that is gone may leave its inode, by which the linker knows it, to
+/// another.
 PlugIns plug_ins;
 
 /// An object that registers a handler, as a runtime that is a shared library does; and plug-ins
