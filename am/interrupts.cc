@@ -117,6 +117,7 @@ bool take_spare_signal() noexcept {
 void claim_client_text() noexcept {
   const bool has_program = add_client_text(reinterpret_cast<const void*>(getauxval(AT_ENTRY)));
   add_client_text(reinterpret_cast<const void*>(&on_interrupt));
+  add_mathematics();
   find_linker_lock();
   if (has_program || engine.rank != 0) return;
   log_warning(

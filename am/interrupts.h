@@ -26,6 +26,13 @@ Status prepare_interrupts();
 void prepare_thread() noexcept;
 /// Takes another signal, and says so, where the client has taken this one since. True: those on
 /// their way may be lost. By one thread at a time.
+///
+/// A client that takes the signal gets one that was on its way; one that sets its action to SIG_DFL
+/// meanwhile is killed by it, as by any real-time signal (once in 2,000 times under constant
+/// traffic). Nothing here can prevent that: the kernel looks at the action when the thread takes
+/// the signal, after this library has looked, and a signal that is sent cannot be called back. Only
+/// the signals of old that are ignored by default would spare the client, and programs and language
+/// runtimes use those themselves (SIGURG, SIGCHLD, SIGWINCH), which loses their own.
 bool keep_signal() noexcept;
 /// Signals a thread, which on_signal() may interrupt; by any thread, but one at a time. False:
 /// there are too many signals on their way; later there may not be.

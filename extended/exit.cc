@@ -1,12 +1,15 @@
 #include "extended/exit.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
+#include <sys/single_threaded.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 
@@ -15,6 +18,7 @@
 #include "am/heartbeat.h"
 #include "am/interrupts.h"
 #include "am/owed.h"
+#include "core/base/library_thread.h"
 #include "core/base/log.h"
 #include "core/engine/engine.h"
 #include "core/trace/trace.h"
@@ -75,18 +79,40 @@ void linger() noexcept {
   }
 }
 
-/// C1-100. A flush of all streams waits for the lock of each, and another thread that reads
-/// standard input holds that one for as long as nobody types.
-void flush_output() noexcept {
-  if (ftrylockfile(stdin) == 0) {
-    funlockfile(stdin);
-    std::fflush(nullptr);
-    return;
-  }
+/// Waits for the reader of a pipe, but for no other thread's lock.
+void flush_standard_output() noexcept {
   for (FILE* stream : {stdout, stderr}) {
     if (ftrylockfile(stream) != 0) continue;
     std::fflush(stream);
     funlockfile(stream);
+  }
+}
+
+/// C1-100. A flush of all streams takes the lock of each, and another thread that reads one holds
+/// its lock for as long as nothing comes: standard input, a pipe. The thread that leaves may be the
+/// dispatcher's, in a handler, while the client's reads. So a thread of the library flushes them,
+/// and is waited for so long; streams older than the one that it hangs at keep what they hold.
+void flush_output() noexcept {
+  constexpr time_t kPatienceS = 1;
+  flush_standard_output();
+  if (__libc_single_threaded) {
+    std::fflush(nullptr);
+    return;
+  }
+  static sem_t flushed;  // the thread may outlive this function
+  pthread_t thread;
+  sem_init(&flushed, 0, 0);
+  const auto flush = [](void*) -> void* {
+    std::fflush(nullptr);
+    sem_post(&flushed);
+    return nullptr;
+  };
+  if (start_library_thread(&thread, flush, nullptr) != 0) return;
+  pthread_detach(thread);
+  timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += kPatienceS;
+  while (sem_timedwait(&flushed, &until) != 0 && errno == EINTR) {
   }
 }
 
@@ -200,7 +226,7 @@ void prepare_exit(SignalSet left_alone) noexcept {
 void leave_job(int code) noexcept {
   // A child that the client forked is no rank: it leaves alone, and the rank's drivers to the rank.
   if (getpid() != rank_process) {
-    flush_output();
+    std::fflush(nullptr);  // fork() leaves it the only thread, and no lock taken
     _exit(code & 0xff);
   }
   if (leaving.exchange(true)) {

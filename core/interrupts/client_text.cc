@@ -5,7 +5,10 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
+#include <iterator>
 #include <mutex>
+#include <new>
 
 namespace pinwire {
 namespace {
@@ -16,9 +19,14 @@ struct Range {
   bool has(uintptr_t at) const noexcept { return at >= begin && at < end; }
 };
 
-constexpr uint32_t kRangesMax = 64;
-constinit Range ranges[kRangesMax];
-constinit std::atomic<uint32_t> range_count{0};
+/// A signal reads them at any moment, so a full one gets a successor, and none is ever freed.
+struct Ranges {
+  static constexpr uint32_t kMax = 64;
+  Range range[kMax];
+  std::atomic<uint32_t> count{0};
+  std::atomic<Ranges*> next{nullptr};
+};
+constinit Ranges first_ranges;
 /// For those that add; not held while the dynamic linker is called, which has locks of its own.
 constinit std::mutex lock;
 
@@ -55,12 +63,41 @@ bool defines_malloc(const dl_phdr_info& object) noexcept {
   return names.dli_saddr == at && static_cast<const ElfW(Sym)*>(symbol)->st_shndx != SHN_UNDEF;
 }
 
+/// Without memory the text stays foreign: handlers run beside it, and not in it.
 void add(const Range& text) noexcept {
   const std::lock_guard guard(lock);
-  const uint32_t count = range_count.load(std::memory_order_relaxed);
-  if (count == kRangesMax) return;
-  ranges[count] = text;
-  range_count.store(count + 1, std::memory_order_release);  // pairs with is_client_text()
+  Ranges* last = &first_ranges;
+  while (Ranges* next = last->next.load(std::memory_order_relaxed)) last = next;
+  if (last->count.load(std::memory_order_relaxed) == Ranges::kMax) {
+    auto* more = new (std::nothrow) Ranges;
+    if (more == nullptr) return;
+    last->next.store(more, std::memory_order_release);  // pairs with is_client_text()
+    last = more;
+  }
+  const uint32_t count = last->count.load(std::memory_order_relaxed);
+  last->range[count] = text;
+  last->count.store(count + 1, std::memory_order_release);  // pairs with is_client_text()
+}
+
+/// By the names of the C library's two objects of mathematics: /lib/libm.so.6.
+bool is_mathematics(const dl_phdr_info& object) noexcept {
+  if (object.dlpi_name == nullptr) return false;
+  const char* slash = std::strrchr(object.dlpi_name, '/');
+  const char* name = slash != nullptr ? slash + 1 : object.dlpi_name;
+  for (const char* known : {"libm.so", "libmvec.so"}) {
+    if (std::strncmp(name, known, std::strlen(known)) == 0) return true;
+  }
+  return false;
+}
+struct Found {
+  dl_phdr_info objects[2];
+  uint32_t count = 0;
+};
+/// As find_object().
+int find_mathematics(dl_phdr_info* object, size_t, void* found) noexcept {
+  auto& all = *static_cast<Found*>(found);
+  if (is_mathematics(*object)) all.objects[all.count++] = *object;
+  return all.count == std::size(all.objects);
 }
 
 struct Search {
@@ -88,10 +125,19 @@ bool add_client_text(const void* function) noexcept {
   return is_client_text(at);
 }
 
+void add_mathematics() noexcept {
+  Found found{};
+  dl_iterate_phdr(find_mathematics, &found);
+  for (uint32_t i = 0; i < found.count; ++i) for_each_text(found.objects[i], add);
+}
+
 bool is_client_text(uintptr_t instruction) noexcept {
-  const uint32_t count = range_count.load(std::memory_order_acquire);
-  for (uint32_t i = 0; i < count; ++i) {
-    if (ranges[i].has(instruction)) return true;
+  for (const Ranges* ranges = &first_ranges; ranges != nullptr;
+       ranges = ranges->next.load(std::memory_order_acquire)) {
+    const uint32_t count = ranges->count.load(std::memory_order_acquire);
+    for (uint32_t i = 0; i < count; ++i) {
+      if (ranges->range[i].has(instruction)) return true;
+    }
   }
   return false;
 }

@@ -234,19 +234,24 @@ struct Shape {
 bool never_asks_another = false;   // a mutant
 bool forgets_unsent = false;       // a mutant
 bool forgets_handed_over = false;  // a mutant
+bool forgets_the_rest = false;     // a mutant: of what was handed over
 
-/// The finder runs the handlers that a thread in foreign text has left to it.
-void take_over() {
+/// The finder runs the handlers that a thread in foreign text has left to it. True: there may be
+/// more than it takes at once, and the client is to be asked again.
+bool take_over() {
   const uint64_t past = remember();
-  if (!forgets_handed_over && handed_over.exchange(0, std::memory_order_acquire) != 0) drain();
+  const bool is_more = !forgets_handed_over &&
+                       handed_over.exchange(0, std::memory_order_acquire) != 0 && !drain() &&
+                       !forgets_the_rest;
   recall(past);
+  return is_more;
 }
 
-/// Waits until a client that has drained for long wants to be asked again; false: all is taken.
-bool is_asked_again() {
+/// Waits until a client is to be asked again; false: all is taken.
+bool is_asked_again(bool takes_over) {
   bool is_asked = false;
   retry([&] {
-    is_asked = asked_again.load(std::memory_order_acquire) != 0;
+    is_asked = (takes_over && take_over()) || asked_again.load(std::memory_order_acquire) != 0;
     return is_asked || taken_count.load(std::memory_order_relaxed) == message_count;
   });
   if (is_asked) asked_again.exchange(0, std::memory_order_acquire);
@@ -272,17 +277,13 @@ void run_finder(const Shape& shape) {
     settle(digest);
   };
   for (uint32_t i = 0; i < shape.messages; ++i) {
-    if (shape.hands_over) take_over();
+    if (shape.hands_over && take_over()) ask(false);
     published[i].store(1, std::memory_order_release);
     ask(false);
     for (uint32_t again = 0; again < shape.asks_again; ++again) ask(true);
   }
-  while (shape.drained_max != 0 && is_asked_again()) ask(false);
-  if (!shape.hands_over) return;
-  retry([] {
-    take_over();
-    return taken_count.load(std::memory_order_relaxed) == message_count;
-  });
+  if (shape.drained_max == 0 && !shape.hands_over) return;
+  while (is_asked_again(shape.hands_over)) ask(false);
 }
 
 Report explore(const Shape& shape, const Mutation& mutation = {}) {
@@ -414,6 +415,30 @@ TEST(Handshake, PA_020_ThreadsInForeignTextHandOverAllThatArrives) {
     expect_kept({.clients = {program}, .messages = 2, .hands_over = true});
   }
   has_barriers = true;
+}
+/// And more arrives than is drained at once, by the thread or by the one who takes over.
+std::vector<Shape> shapes_of_floods() {
+  std::vector<Shape> shapes = {{{"f"}, 2},    {{"fc"}, 2}, {{"fhr"}, 2},   {{"hrf"}, 2},
+                               {{"fhrc"}, 2}, {{"fp"}, 2}, {{"f", ""}, 1}, {{"f"}, 3}};
+  for (Shape& shape : shapes) {
+    shape.hands_over = true;
+    shape.drained_max = 1;
+  }
+  return shapes;
+}
+TEST(Handshake, PA_020_ThreadsInForeignTextAreAskedAgainForTheRest) {
+  for (const Shape& shape : shapes_of_floods()) expect_kept(shape);
+  const auto is_caught = [&](const Mutation& mutation) {
+    for (const Shape& shape : shapes_of_floods()) {
+      if (!explore(shape, mutation).failure.empty()) return true;
+    }
+    return false;
+  };
+  forgets_the_rest = true;
+  EXPECT_TRUE(is_caught({}));
+  forgets_the_rest = false;
+  EXPECT_TRUE(is_caught(change("asked_again", Action::kModify, drop)));
+  EXPECT_TRUE(is_caught(change("handed_over", Action::kStore, drop)));
 }
 TEST(Handshake, PA_020_ItsMutantsAreCaught) {
   const auto is_caught = [&](const Mutation& mutation) {

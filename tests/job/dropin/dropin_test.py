@@ -326,13 +326,13 @@ class Dropin(unittest.TestCase):
         linked = re.findall(r"librte_(net_\w+|common_\w+)\.a", (work / "chosen/build.ninja").read_text())
         self.assertEqual(set(linked), {"net_vhost", "net_virtio", "net_ice", "net_memif", "common_iavf"})
         steps = (work / "chosen/meson-private/install.dat").read_bytes()
-        self.assertTrue(b"scripts/install/alias" in steps and b"ofi" in steps)
+        self.assertTrue(b"scripts/installation/alias" in steps and b"ofi" in steps)
 
     def test_under_the_name_of_another_conduit(self):
         """For clients that know a list of conduits (-Dconduit_alias)."""
         tree = work / "aliased"
         shutil.copytree(prefix, tree, symlinks=True)
-        alias = HERE.parents[2] / "scripts/install/alias"
+        alias = HERE.parents[2] / "scripts/installation/alias"
         output_of([alias, "ofi", tree, LIBDIR, "include"])
         (work / "aliased.c").write_text('#include "client.c"\n#if !(GASNET_CONDUIT_OFI && GASNET_CONDUIT_PINWIRE)\n#error\n#endif\n')
         for mode in MODES:

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -339,6 +340,29 @@ TEST_F(DispatcherThread, PA_020_RunsTheHandlersOfAClientThatIsInALibrary) {
     }
   });
 }
+/// It holds none: its text is the client's.
+TEST_F(DispatcherThread, PA_020_InterruptsAClientThatIsInTheLibraryOfMathematics) {
+  if (kSignalsComeLate) GTEST_SKIP() << kWhyLate;
+  run([] {
+    Mailbox& mailbox = begin(DispatchMode::kInterrupt);
+    constexpr uint32_t kMessages = 50;
+    std::atomic<bool> computes{false};
+    std::thread sender([&] {
+      require(comes([&] { return computes.load(); }), "the client computes");
+      for (uint32_t i = 1; i <= kMessages; ++i) {
+        mailbox.put();
+        require(comes_to_handle(i), "the handler runs");
+      }
+    });
+    volatile double x = 0.5;
+    computes = true;
+    while (handled.load() < kMessages) x = std::tgamma(1 + std::pow(x, 0.3)) / 3;
+    const pid_t by = handled_by;
+    sender.join();
+    require(by == gettid(), "it runs in the client's thread");
+    require(dispatch_stats()["handed_over"] == 0, "and so did all others");
+  });
+}
 TEST_F(DispatcherThread, RunsNoneWhereHandlersMayInterruptAnywhere) {
   run([] {
     interrupts_anywhere = true;
@@ -401,6 +425,23 @@ TEST_F(DispatcherThread, AsksAClientAgainThatHoldsASection) {
     enable_interrupts(Reason::kSection);
     require(handled == 1, "at its end one does");
     require(dispatch_stats()["found_after_sections"] == 1, "which is counted");
+  });
+}
+
+/// Here an hour of it.
+TEST_F(DispatcherThread, AsksNoClientThatHasItsOwnWorkForAWhile) {
+  run([] {
+    Mailbox& mailbox = begin(DispatchMode::kInterrupt);
+    disable_interrupts(Reason::kSection);
+    wake_dispatcher_later(3'600'000'000'000);
+    mailbox.put();
+    const uint32_t turns_before = mailbox.turns;
+    require(comes([&] { return mailbox.turns >= turns_before + 1000; }), "it serves the lane");
+    require(dispatch_stats()["asks"] == 0, "and leaves the client alone");
+    wake_dispatcher_later(0);
+    require(comes_to_count("asks", 1), "until the time is over");
+    enable_interrupts(Reason::kSection);
+    require(handled == 1, "the handler runs");
   });
 }
 

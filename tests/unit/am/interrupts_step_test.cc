@@ -26,6 +26,8 @@ struct Shared {
   int is_in_section;
   int is_over;  ///< the stretch that is stepped through
   int asks_again;
+  int64_t own_work_ns;  ///< that the client has for itself before
+  int is_flooded;
   const char* wrong;
   void* words;  ///< of the child's thread: its reasons, and whether messages have arrived
   int signal_number;
@@ -39,6 +41,7 @@ void blame(const char* what) { shared->wrong = what; }
 
 // What am/interrupts.cc asks of the rooms beside it.
 uint32_t poll_everything() noexcept {
+  if (shared->is_flooded) return 1;
   if (shared->handled == shared->published) return 0;
   if (shared->is_in_section) blame("a handler ran in a section");
   if (is_handling) blame("a handler interrupted a handler");
@@ -51,7 +54,10 @@ uint32_t poll_everything() noexcept {
 void wake_dispatcher() noexcept {
   if (take_handed_over()) shared->handled = shared->published;
 }
-void wake_dispatcher_later(int64_t) noexcept { shared->asks_again = 1; }
+void wake_dispatcher_later(int64_t own_work_ns) noexcept {
+  shared->own_work_ns = own_work_ns;
+  shared->asks_again = 1;
+}
 
 namespace {
 
@@ -291,6 +297,42 @@ void expect_exit_0(void (*body)()) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFEXITED(status)) << status;
   EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+/// A signal finds its thread in raise(), which is not the client's text: nobody else looks.
+[[noreturn]] void be_found_in_a_library() {
+  has_dispatcher = true;
+  if (!prepare_interrupts().ok()) _exit(1);
+  {
+    const LibraryCall first;  // registers this thread
+  }
+  shared->published = 1;
+  if (this_client.handshake.arrive() != Arrival::kSignal) _exit(2);
+  raise(number_of_signal());
+  _exit(shared->handled == 1 ? 0 : 3);
+}
+TEST_F(Interrupts, PA_020_WakeTheDispatcherWhereTheyHandOver) {
+  expect_exit_0(be_found_in_a_library);
+}
+
+/// Peers send faster than it handles: the section's end goes on, and the dispatcher leaves it as
+/// long as it was kept.
+[[noreturn]] void end_a_section_under_a_flood() {
+  has_dispatcher = true;
+  if (!prepare_interrupts().ok()) _exit(1);
+  {
+    const LibraryCall first;  // registers this thread
+  }
+  disable_interrupts(Reason::kSection);
+  shared->is_flooded = 1;
+  if (this_client.handshake.arrive() == Arrival::kSignal) _exit(2);
+  enable_interrupts(Reason::kSection);
+  if (shared->asks_again != 1) _exit(3);
+  constexpr int64_t kMillisecondNs = 1'000'000;
+  _exit(shared->own_work_ns == kMillisecondNs ? 0 : 4);
+}
+TEST_F(Interrupts, PA_031_LeaveAFloodedClientAMillisecond) {
+  expect_exit_0(end_a_section_under_a_flood);
 }
 
 /// The client takes the signal for itself when the thread has been signalled, and not looked yet.

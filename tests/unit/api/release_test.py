@@ -13,7 +13,7 @@ import public_surface as surface
 SOURCE, BUILD = map(pathlib.Path, sys.argv[1:3])
 TABLES = pathlib.Path(__file__).resolve().parent / "release"
 WORDS = ["-D_GNU_SOURCE=1", "-DGASNET_PAR", "-D_REENTRANT", f"-I{SOURCE}/core/api", f"-I{BUILD}/core/api"]
-ROOMS = ("am", "core", "driver", "extended", "nicfw", "pin", "scripts/install", "segment")
+ROOMS = ("am", "core", "driver", "extended", "nicfw", "pin", "scripts/installation", "segment")
 
 
 def table(name):
