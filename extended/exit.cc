@@ -1,15 +1,13 @@
 #include "extended/exit.h"
 
 #include <pthread.h>
-#include <semaphore.h>
+#include <setjmp.h>
 #include <signal.h>
-#include <sys/single_threaded.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 
@@ -18,7 +16,6 @@
 #include "am/heartbeat.h"
 #include "am/interrupts.h"
 #include "am/owed.h"
-#include "core/base/library_thread.h"
 #include "core/base/log.h"
 #include "core/engine/engine.h"
 #include "core/trace/trace.h"
@@ -88,32 +85,48 @@ void flush_standard_output() noexcept {
   }
 }
 
+/// `handler` interrupts this thread or another in so long; kNoTimer calls it off.
+void alarm_in(time_t seconds, void (*handler)(int)) noexcept {
+  struct sigaction alarm {};
+  alarm.sa_handler = handler;
+  sigemptyset(&alarm.sa_mask);
+  sigaction(SIGALRM, &alarm, nullptr);
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, SIGALRM);
+  pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
+  const itimerval once{{0, 0}, {seconds, 0}};
+  setitimer(ITIMER_REAL, &once, nullptr);
+}
+
+std::atomic<bool> is_flushing{false};
+pthread_t flusher;
+sigjmp_buf past_the_flush;
+
+void give_up_flush(int number) {
+  if (!pthread_equal(pthread_self(), flusher)) {
+    pthread_kill(flusher, number);
+  } else if (is_flushing.exchange(false)) {
+    siglongjmp(past_the_flush, 1);
+  }
+}
+
 /// C1-100. A flush of all streams takes the lock of each, and another thread that reads one holds
 /// its lock for as long as nothing comes: standard input, a pipe. The thread that leaves may be the
-/// dispatcher's, in a handler, while the client's reads. So a thread of the library flushes them,
-/// and is waited for so long; streams older than the one that it hangs at keep what they hold.
+/// dispatcher's, in a handler, while the client's reads. The flush is given up after a while;
+/// streams older than the one that it hangs at keep what they hold. This may be a signal handler in
+/// the midst of an allocation, so no thread can be begun for it.
 void flush_output() noexcept {
   constexpr time_t kPatienceS = 1;
   flush_standard_output();
-  if (__libc_single_threaded) {
+  if (sigsetjmp(past_the_flush, 1) == 0) {
+    flusher = pthread_self();
+    is_flushing = true;
+    alarm_in(kPatienceS, give_up_flush);
     std::fflush(nullptr);
-    return;
+    is_flushing = false;
   }
-  static sem_t flushed;  // the thread may outlive this function
-  pthread_t thread;
-  sem_init(&flushed, 0, 0);
-  const auto flush = [](void*) -> void* {
-    std::fflush(nullptr);
-    sem_post(&flushed);
-    return nullptr;
-  };
-  if (start_library_thread(&thread, flush, nullptr) != 0) return;
-  pthread_detach(thread);
-  timespec until;
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_sec += kPatienceS;
-  while (sem_timedwait(&flushed, &until) != 0 && errno == EINTR) {
-  }
+  setitimer(ITIMER_REAL, &kNoTimer, nullptr);
 }
 
 /// Takes the locks of all lanes of a driver for good: other threads may still be in the library.
@@ -137,16 +150,7 @@ void end_now(int) { _exit(code_of_this_rank.load()); }
 /// then held for ever: after a second this rank ends as it is.
 void end_soon_in_any_case(int code) noexcept {
   code_of_this_rank.store(code & 0xff);
-  struct sigaction alarm {};
-  alarm.sa_handler = end_now;
-  sigemptyset(&alarm.sa_mask);
-  sigaction(SIGALRM, &alarm, nullptr);
-  sigset_t only;
-  sigemptyset(&only);
-  sigaddset(&only, SIGALRM);
-  pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
-  const itimerval second{{0, 0}, {1, 0}};
-  setitimer(ITIMER_REAL, &second, nullptr);
+  alarm_in(1, end_now);
 }
 
 void close_drivers(int code) noexcept {
