@@ -50,9 +50,31 @@ JOB(start_without_arguments, "GX-059 GX-061", kLocal, 0, "") {
   EXPECT(strcmp(gex_Client_QueryName(client), "CONFORM_2") == 0);
 }
 
+/* Fails where a flag is added, lost or taken for the other. */
 JOB(flags_are_those_of_the_start, "GX-057", kLocal, 0, "") {
   start_ex_job(GEX_FLAG_USES_GASNET1 | GEX_FLAG_DEFER_THREADS, 0);
   EXPECT_EQ(gex_Client_QueryFlags(client), GEX_FLAG_USES_GASNET1 | GEX_FLAG_DEFER_THREADS);
+}
+JOB(uses_gasnet1_alone, "GX-057", kLocal, 0, "") {
+  start_ex_job(GEX_FLAG_USES_GASNET1, 0);
+  EXPECT_EQ(gex_Client_QueryFlags(client), GEX_FLAG_USES_GASNET1);
+}
+
+/* Starts by the address of the function, and with a name that the client does not keep. Fails where
+ * the call is a macro alone, where the library remembers the caller's memory, and where one of the
+ * results is not written. */
+JOB(start_by_its_address, "GX-057", kLocal, 0, "") {
+  int (*const init)(gex_Client_t *, gex_EP_t *, gex_TM_t *, const char *, int *, char ***,
+                    gex_Flags_t) = gex_Client_Init;
+  char name[] = "CONFORM_BY_ADDRESS";
+  client = GEX_CLIENT_INVALID;
+  endpoint = GEX_EP_INVALID;
+  team = GEX_TM_INVALID;
+  EXPECT_EQ(init(&client, &endpoint, &team, name, NULL, NULL, GEX_FLAG_DEFER_THREADS), GASNET_OK);
+  memset(name, 'X', sizeof name - 1);
+  EXPECT(client != GEX_CLIENT_INVALID && endpoint != GEX_EP_INVALID && team != GEX_TM_INVALID);
+  EXPECT(strcmp(gex_Client_QueryName(client), "CONFORM_BY_ADDRESS") == 0);
+  EXPECT_EQ(gex_Client_QueryFlags(client), GEX_FLAG_DEFER_THREADS);
 }
 
 /* ---- Threads at the endpoint

@@ -15,13 +15,63 @@ CASE(declarations, "GX-168") {
   IS(gex_HSL_Lock(pointer), void);
   IS(gex_HSL_Unlock(pointer), void);
   IS(gex_HSL_Trylock(pointer), int);
+  memset(&made, 0xff, sizeof made);
   gex_HSL_Init(pointer);
+  EXPECT_EQ(gex_HSL_Trylock(pointer), GASNET_OK);
+  gex_HSL_Unlock(pointer);
   gex_HSL_Lock(pointer);
   gex_HSL_Unlock(pointer);
   gex_HSL_Destroy(pointer);
   EXPECT_EQ(gex_HSL_Trylock(&lock), GASNET_OK);
   gex_HSL_Unlock(&lock);
   gex_HSL_Destroy(&lock);
+}
+
+/* What another thread's trylock of the lock gives, which it does not keep. */
+typedef struct {
+  gex_HSL_t *lock;
+  int result;
+} trial_t;
+static void *try_it(void *argument) {
+  trial_t *const trial = argument;
+  trial->result = gex_HSL_Trylock(trial->lock);
+  if (trial->result == GASNET_OK) gex_HSL_Unlock(trial->lock);
+  return NULL;
+}
+static int tried_elsewhere(gex_HSL_t *lock) {
+  pthread_t thread;
+  trial_t trial = {lock, -1};
+  if (pthread_create(&thread, NULL, try_it, &trial) != 0) abort();
+  pthread_join(thread, NULL);
+  return trial.result;
+}
+
+/* Fails where a name is another's or does nothing: an Init that leaves what lay there, an
+ * initializer that is locked, a Lock or Trylock that takes nothing, an Unlock that keeps it. */
+static void use_each_call(gex_HSL_t *lock) {
+  EXPECT_EQ(tried_elsewhere(lock), GASNET_OK);
+  gex_HSL_Lock(lock);
+  EXPECT_EQ(tried_elsewhere(lock), GASNET_ERR_NOT_READY);
+  gex_HSL_Unlock(lock);
+  EXPECT_EQ(gex_HSL_Trylock(lock), GASNET_OK);
+  EXPECT_EQ(tried_elsewhere(lock), GASNET_ERR_NOT_READY);
+  gex_HSL_Unlock(lock);
+  EXPECT_EQ(tried_elsewhere(lock), GASNET_OK);
+  gex_HSL_Destroy(lock);
+}
+
+/* In PARSYNC one thread waits while the other calls. */
+CASE(each_call_does_what_its_name_says, "GX-168") {
+  gex_HSL_t by_initializer = GEX_HSL_INITIALIZER, made;
+#ifdef GASNET_SEQ
+  NOT_HERE("one client thread alone may call");
+#endif
+  use_each_call(&by_initializer);
+  for (int life = 0; life < 2; ++life) { /* one after another in the same memory */
+    memset(&made, 0xff, sizeof made);
+    gex_HSL_Init(&made);
+    use_each_call(&made);
+  }
 }
 
 /* Each is an expression that uses its argument once, and another lock stays as it is. */
@@ -121,24 +171,12 @@ CASE(locks_exclude_threads, "GX-169") {
   EXPECT_EQ(tally, kTurns * kThreads);
 }
 
-/* Of a lock that another thread holds. */
-static void *try_it(void *result) {
-  *(int *)result = gex_HSL_Trylock(&fixed);
-  if (*(int *)result == GASNET_OK) gex_HSL_Unlock(&fixed);
-  return NULL;
-}
 CASE(trylock_of_a_held_lock, "GX-169") {
-  pthread_t thread;
-  int result = -1;
 #ifndef GASNET_PAR
   NOT_HERE("client threads may not call at once");
 #endif
   gex_HSL_Lock(&fixed);
-  if (pthread_create(&thread, NULL, try_it, &result) != 0) abort();
-  pthread_join(thread, NULL);
-  EXPECT_EQ(result, GASNET_ERR_NOT_READY);
+  EXPECT_EQ(tried_elsewhere(&fixed), GASNET_ERR_NOT_READY);
   gex_HSL_Unlock(&fixed);
-  if (pthread_create(&thread, NULL, try_it, &result) != 0) abort();
-  pthread_join(thread, NULL);
-  EXPECT_EQ(result, GASNET_OK);
+  EXPECT_EQ(tried_elsewhere(&fixed), GASNET_OK);
 }

@@ -23,10 +23,11 @@ class ManyHosts {
   struct Limits {
     int receives_max = 0;  ///< of a shared receive queue
     int completions_max = 0;
+    uint64_t memory_bytes = kMemoryBytes;  ///< of each host
   };
 
-  ManyHosts(Rank ranks, uint32_t depth, uint64_t seed = 1, Limits limits = {0, 0})
-      : fabric_(seed), hosts_(ranks) {
+  ManyHosts(Rank ranks, uint32_t depth, uint64_t seed = 1, Limits limits = {0, 0, kMemoryBytes})
+      : fabric_(seed), hosts_(ranks), memory_bytes_(limits.memory_bytes) {
     // What sources and buffers hold meanwhile is for other tests: these ones are long.
     fabric_.set_strictness(
         {.stable_sources = false, .poisoned_receives = false, .late_reads = false});
@@ -39,7 +40,7 @@ class ManyHosts {
     for (Rank rank = 0; rank < ranks; ++rank) open(rank, depth);
     for (Rank rank = 0; rank < ranks; ++rank) connect(rank);
   }
-  ~ManyHosts() {
+  virtual ~ManyHosts() {
     for (Host& host : hosts_) host.driver.reset();
     EXPECT_EQ(fabric_.live(), std::vector<std::string>());
     EXPECT_EQ(fabric_.violations(), std::vector<std::string>());
@@ -98,19 +99,20 @@ class ManyHosts {
   /// the next time: then false.
   bool turn(Rank rank) {
     Host& host = hosts_[rank];
-    if (host.handled_here == host.found) take_batch(host);
+    if (host.handled_here == host.found) take_batch(rank);
     while (host.handled_here < host.found) {
       const Recv& request = host.batch[host.handled_here];
-      if (!post(rank, message(rank, request.peer, MessageClass::kReply))) {
-        take_replies(host);
+      if (!post(rank, reply_to(rank, request))) {
+        take_replies(rank);
         return false;
       }
+      on_message(rank, request);
       ++host.handled_here;
       ++host.handled;
     }
     if (host.found != 0) host.driver->give_back(0, {host.batch, host.found});
     host.found = host.handled_here = 0;
-    take_done(host);
+    take_done(rank);
     return true;
   }
   void all_turn() {
@@ -135,7 +137,14 @@ class ManyHosts {
   }
   uint64_t finished(Rank rank) const { return hosts_[rank].finished; }
 
- private:
+ protected:
+  /// What tests that look at the data do with it.
+  virtual void on_message(Rank at, const Recv& message) { (void)at, (void)message; }
+  virtual void on_done(Rank at, const Done& done) { (void)at, (void)done; }
+  virtual Work reply_to(Rank at, const Recv& request) {
+    return message(at, request.peer, MessageClass::kReply);
+  }
+
   struct Host {
     std::unique_ptr<Driver> driver;
     std::vector<std::byte> memory;
@@ -159,8 +168,8 @@ class ManyHosts {
     const Status opened = host.driver->open(
         {.rank = rank, .rank_count = ranks(), .job_key = 9, .network_depth = depth});
     ASSERT_TRUE(opened.ok()) << opened.sentence();
-    host.memory.resize(kMemoryBytes);
-    auto pinned = host.driver->pin(host.memory.data(), kMemoryBytes, -1, 0);
+    host.memory.resize(memory_bytes_);
+    auto pinned = host.driver->pin(host.memory.data(), memory_bytes_, -1, 0);
     ASSERT_TRUE(pinned.ok()) << pinned.sentence();
     host.region = *pinned;
   }
@@ -172,31 +181,41 @@ class ManyHosts {
     }
   }
   /// Replies are handled first.
-  void take_batch(Host& host) {
+  void take_batch(Rank rank) {
+    Host& host = hosts_[rank];
     const uint32_t count = host.driver->recv(0, RecvFilter::kAll, host.batch);
     uint32_t replies = 0;
-    while (replies < count && host.batch[replies].cls == MessageClass::kReply) ++replies;
+    while (replies < count && host.batch[replies].cls == MessageClass::kReply) {
+      on_message(rank, host.batch[replies++]);
+    }
     if (replies != 0) host.driver->give_back(0, {host.batch, replies});
     host.answered += replies;
     std::copy(host.batch + replies, host.batch + count, host.batch);
     host.found = count - replies;
   }
-  void take_replies(Host& host) {
+  void take_replies(Rank rank) {
+    Host& host = hosts_[rank];
     Recv replies[32];
     const uint32_t count = host.driver->recv(0, RecvFilter::kRepliesOnly, replies);
+    for (uint32_t i = 0; i < count; ++i) on_message(rank, replies[i]);
     if (count != 0) host.driver->give_back(0, {replies, count});
     host.answered += count;
-    take_done(host);
+    take_done(rank);
   }
-  static void take_done(Host& host) {
+  void take_done(Rank rank) {
+    Host& host = hosts_[rank];
     Done done[32];
     const uint32_t count = host.driver->done(0, done);
-    for (uint32_t i = 0; i < count; ++i) EXPECT_EQ(done[i].status, WorkStatus::kOk);
+    for (uint32_t i = 0; i < count; ++i) {
+      EXPECT_EQ(done[i].status, WorkStatus::kOk);
+      on_done(rank, done[i]);
+    }
     host.finished += count;
   }
 
   fake_verbs::Fabric fabric_;
   std::vector<Host> hosts_;
+  uint64_t memory_bytes_;
 };
 
 }  // namespace pinwire
