@@ -1,5 +1,6 @@
 #include "am/dispatcher.h"
 
+#include <sched.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -171,7 +172,7 @@ class Dispatcher {
     uint32_t empty_polls = 0;
     while (!is_stopping()) {
       look_at_what_is_open();
-      if (poll_everything() != 0) {
+      if (poll_politely() != 0) {
         empty_polls = 0;
       } else {
         after_empty_poll(empty_polls, Wait::kAwake);
@@ -215,7 +216,9 @@ class Dispatcher {
   /// Of messages that wait.
   void take_care() noexcept {
     if (mode_ == DispatchMode::kThread) {
-      counters_.found_beside += poll_everything();
+      const uint32_t found = poll_politely();
+      counters_.found_beside += found;
+      if (found == 0) sched_yield();  // to the sender that it leaves a lane to
       return;
     }
     if (take_handed_over()) return run_handed_over();

@@ -33,20 +33,35 @@ uint32_t take_turn(uint32_t driver, uint32_t lane) noexcept {
   return found;
 }
 
-uint32_t poll_lane(uint32_t driver, uint32_t lane, bool& has_served, bool is_own = true) noexcept {
+/// The lanes that a poller passes over.
+enum class Passes : uint8_t { kNone, kLeftToSenders, kLeftToAnybody };
+
+uint32_t poll_lane(uint32_t driver, uint32_t lane, bool& has_served,
+                   Passes passes = Passes::kNone) noexcept {
   DriverSlot& slot = engine.drivers[driver];
   DriverLane& l = slot.lanes[lane];
   // An empty lane is left alone: no lock, no batch, where the driver can tell at a glance.
   if (slot.caps.concurrent_idle && slot.driver->idle(lane) && !owes(l)) return 0;
-  if (!is_own && l.is_left_to_owner()) return 0;
-  if (l.is_waited_for() && l.is_left_to_waiting(now_ns())) [[unlikely]]
-    return 0;
+  if (passes == Passes::kLeftToAnybody && l.is_left_to_owner()) return 0;
+  if (passes != Passes::kNone && l.is_waited_for() && l.is_left_to_waiting(now_ns())) return 0;
   if (!l.try_lock()) return 0;
   const uint32_t found = take_turn(driver, lane);
   if (found == 0 && slot.caps.tells_service && !slot.driver->idle(lane)) has_served = true;
   if (owes(l)) [[unlikely]]
     settle_owed(slot, lane);
   l.unlock();
+  return found;
+}
+
+uint32_t poll_all(Passes passes) noexcept {
+  uint32_t found = 0;
+  bool has_served = false;
+  for (uint32_t d = 0; d < engine.driver_count; ++d) {
+    for (uint32_t lane = 0; lane < engine.drivers[d].lane_count; ++lane) {
+      found += poll_lane(d, lane, has_served, passes);
+    }
+  }
+  if (found != 0) note_progress();
   return found;
 }
 
@@ -172,7 +187,7 @@ uint32_t poll() noexcept {
     found += poll_lane(d, own, has_served);
     if constexpr (kConcurrent) {
       const uint32_t other = engine.drivers[d].lane_of(state.turn);
-      if (other != own) found += poll_lane(d, other, has_served, false);
+      if (other != own) found += poll_lane(d, other, has_served, Passes::kLeftToAnybody);
     }
   }
   let_stream_gather(state, found);
@@ -221,17 +236,8 @@ uint32_t run_deferred() noexcept {
 DeferredPause::DeferredPause() noexcept { wait_until(begin_deferred); }
 DeferredPause::~DeferredPause() { end_deferred(0); }
 
-uint32_t poll_everything() noexcept {
-  uint32_t found = 0;
-  bool has_served = false;
-  for (uint32_t d = 0; d < engine.driver_count; ++d) {
-    for (uint32_t lane = 0; lane < engine.drivers[d].lane_count; ++lane) {
-      found += poll_lane(d, lane, has_served);
-    }
-  }
-  if (found != 0) note_progress();
-  return found;
-}
+uint32_t poll_everything() noexcept { return poll_all(Passes::kNone); }
+uint32_t poll_politely() noexcept { return poll_all(Passes::kLeftToSenders); }
 
 uint32_t poll_in_handler(uint32_t driver, uint32_t lane) noexcept {
   const uint32_t found = drain_lane(driver, lane, RecvFilter::kRepliesOnly, DispatchSink{});

@@ -26,6 +26,10 @@ void poll_for_client() noexcept;
 /// thread has the lane, which is polled again before anyone may sleep (am/dispatcher.h).
 uint32_t poll_everything() noexcept;
 
+/// The same for a thread of the library that does nothing else, and would keep lanes from the
+/// threads that wait to send there: it leaves each to them for as long as its last turn took.
+uint32_t poll_politely() noexcept;
+
 /// In GASNET_DISPATCH=nicproc: client threads wait for it.
 inline constinit bool only_dispatcher_polls = false;
 

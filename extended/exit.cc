@@ -1,7 +1,6 @@
 #include "extended/exit.h"
 
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <sys/time.h>
 #include <time.h>
@@ -76,57 +75,19 @@ void linger() noexcept {
   }
 }
 
-/// Waits for the reader of a pipe, but for no other thread's lock.
-void flush_standard_output() noexcept {
+/// C1-100. A flush of all streams waits for the lock of each, and another thread that reads
+/// standard input holds that one for as long as nobody types.
+void flush_output() noexcept {
+  if (ftrylockfile(stdin) == 0) {
+    funlockfile(stdin);
+    std::fflush(nullptr);
+    return;
+  }
   for (FILE* stream : {stdout, stderr}) {
     if (ftrylockfile(stream) != 0) continue;
     std::fflush(stream);
     funlockfile(stream);
   }
-}
-
-/// `handler` interrupts this thread or another in so long; kNoTimer calls it off.
-void alarm_in(time_t seconds, void (*handler)(int)) noexcept {
-  struct sigaction alarm {};
-  alarm.sa_handler = handler;
-  sigemptyset(&alarm.sa_mask);
-  sigaction(SIGALRM, &alarm, nullptr);
-  sigset_t only;
-  sigemptyset(&only);
-  sigaddset(&only, SIGALRM);
-  pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
-  const itimerval once{{0, 0}, {seconds, 0}};
-  setitimer(ITIMER_REAL, &once, nullptr);
-}
-
-std::atomic<bool> is_flushing{false};
-pthread_t flusher;
-sigjmp_buf past_the_flush;
-
-void give_up_flush(int number) {
-  if (!pthread_equal(pthread_self(), flusher)) {
-    pthread_kill(flusher, number);
-  } else if (is_flushing.exchange(false)) {
-    siglongjmp(past_the_flush, 1);
-  }
-}
-
-/// C1-100. A flush of all streams takes the lock of each, and another thread that reads one holds
-/// its lock for as long as nothing comes: standard input, a pipe. The thread that leaves may be the
-/// dispatcher's, in a handler, while the client's reads. The flush is given up after a while;
-/// streams older than the one that it hangs at keep what they hold. This may be a signal handler in
-/// the midst of an allocation, so no thread can be begun for it.
-void flush_output() noexcept {
-  constexpr time_t kPatienceS = 1;
-  flush_standard_output();
-  if (sigsetjmp(past_the_flush, 1) == 0) {
-    flusher = pthread_self();
-    is_flushing = true;
-    alarm_in(kPatienceS, give_up_flush);
-    std::fflush(nullptr);
-    is_flushing = false;
-  }
-  setitimer(ITIMER_REAL, &kNoTimer, nullptr);
 }
 
 /// Takes the locks of all lanes of a driver for good: other threads may still be in the library.
@@ -150,7 +111,16 @@ void end_now(int) { _exit(code_of_this_rank.load()); }
 /// then held for ever: after a second this rank ends as it is.
 void end_soon_in_any_case(int code) noexcept {
   code_of_this_rank.store(code & 0xff);
-  alarm_in(1, end_now);
+  struct sigaction alarm {};
+  alarm.sa_handler = end_now;
+  sigemptyset(&alarm.sa_mask);
+  sigaction(SIGALRM, &alarm, nullptr);
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, SIGALRM);
+  pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
+  const itimerval second{{0, 0}, {1, 0}};
+  setitimer(ITIMER_REAL, &second, nullptr);
 }
 
 void close_drivers(int code) noexcept {
@@ -230,7 +200,7 @@ void prepare_exit(SignalSet left_alone) noexcept {
 void leave_job(int code) noexcept {
   // A child that the client forked is no rank: it leaves alone, and the rank's drivers to the rank.
   if (getpid() != rank_process) {
-    std::fflush(nullptr);  // fork() leaves it the only thread, and no lock taken
+    flush_output();
     _exit(code & 0xff);
   }
   if (leaving.exchange(true)) {

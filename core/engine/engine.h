@@ -198,7 +198,7 @@ inline constinit Engine engine;
 [[noreturn]] void driver_failed(const Driver& driver, WorkStatus status) noexcept;
 
 inline constexpr uint32_t kPollBatch = 32;
-/// While other threads wait for the lane, which handlers keep from them.
+/// The batch is smaller while other threads wait for the lane, which handlers keep from them.
 inline constexpr uint32_t kPollBatchWaitedFor = 4;
 
 /// One turn of a driver's lane whose lock the caller holds. `sink.message(lane, recv)` runs for

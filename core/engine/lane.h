@@ -111,16 +111,18 @@ struct alignas(kCacheLineBytes) DriverLane {
   }
 
   /// A poller leaves the lane for a moment only between two turns of handlers, in which a thread
-  /// that waits in lock() may have no core: after a turn the pollers leave the lane to it for as
-  /// long as the turn took. Hints: each wait ends without them.
+  /// that waits in lock() may have no core. So a poller that does nothing else leaves the lane to
+  /// it after a turn for as long as the turn took; for kLeftNs where the turn was not measured,
+  /// since the wait began in its midst. No wait depends on these hints.
   bool is_waited_for() const noexcept { return waiting.load(std::memory_order_relaxed) != 0; }
   bool is_left_to_waiting(uint64_t now_ns) const noexcept {
     return is_waited_for() && now_ns < left_until_ns.load(std::memory_order_relaxed);
   }
+  /// `turn_ns`: 0: not measured.
   void leave_to_waiting(uint64_t turn_ns, uint64_t now_ns) noexcept {
-    constexpr uint64_t kLeftNsMin = 20'000, kLeftNsMax = 1'000'000;
-    left_until_ns.store(now_ns + std::clamp(turn_ns, kLeftNsMin, kLeftNsMax),
-                        std::memory_order_relaxed);
+    constexpr uint64_t kLeftNs = 20'000, kLeftNsMin = 2'000, kLeftNsMax = 1'000'000;
+    const uint64_t left_ns = turn_ns == 0 ? kLeftNs : std::clamp(turn_ns, kLeftNsMin, kLeftNsMax);
+    left_until_ns.store(now_ns + left_ns, std::memory_order_relaxed);
   }
 
  private:

@@ -148,7 +148,9 @@ class SourceTree(unittest.TestCase):
         source = self.directory / "a source tree"
         shutil.copytree(tree, source, symlinks=True)
         output_of(["chmod", "-R", "a-w", source])
-        before = sorted(source.rglob("*"))
+        # Root may write there all the same.
+        state = lambda: sorted((path, path.lstat().st_mtime_ns, path.lstat().st_size) for path in source.rglob("*"))
+        before = state()
         build = self.configured(f"--prefix={self.directory / 'a prefix'}", source=source, at="a build")
         for _ in range(2):  # installing again over what is there
             output_of(["make", "install"], build)
@@ -156,7 +158,7 @@ class SourceTree(unittest.TestCase):
         words = self.words_of_package(prefix, "gasnet-ofi-parsync")
         self.assertIn(f"-I{prefix}/include", words)
         self.expect_job(prefix, words, "gasnetrun_ofi")
-        self.assertEqual(sorted(source.rglob("*")), before)
+        self.assertEqual(state(), before)
 
     def test_installing_other_conduits_over_those_of_before(self):
         """The first conduit has the library and the others links to it: a second installation writes through none."""
@@ -168,7 +170,9 @@ class SourceTree(unittest.TestCase):
             self.expect_job(prefix, self.words_of_package(prefix, package))
 
     def test_configuring_once_more(self):
-        build = self.configured("--enable-udp", "--disable-auto-conduit-detect", "--disable-par")
+        flags = r"-DTEXT=\"a\b\" -Wl,-rpath,\\$$ORIGIN"
+        build = self.configured("--enable-udp", "--disable-auto-conduit-detect", "--disable-par", LDFLAGS=flags, CFLAGS="-DFROM_THE_ENVIRONMENT")
+        self.assertIn(flags, (build / "settings.sh").read_text())
         before = {path: path.read_text() for path in build.rglob("*.mak")}
         shutil.rmtree(build / "udp-conduit")
         output_of([build / "config.status", "--recheck"])
@@ -196,6 +200,8 @@ class SourceTree(unittest.TestCase):
         self.assertIn("give an absolute path", self.refused("--prefix=here"))
         self.assertIn("make cannot handle the path /a$b", self.refused("--prefix=/a$b"))
         self.assertIn("choose another --prefix", self.refused("--prefix=/p", "--libdir=/elsewhere"))
+        self.assertIn("all goes into /p", self.refused("--prefix=/p", "--exec-prefix=/elsewhere"))
+        self.assertIn("not for --host=pdp11-dec", self.refused("--host=pdp11-dec"))
         self.assertIn("there is no compiler none", self.refused("CC=none"))
         self.assertIn("missing argument to --prefix", self.refused("--prefix"))
         wanted, has = ("--disable-debug", "holds a debug build alone") if is_debug() else ("--enable-debug", "holds no debug build")
@@ -230,16 +236,32 @@ class SourceTree(unittest.TestCase):
         full = self.directory / "full"
         full.mkdir()
         (full / "file").touch()
-        twin = next((tree / "library").iterdir())
+        twin = other_kind = next((tree / "library").iterdir())
+        debug = [] if is_debug() else ["--debug"]
         for arguments, said in ((["--as", "pinwire"], "'pinwire' is no other conduit's name"), (["--as", "A b"], "is no other conduit's name"),
                                 (["--from", full, "--source-tree", self.directory / "t"], "there is no Pinwire under"),
+                                (["--from", full, "--as", "udp"], "there is no Pinwire under"), (["--from", full], "there is no Pinwire under"),
+                                (["--debug"], "wants a prefix of its own"), (["--as", ""], "is no other conduit's name"),
+                                (["--prefix", ""], "wants a directory"), (["--prefix", other_kind, *debug], "holds a build of the other kind"),
                                 (["--from", twin, "--source-tree", full], "is neither empty nor such a tree"),
                                 (["--from", twin, "--debug"], "with --from nothing is built"), (["--prefix"], "--prefix wants a value"),
                                 (["here"], "unknown argument here")):
             done = run([INSTALL, *arguments])
             self.assertNotEqual(done.returncode, 0, done.stdout)
             self.assertIn(said, done.stdout)
+        done = run([INSTALL, "--prefix", full, "--source-tree", self.directory / "t"], DESTDIR="/stage")
+        self.assertIn("leave out DESTDIR", done.stdout)
         self.assertEqual(os.listdir(full), ["file"])
+
+    def test_what_else_lies_in_the_prefix_is_not_handed_out(self):
+        prefix = self.directory / "shared prefix"
+        shutil.copytree(next((tree / "library").iterdir()), prefix, symlinks=True)
+        (prefix / "include/png.h").touch()
+        shutil.copytree(prefix / "include/udp-conduit", prefix / "include/ibv-conduit")
+        output_of([INSTALL, "--from", prefix, "--source-tree", self.directory / "t"])
+        names = {path.name for path in (self.directory / "t").rglob("*")}
+        self.assertFalse({"png.h", "ibv-conduit"} & names)
+        self.assertTrue({"gasnetex.h", "portable_inttypes.h", "ofi-conduit", "gasnet_tools-seq.pc"} <= names)
 
     def test_what_the_install_script_asks_of_meson(self):
         """Building takes too long for a test: a meson that says what it was asked stands for it."""
@@ -252,6 +274,13 @@ class SourceTree(unittest.TestCase):
         self.assertEqual(said.splitlines()[-2:], [
             f"<setup><{self.directory}/b><{INSTALL.parent.parent}><--prefix></a b><-Dtests=disabled><-Dbench=false><-Dgasnet_debug=true>"
             "<-Dconduit_alias=ofi,udp,ibv><-Dverbs=disabled>", f"<install><-C><{self.directory}/b>"])
+        (self.directory / "bin/dpkg-query").write_text("#!/bin/sh\ncase $* in *libpmix-dev*|*libdpdk*|*dpdk-dev*) ;; *) printf installed ;; esac\n")
+        (self.directory / "bin/apt-get").write_text("#!/bin/sh\nexit 1\n")
+        (self.directory / "bin/apt-get").chmod(0o755)
+        said = output_of([INSTALL, "--prefix", "/a b", "--build", self.directory / "b", "-Ddpdk=disabled"], PATH=f"{self.directory}/bin:{ENVIRONMENT['PATH']}")
+        self.assertIn("install: goes on without pmix", said)
+        self.assertNotIn("goes on without dpdk", said)
+        self.assertIn("<install>", said)
         self.assertIn("--source-tree: writes DIR", output_of([INSTALL, "--help"]))
 
 

@@ -13,7 +13,7 @@
 enum { kSegmentBytes = 65536, kThreads = 4 };
 
 static const char *how;
-static volatile int never, pinged, lasts, watched;
+static volatile int never, pinged, lasts;
 static volatile int *volatile nowhere = (volatile int *)8;
 static gasnet_hsl_t lock = GASNET_HSL_INITIALIZER;
 
@@ -48,11 +48,6 @@ static void on_crash(gasnet_token_t token) {
   *nowhere = 1;
 }
 static void on_ask_back(gasnet_token_t token) { gasnet_AMReplyShort1(token, 201, 42); }
-static void on_ask_back_late(gasnet_token_t token, int process) {
-  usleep(20000); /* the one who asks is elsewhere by then */
-  on_ask_back(token);
-  watched = process;
-}
 static void on_flood(gasnet_token_t token, void *bytes, size_t count) {
   (void)token, (void)bytes, (void)count;
 }
@@ -95,10 +90,6 @@ static void do_others(const char *what, gasnet_node_t leaver) {
     put_and_sync(leaver);
   } else if (!strcmp(what, "flood")) {
     flood(leaver);
-  } else if (!strcmp(what, "watch")) { /* leaves once the leaver's process is gone */
-    GASNET_BLOCKUNTIL(watched);
-    while (kill(watched, 0) == 0) usleep(1000);
-    gasnet_AMRequestShort1(me, 201, 42); /* a handler that leaves does not wait for acknowledgements of the one that is gone */
   } else if (!strcmp(what, "compute")) {
     while (!never) {
     }
@@ -125,19 +116,6 @@ static void *read_stdin(void *nothing) {
   return nothing;
 }
 
-/* A stream that nothing will ever come from, and one that is written to and not flushed. */
-static FILE *silent;
-static void open_files(void) {
-  int ends[2];
-  if (pipe(ends) != 0) _exit(9);
-  silent = fdopen(ends[0], "r");
-  fputs("written to a file\n", fdopen(dup(STDOUT_FILENO), "w"));
-}
-static void *read_file(void *nothing) {
-  getc(silent); /* holds the stream's lock */
-  return nothing;
-}
-
 /* PAR: any thread, while others are in the library. */
 static void leave_by_threads(void) {
   pthread_t thread;
@@ -156,9 +134,8 @@ static void leave_by_threads(void) {
     usleep(20000);
     exit(42);
   }
-  if (!strcmp(how, "while_stdin_is_read") || !strcmp(how, "thread_reads_file")) { /* whose lock a flush of all streams wants */
-    open_files();
-    pthread_create(&thread, NULL, !strcmp(how, "thread_reads_file") ? read_file : read_stdin, NULL);
+  if (!strcmp(how, "while_stdin_is_read")) { /* whose lock a flush of all streams would want */
+    pthread_create(&thread, NULL, read_stdin, NULL);
     usleep(20000);
     gasnet_exit(42);
   }
@@ -173,11 +150,6 @@ static void leave_by_handler(void) {
   if (!strcmp(how, "reply_handler")) gasnet_AMRequestShort0(me, 203);
   if (!strcmp(how, "remote_reply_handler")) gasnet_AMRequestShort0(next, 203);
   if (!strcmp(how, "handler_segv")) gasnet_AMRequestShort0(next, 204);
-  if (!strcmp(how, "handler_beside_reader")) { /* another thread runs it */
-    open_files();
-    gasnet_AMRequestShort1(next, 207, getpid());
-    read_file(NULL);
-  }
   GASNET_BLOCKUNTIL(never);
 }
 
@@ -289,7 +261,7 @@ static int leave_early(int *argc, char ***argv, gasnet_node_t leaver, const char
 int main(int argc, char **argv) {
   gasnet_handlerentry_t table[] = {
       {200, (void (*)())on_ping},  {201, (void (*)())on_leave}, {202, (void (*)())on_leave_with_lock},
-      {203, (void (*)())on_ask_back}, {204, (void (*)())on_crash}, {206, (void (*)())on_flood}, {207, (void (*)())on_ask_back_late},
+      {203, (void (*)())on_ask_back}, {204, (void (*)())on_crash}, {206, (void (*)())on_flood},
       {205, (void (*)())on_last}};
   if (argc != 4) return 2;
   signal(SIGSEGV, SIG_DFL); /* a sanitizer has taken it */
@@ -304,10 +276,10 @@ int main(int argc, char **argv) {
       say_cause();
       return 42;
     }
-    start_job(&argc, &argv, table, 8, kSegmentBytes);
+    start_job(&argc, &argv, table, 7, kSegmentBytes);
   }
   if (!strncmp(how, "before_attach_", 14)) return leave_early(&argc, &argv, leaver, others);
-  start_job(&argc, &argv, table, 8, kSegmentBytes);
+  start_job(&argc, &argv, table, 7, kSegmentBytes);
   /* Messages have passed in all directions, so that drivers have state to leave behind. */
   gasnet_AMRequestShort0((me + 1) % nodes, 200);
   GASNET_BLOCKUNTIL(pinged);

@@ -97,8 +97,11 @@ TEST_F(Lane, PollersLeaveItToWhoWaitsForAsLongAsTheirTurnTook) {
   lane.leave_to_waiting(50'000, 1'000'000);
   EXPECT_TRUE(lane.is_left_to_waiting(1'049'999));
   EXPECT_FALSE(lane.is_left_to_waiting(1'050'000)) << "who waits may have no core for long";
-  lane.leave_to_waiting(0, 1'000'000);
+  lane.leave_to_waiting(1, 1'000'000);
   EXPECT_TRUE(lane.is_left_to_waiting(1'001'000)) << "long enough to be seen by another core";
+  EXPECT_FALSE(lane.is_left_to_waiting(1'002'000)) << "not much longer than its turn";
+  lane.leave_to_waiting(0, 1'000'000);
+  EXPECT_TRUE(lane.is_left_to_waiting(1'019'999)) << "the wait began in the midst of the turn";
   lane.leave_to_waiting(10'000'000'000, 1'000'000);
   EXPECT_FALSE(lane.is_left_to_waiting(5'000'000)) << "messages wait for no client's long handler";
   EXPECT_TRUE(lane.is_left_to_waiting(1'000'001));
