@@ -79,7 +79,7 @@ void add(const Range& text) noexcept {
   last->count.store(count + 1, std::memory_order_release);  // pairs with is_client_text()
 }
 
-/// By the names of the C library's two objects of mathematics: /lib/libm.so.6.
+/// The C library's two objects of mathematics are known by their names: /lib/libm.so.6.
 bool is_mathematics(const dl_phdr_info& object) noexcept {
   if (object.dlpi_name == nullptr) return false;
   const char* slash = std::strrchr(object.dlpi_name, '/');
@@ -93,7 +93,7 @@ struct Found {
   dl_phdr_info objects[2];
   uint32_t count = 0;
 };
-/// As find_object().
+/// It is called as find_object() is.
 int find_mathematics(dl_phdr_info* object, size_t, void* found) noexcept {
   auto& all = *static_cast<Found*>(found);
   if (is_mathematics(*object)) all.objects[all.count++] = *object;

@@ -22,10 +22,10 @@
 // asks that cross find two silent ends, and each may be agreed to. A withdrawal is answered at once
 // and needs no lane: an end that computes for an hour has it refused by its connector, unless its
 // lane has agreed before. A greeting that crosses an ask is of the same epoch, and changes nothing.
-// A lost message is repeated by the end that waits; if the
-// answer was lost, an ask of a closed epoch is agreed to again. A peer that has agreed may greet
-// before its agreement arrives: its greeting is of the next epoch, and says the same. A greeting of
-// an earlier epoch is a late copy, and makes nothing.
+// A lost message is repeated by the end that waits; if the answer was lost, an ask of a closed
+// epoch is agreed to again. A peer that has agreed may greet before its agreement arrives: its
+// greeting is of the next epoch, and says the same. A greeting of an earlier epoch is a late copy,
+// and makes nothing.
 //
 // A closed connection is not taken for a dead peer: each end destroys its queue pairs when it has
 // agreed or been agreed with, with nothing under way at either end, so no request is left that
@@ -63,7 +63,7 @@ class Disconnect {
  public:
   using Message = DisconnectMessage;
   using Kind = Message::Kind;
-  /// What hear() says to the caller, and to the peer.
+  /// The answer of hear() to the caller, and to the peer.
   struct Heard {
     bool is_closed = false;  ///< destroy the queue pairs; greetings are of the next epoch now
     std::optional<Message> answer;
@@ -86,7 +86,7 @@ class Disconnect {
   /// The client wants to send: the answer is needed soon, and may come from a busy peer.
   void withdraw() noexcept { is_withdrawn_ = has_asked_; }
   bool is_withdrawn() const noexcept { return is_withdrawn_; }
-  /// What an end that has asked repeats until it is answered.
+  /// An end that has asked repeats this until it is answered.
   Message question() const noexcept {
     return is_withdrawn_ ? Message{Kind::kWithdraw, epoch_, round_, {}}
                          : Message{Kind::kAsk, epoch_, round_, asked_at_};
@@ -107,8 +107,8 @@ class Disconnect {
     return {};
   }
 
-  /// Of a greeting. kAhead: the peer has agreed, and the agreement is late; is_closed was not told
-  /// yet, and holds from now on.
+  /// A greeting has arrived. kAhead: the peer has agreed, and the agreement is late; is_closed was
+  /// not told yet, and holds from now on.
   Epoch greeted(uint64_t epoch) noexcept {
     if (epoch == epoch_) return Epoch::kCurrent;
     if (epoch != epoch_ + 1 || !has_asked_) return Epoch::kStale;

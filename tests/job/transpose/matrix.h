@@ -5,6 +5,7 @@
 #include <gasnet_coll.h>
 #include <gasnet_vis.h>
 #include <gasnetex.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +50,7 @@ static inline uint64_t *source_at(size_t row, size_t column) {
 static inline uint64_t *goal_at(gex_Rank_t owner, size_t row, size_t column) {
   return (uint64_t *)(base[owner] + half_bytes()) + row * side + column;
 }
-/* Where the Longs of a thread's slot arrive. */
+/* The place at which the Longs of a thread's slot arrive. */
 static inline void *landing(gex_Rank_t owner, gex_Rank_t asker, int thread, int slot) {
   const size_t index = ((size_t)asker * (size_t)threads + (size_t)thread) * kSlots + (size_t)slot;
   return base[owner] + 2 * half_bytes() + index * kSlotBytes;

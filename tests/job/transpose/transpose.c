@@ -15,7 +15,7 @@ static size_t matrix_kib = 4096;
 static unsigned rounds = 5;
 static pthread_barrier_t threads_meet;
 
-/* Of all threads of all ranks; those that wait for the first one do not poll. */
+/* All threads of all ranks meet here; those that wait for the first one do not poll. */
 static void meet(int thread) {
   pthread_barrier_wait(&threads_meet);
   if (thread == 0) gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
@@ -42,7 +42,7 @@ static void check_rows(int thread, unsigned round) {
   }
 }
 
-/* Of four bands of a rank's rows it sends three, and the others ask for the fourth. */
+/* A rank sends three of four bands of its rows, and the others ask for the fourth. */
 static int is_asked_for(size_t band) { return band % 4 == 3; }
 static void move_rows(int thread) {
   const gex_Rank_t first = me + (gex_Rank_t)thread;

@@ -50,7 +50,7 @@ class CheckedCrowd : public ManyHosts {
     const uint32_t slot = free_slot(from);
     return slot != kSlots && start_one_sided(from, to, Kind::kGet, slot);
   }
-  /// What ended() becomes once all has ended.
+  /// The value of ended() once all has ended.
   uint64_t expected() const { return expected_; }
   /// Whether puts, gets and adds of this rank are under way. A put with a message is not counted:
   /// it may wait for its receiver.

@@ -138,7 +138,7 @@ class ManyHosts {
   uint64_t finished(Rank rank) const { return hosts_[rank].finished; }
 
  protected:
-  /// What tests that look at the data do with it.
+  /// Tests that look at the data do so here.
   virtual void on_message(Rank at, const Recv& message) { (void)at, (void)message; }
   virtual void on_done(Rank at, const Done& done) { (void)at, (void)done; }
   virtual Work reply_to(Rank at, const Recv& request) {
