@@ -19,7 +19,6 @@ namespace pinwire {
 namespace {
 
 uint64_t now_ns() noexcept { return static_cast<uint64_t>(clock_ns(CLOCK_MONOTONIC)); }
-uint64_t now_us() noexcept { return now_ns() / 1000; }
 
 /// One turn of a lane whose lock the caller holds.
 uint32_t take_turn(uint32_t driver, uint32_t lane) noexcept {
@@ -121,12 +120,12 @@ bool take_breath(uint64_t now) noexcept {
   if (!breath.is_due(now)) return false;
   const timespec limit = timespec_of_us(Breath::kLongUs);
   nanosleep(&limit, nullptr);
-  breath.was_taken(now_us());
+  breath.was_taken(monotonic_us());
   return true;
 }
 
 void yield_awake(uint32_t spins) noexcept {
-  if (spins > Engine::kSpinsOfCrowd || !take_breath(now_us())) sched_yield();
+  if (spins > Engine::kSpinsOfCrowd || !take_breath(monotonic_us())) sched_yield();
 }
 
 /// Of a wait that may sleep: where ranks outnumber the cores, or did, it finds out what is better.
@@ -135,10 +134,10 @@ void yield_and_learn(uint32_t spins) noexcept {
     sched_yield();
     return;
   }
-  const uint64_t begin_us = now_us();
+  const uint64_t begin_us = monotonic_us();
   if (take_breath(begin_us)) return;
   sched_yield();
-  if (!yield_cost.add(now_us() - begin_us)) return;
+  if (!yield_cost.add(monotonic_us() - begin_us)) return;
   let_waits_sleep(yield_cost.is_high());
   // The client may have named another mode meanwhile: pairs with the fence in set_wait_mode().
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -206,7 +205,7 @@ void poll_for_client() noexcept {
   const bool is_waiting = may_wait && now_ns() - polled_at_ns <= kBetweenNs;
   if (poll() != 0 || !may_wait) [[likely]]
     return;
-  if (is_waiting && !take_breath(now_us())) sched_yield();
+  if (is_waiting && !take_breath(monotonic_us())) sched_yield();
   polled_at_ns = now_ns();
 }
 

@@ -18,7 +18,7 @@ DisconnectWorld::DisconnectWorld(const DisconnectPlan& plan)
   }
 }
 
-/// What the lane knows: not what has arrived and was not looked at.
+/// The lane knows what it has looked at; a message that has only arrived does not count.
 bool DisconnectWorld::is_quiet(const End& end) const {
   return end.under_way == ByClass{} && end.owed == 0 && end.held == 0;
 }

@@ -27,7 +27,7 @@ CASE(declarations, "GX-168") {
   gex_HSL_Destroy(&lock);
 }
 
-/* What another thread's trylock of the lock gives, which it does not keep. */
+/* Another thread tries the lock, tells the result, and does not keep the lock. */
 typedef struct {
   gex_HSL_t *lock;
   int result;

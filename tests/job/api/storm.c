@@ -1,9 +1,11 @@
 /* Everyone floods everyone with requests that reply, of all categories, while queues are as small as
  * they get (the test sets GASNET_NETWORKDEPTH=2) and one rank polls rarely: C1-122, C1-149...155. */
+#include <stdatomic.h>
+
 #include "job_test.h"
 
-static volatile unsigned long long requests_seen, replies_seen;
-static unsigned long long sum_seen;
+/* Handlers of different lanes may run at once, in this thread and the dispatcher's. */
+static atomic_ullong requests_seen, replies_seen, sum_seen;
 static unsigned char reply_bytes[512];
 
 static void count_request(gasnet_token_t token, int number, int kind) {
