@@ -104,6 +104,7 @@ Result<Rails> make_verbs_for(const Job& job) {
     options.pages_on_demand = settings.use_odp && job.kind == SegmentKind::kEverything;
     options.shares_receives = shares_receives(settings.srq_ranks_min, engine.rank_count);
     options.fences_puts = settings.verbs_fence;
+    options.confirms_puts = settings.verbs_confirm;
     options.connect_timeout_s = settings.connect_timeout_s;
     options.show_story = settings.verbose_env && engine.rank == 0;
     auto driver = make_verbs_driver(options);

@@ -61,6 +61,7 @@ struct Settings {
   uint32_t qp_retry_count = 0;
   bool use_odp = true;  ///< on-demand paging, where a device has it
   bool verbs_fence = false;
+  bool verbs_confirm = false;
   uint32_t connect_timeout_s = 0;  ///< 0: never
   // The DPDK port.
   std::string eal_args;

@@ -136,6 +136,10 @@ constexpr Variable kVariables[] = {
   {"GASNET_VERBS_FENCE", Kind::kYesNo, "no", 0, 0, "", false,
    "yes: the RDMA device may show a message before the data written ahead of it, so that Long AMs wait in between",
    [](S& s, const V& v) { s.verbs_fence = v.yes; }},
+  {"GASNET_VERBS_CONFIRM", Kind::kYesNo, "no", 0, 0, "", false,
+   "yes: the RDMA device may say that a put is done before its data is there, so that a read behind each confirms it; so it "
+   "is on iWARP in any case",
+   [](S& s, const V& v) { s.verbs_confirm = v.yes; }},
   {"GASNET_CONNECT_TIMEOUT", Kind::kWhole, "600", 0, 1'000'000, "", false,
    "seconds to try to connect to a rank over RDMA that does not answer; 0: for ever",
    [](S& s, const V& v) { s.connect_timeout_s = static_cast<uint32_t>(v.whole); }},

@@ -25,7 +25,8 @@ struct VerbsOptions {
   bool pages_on_demand = false;      ///< expose(), where the device has it
   bool shares_receives = true;       ///< shared receive queues, where the device has them
   bool fences_puts = false;          ///< the device may show a message before the data ahead of it
-  bool show_story = false;           ///< log what was chosen
+  bool confirms_puts = false;  ///< a put's completion says only that it left: a read confirms it
+  bool show_story = false;     ///< log what was chosen
 };
 
 struct VerbsPort {

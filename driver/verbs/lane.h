@@ -45,6 +45,7 @@ struct Shared {
   Outage outage;
   std::vector<Place> places;  ///< of all ranks
   const Connector* connector = nullptr;
+  bool confirms_puts = false;                        ///< each that somebody waits for
   ibv_wr_opcode send_opcode = IBV_WR_SEND_WITH_IMM;  ///< the immediate data: the sender's rank
   QueueSizes sizes;           ///< of every connection; inline_bytes as the device gives them
   uint32_t inline_bytes = 0;  ///< what is sent inline
@@ -60,6 +61,7 @@ struct LaneCounters {
   Counter bytes_inline;
   Counter bytes_copied;    ///< through a buffer, either way
   Counter bytes_in_place;  ///< by the device, straight from or to the client's memory
+  Counter puts_confirmed;  ///< by a read
   Counter credit_reports;
   Counter wakeups_armed;
   Counter atomics;
@@ -104,7 +106,8 @@ class Lane {
  private:
   static constexpr uint32_t kSignalEvery = 16;
   static constexpr uint32_t kSilentTurns = 64;
-  static constexpr uint32_t kWorkRequestsMax = 2;  // of one Work: kPutSend
+  // Of one Work: kPutSend, or a put and the read that confirms it.
+  static constexpr uint32_t kWorkRequestsMax = 2;
 
   /// For so many requests: on the connection, in the completion queue, and for what is kept of them
   /// until done() has handed it out.
@@ -131,6 +134,7 @@ class Lane {
   // lane_post.cc
   bool append(const Work& work) noexcept;
   bool append_put(Link& link, const Work& work, bool is_last) noexcept;
+  bool append_confirmed_put(Link& link, const Work& work) noexcept;
   void append_message(Link& link, const Work& work, uint64_t payload_bytes) noexcept;
   bool append_get(Link& link, const Work& work) noexcept;
   bool append_copied_get(Link& link, const Work& work, const WideRead& read) noexcept;

@@ -1,4 +1,5 @@
 // Work becomes requests of the device.
+#include <algorithm>
 #include <cstring>
 
 #include "core/base/bits.h"
@@ -41,6 +42,10 @@ bool Lane::append(const Work& work) noexcept {
       append_message(link, work, work.bytes);
       break;
     case Op::kPut:
+      if (shared_.confirms_puts && !is_silent(work)) [[unlikely]] {
+        if (!append_confirmed_put(link, work)) return false;
+        break;
+      }
       if (!append_put(link, work, true)) return false;
       break;
     case Op::kPutSend:
@@ -138,6 +143,22 @@ bool Lane::append_put(Link& link, const Work& work, bool is_last) noexcept {
     counters_.bytes_copied += work.bytes;
   }
   finish(link, request, ticket_for(work, is_last && !is_silent(work), pool, buffer));
+  return true;
+}
+
+/// On iWARP the completion of a write says only that it has left (RFC 5040, 5.5), and others may
+/// look at the target before it has arrived. A read is answered after the writes ahead of it were
+/// placed: it completes in the put's stead, with bytes that nobody looks at.
+bool Lane::append_confirmed_put(Link& link, const Work& work) noexcept {
+  if (!append_put(link, work, false)) return false;
+  const WideRead read = widen(work.remote, 1, std::max(shared_.device.read_bytes_min, 1u));
+  ibv_send_wr& request = chain_.add(IBV_WR_RDMA_READ);
+  request.wr.rdma.remote_addr = read.remote;
+  request.wr.rdma.rkey = work.remote_key;
+  const uint32_t buffer = small_.take();  // has_buffers() has looked
+  Chain::add_piece(request, small_.at(buffer), read.bytes, small_.local_key());
+  finish(link, request, ticket_for(work, true, &small_, buffer));
+  ++counters_.puts_confirmed;
   return true;
 }
 

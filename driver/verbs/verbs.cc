@@ -111,6 +111,7 @@ Status Verbs::open(const OpenInfo& info) {
   if (auto enough = check_needs(shared_.device, info); !enough) return enough;
   shared_.places.resize(info.rank_count);
   if (shared_.device.is_iwarp) shared_.send_opcode = IBV_WR_SEND;
+  shared_.confirms_puts = shared_.device.is_iwarp || shared_.options.confirms_puts;
   for (uint32_t index = 0; index < info.lanes; ++index) {
     lanes_.push_back(std::make_unique<Lane>(shared_, index));
     if (auto opened = lanes_.back()->open(); !opened) return opened;
@@ -209,6 +210,7 @@ void Verbs::stats(StatSink& sink) const noexcept {
     sum.bytes_inline += one.bytes_inline;
     sum.bytes_copied += one.bytes_copied;
     sum.bytes_in_place += one.bytes_in_place;
+    sum.puts_confirmed += one.puts_confirmed;
     sum.credit_reports += one.credit_reports;
     sum.wakeups_armed += one.wakeups_armed;
     sum.atomics += one.atomics;
@@ -221,6 +223,7 @@ void Verbs::stats(StatSink& sink) const noexcept {
   sink.stat("inline_bytes", sum.bytes_inline);
   sink.stat("copied_bytes", sum.bytes_copied);
   sink.stat("in_place_bytes", sum.bytes_in_place);
+  sink.stat("puts_confirmed", sum.puts_confirmed);
   sink.stat("credit_reports", sum.credit_reports);
   sink.stat("wakeups_armed", sum.wakeups_armed);
   sink.stat("atomics_posted", sum.atomics);

@@ -20,4 +20,9 @@ for rank in 0 1; do
   grep -E 'verbs\.' "$GUEST_LOGS/stats-$rank" || fail "rank $rank wrote no statistics"
   in_place=$(sed -n 's/.*verbs.in_place_bytes //p' "$GUEST_LOGS/stats-$rank")
   [ "$in_place" -gt 0 ] || fail "rank $rank sent nothing in place"
+  confirmed=$(sed -n 's/.*verbs.puts_confirmed //p' "$GUEST_LOGS/stats-$rank")
+  case ${RDMA_UP:-rxe-up} in
+    siw-up) [ "$confirmed" -gt 0 ] || fail "rank $rank took puts for done that had only left" ;;
+    *) [ "$confirmed" -eq 0 ] || fail "rank $rank confirmed $confirmed puts of a device that tells when they are done" ;;
+  esac
 done

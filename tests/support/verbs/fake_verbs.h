@@ -130,8 +130,9 @@ class Fabric {
   void fail_work(const std::string& device, ibv_wc_status status);
   /// IBV_EVENT_CQ_ERR or IBV_EVENT_SRQ_ERR, of the first queue that the device has.
   void break_queue(const std::string& device, ibv_event_type event);
-  void drop_datagrams(uint32_t count);              ///< the next ones, from whomever
-  void set_late_writes(const std::string& device);  ///< HcaSpec::has_late_writes
+  void drop_datagrams(uint32_t count);                    ///< the next ones, from whomever
+  void set_late_writes(const std::string& device);        ///< HcaSpec::has_late_writes
+  void set_early_completions(const std::string& device);  ///< HcaSpec::has_early_completions
   void deny_thread_domains(const std::string& device);
   void deny_datagrams(const std::string& device);  ///< it makes no queue pairs for them
   void set_paging(const std::string& device, const ibv_odp_caps& odp);  ///< HcaSpec::odp

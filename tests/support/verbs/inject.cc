@@ -137,6 +137,11 @@ void Fabric::set_late_writes(const std::string& device) {
   lock->hca(device).spec.has_late_writes = true;
 }
 
+void Fabric::set_early_completions(const std::string& device) {
+  Locked lock;
+  lock->hca(device).spec.has_early_completions = true;
+}
+
 Counters Fabric::counters(const std::string& device) const {
   Locked lock;
   Counters sum;

@@ -138,6 +138,12 @@ struct SendWqe {
   std::byte* late_goal;           ///< of a write whose data, in `result`, come at its end
 };
 
+/// Data of a write that has completed.
+struct UnplacedWrite {
+  std::byte* goal;
+  std::vector<std::byte> data;
+};
+
 struct Qp : ibv_qp {
   Hca* hca = nullptr;
   ibv_qp_attr attr{};
@@ -153,6 +159,7 @@ struct Qp : ibv_qp {
   uint32_t rnr_tries_left = 0;
   bool is_stopped = false;  ///< the last executed one failed: nothing may follow
   bool is_established = false;
+  std::vector<UnplacedWrite> unplaced;  ///< at the peer, until something else follows
   RecvQueue receives;
   RecvQueue& receive_queue() { return srq != nullptr ? static_cast<Srq*>(srq)->queue : receives; }
 };

@@ -57,7 +57,7 @@ Attempt send(World& world, Qp& at, const SendWqe& wqe, const std::vector<std::by
 /// Is the operation allowed at all on this queue pair?
 bool permits(const Qp& at, unsigned int access) { return (at.attr.qp_access_flags & access) != 0; }
 
-Attempt write(World& world, Qp& at, SendWqe& wqe, const std::vector<std::byte>& data) {
+Attempt write(World& world, Qp& from, Qp& at, SendWqe& wqe, const std::vector<std::byte>& data) {
   if (!permits(at, IBV_ACCESS_REMOTE_WRITE)) return refuse_with(world, at, IBV_WC_REM_INV_REQ_ERR);
   std::byte* memory = nullptr;
   if (!data.empty()) {  // without data no key is looked at (IBA 9.4.3.1)
@@ -71,6 +71,8 @@ Attempt write(World& world, Qp& at, SendWqe& wqe, const std::vector<std::byte>& 
   if (at.hca->spec.has_late_writes && world.random.chance(0.5)) {
     wqe.late_goal = memory;
     wqe.result = data;
+  } else if (memory != nullptr && at.hca->spec.has_early_completions && world.random.chance(0.5)) {
+    from.unplaced.push_back({memory, data});
   } else if (memory != nullptr) {
     device_copy(memory, data.data(), data.size());
   }
@@ -137,7 +139,15 @@ void count(Counters& counters, ibv_wr_opcode opcode) {
   }
 }
 
-Attempt execute(World& world, Qp& at, SendWqe& wqe, const std::vector<std::byte>& data) {
+void place_what_came_before(Qp& from) {
+  for (const UnplacedWrite& write : from.unplaced) {
+    device_copy(write.goal, write.data.data(), write.data.size());
+  }
+  from.unplaced.clear();
+}
+
+Attempt execute(World& world, Qp& from, Qp& at, SendWqe& wqe, const std::vector<std::byte>& data) {
+  place_what_came_before(from);
   switch (wqe.wr.opcode) {
     case IBV_WR_SEND:
     case IBV_WR_SEND_WITH_IMM:
@@ -148,7 +158,7 @@ Attempt execute(World& world, Qp& at, SendWqe& wqe, const std::vector<std::byte>
     case IBV_WR_ATOMIC_FETCH_AND_ADD:
       return atomic(world, at, wqe);
     default:
-      return write(world, at, wqe, data);
+      return write(world, from, at, wqe, data);
   }
 }
 
@@ -168,7 +178,7 @@ Attempt respond(World& world, Qp& from, Qp& to, SendWqe& wqe, const std::vector<
   // Packets of several sizes of path: the first of a long message is not as long as it should be.
   const bool is_odd = from.attr.path_mtu != to.attr.path_mtu && packets_of(from, wqe.bytes) > 1;
   if (is_odd || exceeds_reads(from, to, wqe)) return refuse_with(world, to, IBV_WC_REM_INV_REQ_ERR);
-  const Attempt done = execute(world, to, wqe, data);
+  const Attempt done = execute(world, from, to, wqe, data);
   if (done.outcome == Outcome::kDone && done.status == IBV_WC_SUCCESS) {
     count(from.hca->counters, wqe.wr.opcode);
   }

@@ -42,6 +42,9 @@ struct HcaSpec {
   /// Against the specification (IBA o9-20): data may come as late as the write's completion, after
   /// messages that were sent behind it.
   bool has_late_writes = false;
+  /// As with iWARP (RFC 5040, 5.5): data may come after the write's completion, when something
+  /// follows on the connection.
+  bool has_early_completions = false;
   std::vector<PortSpec> ports;
 };
 
