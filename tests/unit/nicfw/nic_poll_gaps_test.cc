@@ -17,7 +17,7 @@ class NicPollGaps : public testing::TestWithParam<uint64_t> {
     group_.poll(0);
   }
 
-  NicGroup group_{{.config = {.coalesce = false}}};
+  NicGroup group_{{.rx_buffers = 2048, .config = {.coalesce = false}}};
 };
 
 /// A put before each poll. All that follow the lost one arrive and are acknowledged.
@@ -156,6 +156,29 @@ TEST_P(NicPollGapsOfBursts, FindALossWhileThePortStaysFull) {
   }
   EXPECT_GT(group_.stat(0, "retransmits"), 0u);
   while (group_.port(0).waiting() > 0) group_.poll(0);
+}
+
+/// Nothing comes back from the peer, and what fills the port is of no use. At every sixteenth of
+/// such polls the timers run nevertheless, however far the polls lie apart.
+TEST_P(NicPollGapsOfBursts, AskAPeerThatIsLateWhileThePortStaysFull) {
+  constexpr uint32_t kMoreThanAPollTakes = 600, kPolls = 32;
+  ASSERT_TRUE(group_.post(0, put_));
+  for (int i = 0; i < 2; ++i) group_.poll(1);
+  const auto first = group_.port(0).peek();
+  const std::vector<std::byte> stale(first.begin(), first.end());
+  group_.poll(0);
+  ASSERT_EQ(group_.dones(0).size(), 1u);
+  ASSERT_TRUE(group_.post(0, put_));
+  std::vector<uint32_t> asked_at;
+  for (uint32_t poll = 1; poll <= kPolls; ++poll) {
+    while (group_.port(0).waiting() < kMoreThanAPollTakes)
+      ASSERT_TRUE(group_.port(0).inject(stale.data(), static_cast<uint32_t>(stale.size())));
+    group_.clock().advance(GetParam());
+    const uint64_t asks = group_.stat(0, "late_asks");
+    group_.poll(0);
+    if (group_.stat(0, "late_asks") != asks) asked_at.push_back(poll);
+  }
+  EXPECT_EQ(asked_at, (std::vector<uint32_t>{16, 32}));
 }
 
 /// A put before each poll, and a peer that does not answer. What is posted later does not put off
