@@ -188,7 +188,7 @@ class Lane {
   static constexpr uint64_t kStaleNs = 2'000;     ///< between polls: a client that polls rarely
   static constexpr uint32_t kAckFrames = 16;      ///< frames that may wait for one acknowledgement
   static constexpr uint32_t kBurstsPerPollMax = 16;
-  static constexpr uint32_t kFullBurstsMax = 16;  ///< after which timers run, come what may
+  static constexpr uint32_t kFullPollsMax = 16;  ///< in a row: then the timers run nevertheless
   static constexpr uint64_t kWatchStepNs = 10'000'000;
   static constexpr uint32_t kQuestionsUnheardMin = 4;
   static constexpr uint32_t kTimeoutsSilent = 16;  ///< unheard: not loss, but a peer that computes
@@ -526,7 +526,7 @@ class Lane {
   bool holds_frames_ = false;     ///< the port, or a time, holds some back
   bool waits_for_peers_ = false;  ///< the last poll did nothing, and peers must poll first
   bool rx_more_ = false;
-  uint32_t full_bursts_ = 0;
+  uint32_t full_polls_ = 0;       ///< the last ones in a row that left frames in the port
   uint32_t turn_left_ = kNoTurn;  ///< long frames that the flow in its turn may still build
   uint32_t shorts_left_ = 0;      ///< short frames that it may build besides
   bool turn_is_full_ = false;     ///< the port had room for all of its turn

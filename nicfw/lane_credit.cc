@@ -148,8 +148,10 @@ void Lane::grant(Peer& peer) noexcept {
 void Lane::expire_sender() noexcept {
   if (senders_.empty()) return;
   Peer& peer = peers_[senders_.first()];
-  // After an absence of this rank its requests may still wait in the port.
-  const bool rests = !rx_more_ && !peer.receive[static_cast<size_t>(Flow::kRequest)].has_holes();
+  // After an absence of this rank its requests may still wait in the port, but not for longer than
+  // it takes to empty a port that holds all buffers.
+  const bool may_wait = rx_more_ && full_polls_ <= held_.size() / kBurst;
+  const bool rests = !may_wait && !peer.receive[static_cast<size_t>(Flow::kRequest)].has_holes();
   const bool stopped = rests && now_ns_ > peer.request_came_ns + kExpireNs &&
                        peer.requests_held == 0 && !peer.is_hungry;
   const Rank rank = senders_.pop();

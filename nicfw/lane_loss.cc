@@ -179,10 +179,9 @@ void Lane::run_timers() noexcept {
   if (now_ns_ < next_timer_ns_) return;
   // More frames wait in the port: they may be what the timers wait for. But a peer that keeps the
   // port full must not put off the timers of all others.
-  if (rx_more_ && ++full_bursts_ < kFullBurstsMax) return;
-  full_bursts_ = 0;
-  // Nobody polled for long: first see what came meanwhile.
-  if (now_ns_ == absent_until_ns_ && !timers_skipped_) {
+  if (full_polls_ % kFullPollsMax != 0) return;
+  // Nobody polled for long: first see what came meanwhile. Sixteen full polls have seen it.
+  if (full_polls_ == 0 && now_ns_ == absent_until_ns_ && !timers_skipped_) {
     timers_skipped_ = true;
     return;
   }

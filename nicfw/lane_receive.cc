@@ -46,6 +46,7 @@ uint32_t Lane::receive_bursts() noexcept {
     flush();
     received += receive_burst();
   }
+  full_polls_ = rx_more_ ? full_polls_ + 1 : 0;
   return received;
 }
 

@@ -76,6 +76,30 @@ TEST_F(NicExpiry, ARequestThatWaitsInThePortIsNotOverlooked) {
   EXPECT_GE(change(), 0);
 }
 
+/// A peer keeps the port full for so long that what was in it at first is taken. What the sender
+/// was promised does not stay with it for that long.
+TEST_F(NicExpiry, ASenderThatHasStoppedGivesItsCreditBackBesideAPortThatIsAlwaysFull) {
+  ASSERT_TRUE(put());
+  const auto first = group_.port(1).peek();
+  const std::vector<std::byte> stale(first.begin(), first.end());
+  // A Done that the client does not fetch: each poll takes one burst.
+  const Region region = group_.pin(0, &memory_, sizeof memory_);
+  ASSERT_TRUE(group_.post(1, put_work(0, &kWord, 8, &memory_, region.remote_key)));
+  for (const Rank rank : {1u, 0u, 0u, 1u, 1u, 0u}) group_.poll(rank);
+  ASSERT_EQ(group_.port(0).waiting() + group_.port(1).waiting(), 0u);
+  const auto poll_full = [&] {
+    while (group_.port(1).waiting() <= 2 * kBurstFrames)
+      ASSERT_TRUE(group_.port(1).inject(stale.data(), static_cast<uint32_t>(stale.size())));
+    group_.poll(1);
+    ASSERT_GT(group_.port(1).waiting(), 0u);
+  };
+  group_.clock().advance(kExpired);
+  for (uint32_t poll = 0; poll <= kBuffers / kBurstFrames; ++poll) poll_full();
+  ASSERT_TRUE(put());
+  for (uint32_t poll = 0; poll < 4; ++poll) poll_full();
+  EXPECT_LT(change(), 0);
+}
+
 /// The frame before the last is missing: it was sent on credit, and will come again.
 TEST_F(NicExpiry, ASenderOfWhichAFrameIsMissingKeepsItsCredit) {
   ASSERT_TRUE(send());

@@ -17,7 +17,7 @@ class NicPollGaps : public testing::TestWithParam<uint64_t> {
     group_.poll(0);
   }
 
-  NicGroup group_{{.config = {.coalesce = false}}};
+  NicGroup group_{{.rx_buffers = 2048, .config = {.coalesce = false}}};
 };
 
 /// A put before each poll. All that follow the lost one arrive and are acknowledged.
@@ -156,6 +156,77 @@ TEST_P(NicPollGapsOfBursts, FindALossWhileThePortStaysFull) {
   }
   EXPECT_GT(group_.stat(0, "retransmits"), 0u);
   while (group_.port(0).waiting() > 0) group_.poll(0);
+}
+
+/// Nothing comes back from the peer, and what fills the port is of no use. At every sixteenth of
+/// such polls the timers run nevertheless, however far the polls lie apart.
+TEST_P(NicPollGapsOfBursts, AskAPeerThatIsLateWhileThePortStaysFull) {
+  constexpr uint32_t kMoreThanAPollTakes = 600, kPolls = 32;
+  ASSERT_TRUE(group_.post(0, put_));
+  for (int i = 0; i < 2; ++i) group_.poll(1);
+  const auto first = group_.port(0).peek();
+  const std::vector<std::byte> stale(first.begin(), first.end());
+  group_.poll(0);
+  ASSERT_EQ(group_.dones(0).size(), 1u);
+  ASSERT_TRUE(group_.post(0, put_));
+  std::vector<uint32_t> asked_at;
+  for (uint32_t poll = 1; poll <= kPolls; ++poll) {
+    while (group_.port(0).waiting() < kMoreThanAPollTakes)
+      ASSERT_TRUE(group_.port(0).inject(stale.data(), static_cast<uint32_t>(stale.size())));
+    group_.clock().advance(GetParam());
+    const uint64_t asks = group_.stat(0, "late_asks");
+    group_.poll(0);
+    if (group_.stat(0, "late_asks") != asks) asked_at.push_back(poll);
+  }
+  EXPECT_EQ(asked_at, (std::vector<uint32_t>{16, 32}));
+}
+
+/// Of three puts the first is overtaken by both others, and its acknowledgement comes last, one
+/// poll after that of the third. The former poll is an absence, and the sixteenth in a row that
+/// leaves frames in the port, so that timers run.
+TEST_P(NicPollGapsOfBursts, RepeatNothingThatTheNextPollAcknowledgesWhenTimersRunNevertheless) {
+  constexpr uint32_t kFullPolls = 16, kBurstFrames = 32;
+  std::vector<std::vector<std::byte>> puts, answers;
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(group_.post(0, put_));
+  while (group_.port(1).waiting() != 0) puts.push_back(group_.port(1).take_first());
+  ASSERT_EQ(puts.size(), 3u);
+  for (const size_t next : {1, 2, 0}) {
+    group_.port(1).inject(puts[next].data(), static_cast<uint32_t>(puts[next].size()));
+    for (int i = 0; i < 2; ++i) group_.poll(1);
+    ASSERT_EQ(group_.port(0).waiting(), 1u);
+    answers.push_back(group_.port(0).take_first());
+  }
+  // What is done stays with the lane, so that each poll takes one burst.
+  for (uint32_t poll = 1, brought = 0; poll <= kFullPolls + 1; ++poll) {
+    std::vector<std::byte> frame = answers.front();
+    if (poll >= kFullPolls) frame = answers[++brought];
+    group_.port(0).lose_waiting();
+    group_.port(0).inject(frame.data(), static_cast<uint32_t>(frame.size()));
+    while (group_.port(0).waiting() <= kBurstFrames) {
+      const auto& stale = answers.front();
+      ASSERT_TRUE(group_.port(0).inject(stale.data(), static_cast<uint32_t>(stale.size())));
+    }
+    group_.clock().advance(poll == kFullPolls ? GetParam() : 100'000);
+    group_.poll(0);
+    ASSERT_EQ(group_.port(0).waiting(), 1u);
+  }
+  EXPECT_EQ(group_.stat(0, "retransmits"), 0u);
+  EXPECT_EQ(group_.dones(0).size(), 3u);
+}
+
+/// Before each pause a put leaves that the peer takes only after it. The first poll after a pause
+/// leaves the timers alone: the acknowledgement comes with the next.
+TEST_P(NicPollGapsOfBursts, AskNobodyInTheFirstPollAfterEachPause) {
+  constexpr uint64_t kPauseNs = 1'000'000'000;
+  for (int pause = 0; pause < 4; ++pause) {
+    ASSERT_TRUE(group_.post(0, put_));
+    group_.poll(0);
+    group_.clock().advance(kPauseNs);
+    group_.poll(0);
+    for (const Rank rank : {1u, 1u, 0u}) group_.poll(rank);
+    ASSERT_EQ(group_.dones(0).size(), 1u);
+  }
+  EXPECT_EQ(group_.stat(0, "late_asks"), 0u);
 }
 
 /// A put before each poll, and a peer that does not answer. What is posted later does not put off
