@@ -5,6 +5,7 @@
 
 #include "core/base/check.h"
 #include "driver/forwarding.h"
+#include "driver/scatter.h"
 
 namespace pinwire {
 namespace {
@@ -327,7 +328,7 @@ class Checked final : public ForwardingDriver {
   }
 
   void check_work(const Work& work) const noexcept {
-    check(work.op <= Op::kCompareSwap, "post: no such operation", static_cast<int>(work.op));
+    check(work.op <= Op::kScatter, "post: no such operation", static_cast<int>(work.op));
     check(work.cls <= MessageClass::kReply, "post: no such class", static_cast<int>(work.cls));
     check((work.flags & ~(kWorkCopied | kWorkSilent | kWorkFenced | kWorkLent | kWorkDevice)) == 0,
           "post: unknown flags", work.flags);
@@ -374,7 +375,21 @@ class Checked final : public ForwardingDriver {
               "post: an atomic without caps().atomic64, or on memory of a key without atomics",
               work.remote_key);
         break;
+      case Op::kScatter:
+        check_scatter(work);
+        break;
     }
+  }
+  void check_scatter(const Work& work) const noexcept {
+    check(work.bytes <= caps_.scatter_bytes_max, "post: a list larger than scatter_bytes_max",
+          work.bytes, caps_.scatter_bytes_max);
+    check((work.flags & kWorkCopied) != 0 && work.head_bytes == 0,
+          "post: a list that is not copied, or has a head", work.flags, work.head_bytes);
+    ScatterReader pieces(work.remote, static_cast<const std::byte*>(work.local),
+                         static_cast<uint32_t>(work.bytes));
+    ScatterPiece piece;
+    while (pieces.next(piece)) continue;
+    check(work.bytes != 0 && pieces.is_at_end(), "post: a malformed list of pieces", work.bytes);
   }
 
   std::unique_ptr<Driver> owned_;

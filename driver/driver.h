@@ -30,7 +30,10 @@ struct Caps {
   /// Payloads of Longs up to this go with the message, and the target's CPU puts them in their
   /// place: cheaper than a put and a message behind it. 0: they never do.
   uint64_t long_in_message_max = 0;
-  uint64_t lent_bytes_max = 0;    ///< the most payload that lend() has memory for; 0: none at all
+  uint64_t lent_bytes_max = 0;  ///< the most payload that lend() has memory for; 0: none at all
+  /// The most that the list of one kScatter takes, which is cheaper than a put for each of its
+  /// pieces. 0: the driver takes none.
+  uint64_t scatter_bytes_max = 0;
   uint32_t mtu_bytes = 0;         ///< 0: not packetised
   bool hw_rdma = false;           ///< one-sided work needs no CPU at the target
   bool ordered_put_send = false;  ///< by the device; kPutSend keeps its order on every driver

@@ -156,6 +156,7 @@ constexpr Deniable kDeniable[] = {
     {"in_place_rx", [](Caps& caps) { caps.in_place_rx = false; }},
     {"event_fd", [](Caps& caps) { caps.event_fd = false; }},
     {"lends", [](Caps& caps) { caps.lent_bytes_max = 0; }},
+    {"scatters", [](Caps& caps) { caps.scatter_bytes_max = 0; }},
     {"concurrent_post", [](Caps& caps) { caps.concurrent_post = false; }},
     {"concurrent_idle", [](Caps& caps) { caps.concurrent_idle = false; }},
     {"tells_service", [](Caps& caps) { caps.tells_service = false; }},

@@ -18,7 +18,7 @@ struct FaultPlan {
   bool fail_open = false;   ///< the control plane's calls that fail
   bool fail_connect = false;
   bool fail_pin = false;
-  void (*deny[16])(Caps&) = {};  ///< capabilities taken away, in order; nullptr: the end
+  void (*deny[20])(Caps&) = {};  ///< capabilities taken away, in order; nullptr: the end
 };
 
 /// Names of what a plan can deny: the flags of Caps, and limits at their lowest.

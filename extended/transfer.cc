@@ -21,19 +21,6 @@
 namespace pinwire {
 namespace {
 
-/// C1-209. The target checks too: this is the sentence for an honest mistake.
-void check_bounds(const char* what, Target to, const void* address, size_t bytes) noexcept {
-  if (in_segment_of(to, address, bytes)) [[likely]]
-    return;
-  const Route& route = engine.routes[to];
-  fatal(
-      "a %s by rank %u of %zu bytes at %p is outside the segment of rank %u's endpoint %u, %llu "
-      "bytes at 0x%llx (C1-209)",
-      what, engine.rank, bytes, address, rank_of(to), endpoint_of(to),
-      static_cast<unsigned long long>(route.segment_bytes),
-      static_cast<unsigned long long>(route.segment_base));
-}
-
 Work one_sided(Op kind, Target to, const Route& route, pinwire_op& op) noexcept {
   Work work{};
   work.op = kind;
@@ -115,6 +102,18 @@ bool in_segment_of(Target to, const void* address, size_t bytes) noexcept {
   if (route.covers(address, bytes)) [[likely]]
     return true;
   return learn_segment(to) && route.covers(address, bytes);
+}
+
+void check_bounds(const char* what, Target to, const void* address, size_t bytes) noexcept {
+  if (in_segment_of(to, address, bytes)) [[likely]]
+    return;
+  const Route& route = engine.routes[to];
+  fatal(
+      "a %s by rank %u of %zu bytes at %p is outside the segment of rank %u's endpoint %u, %llu "
+      "bytes at 0x%llx (C1-209)",
+      what, engine.rank, bytes, address, rank_of(to), endpoint_of(to),
+      static_cast<unsigned long long>(route.segment_bytes),
+      static_cast<unsigned long long>(route.segment_base));
 }
 
 bool start_put(Target to, void* dest, const void* source, size_t bytes, SourceUntil until,

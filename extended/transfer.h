@@ -16,6 +16,10 @@ enum class SourceUntil : uint8_t { kReturn, kDone };
 /// Asks for the segment of an endpoint that was bound to it after attach, so client context.
 bool in_segment_of(Target to, const void* address, size_t bytes) noexcept;
 
+/// The job ends with a sentence if the memory is not in the segment that a `what` ("put") is for
+/// (C1-209). The target checks too: this is the sentence for an honest mistake. Client context.
+void check_bounds(const char* what, Target to, const void* address, size_t bytes) noexcept;
+
 /// Start a transfer; `op.started` grows by the completions that it will bring. Client context;
 /// waits for room. A put that must return with its source free waits for completion unless it is
 /// small enough for the driver to copy. Zero bytes and one's own memory finish at once.

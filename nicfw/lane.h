@@ -38,12 +38,12 @@
 // many questions one frame goes without credit.
 //
 // Files: lane.cc the calls of the driver; lane_accept.cc, lane_long.cc, lane_respond.cc work and
-// what is owed into frames; lane_frame.cc frames under construction; lane_credit.cc requests;
-// lane_send.cc, lane_seal.cc frames to the port, tx_backlog.h when, turns.h in which order;
-// lane_path.cc, lane_piece.cc frames longer than the path; lane_ack.cc, lane_loss.cc
-// acknowledgements, loss, timers; lane_silence.cc peers that are gone; lane_receive.cc,
-// lane_body.cc, lane_execute.cc, lane_deliver.cc frames from the port; lane_operation.cc from Work
-// to Done.
+// what is owed into frames; lane_scatter.cc puts of many pieces, whole; lane_frame.cc frames under
+// construction; lane_credit.cc requests; lane_send.cc, lane_seal.cc frames to the port,
+// tx_backlog.h when, turns.h in which order; lane_path.cc, lane_piece.cc frames longer than the
+// path; lane_ack.cc, lane_loss.cc acknowledgements, loss, timers; lane_silence.cc peers that are
+// gone; lane_receive.cc, lane_body.cc, lane_execute.cc, lane_deliver.cc frames from the port;
+// lane_operation.cc from Work to Done.
 #pragma once
 
 #include <atomic>
@@ -117,6 +117,10 @@ constexpr uint32_t put_fragment_bytes(uint32_t frame_bytes_max) noexcept {
 /// Payload of a put or get that one frame carries over the path to a peer, without pieces.
 constexpr uint32_t fragment_bytes(const Peer& peer) noexcept {
   return put_fragment_bytes(peer.path_bytes);
+}
+/// The longest list of pieces that one frame carries.
+constexpr uint32_t scatter_list_bytes(uint32_t frame_bytes_max) noexcept {
+  return (frame_bytes_max - kRecordsOffset - record_fields(RecordType::kScatter)) & ~7u;
 }
 /// May frames to the peer be longer than what the path is known to carry?
 constexpr bool is_narrow(const Peer& peer) noexcept {
@@ -230,6 +234,11 @@ class Lane {
   bool accept_atomic(Peer& peer, const Work& work) noexcept;
   bool accept_dead(const Work& work) noexcept;
   bool local_key(const Work& work, uint32_t& port_key) noexcept;
+
+  // lane_scatter.cc: puts of many small pieces
+  bool accept_scatter(Peer& peer, const Work& work) noexcept;
+  Reject check_scatter(Peer& peer, const Record& record, const std::byte* list) noexcept;
+  void place_scattered(const Record& record, const std::byte* list) noexcept;
 
   // lane_long.cc: puts of frames of their own
   bool accept_long(Peer& peer, Flow flow, const Work& work) noexcept;

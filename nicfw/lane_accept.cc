@@ -31,6 +31,8 @@ bool Lane::accept(const Work& work) noexcept {
     case Op::kFetchOp:
     case Op::kCompareSwap:
       return accept_atomic(peer, work);
+    case Op::kScatter:
+      return accept_scatter(peer, work);
   }
   check(false, "post: no such operation", static_cast<uint8_t>(work.op));
   return false;

@@ -21,6 +21,9 @@ void Lane::execute(Peer& peer, const std::byte* records, uint32_t bytes,
         if (payload != nullptr) BodyHash::copy_plain(target_of(record), payload, record.bytes);
         counters_.add(Count::kRxPlacedBytes, record.bytes);
         break;
+      case RecordType::kScatter:
+        place_scattered(record, payload);
+        break;
       case RecordType::kGet:
         record.type = RecordType::kGetData;
         owe(peer, record);

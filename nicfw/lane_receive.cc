@@ -16,6 +16,7 @@ constexpr bool belongs(RecordType type, Flow flow) noexcept {
       return true;
     case RecordType::kGet:
     case RecordType::kAtomic:
+    case RecordType::kScatter:
       return flow == Flow::kOneSided;
     case RecordType::kGetData:
     case RecordType::kAtomicResult:
@@ -25,11 +26,13 @@ constexpr bool belongs(RecordType type, Flow flow) noexcept {
   return false;  // parse_record() lets no other type pass
 }
 
-/// The body is the end of the last record's payload, and no put or get data lies in both parts.
+/// The body is the end of the last record's payload, and no put or get data lies in both parts. A
+/// list of pieces is all in the head: its places are looked at before the body is believed.
 bool is_in_head(const FrameHeader& header, uint32_t at, const Record& record) noexcept {
   const uint32_t payload_at = at + record.fields;
   const uint32_t end = payload_at + record.bytes;
   if (end <= header.head_bytes) return true;
+  if (record.type == RecordType::kScatter) return false;
   const bool whole = record.type == RecordType::kMessage ? payload_at <= header.head_bytes
                                                          : payload_at == header.head_bytes;
   return whole && end == header.record_bytes;
@@ -289,6 +292,9 @@ Reject Lane::check_records(Peer& peer, const FrameHeader& header, const std::byt
       case RecordType::kGetData:
       case RecordType::kAtomicResult:
         bad = check_response(peer, record);
+        break;
+      case RecordType::kScatter:
+        bad = check_scatter(peer, record, records + at + record.fields);
         break;
       case RecordType::kRefusal:
         break;

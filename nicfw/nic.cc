@@ -13,7 +13,7 @@ namespace {
 constexpr uint32_t kAddressBytes = 19;
 constexpr uint32_t kFrameBytesMin = 512;
 constexpr uint32_t kFrameBytesMax = 16'000;
-constexpr uint8_t kAddressVersion = 2;
+constexpr uint8_t kAddressVersion = 3;
 constexpr uint32_t kRxBuffersMin = 4;
 
 class Nic final : public Driver {
@@ -84,6 +84,7 @@ Caps Nic::caps() const noexcept {
   caps.copied_bytes_max =
       copied_put_bytes(shared_.config.window_frames, put_fragment_bytes(smallest_frame_));
   caps.lent_bytes_max = caps.send_bytes_max - kHeadBytesMax;
+  caps.scatter_bytes_max = scatter_list_bytes(smallest_frame_);
   caps.mtu_bytes = shared_.facts.frame_bytes_max;
   caps.atomic64 = kAllAtomics;
   caps.atomics_meet_cpu = true;  // which executes them

@@ -6,7 +6,7 @@
 namespace pinwire {
 namespace {
 
-constexpr uint8_t kVersion = 4;
+constexpr uint8_t kVersion = 5;
 constexpr uint16_t kEtherTypeIpv4 = 0x0800;
 constexpr uint8_t kProtocolUdp = 17;
 constexpr uint16_t kDontFragment = 0x4000;
@@ -229,6 +229,7 @@ uint32_t encode_record(std::byte* at, const Record& record) noexcept {
     case RecordType::kGet:
     case RecordType::kAtomic:
     case RecordType::kRefusal:
+    case RecordType::kScatter:
       store_little<uint64_t>(at, first | uint64_t{record.key} << 32);
       store_little<uint64_t>(at + 8, record.op);
       store_little<uint64_t>(at + 16, record.address);
@@ -289,7 +290,8 @@ Reject parse_record(const std::byte* at, uint32_t left, Record& out) noexcept {
     out.operand = load_little<uint64_t>(at + 32);
     out.compare = load_little<uint64_t>(at + 40);
   }
-  const bool has_payload = out.type == RecordType::kPut || out.type == RecordType::kGetData;
+  const bool has_payload = out.type == RecordType::kPut || out.type == RecordType::kGetData ||
+                           out.type == RecordType::kScatter;
   return has_payload == (out.bytes != 0) ? Reject::kNone : Reject::kRecord;
 }
 

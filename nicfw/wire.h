@@ -214,6 +214,7 @@ enum class RecordType : uint8_t {
   kAtomic,
   kAtomicResult,
   kRefusal,
+  kScatter,
 };
 
 /// Every record's fields; which of them are on the wire depends on its type.
@@ -221,7 +222,7 @@ struct Record {
   RecordType type;
   uint8_t code;     ///< kAtomic: AtomicCode
   uint16_t bytes;   ///< payload that follows the fields
-  uint32_t key;     ///< kPut, kGet, kAtomic, kRefusal
+  uint32_t key;     ///< kPut, kScatter, kGet, kAtomic, kRefusal
   uint32_t before;  ///< kMessage: of the frames just before, how many must have arrived first
   uint64_t address;
   uint64_t op;       ///< the initiator's name for the operation
@@ -249,6 +250,8 @@ constexpr uint32_t record_fields(RecordType type) noexcept {
       return 24;
     case RecordType::kRefusal:
       return 48;
+    case RecordType::kScatter:
+      return 24;
   }
   return 0;
 }

@@ -355,6 +355,9 @@ class Shm final : public ShmDriver {
         // The copy comes first; release order of the word makes it visible before the message.
         if (!put_then_send(lane, item, status)) return false;
         break;
+      case Op::kScatter:
+        check(false, "post: scatter_bytes_max is 0", item.bytes);
+        return false;
       default:
         status = one_sided(item, item.op);
     }

@@ -63,6 +63,9 @@ bool Lane::append(const Work& work) noexcept {
     case Op::kFetchOp:
     case Op::kCompareSwap:
       return append_atomic(link, work);
+    case Op::kScatter:
+      check(false, "post: scatter_bytes_max is 0", work.bytes);
+      return false;
   }
   if (is_request) ++peer.requests_sent;
   counters_.messages_sent += has_message(work);

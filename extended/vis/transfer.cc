@@ -4,15 +4,6 @@
 
 namespace pinwire::vis {
 
-void put_piece(Target to, std::byte* source, std::byte* dest, size_t bytes,
-               pinwire_op& op) noexcept {
-  if (void* direct = pinwire_direct(to, dest, source, bytes)) {
-    pinwire_put_direct(direct, source, bytes);
-  } else {
-    start_put(to, dest, source, bytes, SourceUntil::kDone, op);
-  }
-}
-
 void get_piece(Target from, std::byte* dest, std::byte* source, size_t bytes,
                pinwire_op& op) noexcept {
   if (const void* direct = pinwire_direct(from, source, dest, bytes)) {

@@ -52,10 +52,15 @@ TEST(FuzzReplay, NicWithFramesOfEveryRecordType) {
       input[start + 1] = static_cast<uint8_t>(random.below(3));       // flow
       input[start + 8] = static_cast<uint8_t>(frame);                 // sequence
       input[start + 28] = static_cast<uint8_t>(random.below(4));      // whether it has a body
-      input[start + 54] = static_cast<uint8_t>(1 + random.below(7));  // record type
+      input[start + 54] = static_cast<uint8_t>(1 + random.below(8));  // record type
       input[start + 55] = 0;
       input[start + 56] = static_cast<uint8_t>(random.below(length));  // its payload
       input[start + 57] = 0;
+      if (input[start + 54] == 8 && length > 86) {  // a list: its first piece, near the region
+        for (size_t b = 80; b < 84; ++b) input[start + b] = 0;
+        input[start + 84] = static_cast<uint8_t>(random.below(20));
+        input[start + 85] = 0;
+      }
     }
     fuzz_nic(input.data(), input.size());
   }

@@ -78,6 +78,7 @@ class Client {
   bool make(Operation& operation);
   bool make_message(Operation& operation, bool put);
   bool make_put(Operation& operation);
+  bool make_scatter(Operation& operation);
   bool make_get(Operation& operation);
   bool make_atomic(Operation& operation);
   void make_crime(Operation& operation);

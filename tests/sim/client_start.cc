@@ -5,6 +5,8 @@
 
 #include "client.h"
 #include "core/base/bits.h"
+#include "core/base/check.h"
+#include "driver/scatter.h"
 #include "pattern.h"
 
 namespace pinwire::sim {
@@ -135,14 +137,17 @@ bool Client::make(Operation& operation) {
   operation.work.peer = draw_peer();
   const Mix& mix = scenario_.mix;
   uint64_t drawn = random_.below(mix.request + mix.one_way + mix.put + mix.put_send + mix.get +
-                                 (caps_.atomic64 ? mix.atomic : 0));
+                                 (caps_.atomic64 ? mix.atomic : 0) +
+                                 (caps_.scatter_bytes_max != 0 ? mix.scatter : 0));
   if (drawn < mix.request + mix.one_way) return make_message(operation, false);
   drawn -= mix.request + mix.one_way;
   if (drawn < mix.put) return make_put(operation);
   drawn -= mix.put;
   if (drawn < mix.put_send) return make_message(operation, true);
   drawn -= mix.put_send;
-  return drawn < mix.get ? make_get(operation) : make_atomic(operation);
+  if (drawn < mix.get) return make_get(operation);
+  drawn -= mix.get;
+  return caps_.atomic64 && drawn < mix.atomic ? make_atomic(operation) : make_scatter(operation);
 }
 
 bool Client::reserve_put(Rank target, uint64_t bytes, PutRange& range) {
@@ -209,6 +214,39 @@ bool Client::make_put(Operation& operation) {
   work.remote = cluster_.memories[work.peer]->window_address(range.offset);
   work.remote_key = cluster_.memories[work.peer]->region.remote_key;
   if (fits_copied(work.bytes) && random_.chance(0.3)) work.flags |= kWorkCopied;
+  return true;
+}
+
+/// One put, cut into pieces of one length that stand in the list in any order.
+bool Client::make_scatter(Operation& operation) {
+  Work& work = operation.work;
+  const auto list_bytes = static_cast<uint32_t>(
+      std::min(caps_.scatter_bytes_max, scenario_.message_bytes_max - kSkewMax));
+  const auto piece = static_cast<uint32_t>(1 + random_.below(random_.chance(0.5) ? 8 : 64));
+  const uint64_t bytes_max = uint64_t{list_bytes / scatter_stride(piece)} * piece;
+  PutRange range{};
+  if (!reserve_put(work.peer, 1 + random_.below(bytes_max), range)) return false;
+  operation.put = cluster_.shadow.begin_put(work.peer, range);
+  std::vector<std::byte> data(range.bytes);
+  fill_pattern(data, range.content);
+  std::vector<uint64_t> offsets;
+  for (uint64_t at = 0; at < range.bytes; at += piece) offsets.push_back(at);
+  for (size_t i = offsets.size(); i > 1; --i) std::swap(offsets[i - 1], offsets[random_.below(i)]);
+  lend_memory(operation, list_bytes);
+  ScatterWriter list(operation.buffer, list_bytes);
+  for (const uint64_t at : offsets) {
+    const auto bytes = static_cast<uint32_t>(std::min<uint64_t>(piece, range.bytes - at));
+    check(
+        list.add(cluster_.memories[work.peer]->window_address(range.offset + at), &data[at], bytes),
+        "pieces of one length have room");
+  }
+  fill_pattern({operation.buffer + list.bytes(), kOperationFenceBytes}, rank_);
+  work.op = Op::kScatter;
+  work.flags = kWorkCopied;
+  work.local_key = kNoRegion;
+  work.bytes = list.bytes();
+  work.remote = list.base();
+  work.remote_key = cluster_.memories[work.peer]->region.remote_key;
   return true;
 }
 

@@ -291,6 +291,13 @@ void scale(Scenario& s, Random&) {
   s.link_bits_per_s = 10'000'000'000;
 }
 
+/// Many puts are lists of small pieces.
+void scattered(Scenario& s, Random& random) {
+  constexpr void (*kShapes[])(Scenario&, Random&) = {calm, loss, storm, starved, uneven, mtu_flaps};
+  pick(random, kShapes)(s, random);
+  s.mix.scatter = pick(random, {4u, 20u});
+}
+
 struct Named {
   std::string_view name;
   void (*shape)(Scenario&, Random&);
@@ -325,6 +332,7 @@ constexpr Named kNamed[] = {
     {"refused", refused, 2},
     {"unreachable", unreachable, 1},
     {"scale", scale, 0},
+    {"scattered", scattered, 0},
 };
 
 const Named& any(Random& random) {

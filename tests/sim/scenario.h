@@ -41,6 +41,7 @@ struct Mix {
   uint32_t put_send = 2;
   uint32_t get = 3;
   uint32_t atomic = 3;
+  uint32_t scatter = 0;
 };
 
 enum class Crime : uint8_t { kNone, kRemoteAccess, kUnreachable };

@@ -3,7 +3,8 @@
  * both ways at once, and threads outnumber the cores. It uses the API of GASNet-EX alone, so that
  * it can be built with other conduits (GX-055, GX-080, GX-131; C1-013, C1-154).
  *
- * transpose [KIB [THREADS [ROUNDS]]]   KIB of the matrix, THREADS of each rank (one for each core)
+ * transpose [KIB [THREADS [ROUNDS [WAY]]]]   KIB of the matrix, THREADS of each rank (one for each
+ * core), WAY: "all" of them (the default), or "elements": strided puts of one element a piece.
  */
 #include <pthread.h>
 #include <time.h>
@@ -43,7 +44,7 @@ static void check_rows(int thread, unsigned round) {
 }
 
 /* A rank sends three of four bands of its rows, and the others ask for the fourth. */
-static int is_asked_for(size_t band) { return band % 4 == 3; }
+static int is_asked_for(size_t band) { return band % 4 == 3 && !only_elements; }
 static void move_rows(int thread) {
   const gex_Rank_t first = me + (gex_Rank_t)thread;
   for (gex_Rank_t i = 0; i < ranks; ++i) {
@@ -104,6 +105,7 @@ static void start(int *argc, char ***argv) {
   if (*argc > 1) matrix_kib = (size_t)atol((*argv)[1]);
   threads = *argc > 2 ? atoi((*argv)[2]) : default_threads();
   if (*argc > 3) rounds = (unsigned)atoi((*argv)[3]);
+  if (*argc > 4) only_elements = strcmp((*argv)[4], "elements") == 0;
   EXPECT(ranks <= kRanksMax && threads > 0 && threads <= kThreadsMax);
   while ((side + 1) * (side + 1) <= matrix_kib * 1024 / 8) ++side;
   const size_t bytes = (segment_bytes() + GASNET_PAGESIZE - 1) / GASNET_PAGESIZE * GASNET_PAGESIZE;

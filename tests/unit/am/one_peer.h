@@ -22,8 +22,13 @@ class OnePeer final : public IdleDriver {
   std::vector<uint8_t> handlers;  ///< of each message that was taken
   std::vector<int32_t> last_args;
   std::vector<Work> messages;  ///< that were taken without a put
-  std::vector<Work> moved;     ///< puts and gets that were taken
-  uint32_t pins = 0;           ///< at present
+  std::vector<Work> moved;     ///< puts and gets that were taken, lists of pieces, too
+  struct List {
+    uint64_t remote;
+    std::vector<std::byte> bytes;
+  };
+  std::vector<List> lists;  ///< of kScatter; their memory is the sender's again
+  uint32_t pins = 0;        ///< at present
   bool has_room = true, can_pin = true;
   bool finishes = true;                               ///< a poll tells that puts and gets are done
   uint32_t local_key = kNoRegion, remote_key = 1000;  ///< of what is pinned
@@ -54,6 +59,8 @@ class OnePeer final : public IdleDriver {
     for (const Work& work : works) {
       EXPECT_EQ(work.peer, kOnePeer);
       (work.op == Op::kSend ? messages : moved).push_back(work);
+      const auto* local = static_cast<const std::byte*>(work.local);
+      if (work.op == Op::kScatter) lists.push_back({work.remote, {local, local + work.bytes}});
       if (work.head == nullptr) continue;
       AmHeader header;
       std::memcpy(&header, work.head, sizeof header);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/support/idle_driver.h"
+#include "tests/support/scatter_list.h"
 
 namespace pinwire {
 namespace {
@@ -24,6 +25,7 @@ class Puppet final : public test::IdleDriver {
             .eager_bytes_max = 500,
             .copied_bytes_max = 2000,
             .lent_bytes_max = 500,
+            .scatter_bytes_max = 48,
             .atomic64 = kAllAtomics};
   uint32_t takes = 1;
   std::vector<Done> dones;
@@ -179,6 +181,24 @@ TEST_F(CheckedDeath, TheCallersWork) {
   dies(work, "malformed atomic");
   EXPECT_DEATH(driver_->post(0, {}), "no work");
   EXPECT_DEATH(driver_->post(2, {&work, 1}), "no such lane");
+}
+
+TEST_F(CheckedDeath, AListOfPieces) {
+  ScatterList list(64);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(list.add(&line[8 * i], line, 8));
+  const Work good = list.work(1, 1);
+  post(good);
+  const auto dies = [&](auto spoil, const char* why) {
+    Work work = good;
+    spoil(work);
+    EXPECT_DEATH(post(work), why);
+  };
+  dies([](Work& work) { work.flags = 0; }, "not copied, or has a head");
+  dies([](Work& work) { work.head_bytes = 8; }, "not copied, or has a head");
+  dies([](Work& work) { work.bytes = 40; }, "malformed list");
+  dies([](Work& work) { work.bytes = 0; }, "malformed list");
+  ASSERT_TRUE(list.add(line, line, 8));
+  dies([](Work& work) { work.bytes = 64; }, "larger than scatter_bytes_max");
 }
 
 TEST_F(CheckedDeath, WhatIsLent) {

@@ -5,8 +5,10 @@
 
 #include <cstring>
 #include <map>
+#include <memory>
 
 #include "tests/support/byte_pattern.h"
+#include "tests/support/scatter_list.h"
 #include "tests/unit/driver/two_ranks.h"
 
 namespace pinwire {
@@ -378,6 +380,34 @@ TEST_P(Contract, ACopiedPutLeavesItsSourceFreeUpToTheLimit) {
     expect_all_done_once();
     done_.clear();
   }
+}
+
+TEST_P(Contract, PiecesGoWhereTheListSays) {
+  const uint64_t limit = ranks_.at(0).caps().scatter_bytes_max;
+  if (limit == 0) {
+    EXPECT_TRUE(GetParam().kind != Kind::kNicfw || GetParam().faults == "without=scatters");
+    return;
+  }
+  constexpr uint32_t kLists = 20, kStepBytes = 64;
+  std::byte* const memory = ranks_.memory(1);
+  std::memset(memory, 0, TwoRanks::kMemoryBytes);
+  std::vector<std::byte> wanted(TwoRanks::kMemoryBytes);
+  const auto source = pattern(wanted.size(), 4);
+  std::vector<std::unique_ptr<ScatterList>> lists;
+  std::vector<Work> works;
+  for (uint64_t at = 1; works.size() < kLists;) {
+    lists.push_back(std::make_unique<ScatterList>(static_cast<uint32_t>(limit)));
+    for (;; at = (at + kStepBytes) % (wanted.size() - kStepBytes)) {
+      const auto bytes = static_cast<uint32_t>(1 + at / kStepBytes % (kStepBytes - 1));
+      if (!lists.back()->add(memory + at, &source[at], bytes)) break;
+      std::memcpy(&wanted[at], &source[at], bytes);
+    }
+    Work& work = works.emplace_back(lists.back()->work(1, ranks_.region(1).remote_key));
+    work.cookie = ++cookie_;
+  }
+  carry_out(works);
+  EXPECT_EQ(std::memcmp(memory, wanted.data(), wanted.size()), 0);
+  expect_all_done_once();
 }
 
 TEST_P(Contract, TheMessageOfAPutSendComesAfterTheData) {

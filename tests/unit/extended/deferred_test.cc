@@ -9,7 +9,7 @@
 namespace pinwire {
 namespace {
 
-struct Work : Deferred {
+struct CountedWork : Deferred {
   std::atomic<uint32_t> recorded{0};
   uint32_t seen = 0;  // by runs, one at a time
   uint32_t runs = 0;
@@ -18,7 +18,7 @@ struct Work : Deferred {
 };
 
 uint32_t run_work(Deferred& deferred) noexcept {
-  auto& work = static_cast<Work&>(deferred);
+  auto& work = static_cast<CountedWork&>(deferred);
   ++work.runs;
   const uint32_t now = work.recorded.load(std::memory_order_relaxed);
   const uint32_t news = now - work.seen;
@@ -32,7 +32,7 @@ uint32_t run_work(Deferred& deferred) noexcept {
 }
 
 TEST(Deferred, RunsOnceForManyCalls) {
-  Work work;
+  CountedWork work;
   work.run = run_work;
   EXPECT_EQ(run_deferred(), 0u);
   for (int i = 0; i < 3; ++i) {
@@ -46,7 +46,7 @@ TEST(Deferred, RunsOnceForManyCalls) {
 }
 
 TEST(Deferred, WhatIsListedMeanwhileIsForTheNextTurn) {
-  Work work;
+  CountedWork work;
   work.run = run_work;
   work.again = true;
   defer(work);
@@ -59,14 +59,14 @@ TEST(Deferred, WhatIsListedMeanwhileIsForTheNextTurn) {
 
 TEST(Deferred, NoThreadIsMissed) {
   constexpr uint32_t kThreads = 4, kTimes = 20'000, kWorks = 3;
-  std::vector<Work> works(kWorks);
-  for (Work& work : works) work.run = run_work;
+  std::vector<CountedWork> works(kWorks);
+  for (CountedWork& work : works) work.run = run_work;
   std::atomic<uint32_t> running{kThreads};
   std::vector<std::thread> threads;
   for (uint32_t t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       for (uint32_t i = 0; i < kTimes; ++i) {
-        Work& work = works[(i + t) % kWorks];
+        CountedWork& work = works[(i + t) % kWorks];
         work.recorded.fetch_add(1, std::memory_order_relaxed);
         defer(work);
         if (i % 5 == t) run_deferred();
@@ -78,7 +78,7 @@ TEST(Deferred, NoThreadIsMissed) {
   for (std::thread& thread : threads) thread.join();
   run_deferred();
   uint32_t seen = 0;
-  for (const Work& work : works) {
+  for (const CountedWork& work : works) {
     EXPECT_EQ(work.seen, work.recorded.load());
     seen += work.seen;
   }

@@ -69,6 +69,7 @@ TEST(NicOpen, SaysWhatItCanDo) {
   EXPECT_GT(caps.eager_bytes_max, 8'000u);
   EXPECT_GT(caps.copied_bytes_max, caps.eager_bytes_max);
   EXPECT_EQ(caps.put_bytes_max, uint64_t{1} << 30);
+  EXPECT_GT(caps.scatter_bytes_max, 8'000u);
   EXPECT_TRUE(caps.exposes);
   EXPECT_TRUE(caps.atomics_meet_cpu);
   EXPECT_TRUE(caps.in_place_rx);
