@@ -20,7 +20,7 @@ uint32_t datagram_key(uint64_t job_key) noexcept { return hash_fold(job_key) & 0
 }  // namespace
 
 Status Connector::open() {
-  connected_.resize(lanes_.size());
+  pools_.resize(lanes_.size());
   if (shared_.device.is_iwarp) return open_manager();
   auto has_datagrams = datagrams_.open(shared_.device, datagram_key(shared_.info.job_key));
   if (!has_datagrams) return has_datagrams.error();
@@ -102,8 +102,8 @@ uint64_t Connector::turn(uint64_t now_us) noexcept {
   }
   while (const auto arrival = datagrams_.receive()) take(*arrival, now_us);
   if (shared_.peers_max == 0) return repeat(now_us);
-  const uint64_t due_us = admit_newcomers(now_us);
-  for (const auto& lane : lanes_) want_places(*lane, now_us);
+  uint64_t due_us = admit_newcomers(now_us);
+  for (const auto& lane : lanes_) due_us = std::min(due_us, want_places(*lane, now_us));
   return std::min(due_us, repeat(now_us));
 }
 

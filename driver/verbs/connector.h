@@ -76,6 +76,11 @@ class Connector {
     bool is_invited;
     std::optional<Greeting> hello;
   };
+  /// Likewise: those of a lane that have connections, but for this rank itself.
+  struct Pool {
+    std::vector<Peer*> connected;
+    size_t places = 0;  ///< as of this turn: as many may be connected
+  };
 
   /// Everything that can be done now; microseconds until something more is due.
   uint64_t turn(uint64_t now_us) noexcept;
@@ -105,12 +110,14 @@ class Connector {
   uint64_t admit_newcomers(uint64_t now_us) noexcept;
   void admit(const Newcomer& one, uint64_t now_us) noexcept;
   bool is_of_now(Lane& lane, const Greeting& greeting, uint64_t now_us) noexcept;
-  void want_places(Lane& lane, uint64_t now_us) noexcept;
-  static Peer* least_recently_used(std::span<Peer* const> connected) noexcept;
-  void note_tried(Lane& lane, Peer& peer) noexcept;
+  size_t count_asked(const Pool& pool, uint64_t now_us, bool is_long_ago) const noexcept;
+  uint64_t want_places(Lane& lane, uint64_t now_us) noexcept;
+  static Peer* least_recently_used(const Pool& pool, uint64_t now_us) noexcept;
+  void note_tried(Lane& lane, Peer& peer, uint64_t now_us) noexcept;
   void settle_hold(Lane& lane, Rank rank, uint64_t now_us) noexcept;
-  bool is_short_of_places(Lane& lane) const noexcept;
-  void give_back(Lane& lane, Peer& peer) noexcept;
+  size_t count_waiting(const Lane& lane) const noexcept;
+  bool needs_places(const Lane& lane) const noexcept;
+  void give_back(Lane& lane, Peer& peer, uint64_t now_us) noexcept;
   void reopen(Lane& lane, Peer& peer, uint64_t now_us) noexcept;
   void hear_closing(Lane& lane, const Greeting& greeting, uint64_t now_us) noexcept;
   void want_answer(Lane& lane, Peer& peer, const DisconnectMessage& ask) noexcept;
@@ -124,8 +131,8 @@ class Connector {
   Datagrams datagrams_;
   std::unique_ptr<ConnectionManager> manager_;  ///< of an iWARP device
   std::vector<Wait> waits_;  ///< wanted and not yet met; or asked to close, and not yet answered
-  std::vector<std::vector<Peer*>> connected_;  ///< by lane, under a bound; without this rank itself
-  std::vector<Newcomer> newcomers_;            ///< in the order of their coming
+  std::vector<Pool> pools_;  ///< by lane
+  std::vector<Newcomer> newcomers_;  ///< in the order of their coming
   ConnectorCounters counters_;
   int wake_fd_ = -1;
   pthread_t thread_{};

@@ -16,8 +16,14 @@ namespace pinwire::verbs {
 namespace {
 
 constexpr uint64_t kPlaceWaitUs = 50'000;
-/// An ask that stands longer is of a peer that computes: another one is asked, too.
-constexpr uint64_t kAskCountsUs = 20'000;
+/// A peer that has not answered an ask for so long computes: its place is given to another one.
+constexpr uint64_t kAnswerWaitUs = 20'000;
+/// One that could not be closed is left alone for a while, so that whoever wants to use it can.
+constexpr uint64_t kRetryUs = 1'000;
+constexpr uint32_t kRetryDoublings = 6;
+/// Each end refuses once where it must ask after what completes silently. Meanwhile no other peer
+/// is asked in the place of this one.
+constexpr uint32_t kQuickTries = 2;
 
 bool is_question(const DisconnectMessage& message) noexcept {
   return message.kind == DisconnectMessage::Kind::kAsk ||
@@ -26,6 +32,10 @@ bool is_question(const DisconnectMessage& message) noexcept {
 
 Stage stage_of(const Peer& peer) noexcept {
   return peer.stage.load(std::memory_order_acquire);  // pairs with Lane::answer_hold
+}
+
+bool is_tried_again(const Pooled& pooled, uint64_t now_us) noexcept {
+  return pooled.tries != 0 && pooled.tries <= kQuickTries && pooled.next_try_us > now_us;
 }
 
 bool is_made(const Peer* peer) noexcept {
@@ -53,19 +63,20 @@ void Connector::await_place(Lane& lane, Rank rank, const Greeting* hello,
 
 /// First come, first served. Microseconds until one has waited long enough.
 uint64_t Connector::admit_newcomers(uint64_t now_us) noexcept {
+  for (Pool& pool : pools_) pool.places = shared_.peers_max + count_asked(pool, now_us, true);
   std::vector<Newcomer> all = std::move(newcomers_);
   newcomers_.clear();
   uint64_t due_us = ~uint64_t{0};
   for (const Newcomer& one : all) {
-    const bool has_place = connected_[one.lane->index()].size() < shared_.peers_max;
+    const Pool& pool = pools_[one.lane->index()];
     const uint64_t waited_us = now_us - one.since_us;
-    if (has_place || waited_us >= kPlaceWaitUs) {
-      if (!has_place) ++counters_.over_bound;
+    if (pool.connected.size() < pool.places || waited_us >= kPlaceWaitUs) {
+      if (pool.connected.size() >= shared_.peers_max) ++counters_.over_bound;
       admit(one, now_us);
-      continue;
+    } else {
+      newcomers_.push_back(one);
+      due_us = std::min(due_us, kPlaceWaitUs - waited_us);
     }
-    newcomers_.push_back(one);
-    due_us = std::min(due_us, kPlaceWaitUs - waited_us);
   }
   return due_us;
 }
@@ -80,8 +91,10 @@ void Connector::admit(const Newcomer& one, uint64_t now_us) noexcept {
     peer = peer_of(lane, one.rank);
     if (peer == nullptr) return;
   }
-  connected_[lane.index()].push_back(peer);
-  note_tried(lane, *peer);
+  pools_[lane.index()].connected.push_back(peer);
+  peer->pooled->used_at.store(lane.uses(), std::memory_order_relaxed);
+  peer->pooled->next_try_us = now_us + kRetryUs;
+  peer->pooled->tries = 0;
   if (one.hello) hear(lane, *peer, *one.hello);
   if (one.is_invited) want(lane, *peer, now_us);
 }
@@ -106,32 +119,51 @@ bool Connector::is_of_now(Lane& lane, const Greeting& greeting, uint64_t now_us)
   return false;
 }
 
-/// Has as many closed as newcomers wait for, and as the lane has too many.
-void Connector::want_places(Lane& lane, uint64_t now_us) noexcept {
-  const std::vector<Peer*>& connected = connected_[lane.index()];
-  const auto waiting = std::count_if(newcomers_.begin(), newcomers_.end(),
-                                     [&](const Newcomer& one) { return one.lane == &lane; });
-  const auto going = std::count_if(connected.begin(), connected.end(), [&](const Peer* peer) {
-    const bool is_asked = peer->pooled->protocol.has_asked() && !peer->meeting.is_wanted &&
-                          now_us - peer->meeting.since_us < kAskCountsUs;
-    return peer->pooled->is_hold_wanted || is_asked;
-  });
-  auto excess = static_cast<ptrdiff_t>(connected.size()) + waiting - going -
-                static_cast<ptrdiff_t>(shared_.peers_max);
-  for (; excess > 0; --excess) {
-    Peer* peer = least_recently_used(connected);
-    if (peer == nullptr || !lane.want_hold(peer->rank)) return;
+/// Peers that were asked to close, and that this rank does not want to use after all.
+size_t Connector::count_asked(const Pool& pool, uint64_t now_us, bool is_long_ago) const noexcept {
+  const auto count =
+      std::count_if(pool.connected.begin(), pool.connected.end(), [&](const Peer* peer) {
+        const Meeting& meeting = peer->meeting;
+        return peer->pooled->protocol.has_asked() && !meeting.is_wanted &&
+               (now_us - meeting.since_us >= kAnswerWaitUs) == is_long_ago;
+      });
+  return static_cast<size_t>(count);
+}
+
+size_t Connector::count_waiting(const Lane& lane) const noexcept {
+  const auto count = std::count_if(newcomers_.begin(), newcomers_.end(),
+                                   [&](const Newcomer& one) { return one.lane == &lane; });
+  return static_cast<size_t>(count);
+}
+
+/// Has as many closed as newcomers wait for, and as the lane has too many. Microseconds until more
+/// can be tried.
+uint64_t Connector::want_places(Lane& lane, uint64_t now_us) noexcept {
+  const Pool& pool = pools_[lane.index()];
+  const size_t wanted = pool.connected.size() + count_waiting(lane);
+  size_t found = pool.places + count_asked(pool, now_us, false);
+  found += static_cast<size_t>(
+      std::count_if(pool.connected.begin(), pool.connected.end(), [now_us](const Peer* peer) {
+        const Pooled& pooled = *peer->pooled;
+        return pooled.is_hold_wanted || is_tried_again(pooled, now_us);
+      }));
+  for (; found < wanted; ++found) {
+    Peer* peer = least_recently_used(pool, now_us);
+    if (peer == nullptr || !lane.want_hold(peer->rank)) return kRetryUs;
     peer->pooled->is_hold_wanted = true;
   }
+  return found == pool.places ? ~uint64_t{0} : kAnswerWaitUs;
 }
 
 /// Of those that may be held; among equals the first.
-Peer* Connector::least_recently_used(std::span<Peer* const> connected) noexcept {
+Peer* Connector::least_recently_used(const Pool& pool, uint64_t now_us) noexcept {
   Peer* found = nullptr;
   uint64_t least = ~uint64_t{0};
-  for (Peer* peer : connected) {
-    const uint64_t used_at = peer->pooled->used_at.load(std::memory_order_relaxed);
-    const bool may_go = stage_of(*peer) == Stage::kMet && !peer->pooled->is_hold_wanted;
+  for (Peer* peer : pool.connected) {
+    const Pooled& pooled = *peer->pooled;
+    const uint64_t used_at = pooled.used_at.load(std::memory_order_relaxed);
+    const bool may_go =
+        stage_of(*peer) == Stage::kMet && !pooled.is_hold_wanted && pooled.next_try_us <= now_us;
     if (!may_go || used_at >= least) continue;
     found = peer;
     least = used_at;
@@ -139,10 +171,12 @@ Peer* Connector::least_recently_used(std::span<Peer* const> connected) noexcept 
   return found;
 }
 
-/// It stays for now: others go first.
-void Connector::note_tried(Lane& lane, Peer& peer) noexcept {
-  peer.pooled->used_at.store(lane.uses(), std::memory_order_relaxed);
-  std::vector<Peer*>& connected = connected_[lane.index()];
+/// It stays for now, and others go first; but not at once, see kQuickTries.
+void Connector::note_tried(Lane& lane, Peer& peer, uint64_t now_us) noexcept {
+  Pooled& pooled = *peer.pooled;
+  if (pooled.tries >= kQuickTries) pooled.used_at.store(lane.uses(), std::memory_order_relaxed);
+  pooled.next_try_us = now_us + (kRetryUs << std::min(pooled.tries++, kRetryDoublings));
+  std::vector<Peer*>& connected = pools_[lane.index()].connected;
   std::rotate(std::find(connected.begin(), connected.end(), &peer), connected.end() - 1,
               connected.end());
 }
@@ -158,23 +192,22 @@ void Connector::settle_hold(Lane& lane, Rank rank, uint64_t now_us) noexcept {
     pooled.pending.reset();
     act_on(lane, peer, pooled.protocol.hear(ask, is_held, pooled.held_at), now_us);
   } else if (!is_held) {
-    note_tried(lane, peer);
-  } else if (peer.meeting.is_wanted || !is_short_of_places(lane)) {
-    give_back(lane, peer);
+    note_tried(lane, peer, now_us);
+  } else if (peer.meeting.is_wanted || !needs_places(lane)) {
+    give_back(lane, peer, now_us);
   } else {
     pooled.protocol.ask(pooled.held_at);
     repeat_from(lane, peer, now_us);
   }
 }
 
-bool Connector::is_short_of_places(Lane& lane) const noexcept {
-  return connected_[lane.index()].size() > shared_.peers_max ||
-         std::any_of(newcomers_.begin(), newcomers_.end(),
-                     [&](const Newcomer& one) { return one.lane == &lane; });
+bool Connector::needs_places(const Lane& lane) const noexcept {
+  const Pool& pool = pools_[lane.index()];
+  return pool.connected.size() + count_waiting(lane) > pool.places;
 }
 
-void Connector::give_back(Lane& lane, Peer& peer) noexcept {
-  note_tried(lane, peer);
+void Connector::give_back(Lane& lane, Peer& peer, uint64_t now_us) noexcept {
+  note_tried(lane, peer, now_us);
   peer.stage.store(Stage::kMet, std::memory_order_release);  // pairs with Lane::open_peer
   answer_if_wanted(lane, peer);
 }
@@ -226,7 +259,7 @@ void Connector::act_on(Lane& lane, Peer& peer, const Disconnect::Heard& heard,
   if (heard.is_closed) {
     close_connection(lane, peer, now_us);
   } else if (stage_of(peer) == Stage::kHeld && is_kept) {
-    give_back(lane, peer);
+    give_back(lane, peer, now_us);
   }
   if (heard.answer) say_closing(lane, peer.rank, *heard.answer);
 }
@@ -235,7 +268,7 @@ void Connector::close_connection(Lane& lane, Peer& peer, uint64_t now_us) noexce
   const bool is_wanted = peer.meeting.is_wanted;
   lane.part(peer);
   peer.meeting = {};
-  std::erase(connected_[lane.index()], &peer);
+  std::erase(pools_[lane.index()].connected, &peer);
   std::erase_if(waits_, [&](const Wait& wait) { return wait.peer == &peer; });
   ++counters_.closed;
   peer.stage.store(Stage::kUnmet, std::memory_order_release);  // pairs with Lane::open_peer

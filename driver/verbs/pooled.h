@@ -26,6 +26,8 @@ struct Pooled {
   Disconnect protocol;
   std::optional<DisconnectMessage> pending;  ///< an ask that the lane has not looked at
   bool is_hold_wanted = false;               ///< the lane has been asked, and has not answered
+  uint32_t tries = 0;                        ///< to close this connection
+  uint64_t next_try_us = 0;
 };
 
 }  // namespace pinwire::verbs
