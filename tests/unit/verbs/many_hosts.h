@@ -33,18 +33,25 @@ class ManyHosts {
 
   ManyHosts(Rank ranks, uint32_t depth, uint64_t seed = 1,
             Limits limits = {0, 0, kMemoryBytes, 0, 600, false, 1})
-      : fabric_(seed), hosts_(ranks), limits_(limits) {
+      : ManyHosts(ranks, Devices{ranks}, seed, limits) {
+    for (Rank rank = 0; rank < ranks; ++rank) open(rank, depth);
+    for (Rank rank = 0; rank < ranks; ++rank) connect(rank);
+  }
+  /// None is open yet. Where there are fewer devices than ranks, rank 0 has one to itself.
+  struct Devices {
+    Rank count;
+  };
+  ManyHosts(Rank ranks, Devices devices, uint64_t seed, Limits limits)
+      : fabric_(seed), hosts_(ranks), devices_(devices.count), limits_(limits) {
     // What sources and buffers hold meanwhile is for other tests: these ones are long.
     fabric_.set_strictness(
         {.stable_sources = false, .poisoned_receives = false, .late_reads = false});
-    for (Rank rank = 0; rank < ranks; ++rank) {
-      auto spec = fake_verbs::infiniband(name_of(rank), static_cast<uint16_t>(rank + 1));
+    for (Rank device = 0; device < devices_; ++device) {
+      auto spec = fake_verbs::infiniband(name_of(device), static_cast<uint16_t>(device + 1));
       if (limits.receives_max != 0) spec.limits.max_srq_wr = limits.receives_max;
       if (limits.completions_max != 0) spec.limits.max_cqe = limits.completions_max;
       fabric_.add(spec);
     }
-    for (Rank rank = 0; rank < ranks; ++rank) open(rank, depth);
-    for (Rank rank = 0; rank < ranks; ++rank) connect(rank);
   }
   virtual ~ManyHosts() {
     for (Host& host : hosts_) host.driver.reset();
@@ -171,7 +178,7 @@ class ManyHosts {
 
   void open(Rank rank, uint32_t depth) {
     VerbsOptions options;
-    options.device = name_of(rank);
+    options.device = name_of(rank == 0 ? 0 : 1 + (rank - 1) % (devices_ - 1));
     options.connects_in_polls = !limits_.has_threads;
     options.peers_max = limits_.peers_max;
     options.connect_timeout_s = limits_.connect_timeout_s;
@@ -192,10 +199,12 @@ class ManyHosts {
   }
   void connect(Rank rank) {
     for (Rank peer = 0; peer < ranks(); ++peer) {
-      if (peer == rank) continue;
-      const Status connected = at(rank).connect(peer, at(peer).address());
-      ASSERT_TRUE(connected.ok()) << connected.sentence();
+      if (peer != rank) connect(rank, peer);
     }
+  }
+  void connect(Rank rank, Rank peer) {
+    const Status connected = at(rank).connect(peer, at(peer).address());
+    ASSERT_TRUE(connected.ok()) << connected.sentence();
   }
   /// Replies are handled first.
   void take_batch(Rank rank) {
@@ -232,6 +241,7 @@ class ManyHosts {
 
   fake_verbs::Fabric fabric_;
   std::vector<Host> hosts_;
+  Rank devices_;
   Limits limits_;
 };
 

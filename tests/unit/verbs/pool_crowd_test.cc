@@ -35,7 +35,6 @@ struct Bound {
   Rank ranks;
   uint32_t peers_max;
   double datagrams_lost;
-  bool has_threads = false;
 };
 
 class PoolCrowd : public testing::TestWithParam<Bound> {
@@ -75,10 +74,7 @@ class PoolCrowd : public testing::TestWithParam<Bound> {
     }
   }
 
-  OrderedCrowd crowd_{GetParam().ranks,
-                      32,
-                      seed(),
-                      {.peers_max = GetParam().peers_max, .has_threads = GetParam().has_threads}};
+  OrderedCrowd crowd_{GetParam().ranks, 32, seed(), {.peers_max = GetParam().peers_max}};
   std::vector<uint32_t> absent_ = std::vector<uint32_t>(GetParam().ranks);
 };
 
@@ -102,6 +98,27 @@ TEST_P(PoolCrowd, LosesDoublesAndReordersNothing) {
 INSTANTIATE_TEST_SUITE_P(Bounds, PoolCrowd,
                          testing::Values(Bound{4, 1, 0}, Bound{5, 2, 0.2}, Bound{6, 2, 0},
                                          Bound{8, 4, 0.1}, Bound{12, 3, 0}));
+
+/// With the threads of the connectors, as in production.
+TEST(PoolThreads, ConnectAndCloseBesideTheLanes) {
+  if (!fake_verbs::has_shared_receives()) GTEST_SKIP() << "connections keep their buffers";
+  constexpr uint32_t kExchanges = 60, kTurnsMax = 2'000'000;
+  CheckedCrowd crowd(4, 32, 7, {.peers_max = 1, .has_threads = true});
+  for (uint32_t i = 0; i < kExchanges; ++i) {
+    const auto from = static_cast<Rank>(crowd.draw(crowd.ranks()));
+    const Rank to = crowd.any_peer_of(from);
+    for (uint32_t turns = 0; !crowd.start_request(from, to); ++turns) {
+      ASSERT_LT(turns, kTurnsMax) << from << " never reaches " << to;
+      crowd.all_turn();
+    }
+    for (uint32_t turns = 0; crowd.ended() != crowd.expected(); ++turns) {
+      ASSERT_LT(turns, kTurnsMax) << "message " << i << " is not answered";
+      crowd.all_turn();
+    }
+  }
+  crowd.expect_each_once();
+  EXPECT_GT(crowd.stat("connections_made_anew"), 0u);
+}
 
 }  // namespace
 }  // namespace pinwire
