@@ -103,6 +103,7 @@ Result<Rails> make_verbs_for(const Job& job) {
     options.retry_count = settings.qp_retry_count;
     options.pages_on_demand = settings.use_odp && job.kind == SegmentKind::kEverything;
     options.shares_receives = shares_receives(settings.srq_ranks_min, engine.rank_count);
+    options.peers_max = settings.qp_max;
     options.fences_puts = settings.verbs_fence;
     options.confirms_puts = settings.verbs_confirm;
     options.connect_timeout_s = settings.connect_timeout_s;

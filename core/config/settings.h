@@ -59,6 +59,7 @@ struct Settings {
   int srq_ranks_min = -1;   ///< ranks from which on receive queues are shared; 0: never, -1: always
   uint32_t qp_timeout = 0;  ///< of an acknowledgement: 4.096 us * 2^qp_timeout
   uint32_t qp_retry_count = 0;
+  uint32_t qp_max = 0;  ///< peers connected at once at each lane; 0: no bound
   bool use_odp = true;  ///< on-demand paging, where a device has it
   bool verbs_fence = false;
   bool verbs_confirm = false;

@@ -126,6 +126,10 @@ constexpr Variable kVariables[] = {
    "have all connections of a lane share receive buffers (SRQ), where the RDMA device can: -1 yes, 0 no, else in jobs of so "
    "many ranks and more. Without, each has its own: 2.2 MB a peer and lane in small jobs, 135 KB from 513 ranks on",
    [](S& s, const V& v) { s.srq_ranks_min = static_cast<int>(v.whole); }},
+  {"GASNET_QP_MAX", Kind::kWhole, "0", 0, 1 << 24, "", false,
+   "peers that each lane of an RDMA device stays connected to; above it the least recently used ones are closed, and made "
+   "anew on their next use; 0: no bound",
+   [](S& s, const V& v) { s.qp_max = static_cast<uint32_t>(v.whole); }},
   {"GASNET_STRIPE_MIN", Kind::kBytes, "128K", 4096, 0x1p53, "", false,
    "puts, gets and Longs from this size on go over all RDMA ports of the rank at once",
    [](S& s, const V& v) { s.stripe_bytes_min = v.bytes; }},

@@ -1,6 +1,7 @@
 #include "driver/verbs/connector.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/hash.h"
 
@@ -19,6 +20,7 @@ uint32_t datagram_key(uint64_t job_key) noexcept { return hash_fold(job_key) & 0
 }  // namespace
 
 Status Connector::open() {
+  pools_.resize(lanes_.size());
   if (shared_.device.is_iwarp) return open_manager();
   auto has_datagrams = datagrams_.open(shared_.device, datagram_key(shared_.info.job_key));
   if (!has_datagrams) return has_datagrams.error();
@@ -80,7 +82,7 @@ Status Connector::join_all(Rank rank, std::span<const Ends> ends) {
   for (const auto& lane : lanes_) {
     Peer* peer = lane->known(rank);
     // The other end listens before attach is over, and nobody sends earlier.
-    peer->is_met.store(true, std::memory_order_release);
+    peer->stage.store(Stage::kMet, std::memory_order_release);  // pairs with Lane::open_peer
     ++counters_.met;
   }
   return success();
@@ -95,38 +97,59 @@ void Connector::turn_in_poll() noexcept {
 uint64_t Connector::turn(uint64_t now_us) noexcept {
   for (const auto& lane : lanes_) {
     Rank rank = 0;
+    while (lane->next_answered_hold(rank)) settle_hold(*lane, rank, now_us);
     while (lane->next_invited(rank)) invite(*lane, rank, now_us);
   }
   while (const auto arrival = datagrams_.receive()) take(*arrival, now_us);
-  return say_hellos(now_us);
+  if (shared_.peers_max == 0) return repeat(now_us);
+  uint64_t due_us = admit_newcomers(now_us);
+  for (const auto& lane : lanes_) due_us = std::min(due_us, want_places(*lane, now_us));
+  return std::min(due_us, repeat(now_us));
 }
 
 Peer* Connector::peer_of(Lane& lane, Rank rank) noexcept {
   if (Peer* known = lane.known(rank)) return known;
   auto met = lane.meet(rank);
   if (met) return *met;
-  shared_.failure.record(rank, WorkStatus::kUnreachable, "no connection to rank %u: %s", rank,
-                         met.sentence().c_str());
+  note_unmet(rank, met.error());
   return nullptr;
 }
 
-void Connector::invite(Lane& lane, Rank rank, uint64_t now_us) noexcept {
-  Peer* peer = peer_of(lane, rank);
-  if (peer == nullptr) return;
-  peer->meeting.is_wanted = true;
-  if (peer->is_met.load(std::memory_order_relaxed)) {
-    lane.answer_invitation();
-    return;
-  }
-  if (rank == shared_.info.rank) {  // nobody to greet: each queue pair is its own other end
-    if (join_ends(lane, *peer, peer->mine)) begin_use(lane, *peer);
-    return;
-  }
-  peer->meeting.since_us = peer->meeting.next_hello_us = now_us;
-  waits_.push_back({&lane, peer});
+void Connector::note_unmet(Rank rank, const Status& why) noexcept {
+  shared_.failure.record(rank, WorkStatus::kUnreachable, "no connection to rank %u: %s", rank,
+                         why.sentence().c_str());
 }
 
-void Connector::take(const Datagrams::Arrival& arrival, uint64_t) noexcept {
+void Connector::invite(Lane& lane, Rank rank, uint64_t now_us) noexcept {
+  if (needs_place(lane, rank)) return await_place(lane, rank, nullptr, now_us);
+  if (Peer* peer = peer_of(lane, rank)) want(lane, *peer, now_us);
+}
+
+void Connector::want(Lane& lane, Peer& peer, uint64_t now_us) noexcept {
+  peer.meeting.is_wanted = true;
+  const Stage stage = peer.stage.load(std::memory_order_relaxed);
+  if (stage == Stage::kMet) return answer_if_wanted(lane, peer);
+  if (stage == Stage::kHeld) return reopen(lane, peer, now_us);
+  if (peer.rank == shared_.info.rank) {  // nobody to greet: each queue pair is its own other end
+    if (join_ends(lane, peer, peer.mine)) begin_use(lane, peer);
+    return;
+  }
+  repeat_from(lane, peer, now_us);
+}
+
+void Connector::answer_if_wanted(Lane& lane, Peer& peer) noexcept {
+  if (std::exchange(peer.meeting.is_wanted, false)) lane.answer_invitation();
+}
+
+/// The first hello, ask or withdrawal leaves with the others of this turn.
+void Connector::repeat_from(Lane& lane, Peer& peer, uint64_t now_us) noexcept {
+  std::erase_if(waits_, [&](const Wait& wait) { return wait.peer == &peer; });
+  peer.meeting.since_us = peer.meeting.next_us = now_us;
+  peer.meeting.repeats = 0;
+  waits_.push_back({&lane, &peer});
+}
+
+void Connector::take(const Datagrams::Arrival& arrival, uint64_t now_us) noexcept {
   const auto greeting = decode(arrival.bytes, shared_.info.job_key);
   const OpenInfo& info = shared_.info;
   const auto queue_of = [this](Rank rank) noexcept {  // 0: not known yet
@@ -142,13 +165,14 @@ void Connector::take(const Datagrams::Arrival& arrival, uint64_t) noexcept {
   }
   ++counters_.greetings_received;
   Lane& lane = *lanes_[greeting->lane];
+  if (is_about_closing(greeting->kind)) return hear_closing(lane, *greeting, now_us);
+  if (!is_of_now(lane, *greeting, now_us)) return;
   if (Peer* peer = peer_of(lane, greeting->from)) hear(lane, *peer, *greeting);
 }
 
 bool Connector::join_ends(Lane& lane, Peer& peer, const Ends& theirs) noexcept {
   if (auto joined = lane.join(peer, theirs); !joined) {
-    shared_.failure.record(peer.rank, WorkStatus::kUnreachable, "no connection to rank %u: %s",
-                           peer.rank, joined.sentence().c_str());
+    note_unmet(peer.rank, joined);
     return false;
   }
   peer.meeting.theirs = theirs;
@@ -157,9 +181,9 @@ bool Connector::join_ends(Lane& lane, Peer& peer, const Ends& theirs) noexcept {
 }
 
 void Connector::begin_use(Lane& lane, Peer& peer) noexcept {
-  peer.is_met.store(true, std::memory_order_release);  // pairs with Lane::open_peer
+  peer.stage.store(Stage::kMet, std::memory_order_release);  // pairs with Lane::open_peer
   ++counters_.met;
-  if (peer.meeting.is_wanted) lane.answer_invitation();
+  answer_if_wanted(lane, peer);
 }
 
 void Connector::hear(Lane& lane, Peer& peer, const Greeting& greeting) noexcept {
@@ -170,33 +194,41 @@ void Connector::hear(Lane& lane, Peer& peer, const Greeting& greeting) noexcept 
     ++counters_.greetings_ignored;
     return;
   }
-  if (greeting.kind != Greeting::Kind::kHello && !peer.is_met.load(std::memory_order_relaxed)) {
-    begin_use(lane, peer);
-  }
+  const bool is_met = peer.stage.load(std::memory_order_relaxed) != Stage::kUnmet;
+  if (greeting.kind != Greeting::Kind::kHello && !is_met) begin_use(lane, peer);
   if (greeting.kind == Greeting::Kind::kHello) say(Greeting::Kind::kAnswer, lane, peer);
   if (greeting.kind == Greeting::Kind::kAnswer) say(Greeting::Kind::kReady, lane, peer);
 }
 
-uint64_t Connector::say_hellos(uint64_t now_us) noexcept {
-  std::erase_if(waits_,
-                [](const Wait& wait) { return wait.peer->is_met.load(std::memory_order_relaxed); });
-  const uint32_t timeout_s = shared_.options.connect_timeout_s;
-  const uint64_t patience_us = timeout_s != 0 ? timeout_s * kUsPerS : ~uint64_t{0};
+uint64_t Connector::repeat(uint64_t now_us) noexcept {
+  std::erase_if(waits_, [](const Wait& wait) {
+    const Stage stage = wait.peer->stage.load(std::memory_order_relaxed);
+    return stage == Stage::kMet;
+  });
   uint64_t due_us = ~uint64_t{0};
   for (const Wait& wait : waits_) {
-    Meeting& meeting = wait.peer->meeting;
-    if (now_us >= meeting.next_hello_us) {
-      if (now_us - meeting.since_us > patience_us) give_up(*wait.peer, now_us);
-      say(Greeting::Kind::kHello, *wait.lane, *wait.peer);
-      const uint64_t interval_us =
-          std::min(kFirstIntervalUs << std::min(meeting.hellos, 10u), kLastIntervalUs);
-      // Ranks that all began at once do not all come back at once.
-      meeting.next_hello_us = now_us + interval_us + random_.below(interval_us / 2);
-      ++meeting.hellos;
-    }
-    due_us = std::min(due_us, meeting.next_hello_us - now_us);
+    if (now_us >= wait.peer->meeting.next_us) repeat(wait, now_us);
+    due_us = std::min(due_us, wait.peer->meeting.next_us - now_us);
   }
   return due_us;
+}
+
+void Connector::repeat(const Wait& wait, uint64_t now_us) noexcept {
+  Meeting& meeting = wait.peer->meeting;
+  const uint32_t timeout_s = shared_.options.connect_timeout_s;
+  const uint64_t patience_us = timeout_s != 0 ? timeout_s * kUsPerS : ~uint64_t{0};
+  // An ask that nobody here wants withdrawn may wait for as long as the peer computes.
+  if (meeting.is_wanted && now_us - meeting.since_us > patience_us) give_up(*wait.peer, now_us);
+  if (wait.peer->stage.load(std::memory_order_relaxed) == Stage::kUnmet) {
+    say(Greeting::Kind::kHello, *wait.lane, *wait.peer);
+  } else {
+    say_closing(*wait.lane, wait.peer->rank, wait.peer->pooled->protocol.question());
+  }
+  const uint64_t interval_us =
+      std::min(kFirstIntervalUs << std::min(meeting.repeats, 10u), kLastIntervalUs);
+  // Ranks that all began at once do not all come back at once.
+  meeting.next_us = now_us + interval_us + random_.below(interval_us / 2);
+  ++meeting.repeats;
 }
 
 void Connector::give_up(const Peer& peer, uint64_t now_us) noexcept {
@@ -206,16 +238,19 @@ void Connector::give_up(const Peer& peer, uint64_t now_us) noexcept {
       "Is its process stopped, or do datagrams not pass between the two (RoCE v2: UDP port 4791)? "
       "GASNET_CONNECT_TIMEOUT says how long to try",
       shared_.device.name.c_str(), shared_.device.port, peer.rank, shared_.info.rank,
-      peer.meeting.hellos,
+      peer.meeting.repeats,
       static_cast<unsigned long long>((now_us - peer.meeting.since_us) / kUsPerS));
 }
 
 void Connector::say(Greeting::Kind kind, Lane& lane, const Peer& peer) noexcept {
-  const Greeting greeting{kind, shared_.info.rank, peer.rank, lane.index(), peer.mine};
+  const uint64_t epoch = peer.pooled ? peer.pooled->protocol.epoch() : 0;
+  send({kind, shared_.info.rank, peer.rank, lane.index(), peer.mine, epoch, 0, {}});
+}
+
+void Connector::send(const Greeting& greeting) noexcept {
   // What does not leave is as good as lost.
-  if (datagrams_.send(shared_.places[peer.rank], encode(greeting, shared_.info.job_key))) {
-    ++counters_.greetings_sent;
-  }
+  const auto bytes = encode(greeting, shared_.info.job_key);
+  counters_.greetings_sent += datagrams_.send(shared_.places[greeting.to], bytes);
 }
 
 }  // namespace pinwire::verbs

@@ -1,7 +1,7 @@
 // One end of the agreement by which two ranks close an idle connection, to be made anew by the next
-// greetings (greeting.h). The lane does not close connections yet: this is the protocol alone, as
-// tests/models/verbs_disconnect_test.cc explores it. Messages travel as datagrams, which may be
-// lost, come twice, late, or cross.
+// greetings (greeting.h). This is the protocol alone, as tests/models/verbs_disconnect_test.cc
+// explores it; connector_pool.cc and lane_pool.cc use it. Messages travel as datagrams, which may
+// be lost, come twice, late, or cross.
 //   kAsk       "nothing of mine is under way: may we close?"   is answered by kAgree or kRefuse
 //   kWithdraw  "I want to send after all"                      is answered by kAgree or kRefuse
 //   kAgree     "the connection of this epoch is closed here"   is not answered
@@ -9,14 +9,14 @@
 // An end that has asked posts nothing until it is answered, and repeats its message until then.
 //
 // No message is lost, doubled or reordered. An end asks, or agrees, only while it is quiet: all
-// that it posted has completed, its requests have come back as credit, and its client holds none of
-// the peer's buffers. The asker's counts travel with the ask, and the other end agrees only if both
-// directions match its own: so at that moment all that either end ever sent has been received, and
-// neither sends more, the asker because it waits for the answer, the other end because it has
-// closed. What follows goes by a new connection, of the next epoch. A refused round stays refused,
-// whatever comes late or twice: otherwise the asker could send after the refusal, and a second copy
-// of its ask be agreed to before what it sent arrives. For the same reason an answer counts only
-// for the round that it names.
+// that it posted has completed, and its client holds none of the peer's buffers; credit that was
+// not reported stays owed to the next connection. The asker's counts travel with the ask, and the
+// other end agrees only if both directions match its own: so at that moment all that either end
+// ever sent has been received, and neither sends more, the asker because it waits for the answer,
+// the other end because it has closed. What follows goes by a new connection, of the next epoch. A
+// refused round stays refused, whatever comes late or twice: otherwise the asker could send after
+// the refusal, and a second copy of its ask be agreed to before what it sent arrives. For the same
+// reason an answer counts only for the round that it names.
 //
 // Nobody waits for ever. The lane answers an ask when it polls, whatever it waits for itself: two
 // asks that cross find two silent ends, and each may be agreed to. A withdrawal is answered at once

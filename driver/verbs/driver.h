@@ -21,6 +21,7 @@ struct VerbsOptions {
   uint32_t timeout = 18;  ///< of an acknowledgement: 4.096 us * 2^timeout (IBA 9.7.6.1.3)
   uint32_t retry_count = 6;  ///< repetitions without an answer; 7 means for ever on some devices
   uint32_t connect_timeout_s = 600;  ///< until a rank that does not answer is given up; 0: never
+  uint32_t peers_max = 0;            ///< connected at once at each lane; 0: no bound
   bool connects_in_polls = false;    ///< without a thread or a clock: recv() makes connections
   bool pages_on_demand = false;      ///< expose(), where the device has it
   bool shares_receives = true;       ///< shared receive queues, where the device has them

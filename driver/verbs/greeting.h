@@ -1,4 +1,5 @@
-// What two ranks say to each other, in datagrams, to make their connections of one lane.
+// What two ranks say to each other, in datagrams, to make their connections of one lane, and to
+// close them.
 //
 // Whoever wants to send says hello, again and again until it is answered; each greeting brings the
 // sender's ends of the connections, so the first one that comes lets the receiver make its own.
@@ -6,7 +7,9 @@
 //   kAnswer  "these are mine, connected to yours"   is answered by kReady
 //   kReady   "mine are connected, too"              is not answered
 // Who has got an answer or a ready knows that the other end listens, and may send. All may be lost,
-// come twice or cross: the ends of a pair never change, so a repetition says nothing new.
+// come twice or cross: the ends of a pair never change while its connections live, so a repetition
+// says nothing new. Connections that were closed are made anew under the next epoch. The other
+// kinds are disconnect.h's.
 #pragma once
 
 #include <array>
@@ -16,20 +19,31 @@
 #include <span>
 
 #include "driver/verbs/address.h"
+#include "driver/verbs/disconnect.h"
 #include "driver/work.h"
 
 namespace pinwire::verbs {
 
 struct Greeting {
-  enum class Kind : uint8_t { kHello, kAnswer, kReady };
+  enum class Kind : uint8_t { kHello, kAnswer, kReady, kAsk, kWithdraw, kAgree, kRefuse };
   Kind kind = Kind::kHello;
   Rank from = 0;
   Rank to = 0;
   uint32_t lane = 0;
-  Ends ends;
+  Ends ends;           ///< of the first three kinds
+  uint64_t epoch = 0;  ///< closings of the pair's connections before
+  uint64_t round = 0;  ///< of the other kinds, as the next
+  Traffic traffic;
 };
 
-inline constexpr size_t kGreetingBytes = 48;
+constexpr bool is_about_closing(Greeting::Kind kind) noexcept {
+  return kind > Greeting::Kind::kReady;
+}
+DisconnectMessage disconnect_message(const Greeting& greeting) noexcept;
+/// Between the same ranks.
+void set_disconnect_message(Greeting& greeting, const DisconnectMessage& message) noexcept;
+
+inline constexpr size_t kGreetingBytes = 56;
 using GreetingBytes = std::array<std::byte, kGreetingBytes>;
 
 /// Under the job's key, which no stranger has.

@@ -22,10 +22,10 @@
 #include "driver/verbs/claim.h"
 #include "driver/verbs/credit_words.h"
 #include "driver/verbs/failure.h"
-#include "driver/verbs/invitations.h"
 #include "driver/verbs/link.h"
 #include "driver/verbs/needs.h"
 #include "driver/verbs/outage.h"
+#include "driver/verbs/rank_queue.h"
 #include "driver/verbs/receive_queue.h"
 #include "driver/verbs/short_read.h"
 #include "driver/verbs/thread_domain.h"
@@ -50,6 +50,7 @@ struct Shared {
   QueueSizes sizes;           ///< of every connection; inline_bytes as the device gives them
   uint32_t inline_bytes = 0;  ///< what is sent inline
   uint32_t window = 0;        ///< requests under way to one peer
+  uint32_t peers_max = 0;     ///< connected at a lane, as far as they can be closed; 0: no bound
 };
 
 struct LaneCounters {
@@ -82,12 +83,21 @@ class Lane {
   uint32_t index() const noexcept { return index_; }
 
   // lane_meet.cc: the connector's, from its own thread.
-  bool next_invited(Rank& rank) noexcept { return invitations_.pop(rank); }
+  bool next_invited(Rank& rank) noexcept { return invited_ranks_.pop(rank); }
   void answer_invitation() noexcept { answered_.fetch_add(1, std::memory_order_relaxed); }
   Peer* known(Rank rank) noexcept;
   Result<Peer*> meet(Rank rank);
+  Status meet_again(Peer& peer);
+  void part(Peer& peer) noexcept;
   Status join(Peer& peer, const Ends& theirs);
   ibv_qp* queue_of(Rank rank, uint32_t link) noexcept;
+
+  // lane_pool.cc: likewise the connector's, under a bound.
+  /// Asks the lane for Stage::kHeld. False: it has many to look at already.
+  bool want_hold(Rank rank) noexcept { return holds_wanted_.push(rank); }
+  /// The lane has answered; the stage says how.
+  bool next_answered_hold(Rank& rank) noexcept { return holds_answered_.pop(rank); }
+  uint64_t uses() const noexcept { return uses_.load(std::memory_order_relaxed); }
 
   uint32_t post(std::span<const Work> work) noexcept;
   Lent lend() noexcept;
@@ -130,6 +140,14 @@ class Lane {
   Status make_links(Peer& peer, QueueSizes& sizes);
   Status add_receives(Peer& peer);
   bool open_peer(Rank rank) noexcept;
+
+  // lane_pool.cc
+  void note_sent(Peer& peer, bool is_message) noexcept;
+  void tend_pool(std::span<const Recv> arrived) noexcept;
+  void note_use(Pooled& pooled) noexcept;
+  void answer_holds() noexcept;
+  void answer_hold(Peer& peer) noexcept;
+  bool is_quiet(const Peer& peer) const noexcept;
 
   // lane_post.cc
   bool append(const Work& work) noexcept;
@@ -181,9 +199,11 @@ class Lane {
   std::atomic<Peer*> met_{nullptr};              // all that were met; likewise
   Peer stranger_, invited_;  // stand for those that were not; they have no room, so none is posted
   CreditWords credit_words_;
-  Invitations invitations_;
-  std::atomic<uint64_t> answered_{0};  // invitations, by the connector
-  uint64_t asked_ = 0;                 // invitations
+  RankQueue invited_ranks_;                  // to the connector
+  RankQueue holds_wanted_, holds_answered_;  // from it, and to it
+  std::atomic<uint64_t> uses_{0};            // under a bound; see Pooled::used_at
+  std::atomic<uint64_t> answered_{0};        // invitations, by the connector
+  uint64_t asked_ = 0;                       // invitations
   Chain chain_;
   uint32_t capacity_ = 0;      // of the completion queue of the sends
   uint32_t room_ = 0;          // of it: requests under way on all connections each take an entry

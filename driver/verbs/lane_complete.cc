@@ -58,6 +58,9 @@ void Lane::settle(const ibv_wc& completion) noexcept {
 Rank Lane::peer_of(uint32_t queue_pair) const noexcept {
   for (const Peer* peer = met_.load(std::memory_order_acquire); peer != nullptr;
        peer = peer->next) {
+    // The connector may be making or closing them, and the number may be another one's by now.
+    const bool is_lanes = peer->stage.load(std::memory_order_acquire) == Stage::kMet;
+    if (peer->pooled && !is_lanes) continue;
     for (const Link& link : peer->links) {
       if (link.queue->qp_num == queue_pair) return peer->rank;
     }

@@ -6,9 +6,11 @@ namespace pinwire::verbs {
 namespace {
 
 /// Where a connection's packets start: the same at both ends, another one for each connection, so
-/// that packets of an earlier job find no taker.
-uint32_t first_psn(const OpenInfo& info, Rank from, Rank to, uint32_t lane, uint32_t cls) noexcept {
-  uint64_t mix = info.job_key ^ (uint64_t{from} << 32 | to) ^ uint64_t { lane * 2 + cls } << 20;
+/// that packets of an earlier job, or of an earlier connection of the pair, find no taker.
+uint32_t first_psn(const OpenInfo& info, Rank from, Rank to, uint64_t epoch,
+                   uint32_t link) noexcept {
+  uint64_t mix = info.job_key ^ (uint64_t{from} << 32 | to) ^ uint64_t { link } << 20;
+  mix += epoch * 0xd1b54a32d192ed03u;
   mix *= 0x9e3779b97f4a7c15u;
   return static_cast<uint32_t>(mix >> 40) & 0xffffff;
 }
@@ -44,15 +46,28 @@ Status Lane::add_receives(Peer& peer) {
   return success();
 }
 
+/// The queue pairs of a peer that has none.
+Status Lane::meet_again(Peer& peer) {
+  QueueSizes sizes = shared_.sizes;
+  if (auto made = make_links(peer, sizes); !made) return made;
+  if (sizes.inline_bytes >= shared_.inline_bytes) return success();
+  return error("%s inlines %u bytes in a further queue pair, in the first it was %u",
+               shared_.device.name.c_str(), sizes.inline_bytes, shared_.inline_bytes);
+}
+
+/// Nothing is under way, and nothing has arrived that the lane has not looked at. The peer itself
+/// stays: tickets point into it, and its counts and its credit word go on.
+void Lane::part(Peer& peer) noexcept {
+  for (Link& link : peer.links) link.queue.reset();
+}
+
 Result<Peer*> Lane::meet(Rank rank) {
   auto peer = std::make_unique<Peer>();
   peer->rank = rank;
-  QueueSizes sizes = shared_.sizes;
-  if (auto made = make_links(*peer, sizes); !made) return made.error();
-  if (sizes.inline_bytes < shared_.inline_bytes) {
-    return error("%s inlines %u bytes in a further queue pair, in the first it was %u",
-                 shared_.device.name.c_str(), sizes.inline_bytes, shared_.inline_bytes);
+  if (shared_.peers_max != 0 && rank != shared_.info.rank) {
+    peer->pooled = std::make_unique<Pooled>();
   }
+  if (auto made = meet_again(*peer); !made) return made.error();
   if (auto added = add_receives(*peer); !added) return added.error();
   auto word = credit_words_.take(shared_.device);
   if (!word) return word.error();
@@ -75,14 +90,16 @@ Result<Peer*> Lane::meet(Rank rank) {
 Status Lane::join(Peer& peer, const Ends& theirs) {
   const OpenInfo& info = shared_.info;
   const Place& place = shared_.places[peer.rank];
+  const uint64_t epoch = peer.pooled ? peer.pooled->protocol.epoch() : 0;
   peer.credit_address = theirs.credit_address;
   peer.credit_key = theirs.credit_key;
   if (shared_.device.is_iwarp) return success();  // the connection manager connects the queue pairs
   for (uint32_t cls = 0; cls < kLinksPerPeer; ++cls) {
-    const Remote remote{theirs.queue_pairs[cls], first_psn(info, peer.rank, info.rank, index_, cls),
+    const uint32_t link = index_ * kLinksPerPeer + cls;
+    const Remote remote{theirs.queue_pairs[cls], first_psn(info, peer.rank, info.rank, epoch, link),
                         place.lid, place.gid, place.mtu};
     auto joined = connect_queue_pair(shared_.device, peer.links[cls].queue.get(), remote,
-                                     first_psn(info, info.rank, peer.rank, index_, cls),
+                                     first_psn(info, info.rank, peer.rank, epoch, link),
                                      {shared_.options.timeout, shared_.options.retry_count});
     if (!joined) return joined;
   }
@@ -94,23 +111,25 @@ ibv_qp* Lane::queue_of(Rank rank, uint32_t link) noexcept {
   return peer != nullptr ? peer->links[link].queue.get() : nullptr;
 }
 
-/// A link had no room. True: it has now, and had none because the peer had not been met. Otherwise
-/// that is invited, once; or what takes the completion queue is asked after.
+/// A link had no room. True: it has now, and had none because the peer had not been met, or was
+/// held. Otherwise that is invited, once; or what takes the completion queue is asked after.
 bool Lane::open_peer(Rank rank) noexcept {
   Peer& peer = peer_at(rank);
   const uint32_t wanted = left_by(Claim::kRequest, capacity_) + 2 * kCompletionsKept;
   if (peer.is_open && room_ < wanted) chores_ |= kAskForRoom;
   if (&peer == &invited_ || peer.is_open) return false;
-  if (&peer != &stranger_ && peer.is_met.load(std::memory_order_acquire)) {  // pairs with hear()
+  const Stage stage = peer.stage.load(std::memory_order_acquire);  // pairs with the connector's
+  if (&peer != &stranger_ && stage == Stage::kMet) {
     for (Link& link : peer.links) link.room = static_cast<int32_t>(shared_.sizes.send_depth);
     peer.is_open = true;
+    peer.is_invited = false;
     return true;
   }
-  if (peer.is_invited || !invitations_.push(rank)) return false;
+  if (peer.is_invited || !invited_ranks_.push(rank)) return false;
   ++asked_;
   Peer* before = &stranger_;
   if (!peers_[rank].compare_exchange_strong(before, &invited_, std::memory_order_acquire)) {
-    before->is_invited = true;  // the connector has met it
+    before->is_invited = true;  // the connector has met it, now or in an earlier epoch
   }
   shared_.connector->wake();
   return false;

@@ -59,16 +59,20 @@ bool Lane::append(const Work& work) noexcept {
       append_message(link, work, 0);
       break;
     case Op::kGet:
-      return append_get(link, work);
+      if (!append_get(link, work)) return false;
+      break;
     case Op::kFetchOp:
     case Op::kCompareSwap:
-      return append_atomic(link, work);
+      if (!append_atomic(link, work)) return false;
+      break;
     case Op::kScatter:
       check(false, "post: scatter_bytes_max is 0", work.bytes);
       return false;
   }
   if (is_request) ++peer.requests_sent;
   counters_.messages_sent += has_message(work);
+  if (peer.pooled) [[unlikely]]
+    note_sent(peer, has_message(work));
   return true;
 }
 

@@ -20,6 +20,8 @@ uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
   if (bad) [[unlikely]]
     note_bad_arrival(*bad);
   counters_.messages_received += count;
+  if (shared_.peers_max != 0) [[unlikely]]
+    tend_pool(out.first(count));
   return count;
 }
 

@@ -9,8 +9,10 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 
 #include "driver/verbs/address.h"
+#include "driver/verbs/pooled.h"
 #include "driver/verbs/queue_pair.h"
 #include "driver/work.h"
 
@@ -24,14 +26,23 @@ struct Link {
   uint32_t unsignalled = 0;  ///< since the last that will complete
 };
 
-/// How far the exchange of greetings got; the connector's alone.
+/// The hand that a peer's connections are in. The connector makes them, and from kUnmet to kMet
+/// they are its own; from kMet to kHeld the lane's, which alone holds what it has; from kHeld on
+/// the connector's again, which closes them or gives them back.
+enum class Stage : uint8_t {
+  kUnmet,  ///< not made, or the other end may not listen yet
+  kMet,    ///< the other end listens
+  kHeld,   ///< the lane posts nothing, and all that it posted has completed
+};
+
+/// How far the exchange of greetings got, or of an ask to close; the connector's alone.
 struct Meeting {
   Ends theirs;
   bool has_theirs = false;  ///< and the own ends are connected to them
-  bool is_wanted = false;   ///< this rank has something to send
-  uint32_t hellos = 0;
+  bool is_wanted = false;   ///< this rank has something to send, and was not told that it can
+  uint32_t repeats = 0;     ///< of the hello, or the ask
   uint64_t since_us = 0;
-  uint64_t next_hello_us = 0;
+  uint64_t next_us = 0;
 };
 
 /// A rank that this one met, by greeting or being greeted. Made by the connector; used by the lane,
@@ -46,13 +57,15 @@ struct Peer {
   uint32_t credit_key = 0;
   Rank rank = 0;
   bool is_open = false;     ///< the links have their room
-  bool is_invited = false;  ///< the connector was told that this rank wants to send
+  bool is_invited = false;  ///< the connector was told that this rank wants to send; until is_open
   Meeting meeting;
-  Ends mine;             ///< constant
-  Peer* next = nullptr;  ///< of the lane's; constant
-  /// The other end listens. Release by the connector pairs with acquire by the lane that opens it:
-  /// what the connector wrote of the peer is there.
-  std::atomic<bool> is_met{false};
+  Ends mine;                       ///< constant, while there are links
+  Peer* next = nullptr;            ///< of the lane's; constant
+  std::unique_ptr<Pooled> pooled;  ///< under a bound, but for this rank itself; constant
+  /// Release by the connector pairs with acquire by the lane that opens it: what the connector
+  /// wrote of the peer is there. Release by the lane that holds it pairs with the connector's
+  /// acquire.
+  std::atomic<Stage> stage{Stage::kUnmet};
 
   bool has_credit(uint32_t window) const noexcept {
     // Pairs with nothing: the count alone is read, and only the number of messages depends on it.

@@ -39,4 +39,17 @@ Status check_needs(const Device& device, const OpenInfo& info) {
   return success();
 }
 
+Status check_bound(const Device& device, uint32_t peers_max) {
+  if (peers_max == 0) return success();
+  if (device.is_iwarp) {
+    return error("%s is an iWARP device, whose connections are made at start and stay: %s",
+                 device.name.c_str(), kBoundAdvice);
+  }
+  if (device.shares_receives) return success();
+  return error(
+      "%s has no shared receive queues, or GASNET_USE_SRQ takes none, so that connections own the "
+      "buffers of their messages and are not closed: %s",
+      device.name.c_str(), kBoundAdvice);
+}
+
 }  // namespace pinwire::verbs

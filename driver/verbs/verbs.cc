@@ -109,6 +109,10 @@ Status Verbs::open(const OpenInfo& info) {
   check(lanes_.empty(), "opened twice");
   shared_.info = info;
   if (auto enough = check_needs(shared_.device, info); !enough) return enough;
+  // As many as there are is no bound, and costs nothing.
+  const uint32_t peers_max = shared_.options.peers_max;
+  shared_.peers_max = peers_max + 1 < info.rank_count ? peers_max : 0;
+  if (auto can = check_bound(shared_.device, shared_.peers_max); !can) return can;
   shared_.places.resize(info.rank_count);
   if (shared_.device.is_iwarp) shared_.send_opcode = IBV_WR_SEND;
   shared_.confirms_puts = shared_.device.is_iwarp || shared_.options.confirms_puts;
@@ -119,6 +123,10 @@ Status Verbs::open(const OpenInfo& info) {
   connector_ = std::make_unique<Connector>(shared_, lanes_);
   shared_.connector = connector_.get();
   if (auto opened = connector_->open(); !opened) return opened;
+  if (shared_.peers_max != 0 && connector_->datagram_queue() == 0) {
+    return error("%s has no datagrams, so that connections are made at start and stay: %s",
+                 shared_.device.name.c_str(), kBoundAdvice);
+  }
   if (shared_.options.show_story) {
     log_note(
         "verbs: %s, %u bytes inline, %u requests under way to each peer, %s; connections are made "
@@ -238,8 +246,13 @@ void Verbs::stats(StatSink& sink) const noexcept {
   sink.stat("greetings_sent", meetings.greetings_sent);
   sink.stat("greetings_received", meetings.greetings_received);
   sink.stat("greetings_ignored", meetings.greetings_ignored);
+  sink.stat("connections_closed", meetings.closed * kLinksPerPeer);
+  sink.stat("connections_made_anew", meetings.made_anew * kLinksPerPeer);
+  sink.stat("closings_refused", meetings.refused);
+  sink.stat("peers_over_bound", meetings.over_bound);
   sink.stat("unmet_peer_bytes", sizeof(Place) + lanes_.size() * sizeof(Peer*));
-  sink.stat("met_peer_bytes", sizeof(Peer) + sizeof(uint64_t));
+  sink.stat("met_peer_bytes",
+            sizeof(Peer) + sizeof(uint64_t) + (shared_.peers_max != 0 ? sizeof(Pooled) : 0));
   sink.stat("met_peer_send_queue_bytes", kLinksPerPeer * mlx5_send_queue_bytes(shared_.sizes));
 }
 

@@ -20,7 +20,7 @@ DisconnectWorld::DisconnectWorld(const DisconnectPlan& plan)
 
 /// The lane knows what it has looked at; a message that has only arrived does not count.
 bool DisconnectWorld::is_quiet(const End& end) const {
-  return end.under_way == ByClass{} && end.owed == 0 && end.held == 0;
+  return end.under_way == ByClass{} && end.held == 0;
 }
 
 void DisconnectWorld::say(uint32_t to, Greet greet, const verbs::DisconnectMessage& message) {

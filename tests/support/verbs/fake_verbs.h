@@ -140,6 +140,8 @@ class Fabric {
   /// Of one device, or of all together.
   Counters counters(const std::string& device = {}) const;
   void reset_counters();
+  /// Queue pairs of reliable connections of one device, as many as there were at once since then.
+  uint32_t connections_max(const std::string& device) const;
   void set_trace(bool traced);
   std::vector<PostedWr> trace() const;  ///< since set_trace(true)
 

@@ -153,7 +153,15 @@ Counters Fabric::counters(const std::string& device) const {
 
 void Fabric::reset_counters() {
   Locked lock;
-  for (auto& hca : lock->hcas) hca->counters = {};
+  for (auto& hca : lock->hcas) {
+    hca->counters = {};
+    hca->connections_max = hca->connections;
+  }
+}
+
+uint32_t Fabric::connections_max(const std::string& device) const {
+  Locked lock;
+  return lock->hca(device).connections_max;
 }
 
 std::vector<std::string> Fabric::live() const {

@@ -30,6 +30,9 @@ struct Hca : ibv_device {
   Health health = Health::kWell;
   Counters counters;
   uint32_t next_qp_num = 0;
+  std::vector<uint32_t> free_qp_nums;  ///< of queue pairs that were destroyed
+  uint32_t connections = 0;            ///< that there are
+  uint32_t connections_max = 0;        ///< that there were at once
   std::map<uint32_t, Mr*> by_local_key;
   std::map<uint32_t, Mr*> by_remote_key;
   std::map<uint32_t, Qp*> by_qp_num;

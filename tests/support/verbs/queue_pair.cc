@@ -1,4 +1,6 @@
 // The life of queue pairs, and what can be asked of them.
+#include <algorithm>
+
 #include "tests/support/verbs/engine.h"
 
 namespace pinwire::fake_verbs {
@@ -21,6 +23,14 @@ int refusal(World& world, const Hca& hca, const ibv_pd* pd, const ibv_qp_init_at
   }
   if (cap.max_inline_data > hca.spec.inline_bytes_max) return EINVAL;
   return hca.by_qp_num.size() >= static_cast<size_t>(limits.max_qp) ? ENOMEM : 0;
+}
+
+/// Real devices use numbers again some time; here the next queue pair gets the last one's.
+uint32_t take_number(Hca& hca) {
+  if (hca.free_qp_nums.empty()) return hca.next_qp_num++;
+  const uint32_t number = hca.free_qp_nums.back();
+  hca.free_qp_nums.pop_back();
+  return number;
 }
 
 void add_users(Qp& qp, int32_t count) {
@@ -63,7 +73,7 @@ ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* init) {
   made->recv_cq = init->recv_cq;
   made->srq = init->srq;
   made->handle = lock->next_handle++;
-  made->qp_num = hca.next_qp_num++;
+  made->qp_num = take_number(hca);
   made->state = IBV_QPS_RESET;
   made->qp_type = init->qp_type;
   made->hca = &hca;
@@ -76,6 +86,9 @@ ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* init) {
   add_users(*made, 1);
   Qp* qp = made.get();
   hca.by_qp_num[qp->qp_num] = qp;
+  if (qp->qp_type == IBV_QPT_RC) {
+    hca.connections_max = std::max(hca.connections_max, ++hca.connections);
+  }
   lock->qps.emplace(qp->handle, std::move(made));
   return qp;
 }
@@ -104,6 +117,8 @@ int ibv_destroy_qp(ibv_qp* base) {
   reset_queues(*lock, *qp);
   add_users(*qp, -1);
   qp->hca->by_qp_num.erase(qp->qp_num);
+  qp->hca->free_qp_nums.push_back(qp->qp_num);
+  qp->hca->connections -= qp->qp_type == IBV_QPT_RC;
   lock->qps.erase(qp->handle);
   return 0;
 }

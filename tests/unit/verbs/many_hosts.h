@@ -10,6 +10,7 @@
 
 #include "driver/checked.h"
 #include "driver/verbs/driver.h"
+#include "tests/support/stat_map.h"
 #include "tests/support/verbs/fake_verbs.h"
 
 namespace pinwire {
@@ -24,21 +25,33 @@ class ManyHosts {
     int receives_max = 0;  ///< of a shared receive queue
     int completions_max = 0;
     uint64_t memory_bytes = kMemoryBytes;  ///< of each host
+    uint32_t peers_max = 0;                ///< VerbsOptions; likewise the next
+    uint32_t connect_timeout_s = 600;
+    bool has_threads = false;  ///< connectors have, as in production
+    uint32_t lanes = 1;
   };
 
-  ManyHosts(Rank ranks, uint32_t depth, uint64_t seed = 1, Limits limits = {0, 0, kMemoryBytes})
-      : fabric_(seed), hosts_(ranks), memory_bytes_(limits.memory_bytes) {
+  ManyHosts(Rank ranks, uint32_t depth, uint64_t seed = 1,
+            Limits limits = {0, 0, kMemoryBytes, 0, 600, false, 1})
+      : ManyHosts(ranks, Devices{ranks}, seed, limits) {
+    for (Rank rank = 0; rank < ranks; ++rank) open(rank, depth);
+    for (Rank rank = 0; rank < ranks; ++rank) connect(rank);
+  }
+  /// None is open yet. Where there are fewer devices than ranks, rank 0 has one to itself.
+  struct Devices {
+    Rank count;
+  };
+  ManyHosts(Rank ranks, Devices devices, uint64_t seed, Limits limits)
+      : fabric_(seed), hosts_(ranks), devices_(devices.count), limits_(limits) {
     // What sources and buffers hold meanwhile is for other tests: these ones are long.
     fabric_.set_strictness(
         {.stable_sources = false, .poisoned_receives = false, .late_reads = false});
-    for (Rank rank = 0; rank < ranks; ++rank) {
-      auto spec = fake_verbs::infiniband(name_of(rank), static_cast<uint16_t>(rank + 1));
+    for (Rank device = 0; device < devices_; ++device) {
+      auto spec = fake_verbs::infiniband(name_of(device), static_cast<uint16_t>(device + 1));
       if (limits.receives_max != 0) spec.limits.max_srq_wr = limits.receives_max;
       if (limits.completions_max != 0) spec.limits.max_cqe = limits.completions_max;
       fabric_.add(spec);
     }
-    for (Rank rank = 0; rank < ranks; ++rank) open(rank, depth);
-    for (Rank rank = 0; rank < ranks; ++rank) connect(rank);
   }
   virtual ~ManyHosts() {
     for (Host& host : hosts_) host.driver.reset();
@@ -136,6 +149,15 @@ class ManyHosts {
     return last == all;
   }
   uint64_t finished(Rank rank) const { return hosts_[rank].finished; }
+  uint64_t stat(Rank rank, const char* name) { return stat_of(at(rank), name); }
+  /// Of all ranks together.
+  uint64_t stat(const char* name) {
+    uint64_t sum = 0;
+    for (Rank rank = 0; rank < ranks(); ++rank) sum += stat(rank, name);
+    return sum;
+  }
+  static std::string name_of(Rank rank) { return "host" + std::to_string(rank); }
+  Driver& at(Rank rank) { return *hosts_[rank].driver; }
 
  protected:
   /// Tests that look at the data do so here.
@@ -154,31 +176,35 @@ class ManyHosts {
     uint64_t handled = 0, answered = 0, finished = 0;
   };
 
-  static std::string name_of(Rank rank) { return "host" + std::to_string(rank); }
-  Driver& at(Rank rank) { return *hosts_[rank].driver; }
-
   void open(Rank rank, uint32_t depth) {
     VerbsOptions options;
-    options.device = name_of(rank);
-    options.connects_in_polls = true;
+    options.device = name_of(rank == 0 ? 0 : 1 + (rank - 1) % (devices_ - 1));
+    options.connects_in_polls = !limits_.has_threads;
+    options.peers_max = limits_.peers_max;
+    options.connect_timeout_s = limits_.connect_timeout_s;
     auto made = make_verbs_driver(options);
     ASSERT_TRUE(made.ok()) << made.sentence();
     Host& host = hosts_[rank];
     host.driver = make_checked(std::move(*made));
-    const Status opened = host.driver->open(
-        {.rank = rank, .rank_count = ranks(), .job_key = 9, .network_depth = depth});
+    const Status opened = host.driver->open({.rank = rank,
+                                             .rank_count = ranks(),
+                                             .lanes = limits_.lanes,
+                                             .job_key = 9,
+                                             .network_depth = depth});
     ASSERT_TRUE(opened.ok()) << opened.sentence();
-    host.memory.resize(memory_bytes_);
-    auto pinned = host.driver->pin(host.memory.data(), memory_bytes_, -1, 0);
+    host.memory.resize(limits_.memory_bytes);
+    auto pinned = host.driver->pin(host.memory.data(), limits_.memory_bytes, -1, 0);
     ASSERT_TRUE(pinned.ok()) << pinned.sentence();
     host.region = *pinned;
   }
   void connect(Rank rank) {
     for (Rank peer = 0; peer < ranks(); ++peer) {
-      if (peer == rank) continue;
-      const Status connected = at(rank).connect(peer, at(peer).address());
-      ASSERT_TRUE(connected.ok()) << connected.sentence();
+      if (peer != rank) connect(rank, peer);
     }
+  }
+  void connect(Rank rank, Rank peer) {
+    const Status connected = at(rank).connect(peer, at(peer).address());
+    ASSERT_TRUE(connected.ok()) << connected.sentence();
   }
   /// Replies are handled first.
   void take_batch(Rank rank) {
@@ -215,7 +241,8 @@ class ManyHosts {
 
   fake_verbs::Fabric fabric_;
   std::vector<Host> hosts_;
-  uint64_t memory_bytes_;
+  Rank devices_;
+  Limits limits_;
 };
 
 }  // namespace pinwire

@@ -1,5 +1,5 @@
-// Ranks that a lane wants to send to, on their way to the connector: written by whoever holds the
-// lane, read by the connector.
+// Ranks on their way between a lane and the connector, in one direction: one thread at a time
+// pushes, and one pops.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace pinwire::verbs {
 
-class Invitations {
+class RankQueue {
  public:
   /// False: there are many already; try again later.
   bool push(Rank rank) noexcept {
@@ -18,6 +18,10 @@ class Invitations {
     ranks_[end % kMax] = rank;
     end_.store(end + 1, std::memory_order_release);  // pairs with the acquire in pop()
     return true;
+  }
+  /// To the thread that pushes: false stays false until it pushes.
+  bool is_full() const noexcept {
+    return end_.load(std::memory_order_relaxed) - begin_.load(std::memory_order_acquire) == kMax;
   }
   bool pop(Rank& rank) noexcept {
     const uint32_t begin = begin_.load(std::memory_order_relaxed);
