@@ -194,7 +194,7 @@ bool Lane::may_accept(const Peer& peer, Flow flow) const noexcept {
 bool Lane::may_send(const Peer& peer, const SendFlow& send) const noexcept {
   if (!peer.congestion.is_controlled()) return true;
   if (peer.congestion.is_below_one()) {
-    return now_ns_ >= peer.pace_at_ns && frames_on_wire(peer) == 0;
+    return now_ns_ >= peer.pace_at_ns && send.on_wire() == 0;
   }
   return send.on_wire() == 0 || frames_on_wire(peer) < peer.congestion.frames();
 }

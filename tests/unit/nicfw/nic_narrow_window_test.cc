@@ -39,13 +39,14 @@ class NarrowWindow : public testing::Test {
       group_.poll(0);
       take_departures();
       if (now_us_ % kStrangerUs == 0) inject(1, std::vector<std::byte>(kFrameBytes));
-      group_.poll(1);
+      replies_ += group_.poll(1, takes_).size();
       delay_answers();
       group_.clock().advance(kUsNs);
       ++now_us_;
       dones_ += group_.dones(0).size();
     }
   }
+  bool reply() { return group_.post(0, send_work(1, MessageClass::kReply, &kWord, sizeof kWord)); }
   bool put(uint64_t bytes) {
     return group_.post(0, put_work(1, source_.data(), bytes, target_.data(), region_.remote_key));
   }
@@ -68,6 +69,8 @@ class NarrowWindow : public testing::Test {
   }
 
   uint64_t delay_us_ = 30;
+  RecvFilter takes_ = RecvFilter::kAll;  // of rank 1
+  size_t replies_ = 0;                   // messages that rank 1 took
   std::vector<Departure> departures_;
   size_t dones_ = 0;
   NicGroup group_{{.frame_bytes_max = kFrameBytes,
@@ -156,6 +159,28 @@ TEST_F(WindowBelowOneFrame, LetsTheFlowsSendInTurn) {
   ASSERT_GE(departures_.size(), kFrames);
   for (size_t i = 0; i + 1 < kFrames; ++i)
     EXPECT_NE(departures_[i].flow, departures_[i + 1].flow) << i;
+}
+
+/// What the receiver has refused is on no wire, and comes again when there is room: until then it
+/// takes the window from nobody, or two ranks whose handlers reply to each other would wait for
+/// ever.
+TEST_F(WindowBelowOneFrame, IsNotTakenByARefusedRequest_C1_154) {
+  takes_ = RecvFilter::kRepliesOnly;
+  size_t puts = dones_;
+  for (int i = 0; i < 2'000'000 && group_.stat(1, "rx_drop_refused") == 0; ++i) {
+    send();
+    if (i % 1200 == 0) lose(1);  // so that the window stays below one
+    if (i % 300 == 0) puts += put(8);
+    step(1);
+  }
+  ASSERT_GT(group_.stat(1, "rx_drop_refused"), 0u);
+  lose(0);
+  for (int i = 0; i < 200'000 && dones_ < puts; ++i) step(1);
+  EXPECT_EQ(dones_, puts);
+  ASSERT_TRUE(reply());
+  replies_ = 0;
+  for (int i = 0; i < 200'000 && replies_ == 0; ++i) step(1);
+  EXPECT_GT(replies_, 0u);
 }
 
 /// While the frame waits for its time, its peer is asked for it again, and says once more that it

@@ -2,6 +2,7 @@
 // message comes once, whole and in order, and one-sided work ends.
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 
 #include "tests/unit/verbs/checked_crowd.h"
 
@@ -43,6 +44,9 @@ class PoolCrowd : public testing::TestWithParam<Bound> {
 
   void SetUp() override {
     if (!fake_verbs::has_shared_receives()) GTEST_SKIP() << "connections keep their buffers";
+    const Bound& bound = GetParam();
+    crowd_ = std::make_unique<OrderedCrowd>(bound.ranks, 32, seed(),
+                                            CheckedCrowd::Limits{.peers_max = bound.peers_max});
   }
   /// POOL_SEED runs another crowd than that of the suite.
   static uint64_t seed() {
@@ -51,30 +55,30 @@ class PoolCrowd : public testing::TestWithParam<Bound> {
   }
   bool has_core(Rank rank) {
     if (absent_[rank] != 0) return --absent_[rank], false;
-    if (crowd_.draw(200) == 0) absent_[rank] = static_cast<uint32_t>(crowd_.draw(400));
+    if (crowd_->draw(200) == 0) absent_[rank] = static_cast<uint32_t>(crowd_->draw(400));
     return true;
   }
   /// Short bursts to one peer after the other, and some time without any in between.
   void start_all(uint32_t works) {
-    std::vector<uint32_t> left(crowd_.ranks(), works);
-    std::vector<Rank> targets(crowd_.ranks());
-    uint64_t unstarted = uint64_t{crowd_.ranks()} * works;
-    for (Rank rank = 0; rank < crowd_.ranks(); ++rank) targets[rank] = crowd_.any_peer_of(rank);
+    std::vector<uint32_t> left(crowd_->ranks(), works);
+    std::vector<Rank> targets(crowd_->ranks());
+    uint64_t unstarted = uint64_t{crowd_->ranks()} * works;
+    for (Rank rank = 0; rank < crowd_->ranks(); ++rank) targets[rank] = crowd_->any_peer_of(rank);
     for (uint32_t round = 0; unstarted != 0; ++round) {
       ASSERT_LT(round, kRoundsMax) << unstarted << " works find no room";
-      for (Rank rank = 0; rank < crowd_.ranks(); ++rank) {
+      for (Rank rank = 0; rank < crowd_->ranks(); ++rank) {
         if (!has_core(rank)) continue;
-        if (crowd_.draw(40) == 0) targets[rank] = crowd_.any_peer_of(rank);
-        if (left[rank] != 0 && crowd_.draw(3) == 0 && crowd_.start_any(rank, targets[rank])) {
+        if (crowd_->draw(40) == 0) targets[rank] = crowd_->any_peer_of(rank);
+        if (left[rank] != 0 && crowd_->draw(3) == 0 && crowd_->start_any(rank, targets[rank])) {
           --left[rank];
           --unstarted;
         }
-        crowd_.turn(rank);
+        crowd_->turn(rank);
       }
     }
   }
 
-  OrderedCrowd crowd_{GetParam().ranks, 32, seed(), {.peers_max = GetParam().peers_max}};
+  std::unique_ptr<OrderedCrowd> crowd_;
   std::vector<uint32_t> absent_ = std::vector<uint32_t>(GetParam().ranks);
 };
 
@@ -84,15 +88,15 @@ TEST_P(PoolCrowd, LosesDoublesAndReordersNothing) {
   fake_verbs::Timing timing;
   timing.ud_loss = GetParam().datagrams_lost;
   timing.ud_twice = GetParam().datagrams_lost;
-  crowd_.fabric().set_timing(timing);
+  crowd_->fabric().set_timing(timing);
   ASSERT_NO_FATAL_FAILURE(start_all(400));
-  EXPECT_TRUE(crowd_.reaches(crowd_.expected()));
-  crowd_.expect_each_once();
+  EXPECT_TRUE(crowd_->reaches(crowd_->expected()));
+  crowd_->expect_each_once();
   for (const char* name : {"connections_closed", "connections_made_anew", "closings_refused",
                            "peers_over_bound", "greetings_sent", "greetings_ignored"}) {
-    std::printf("%s %llu\n", name, static_cast<unsigned long long>(crowd_.stat(name)));
+    std::printf("%s %llu\n", name, static_cast<unsigned long long>(crowd_->stat(name)));
   }
-  EXPECT_GT(crowd_.stat("connections_made_anew"), 0u);
+  EXPECT_GT(crowd_->stat("connections_made_anew"), 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Bounds, PoolCrowd,
