@@ -265,6 +265,10 @@ class Dispatcher {
     counters_.signals += asked.is_signalled;
     counters_.threads_held_off += asked.held_off;
     asks_another_ = false;
+    // A thread that only has no core will run them itself.
+    if (asked.is_in_vain && !interrupts_anywhere && every_client_blocks_interrupts()) {
+      return run_handed_over();
+    }
     // Who is signalled serves the drivers at once, who is in a call soon; who is in a section,
     // late.
     if (!asked.is_signalled) {

@@ -175,6 +175,10 @@ bool send_interrupt(const ClientThread& thread) noexcept {
   return (signal_number != 0 && send(signal_number)) || (take_spare_signal() && send(kSpareSignal));
 }
 
+bool every_client_blocks_interrupts() noexcept {
+  return signal_number != 0 && every_client_blocks(signal_number);
+}
+
 bool take_handed_over() noexcept {
   return is_handed_over.load(std::memory_order_relaxed) &&
          is_handed_over.exchange(false, std::memory_order_acquire);

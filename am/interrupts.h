@@ -37,6 +37,8 @@ bool keep_signal() noexcept;
 /// Signals a thread, which on_signal() may interrupt; by any thread, but one at a time. False:
 /// there are too many signals on their way; later there may not be.
 bool send_interrupt(const ClientThread& thread) noexcept;
+/// All client threads block the signal that is sent, always or in a signal handler of the client's.
+bool every_client_blocks_interrupts() noexcept;
 /// This thread runs no handler by a signal any more; for the end of a process.
 void refuse_interrupts() noexcept;
 

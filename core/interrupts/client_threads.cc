@@ -1,10 +1,14 @@
 #include "core/interrupts/client_threads.h"
 
+#include <fcntl.h>
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <mutex>
 
 #include "core/interrupts/signal_stack.h"
@@ -41,6 +45,21 @@ void block_once_under_tsan() noexcept {
   const timespec moment{0, 1};
   nanosleep(&moment, nullptr);
 #endif
+}
+
+/// Of the signals that a thread of this process blocks now; 0 where nobody says.
+uint64_t blocked_signals(pid_t thread_id) noexcept {
+  char path[40], text[4096];
+  std::snprintf(path, sizeof path, "/proc/self/task/%d/status", thread_id);
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  const ssize_t bytes = read(fd, text, sizeof text - 1);
+  close(fd);
+  if (bytes <= 0) return 0;
+  text[bytes] = '\0';
+  constexpr char kName[] = "\nSigBlk:";
+  const char* at = std::strstr(text, kName);
+  return at != nullptr ? std::strtoull(at + sizeof kName - 1, nullptr, 16) : 0;
 }
 
 }  // namespace
@@ -83,6 +102,15 @@ Asked notify_client(bool asks_another, bool (*signal)(const ClientThread& thread
 void resend_signals() noexcept {
   const std::lock_guard guard(lock);
   for (ClientThread& thread : clients) thread.is_unsent = true;
+}
+
+bool every_client_blocks(int signal_number) noexcept {
+  const uint64_t bit = uint64_t{1} << (signal_number - 1);
+  const std::lock_guard guard(lock);
+  for (const ClientThread& thread : clients) {
+    if ((blocked_signals(thread.thread_id) & bit) == 0) return false;
+  }
+  return clients.first != nullptr;
 }
 
 uint64_t count_polls() noexcept {

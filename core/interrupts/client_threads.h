@@ -56,6 +56,9 @@ void forget_client_thread() noexcept;
 Asked notify_client(bool asks_another, bool (*signal)(const ClientThread& thread)) noexcept;
 /// Signals that were sent are lost: all that were signalled are so again.
 void resend_signals() noexcept;
+/// As the kernel says, which takes it some ten microseconds a thread. False where it says nothing,
+/// or there is no thread.
+bool every_client_blocks(int signal_number) noexcept;
 /// Of all of them, so that two looks tell whether one polls.
 uint64_t count_polls() noexcept;
 

@@ -127,6 +127,7 @@ class BasicHandshake {
 struct Asked {
   bool is_signalled = false;  ///< one of them, now
   uint32_t held_off = 0;      ///< of those that were asked
+  bool is_in_vain = false;    ///< all were signalled before, and none has done anything since
 };
 
 /// Has one of `threads` run the handlers of what has arrived: the first that may be interrupted,
@@ -135,11 +136,14 @@ struct Asked {
 /// One that was signalled is waited for. If that has been in vain, `asks_another`, it is passed
 /// over: perhaps it blocks its signals. So it is from then on, `is_slow`, until it has drained. One
 /// whose signal could not be sent (false) is signalled the next time, `is_unsent`: nobody else is
-/// about to. Both are notes of the caller's, who is one at a time.
+/// about to. Both are notes of the caller's, who is one at a time. Where all are passed over asking
+/// is in vain.
 template <typename Threads, typename Signal>
 Asked notify_one(Threads&& threads, bool asks_another, Signal&& signal) noexcept {
   Asked asked;
+  uint32_t count = 0, slow = 0;
   for (auto& thread : threads) {
+    ++count;
     Arrival arrival = thread.handshake.arrive();
     if (thread.is_unsent && arrival == Arrival::kSignalled) arrival = Arrival::kSignal;
     if (thread.is_unsent && arrival == Arrival::kLater) arrival = Arrival::kUnsure;
@@ -155,6 +159,7 @@ Asked notify_one(Threads&& threads, bool asks_another, Signal&& signal) noexcept
       case Arrival::kSignalled:
         thread.is_slow = thread.is_slow || asks_another;
         if (!thread.is_slow) return asked;
+        ++slow;
         break;
       case Arrival::kUnsure:
       case Arrival::kLater:
@@ -162,6 +167,7 @@ Asked notify_one(Threads&& threads, bool asks_another, Signal&& signal) noexcept
         break;
     }
   }
+  asked.is_in_vain = count != 0 && slow == count;
   return asked;
 }
 

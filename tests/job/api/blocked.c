@@ -1,7 +1,8 @@
-/* Rank 0 is blocked in a function of the C library, for longer than its peer waits for an answer; the last message ends
- * that (PA-050). For GASNET_DISPATCH=interrupt and watchdog. */
+/* Rank 0 is blocked in a function of the C library, or blocks its signals and computes, for longer than its peer waits for
+ * an answer; the last message ends that (PA-050). For GASNET_DISPATCH=interrupt and watchdog. */
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -59,6 +60,31 @@ static void wait_until_the_end(void) {
   EXPECT_EQ(pthread_mutex_unlock(&mutex), 0);
 }
 
+/* It is the only thread of the client's, and no signal reaches it. */
+static void compute_until_handled(int wanted) {
+  const struct timespec until = in_s(CLOCK_MONOTONIC, kBlockedS);
+  while (read_now(&handled) < wanted) EXPECT(in_s(CLOCK_MONOTONIC, 0).tv_sec < until.tv_sec);
+}
+static void compute_without_signals(int wanted) {
+  sigset_t all, before;
+  sigfillset(&all);
+  EXPECT_EQ(pthread_sigmask(SIG_BLOCK, &all, &before), 0);
+  compute_until_handled(wanted);
+  EXPECT_EQ(pthread_sigmask(SIG_SETMASK, &before, NULL), 0);
+}
+static int wanted_in_handler;
+static void on_own_signal(int number) {
+  (void)number;
+  compute_until_handled(wanted_in_handler);
+}
+static void compute_in_a_signal_handler(int wanted) {
+  struct sigaction own = {.sa_handler = on_own_signal};
+  sigfillset(&own.sa_mask);
+  EXPECT_EQ(sigaction(SIGUSR1, &own, NULL), 0);
+  wanted_in_handler = wanted;
+  EXPECT_EQ(raise(SIGUSR1), 0);
+}
+
 static void ask(int messages) {
   static int asked;
   for (int i = 1; i <= messages; ++i) {
@@ -83,6 +109,12 @@ int main(int argc, char **argv) {
   barrier();
   if (me == 1) ask(kMessages);
   if (me == 0) sleep_until_handled(3 * kMessages);
+  barrier();
+  if (me == 1) ask(kMessages);
+  if (me == 0) compute_without_signals(4 * kMessages);
+  barrier();
+  if (me == 1) ask(kMessages);
+  if (me == 0) compute_in_a_signal_handler(5 * kMessages);
   barrier();
   end_job("blocked");
   return 1;

@@ -399,6 +399,39 @@ TEST_F(DispatcherThread, PA_020_RunsTheHandlersOfAClientThatIsInItsOwnSignalHand
   });
 }
 
+/// The only thread of the client's, as of one that waits for signals with sigwait() elsewhere.
+TEST_F(DispatcherThread, PA_020_RunsTheHandlersOfAClientThatBlocksItsSignals) {
+  run([] {
+    Mailbox& mailbox = begin(DispatchMode::kInterrupt);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    for (uint32_t i = 1; i <= 3; ++i) {
+      mailbox.put();
+      require(comes_to_handle(i), "the handler runs");
+      require(handled_by.load() != gettid(), "it runs beside the client");
+    }
+    require(dispatch_stats()["signals"] == 1, "who was signalled in vain is not signalled again");
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    const LibraryCall inside;
+  });
+}
+/// Where its locks may be none, nobody runs handlers beside it.
+TEST_F(DispatcherThread, RunsNoneOfAClientThatBlocksItsSignalsWhereHandlersMayInterruptAnywhere) {
+  run([] {
+    interrupts_anywhere = true;
+    Mailbox& mailbox = begin(DispatchMode::kInterrupt);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    mailbox.put();
+    require(comes_to_count("asks_again", 3), "it asks in vain");
+    require(handled == 0, "no handler has run");
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    require(comes_to_handle(1), "the signal that waited runs it");
+  });
+}
+
 TEST_F(DispatcherThread, LeavesErrnoAsItWasToAClientThatComputes) {
   run([] {
     Mailbox& mailbox = begin(DispatchMode::kInterrupt);
