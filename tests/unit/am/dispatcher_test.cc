@@ -418,6 +418,7 @@ TEST_F(DispatcherThread, PA_020_RunsTheHandlersOfAClientThatBlocksItsSignals) {
 }
 /// Where its locks may be none, nobody runs handlers beside it.
 TEST_F(DispatcherThread, RunsNoneOfAClientThatBlocksItsSignalsWhereHandlersMayInterruptAnywhere) {
+  if (kSignalsComeLate) GTEST_SKIP() << kWhyLate;
   run([] {
     interrupts_anywhere = true;
     Mailbox& mailbox = begin(DispatchMode::kInterrupt);
