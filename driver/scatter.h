@@ -19,7 +19,7 @@ inline constexpr uint32_t kScatterWordBytes = 8;
 inline constexpr uint32_t kScatterPieceBytesMax = UINT16_MAX;
 static_assert(std::endian::native == std::endian::little, "the words of a list are little-endian");
 
-/// What a piece of so many bytes, at least one, takes in a list.
+/// A piece of `bytes`, one at least, takes so many bytes of a list.
 constexpr uint32_t scatter_stride(uint32_t bytes) noexcept {
   return kScatterWordBytes + align_up(bytes, kScatterWordBytes);
 }
@@ -46,7 +46,8 @@ class ScatterWriter {
       : list_(list), bytes_max_(bytes_max) {}
 
   bool is_empty() const noexcept { return bytes_ == 0; }
-  /// What Work::remote and Work::bytes are to be.
+  uint32_t bytes_max() const noexcept { return bytes_max_; }
+  /// Work::remote and Work::bytes of the work that posts the list.
   uint64_t base() const noexcept { return base_; }
   uint32_t bytes() const noexcept { return bytes_; }
   void clear() noexcept { bytes_ = 0; }

@@ -36,9 +36,9 @@ enum WorkFlags : uint8_t {
                     ///< lane took for this peer before it. Others may overtake each other
   kWorkLent = 8,    ///< of a kSend: `local` is memory that this lane lent for it (Lent), and goes
                     ///< back to the driver when the work is taken
-  kWorkDevice =
-      16,  ///< of a kPut or kGet: `local` is memory of another device (Driver::pin_device),
-           ///< which no CPU touches: what moves its bytes is the driver's device alone
+  /// Of a kPut or kGet: `local` is memory of another device (Driver::pin_device), which no CPU
+  /// touches: what moves its bytes is the driver's device alone.
+  kWorkDevice = 16,
 };
 
 enum class AtomicCode : uint8_t { kAdd, kAnd, kOr, kXor, kMin, kMax, kSwap, kCompareSwap, kGet };
@@ -77,8 +77,8 @@ struct alignas(64) Work {
 static_assert(sizeof(Work) == 64 && std::is_trivially_copyable_v<Work>);
 
 inline constexpr uint32_t kNoRegion = 0;
-inline constexpr uint32_t kHeadBytesMax =
-    96;  ///< AM header 8 + Long fields 16 + 16 arguments + padding
+/// AM header 8 + Long fields 16 + 16 arguments + padding.
+inline constexpr uint32_t kHeadBytesMax = 96;
 
 /// Memory of a driver's for the payload of one kSend: what is written there leaves from there.
 struct Lent {

@@ -47,7 +47,8 @@ void block_once_under_tsan() noexcept {
 #endif
 }
 
-/// Of the signals that a thread of this process blocks now; 0 where nobody says.
+/// The mask of the signals that a thread of this process blocks now; 0 where the kernel does not
+/// tell it.
 uint64_t blocked_signals(pid_t thread_id) noexcept {
   char path[40], text[4096];
   std::snprintf(path, sizeof path, "/proc/self/task/%d/status", thread_id);

@@ -136,8 +136,8 @@ struct Asked {
 /// One that was signalled is waited for. If that has been in vain, `asks_another`, it is passed
 /// over: perhaps it blocks its signals. So it is from then on, `is_slow`, until it has drained. One
 /// whose signal could not be sent (false) is signalled the next time, `is_unsent`: nobody else is
-/// about to. Both are notes of the caller's, who is one at a time. Where all are passed over asking
-/// is in vain.
+/// about to. Both are notes of the caller's, who is one at a time. Asking is in vain where all
+/// threads are passed over.
 template <typename Threads, typename Signal>
 Asked notify_one(Threads&& threads, bool asks_another, Signal&& signal) noexcept {
   Asked asked;

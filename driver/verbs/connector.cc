@@ -202,8 +202,7 @@ void Connector::hear(Lane& lane, Peer& peer, const Greeting& greeting) noexcept 
 
 uint64_t Connector::repeat(uint64_t now_us) noexcept {
   std::erase_if(waits_, [](const Wait& wait) {
-    const Stage stage = wait.peer->stage.load(std::memory_order_relaxed);
-    return stage == Stage::kMet;
+    return wait.peer->stage.load(std::memory_order_relaxed) == Stage::kMet;
   });
   uint64_t due_us = ~uint64_t{0};
   for (const Wait& wait : waits_) {

@@ -155,7 +155,8 @@ uint64_t Connector::want_places(Lane& lane, uint64_t now_us) noexcept {
   return found == pool.places ? ~uint64_t{0} : kAnswerWaitUs;
 }
 
-/// Of those that may be held; among equals the first.
+/// The peer, of those that may be held, whose last use is the longest ago, and the first of equals.
+/// nullptr: none may be held now.
 Peer* Connector::least_recently_used(const Pool& pool, uint64_t now_us) noexcept {
   Peer* found = nullptr;
   uint64_t least = ~uint64_t{0};

@@ -1,5 +1,4 @@
-// What two ranks say to each other, in datagrams, to make their connections of one lane, and to
-// close them.
+// The datagrams by which two ranks make their connections of one lane, and close them.
 //
 // Whoever wants to send says hello, again and again until it is answered; each greeting brings the
 // sender's ends of the connections, so the first one that comes lets the receiver make its own.

@@ -116,7 +116,7 @@ class Lane {
  private:
   static constexpr uint32_t kSignalEvery = 16;
   static constexpr uint32_t kSilentTurns = 64;
-  // Of one Work: kPutSend, or a put and the read that confirms it.
+  // One Work takes two at most: kPutSend does, and a put with the read that confirms it.
   static constexpr uint32_t kWorkRequestsMax = 2;
 
   /// For so many requests: on the connection, in the completion queue, and for what is kept of them
@@ -156,6 +156,8 @@ class Lane {
   void append_message(Link& link, const Work& work, uint64_t payload_bytes) noexcept;
   bool append_get(Link& link, const Work& work) noexcept;
   bool append_copied_get(Link& link, const Work& work, const WideRead& read) noexcept;
+  Ticket& append_read(Link& link, const Work& work, const WideRead& read,
+                      BufferPool& pool) noexcept;
   bool append_atomic(Link& link, const Work& work) noexcept;
   bool has_buffers(const Work& work, Claim claim) const noexcept;
   BufferPool* pool_for(const Work& work) noexcept;

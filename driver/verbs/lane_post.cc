@@ -158,13 +158,9 @@ bool Lane::append_put(Link& link, const Work& work, bool is_last) noexcept {
 /// placed: it completes in the put's stead, with bytes that nobody looks at.
 bool Lane::append_confirmed_put(Link& link, const Work& work) noexcept {
   if (!append_put(link, work, false)) return false;
-  const WideRead read = widen(work.remote, 1, std::max(shared_.device.read_bytes_min, 1u));
-  ibv_send_wr& request = chain_.add(IBV_WR_RDMA_READ);
-  request.wr.rdma.remote_addr = read.remote;
-  request.wr.rdma.rkey = work.remote_key;
-  const uint32_t buffer = small_.take();  // has_buffers() has looked
-  Chain::add_piece(request, small_.at(buffer), read.bytes, small_.local_key());
-  finish(link, request, ticket_for(work, true, &small_, buffer));
+  // has_buffers() has looked for a small one.
+  append_read(link, work, widen(work.remote, 1, std::max(shared_.device.read_bytes_min, 1u)),
+              small_);
   ++counters_.puts_confirmed;
   return true;
 }
@@ -190,19 +186,25 @@ bool Lane::append_get(Link& link, const Work& work) noexcept {
 bool Lane::append_copied_get(Link& link, const Work& work, const WideRead& read) noexcept {
   BufferPool* pool = pool_for(work);
   if (pool == nullptr) return false;
-  ibv_send_wr& request = chain_.add(IBV_WR_RDMA_READ);
-  request.wr.rdma.remote_addr = read.remote;
-  request.wr.rdma.rkey = work.remote_key;
-  const uint32_t buffer = pool->take();
-  Chain::add_piece(request, pool->at(buffer), read.bytes, pool->local_key());
-  counters_.bytes_copied += work.bytes;
-  const uint32_t index = ticket_for(work, !is_silent(work), pool, buffer);
-  Ticket& ticket = tickets_.at(index);
+  Ticket& ticket = append_read(link, work, read, *pool);
   ticket.copy_to = static_cast<std::byte*>(work.local);
   ticket.copy_from = read.skipped;
   ticket.copy_bytes = static_cast<uint32_t>(work.bytes);
-  finish(link, request, index);
+  counters_.bytes_copied += work.bytes;
   return true;
+}
+
+/// The work's last request reads into a buffer of `pool`, which has one.
+Ticket& Lane::append_read(Link& link, const Work& work, const WideRead& read,
+                          BufferPool& pool) noexcept {
+  ibv_send_wr& request = chain_.add(IBV_WR_RDMA_READ);
+  request.wr.rdma.remote_addr = read.remote;
+  request.wr.rdma.rkey = work.remote_key;
+  const uint32_t buffer = pool.take();
+  Chain::add_piece(request, pool.at(buffer), read.bytes, pool.local_key());
+  const uint32_t index = ticket_for(work, !is_silent(work), &pool, buffer);
+  finish(link, request, index);
+  return tickets_.at(index);
 }
 
 bool Lane::append_atomic(Link& link, const Work& work) noexcept {

@@ -1,5 +1,5 @@
-// What is kept of a peer, beside its connections, where their number is bounded (GASNET_QP_MAX):
-// whether the lane uses them, and how far their closing got (disconnect.h).
+// A peer's state where the number of connections is bounded (GASNET_QP_MAX): it stays when they
+// close, and tells whether the lane uses them, and how far their closing got (disconnect.h).
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,9 @@ struct Pooled {
   // ends agree.
   Traffic traffic;
   uint64_t requests_received = 0;
-  /// Of the lane's uses, the last one of this peer. Relaxed, as nothing depends on it but which
-  /// connection is closed; the connector moves it on where it does not close.
+  /// The lane counts its uses of all peers; this is the number of the last of this one. Relaxed, as
+  /// nothing depends on it but which connection is closed; the connector moves it on where it does
+  /// not close.
   std::atomic<uint64_t> used_at{0};
 
   /// The lane writes it before Stage::kHeld, and the connector reads it afterwards.

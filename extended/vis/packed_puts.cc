@@ -9,14 +9,12 @@
 namespace pinwire::vis {
 namespace {
 
-const Caps& caps_of(const Route& route) noexcept { return engine.drivers[route.driver_index].caps; }
-
 /// One driver reaches all endpoints of a rank; this process itself has none, and gets no list.
 uint32_t list_bytes_max(Target to) noexcept {
   const Route& route = engine.routes[rank_of(to)];
   if (route.driver == nullptr) return 0;
-  return static_cast<uint32_t>(
-      std::min<uint64_t>(caps_of(route).scatter_bytes_max, PackedPuts::kListBytesMax));
+  const uint64_t bytes_max = engine.drivers[route.driver_index].caps.scatter_bytes_max;
+  return static_cast<uint32_t>(std::min<uint64_t>(bytes_max, PackedPuts::kListBytesMax));
 }
 
 }  // namespace
@@ -27,11 +25,11 @@ PackedPuts::PackedPuts(Target to, pinwire_op& op) noexcept
 
 /// Only memory that one key covers, and no device's: the CPU reads the one end, the other's writes.
 bool PackedPuts::is_packed(const std::byte* dest, size_t bytes) const noexcept {
+  if (pieces_.bytes_max() < scatter_stride(kPieceBytesMax)) return false;
   if (bytes > kPieceBytesMax || engine.has_devices.load(std::memory_order_relaxed)) return false;
   check_bounds("put", to_, dest, bytes);  // from here on the route is known
   const Route& route = engine.routes[to_];
-  return route.driver != nullptr && route.reach == Reach::kWhole &&
-         caps_of(route).scatter_bytes_max >= scatter_stride(kPieceBytesMax);
+  return route.driver != nullptr && route.reach == Reach::kWhole;
 }
 
 void PackedPuts::put(const std::byte* source, std::byte* dest, size_t bytes) noexcept {

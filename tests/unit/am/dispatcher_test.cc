@@ -399,13 +399,17 @@ TEST_F(DispatcherThread, PA_020_RunsTheHandlersOfAClientThatIsInItsOwnSignalHand
   });
 }
 
-/// The only thread of the client's, as of one that waits for signals with sigwait() elsewhere.
+sigset_t block_all_signals() {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  return before;
+}
+/// The client has one thread, and takes its signals with sigwait() now and then.
 TEST_F(DispatcherThread, PA_020_RunsTheHandlersOfAClientThatBlocksItsSignals) {
   run([] {
     Mailbox& mailbox = begin(DispatchMode::kInterrupt);
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
+    const sigset_t before = block_all_signals();
     for (uint32_t i = 1; i <= 3; ++i) {
       mailbox.put();
       require(comes_to_handle(i), "the handler runs");
@@ -422,9 +426,7 @@ TEST_F(DispatcherThread, RunsNoneOfAClientThatBlocksItsSignalsWhereHandlersMayIn
   run([] {
     interrupts_anywhere = true;
     Mailbox& mailbox = begin(DispatchMode::kInterrupt);
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
+    const sigset_t before = block_all_signals();
     mailbox.put();
     require(comes_to_count("asks_again", 3), "it asks in vain");
     require(handled == 0, "no handler has run");

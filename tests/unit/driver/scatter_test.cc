@@ -67,7 +67,7 @@ TEST(Scatter, AWordTakesSixteenBytesAndOneByteAsMany) {
   EXPECT_EQ(list.writer().bytes(), 32u);
 }
 
-/// What fills up a piece may leave this machine.
+/// The bytes behind a piece may leave this machine with the list.
 TEST(Scatter, FillsUpWithZeros) {
   ScatterList list(64);
   for (int i = 0; i < 64; ++i) list.bytes()[i] = std::byte{0xee};

@@ -1,5 +1,5 @@
-// What a client finds lost that polls rarely, on a path so long that a round trip takes several of
-// its polls.
+// A client polls rarely, on a path so long that a round trip takes several of its polls: these
+// tests are of the frames that it takes for lost.
 #include <gtest/gtest.h>
 
 #include <vector>

@@ -49,7 +49,7 @@ class PackedPutsTest : public test::WithOnePeer {
   static const std::byte* bytes_of(const uint64_t* word) {
     return reinterpret_cast<const std::byte*>(word);
   }
-  /// Of `bytes`, from the same place of the source.
+  /// Puts `bytes` bytes from the same place of the source.
   void put(PackedPuts& puts, size_t word, size_t bytes = 8) {
     puts.put(bytes_of(&source_[word]), reinterpret_cast<std::byte*>(&target_[word]), bytes);
   }
