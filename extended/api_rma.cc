@@ -49,14 +49,7 @@ extern "C" {
 void* pinwire_checked_direct(const char* call, gasnet_node_t node, const void* remote,
                              const void* local, size_t nbytes) {
   check_remote(call, node, remote, nbytes);
-  if (nbytes == 0) return nullptr;
-  const struct pinwire_reach& reach = ::pinwire_reach[node];
-  const auto address = reinterpret_cast<uintptr_t>(remote);
-  void* here = inside(address, nbytes, reach.base, reach.size)
-                   ? reinterpret_cast<void*>(address + reach.delta)
-                   : nullptr;
-  check_overlap(call, rank_of(node) == engine.rank ? remote : here, local, nbytes);
-  return here;
+  return checked_place(call, node, remote, local, nbytes);
 }
 #endif
 

@@ -165,29 +165,6 @@ void check_remote(const char* call, Target node, const void* address, size_t byt
   check_range(call, node, address, bytes);
 }
 
-void check_range(const char* call, Target to, const void* address, size_t bytes) noexcept {
-  const Rank node = rank_of(to);
-  if (node >= engine.rank_count || endpoint_of(to) >= kEndpointsMax) {
-    breach("C1-295", "%s: node %u does not exist; this job has nodes 0 to %u", call, to,
-           engine.rank_count - 1);
-  }
-  const Route& route = engine.routes[to];
-  if (bytes == 0) return;                                        // addresses may be anything
-  if (route.known_bytes() == 0 && endpoint_of(to) != 0) return;  // not known yet: the call will ask
-  if (route.covers(address, bytes)) return;
-  breach("C1-295", "%s: %zu bytes at %p are not in the segment of node %u, %llu bytes at 0x%llx",
-         call, bytes, address, node, static_cast<unsigned long long>(route.segment_bytes),
-         static_cast<unsigned long long>(route.segment_base));
-}
-
-void check_overlap(const char* call, const void* here, const void* local, size_t bytes) noexcept {
-  if (here == nullptr || local == nullptr || here == local) return;
-  const auto a = reinterpret_cast<uintptr_t>(here), b = reinterpret_cast<uintptr_t>(local);
-  if (std::max(a, b) - std::min(a, b) >= bytes) return;
-  breach("C1-296", "%s: source and destination, %zu bytes at %p and at %p, overlap", call, bytes,
-         here, local);
-}
-
 void hold_interrupts() noexcept {
   static constinit std::atomic<bool> told_of_handler{false}, told_of_lock{false};
   ThreadState& state = this_thread;

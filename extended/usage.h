@@ -11,6 +11,7 @@
 #include "core/base/check.h"
 #include "core/engine/target.h"
 #include "core/exact_mode.h"
+#include "extended/range_checks.h"
 
 namespace pinwire {
 
@@ -65,11 +66,6 @@ inline void reply_call(const char* call, const pinwire_token* token, unsigned ha
 
 /// A put, get or memset: also, check_range().
 void check_remote(const char* call, Target node, const void* address, size_t bytes) noexcept;
-/// [address, address + bytes) is in the segment of `node`.
-void check_range(const char* call, uint32_t node, const void* address, size_t bytes) noexcept;
-/// `here`, where this process has a transfer's other end, and its own end `local` are not two
-/// ranges that overlap; the same bytes twice do no harm (C1-210). Either may be nullptr.
-void check_overlap(const char* call, const void* here, const void* local, size_t bytes) noexcept;
 
 /// Explicit No-Interrupt Sections: paired, not nested; ignored in handlers and under HSLs (C1-183,
 /// C1-199). Without interrupts there is nothing to hold off.

@@ -5,6 +5,7 @@
 #include "am/progress.h"
 #include "core/engine/engine.h"
 #include "extended/transfer.h"
+#include "extended/vis/place.h"
 
 namespace pinwire::vis {
 namespace {
@@ -33,7 +34,7 @@ bool PackedPuts::is_packed(const std::byte* dest, size_t bytes) const noexcept {
 }
 
 void PackedPuts::put(const std::byte* source, std::byte* dest, size_t bytes) noexcept {
-  if (void* direct = pinwire_direct(to_, dest, source, bytes)) {
+  if (void* direct = place_of_piece("a piece of a put", to_, dest, source, bytes)) {
     pinwire_put_direct(direct, source, bytes);
     return;
   }

@@ -1,12 +1,13 @@
 #include "extended/vis/transfer.h"
 
 #include "core/base/log.h"
+#include "extended/vis/place.h"
 
 namespace pinwire::vis {
 
 void get_piece(Target from, std::byte* dest, std::byte* source, size_t bytes,
                pinwire_op& op) noexcept {
-  if (const void* direct = pinwire_direct(from, source, dest, bytes)) {
+  if (const void* direct = place_of_piece("a piece of a get", from, source, dest, bytes)) {
     pinwire_get_direct(dest, direct, bytes);
   } else {
     start_get(from, source, dest, bytes, op);

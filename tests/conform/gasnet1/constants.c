@@ -142,12 +142,26 @@ static int program_has(const char *head, const char *then) {
   return found;
 }
 
-/* The library's own copy stands behind a mark that this program spells at run time alone. */
+#if defined(GASNET_SEGMENT_LARGE)
+#define KIND "LARGE"
+#elif defined(GASNET_SEGMENT_EVERYTHING)
+#define KIND "EVERYTHING"
+#else
+#define KIND "FAST"
+#endif
+
+/* One library is for all kinds of segments: its own copy, behind a mark that this program spells at run time
+ * alone, names the default and what goes with it. A program of another kind says so behind a mark of its own. */
 CASE(config_string_is_in_the_program, "C1-041") {
-  char mark[] = "?GASNetConfig: ";
-  mark[0] = '$';
-  EXPECT(strlen(GASNET_CONFIG_STRING) != 0);
-  EXPECT(program_has(mark, GASNET_CONFIG_STRING));
+  char config_mark[] = "?GASNetConfig: ", kind_mark[] = "?GASNetSegment: GASNET_SEGMENT_";
+  const char *kind = strstr(GASNET_CONFIG_STRING, "SEGMENT=" KIND);
+  char of_library[sizeof GASNET_CONFIG_STRING + sizeof "FAST"];
+  config_mark[0] = kind_mark[0] = '$';
+  EXPECT(kind != NULL);
+  if (!kind) return;
+  snprintf(of_library, sizeof of_library, "%.*sSEGMENT=FAST", (int)(kind - GASNET_CONFIG_STRING), GASNET_CONFIG_STRING);
+  EXPECT(program_has(config_mark, strcmp(KIND, "FAST") ? of_library : GASNET_CONFIG_STRING));
+  EXPECT(program_has(kind_mark, KIND " $"));
 }
 
 CASE(limits_of_active_messages, "C1-130 C1-131 C1-132") {
