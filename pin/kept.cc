@@ -65,6 +65,7 @@ bool Kept::take_stale(Region& region) noexcept {
   // Read first: an event that comes meanwhile is for the next look.
   const uint64_t events = watch_->events();
   if (events == looked_at_) return false;
+  check(high_ <= entries_.size(), "there are no entries beyond the last", high_);
   for (uint32_t i = 0; i < high_; ++i) {
     if (!is_idle(entries_[i]) || !watch_->is_stale(slot(i))) continue;
     forget(i, region);

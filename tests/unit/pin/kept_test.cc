@@ -276,6 +276,36 @@ TEST_F(KeptPins, WhatCannotBeWatchedIsPinnedForEachTransfer) {
   close(file);
 }
 
+/// The last entry is looked at as all others are, and nothing after it.
+TEST_F(KeptPins, AllEntriesMayBeUsedAndTheLastUnmapped) {
+  Watch watch;
+  ASSERT_TRUE(watch.open(Kept::kEntriesMax).ok());
+  Kept kept;
+  kept.open(watch);
+  const Bytes base = map(2 * Kept::kEntriesMax);
+  const auto from = reinterpret_cast<uint64_t>(base);
+  uint32_t last = Kept::kNone;
+  for (uint64_t at = from; kept.has_room(); at += 2 * kPageBytes) {
+    last = kept.begin(at, at + kPageBytes);
+    ASSERT_NE(last, Kept::kNone);
+    Region region{};
+    region.base = at;
+    region.bytes = kPageBytes;
+    kept.add(last, region);
+    kept.done(last);
+  }
+  const uint64_t of_last = kept.region(last).base;
+  EXPECT_EQ(of_last, from + 2 * (Kept::kEntriesMax - 1) * kPageBytes);
+  unmap(reinterpret_cast<Bytes>(of_last), 1);
+  while (!kept.settle()) ASSERT_FALSE(watch.is_broken());
+  Region stale{};
+  EXPECT_TRUE(kept.take_stale(stale));
+  EXPECT_EQ(stale.base, of_last);
+  EXPECT_FALSE(kept.take_stale(stale));
+  EXPECT_TRUE(kept.has_room());
+  unmap(base, 2 * Kept::kEntriesMax);
+}
+
 TEST_F(KeptPins, MemoryThatMayOnlyBeReadIsRefusedAndOthersAreKept) {
   const Bytes good = map(4), bad = map(4);
   stamp(good, 4, 1);
