@@ -108,8 +108,8 @@ class CongestionWindow {
       const bool is_short = ack.delay_ns < least_target_ns() - patience_ns_;
       patience_ns_ -= is_short ? (patience_ns_ + 63) / 64 : 0;
     }
+    if (ack.delay_ns != 0) rounds_held_ = 0;
     // A window that its sender does not fill says nothing of what the path would carry.
-    rounds_held_ = 0;
     if (2 * ack.in_flight >= frames()) grow(ack.frames, step_most(ack));
   }
 

@@ -378,7 +378,7 @@ class Lane {
                    const Piece& piece) noexcept;
   bool pieces_must_wait(const Peer& peer, const SendFlow& send, uint32_t sequence) noexcept;
   bool receive_piece(Peer& peer, FrameHeader& header, RxFrame& frame) noexcept;
-  Assembly& assembly_for(const Peer& peer, const FrameHeader& header, const Piece& piece) noexcept;
+  Assembly* assembly_for(const Peer& peer, const FrameHeader& header, const Piece& piece) noexcept;
 
   // lane_seal.cc: the last bytes of a frame
   void stage_ack(Peer& peer) noexcept;
@@ -491,6 +491,7 @@ class Lane {
   void hold(Peer& peer, const FrameHeader& header, const RxFrame& frame, uint32_t before) noexcept;
   void park(Index index) noexcept;
   void unpark(const Peer& peer) noexcept;
+  void drop_parked(const Peer& peer) noexcept;
   uint32_t deliver(IndexList& queue, std::span<Recv> out) noexcept;
   void drop_reference(Index held) noexcept;
   void flush_releases() noexcept;
@@ -591,7 +592,6 @@ class Lane {
   std::unique_ptr<std::byte[]> piece_frames_;    ///< one for each staged frame
   std::unique_ptr<std::byte[]> assembly_bytes_;  ///< records; none where no path has pieces
   Assembly assemblies_[kAssemblies] = {};
-  uint32_t next_assembly_ = 0;  ///< the one to give up next
 
   TxFrame staged_[kBurst] = {};
   Staged staged_what_[kBurst] = {};

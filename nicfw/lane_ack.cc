@@ -109,11 +109,14 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
   if (acked == 0) return;
   const bool is_sure = sure_rtt_ns != 0;
   if (is_sure) rtt_ns = sure_rtt_ns;
+  const uint64_t since_asked_ns = static_cast<uint32_t>(now_ns_) - peer.asked_at_ns;
   if (peer.asked_flows >> static_cast<uint32_t>(flow) & 1) {
     // It may answer the question: then an acknowledgement was lost, and the peer is not late.
-    was_late |= !peer.rtt.is_answer(static_cast<uint32_t>(now_ns_) - peer.asked_at_ns);
+    was_late |= !peer.rtt.is_answer(since_asked_ns);
     rtt_ns = 0;
   }
+  // A frame that left before the peer was asked waited with others until the peer polled again.
+  if (rtt_ns >= since_asked_ns) rtt_ns = 0;
   if (rtt_ns != 0) peer.rtt.sample(rtt_ns, is_sure);
   // An acknowledgement that came after a timeout may have waited for the repetition.
   const bool is_certain = send.timeouts == 0 && !was_late;

@@ -84,6 +84,23 @@ void Lane::unpark(const Peer& peer) noexcept {
   parked_ = kept;
 }
 
+/// The peer is given up: the frames for which its messages wait do not come any more.
+void Lane::drop_parked(const Peer& peer) noexcept {
+  IndexList kept;
+  while (!parked_.empty()) {
+    const Index index = parked_.pop(held_);
+    const HeldFrame& held = held_[index];
+    if (held.peer != rank_of(peer)) {
+      kept.push(held_, index);
+      continue;
+    }
+    --parked_count_[held.cls == MessageClass::kRequest ? 0 : 1];
+    drop_reference(index);
+  }
+  parked_ = kept;
+  flush_releases();
+}
+
 uint32_t Lane::deliver(IndexList& queue, std::span<Recv> out) noexcept {
   uint32_t count = 0;
   while (count < out.size() && !queue.empty()) {

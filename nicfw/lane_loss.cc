@@ -15,7 +15,10 @@ void Lane::find_lost(Peer& peer, Flow flow, uint64_t newest_sent_ns) noexcept {
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
   const SendWindow& window = windows_[send.window];
   const uint64_t tolerance_ns = std::max(peer.rtt.overtaken_ns() / 4, rto_limits_.min_ns / 4);
-  const uint64_t overtaken_ns = peer.rtt.overtaken_ns() + tolerance_ns;
+  // On a path that has just become slower, the round trip of what has arrived is longer than usual,
+  // and that of a frame sent with it is about as long (RACK.rtt of RFC 8985).
+  const uint64_t latest_ns = newest_sent_ns == 0 ? 0 : now_ns_ - newest_sent_ns;
+  const uint64_t overtaken_ns = std::max(peer.rtt.overtaken_ns(), latest_ns) + tolerance_ns;
   send.reorder_at_ns = 0;
   uint32_t behind = send.sacked;
   uint32_t found = 0;

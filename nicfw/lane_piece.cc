@@ -11,6 +11,11 @@ namespace {
 /// sent whole; if it has not, it repeats the frame. Far fewer than sequences, so that none meets a
 /// frame with its sequence again.
 constexpr uint64_t kAssemblyFramesMax = 1 << 20;
+/// An assembly to which so long no new piece came makes room for another frame: its sender is gone,
+/// or has lost the rest, and sends every piece again. The pieces of a thousand senders in step on a
+/// link of 1 Gb/s are 12 ms apart; a receiver that computes sees some in each of its rare polls, of
+/// which the lane's watch counts 10 ms each.
+constexpr uint64_t kAssemblyIdleNs = 100'000'000;
 
 /// Copies the records [offset, offset + bytes) of a frame in two parts. The body of a repetition
 /// may be gone: then the receiver has had it (snapshot_body()).
@@ -105,12 +110,17 @@ bool Lane::receive_piece(Peer& peer, FrameHeader& header, RxFrame& frame) noexce
     turn_away(peer, header, bad);
     return false;
   }
-  Assembly& assembly = assembly_for(peer, header, piece);
+  Assembly* const found = assembly_for(peer, header, piece);
+  if (found == nullptr) {
+    counters_.add(Reject::kRefused);
+    return false;
+  }
+  Assembly& assembly = *found;
   std::byte* records =
       assembly_bytes_.get() + (&assembly - assemblies_) * ptrdiff_t{buffer_stride_};
   std::memcpy(records + piece.offset(), frame.data + kRecordsOffset + kPieceFieldsBytes,
               piece.bytes());
-  assembly.arrived |= uint64_t{1} << piece.index;
+  assembly.add(piece.index, watch_ns_);
   if (!assembly.is_whole()) return false;
   const uint32_t bytes = kRecordsOffset + piece.total;
   if (!nic_.port.widen(index_, frame, bytes)) {
@@ -125,21 +135,28 @@ bool Lane::receive_piece(Peer& peer, FrameHeader& header, RxFrame& frame) noexce
   return take_records(peer, header, {frame.data, bytes, frame.checksum_good, frame.buffer}, judged);
 }
 
-/// The assembly that the piece belongs to; a new one takes the place of the oldest, whose sender
-/// then repeats its frame.
-Assembly& Lane::assembly_for(const Peer& peer, const FrameHeader& header,
+/// The assembly that the piece belongs to. Where all are in use, a piece of another frame is as
+/// good as lost: if it took the place of an assembly that still grows, senders in step, one more
+/// than there are assemblies, would evict each other's for ever.
+Assembly* Lane::assembly_for(const Peer& peer, const FrameHeader& header,
                              const Piece& piece) noexcept {
   const Rank rank = rank_of(peer);
   const uint64_t number = header.number_64();
   Assembly* unused = nullptr;
+  Assembly* idle = nullptr;
   for (Assembly& assembly : assemblies_) {
     const bool is_stale = assembly.peer == rank && number > assembly.number + kAssemblyFramesMax;
     if (is_stale) assembly.arrived = 0;
-    if (assembly.is_of(rank, header, piece)) return assembly;
-    if (assembly.arrived == 0 && unused == nullptr) unused = &assembly;
+    if (assembly.is_of(rank, header, piece)) return &assembly;
+    if (assembly.arrived == 0) {
+      unused = &assembly;
+    } else if (watch_ns_ >= assembly.progress_ns + kAssemblyIdleNs) {
+      idle = &assembly;
+    }
   }
-  Assembly& chosen = unused != nullptr ? *unused : assemblies_[next_assembly_++ % kAssemblies];
-  chosen = {rank, header.flow(), header.sequence, number, 0, piece.step, piece.total};
+  Assembly* const chosen = unused != nullptr ? unused : idle;
+  if (chosen == nullptr) return nullptr;
+  *chosen = {rank, header.flow(), header.sequence, number, 0, 0, piece.step, piece.total};
   return chosen;
 }
 

@@ -45,7 +45,8 @@ bool Lane::peer_silent(Peer& peer) noexcept {
   return true;
 }
 
-/// Ends everything that waits for a peer that is gone.
+/// Ends everything that waits for a peer that is gone. Those of its messages that wait for nothing
+/// are still the client's.
 void Lane::give_up(Peer& peer) noexcept {
   const Rank rank = rank_of(peer);
   for (uint32_t f = 0; f < kFlows; ++f) {
@@ -62,6 +63,7 @@ void Lane::give_up(Peer& peer) noexcept {
     send.lost = 0;
     close_window(peer, static_cast<Flow>(f));
   }
+  drop_parked(peer);
   for (IndexRing* owed : {&peer.responses.shorts, &peer.responses.longs}) {
     while (!owed->empty()) disown(peer, *owed);
   }

@@ -123,6 +123,8 @@ static_assert(
     sizeof(Peer) <= 480,
     "the state of an idle peer, with its places in the lane's rings, is a promise (512 bytes)");
 
+static_assert(sizeof(Peer::encapsulation) >= kEncapsulationBytes);
+
 inline uint32_t frames_in_flight(const Peer& peer) noexcept {
   return peer.send[0].in_flight() + peer.send[1].in_flight() + peer.send[2].in_flight();
 }

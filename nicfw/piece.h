@@ -70,14 +70,20 @@ struct Assembly {
   Rank peer = 0;
   Flow flow = Flow::kRequest;
   uint32_t sequence = 0;
-  uint64_t number = 0;   ///< of the piece that arrived first
-  uint64_t arrived = 0;  ///< by index; 0: unused
+  uint64_t number = 0;       ///< of the piece that arrived first
+  uint64_t arrived = 0;      ///< by index; 0: unused
+  uint64_t progress_ns = 0;  ///< on the lane's watch, when the last new piece arrived
   uint32_t step = 0;
   uint32_t total = 0;
 
   bool is_of(Rank rank, const FrameHeader& header, const Piece& piece) const noexcept {
     return arrived != 0 && peer == rank && flow == header.flow() && sequence == header.sequence &&
            step == piece.step && total == piece.total;
+  }
+  void add(uint32_t index, uint64_t watch_ns) noexcept {
+    const uint64_t bit = uint64_t{1} << index;
+    if (!(arrived & bit)) progress_ns = watch_ns;
+    arrived |= bit;
   }
   bool is_whole() const noexcept {
     const uint32_t count = (total + step - 1) / step;

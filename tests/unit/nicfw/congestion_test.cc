@@ -185,6 +185,17 @@ TEST(Congestion, APathThatIsSlowByItselfIsFilledAllTheSame) {
   EXPECT_LT(window.target_ns(), 2 * CongestionWindow::kTargetNs);
 }
 
+/// Each eighth acknowledgement comes after an absence of the sender, and tells no delay.
+TEST(Congestion, APathThatIsSlowIsFilledBySendersThatAreAbsentNowAndThen) {
+  CongestionWindow window = window_of(64);
+  uint64_t now = 0;
+  for (int i = 0; i < 100; ++i) {
+    acknowledge(window, 7, kSlowNs, now);
+    window.on_ack({1, 1, 0, kSlowNs, kSlowNs, now += kSlowNs});
+  }
+  EXPECT_EQ(window.frames(), 64u);
+}
+
 /// So long that a window of two frames is held by it, and one of one frame is not.
 constexpr uint64_t kLongNs = 40'000;
 void answer_quietly(CongestionWindow& window, int count, uint64_t delay_ns, uint64_t& now_ns) {

@@ -108,6 +108,68 @@ TEST(NicGiveUp, TheCreditOfADeadSenderIsTakenBackOnce) {
   EXPECT_GE(got, 990u);
 }
 
+/// Rank 0 has something under way to rank 1, which is gone.
+void wait_until_gone(NicGroup& group) {
+  ASSERT_TRUE(group.post(0, send_work(1, MessageClass::kRequest, &kWord, 8)));
+  for (int polls = 0; polls < 1'000 && group.nic(0).failure() == nullptr; ++polls) {
+    EXPECT_TRUE(group.poll(0).empty());
+    group.clock().advance(1'000'000);
+  }
+  ASSERT_NE(group.nic(0).failure(), nullptr);
+}
+
+/// Fenced messages of both classes wait for frames that their sender cannot repeat any more. Those
+/// of another sender wait on.
+TEST(NicGiveUp, MessagesThatWaitForFramesOfADeadPeerAreReleased) {
+  NicGroup group({.ranks = 3, .config = {.peer_timeout_ns = 5'000'000, .coalesce = false}});
+  const size_t free = group.port(0).free_buffers();
+  for (const Rank from : {1u, 2u}) {
+    for (const auto cls : {MessageClass::kRequest, MessageClass::kReply}) {
+      Work work = send_work(0, cls, &kWord, 8);
+      ASSERT_TRUE(group.post(from, work));
+      group.port(0).lose_waiting();
+      work.flags |= kWorkFenced;
+      ASSERT_TRUE(group.post(from, work));
+      EXPECT_TRUE(group.poll(0).empty());
+    }
+  }
+  ASSERT_EQ(group.port(0).free_buffers(), free - 4) << "no message waits";
+  group.port(1).lose_waiting();
+  wait_until_gone(group);
+  EXPECT_EQ(group.port(0).free_buffers(), free - 2);
+  size_t got = 0;
+  for (int round = 0; round < 1'000; ++round) {
+    group.poll(2);
+    got += group.poll(0).size();
+    group.clock().advance(100'000);
+  }
+  EXPECT_EQ(got, 4u);
+  EXPECT_EQ(group.port(0).free_buffers(), free);
+}
+
+TEST(NicGiveUp, AsManyMessagesMayWaitAsBeforeThePeerWasGone) {
+  NicGroup group(
+      {.ranks = 3, .rx_buffers = 32, .config = {.peer_timeout_ns = 5'000'000, .coalesce = false}});
+  const size_t free = group.port(0).free_buffers();
+  const auto wait_from = [&](Rank from) {
+    Work work = send_work(0, MessageClass::kReply, &kWord, 8);
+    EXPECT_TRUE(group.post(from, work));
+    group.port(0).lose_waiting();
+    work.flags |= kWorkFenced;
+    while (group.post(from, work)) {
+    }
+    group.poll(from);
+    EXPECT_TRUE(group.poll(0).empty());
+    return free - group.port(0).free_buffers();
+  };
+  const size_t held = wait_from(1);
+  ASSERT_GE(held, 2u);
+  group.port(1).lose_waiting();
+  wait_until_gone(group);
+  EXPECT_EQ(group.port(0).free_buffers(), free);
+  EXPECT_EQ(wait_from(2), held);
+}
+
 TEST(NicGiveUp, AnIdleWhileIsNoSilence) {
   constexpr uint64_t kSecond = 1'000'000'000;
   NicGroup group({.config = {.peer_timeout_ns = kSecond}});

@@ -37,6 +37,13 @@ TEST(NicIdle, APollThatHandedOutAMessageLeavesALaneBusyUntilOneFindsNothing) {
   EXPECT_TRUE(group.nic(1).idle(0));
 }
 
+/// Such a port wakes no lane, so that no thread must hear that a lane is polled again.
+TEST(NicIdle, APortThatArmsNothingHasNothingToTakeBack) {
+  NicGroup group({});
+  group.poll(0);
+  EXPECT_FALSE(group.nic(0).disarm(0));
+}
+
 /// A request that a poll for replies leaves where it is.
 TEST(NicIdle, AMessageThatWaitsKeepsALaneBusy) {
   NicGroup group({});

@@ -1,7 +1,9 @@
 // Frames that go in pieces: which pieces make a frame, and what a full port does to them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "nicfw/piece.h"
 #include "tests/support/frame_forger.h"
@@ -183,19 +185,75 @@ TEST(NicPieces, APieceWaitsForTheOthersWhileOtherFramesAreComplete) {
   EXPECT_EQ(group.poll(1), std::vector<uint64_t>{100});
 }
 
-TEST(NicPieces, TheOldestOfTooManyIncompleteFramesBeginsAnew) {
-  constexpr uint32_t kFrames = 17;
+constexpr uint32_t kAssemblies = 16;
+
+/// Of each frame comes the first piece, and then of each the second one, again and again.
+TEST(NicPieces, FramesInStepDoNotEvictEachOther) {
+  NicGroup group({.frame_bytes_max = kPortBytes});
+  ForgedPieces pieces(group);
+  group.run(300, 1, 1'000'000);  // longer than an assembly may be idle
+  uint32_t number = 200;
+  std::vector<uint64_t> got;
+  for (int sending = 0; sending < 4; ++sending) {
+    for (const uint32_t index : {0u, 1u}) {
+      for (uint32_t frame = 0; frame <= 2 * kAssemblies; ++frame)
+        pieces.inject(index, frame, number++, frame);
+      for (const uint64_t word : group.run(3, 1, 1'000)) got.push_back(word);
+    }
+  }
+  std::sort(got.begin(), got.end());
+  std::vector<uint64_t> all(2 * kAssemblies + 1);
+  std::iota(all.begin(), all.end(), 0);
+  EXPECT_EQ(got, all);
+  EXPECT_GT(group.stat(1, "rx_drop_refused"), 0u);
+}
+
+TEST(NicPieces, APieceWaitsForTheOthersForLongWhereThereIsRoom) {
   NicGroup group({.frame_bytes_max = kPortBytes});
   ForgedPieces pieces(group);
   uint32_t number = 200;
-  for (uint32_t frame = 0; frame < kFrames; ++frame) pieces.inject(0, frame, number++, frame);
+  pieces.inject(0, 100, number++, 0);
+  EXPECT_TRUE(group.run(1'000, 1, 1'000'000).empty());
+  pieces.inject(0, 101, number++, 1);
+  pieces.inject(1, 100, number++, 0);
+  pieces.inject(1, 101, number++, 1);
+  EXPECT_EQ(group.run(2, 1), (std::vector<uint64_t>{100, 101}));
+}
+
+/// All memory is full of frames whose rest does not come. A piece that comes again is no progress.
+TEST(NicPieces, AFrameThatDoesNotGrowMakesRoomAfterAWhile) {
+  NicGroup group({.frame_bytes_max = kPortBytes});
+  ForgedPieces pieces(group);
+  uint32_t number = 200;
+  const auto look_for_ms = [&](uint32_t ms) {
+    for (uint32_t i = 0; i < 10 * ms; ++i) {
+      group.clock().advance(100'000);
+      EXPECT_TRUE(group.poll(1).empty());
+    }
+  };
+  for (uint32_t frame = 0; frame < kAssemblies; ++frame) pieces.inject(0, frame, number++, frame);
+  look_for_ms(95);
+  for (uint32_t frame = 0; frame < kAssemblies; ++frame) pieces.inject(0, frame, number++, frame);
+  look_for_ms(3);
+  for (const uint32_t index : {0u, 1u}) pieces.inject(index, 99, number++, 99);
   EXPECT_TRUE(group.poll(1).empty());
-  for (uint32_t frame = 1; frame < kFrames; ++frame) pieces.inject(1, frame, number++, frame);
-  EXPECT_EQ(group.poll(1).size(), kFrames - 1);
-  pieces.inject(1, 0, number++, 0);
+  EXPECT_EQ(group.stat(1, "rx_drop_refused"), 2u);
+  look_for_ms(5);
+  for (const uint32_t index : {0u, 1u}) pieces.inject(index, 99, number++, 99);
+  EXPECT_EQ(group.poll(1), std::vector<uint64_t>{99});
+}
+
+/// The receiver computes meanwhile, so that the rest waits in its ring.
+TEST(NicPieces, AFrameIsNotIdleWhileItsReceiverComputes) {
+  NicGroup group({.frame_bytes_max = kPortBytes});
+  ForgedPieces pieces(group);
+  uint32_t number = 200;
+  for (uint32_t frame = 0; frame < kAssemblies; ++frame) pieces.inject(0, frame, number++, frame);
   EXPECT_TRUE(group.poll(1).empty());
-  pieces.inject(0, 0, number++, 0);
-  EXPECT_EQ(group.poll(1), std::vector<uint64_t>{0});
+  group.clock().advance(1'000'000'000);
+  pieces.inject(0, 99, number++, 99);
+  for (uint32_t frame = 0; frame < kAssemblies; ++frame) pieces.inject(1, frame, number++, frame);
+  EXPECT_EQ(group.run(2, 1).size(), kAssemblies);
 }
 
 /// Rank 0 sends replies to rank 1 over a narrow path.

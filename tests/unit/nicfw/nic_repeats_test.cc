@@ -44,6 +44,47 @@ TEST_P(NicFencedRepeats, R11AFencedMessageThatComesEarlyIsHeldAndNotRepeated) {
 INSTANTIATE_TEST_SUITE_P(Each, NicFencedRepeats,
                          testing::Values(MessageClass::kRequest, MessageClass::kReply));
 
+/// The path took 2 us, and takes a millisecond now. A frame is overtaken by the next one, by a
+/// microsecond: when the acknowledgement of that one arrives, its own has not had the time to.
+TEST(NicRepeats, AFrameThatIsOvertakenOnAPathThatBecameSlowIsWaitedFor) {
+  constexpr uint64_t kWord = 5;
+  constexpr uint64_t kSlowUs = 1'000;
+  NicGroup group({.config = {.coalesce = false}});
+  const auto send = [&] {
+    ASSERT_TRUE(group.post(0, send_work(1, MessageClass::kRequest, &kWord, 8)));
+  };
+  const auto pass = [&](uint64_t us) {
+    for (uint64_t i = 0; i < us; ++i) {
+      group.clock().advance(1'000);
+      group.poll(0);
+    }
+  };
+  const auto answer = [&] {
+    const size_t got = group.poll(1).size();
+    group.poll(1);
+    group.poll(0);
+    return got;
+  };
+  for (const uint64_t us : {uint64_t{2}, kSlowUs}) {
+    for (int i = 0; i < 30; ++i) {
+      send();
+      pass(us);
+      ASSERT_EQ(answer(), 1u);
+    }
+  }
+  ASSERT_EQ(group.stat(0, "retransmits"), 0u);
+  send();
+  send();
+  pass(kSlowUs);
+  ASSERT_EQ(group.port(1).waiting(), 2u);
+  const auto overtaken = group.port(1).take_first();
+  ASSERT_EQ(answer(), 1u);
+  group.port(1).inject(overtaken.data(), static_cast<uint32_t>(overtaken.size()));
+  pass(1);
+  ASSERT_EQ(answer(), 1u);
+  EXPECT_EQ(group.stat(0, "retransmits"), 0u);
+}
+
 TEST(NicRepeats, R19RefusedRequestsDoNotRepeatPuts) {
   NicGroup group({.rx_buffers = 64, .network_depth = 256, .config = {.coalesce = false}});
   const auto source = byte_pattern(1 << 20);

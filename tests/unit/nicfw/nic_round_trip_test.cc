@@ -50,6 +50,39 @@ TEST(NicRoundTrip, IsNotMeasuredOnRepeatedFrames) {
   EXPECT_EQ(group.stat(0, "late_asks"), asks) << "asked before a round trip had passed";
 }
 
+/// A new peer computes for 400 ms with three frames in its ring, and acknowledges the first one
+/// alone. The others waited as long as that one, and tell no more of the path.
+TEST(NicRoundTrip, IsNotMeasuredOnFramesThatWaitedForAPeerThatWasAsked) {
+  NicGroup group({.config = {.coalesce = false}});
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(send_one(group));
+  group.poll(0);
+  ASSERT_EQ(group.port(1).waiting(), 3u);
+  for (int i = 0; i < 40'000; ++i) {
+    group.clock().advance(10'000);
+    group.poll(0);
+  }
+  std::vector<std::vector<std::byte>> rest;
+  const auto first = group.port(1).take_first();
+  while (group.port(1).waiting() != 0) rest.push_back(group.port(1).take_first());
+  const auto deliver = [&](const std::vector<std::byte>& frame) {
+    ASSERT_TRUE(group.port(1).inject(frame.data(), static_cast<uint32_t>(frame.size())));
+  };
+  deliver(first);
+  ASSERT_EQ(group.poll(1).size(), 1u);
+  group.poll(1);
+  for (const auto& frame : rest) deliver(frame);
+  EXPECT_EQ(group.poll(1).size(), 2u);
+  group.poll(1);
+  ASSERT_GE(group.port(0).waiting(), 2u) << "acknowledgements that one poll finds";
+  group.run(10, 1, 1'000);
+  ASSERT_TRUE(group.nic(0).drained(0));
+  ASSERT_TRUE(send_one(group));
+  group.poll(0);
+  group.port(1).lose_waiting();
+  EXPECT_EQ(group.run(200, 1, 1'000'000).size(), 1u)
+      << "the timeout is as long as the peer computed";
+}
+
 /// The client computes after each post, and finds the answer when it polls, which waited for it.
 TEST(NicRoundTrip, IsMeasuredNoShorterByAClientThatComputes) {
   NicGroup group({});

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <string>
 #include <vector>
 
@@ -194,6 +195,37 @@ TEST(Wire, ParsesWhatItEncodes) {
   EXPECT_EQ(header.record_bytes, 16);
   EXPECT_EQ(header.host_delay, 0x4567);
   EXPECT_TRUE(header.is_quiet);
+}
+
+/// An acknowledgement may say several things at once.
+TEST(Wire, EachFlagOfAnAcknowledgementIsABitOfItsOwn) {
+  uint32_t bits = kAckNow | kProbeAnswer;
+  for (const Flow flow : {Flow::kRequest, Flow::kReply, Flow::kOneSided}) {
+    for (const uint8_t flag : {room_flag(flow), refusal_flag(flow)}) {
+      EXPECT_TRUE(std::has_single_bit(flag)) << uint32_t{flag};
+      EXPECT_EQ(bits & flag, 0u) << uint32_t{flag};
+      bits |= flag;
+    }
+  }
+  EXPECT_EQ(bits, kFlagsOfAcks);
+}
+
+/// What follows the fields, a payload or the next record, is aligned like them.
+TEST(Wire, TheFieldsOfRecordsAreWholeWords) {
+  for (const RecordType type :
+       {RecordType::kMessage, RecordType::kPut, RecordType::kGet, RecordType::kGetData,
+        RecordType::kAtomic, RecordType::kAtomicResult, RecordType::kRefusal,
+        RecordType::kScatter}) {
+    EXPECT_EQ(record_fields(type) % 8, 0u) << static_cast<uint32_t>(type);
+    EXPECT_GT(record_fields(type), 0u) << static_cast<uint32_t>(type);
+  }
+}
+
+TEST(Wire, TheNumberOfAFrameHas64Bits) {
+  FrameHeader header;
+  header.number = 0x89abcdef;
+  header.number_high = 0x01234567;
+  EXPECT_EQ(header.number_64(), 0x0123456789abcdefu);
 }
 
 TEST(Wire, PaddingOfShortFramesIsIgnored) {
