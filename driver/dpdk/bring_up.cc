@@ -101,6 +101,17 @@ Status DpdkDevice::join_network(const DpdkOptions& options) {
   return silent_.open(address_.ipv4, options.udp_port, options.lanes);
 }
 
+namespace {
+
+/// Those of EAL and of a device in memory, counted in /proc, with some to spare: a device on a bus
+/// may want more.
+uint32_t files_of(const DpdkOptions& options) noexcept {
+  constexpr uint32_t kFiles = 16, kFilesOfLane = 8;
+  return kFiles + kFilesOfLane * options.lanes;
+}
+
+}  // namespace
+
 Result<std::unique_ptr<DpdkDevice>> bring_up_dpdk(const DpdkOptions& options) {
   Result<std::vector<std::string>> words = split_words(options.eal_arguments);
   if (!words) return words.error();
@@ -109,6 +120,7 @@ Result<std::unique_ptr<DpdkDevice>> bring_up_dpdk(const DpdkOptions& options) {
   const DpdkPortOptions port = port_options(options, *fabric);
   const EalPlan eal = eal_of(options, *fabric, port, std::move(*words));
   const NewDescriptors opened_here;
+  if (Status room = opened_here.leave_room_for(files_of(options)); !room) return room.error();
   if (Status started =
           eal_start({eal, options.job_directory, options.private_cpus, options.show_log});
       !started)
