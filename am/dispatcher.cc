@@ -255,18 +255,26 @@ class Dispatcher {
     }
   }
 
-  /// To run the handlers; another one than before if that was in vain.
+  static bool send_none(const ClientThread&) noexcept { return false; }
+
+  /// To run the handlers; another one than before if that was in vain. A client that blocks the
+  /// signal stays known for it, whatever it polls meanwhile, until one of its threads no longer
+  /// does: each of its messages would wait for an answer that does not come.
   void ask_client() noexcept {
     leave_room();
     ++counters_.asks;
     if (asks_another_) ++counters_.asks_again;
     if (keep_signal()) resend_signals();
-    const Asked asked = notify_client(asks_another_, send_interrupt);
+    all_block_ = all_block_ && every_client_blocks_interrupts();  // or did when last asked in vain
+    const Asked asked = notify_client(asks_another_, all_block_ ? send_none : send_interrupt);
     counters_.signals += asked.is_signalled;
     counters_.threads_held_off += asked.held_off;
     asks_another_ = false;
+    // Threads that are inside a call run the handlers themselves at its end.
+    if (all_block_ && asked.held_off == 0) return run_handed_over();
     // A thread that only has no core will run them itself.
     if (asked.is_in_vain && !interrupts_anywhere && every_client_blocks_interrupts()) {
+      all_block_ = true;
       return run_handed_over();
     }
     // Who is signalled serves the drivers at once, who is in a call soon; who is in a section,
@@ -378,6 +386,7 @@ class Dispatcher {
   uint32_t grace_us_ = kGraceMinUs;
   bool has_waited_ = false;    // for the watchdog's time, and nobody polled
   bool asks_another_ = false;  // who was asked last has done nothing
+  bool all_block_ = false;     // the signal: all of the client's threads, when it was last asked
   bool counts_in_ms_ = false;
   int64_t looks_at_ns_ = 0;
   Counters counters_;

@@ -14,6 +14,7 @@
 #include "am/progress.h"
 #include "core/base/clock.h"
 #include "core/base/log.h"
+#include "core/base/no_cancel.h"
 #include "core/engine/engine.h"
 #include "core/interrupts/client_text.h"
 #include "core/interrupts/linker_lock.h"
@@ -62,7 +63,9 @@ bool may_run_handlers(const ucontext_t& interrupted) noexcept {
 }
 
 // The kernel keeps the floating-point state, and the mask of signals, of what it interrupts.
+// Inside a cancellation point of the client's a cancellation may come at any instruction, here too.
 void on_interrupt(int, siginfo_t*, void* interrupted) {
+  const NoCancel whole;
   const int errno_before = errno;
   ++interrupt_counters.signals_handled;
   // A signal that the thread blocked when it was registered, and admits now, is a usual one.

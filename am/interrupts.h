@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "core/base/counter.h"
+#include "core/base/no_cancel.h"
 #include "core/base/result.h"
 #include "core/interrupts/client_threads.h"
 
@@ -105,6 +106,13 @@ class LibraryCall {
   static void enter() noexcept;
 
   const bool keeps_off_;
+};
+
+/// One that is rare, and may reach a system call anywhere.
+class RareCall {
+ private:
+  const NoCancel whole_;
+  const LibraryCall inside_;
 };
 
 }  // namespace pinwire

@@ -13,6 +13,7 @@
 #include "core/base/clock.h"
 #include "core/base/event_fd.h"
 #include "core/base/log.h"
+#include "core/base/no_cancel.h"
 #include "core/interrupts/client_threads.h"
 
 namespace pinwire {
@@ -118,6 +119,7 @@ constinit thread_local uint64_t polled_at_ns = 0;  ///< the end of a client's la
 /// Beside more ranks than cores, in place of a yield; false: yield.
 bool take_breath(uint64_t now) noexcept {
   if (!breath.is_due(now)) return false;
+  const NoCancel whole;
   const timespec limit = timespec_of_us(Breath::kLongUs);
   nanosleep(&limit, nullptr);
   breath.was_taken(monotonic_us());

@@ -12,6 +12,7 @@
 #include "am/progress.h"
 #include "core/base/counter.h"
 #include "core/base/event_fd.h"
+#include "core/base/no_cancel.h"
 #include "core/engine/engine.h"
 #include "core/interrupts/client_threads.h"
 
@@ -151,6 +152,7 @@ void call_sleepers() noexcept {
 }
 
 void rest(uint32_t nap_us_max) noexcept {
+  const NoCancel whole;
   ThreadState& state = this_thread;
   if (!bell.look(state.seen)) return;
   const uint32_t seat = bell.take_seat();

@@ -173,7 +173,7 @@ pinwire_op& implicit_set_of(gex_OP_t code) noexcept {
 extern "C" {
 
 void gex_AD_Create(gex_AD_t* ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags) {
-  const LibraryCall inside;
+  const RareCall inside;
   check_domain(tm, dt, ops, flags);
   if (ad_p == nullptr) fatal("gex_AD_Create: ad_p is NULL (GX-154)");
   const AtomicWay way = way_of(*tm, dt, ops, flags);
@@ -182,7 +182,7 @@ void gex_AD_Create(gex_AD_t* ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_F
 }
 
 void gex_AD_Destroy(gex_AD_t ad) {
-  const LibraryCall inside;
+  const RareCall inside;
   if (ad == GEX_AD_INVALID) fatal("gex_AD_Destroy of GEX_AD_INVALID (GX-156)");
   if constexpr (kUsageChecks) {
     if (const uint32_t count = ad->under_way.load(std::memory_order_relaxed)) {

@@ -62,7 +62,7 @@ Target target_of_query(const char* call, gex_TM_t tm, gex_Rank_t rank) noexcept 
 extern "C" {
 
 int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintptr_t size) {
-  const LibraryCall inside;
+  const RareCall inside;
   if (objects.team == nullptr || tm != objects.team || segment_p == nullptr) {
     return api_error(GASNET_ERR_BAD_ARG,
                      "gex_Segment_Attach wants the team of gex_Client_Init, and where to write the "
@@ -93,7 +93,7 @@ int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintptr_t size) {
 
 int gex_Segment_Create(gex_Segment_t* segment_p, gex_Client_t client, gex_Addr_t address,
                        uintptr_t length, gex_MK_t kind, gex_Flags_t flags) {
-  const LibraryCall inside;
+  const RareCall inside;
   if (const int bad = bad_segment_arguments(segment_p, client, address, length, kind, flags)) {
     return bad;
   }
@@ -121,7 +121,7 @@ void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t) {
 
 int gex_EP_Create(gex_EP_t* ep_p, gex_Client_t client, gex_EP_Capabilities_t capabilities,
                   gex_Flags_t flags) {
-  const LibraryCall inside;
+  const RareCall inside;
   if (ep_p == nullptr || client == GEX_CLIENT_INVALID || capabilities == 0 ||
       (capabilities & ~GEX_EP_CAPABILITY_ALL) != 0 || (flags & ~GEX_FLAG_HINT_ACCEL_ALL) != 0) {
     return api_error(
@@ -195,7 +195,7 @@ uintptr_t gex_Segment_QuerySize(gex_Segment_t segment) { return segment->bytes; 
 
 gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void** owneraddr_p,
                                        void** localaddr_p, uintptr_t* size_p, gex_Flags_t flags) {
-  const LibraryCall inside;
+  const RareCall inside;
   const Target target = target_of_query("gex_EP_QueryBoundSegmentNB", tm, rank);
   if (describe_segment(target, owneraddr_p, localaddr_p, size_p)) return GEX_EVENT_INVALID;
   // What attach gives is known to all: there is nothing to ask. Of others their process knows.
@@ -210,7 +210,7 @@ gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void** owne
 
 int gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void** owneraddr_p, void** localaddr_p,
                            uintptr_t* size_p) {
-  const LibraryCall inside;
+  const RareCall inside;
   const Target target = target_of_query("gex_Segment_QueryBound", tm, rank);
   if (describe_segment(target, owneraddr_p, localaddr_p, size_p)) return GASNET_OK;
   if (!learn_segment(target)) return 1;

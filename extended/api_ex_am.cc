@@ -43,7 +43,7 @@ HandlerShape shape_of(const gex_AM_Entry_t& entry) noexcept {
 extern "C" {
 
 int gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t* table, size_t numentries) {
-  const LibraryCall inside;
+  const RareCall inside;
   std::vector<HandlerEntry> entries;
   for (size_t i = 0; i < numentries; ++i) {
     if (!are_handler_flags(table[i].gex_flags) || table[i].gex_nargs > gex_AM_MaxArgs()) {

@@ -56,7 +56,7 @@ extern "C" {
 
 int gex_MK_Create(gex_MK_t* kind_p, gex_Client_t client, const gex_MK_Create_args_t* args,
                   gex_Flags_t flags) {
-  const LibraryCall inside;
+  const RareCall inside;
   if (kind_p == nullptr || client == GEX_CLIENT_INVALID || args == nullptr || flags != 0 ||
       args->gex_flags != 0) {
     return api_error(
@@ -84,7 +84,7 @@ int gex_MK_Create(gex_MK_t* kind_p, gex_Client_t client, const gex_MK_Create_arg
 }
 
 void gex_MK_Destroy(gex_MK_t kind, gex_Flags_t flags) {
-  const LibraryCall inside;
+  const RareCall inside;
   if (kind == GEX_MK_INVALID || flags != 0) {
     fatal("gex_MK_Destroy takes what gex_MK_Create made, and no flags (EX-047)");
   }

@@ -44,7 +44,7 @@ class Collect final : public StatSink {
 extern "C" {
 
 size_t pinwire_stats(pinwire_stat_t* out, size_t room) {
-  const LibraryCall inside;
+  const RareCall inside;
   size_t count = 0;
   for (uint32_t d = 0; d < engine.driver_count; ++d) {
     const Driver& driver = *engine.drivers[d].driver;
@@ -74,7 +74,7 @@ const char* pinwire_dispatch() {
 uint32_t pinwire_network_depth() { return job() == nullptr ? 0 : job()->settings.network_depth; }
 uint32_t pinwire_lanes() { return engine.lane_count; }
 uint32_t pinwire_my_lane() {
-  const LibraryCall inside;
+  const RareCall inside;
   return engine.thread().lane;
 }
 

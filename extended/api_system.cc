@@ -58,17 +58,17 @@ extern "C" {
 
 void gex_System_QueryNbrhdInfo(gex_RankInfo_t** info_p, gex_Rank_t* info_count_p,
                                gex_Rank_t* my_info_index_p) {
-  const LibraryCall inside;
+  const RareCall inside;
   tell(members<neighbourhood_of>(), info_p, info_count_p, my_info_index_p);
 }
 void gex_System_QueryHostInfo(gex_RankInfo_t** info_p, gex_Rank_t* info_count_p,
                               gex_Rank_t* my_info_index_p) {
-  const LibraryCall inside;
+  const RareCall inside;
   tell(members<host_of>(), info_p, info_count_p, my_info_index_p);
 }
 void gex_System_QueryMyPosition(gex_Rank_t* nbrhd_set_size_p, gex_Rank_t* nbrhd_set_rank_p,
                                 gex_Rank_t* host_set_size_p, gex_Rank_t* host_set_rank_p) {
-  const LibraryCall inside;
+  const RareCall inside;
   if (nbrhd_set_size_p != nullptr) *nbrhd_set_size_p = count_sets<neighbourhood_of>();
   if (nbrhd_set_rank_p != nullptr) *nbrhd_set_rank_p = neighbourhood_of(engine.rank);
   if (host_set_size_p != nullptr) *host_set_size_p = count_sets<host_of>();

@@ -36,7 +36,7 @@ using namespace pinwire;  // NOLINT: this file is the C ABI of the names above
 #define PINWIRE_CLIENT_LINE(name, file, letter) \
   void name(const char* format, ...) {          \
     if (!watches(letter)) return;               \
-    const LibraryCall inside;                   \
+    const RareCall inside;                      \
     va_list values;                             \
     va_start(values, format);                   \
     client_line(file, letter, format, values);  \
@@ -53,16 +53,16 @@ PINWIRE_CLIENT_LINE(pinwire_stats_printf_force, ClientFile::kStats, 'U')
 const char* pinwire_trace_mask() { return mask_text(ClientFile::kTrace); }
 const char* pinwire_stats_mask() { return mask_text(ClientFile::kStats); }
 void pinwire_set_trace_mask(const char* mask) {
-  const LibraryCall inside;
+  const RareCall inside;
   set_mask(ClientFile::kTrace, "GASNETT_TRACE_SETMASK", mask);
 }
 void pinwire_set_stats_mask(const char* mask) {
-  const LibraryCall inside;
+  const RareCall inside;
   set_mask(ClientFile::kStats, "GASNETT_STATS_SETMASK", mask);
 }
 int pinwire_trace_local() { return traces_local(); }
 void pinwire_set_trace_local(int is_on) {
-  const LibraryCall inside;
+  const RareCall inside;
   set_traces_local(is_on != 0);
 }
 
@@ -75,11 +75,11 @@ void pinwire_get_source_line(const char** file, unsigned* line) {
 void pinwire_freeze_source_line(int by) { freeze_source_line(by); }
 
 int pinwire_stats_init(void (*callback)(void (*print)(const char* format, ...))) {
-  const LibraryCall inside;
+  const RareCall inside;
   return set_stats_callback(callback, pinwire_stats_printf);
 }
 void pinwire_stats_dump(int is_reset) {
-  const LibraryCall inside;
+  const RareCall inside;
   dump_statistics(is_reset != 0);
 }
 

@@ -16,9 +16,11 @@
 #include "am/interrupts.h"
 #include "am/owed.h"
 #include "core/base/log.h"
+#include "core/base/no_cancel.h"
 #include "core/engine/engine.h"
 #include "core/trace/trace.h"
 #include "extended/debugging.h"
+#include "extended/flush.h"
 #include "extended/job.h"
 #include "extended/usage.h"
 
@@ -75,21 +77,6 @@ void linger() noexcept {
   }
 }
 
-/// C1-100. A flush of all streams waits for the lock of each, and another thread that reads
-/// standard input holds that one for as long as nobody types.
-void flush_output() noexcept {
-  if (ftrylockfile(stdin) == 0) {
-    funlockfile(stdin);
-    std::fflush(nullptr);
-    return;
-  }
-  for (FILE* stream : {stdout, stderr}) {
-    if (ftrylockfile(stream) != 0) continue;
-    std::fflush(stream);
-    funlockfile(stream);
-  }
-}
-
 /// Takes the locks of all lanes of a driver for good: other threads may still be in the library.
 /// False if one of them keeps a lane, in a handler that does not end.
 bool seal(DriverSlot& slot) noexcept {
@@ -109,8 +96,7 @@ void end_now(int) { _exit(code_of_this_rank.load()); }
 
 /// A signal handler that leaves may have interrupted anything, an allocation too, whose locks are
 /// then held for ever: after a second this rank ends as it is.
-void end_soon_in_any_case(int code) noexcept {
-  code_of_this_rank.store(code & 0xff);
+void end_soon_in_any_case() noexcept {
   struct sigaction alarm {};
   alarm.sa_handler = end_now;
   sigemptyset(&alarm.sa_mask);
@@ -123,8 +109,8 @@ void end_soon_in_any_case(int code) noexcept {
   setitimer(ITIMER_REAL, &second, nullptr);
 }
 
-void close_drivers(int code) noexcept {
-  end_soon_in_any_case(code);
+void close_drivers() noexcept {
+  end_soon_in_any_case();
   for (uint32_t d = 0; d < engine.driver_count; ++d) {
     if (seal(engine.drivers[d])) engine.drivers[d].driver->close();
   }
@@ -133,7 +119,8 @@ void close_drivers(int code) noexcept {
 
 /// What every way out has in common. `code` is told to the launcher first: the others' time to
 /// leave too begins then.
-void say_good_bye(int code, Bootstrap::AfterIt after) noexcept {
+void begin_leaving(int code, Bootstrap::AfterIt after) noexcept {
+  code_of_this_rank.store(code & 0xff);
   if constexpr (kUsageChecks) {
     if (code == 0 && !this_thread.in_handler) warn_of_leaks();
   }
@@ -142,19 +129,28 @@ void say_good_bye(int code, Bootstrap::AfterIt after) noexcept {
   stop_dispatcher();
   stop_heartbeat();
   setitimer(ITIMER_REAL, &kNoTimer, nullptr);  // the client's, whose handler would come in between
-  flush_output();
+}
+void finish_leaving() noexcept {
   linger();
   report_counters();
   finish_trace();
-  if (!this_thread.in_handler) close_drivers(code);
+  if (!this_thread.in_handler) close_drivers();
   job()->bootstrap->before_end();
+}
+
+[[noreturn]] void finish_and_end() noexcept {
+  finish_leaving();
+  _exit(code_of_this_rank.load());
 }
 
 /// return from main() or exit(): the job must not hang without this rank (C1-106).
 void at_exit(int code, void*) noexcept {
+  const NoCancel whole;
   const bool is_this_rank = getpid() == rank_process;  // and no child that the client forked
-  if (is_this_rank && !leaving.exchange(true))
-    say_good_bye(code, Bootstrap::AfterIt::kExitHandlers);
+  if (!is_this_rank || leaving.exchange(true)) return;
+  begin_leaving(code, Bootstrap::AfterIt::kExitHandlers);
+  flush_free_streams();
+  finish_leaving();
 }
 
 /// C1-104. A child that the client forked ends by its own signal; it is blocked in here, and comes
@@ -198,17 +194,19 @@ void prepare_exit(SignalSet left_alone) noexcept {
 }
 
 void leave_job(int code) noexcept {
+  const NoCancel whole;
   // A child that the client forked is no rank: it leaves alone, and the rank's drivers to the rank.
   if (getpid() != rank_process) {
-    flush_output();
+    std::fflush(nullptr);  // it has the calling thread alone
     _exit(code & 0xff);
   }
   if (leaving.exchange(true)) {
     // Another thread, or a frame below this signal handler, is already leaving with its own code.
     for (;;) pause();
   }
-  say_good_bye(code, Bootstrap::AfterIt::kNothing);
-  _exit(code & 0xff);
+  begin_leaving(code, Bootstrap::AfterIt::kNothing);
+  flush_all_streams([]() noexcept { finish_and_end(); });
+  finish_and_end();
 }
 
 }  // namespace pinwire

@@ -8,6 +8,7 @@
 
 #include "am/progress.h"
 #include "core/base/library_thread.h"
+#include "core/base/no_cancel.h"
 #include "extended/barrier_lines.h"
 
 namespace pinwire {
@@ -30,6 +31,7 @@ void* run(void* argument) {
 }  // namespace
 
 Gathered gather_serving(Bootstrap& bootstrap, std::span<const std::byte> mine) {
+  const NoCancel whole;
   Errand errand{&bootstrap, mine, {}, {}};
   pthread_t thread;
   show_order_of_puts();

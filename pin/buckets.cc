@@ -5,6 +5,7 @@
 
 #include "core/base/bits.h"
 #include "core/base/log.h"
+#include "core/base/no_cancel.h"
 
 namespace pinwire {
 
@@ -81,6 +82,7 @@ Buckets::Alone Buckets::pin_alone(void* address, uint64_t bytes) noexcept {
   }
   if (!make_room_alone(bytes)) return {};
   // A refusal says little: a source that may only be read cannot be pinned either.
+  const NoCancel whole;
   auto region = driver_->pin(address, bytes, -1, 0);
   if (!region) {
     ++counters_.refusals;
@@ -103,11 +105,13 @@ void Buckets::unpin_alone(const Alone& alone) noexcept {
 }
 
 Result<Region> Buckets::pin_device(void* base, uint64_t bytes, int dmabuf) {
+  const NoCancel whole;
   const Guard guard(lock_);
   return driver_->pin_device(base, bytes, dmabuf);
 }
 
 void Buckets::unpin_device(const Region& region) noexcept {
+  const NoCancel whole;
   const Guard guard(lock_);
   const Status unpinned = driver_->unpin(region);
   check(unpinned.ok(), "device memory cannot be unpinned", region.base, region.bytes);
@@ -193,6 +197,7 @@ uint32_t Buckets::pin(uint64_t number) noexcept {
 
 /// A device that has no more may have it once something idle is gone.
 Region Buckets::pin_evicting(uint64_t address, uint64_t bytes) noexcept {
+  const NoCancel whole;
   for (;;) {
     auto region = driver_->pin(reinterpret_cast<void*>(address), bytes, -1, 0);
     if (region) {
@@ -223,6 +228,7 @@ bool Buckets::evict_one() noexcept {
 }
 
 void Buckets::unpin(const Region& region) noexcept {
+  const NoCancel whole;
   const Status unpinned = driver_->unpin(region);
   check(unpinned.ok(), "what was pinned on demand cannot be unpinned", region.base, region.bytes);
   ++counters_.unpins;

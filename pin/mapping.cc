@@ -7,11 +7,15 @@
 #include <cerrno>
 #include <optional>
 
+#include "core/base/no_cancel.h"
+
 namespace pinwire {
 namespace {
 
 /// Opened for each look: one that a child of this process inherits shows its parent's mappings.
 class List {
+  const NoCancel whole_;  // under locks
+
  public:
   List() noexcept : fd(open("/proc/self/maps", O_RDONLY | O_CLOEXEC)) {}
   List(const List&) = delete;

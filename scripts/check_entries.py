@@ -1,5 +1,5 @@
 """Checks that every function of the public headers that enters the library keeps handlers off while it is inside
-(PA-024): its body, or that of a function of the same file which it calls, has a LibraryCall or a ClientCall. What may do without is
+(PA-024): its body, or that of a function of the same file which it calls, has a LibraryCall, a RareCall or a ClientCall. What may do without is
 named below, with the reason. Prints each violation; exit status 1 if there is one."""
 
 import pathlib
@@ -7,7 +7,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-KEEPS_OFF = re.compile(r"\b(ClientCall|LibraryCall|OnlyEntry)\b|\breply_call\(")
+KEEPS_OFF = re.compile(r"\b(ClientCall|LibraryCall|RareCall|OnlyEntry)\b|\breply_call\(")
 DEFINITION = re.compile(r"^(?!(?:if|for|while|switch|return|else|namespace|using|struct|class|enum)\b)[A-Za-z_][^;{}()=]*?[ *&](\w+)"
                         r"\([^;{}]*?\)\s*(?:noexcept\s*)?(?:->[^{};]*)?\{", re.M)
 # "a name or a pattern": why no call of it needs to keep handlers off.

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "core/base/check.h"
+#include "core/base/no_cancel.h"
 
 namespace pinwire {
 namespace {
@@ -25,6 +26,7 @@ int write_identity(char* line, size_t bytes) noexcept {
 }
 
 void write_line(const char* level, const char* format, va_list values) noexcept {
+  const NoCancel whole;
   char line[kLineBytesMax];
   int used = write_identity(line, sizeof line);
   used += std::snprintf(line + used, sizeof line - static_cast<size_t>(used), ": %s", level);
@@ -36,6 +38,7 @@ void write_line(const char* level, const char* format, va_list values) noexcept 
 }
 
 [[noreturn]] void end_process() noexcept {
+  const NoCancel whole;
   auto hook = fatal_hook.exchange(nullptr);
   if (hook != nullptr && !is_child_of_rank()) hook();
   std::abort();

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "core/base/no_cancel.h"
+
 namespace pinwire {
 
 uint64_t inode_of(int fd) noexcept {
@@ -16,6 +18,7 @@ uint64_t inode_of(int fd) noexcept {
 }
 
 Result<int> open_peer_file(int pid, int fd, uint64_t inode, uint64_t bytes) {
+  const NoCancel whole;
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
   // Whatever is there: not a terminal that becomes this process's, nor a pipe that waits.

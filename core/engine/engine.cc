@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "core/base/log.h"
+#include "core/base/no_cancel.h"
 #include "core/interrupts/client_threads.h"
 
 namespace pinwire {
@@ -41,6 +42,7 @@ bool may_own_lanes() noexcept {
 /// A peer that dies breaks its connections before the launcher hears of its end; and who that was,
 /// and of what, says more than that it is gone. So the launcher may end this rank first.
 void wait_for_the_cause() noexcept {
+  const NoCancel whole;
   timespec left{.tv_sec = 0, .tv_nsec = 500'000'000};
   while (nanosleep(&left, &left) != 0 && errno == EINTR) {
   }
@@ -49,6 +51,7 @@ void wait_for_the_cause() noexcept {
 }  // namespace
 
 void Engine::adopt(ThreadState& state) noexcept {
+  const NoCancel whole;
   count_thread();
   // The first threads have a lane each, which nobody else sends on; the others share the last.
   state.lane = std::min(threads.fetch_add(1, std::memory_order_relaxed), lane_count - 1);

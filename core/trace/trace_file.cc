@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/base/no_cancel.h"
+
 namespace pinwire {
 
 Status TraceFile::open(const char* variable, const std::string& name, uint32_t rank) {
@@ -32,6 +34,7 @@ void TraceFile::write_line(const char* line, size_t bytes, bool at_once) noexcep
 }
 
 void TraceFile::flush() noexcept {
+  const NoCancel whole;  // under the lock of the trace
   for (size_t at = 0; at < used_;) {
     const ssize_t wrote = ::write(fd_, buffer_ + at, used_ - at);
     if (wrote <= 0 && errno != EINTR) break;  // a full disk must not stop the job

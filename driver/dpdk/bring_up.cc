@@ -1,5 +1,6 @@
 #include "driver/dpdk/bring_up.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -33,6 +34,11 @@ Result<FabricPlan> fabric_of(const DpdkOptions& options, bool eal_arguments_give
                       .ring_frames = options.ring_frames});
 }
 
+/// Ranks of a host that wait for each other's devices look there.
+std::string failure_path(const DpdkOptions& options) {
+  return options.job_directory.empty() ? "" : options.job_directory + "/dpdk-failed";
+}
+
 DpdkPortOptions port_options(const DpdkOptions& options, const FabricPlan& fabric) {
   DpdkPortOptions port;
   port.device = fabric.device;
@@ -48,6 +54,7 @@ DpdkPortOptions port_options(const DpdkOptions& options, const FabricPlan& fabri
   port.mac = fabric.mac;
   port.memory_medium = fabric.fabric == Fabric::kPair || fabric.fabric == Fabric::kMemif;
   port.inside_host = port.memory_medium || fabric.fabric == Fabric::kSwitch;
+  if (port.inside_host) port.failure_path = failure_path(options);
   return port;
 }
 
@@ -101,7 +108,16 @@ Status DpdkDevice::join_network(const DpdkOptions& options) {
   return silent_.open(address_.ipv4, options.udp_port, options.lanes);
 }
 
-Result<std::unique_ptr<DpdkDevice>> bring_up_dpdk(const DpdkOptions& options) {
+namespace {
+
+/// Those of EAL and of a device in memory, counted in /proc, with some to spare: a device on a bus
+/// may want more.
+uint32_t files_of(const DpdkOptions& options) noexcept {
+  constexpr uint32_t kFiles = 16, kFilesOfLane = 8;
+  return kFiles + kFilesOfLane * options.lanes;
+}
+
+Result<std::unique_ptr<DpdkDevice>> start_device(const DpdkOptions& options) {
   Result<std::vector<std::string>> words = split_words(options.eal_arguments);
   if (!words) return words.error();
   Result<FabricPlan> fabric = fabric_of(options, names_device(*words));
@@ -109,6 +125,7 @@ Result<std::unique_ptr<DpdkDevice>> bring_up_dpdk(const DpdkOptions& options) {
   const DpdkPortOptions port = port_options(options, *fabric);
   const EalPlan eal = eal_of(options, *fabric, port, std::move(*words));
   const NewDescriptors opened_here;
+  if (Status room = opened_here.leave_room_for(files_of(options)); !room) return room.error();
   if (Status started =
           eal_start({eal, options.job_directory, options.private_cpus, options.show_log});
       !started)
@@ -125,6 +142,18 @@ Result<std::unique_ptr<DpdkDevice>> bring_up_dpdk(const DpdkOptions& options) {
   auto device = std::make_unique<DpdkDevice>(std::move(*opened), story);
   if (Status joined = device->join_network(options); !joined) return joined.error();
   opened_here.close_on_exec();
+  return device;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DpdkDevice>> bring_up_dpdk(const DpdkOptions& options) {
+  auto device = start_device(options);
+  if (device) return device;
+  if (const std::string path = failure_path(options); !path.empty()) {
+    const int made = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (made >= 0) close(made);
+  }
   return device;
 }
 

@@ -94,6 +94,7 @@ DeviceTraits device_traits(const DeviceReport& report) {
             .body_path = BodyPath::kCopy,
             .paired_queues = true,
             .any_mac = true,
+            .calls_kernel = false,
             .restarts_link = false};
   }
   // The driver of the 82540 to 82574: it never programs where MSI-X, EAL's choice, is to deliver.
@@ -110,6 +111,7 @@ DeviceTraits device_traits(const DeviceReport& report) {
           .any_mac = false,
           .shares_with_kernel = shares,
           .wakes = !em,
+          .calls_kernel = !mappable,
           .restarts_link = false};
 }
 

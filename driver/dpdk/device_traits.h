@@ -36,6 +36,8 @@ struct DeviceTraits {
   /// The kernel keeps its interface on the same device, and its traffic only if that is isolated.
   bool shares_with_kernel = false;
   bool wakes = true;  ///< its receive interrupts come
+  /// Its bursts may be system calls, at which a thread can be cancelled.
+  bool calls_kernel = true;
   /// It takes the connection apart in EAL's interrupt thread when the peer leaves, whatever this
   /// process does with the device meanwhile (interrupt_thread.h).
   bool hears_peer_leave = false;

@@ -47,6 +47,7 @@ class EthdevPort final : public DpdkPort {
   };
 
   // port_find.cc
+  bool peer_has_failed() const noexcept;
   Status find_device();
   Status learn_device();
   // port_open.cc
@@ -89,6 +90,9 @@ class EthdevPort final : public DpdkPort {
   uint64_t unmapped_regions_ = 0;   ///< attach() could not map them: sent by a copy
   uint64_t lingering_regions_ = 0;  ///< detach() gave up waiting for the device
 };
+
+inline constexpr char kPeerHasFailed[] =
+    "another rank of this host could not start DPDK; its message says why";
 
 /// What a device was made with: "iface=/run/x,queues=2".
 std::string_view device_arguments(const rte_eth_dev_info& info);

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
@@ -44,6 +45,16 @@ bool is_clients_file(int fd) {
 }  // namespace
 
 NewDescriptors::NewDescriptors() : before_(open_descriptors()) {}
+
+Status NewDescriptors::leave_room_for(uint32_t count) const {
+  rlimit limit{};
+  if (before_.empty() || getrlimit(RLIMIT_NOFILE, &limit) != 0) return success();
+  if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= before_.size() + count) return success();
+  return error(
+      "DPDK opens up to %u files here, and this process, which has %zu open, may have %llu: raise "
+      "the limit of open files (ulimit -n)",
+      count, before_.size(), static_cast<unsigned long long>(limit.rlim_cur));
+}
 
 void NewDescriptors::close_on_exec() const {
   if (before_.empty()) return;

@@ -3,7 +3,10 @@
 // outlives the job.
 #pragma once
 
+#include <cstdint>
 #include <set>
+
+#include "core/base/result.h"
 
 namespace pinwire {
 
@@ -11,6 +14,9 @@ class NewDescriptors {
  public:
   /// Remembers those that are open now.
   NewDescriptors();
+  /// Whether the process may open so many more. EAL itself waits for a thread that it could not
+  /// start then, or goes on with descriptors that it does not have.
+  Status leave_room_for(uint32_t count) const;
   /// Closes at exec all that were opened since, by any thread; but not the files with names that
   /// threads of the client have opened.
   void close_on_exec() const;

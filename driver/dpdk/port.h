@@ -24,6 +24,8 @@ struct DpdkPortOptions {
   uint32_t rx_buffers = 1024;          ///< received frames of a queue that may be held unreleased
   uint32_t copy_bytes_max = 1024;      ///< bodies up to this are copied even if attached: cheaper
   uint32_t probe_timeout_ms = 10'000;  ///< for a vdev's peer to appear
+  /// A file that the peer makes where it cannot appear (bring_up.cc), or "": the wait ends then.
+  std::string failure_path;
   uint16_t udp_port =
       kDefaultUdpPort;         ///< frames to udp_port + q are steered to queue q where needed
   bool interrupts = true;      ///< ask for an event fd

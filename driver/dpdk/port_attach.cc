@@ -82,6 +82,7 @@ bool EthdevPort::map_for_dma(const Attached& region) {
 
 Result<uint32_t> EthdevPort::attach(void* base, uint64_t bytes) {
   if (!facts_.zero_copy_tx) return uint32_t{0};
+  const NoCancel whole;
   reap_lingering();
   Attached region{.base = reinterpret_cast<uintptr_t>(base),
                   .end = reinterpret_cast<uintptr_t>(base) + bytes};
@@ -141,6 +142,7 @@ void EthdevPort::reap_lingering() noexcept {
 /// Called while no thread uses the queues (Driver::unpin()).
 void EthdevPort::detach(uint32_t key) {
   if (key == 0) return;
+  const NoCancel whole;
   check(key <= kAttachedMax && attached_[key - 1].base != 0 && !attached_[key - 1].is_lingering,
         "detach of memory that is not attached", key);
   Attached& region = attached_[key - 1];

@@ -41,6 +41,10 @@ std::string_view device_arguments(const rte_eth_dev_info& info) {
   return arguments != nullptr && arguments->args != nullptr ? arguments->args : "";
 }
 
+bool EthdevPort::peer_has_failed() const noexcept {
+  return !options_.failure_path.empty() && access(options_.failure_path.c_str(), F_OK) == 0;
+}
+
 Status EthdevPort::find_device() {
   if (!options_.make_vdev) {
     if (options_.device.empty())
@@ -62,6 +66,7 @@ Status EthdevPort::find_device() {
     if (there && rte_eal_hotplug_add("vdev", options_.device.c_str(),
                                      options_.device_arguments.c_str()) == 0)
       break;
+    if (peer_has_failed()) return error("%s", kPeerHasFailed);
     if (path.empty() || waited_us >= options_.probe_timeout_ms * uint64_t{1000}) {
       return error("DPDK could not make %s with \"%s\"%s: %s", options_.device.c_str(),
                    options_.device_arguments.c_str(),

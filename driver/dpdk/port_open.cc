@@ -128,6 +128,7 @@ Status EthdevPort::make_queue(uint16_t index) {
   queue.inserts_vlan = inserts_vlan_;
   queue.vouched = facts_.memory_medium;
   queue.burst_costs = traits_.burst_costs;
+  queue.calls_kernel = traits_.calls_kernel;
   if (facts_.ip_checksum_offload)
     queue.checksum_flags |= RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_IPV4;
   if (facts_.udp_checksum_offload)

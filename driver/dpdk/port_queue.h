@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "core/base/bits.h"
+#include "core/base/no_cancel.h"
 #include "driver/dpdk/port.h"
 
 namespace pinwire {
@@ -55,12 +56,26 @@ struct alignas(kCacheLineBytes) PortQueue {
   bool inserts_vlan = false;  ///< the device does
   bool vouched = false;       ///< DpdkPortOptions::memory_medium
   bool burst_costs = false;   ///< DeviceTraits::burst_costs
+  bool calls_kernel = true;   ///< DeviceTraits::calls_kernel
   bool armed = false;
   uint16_t next_burst = kPortBurst;  ///< frames to ask for in the first burst of the next rx()
 
   alignas(kCacheLineBytes) DpdkPortCounters counters;
   alignas(kCacheLineBytes) MbufBacklog unsent;  ///< accepted by tx(), not yet by the device
   MbufBacklog found;                            ///< received by arm()
+};
+
+/// A turn of the device. Those of the kernel and of other processes (TAP, AF_PACKET, virtio, vhost)
+/// read, send and write in their bursts, where a thread may be cancelled: the caller's lane is
+/// locked then.
+class DeviceTurn {
+ public:
+  explicit DeviceTurn(const PortQueue& queue) noexcept
+      : whole_(queue.calls_kernel), lcore_(queue.lcore) {}
+
+ private:
+  const NoCancel whole_;
+  const LcoreOfQueue lcore_;
 };
 
 }  // namespace pinwire

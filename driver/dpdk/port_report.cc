@@ -31,6 +31,7 @@ Status EthdevPort::wait_link_up(uint32_t timeout_ms) {
       if (started_) rte_eth_dev_stop(ethdev_);
       started_ = rte_eth_dev_start(ethdev_) == 0;
     }
+    if (peer_has_failed()) return error("%s", kPeerHasFailed);
     usleep(kLinkStepUs);
   }
   return error("%s: no link after %u ms; is the peer running, the cable in, the switch up? (%s)",

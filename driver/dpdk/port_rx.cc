@@ -117,7 +117,7 @@ uint32_t receive_ahead(PortQueue& queue) noexcept {
 uint32_t EthdevPort::rx(uint32_t index, std::span<RxFrame> frames) noexcept {
   dcheck(index < queues_.size(), "no such queue", index);
   PortQueue& queue = queues_[index];
-  const LcoreOfQueue lcore(queue.lcore);
+  const DeviceTurn turn(queue);
   flush_unsent(queue);
   if (queue.found.count != 0) [[unlikely]]
     return hand_out_found(queue, frames);

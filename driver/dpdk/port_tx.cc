@@ -143,7 +143,7 @@ uint32_t EthdevPort::build(PortQueue& queue, std::span<const TxFrame> frames,
 uint32_t EthdevPort::tx(uint32_t index, std::span<const TxFrame> frames) noexcept {
   dcheck(index < queues_.size(), "no such queue", index);
   PortQueue& queue = queues_[index];
-  const LcoreOfQueue lcore(queue.lcore);
+  const DeviceTurn turn(queue);
   uint32_t taken = 0;
   while (taken < frames.size() && flush_unsent(queue)) {
     const auto left = frames.subspan(taken);

@@ -58,7 +58,7 @@ int EthdevPort::event_fd(uint32_t index) const noexcept {
 PortArmed EthdevPort::arm(uint32_t index) noexcept {
   dcheck(index < queues_.size(), "no such queue", index);
   PortQueue& queue = queues_[index];
-  const LcoreOfQueue lcore(queue.lcore);
+  const DeviceTurn turn(queue);
   if (!facts_.event_fd || !flush_unsent(queue)) return PortArmed::kBusy;
   // Drain, enable, look once more: what arrives before the look is found by it, what arrives after
   // makes the fd readable. Some devices (virtio) do not wake for what was there before enabling.
@@ -77,6 +77,7 @@ bool EthdevPort::disarm(uint32_t index) noexcept {
   dcheck(index < queues_.size(), "no such queue", index);
   PortQueue& queue = queues_[index];
   if (!queue.armed) return false;
+  const NoCancel whole;
   stop_interrupts(queue);
   return true;
 }

@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "core/base/no_cancel.h"
+
 namespace pinwire::shm {
 
 Lines::~Lines() {
@@ -58,6 +60,7 @@ Result<Lines> Lines::create(uint64_t job_key, Rank rank) {
 }
 
 Result<Lines> Lines::map(const LinesAddress& address, uint64_t job_key, Rank rank) {
+  const NoCancel whole;
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/fd/%d", address.pid, address.fd);
   auto lines = of_file(open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), false);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/base/no_cancel.h"
 
 namespace pinwire::shm {
 
@@ -48,6 +49,7 @@ Result<WakePipe> WakePipe::open(int pid, int fd) {
 }
 
 void WakePipe::wake() const noexcept {
+  const NoCancel whole;
   const char any = 0;
   // A full pipe is readable in any case.
   while (write(fd_, &any, 1) < 0 && errno == EINTR) {
@@ -55,6 +57,7 @@ void WakePipe::wake() const noexcept {
 }
 
 void WakePipe::drain() const noexcept {
+  const NoCancel whole;
   char wakes[64];
   for (;;) {
     const ssize_t count = read(fd_, wakes, sizeof wakes);

@@ -72,6 +72,19 @@ static void compute_without_signals(int wanted) {
   compute_until_handled(wanted);
   EXPECT_EQ(pthread_sigmask(SIG_SETMASK, &before, NULL), 0);
 }
+/* It polls between two messages: which must not make each wait until the signal for it has been in vain. */
+static void compute_and_poll_without_signals(int before, int messages) {
+  sigset_t all, usual;
+  sigfillset(&all);
+  EXPECT_EQ(pthread_sigmask(SIG_BLOCK, &all, &usual), 0);
+  const uint64_t again_before = statistic("dispatch.asks_again");
+  for (int i = 1; i <= messages; ++i) {
+    compute_until_handled(before + i);
+    gasnet_AMPoll();
+  }
+  EXPECT(statistic("dispatch.asks_again") - again_before <= (uint64_t)messages / 4);
+  EXPECT_EQ(pthread_sigmask(SIG_SETMASK, &usual, NULL), 0);
+}
 static int wanted_in_handler;
 static void on_own_signal(int number) {
   (void)number;
@@ -115,6 +128,9 @@ int main(int argc, char **argv) {
   barrier();
   if (me == 1) ask(kMessages);
   if (me == 0) compute_in_a_signal_handler(5 * kMessages);
+  barrier();
+  if (me == 1) ask(kMessages);
+  if (me == 0) compute_and_poll_without_signals(5 * kMessages, kMessages);
   barrier();
   end_job("blocked");
   return 1;

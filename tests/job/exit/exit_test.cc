@@ -116,6 +116,8 @@ constexpr End kEnds[] = {
     {"while_threads_poll", 42},
     {"return_while_threads_poll", 42},
     {"while_stdin_is_read", 42},
+    {"while_thread_reads_pipe", 42},
+    {"exit_while_thread_reads_pipe", 42},
     {"abort", 128 + SIGABRT, "killed by signal 6"},
     {"segv", 128 + SIGSEGV, "killed by signal 11"},
     {"handler_segv", 128 + SIGSEGV, "killed by signal 11"},
@@ -178,6 +180,18 @@ TEST_F(Exit, C1_100_AThreadThatReadsStandardInputHoldsNothingUp) {
   const Outcome outcome = leave(end, 0, "blockuntil", 1);
   expect_end(outcome, end);
   EXPECT_EQ(outcome.err, "");
+}
+
+/// Nor does one that reads another stream; what was printed is not lost.
+TEST_F(Exit, C1_100_AThreadThatReadsAPipeHoldsNothingUp) {
+  if (environment("EXIT_MODE") != "par") GTEST_SKIP() << "threads need PAR";
+  for (const End& end :
+       {End{"while_thread_reads_pipe", 42}, End{"exit_while_thread_reads_pipe", 42}}) {
+    const Outcome outcome = leave(end, 0, "blockuntil", 1);
+    expect_end(outcome, end);
+    EXPECT_EQ(outcome.err, "");
+    EXPECT_EQ(count_of(outcome.out, "printed before the end"), 1) << outcome.out;
+  }
 }
 
 TEST_F(Exit, C1_026_FourRanks) {

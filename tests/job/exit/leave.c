@@ -116,6 +116,15 @@ static void *read_stdin(void *nothing) {
   return nothing;
 }
 
+/* Not standard input. */
+static void *read_pipe(void *nothing) {
+  int ends[2];
+  FILE *const stream = pipe(ends) == 0 ? fdopen(ends[0], "r") : NULL;
+  if (stream == NULL) _exit(9);
+  getc(stream); /* nothing will ever come */
+  return nothing;
+}
+
 /* PAR: any thread, while others are in the library. */
 static void leave_by_threads(void) {
   pthread_t thread;
@@ -137,6 +146,13 @@ static void leave_by_threads(void) {
   if (!strcmp(how, "while_stdin_is_read")) { /* whose lock a flush of all streams would want */
     pthread_create(&thread, NULL, read_stdin, NULL);
     usleep(20000);
+    gasnet_exit(42);
+  }
+  if (strstr(how, "while_thread_reads_pipe")) {
+    printf("printed before the end\n");
+    pthread_create(&thread, NULL, read_pipe, NULL);
+    usleep(20000);
+    if (!strcmp(how, "exit_while_thread_reads_pipe")) exit(42);
     gasnet_exit(42);
   }
   GASNET_BLOCKUNTIL(never);

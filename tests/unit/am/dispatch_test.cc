@@ -7,6 +7,7 @@
 
 #include "am/handlers.h"
 #include "am/message.h"
+#include "tests/support/cancel_state.h"
 
 namespace pinwire {
 namespace {
@@ -19,12 +20,15 @@ struct Ran {
   void* payload;
   size_t bytes;
   bool in_handler;
+  bool may_be_cancelled;
 };
 Ran ran;
 
-void run_short(pinwire_token* token) { ran = {*token, nullptr, 0, this_thread.in_handler}; }
+void run_short(pinwire_token* token) {
+  ran = {*token, nullptr, 0, this_thread.in_handler, test::may_be_cancelled()};
+}
 void run_payload(pinwire_token* token, void* payload, size_t bytes) {
-  ran = {*token, payload, bytes, this_thread.in_handler};
+  ran = {*token, payload, bytes, this_thread.in_handler, test::may_be_cancelled()};
 }
 
 class MessageDispatch : public testing::Test {
@@ -58,6 +62,15 @@ class MessageDispatch : public testing::Test {
     handler_table[index] = reinterpret_cast<HandlerFunction>(reinterpret_cast<void*>(function));
   }
 };
+
+/// The thread would leave what it was in locked, and what it had begun undone.
+TEST_F(MessageDispatch, AHandlerOfAMessageToItselfIsNotCancelled) {
+  EXPECT_TRUE(test::may_be_cancelled());
+  dispatch_loopback(kRunsPayload, {}, true, Category::kMedium, memory_, 9, 0, nullptr);
+  EXPECT_EQ(ran.bytes, 9u);
+  EXPECT_FALSE(ran.may_be_cancelled);
+  EXPECT_TRUE(test::may_be_cancelled());
+}
 
 TEST_F(MessageDispatch, AHandlerLearnsWhetherItsMessageIsALong) {
   arrive(Category::kLong, kRunsPayload, sizeof memory_);

@@ -420,6 +420,56 @@ TEST_F(DispatcherThread, PA_020_RunsTheHandlersOfAClientThatBlocksItsSignals) {
     const LibraryCall inside;
   });
 }
+/// Its polls tell nothing of its signals. One that unblocks them is interrupted again.
+TEST_F(DispatcherThread, PA_020_KnowsAClientThatBlocksItsSignalsAndPollsNowAndThen) {
+  if (kSignalsComeLate) GTEST_SKIP() << kWhyLate;
+  run([] {
+    Mailbox& mailbox = begin(DispatchMode::kInterrupt);
+    const sigset_t before = block_all_signals();
+    mailbox.put();
+    require(comes_to_handle(1), "the handler runs");
+    auto stats = dispatch_stats();
+    const uint64_t again = stats["asks_again"];
+    require(again != 0 && stats["signals"] == 1, "once the signal was in vain");
+    for (uint32_t i = 2; i <= 10; ++i) {
+      {
+        const LibraryCall inside;
+        poll();
+      }
+      mailbox.put();
+      require(comes_to_handle(i), "the handler runs");
+      require(handled_by.load() != gettid(), "it runs beside the client");
+    }
+    stats = dispatch_stats();
+    require(stats["asks_again"] == again, "at once");
+    require(stats["signals"] == 1, "and it is not signalled again");
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    mailbox.put();
+    require(comes_to_handle(11), "the signal that waited may leave it to the dispatcher");
+    mailbox.put();
+    compute_until_handled(12);
+    require(comes_to_count("signals", 2), "a thread that unblocks the signal gets one");
+  });
+}
+TEST_F(DispatcherThread, PA_026_LeavesASectionOfAClientThatBlocksItsSignalsAlone) {
+  if (kSignalsComeLate) GTEST_SKIP() << kWhyLate;
+  run([] {
+    Mailbox& mailbox = begin(DispatchMode::kInterrupt);
+    const sigset_t before = block_all_signals();
+    mailbox.put();
+    require(comes_to_handle(1), "the handler runs");
+    disable_interrupts(Reason::kSection);
+    enable_interrupts(Reason::kSection);  // takes back that something has arrived
+    disable_interrupts(Reason::kSection);
+    mailbox.put();
+    require(comes_to_count("threads_held_off", 2), "it asks the client");
+    require(handled == 1, "no handler runs in a section");
+    enable_interrupts(Reason::kSection);
+    require(handled == 2 && handled_by.load() == gettid(), "at its end one does");
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    const LibraryCall inside;
+  });
+}
 /// Where its locks may be none, nobody runs handlers beside it.
 TEST_F(DispatcherThread, RunsNoneOfAClientThatBlocksItsSignalsWhereHandlersMayInterruptAnywhere) {
   if (kSignalsComeLate) GTEST_SKIP() << kWhyLate;

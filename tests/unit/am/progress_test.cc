@@ -12,12 +12,14 @@
 #include "am/message.h"
 #include "am/sleep.h"
 #include "am/yield_cost.h"
+#include "tests/support/cancel_state.h"
 #include "tests/support/idle_driver.h"
 #include "tests/support/stat_map.h"
 
 namespace {
 useconds_t yield_us = 0;
 uint32_t breaths = 0, yields = 0;
+uint32_t cancellable = 0;  ///< breaths and handlers in which the thread could be cancelled
 }  // namespace
 
 /// In libc's place: as beside work of others.
@@ -28,6 +30,7 @@ extern "C" int sched_yield() noexcept {
 }
 extern "C" int nanosleep(const timespec*, timespec*) {
   ++breaths;
+  cancellable += pinwire::test::may_be_cancelled();
   return 0;
 }
 
@@ -61,7 +64,7 @@ class ServingDriver final : public test::IdleDriver {
   alignas(16) std::byte buffer_[64];
 };
 
-void on_nothing(pinwire_token*) {}
+void on_nothing(pinwire_token*) { cancellable += test::may_be_cancelled(); }
 
 struct FindingWork : Deferred {
   explicit FindingWork(uint32_t count) : found(count) {
@@ -82,6 +85,7 @@ class Poll : public testing::Test {
     routes[1].driver = &driver;
     this_thread.stream_found = this_thread.empty_polls = 0;
     this_thread.has_sent = false;
+    cancellable = 0;
   }
   void TearDown() override {
     engine.drivers[0].driver = nullptr;
@@ -112,6 +116,15 @@ class Poll : public testing::Test {
   Route routes[2];
   const uint32_t threads_ = engine.threads_live.load();
 };
+
+/// It holds the lane.
+TEST_F(Poll, IsNotCancelledInHandlers) {
+  driver.serves = true;
+  driver.brings = 3;
+  EXPECT_EQ(poll(), 3u);
+  EXPECT_EQ(cancellable, 0u);
+  EXPECT_TRUE(test::may_be_cancelled());
+}
 
 /// A sender waits for the lane, and may have no core at the moment in which a poller leaves it.
 TEST_F(Poll, APollerThatDoesNothingElseLeavesALaneToWhoWaitsForIt) {
@@ -274,6 +287,7 @@ TEST(Spins, FollowTheModeAndTheCrowd) {
   const Crowd kCrowds[] = {{1, 1, WaitMode::kSpinBlock, 1000},
                            {2, 1, WaitMode::kSpinBlock, Engine::kSpinsOfCrowd},
                            {2, 1, WaitMode::kBlock, 0},
+                           {1, 1, WaitMode::kSpin, 20'000},
                            {1, 0, WaitMode::kSpin, 0}};
   for (const Crowd& crowd : kCrowds) {
     engine.threads_live = crowd.threads;
@@ -360,12 +374,14 @@ TEST_F(CrowdedWait, BreathesNowAndThen) {
   constexpr uint32_t kTurnsMax = 10'000;
   for (const Wait wait : {Wait::kAwake, Wait::kAnnounced, Wait::kOfClient, Wait::kUnannounced}) {
     be(1, 0);
+    cancellable = 0;
     uint32_t turns = 0;
     while (breaths < 3 && turns < kTurnsMax && !waits_sleep.load()) {
       pause_wait(1, wait);
       ++turns;
     }
     EXPECT_GE(breaths, waits_sleep.load() ? 0u : 3u);
+    EXPECT_EQ(cancellable, 0u) << "a wait is not cancelled";
     EXPECT_GE(turns, 2 * breaths) << "yields lie between";
   }
   be(1, 1);

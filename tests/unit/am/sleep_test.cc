@@ -10,6 +10,7 @@
 #include "am/progress.h"
 #include "core/base/event_fd.h"
 #include "core/engine/engine.h"
+#include "tests/support/cancel_state.h"
 #include "tests/support/idle_driver.h"
 #include "tests/support/stat_map.h"
 
@@ -23,6 +24,7 @@ class SleepDriver final : public test::IdleDriver {
   uint32_t arms = 0, polls = 0;
   int fd = open_event_fd();
   bool wakes = true;
+  bool may_be_cancelled = true;  ///< at the last arm()
   /// What a poll finds and a handler of a client would count.
   DoneCount* found = nullptr;
 
@@ -30,6 +32,7 @@ class SleepDriver final : public test::IdleDriver {
   int event_fd(uint32_t) const noexcept override { return fd; }
   Armed arm(uint32_t) noexcept override {
     ++arms;
+    may_be_cancelled = test::may_be_cancelled();
     return Armed::kArmed;
   }
   uint32_t recv(uint32_t, RecvFilter, std::span<Recv>) noexcept override {
@@ -77,6 +80,7 @@ TEST_F(Sleep, IsOverAllLanes) {
   const uint64_t sleeps = count("sleeps");
   rest(0);
   EXPECT_EQ(driver.arms, 1u);
+  EXPECT_FALSE(driver.may_be_cancelled);
   EXPECT_EQ(count("sleeps"), sleeps + 1);
 }
 

@@ -88,6 +88,19 @@ TEST(Ops, ImplicitOnesOutliveTheirThread_C1_244) {
   });
 }
 
+TEST(Ops, NoneOfTheImplicitSetsIsAnotherThreadsBeforeItHasFinished_C1_244) {
+  for (const auto set : {&ThreadOps::puts, &ThreadOps::gets, &ThreadOps::locals, &ThreadOps::ams,
+                         &ThreadOps::rmws}) {
+    ThreadOps* left = nullptr;
+    in_a_thread([&] {
+      left = &thread_ops();
+      ++(left->*set).started;
+    });
+    in_a_thread([&] { EXPECT_NE(&thread_ops(), left); });
+    count_done((left->*set).done);
+  }
+}
+
 TEST(Ops, AnOpenRegionOutlivesItsThread) {
   DoneCount* under_way = nullptr;
   in_a_thread([&] {
@@ -143,6 +156,49 @@ TEST(Ops, AHandleOutlivesItsThread_GX_040) {
     for (pinwire_op* op : handles) EXPECT_TRUE(test_op(op));
     for (pinwire_op* op : own) EXPECT_TRUE(test_op(op));
   });
+}
+
+TEST(Ops, WhatOtherThreadsSynchronisedIsThereAgain_GX_040) {
+  constexpr size_t kReturned = 10;
+  in_a_thread([] {
+    std::vector<pinwire_op*> all;
+    while (pinwire_op* op = take_op()) all.push_back(op);
+    EXPECT_EQ(all.size(), size_t{kOpsPerThread});
+    in_a_thread([&] {
+      for (size_t i = 0; i < kReturned; ++i) EXPECT_EQ(handle_of(all[i]), nullptr);
+    });
+    for (size_t i = 0; i < kReturned; ++i) EXPECT_NE(take_op(), nullptr) << i;
+    EXPECT_EQ(take_op(), nullptr);
+    for (pinwire_op* op : all) handle_of(op);
+  });
+}
+
+TEST(Ops, ThreadsTakeOverMemoryWhoseHandlesOthersHaveSynchronised) {
+  constexpr int kThreads = 10, kHandles = 1000;
+  std::set<void*> arenas;
+  for (int i = 0; i < kThreads; ++i) {
+    std::vector<pinwire_op*> handles;
+    in_a_thread([&] {
+      for (int handle = 0; handle < kHandles; ++handle) handles.push_back(take_op());
+    });
+    arenas.insert(&arena_of(handles.front()));
+    for (pinwire_op* op : handles) EXPECT_EQ(handle_of(op), nullptr);
+  }
+  EXPECT_EQ(arenas.size(), 1u);
+}
+
+TEST(Ops, AnyThreadHasAsManyValuesAsIsPromised_C1_224) {
+  constexpr size_t kLost = 1000;
+  for (int turn = 0; turn < 2; ++turn) {
+    in_a_thread([] {
+      std::vector<pinwire_value_op*> all;
+      for (uint32_t i = 0; i < 65'535; ++i) {
+        all.push_back(thread_ops().value_ops.take());
+        ASSERT_NE(all.back(), nullptr) << i;
+      }
+      for (size_t i = kLost; i < all.size(); ++i) free_value_op(all[i]);
+    });
+  }
 }
 
 // However many handles the threads before have lost.

@@ -7,6 +7,8 @@
 #include <limits>
 #include <vector>
 
+#include "tests/support/cancel_state.h"
+
 namespace pinwire {
 namespace {
 
@@ -98,6 +100,20 @@ void halve_and_subtract(const void* a, void* b_and_out, size_t count, const void
 }
 
 /// A function of the client's writes to its second operand alone.
+/// The collective is half done.
+TEST(Reduction, OfTheClientIsNotCancelled) {
+  static bool may_be_cancelled;
+  may_be_cancelled = true;
+  Reduction reduction{.element_bytes = 1, .count = 1};
+  reduction.user = [](const void*, void*, size_t, const void*) {
+    may_be_cancelled = test::may_be_cancelled();
+  };
+  char a = 0, b = 0;
+  reduction.combine(&a, &b, &b, 1);
+  EXPECT_FALSE(may_be_cancelled);
+  EXPECT_TRUE(test::may_be_cancelled());
+}
+
 TEST(Reduction, OfTheClientEndsWhereItIsWanted) {
   int calls = 0;
   const Reduction r{4, 3, nullptr, halve_and_subtract, &calls, true};

@@ -1,0 +1,16 @@
+// The output of a rank that leaves (C1-100), beside threads that hold the locks of streams: one
+// that reads standard input, or any other stream, holds that stream's lock for as long as nothing
+// comes.
+#pragma once
+
+namespace pinwire {
+
+/// Of standard output and error what no other thread keeps. exit() flushes the others, and waits
+/// for no lock.
+void flush_free_streams() noexcept;
+
+/// Flushes all streams, and waits for the lock of each. Where that takes long, `go_on()` runs on
+/// top of the wait and ends the process; a write that takes long is waited for.
+void flush_all_streams(void (*go_on)() noexcept) noexcept;
+
+}  // namespace pinwire
