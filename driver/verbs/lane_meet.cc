@@ -46,6 +46,7 @@ Status Lane::meet_again(Peer& peer) {
 /// stays: tickets point into it, and its counts and its credit word go on.
 void Lane::part(Peer& peer) noexcept {
   for (Link& link : peer.links) link.queue.reset();
+  peer.pooled->is_lost = false;
 }
 
 Result<Peer*> Lane::meet(Rank rank) {
