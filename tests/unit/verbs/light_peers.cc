@@ -120,10 +120,14 @@ void LightPeers::hear_closing(const Greeting& greeting) {
   const bool is_quiet = is_connected(rank) && peer.under_way == 0;
   const auto heard = peer.protocol.hear(message, is_quiet, peer.traffic);
   if (heard.is_closed) close(rank);
-  if (!heard.answer) return;
-  Greeting answer;
-  set_disconnect_message(answer, *heard.answer);
-  say(answer, rank);
+  if (heard.answer) {
+    Greeting answer;
+    set_disconnect_message(answer, *heard.answer);
+    say(answer, rank);
+  }
+  if (!heard.is_closed || !peer.hello) return;
+  say(*std::exchange(peer.hello, std::nullopt), rank);
+  ++late_hellos_;
 }
 
 void LightPeers::make_queues(Rank rank) {
@@ -173,6 +177,7 @@ void LightPeers::say(Greeting::Kind kind, Rank from) {
   greeting.kind = kind;
   greeting.ends = peers_[from].mine;
   greeting.epoch = peers_[from].protocol.epoch();
+  if (kind == Greeting::Kind::kHello) peers_[from].hello = greeting;
   say(greeting, from);
 }
 

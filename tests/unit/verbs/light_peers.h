@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,6 +50,8 @@ class LightPeers {
   void call(Rank rank);
   /// To queue pairs of rank 0.
   bool is_connected(Rank rank) const { return !(peers_[rank].theirs == verbs::Ends{}); }
+  /// Copies of hellos that came late, after their connections had closed.
+  uint64_t late_hellos() const { return late_hellos_; }
   uint64_t& word(Rank rank) { return reinterpret_cast<uint64_t*>(words_.base())[rank]; }
   uint64_t word_address(Rank rank) { return reinterpret_cast<uint64_t>(&word(rank)); }
   uint32_t words_key() const { return words_.remote_key(); }
@@ -64,8 +67,9 @@ class LightPeers {
     verbs::Ends mine, theirs;
     verbs::Disconnect protocol;
     verbs::Traffic traffic;
-    uint32_t under_way = 0;   ///< work that has not completed
-    uint64_t given_back = 0;  ///< requests of rank 0's
+    std::optional<Greeting> hello;  ///< the last one of this epoch
+    uint32_t under_way = 0;         ///< work that has not completed
+    uint64_t given_back = 0;        ///< requests of rank 0's
     uint64_t requests_sent = 0;
     uint64_t requests_wanted = 0;  ///< by call()
     uint32_t hello_in_turns = 0;
@@ -98,6 +102,7 @@ class LightPeers {
   verbs::Place rank_0_;
   std::vector<LightPeer> peers_;
   std::map<uint32_t, std::pair<Rank, MessageClass>> by_queue_;
+  uint64_t late_hellos_ = 0;
   std::vector<Rank> callers_;  ///< ranks with requests that are not sent
 };
 

@@ -232,6 +232,8 @@ TEST_F(Multitude, OfPeersTakesTurnsOnFewConnections) {
   EXPECT_EQ(stat("peers_over_bound"), 0u);
   EXPECT_EQ(stat("connections_closed"), 2 * (kVisits - kPeersMax));
   EXPECT_EQ(stat("connections_made_anew"), 2 * (kRanks - 1));
+  EXPECT_GT(peers_->late_hellos(), 0u);
+  EXPECT_EQ(stat("greetings_ignored"), peers_->late_hellos());
   EXPECT_EQ(asked_, kVisits - kPeersMax);
   std::printf("%llu ticks, %llu greetings, %llu closings refused\n",
               static_cast<unsigned long long>(fabric_.ticks()),

@@ -101,5 +101,42 @@ TEST_F(Pool, MessagesOfBothEndsThatCrossAnAskArrive) {
   });
 }
 
+/// The peer has agreed when this rank wants to send to it again.
+TEST_F(Pool, AWishThatCrossesAnAgreementIsNotForgotten) {
+  PoolHosts hosts(3, 1);
+  hosts.exchange(0, 1);
+  hosts.ask_for_place(0, 2, 1);
+  hosts.turn_until([&] { return hosts.closed(1) == 1; });  // rank 1 turns after rank 0
+  EXPECT_EQ(hosts.closed(0), 0u) << "it has not heard of it";
+  EXPECT_FALSE(hosts.send(0, 1));
+  hosts.exchange(0, 1);
+  EXPECT_GE(hosts.stat(0, "connections_made_anew"), 2u);
+}
+
+/// Its reply must not wait for another connection.
+TEST_F(Pool, ARequestWhoseHandlerRunsKeepsItsConnection) {
+  PoolHosts hosts(3, 1);
+  hosts.exchange(1, 0);
+  ASSERT_TRUE(hosts.send(1, 0));
+  Driver& holder = hosts.at(0);
+  Recv request[1];
+  for (uint32_t turns = 0; holder.recv(0, RecvFilter::kAll, request) == 0; ++turns) {
+    ASSERT_LT(turns, PoolHosts::kTurnsMax);
+    hosts.turn(1);
+  }
+  Recv none[1];
+  for (uint32_t turns = 0; !hosts.send(0, 2); ++turns) {
+    ASSERT_LT(turns, PoolHosts::kTurnsMax);
+    ASSERT_EQ(holder.recv(0, RecvFilter::kRepliesOnly, none), 0u);
+    hosts.turn(1);
+    hosts.turn(2);
+  }
+  EXPECT_EQ(hosts.stat(0, "peers_over_bound"), 1u);
+  EXPECT_EQ(hosts.closed(0), 0u);
+  EXPECT_TRUE(hosts.post(0, hosts.message(0, 1, MessageClass::kReply)));
+  holder.give_back(0, request);
+  hosts.turn_until([&] { return hosts.answered(1) == 2 && hosts.closed(0) == 1; });
+}
+
 }  // namespace
 }  // namespace pinwire
