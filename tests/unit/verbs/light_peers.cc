@@ -177,7 +177,10 @@ void LightPeers::say(Greeting::Kind kind, Rank from) {
   greeting.kind = kind;
   greeting.ends = peers_[from].mine;
   greeting.epoch = peers_[from].protocol.epoch();
-  if (kind == Greeting::Kind::kHello) peers_[from].hello = greeting;
+  if (kind == Greeting::Kind::kHello) {
+    peers_[from].hello = greeting;
+    ++hellos_;
+  }
   say(greeting, from);
 }
 

@@ -50,6 +50,7 @@ class LightPeers {
   void call(Rank rank);
   /// To queue pairs of rank 0.
   bool is_connected(Rank rank) const { return !(peers_[rank].theirs == verbs::Ends{}); }
+  uint64_t hellos() const { return hellos_; }
   /// Copies of hellos that came late, after their connections had closed.
   uint64_t late_hellos() const { return late_hellos_; }
   uint64_t& word(Rank rank) { return reinterpret_cast<uint64_t*>(words_.base())[rank]; }
@@ -102,7 +103,7 @@ class LightPeers {
   verbs::Place rank_0_;
   std::vector<LightPeer> peers_;
   std::map<uint32_t, std::pair<Rank, MessageClass>> by_queue_;
-  uint64_t late_hellos_ = 0;
+  uint64_t hellos_ = 0, late_hellos_ = 0;
   std::vector<Rank> callers_;  ///< ranks with requests that are not sent
 };
 

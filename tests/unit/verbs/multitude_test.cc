@@ -232,6 +232,7 @@ TEST_F(Multitude, OfPeersTakesTurnsOnFewConnections) {
   EXPECT_EQ(stat("peers_over_bound"), 0u);
   EXPECT_EQ(stat("connections_closed"), 2 * (kVisits - kPeersMax));
   EXPECT_EQ(stat("connections_made_anew"), 2 * (kRanks - 1));
+  EXPECT_EQ(peers_->hellos(), kVisits / 8) << "none had to be repeated";
   EXPECT_GT(peers_->late_hellos(), 0u);
   EXPECT_EQ(stat("greetings_ignored"), peers_->late_hellos());
   EXPECT_EQ(asked_, kVisits - kPeersMax);

@@ -150,5 +150,23 @@ TEST(PoolThreads, ConnectAndCloseBesideTheLanes) {
   EXPECT_GT(crowd.stat("connections_made_anew"), 0u);
 }
 
+/// The connector's thread would poll, too.
+TEST(PoolThreads, SleepWhileALaneIsPolledAndNothingIsToDo) {
+  if (!fake_verbs::has_shared_receives()) GTEST_SKIP() << "connections keep their buffers";
+  constexpr uint64_t kPolls = 200'000, kTriesMax = 30;
+  constexpr uint64_t kMost = kPolls + kPolls / 64 + 1;  // a lane looks for what completes silently
+  CheckedCrowd crowd(3, 32, 7, {.peers_max = 1, .has_threads = true});
+  while (!crowd.start_request(0, 1)) crowd.all_turn();
+  ASSERT_TRUE(crowd.reaches(crowd.expected()));
+  uint64_t seen = kMost + 1;
+  for (uint64_t tries = 0; seen > kMost && tries < kTriesMax; ++tries) {
+    const uint64_t before = crowd.fabric().counters("host0").polls;
+    Recv none[1];
+    for (uint64_t i = 0; i < kPolls; ++i) crowd.at(0).recv(0, RecvFilter::kAll, none);
+    seen = crowd.fabric().counters("host0").polls - before;
+  }
+  EXPECT_LE(seen, kMost);
+}
+
 }  // namespace
 }  // namespace pinwire

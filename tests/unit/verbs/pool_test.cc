@@ -65,12 +65,12 @@ TEST_F(Pool, AGetUnderWayKeepsItsConnection) {
 TEST_F(Pool, APeerThatComputesHoldsUpNoNewcomer) {
   PoolHosts hosts(3, 1);
   hosts.exchange(0, 1);
-  uint64_t answered = hosts.answered(0);
-  bool is_sent = false;
-  hosts.turn_others_until(1, [&] {
-    if (!is_sent) is_sent = hosts.send(0, 2);
-    return hosts.answered(0) == answered + 1;
-  });
+  uint32_t polls = 0;
+  hosts.turn_others_until(1, [&] { return ++polls, hosts.send(0, 2); });
+  EXPECT_GE(polls, 200u);  // of 100 us: 20 ms, and the ask before and the greetings after them
+  EXPECT_LE(polls, 300u);
+  const uint64_t answered = hosts.answered(0);
+  hosts.turn_others_until(1, [&] { return hosts.answered(0) == answered + 1; });
   EXPECT_EQ(hosts.closed(0), 0u);
   EXPECT_EQ(hosts.stat(0, "peers_over_bound"), 1u);
   hosts.turn_until([&] { return hosts.closed(0) == 1; });  // it answers when it polls
@@ -85,6 +85,23 @@ TEST_F(Pool, AWithdrawalNeedsNoPollOfThePeer) {
   EXPECT_EQ(hosts.stat(0, "closings_refused"), 1u);
   EXPECT_EQ(hosts.closed(0), 0u);
   hosts.turn_until([&] { return hosts.handled(1) == handled + 1; });
+}
+
+/// Each hears the other's after it has asked itself.
+TEST_F(Pool, AsksThatCrossAreAgreedTo) {
+  PoolHosts hosts(4, 1);
+  hosts.exchange(0, 1);
+  hosts.fabric().drop_datagrams(2);  // the first ask of each
+  bool is_sent[2] = {};
+  hosts.turn_until([&] {
+    for (const Rank from : {0u, 1u}) is_sent[from] = is_sent[from] || hosts.send(from, from + 2);
+    return is_sent[0] && is_sent[1];
+  });
+  EXPECT_EQ(hosts.fabric().counters().datagrams_dropped, 2u);
+  EXPECT_EQ(hosts.stat("closings_refused"), 0u);
+  EXPECT_EQ(hosts.stat("peers_over_bound"), 0u);
+  EXPECT_EQ(hosts.closed(0), 1u);
+  EXPECT_EQ(hosts.closed(1), 1u);
 }
 
 /// As where both leave: each says so to the other while one has asked.
@@ -125,14 +142,18 @@ TEST_F(Pool, ARequestWhoseHandlerRunsKeepsItsConnection) {
     hosts.turn(1);
   }
   Recv none[1];
-  for (uint32_t turns = 0; !hosts.send(0, 2); ++turns) {
-    ASSERT_LT(turns, PoolHosts::kTurnsMax);
+  uint32_t polls = 0;
+  for (; !hosts.send(0, 2); ++polls) {
+    ASSERT_LT(polls, PoolHosts::kTurnsMax);
     ASSERT_EQ(holder.recv(0, RecvFilter::kRepliesOnly, none), 0u);
     hosts.turn(1);
     hosts.turn(2);
   }
   EXPECT_EQ(hosts.stat(0, "peers_over_bound"), 1u);
   EXPECT_EQ(hosts.closed(0), 0u);
+  // A poll is 100 us where no thread has a clock: 50 ms, and the greetings.
+  EXPECT_GE(polls, 500u);
+  EXPECT_LE(polls, 600u);
   EXPECT_TRUE(hosts.post(0, hosts.message(0, 1, MessageClass::kReply)));
   holder.give_back(0, request);
   hosts.turn_until([&] { return hosts.answered(1) == 2 && hosts.closed(0) == 1; });
