@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/hash.h"
-
 namespace pinwire::verbs {
 namespace {
 
@@ -13,9 +11,6 @@ constexpr uint64_t kFirstIntervalUs = 10'000;
 constexpr uint64_t kLastIntervalUs = kUsPerS / 2;
 /// Without a thread there is no clock either, so that a test can be replayed.
 constexpr uint64_t kUsPerPoll = 100;
-
-/// The upper half of the keys is the kernel's (IBA 10.2.5).
-uint32_t datagram_key(uint64_t job_key) noexcept { return hash_fold(job_key) & 0x7fff'ffffu; }
 
 }  // namespace
 

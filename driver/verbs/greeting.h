@@ -17,6 +17,7 @@
 #include <optional>
 #include <span>
 
+#include "core/base/hash.h"
 #include "driver/verbs/address.h"
 #include "driver/verbs/disconnect.h"
 #include "driver/work.h"
@@ -45,6 +46,10 @@ void set_disconnect_message(Greeting& greeting, const DisconnectMessage& message
 inline constexpr size_t kGreetingBytes = 56;
 using GreetingBytes = std::array<std::byte, kGreetingBytes>;
 
+/// That of the datagrams of a job. The upper half of the keys is the kernel's (IBA 10.2.5).
+inline uint32_t datagram_key(uint64_t job_key) noexcept {
+  return hash_fold(job_key) & 0x7fff'ffffu;
+}
 /// Under the job's key, which no stranger has.
 GreetingBytes encode(const Greeting& greeting, uint64_t job_key) noexcept;
 /// Nothing unless it was made with the same key, and no byte of it changed.

@@ -174,6 +174,7 @@ class Lane {
   void reap() noexcept;
   void reap_if_due() noexcept;
   void settle(const ibv_wc& completion) noexcept;
+  bool note_loss(const ibv_wc& completion) noexcept;
   void note_failure(const ibv_wc& completion) noexcept;
   Rank peer_of(uint32_t queue_pair) const noexcept;
   Peer& peer_at(Rank rank) const noexcept {

@@ -10,6 +10,8 @@ namespace {
 
 constexpr uint32_t kPatienceMs = 200;
 
+bool is_lost(const Peer& peer) noexcept { return peer.pooled && peer.pooled->is_lost; }
+
 }  // namespace
 
 uint32_t Lane::done(std::span<Done> out) noexcept {
@@ -37,7 +39,7 @@ void Lane::reap() noexcept {
 }
 
 void Lane::settle(const ibv_wc& completion) noexcept {
-  if (completion.status != IBV_WC_SUCCESS) note_failure(completion);
+  if (completion.status != IBV_WC_SUCCESS && !note_loss(completion)) note_failure(completion);
   if (completion.wr_id == 0) return;  // unsignalled, and failed: nobody waits for it
   const auto index = static_cast<uint32_t>(completion.wr_id - 1);
   Ticket& ticket = tickets_.at(index);
@@ -68,18 +70,31 @@ Rank Lane::peer_of(uint32_t queue_pair) const noexcept {
   return shared_.info.rank;
 }
 
+/// Under a bound a lane writes nothing to peers that nobody uses, so that they can be closed. Where
+/// that alone finds no answer, all work ahead of it has arrived, and nobody waits for the peer: the
+/// job may go on without it, as it does without one that answers no ask (connector_pool.cc).
+bool Lane::note_loss(const ibv_wc& completion) noexcept {
+  if (shared_.peers_max == 0 || completion.status != IBV_WC_RETRY_EXC_ERR) return false;
+  if (completion.wr_id == 0) return false;
+  if (tickets_.at(static_cast<uint32_t>(completion.wr_id - 1)).after != After::kQuiet) return false;
+  Pooled* pooled = peer_at(peer_of(completion.qp_num)).pooled.get();
+  if (pooled == nullptr) return false;
+  pooled->is_lost = true;
+  return true;
+}
+
 void Lane::note_failure(const ibv_wc& completion) noexcept {
   if (shared_.failure.get() != nullptr) return;
   // rxe fails the transfers of a port that goes down so, and says that it did a moment later.
   const bool is_by_port = completion.status == IBV_WC_LOC_QP_OP_ERR && !shared_.device.is_iwarp;
   note_cause(shared_, is_by_port ? kPatienceMs : 0);
   const Rank peer = peer_of(completion.qp_num);
+  const ibv_wc_status status = is_lost(peer_at(peer)) ? IBV_WC_RETRY_EXC_ERR : completion.status;
   shared_.failure.record(
-      peer, status_of(completion.status),
+      peer, status_of(status),
       "%s port %u: a transfer of rank %u to rank %u failed: %s (status %d, vendor 0x%x): %s%s",
       shared_.device.name.c_str(), shared_.device.port, shared_.info.rank, peer,
-      ibv_wc_status_str(completion.status), completion.status, completion.vendor_err,
-      advice_on(completion.status),
+      ibv_wc_status_str(status), status, completion.vendor_err, advice_on(status),
       shared_.outage.count() != 0 ? "; this rank's port went down before" : "");
 }
 

@@ -1,22 +1,9 @@
 // Peers of a lane: what the connector makes, and how the lane begins to use it.
 #include "driver/verbs/connector.h"
 #include "driver/verbs/lane.h"
+#include "driver/verbs/packet_number.h"
 
 namespace pinwire::verbs {
-namespace {
-
-/// Where a connection's packets start: the same at both ends, another one for each connection, so
-/// that packets of an earlier job, or of an earlier connection of the pair, find no taker.
-uint32_t first_psn(const OpenInfo& info, Rank from, Rank to, uint64_t epoch,
-                   uint32_t link) noexcept {
-  uint64_t mix = info.job_key ^ (uint64_t{from} << 32 | to) ^ uint64_t { link } << 20;
-  mix += epoch * 0xd1b54a32d192ed03u;
-  mix *= 0x9e3779b97f4a7c15u;
-  return static_cast<uint32_t>(mix >> 40) & 0xffffff;
-}
-
-}  // namespace
-
 Peer* Lane::known(Rank rank) noexcept {
   Peer* peer = peers_[rank].load(std::memory_order_relaxed);  // by the connector alone
   return peer == &stranger_ || peer == &invited_ ? nullptr : peer;
@@ -59,6 +46,7 @@ Status Lane::meet_again(Peer& peer) {
 /// stays: tickets point into it, and its counts and its credit word go on.
 void Lane::part(Peer& peer) noexcept {
   for (Link& link : peer.links) link.queue.reset();
+  peer.pooled->is_lost = false;
 }
 
 Result<Peer*> Lane::meet(Rank rank) {
@@ -96,10 +84,13 @@ Status Lane::join(Peer& peer, const Ends& theirs) {
   if (shared_.device.is_iwarp) return success();  // the connection manager connects the queue pairs
   for (uint32_t cls = 0; cls < kLinksPerPeer; ++cls) {
     const uint32_t link = index_ * kLinksPerPeer + cls;
-    const Remote remote{theirs.queue_pairs[cls], first_psn(info, peer.rank, info.rank, epoch, link),
-                        place.lid, place.gid, place.mtu};
+    const auto packets = [&](Rank from, Rank to) {
+      return first_packet_number(info.job_key, from, to, epoch, link);
+    };
+    const Remote remote{theirs.queue_pairs[cls], packets(peer.rank, info.rank), place.lid,
+                        place.gid, place.mtu};
     auto joined = connect_queue_pair(shared_.device, peer.links[cls].queue.get(), remote,
-                                     first_psn(info, info.rank, peer.rank, epoch, link),
+                                     packets(info.rank, peer.rank),
                                      {shared_.options.timeout, shared_.options.retry_count});
     if (!joined) return joined;
   }

@@ -91,7 +91,9 @@ void Lane::ask_for_completions(Link& link) noexcept {
   if (link.unsignalled == 0 || link.room < 1 || room_ == 0 || !has_ticket) return;
   chain_.start(link);
   ibv_send_wr& request = chain_.add(IBV_WR_RDMA_WRITE);
-  finish(link, request, tickets_.take());
+  const uint32_t ticket = tickets_.take();
+  tickets_.at(ticket).after = After::kQuiet;
+  finish(link, request, ticket);
   ring(link);
 }
 

@@ -27,7 +27,10 @@ struct Pooled {
   Disconnect protocol;
   std::optional<DisconnectMessage> pending;  ///< an ask that the lane has not looked at
   bool is_hold_wanted = false;               ///< the lane has been asked, and has not answered
-  uint32_t tries = 0;                        ///< to close this connection
+  /// The lane's, while it has the connection: the device gave the peer up when nothing of the
+  /// client's was under way. The client is told when it uses the connection.
+  bool is_lost = false;
+  uint32_t tries = 0;  ///< to close this connection
   uint64_t next_try_us = 0;
 };
 

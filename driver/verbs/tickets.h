@@ -16,6 +16,7 @@ enum class After : uint8_t {
   kNothing,
   kDone,     ///< the caller is owed one
   kMessage,  ///< that of `message`, which waited for it
+  kQuiet,    ///< nothing; it was only asked for, by a request without data
 };
 
 struct Ticket {

@@ -25,14 +25,15 @@ class ManyHosts {
     int receives_max = 0;  ///< of a shared receive queue
     int completions_max = 0;
     uint64_t memory_bytes = kMemoryBytes;  ///< of each host
-    uint32_t peers_max = 0;                ///< VerbsOptions; likewise the next
-    uint32_t connect_timeout_s = 600;
-    bool has_threads = false;  ///< connectors have, as in production
+    uint32_t peers_max = 0;                ///< VerbsOptions
+    Rank bounded_ranks = ~Rank{0};         ///< the first so many have that bound, the others none
+    uint32_t connect_timeout_s = 600;      ///< VerbsOptions
+    bool has_threads = false;              ///< connectors have, as in production
     uint32_t lanes = 1;
   };
 
   ManyHosts(Rank ranks, uint32_t depth, uint64_t seed = 1,
-            Limits limits = {0, 0, kMemoryBytes, 0, 600, false, 1})
+            Limits limits = {0, 0, kMemoryBytes, 0, ~Rank{0}, 600, false, 1})
       : ManyHosts(ranks, Devices{ranks}, seed, limits) {
     for (Rank rank = 0; rank < ranks; ++rank) open(rank, depth);
     for (Rank rank = 0; rank < ranks; ++rank) connect(rank);
@@ -180,7 +181,7 @@ class ManyHosts {
     VerbsOptions options;
     options.device = name_of(rank == 0 ? 0 : 1 + (rank - 1) % (devices_ - 1));
     options.connects_in_polls = !limits_.has_threads;
-    options.peers_max = limits_.peers_max;
+    options.peers_max = rank < limits_.bounded_ranks ? limits_.peers_max : 0;
     options.connect_timeout_s = limits_.connect_timeout_s;
     auto made = make_verbs_driver(options);
     ASSERT_TRUE(made.ok()) << made.sentence();

@@ -32,6 +32,13 @@ class OrderedCrowd : public CheckedCrowd {
   std::vector<uint64_t> last_;  // by class, target and source: the number of the last message
 };
 
+void print_stats(CheckedCrowd& crowd) {
+  for (const char* name : {"connections_closed", "connections_made_anew", "closings_refused",
+                           "peers_over_bound", "greetings_sent", "greetings_ignored"}) {
+    std::printf("%s %llu\n", name, static_cast<unsigned long long>(crowd.stat(name)));
+  }
+}
+
 struct Bound {
   Rank ranks;
   uint32_t peers_max;
@@ -92,16 +99,35 @@ TEST_P(PoolCrowd, LosesDoublesAndReordersNothing) {
   ASSERT_NO_FATAL_FAILURE(start_all(400));
   EXPECT_TRUE(crowd_->reaches(crowd_->expected()));
   crowd_->expect_each_once();
-  for (const char* name : {"connections_closed", "connections_made_anew", "closings_refused",
-                           "peers_over_bound", "greetings_sent", "greetings_ignored"}) {
-    std::printf("%s %llu\n", name, static_cast<unsigned long long>(crowd_->stat(name)));
-  }
+  print_stats(*crowd_);
   EXPECT_GT(crowd_->stat("connections_made_anew"), 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Bounds, PoolCrowd,
                          testing::Values(Bound{4, 1, 0}, Bound{5, 2, 0.2}, Bound{6, 2, 0},
                                          Bound{8, 4, 0.1}, Bound{12, 3, 0}));
+
+/// All ranks send to all others in turn, which is the worst that there is under a bound: each waits
+/// for one peer before it sends to the next.
+TEST(PoolStorm, OfAllToAllEnds) {
+  if (!fake_verbs::has_shared_receives()) GTEST_SKIP() << "connections keep their buffers";
+  constexpr Rank kRanks = 6;
+  constexpr uint32_t kRoundsMax = 400'000, kEach = 500;
+  CheckedCrowd crowd(kRanks, 32, 1, {.peers_max = 2});
+  uint32_t sent[kRanks] = {}, round = 0;
+  for (; crowd.ended() != crowd.expected() || sent[0] < kEach; ++round) {
+    ASSERT_LT(round, kRoundsMax) << crowd.ended() << " of " << crowd.expected();
+    for (Rank rank = 0; rank < kRanks; ++rank) {
+      const Rank to = (rank + 1 + sent[rank] % (kRanks - 1)) % kRanks;
+      if (sent[rank] < kEach && crowd.start_request(rank, to)) ++sent[rank];
+      crowd.turn(rank);
+    }
+  }
+  crowd.expect_each_once();
+  std::printf("%u rounds of polls\n", round);
+  print_stats(crowd);
+  EXPECT_GT(crowd.stat("connections_made_anew"), 0u);
+}
 
 /// With the threads of the connectors, as in production.
 TEST(PoolThreads, ConnectAndCloseBesideTheLanes) {
@@ -122,6 +148,24 @@ TEST(PoolThreads, ConnectAndCloseBesideTheLanes) {
   }
   crowd.expect_each_once();
   EXPECT_GT(crowd.stat("connections_made_anew"), 0u);
+}
+
+/// The connector's thread would poll, too.
+TEST(PoolThreads, SleepWhileALaneIsPolledAndNothingIsToDo) {
+  if (!fake_verbs::has_shared_receives()) GTEST_SKIP() << "connections keep their buffers";
+  constexpr uint64_t kPolls = 200'000, kTriesMax = 30;
+  constexpr uint64_t kMost = kPolls + kPolls / 64 + 1;  // a lane looks for what completes silently
+  CheckedCrowd crowd(3, 32, 7, {.peers_max = 1, .has_threads = true});
+  while (!crowd.start_request(0, 1)) crowd.all_turn();
+  ASSERT_TRUE(crowd.reaches(crowd.expected()));
+  uint64_t seen = kMost + 1;
+  for (uint64_t tries = 0; seen > kMost && tries < kTriesMax; ++tries) {
+    const uint64_t before = crowd.fabric().counters("host0").polls;
+    Recv none[1];
+    for (uint64_t i = 0; i < kPolls; ++i) crowd.at(0).recv(0, RecvFilter::kAll, none);
+    seen = crowd.fabric().counters("host0").polls - before;
+  }
+  EXPECT_LE(seen, kMost);
 }
 
 }  // namespace

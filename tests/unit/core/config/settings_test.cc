@@ -123,6 +123,18 @@ TEST(Settings, SharedReceiveQueuesAreForAllJobsNoneOrThoseOfManyRanks) {
   EXPECT_FALSE(read({{"GASNET_USE_SRQ", "-2"}}).ok());
 }
 
+TEST(Settings, ABoundOfConnectionsIsAWholeNumberOfPeers) {
+  EXPECT_EQ(read({})->qp_max, 0u);
+  EXPECT_EQ(read({{"GASNET_QP_MAX", "64"}})->qp_max, 64u);
+  EXPECT_EQ(read({{"GASNET_QP_MAX", "16777216"}})->qp_max, 1u << 24);
+  for (const char* bad : {"-1", "16777217", "many", "1.5", "64K"}) {
+    const auto refused = read({{"GASNET_QP_MAX", bad}});
+    ASSERT_FALSE(refused.ok()) << bad;
+    EXPECT_NE(refused.sentence().find(bad), std::string::npos) << refused.sentence();
+    EXPECT_NE(refused.sentence().find("GASNET_QP_MAX"), std::string::npos) << refused.sentence();
+  }
+}
+
 TEST(Settings, ThePartitionMayBeInHexadecimalWithItsMembership) {
   EXPECT_EQ(read({})->ibv_pkey, 0u);
   EXPECT_EQ(read({{"GASNET_IBV_PKEY", "0x8012"}})->ibv_pkey, 0x8012u);
