@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tests/unit/verbs/sender_receiver.h"
+#include "tests/support/verbs/sender_receiver.h"
 
 namespace pinwire {
 namespace {

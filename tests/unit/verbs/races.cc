@@ -13,7 +13,7 @@
 
 #include "core/base/log.h"
 #include "tests/job/wake/pauses.h"
-#include "tests/unit/verbs/sender_receiver.h"
+#include "tests/support/verbs/sender_receiver.h"
 
 namespace {
 
