@@ -21,6 +21,8 @@ BOOT_LIMIT_S = 120
 # Of the time-out, after which the guest says what runs there: a test that hangs is known by what it waits for.
 REPORT_AFTER = 0.85
 PR_SET_PDEATHSIG = 1
+# QEMU ends by these through defects of its own, whatever the guest did.
+CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGABRT)
 
 SETTINGS = """\
 echo >/logs/began
@@ -90,13 +92,19 @@ class Guest:
         except (OSError, ValueError):
             return None
 
+    def crash(self):
+        """The signal by which QEMU itself crashed, or None. After end()."""
+        number = -self._qemu.returncode
+        return signal.Signals(number) if number in CRASHES else None
+
     def last_words(self):
-        console = (self.log_dir / "console").read_text(errors="replace").splitlines()[-CONSOLE_TAIL_LINES:]
-        return "\n".join((self.log_dir / "qemu").read_text(errors="replace").splitlines() + console)
+        console = self.log_dir / "console"  # none yet, if QEMU ended as it began
+        lines = console.read_text(errors="replace").splitlines()[-CONSOLE_TAIL_LINES:] if console.exists() else []
+        return "\n".join((self.log_dir / "qemu").read_text(errors="replace").splitlines() + lines)
 
 
-class NeverBegan(Exception):
-    """A guest did not come to its command: nothing was run, so it may be tried again."""
+class Retry(Exception):
+    """A guest did not come to its command, or its emulator crashed in the midst of it: that says nothing of the command."""
 
 
 def run(guests, timeout_s):
@@ -111,7 +119,7 @@ def run(guests, timeout_s):
             if not ready:
                 silent = [guest for guest in guests if not guest.has_begun()]
                 if silent:
-                    raise NeverBegan(f"no boot within {limit_s} s; the console's last lines:\n{silent[0].last_words()}")
+                    raise Retry(f"no boot within {limit_s} s; the console's last lines:\n{silent[0].last_words()}", TIMED_OUT)
                 if limit_s < timeout_s:
                     limit_s = timeout_s
                     continue
@@ -124,6 +132,8 @@ def run(guests, timeout_s):
                     continue
                 selector.unregister(key.fileobj)
                 status = guest.end()
+                if status is None and guest.crash() is not None:
+                    raise Retry(f"QEMU itself crashed ({guest.crash().name}); the console's last lines:\n{guest.last_words()}", DIED)
                 if status is None:
                     print(f"guest: the guest died before the command ended; the console's last lines:\n{guest.last_words()}",
                           file=sys.stderr)

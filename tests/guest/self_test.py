@@ -185,6 +185,29 @@ class Refusals(GuestCase):
         self.assertEqual(code, 77)
         self.assertIn("install qemu-system-x86", err)
 
+    def emulator(self, text):
+        """A PATH with this in place of the emulator."""
+        path = self.tools()
+        place = pathlib.Path(path) / "qemu-system-x86_64"
+        real = place.resolve()
+        place.unlink()
+        place.write_text(f"#!/bin/sh\n{text}\n".replace("REAL", str(real)))
+        place.chmod(0o755)
+        return path
+
+    def test_an_emulator_that_crashes_once(self):
+        """Its defect is not the command's."""
+        mark = self.folder / "crashed"
+        path = self.emulator(f'[ -e {mark} ] || {{ : >{mark}; kill -SEGV $$; }}; exec REAL "$@"')
+        code, out, err = self.guest("--", f"echo {BOOTED}", PATH=path)
+        self.assertEqual((code, out), (0, f"{BOOTED}\n"), err)
+        self.assertEqual(err.count("QEMU itself crashed (SIGSEGV)"), 1)
+
+    def test_an_emulator_that_always_crashes(self):
+        code, out, err = self.guest("--", f"echo {BOOTED}", PATH=self.emulator("kill -ABRT $$"))
+        self.assertEqual((code, out), (125, ""))
+        self.assertEqual(err.count("QEMU itself crashed (SIGABRT)"), 3)
+
     def test_no_kernel_package(self):
         path = self.tools(apt_get="echo no mirror; exit 100", apt_cache="echo '  Depends: linux-image-1.2-amd64'")
         code, _, err = self.guest("--cache", str(self.folder / "cache"), "--", "true", PATH=path)
