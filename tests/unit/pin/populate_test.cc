@@ -45,15 +45,19 @@ TEST(Populate, MakesEveryPageAndChangesNone) {
   EXPECT_EQ(memory.base[6 * kPageBytes], std::byte{0});
 }
 
-/// How often it says how far it is if each part of a segment takes so long.
-uint64_t notes_with(uint64_t seconds_of_a_part, uint32_t threads) {
-  Mapping memory(uint64_t{130} << 20);
+/// What it says of how far it is if each part of a segment takes so long.
+std::string said_with(uint64_t seconds_of_a_part, uint32_t threads, uint64_t mib = 130) {
+  Mapping memory(mib << 20);
   test::ToldKernel kernel;
   kernel.ns_between_looks = seconds_of_a_part * 1'000'000'000;
   testing::internal::CaptureStderr();
   EXPECT_TRUE(populate(memory.base, memory.bytes, threads).ok());
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_FALSE(kernel.is_clock_of_others) << "whoever asked for it tells";
+  return said;
+}
+uint64_t notes_with(uint64_t seconds_of_a_part, uint32_t threads) {
+  const std::string said = said_with(seconds_of_a_part, threads);
   uint64_t notes = 0;
   for (size_t at = 0; (at = said.find("making the segment's pages", at)) != said.npos; ++at) {
     ++notes;
@@ -64,7 +68,17 @@ uint64_t notes_with(uint64_t seconds_of_a_part, uint32_t threads) {
 TEST(Populate, SaysEveryFewSecondsHowFarItIs) {
   EXPECT_EQ(notes_with(1, 1), 0u);
   EXPECT_EQ(notes_with(10, 1), 3u);
+  EXPECT_EQ(notes_with(5, 1), 3u) << "five seconds are a few";
   notes_with(10, 2);
+  EXPECT_NE(said_with(10, 1, 192).find("0.2 of 0.2 GiB"), std::string::npos);
+}
+
+/// A thread that were left alone would go on with chunks that are no longer there.
+TEST(Populate, WaitsForEveryThreadThatHelps) {
+  Mapping memory(uint64_t{258} << 20);
+  const test::ToldKernel kernel;
+  EXPECT_TRUE(populate(memory.base, memory.bytes, 3).ok());
+  EXPECT_EQ(kernel.joins, 2u);
 }
 
 TEST(Populate, AHoleGetsASentence) {

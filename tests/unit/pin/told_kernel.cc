@@ -102,4 +102,22 @@ int clock_gettime(clockid_t clock, timespec* now) noexcept {
   return 0;
 }
 
+// Wrapped by the linker, as sanitizers have their own of these.
+int __real_pthread_join(pthread_t thread, void** result);
+int __wrap_pthread_join(pthread_t thread, void** result) {
+  if (ToldKernel* told = ToldKernel::current.load(); told != nullptr) ++told->joins;
+  return __real_pthread_join(thread, result);
+}
+
+ssize_t __real_read(int fd, void* out, size_t bytes);
+ssize_t __wrap_read(int fd, void* out, size_t bytes) {
+  const ssize_t got = __real_read(fd, out, bytes);
+  const ToldKernel* told = ToldKernel::current.load();
+  if (told == nullptr || got != sizeof(uffd_msg)) return got;
+  auto* event = static_cast<uffd_msg*>(out);
+  event->arg.remove.start += told->start_shift;
+  event->arg.remove.end += told->end_shift;
+  return got;
+}
+
 }  // extern "C"

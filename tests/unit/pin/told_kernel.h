@@ -28,7 +28,9 @@ class ToldKernel {
   bool has_no_events = false;     ///< a poll() that has a timeout reaches it at once
   const char* release = nullptr;  ///< of uname()
   uint64_t ns_between_looks = 0;  ///< at the clock, which moves for nothing else; 0: the real one
+  uint64_t start_shift = 0, end_shift = 0;  ///< of the range of the next unmapping that is read
   std::atomic<uint64_t> yields{0};
+  std::atomic<uint64_t> joins{0};        ///< of threads
   std::atomic<uint64_t> asked_about{0};  ///< the page that userfaultfd was asked about last
 
   static inline std::atomic<ToldKernel*> current{nullptr};

@@ -148,6 +148,28 @@ TEST_F(WatchKernel, WhoeverClosesItsDescriptorEndsItAndItSaysSoOnce) {
   EXPECT_EQ(said.find("its descriptor was closed", first + 1), std::string::npos) << said;
 }
 
+size_t threads() {
+  size_t count = 0;
+  DIR* folder = opendir("/proc/self/task");
+  while (const dirent* entry = readdir(folder)) count += entry->d_name[0] != '.';
+  closedir(folder);
+  return count;
+}
+
+/// A poll that goes on as it is told that the descriptor is none would never sleep again.
+TEST_F(WatchKernel, ItsThreadEndsWhenItFindsTheDescriptorClosed) {
+  const size_t before = threads();
+  open();
+  EXPECT_EQ(threads(), before + 1);
+  void* page =
+      mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const auto at = reinterpret_cast<uint64_t>(page);
+  ASSERT_TRUE(watch_.watch(watch_.take_slots(1), at, at + kPageBytes));
+  close(open_files("userfaultfd").at(0));
+  munmap(page, kPageBytes);  // wakes the thread
+  while (threads() != before) sched_yield();
+}
+
 TEST_F(WatchKernel, MemoryOfOthersStaysWhenItIsClosedTwice) {
   ToldKernel kernel;
   open();
@@ -157,7 +179,9 @@ TEST_F(WatchKernel, MemoryOfOthersStaysWhenItIsClosedTwice) {
   void* mapped = mmap(page, kPageBytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
   if (mapped != page) GTEST_SKIP() << "somebody else was faster";
+  EXPECT_EQ(kernel.joins, 2u) << "the thread that proves that it is told, and its own";
   watch_.close();
+  EXPECT_EQ(kernel.joins, 2u);
   unsigned char is_present = 0;
   EXPECT_EQ(mincore(page, kPageBytes, &is_present), 0);
   munmap(page, kPageBytes);
@@ -182,6 +206,15 @@ TEST_F(WatchKernel, DoesNotBelieveAKernelThatDoesNotTell) {
   kernel.says(0, 0);
   kernel.has_no_events = true;
   EXPECT_TRUE(has(refusal(), "did not tell of an unmapping")) << "it has no event";
+  kernel.has_no_events = false;
+  kernel.start_shift = kPageBytes;
+  EXPECT_TRUE(has(refusal(), "did not tell of an unmapping")) << "it tells of another start";
+  kernel.start_shift = 0;
+  kernel.end_shift = kPageBytes;
+  EXPECT_TRUE(has(refusal(), "did not tell of an unmapping")) << "it tells of another end";
+  kernel.end_shift = 0;
+  Watch watch;
+  EXPECT_TRUE(watch.open(1).ok());
 }
 
 TEST_F(WatchKernel, OpensFromLinux512On) {
