@@ -1,7 +1,7 @@
-// What the verbs driver executes for a request and for a put between two ranks in one thread, over
-// the fake network of the unit tests: that counts instructions alike each time it runs, whatever
-// else the machine does, where a device would count time. The fake costs more than the driver:
-// count by function, and leave the connector out, which has a thread of its own in production.
+// A loop of requests, or of puts, between two ranks in one thread, over the fake network of the
+// unit tests. It executes the same instructions each time it runs, whatever else the machine does,
+// so callgrind counts what the verbs driver costs. The fake costs more than the driver: count by
+// function, and leave the connector out, which has a thread of its own in production.
 //
 //   valgrind --tool=callgrind --callgrind-out-file=OUT verbs_loop request|put [count]
 //   callgrind_annotate --threshold=100 OUT

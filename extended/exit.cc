@@ -99,12 +99,7 @@ void end_now(int) { _exit(code_of_this_rank.load()); }
 void end_soon_in_any_case() noexcept {
   struct sigaction alarm {};
   alarm.sa_handler = end_now;
-  sigemptyset(&alarm.sa_mask);
-  sigaction(SIGALRM, &alarm, nullptr);
-  sigset_t only;
-  sigemptyset(&only);
-  sigaddset(&only, SIGALRM);
-  pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
+  take_alarms(alarm);
   const itimerval second{{0, 0}, {1, 0}};
   setitimer(ITIMER_REAL, &second, nullptr);
 }

@@ -59,6 +59,14 @@ void look(int number, siginfo_t*, void* interrupted) {
 
 }  // namespace
 
+void take_alarms(const struct sigaction& action) noexcept {
+  sigaction(SIGALRM, &action, nullptr);
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, SIGALRM);
+  pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
+}
+
 void flush_free_streams() noexcept {
   for (FILE* stream : {stdout, stderr}) {
     if (ftrylockfile(stream) != 0) continue;
@@ -74,12 +82,7 @@ void flush_all_streams(void (*go_on)() noexcept) noexcept {
   struct sigaction alarm {};
   alarm.sa_sigaction = look;
   alarm.sa_flags = SA_SIGINFO | SA_RESTART;
-  sigemptyset(&alarm.sa_mask);
-  sigaction(SIGALRM, &alarm, nullptr);
-  sigset_t only;
-  sigemptyset(&only);
-  sigaddset(&only, SIGALRM);
-  pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
+  take_alarms(alarm);
   set_timer(kLookUs);
   std::fflush(nullptr);
   set_timer(0);

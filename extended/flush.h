@@ -3,10 +3,15 @@
 // comes.
 #pragma once
 
+#include <signal.h>
+
 namespace pinwire {
 
-/// Of standard output and error what no other thread keeps. exit() flushes the others, and waits
-/// for no lock.
+/// SIGALRM runs `action` from here on, in the calling thread, too, whoever blocked it there.
+void take_alarms(const struct sigaction& action) noexcept;
+
+/// Flushes standard output and error, but neither if another thread holds its lock. exit() flushes
+/// all other streams, and waits for no lock.
 void flush_free_streams() noexcept;
 
 /// Flushes all streams, and waits for the lock of each. Where that takes long, `go_on()` runs on

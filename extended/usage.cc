@@ -3,12 +3,10 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 
 #include "am/handler_watch.h"
 #include "am/handlers.h"
-#include "core/base/bits.h"
 #include "core/base/log.h"
 #include "core/engine/engine.h"
 #include "core/engine/open_board.h"

@@ -95,7 +95,7 @@ std::string why_none_starts(const ScratchDirectory& scratch, uint32_t timeout_ms
   })[0];
 }
 
-/// Of all that it has made there stays what tells the others of its host.
+/// The file that tells the other ranks of its host is all that stays of what it has made.
 TEST(DpdkDriver, SaysThatThePeerNeverCame) {
   const ScratchDirectory scratch;
   EXPECT_NE(why_none_starts(scratch, 200).find("never appeared"), std::string::npos);

@@ -187,37 +187,39 @@ TEST(Ops, ThreadsTakeOverMemoryWhoseHandlesOthersHaveSynchronised) {
   EXPECT_EQ(arenas.size(), 1u);
 }
 
-TEST(Ops, AnyThreadHasAsManyValuesAsIsPromised_C1_224) {
+/// Each thread takes all that it is promised, and loses some, however many those before have lost.
+template <typename Take, typename GiveBack>
+void expect_as_many_as_promised(int threads, Take&& take, GiveBack&& give_back) {
   constexpr size_t kLost = 1000;
-  for (int turn = 0; turn < 2; ++turn) {
-    in_a_thread([] {
-      std::vector<pinwire_value_op*> all;
-      for (uint32_t i = 0; i < 65'535; ++i) {
-        all.push_back(thread_ops().value_ops.take());
-        ASSERT_NE(all.back(), nullptr) << i;
+  for (int i = 0; i < threads; ++i) {
+    in_a_thread([&] {
+      std::vector<decltype(take())> all;
+      for (uint32_t taken = 0; taken < 65'535; ++taken) {
+        all.push_back(take());
+        ASSERT_NE(all.back(), nullptr) << taken;
       }
-      for (size_t i = kLost; i < all.size(); ++i) free_value_op(all[i]);
+      for (size_t one = kLost; one < all.size(); ++one) give_back(all[one]);
     });
   }
 }
 
-// However many handles the threads before have lost.
+TEST(Ops, AnyThreadHasAsManyValuesAsIsPromised_C1_224) {
+  expect_as_many_as_promised(
+      2, [] { return thread_ops().value_ops.take(); }, free_value_op);
+}
+
 TEST(Ops, AnyThreadHasAsManyAsIsPromised_C1_224) {
-  constexpr int kLost = 1000;
-  for (int turn = 0; turn < 3; ++turn) {
-    in_a_thread([] {
-      std::vector<pinwire_op*> all;
-      for (uint32_t i = 0; i < 65'535; ++i) {
-        all.push_back(take_op());
-        ASSERT_NE(all.back(), nullptr) << i;
-        all.back()->started = 1;
-      }
-      for (size_t i = kLost; i < all.size(); ++i) {
-        count_done(all[i]->done);
-        EXPECT_EQ(handle_of(all[i]), nullptr);
-      }
-    });
-  }
+  expect_as_many_as_promised(
+      3,
+      [] {
+        pinwire_op* op = take_op();
+        if (op != nullptr) op->started = 1;
+        return op;
+      },
+      [](pinwire_op* op) {
+        count_done(op->done);
+        EXPECT_EQ(handle_of(op), nullptr);
+      });
 }
 
 }  // namespace

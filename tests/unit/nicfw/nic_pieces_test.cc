@@ -187,7 +187,7 @@ TEST(NicPieces, APieceWaitsForTheOthersWhileOtherFramesAreComplete) {
 
 constexpr uint32_t kAssemblies = 16;
 
-/// Of each frame comes the first piece, and then of each the second one, again and again.
+/// The first pieces of all frames arrive before the second ones, again and again.
 TEST(NicPieces, FramesInStepDoNotEvictEachOther) {
   NicGroup group({.frame_bytes_max = kPortBytes});
   ForgedPieces pieces(group);

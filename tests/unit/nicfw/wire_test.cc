@@ -210,7 +210,7 @@ TEST(Wire, EachFlagOfAnAcknowledgementIsABitOfItsOwn) {
   EXPECT_EQ(bits, kFlagsOfAcks);
 }
 
-/// What follows the fields, a payload or the next record, is aligned like them.
+/// The payload or the record that follows the fields is aligned like them.
 TEST(Wire, TheFieldsOfRecordsAreWholeWords) {
   for (const RecordType type :
        {RecordType::kMessage, RecordType::kPut, RecordType::kGet, RecordType::kGetData,

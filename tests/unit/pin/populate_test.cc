@@ -45,7 +45,7 @@ TEST(Populate, MakesEveryPageAndChangesNone) {
   EXPECT_EQ(memory.base[6 * kPageBytes], std::byte{0});
 }
 
-/// What it says of how far it is if each part of a segment takes so long.
+/// Returns the notes on how far it is, where each part of a segment takes so long.
 std::string said_with(uint64_t seconds_of_a_part, uint32_t threads, uint64_t mib = 130) {
   Mapping memory(mib << 20);
   test::ToldKernel kernel;

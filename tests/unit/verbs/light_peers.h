@@ -38,10 +38,10 @@ class LightPeers {
     std::function<void(Rank, const Head&, MessageClass)> on_message;
   };
 
-  /// Of ranks 1 to `rank_count` - 1; `words`, one for each rank, may be put to.
+  /// Makes ranks 1 to `rank_count` - 1, each with one word in `words` that may be put to.
   LightPeers(const std::string& device, Rank rank_count, uint64_t job_key, Events events);
 
-  /// What connect() of rank 0's driver wants of each of them.
+  /// Each of them tells this to connect() of rank 0's driver.
   std::vector<std::byte> address() const;
   void connect(std::span<const std::byte> address_of_rank_0);
   /// Everything that can be done now.

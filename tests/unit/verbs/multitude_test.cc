@@ -29,7 +29,7 @@ class Multitude : public testing::Test {
 
   void SetUp() override {
     if (!fake_verbs::has_shared_receives()) GTEST_SKIP() << "connections keep their buffers";
-    // What sources and buffers hold meanwhile is for other tests.
+    // Other tests look at what sources and buffers hold meanwhile.
     fabric_.set_strictness(
         {.stable_sources = false, .poisoned_receives = false, .late_reads = false});
     fabric_.add(fake_verbs::infiniband("one", 1));
@@ -62,7 +62,7 @@ class Multitude : public testing::Test {
     EXPECT_EQ(fabric_.violations(), std::vector<std::string>());
   }
 
-  /// What rank 0 has with one peer.
+  /// Rank 0 keeps account of its dealings with each peer.
   struct Dealings {
     uint64_t used_at = 0;  ///< as the driver counts
     uint64_t requests = 0, handled = 0, answered = 0, puts = 0, puts_done = 0;
@@ -72,7 +72,7 @@ class Multitude : public testing::Test {
   };
 
   void note_use(Rank rank) { with_[rank].used_at = ++uses_; }
-  /// Of the ranks that are connected, and were not asked before.
+  /// No rank that is connected and was not asked before has been unused for longer.
   void expect_least_recently_used(Rank rank) {
     if (std::exchange(with_[rank].is_asked, true)) return;
     for (const Rank other : connected_) {
