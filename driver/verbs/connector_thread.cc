@@ -1,6 +1,5 @@
 // The connector's thread: asleep until a greeting or an invitation comes, or a hello is due.
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,12 +7,13 @@
 #include <cstring>
 
 #include "core/base/clock.h"
+#include "core/base/event_fd.h"
 #include "core/base/library_thread.h"
 #include "driver/verbs/connector.h"
 
 namespace pinwire::verbs {
 Status Connector::start_thread() {
-  wake_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  wake_fd_ = open_event_fd();
   if (wake_fd_ < 0) return error("no eventfd to wake a thread: %s", std::strerror(errno));
   const int failed = start_library_thread(
       &thread_,
@@ -46,9 +46,7 @@ void Connector::close() noexcept {
 
 void Connector::wake() const noexcept {
   if (wake_fd_ < 0) return;
-  const uint64_t one = 1;
-  // EAGAIN alone can fail it: it is awake, and will be for a while.
-  [[maybe_unused]] const ssize_t written = ::write(wake_fd_, &one, sizeof one);
+  ring_event_fd(wake_fd_);
 }
 
 void Connector::run() noexcept {
@@ -63,8 +61,7 @@ void Connector::sleep(uint64_t for_us) noexcept {
   pollfd files[] = {{wake_fd_, POLLIN, 0}, {datagrams_.fd(), POLLIN, 0}};
   const uint64_t ms = std::min(for_us / 1000 + 1, kLongestMs);
   if (::poll(files, 2, static_cast<int>(ms)) > 0 && files[0].revents != 0) {
-    uint64_t count = 0;
-    [[maybe_unused]] const ssize_t got = ::read(wake_fd_, &count, sizeof count);
+    drain_event_fd(wake_fd_);
   }
 }
 

@@ -109,6 +109,7 @@ Result<Device> open_port(const PortName& chosen, const VerbsOptions& options) {
   }
   device.is_ethernet = device.port_facts.link_layer == IBV_LINK_LAYER_ETHERNET;
   device.is_iwarp = chosen.device->transport_type == IBV_TRANSPORT_IWARP;
+  device.calls_kernel = pci_address(chosen.device).empty();
   device.shares_receives = device.limits.max_srq != 0 && options.shares_receives;
   if (device.is_iwarp) device.read_bytes_min = kIwarpReadBytesMin;
   if (auto chosen_service = choose_service(device, options); !chosen_service) {

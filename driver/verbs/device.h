@@ -39,6 +39,7 @@ struct Device {
   ibv_port_attr port_facts{};
   bool is_ethernet = false;
   bool is_iwarp = false;        ///< messages name no sender, and the connection manager connects
+  bool calls_kernel = true;     ///< to post, where a thread may be cancelled: one in software
   bool shares_receives = true;  ///< connections take messages from shared receive queues
   uint32_t read_bytes_min = 0;  ///< shorter reads are widened: short_read.h
   /// Packets have a global route header: always on Ethernet, on InfiniBand where the port requires

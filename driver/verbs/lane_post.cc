@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "core/base/bits.h"
+#include "core/base/no_cancel.h"
 #include "driver/verbs/lane.h"
 #include "driver/verbs/short_read.h"
 
@@ -261,6 +262,7 @@ void Lane::finish(Link& link, ibv_send_wr& request, uint32_t ticket) noexcept {
 }
 
 void Lane::ring(Link& link) noexcept {
+  const NoCancel whole(shared_.device.calls_kernel);  // the caller's lane is locked
   ibv_send_wr* refused = nullptr;
   const int failed = ibv_post_send(link.queue.get(), chain_.first(), &refused);
   if (failed != 0) [[unlikely]]
