@@ -20,6 +20,8 @@ for rank in 0 1; do
   grep -E 'verbs\.' "$GUEST_LOGS/stats-$rank" || fail "rank $rank wrote no statistics"
   in_place=$(sed -n 's/.*verbs.in_place_bytes //p' "$GUEST_LOGS/stats-$rank")
   [ "$in_place" -gt 0 ] || fail "rank $rank sent nothing in place"
+  anew=$(sed -n 's/.*verbs.connections_made_anew //p' "$GUEST_LOGS/stats-$rank")
+  [ "${GASNET_QP_MAX:-0}" -eq 0 ] || [ "$anew" -gt 0 ] || fail "rank $rank closed and made no connection again under a bound of $GASNET_QP_MAX"
   confirmed=$(sed -n 's/.*verbs.puts_confirmed //p' "$GUEST_LOGS/stats-$rank")
   case ${RDMA_UP:-rxe-up} in
     siw-up) [ "$confirmed" -gt 0 ] || fail "rank $rank took puts for done that had only left" ;;
