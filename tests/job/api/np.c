@@ -13,7 +13,7 @@ static gex_TM_t team;
 static gex_Rank_t ranks, to;
 static volatile int received, answered;
 static int due, refused_prepares, refused_commits;
-static unsigned char *theirs;
+static unsigned char *theirs, *requesters; /* segments: of the next rank, and of the one before, whose next this is */
 static gex_AM_Index_t on_request_index, on_reply_index, on_many_index;
 
 /* The reply takes half of what came, or less, from the library's buffer or its own. */
@@ -42,7 +42,7 @@ static void on_request(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t
   if (seed % 4 == 3) {
     sd = gex_AM_PrepareReplyLong(token, NULL, half, half, (void *)0, NULL, 0, 1);
     fill(gex_AM_SrcDescAddr(sd), half, (unsigned)seed + 1);
-    gex_AM_CommitReplyLong(sd, on_reply_index, half, theirs + (2 << 20) + seed * 8192, seed + 1);
+    gex_AM_CommitReplyLong(sd, on_reply_index, half, requesters + (2 << 20) + seed * 8192, seed + 1);
     return;
   }
   sd = gex_AM_PrepareReplyMedium(token, NULL, half, half + 10, NULL, GEX_FLAG_IMMEDIATE, 1);
@@ -193,6 +193,7 @@ int main(int argc, char **argv) {
   on_request_index = table[0].gex_index, on_reply_index = table[1].gex_index, on_many_index = table[2].gex_index;
   EXPECT_EQ(gex_Segment_Attach(&segment, team, kSegmentBytes), GASNET_OK);
   EXPECT_EQ(gex_Segment_QueryBound(team, to, (void **)&theirs, NULL, NULL), 0);
+  EXPECT_EQ(gex_Segment_QueryBound(team, (me + ranks - 1) % ranks, (void **)&requesters, NULL, NULL), 0);
   barrier(); /* handlers want to know */
   limits();
   const size_t limit = gex_AM_MaxRequestMedium(team, to, NULL, GEX_FLAG_AM_PREPARE_LEAST_ALLOC, 2);
