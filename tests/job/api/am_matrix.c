@@ -306,7 +306,8 @@ static void round_trips(int m, int category, int is_async, size_t bytes) {
   barrier();
 }
 
-/* A link between two processes of one host loses nothing, however late they are, and so nothing is repeated. */
+/* A link between two processes of one host loses nothing, however late they are, and a switch between them loses nothing of
+   so few frames; so nothing is repeated. */
 static void expect_few_repeats(uint64_t repeats_max) {
   const uint64_t duplicates = statistic("dpdk.rx_drop_duplicate");
   const uint64_t repeats = statistic("dpdk.retransmits") + duplicates;
