@@ -279,9 +279,7 @@ TEST(CongestionOfOne, AnEarlyPostDoesNotAgeLaterOnes) {
 }
 
 TEST(CongestionOfOne, AReceiverThatPollsRarelyGetsWhatItsBuffersHold) {
-  Scenario scenario = congestion_network(2, 9014);
-  scenario.switch_buffer_bytes = 16'000'000;
-  Streams streams(scenario, into_one(1, 0));
+  Streams streams(congestion_network(2, 9014), into_one(1, 0));
   streams.run(2 * kMsNs);
   streams.set_poll(0, kMsNs);
   streams.run(30 * kMsNs);
