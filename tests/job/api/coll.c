@@ -1,5 +1,6 @@
 /* Collectives over several teams at once, in random order and of random sizes, against what one process computes
- * (GX-140...GX-153); GASNet's prototypes among them; barriers that order puts. */
+ * (GX-140...GX-153); GASNet's prototypes among them; barriers that order puts.
+ * coll [BATCHES [SEED]] */
 #include <gasnetex.h>
 #include <gasnet_coll.h>
 
@@ -518,6 +519,7 @@ int main(int argc, char **argv) {
   gex_TM_Dup(&teams[3], teams[0], NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
   EXPECT_EQ(gex_TM_QueryRank(teams[2]), nodes - 1 - me);
   const unsigned batches = argc > 1 ? (unsigned)atoi(argv[1]) : 40;
+  if (argc > 2) shared_state = strtoull(argv[2], NULL, 10);
   for (unsigned batch = 0; batch < batches; ++batch) run_batch(batch);
   many_at_once(teams[0]);
   large_sizes();

@@ -321,6 +321,7 @@ int main(int argc, char **argv) {
   if (gex_Client_Init(&client, &endpoint, &team, "VIS", &argc, &argv, 0) != GASNET_OK) return 3;
   me = gex_TM_QueryRank(team);
   nodes = ranks = gex_TM_QuerySize(team);
+  if (argc > 1) seed ^= strtoull(argv[1], NULL, 10) * 0x9e3779b97f4a7c15ull;
   seed += me;
   gex_AM_Entry_t entry = {kOnComplete, (gex_AM_Fn_t)on_complete, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 0, NULL, NULL};
   EXPECT_EQ(gex_EP_RegisterHandlers(endpoint, &entry, 1), GASNET_OK);
