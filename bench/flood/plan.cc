@@ -6,6 +6,7 @@
 namespace pinwire::flood {
 namespace {
 
+/// PA-013: from one byte to beyond what saturates a link.
 std::vector<uint64_t> default_sizes(bool quick, bool depth_sweep) {
   // Nine depths of each size: a few sizes tell the story.
   if (depth_sweep) return {8, 512, 4096, 65536, 1u << 20};

@@ -1,5 +1,7 @@
 // core/interrupts/handshake.h: client threads that hold and resume, lock and unlock, call the
-// library and compute, while messages arrive and signals come between any two of their steps.
+// library and compute, while messages arrive and signals come between any two of their steps. Each
+// thread has the two words of the handshake for itself (PA-023): one in a section keeps no other
+// from being signalled (PA-027) and from handling what the first was signalled for (PA-029).
 #include "core/interrupts/handshake.h"
 
 #include <gtest/gtest.h>

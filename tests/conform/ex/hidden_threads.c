@@ -101,7 +101,7 @@ static void check_level(void) {
 
 /* GASNET_DISPATCH says whether the job has a dispatcher: a thread, or a signal. */
 #define WITH_DISPATCH(mode, is_hidden)                                          \
-  JOB(level_with_dispatch_by_##mode, "GX-081 GX-082 GX-084", kNetwork, 0, "") { \
+  JOB(level_with_dispatch_by_##mode, "GX-081 GX-082 GX-084 PA-054", kNetwork, 0, "") { \
     setenv("GASNET_DISPATCH", #mode, 1);                                        \
     start_ex_job(0, 0);                                                         \
     check_level();                                                              \
@@ -112,6 +112,17 @@ WITH_DISPATCH(poll, 0);
 WITH_DISPATCH(interrupt, 1);
 WITH_DISPATCH(watchdog, 1);
 WITH_DISPATCH(thread, 1);
+
+/* The emulated processor of a NIC handles all that comes from the other rank, the half of the questions and of the answers;
+ * what a rank tells itself goes through no NIC. */
+JOB(level_with_dispatch_by_nicproc, "GX-081 GX-082 GX-084 PA-053 PA-054", kNetwork, 0, "") {
+  setenv("GASNET_DISPATCH", "nicproc", 1);
+  start_ex_job(0, 0);
+  check_level();
+  EXPECT_EQ(elsewhere, kRounds);
+  EXPECT_EQ(beside_a_call, 0);
+  EXPECT_EQ(level_at_start != 0, 1);
+}
 
 static _Atomic int levels_seen;
 static void on_level(gex_Token_t token, gex_AM_Arg_t level) {

@@ -63,7 +63,7 @@ static void on_legal(gasnet_token_t token) {
 }
 HANDLER(on_legal);
 
-CASE(legal_calls_in_handlers, "C1-110 C1-173 C1-174 C1-183 C1-191 C1-199") {
+CASE(legal_calls_in_handlers, "C1-110 C1-173 C1-174 C1-183 C1-191 C1-199 PA-039") {
   for (gasnet_node_t k = 0; k < nodes; ++k) {
     requests = replies = 0;
     barrier();
@@ -101,7 +101,7 @@ static void on_nested(gasnet_token_t token, void *buf, size_t nbytes) {
 }
 HANDLER(on_nested);
 
-CASE(handlers_are_not_interrupted, "C1-153 C1-154 C1-170 C1-205") {
+CASE(handlers_are_not_interrupted, "C1-153 C1-154 C1-170 C1-205 PA-022") {
   static char payload[512];
   enum { kCount = 1000 };
   replies = 0;

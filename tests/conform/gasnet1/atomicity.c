@@ -58,7 +58,7 @@ static int handlers_interrupt(void) {
     barrier();                                                                 \
   }
 
-CASE(sections_hold_handlers_off, "C1-110 C1-176 C1-177 C1-178 C1-184") {
+CASE(sections_hold_handlers_off, "C1-110 C1-176 C1-177 C1-178 C1-184 PA-025 PA-028") {
   if (nodes < 2) NOT_HERE("one rank has nobody who sends meanwhile");
   EXPECT_HELD_OFF(gasnet_hold_interrupts(), gasnet_resume_interrupts());
   for (int i = 0; i < 10000; ++i) {
@@ -83,7 +83,7 @@ CASE(held_locks_hold_handlers_off, "C1-189 C1-194 C1-198 C1-205") {
 
 /* hold; lock; unlock; resume: off until resume. lock; hold; resume; unlock: the inner two are
  * ignored. */
-CASE(sections_and_locks_nest, "C1-199 C1-200") {
+CASE(sections_and_locks_nest, "C1-199 C1-200 PA-045") {
   if (nodes < 2) NOT_HERE("one rank has nobody who sends meanwhile");
   EXPECT_HELD_OFF((gasnet_hold_interrupts(), gasnet_hsl_lock(&fixed), gasnet_hsl_unlock(&fixed)),
                   gasnet_resume_interrupts());
@@ -120,7 +120,7 @@ static void on_add(gasnet_token_t token, int value) {
 }
 HANDLER(on_add);
 
-CASE(locks_protect_what_handlers_share, "C1-191 C1-196 C1-197") {
+CASE(locks_protect_what_handlers_share, "C1-191 C1-196 C1-197 PA-044") {
   enum { kCount = 500 };
   arrived = 0;
   gasnet_hsl_lock(&fixed);

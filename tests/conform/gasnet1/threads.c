@@ -239,7 +239,7 @@ static void *add_and_ask(void *argument) {
   return NULL;
 }
 
-CASE(locks_exclude_handlers, "C1-173 C1-191 C1-196 C1-197") {
+CASE(locks_exclude_handlers, "C1-173 C1-191 C1-196 C1-197 PA-046") {
   AT_ONCE();
   for (int t = 0; t < kThreads; ++t) seen[t] = 0;
   gasnet_hsl_lock(&lock);

@@ -55,6 +55,7 @@ TEST_P(Breach, IsFatal) {
   EXPECT_NE(line.find(" at " + place), std::string::npos) << outcome.err;
 }
 
+// PA-048: of sections (PA-038, PA-042) and of locks (PA-045).
 // clang-format off
 constexpr Case kCases[] = {
     {"lock_twice", "C1-287", "gasnet_hsl_lock of an HSL that this thread already holds", true},
