@@ -1,6 +1,7 @@
 #include "extended/range_checks.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "core/api_types.h"
 #include "core/base/bits.h"
@@ -36,9 +37,11 @@ void* checked_place(const char* call, Target node, const void* remote, const voi
                     size_t bytes) noexcept {
   check_range(call, node, remote, bytes);
   if (bytes == 0) return nullptr;
-  const struct pinwire_reach& reach = ::pinwire_reach[node];
+  struct pinwire_reach& reach = ::pinwire_reach[node];
+  // Pairs with the release in let_headers_reach(), as in the headers' pinwire_direct().
+  const uintptr_t size = std::atomic_ref(reach.size).load(std::memory_order_acquire);
   const auto address = reinterpret_cast<uintptr_t>(remote);
-  void* here = inside(address, bytes, reach.base, reach.size)
+  void* here = inside(address, bytes, reach.base, size)
                    ? reinterpret_cast<void*>(address + reach.delta)
                    : nullptr;
   check_overlap(call, rank_of(node) == engine.rank ? remote : here, local, bytes);

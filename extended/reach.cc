@@ -236,12 +236,13 @@ void let_headers_reach(Target to, uint64_t base, uint64_t bytes, uint64_t delta)
   reach.size = 0;
   reach.base = base;
   reach.delta = delta;
-  // A thread that finds the bytes of an entry that was empty finds where they are (word_here()).
+  // A thread that finds the bytes of an entry that was empty finds where they are: pairs with the
+  // acquire in word_here().
   std::atomic_ref(reach.mapped).store(bytes, std::memory_order_release);
   // With a size of 0 nothing is inlined: what is inlined cannot be traced.
   if (watches('G') || watches('P') || watches('R') || watches('D')) return;
-  // The size comes last for the same reason. The headers' plain loads are ordered by what they
-  // compare and, on x86, by the processor.
+  // The size comes last for the same reason: pairs with the acquire in the headers'
+  // pinwire_direct(), which reads it first, and in pinwire_checked_direct().
   if (engine.has_devices.load(std::memory_order_relaxed)) return;
   std::atomic_ref(reach.size).store(bytes, std::memory_order_release);
 }

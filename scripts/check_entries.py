@@ -1,6 +1,8 @@
 """Checks that every function of the public headers that enters the library keeps handlers off while it is inside
 (PA-024): its body, or that of a function of the same file which it calls, has a LibraryCall, a RareCall or a ClientCall. What may do without is
-named below, with the reason. Prints each violation; exit status 1 if there is one."""
+named below, with the reason. Prints each violation; exit status 1 if there is one.
+
+    check_entries.py [ROOT]    of the sources there; those around this script otherwise"""
 
 import pathlib
 import re
@@ -66,10 +68,10 @@ def keeps_off(body, functions, seen=frozenset()):
     return any(keeps_off(one, functions, seen | called) for name in called for one in functions[name])
 
 
-def main():
-    public = set().union(*(declared(path.read_text()) for path in (ROOT / "core/api").glob("*.h")))
+def main(root):
+    public = set().union(*(declared(path.read_text()) for path in (root / "core/api").glob("*.h")))
     problems, entries, used = [], 0, set()
-    for path in sorted((ROOT / "extended").rglob("*.cc")):
+    for path in sorted((root / "extended").rglob("*.cc")):
         functions = bodies(path.read_text())
         for name in sorted(public & functions.keys()):
             entries += 1
@@ -78,7 +80,7 @@ def main():
             reasons = [pattern for pattern in EXEMPT if re.fullmatch(pattern, name)]
             used.update(reasons)
             if not reasons or NEVER_EXEMPT.fullmatch(name):
-                problems.append(f"{path.relative_to(ROOT)}: {name} does not keep handlers off; it wants a LibraryCall, or its reason in "
+                problems.append(f"{path.relative_to(root)}: {name} does not keep handlers off; it wants a LibraryCall, or its reason in "
                                 f"scripts/check_entries.py")
     problems += [f"scripts/check_entries.py: no entry needs {pattern!r}" for pattern in EXEMPT if pattern not in used]
     if entries < 150:
@@ -88,4 +90,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT))

@@ -35,9 +35,11 @@ void *pinwire_checked_direct(const char *call, gasnet_node_t node, const void *r
 static inline void *pinwire_direct(gasnet_node_t node, const void *remote, const void *local,
                                    size_t nbytes) {
   const struct pinwire_reach *reach = &pinwire_reach[node];
+  /* Another thread may fill the entry just now, the size last: what is read behind this load is as new as the size. */
+  const uintptr_t size = __atomic_load_n(&reach->size, __ATOMIC_ACQUIRE);
   const uintptr_t offset = (uintptr_t)remote - reach->base;
   (void)local;
-  if (__builtin_expect(offset < reach->size && nbytes - 1 < reach->size - offset, 1))
+  if (__builtin_expect(offset < size && nbytes - 1 < size - offset, 1))
     return (void *)((uintptr_t)remote + reach->delta);
   return NULL;
 }
