@@ -1,38 +1,38 @@
 // pinwire.h: counters and facts of the running job.
-#include <cstring>
-#include <mutex>
-#include <set>
-#include <string>
-
 #include "am/interrupts.h"
 #include "am/reports.h"
 #include "core/api_types.h"
+#include "core/base/check.h"
 #include "core/engine/engine.h"
 #include "extended/job.h"
+#include "extended/kept_names.h"
 #include "pin/demand.h"
 
 using namespace pinwire;
 
 namespace {
 
-/// Names outlive the call that returns them; there are as many as there are counters.
-const char* keep_name(const std::string& name) {
-  static std::mutex lock;
-  static std::set<std::string> names;
-  const std::lock_guard held(lock);
-  return names.insert(name).first->c_str();
-}
+/// Several times what the counters of all drivers together need, some 250 names.
+constexpr size_t kNamesBytesMax = 64 << 10;
+constinit char names_memory[kNamesBytesMax] = {};
+constinit KeptNames names(names_memory);
 
 class Collect final : public StatSink {
  public:
   Collect(const char* driver, pinwire_stat_t* out, size_t room, size_t& count)
       : driver_(driver), out_(out), room_(room), count_(count) {}
   void stat(const char* name, uint64_t value) noexcept override {
-    if (count_ < room_) out_[count_] = {keep_name(std::string(driver_) + "." + name), value};
+    if (count_ < room_) out_[count_] = {kept(name), value};
     ++count_;
   }
 
  private:
+  const char* kept(const char* name) const noexcept {
+    const char* at = names.keep(driver_, name);
+    check(at != nullptr, "more names of counters than there is memory for", kNamesBytesMax);
+    return at;
+  }
+
   const char* driver_;
   pinwire_stat_t* out_;
   size_t room_;

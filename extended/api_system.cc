@@ -9,6 +9,7 @@
 #include "core/exact_mode.h"
 #include "extended/job.h"
 #include "extended/objects.h"
+#include "extended/rank_queries.h"
 
 using namespace pinwire;
 
@@ -22,7 +23,7 @@ uint32_t host_of(Rank rank) noexcept { return job()->places[rank].host; }
 
 using InfoList = std::vector<std::remove_const_t<gex_RankInfo_t>>;
 
-/// The ranks whose `set_of` is this rank's; made once, when somebody asks first.
+/// The ranks whose `set_of` is this rank's; made by the first call.
 template <uint32_t (*SetOf)(Rank)>
 const InfoList& members() {
   static const InfoList list = [] {
@@ -53,6 +54,11 @@ gex_Rank_t count_sets() noexcept {
 }
 
 }  // namespace
+
+void pinwire::make_rank_lists() {
+  members<neighbourhood_of>();
+  members<host_of>();
+}
 
 extern "C" {
 

@@ -37,6 +37,7 @@
 #include "extended/gather.h"
 #include "extended/nearest_port.h"
 #include "extended/ops.h"
+#include "extended/rank_queries.h"
 #include "extended/reach.h"
 #include "extended/segment_limits.h"
 #include "extended/segments.h"
@@ -199,6 +200,7 @@ Status bring_up(Job& job) {
   if (auto opened = open_drivers(job); !opened) return opened;
   if (job.settings.verbose_env) report_place(job);
   if (auto chosen = choose_barrier(job); !chosen) return chosen;
+  make_rank_lists();
   thread_ops();  // of this thread: nothing is allocated from here on
   return success();
 }

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <time.h>
 
+#include "../no_malloc_in_signals/hook.h"
 #include "job_test.h"
 #include "pinwire.h"
 
@@ -30,9 +31,11 @@ static void on_request(gasnet_token_t token, int uses_lock) {
     if (lock_is_held) handled_under_lock = 1;
   }
   add_one(&left_half);
-  void *memory = uses_lock ? NULL : malloc(100); /* safe: main allocates in sections only (C1-180) */
+  client_allocates_here(1);
+  void *volatile memory = uses_lock ? NULL : malloc(100); /* safe: main allocates in sections only (C1-180) */
   add_one(&right_half);
   free(memory);
+  client_allocates_here(-1);
   if (uses_lock) gasnet_hsl_unlock(&lock);
   add_one(&handled);
   gasnet_AMReplyShort0(token, 202);

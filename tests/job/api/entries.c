@@ -7,6 +7,7 @@
 #include "gasnet_ratomic.h"
 #include "gasnet_tools.h"
 #include "gasnetex.h"
+#include "../no_malloc_in_signals/hook.h"
 #include "job_test.h"
 
 enum { kStats = 512, kKept = 64, kSizes = 10, kSignals = 100 };
@@ -23,8 +24,10 @@ static void on_message(gex_Token_t token) {
   static int count;
   (void)token;
   const size_t bytes = 24 + 16 * (size_t)(count % kSizes);
+  client_allocates_here(1);
   free(kept[count % kKept]);
   kept[count % kKept] = memset(malloc(bytes), 0x5a, bytes);
+  client_allocates_here(-1);
   ++count;
   __atomic_store_n(&handled, count, __ATOMIC_RELAXED);
   GASNETT_TRACE_PRINTF("message %d", count);
