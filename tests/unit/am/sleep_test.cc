@@ -3,7 +3,9 @@
 #include "am/sleep.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -49,6 +51,12 @@ class SleepDriver final : public test::IdleDriver {
     return 1;
   }
 };
+
+bool input_is_an_event_fd() {
+  char what[64] = {};
+  return readlink("/proc/self/fd/0", what, sizeof what - 1) > 0 &&
+         std::string_view(what).find("eventfd") != std::string_view::npos;
+}
 
 class Sleep : public testing::Test {
  protected:
@@ -143,6 +151,33 @@ TEST_F(Sleep, IsANapOverTheDoorbellWhereALaneHasSomethingToDo) {
   EXPECT_EQ(driver.polls, 4u);
   EXPECT_EQ(count("sleeps"), sleeps);
   EXPECT_EQ(count("naps"), naps + 2);
+}
+
+/// The doorbell of the second sleeper is the descriptor 0. In a process that begins anew, as others
+/// have a doorbell for each seat.
+TEST_F(Sleep, EndsInAProcessThatHasClosedItsInput) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto child = [] {
+    close(STDIN_FILENO);
+    sleep_us_max = 1'000'000'000;
+    engine.driver_count = 0;
+    note_progress();
+    const uint64_t sleeps = count("sleeps");
+    std::thread sleepers[2];
+    std::atomic<uint32_t> awake{0};
+    for (std::thread& sleeper : sleepers) {
+      sleeper = std::thread([&] {
+        rest(0);  // looks alone
+        rest(0);
+        ++awake;
+      });
+    }
+    while (count("sleeps") != sleeps + 2) std::this_thread::yield();
+    while (awake != 2) call_sleepers();
+    for (std::thread& sleeper : sleepers) sleeper.join();
+    _exit(input_is_an_event_fd() ? 0 : 1);
+  };
+  EXPECT_EXIT(child(), testing::ExitedWithCode(0), "");
 }
 
 /// A thread for which no seat is left wakes those that have one before it polls: what it takes may
