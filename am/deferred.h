@@ -5,32 +5,31 @@
 #include <atomic>
 #include <cstdint>
 
+#include "am/deferred_list.h"
+
 namespace pinwire {
 
-/// Something with work to do, now and then. It lives as long as the process: who has put it on the
-/// list may still hold it when its work is long done.
-struct Deferred {
+struct DeferredMemory {
+  template <typename T>
+  using Atomic = std::atomic<T>;
+  template <typename T>
+  using Plain = T;
+};
+using DeferredList = BasicDeferredList<DeferredMemory>;
+
+/// Something with work to do, now and then. It lives as long as the process: a thread that has put
+/// it on the list may still hold it when its work is long done.
+struct Deferred : DeferredList::Item {
   /// Client context; sends, and so polls, but is not called again meanwhile. Returns how much was
   /// done.
   uint32_t (*run)(Deferred& work) noexcept = nullptr;
-  std::atomic<bool> is_listed{false};
-  Deferred* next = nullptr;  ///< while listed
 };
 
-/// One load in each poll. Handlers that run in signals or in several threads add to it.
-inline constinit std::atomic<Deferred*> deferred_first{nullptr};
+/// Each poll looks whether it is empty: one load.
+inline constinit DeferredList deferred_list;
 
 /// `work.run` is called after this, at least once. Any context.
-inline void defer(Deferred& work) noexcept {
-  // release pairs with the acquire in run_deferred(), also where it is on the list already: what
-  // was recorded before is seen by the run.
-  if (work.is_listed.exchange(true, std::memory_order_acq_rel)) return;
-  Deferred* first = deferred_first.load(std::memory_order_relaxed);
-  do {
-    work.next = first;
-  } while (!deferred_first.compare_exchange_weak(first, &work, std::memory_order_release,
-                                                 std::memory_order_relaxed));
-}
+inline void defer(Deferred& work) noexcept { deferred_list.add(work); }
 
 /// Client context. Nothing while another thread, or a caller of this one, is at it. Returns how
 /// much was done.

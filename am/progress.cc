@@ -90,21 +90,14 @@ void check_drivers() noexcept {
   }
 }
 
-/// One thread at a time is at what was deferred.
-constinit std::atomic<bool> runs_deferred{false};
-
-bool begin_deferred() noexcept {
-  return !runs_deferred.load(std::memory_order_relaxed) &&
-         !runs_deferred.exchange(true, std::memory_order_acquire);
-}
 uint32_t end_deferred(uint32_t count) noexcept {
-  runs_deferred.store(false, std::memory_order_release);
+  deferred_list.end();
   if (count != 0) note_progress();
   return count;
 }
 
 uint32_t serve_deferred() noexcept {
-  if (deferred_first.load(std::memory_order_relaxed) == nullptr) [[likely]]
+  if (deferred_list.is_empty()) [[likely]]
     return 0;
   return run_deferred();
 }
@@ -212,7 +205,7 @@ void poll_for_client() noexcept {
 }
 
 uint32_t run_or_defer(Deferred& work) noexcept {
-  if (!begin_deferred()) {
+  if (!deferred_list.begin()) {
     defer(work);
     return 0;
   }
@@ -220,21 +213,18 @@ uint32_t run_or_defer(Deferred& work) noexcept {
 }
 
 uint32_t run_deferred() noexcept {
-  if (!begin_deferred()) return 0;
+  if (!deferred_list.begin()) return 0;
   uint32_t count = 0;
-  // acquire: the links. What is listed meanwhile is for the next poll.
-  Deferred* work = deferred_first.exchange(nullptr, std::memory_order_acquire);
-  while (work != nullptr) {
-    Deferred* next = work->next;
-    // pairs with defer(); from here on it may be listed again, and `next` be another
-    work->is_listed.exchange(false, std::memory_order_acq_rel);
-    count += work->run(*work);
-    work = next;
-  }
+  deferred_list.run_all([&count](DeferredList::Item& item) {
+    auto& work = static_cast<Deferred&>(item);
+    count += work.run(work);
+  });
   return end_deferred(count);
 }
 
-DeferredPause::DeferredPause() noexcept { wait_until(begin_deferred); }
+DeferredPause::DeferredPause() noexcept {
+  wait_until([] { return deferred_list.begin(); });
+}
 DeferredPause::~DeferredPause() { end_deferred(0); }
 
 uint32_t poll_everything() noexcept { return poll_all(Passes::kNone); }

@@ -73,10 +73,28 @@ class Atomic {
 };
 static_assert(sizeof(Atomic<uint64_t>) == 8);
 
-/// What driver/shm/host_memory.h is in production.
+/// Like a plain integer of up to 8 bytes. A thread that writes one while another uses it races.
+template <typename T>
+class Plain {
+ public:
+  Plain() = default;
+  Plain(const Plain&) = delete;
+  explicit(false) operator T() const noexcept { return static_cast<T>(read_word(this)); }
+  Plain& operator=(T value) noexcept {
+    write_word(this, value);
+    return *this;
+  }
+
+ private:
+  uint64_t place_;  // never touched: it gives the object its size
+};
+
+/// What driver/shm/host_memory.h is in production, and DeferredMemory of am/deferred.h.
 struct ModelMemory {
   template <typename T>
   using Atomic = model::Atomic<T>;
+  template <typename T>
+  using Plain = model::Plain<T>;
 };
 
 }  // namespace pinwire::model

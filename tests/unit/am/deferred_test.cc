@@ -19,7 +19,7 @@ struct CountedWork : Deferred {
   static uint32_t count_run(Deferred& deferred) noexcept {
     auto& work = static_cast<CountedWork&>(deferred);
     // A list that runs in a circle would never end: cut it here, and fail by the count.
-    if (++work.runs > 1) work.next = nullptr;
+    if (++work.runs > 1) work.next = 0;
     return 1;
   }
 };
@@ -41,6 +41,25 @@ TEST(DeferredList, TakesAWorkAgainThatHasRun) {
   EXPECT_EQ(run_deferred(), 0u);
   defer(work);
   EXPECT_EQ(run_deferred(), 1u);
+}
+
+/// Its run asks for another work at once, which waits for the next poll.
+struct WorkThatAsks : Deferred {
+  explicit WorkThatAsks(CountedWork& work) : asked_for(work) {
+    run = [](Deferred& self) noexcept {
+      return run_or_defer(static_cast<WorkThatAsks&>(self).asked_for);
+    };
+  }
+  CountedWork& asked_for;
+};
+
+TEST(DeferredList, TakesAWorkThatMayNotRunInsideAnother) {
+  CountedWork inner;
+  WorkThatAsks outer(inner);
+  EXPECT_EQ(run_or_defer(outer), 0u);
+  EXPECT_EQ(inner.runs, 0u);
+  EXPECT_EQ(run_deferred(), 1u);
+  EXPECT_EQ(inner.runs, 1u);
 }
 
 TEST(DeferredList, HasEveryWorkThatTwoThreadsAskForAtOnce) {

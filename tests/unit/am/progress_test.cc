@@ -12,6 +12,7 @@
 #include "am/message.h"
 #include "am/sleep.h"
 #include "am/yield_cost.h"
+#include "core/base/clock.h"
 #include "tests/support/cancel_state.h"
 #include "tests/support/idle_driver.h"
 #include "tests/support/stat_map.h"
@@ -42,7 +43,8 @@ class ServingDriver final : public test::IdleDriver {
  public:
   bool serves = false;
   uint32_t brings = 0, polls = 0;
-  uint32_t takes_at = 0;  ///< the poll from which on there is room
+  uint32_t takes_at = 0;      ///< the poll from which on there is room
+  bool waits_inside = false;  ///< another thread begins to wait for the lane during the poll
 
   bool idle(uint32_t) const noexcept override { return !serves; }
   uint32_t post(uint32_t, std::span<const Work> works) noexcept override {
@@ -50,6 +52,7 @@ class ServingDriver final : public test::IdleDriver {
   }
   uint32_t recv(uint32_t, RecvFilter, std::span<Recv> out) noexcept override {
     ++polls;
+    if (waits_inside) engine.drivers[0].lanes[0].waiting.store(1);
     AmHead head;
     const uint32_t bytes = build_head(head, Category::kShort, kHandler, 0, nullptr, 0, 0);
     std::memcpy(buffer_ + 8, head.words, bytes);
@@ -153,6 +156,20 @@ TEST_F(Poll, APollerThatDoesNothingElseLeavesALaneToWhoWaitsForIt) {
   lane.left_until_ns.store(0);
 }
 
+/// A turn that began when nobody waited is not measured.
+TEST_F(Poll, APollerLeavesALaneForAFixedTimeToWhoBeganToWaitDuringItsTurn) {
+  constexpr uint64_t kLeftNs = 20'000;
+  DriverLane& lane = engine.drivers[0].lanes[0];
+  driver.serves = driver.waits_inside = true;
+  driver.brings = 1;
+  EXPECT_EQ(poll_politely(), 1u);
+  const auto now_ns = static_cast<uint64_t>(clock_ns(CLOCK_MONOTONIC));
+  EXPECT_GT(lane.left_until_ns.load(), 0u);
+  EXPECT_LE(lane.left_until_ns.load(), now_ns + kLeftNs);
+  lane.waiting.store(0);
+  lane.left_until_ns.store(0);
+}
+
 TEST_F(Poll, TellsHowMuchItFoundAndHowMuchOfWhatWasDeferredItRan) {
   driver.brings = 3;
   EXPECT_EQ(poll(), 3u);
@@ -168,8 +185,10 @@ TEST_F(Poll, LeavesTheDriversToADispatcherThatAlonePolls) {
   EXPECT_EQ(driver.polls, 1u);
   only_dispatcher_polls = true;
   driver.brings = 1;
+  const uint32_t empty_polls = this_thread.empty_polls;
   EXPECT_EQ(poll(), 0u);
   EXPECT_EQ(driver.polls, 1u);
+  EXPECT_EQ(this_thread.empty_polls, empty_polls + 1) << "its own";
   only_dispatcher_polls = has_dispatcher = false;
 }
 
@@ -227,6 +246,49 @@ TEST_F(Poll, BesideACrowdThoseThatWaitForRoomGiveTheirCoreAway) {
   this_thread.in_handler = false;
   EXPECT_EQ(driver.polls, 10u);
   EXPECT_EQ(yields + breaths, 10u);
+}
+
+/// A client that waits by polls of its own has found nothing in many, and polls again at once.
+TEST_F(Poll, BesideACrowdAClientThatWaitsByPollsGivesItsCoreAway) {
+  constexpr uint32_t kPollsMax = 100'000;
+  crowd();
+  uint32_t polls = 0;
+  for (; yields + breaths == 0 && polls < kPollsMax; ++polls) poll_for_client();
+  EXPECT_GT(yields + breaths, 0u);
+  EXPECT_EQ(cancellable, 0u);
+  for (uint32_t i = 0; yields < 3 && i < kPollsMax; ++i) poll_for_client();
+  EXPECT_GE(yields, 3u);
+  driver.serves = true;
+  driver.brings = 1;
+  crowd();
+  for (uint32_t i = 0; i < kPollsMax / 100; ++i) poll_for_client();
+  EXPECT_EQ(yields + breaths, 0u) << "it finds something";
+}
+
+/// One poll more than a crowd has spins only notes when it ended: a client that computed before it
+/// has waited for nothing.
+TEST_F(Poll, BesideACrowdAClientThatComputesBetweenItsPollsKeepsItsCore) {
+  constexpr useconds_t kLongerThanBetweenPollsUs = 10;
+  crowd();
+  for (uint32_t i = 0; i < 2 * Engine::kSpinsOfCrowd; ++i) {
+    poll_for_client();
+    usleep(kLongerThanBetweenPollsUs);
+  }
+  EXPECT_EQ(yields + breaths, 0u);
+  for (uint32_t round = 0; round < 100; ++round) {
+    this_thread.empty_polls = 0;
+    for (uint32_t i = 0; i < Engine::kSpinsOfCrowd + 2; ++i) poll_for_client();
+    EXPECT_EQ(yields + breaths, 0u) << round;
+    usleep(kLongerThanBetweenPollsUs);
+  }
+}
+
+/// Where each thread has a core of its own nobody waits for it.
+TEST_F(Poll, AClientThatWaitsAloneKeepsItsCore) {
+  crowd();
+  engine.spinners_max = 1;
+  for (uint32_t i = 0; i < 100 * Engine::kSpinsOfCrowd; ++i) poll_for_client();
+  EXPECT_EQ(yields + breaths, 0u);
 }
 
 /// Once waits sleep, the first turn after a change only looks, and the next one naps.

@@ -149,7 +149,9 @@ TEST_F(Sending, WhatTheDriverCannotReachGoesAheadInPieces) {
   ASSERT_EQ(driver.moved.size(), 3u);
   uint64_t at = 0;
   for (const Work& work : driver.moved) {
-    EXPECT_EQ(work.op, &work == &driver.moved[2] ? Op::kPutSend : Op::kPut);
+    const bool is_last = &work == &driver.moved[2];
+    EXPECT_EQ(work.op, is_last ? Op::kPutSend : Op::kPut);
+    EXPECT_EQ(work.head_bytes != 0, is_last);
     EXPECT_EQ(work.local, source_.data() + at);
     EXPECT_EQ(work.remote, kDest + at);
     EXPECT_EQ(work.local_key, kNoRegion);
@@ -158,6 +160,23 @@ TEST_F(Sending, WhatTheDriverCannotReachGoesAheadInPieces) {
   EXPECT_EQ(at, kAll);
   driver.has_room = false;
   EXPECT_EQ(send_long(kAll, false, nullptr, Patience::kTries), Sent::kNothing);
+}
+
+/// The last piece bears the message, and is as long as the others where the length is a multiple.
+TEST_F(Sending, WhatTheDriverCannotReachEndsWithItsMessage) {
+  engine.drivers[0].caps.needs_local_key = true;
+  EXPECT_EQ(send_long(2 * kCopiedMax), Sent::kAll);
+  ASSERT_EQ(driver.moved.size(), 2u);
+  EXPECT_EQ(driver.moved[1].op, Op::kPutSend);
+  EXPECT_EQ(driver.moved[1].bytes, kCopiedMax);
+}
+
+/// For little data no owner is asked to pin.
+TEST_F(Sending, ASmallLongToMemoryThatIsNotReachedGoesByMessages) {
+  routes[kPeer].reach = Reach::kMessages;
+  EXPECT_EQ(send_long(kEagerMax), Sent::kAll);
+  EXPECT_EQ(driver.handlers, std::vector<uint8_t>{kPayload});
+  EXPECT_TRUE(driver.moved.empty());
 }
 
 /// Memory that its owner pins for one transfer is worth asking for where much is sent; in a handler

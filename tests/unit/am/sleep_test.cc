@@ -3,8 +3,11 @@
 #include "am/sleep.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include "am/dispatch.h"
 #include "am/progress.h"
@@ -25,15 +28,16 @@ class SleepDriver final : public test::IdleDriver {
   int fd = open_event_fd();
   bool wakes = true;
   bool may_be_cancelled = true;  ///< at the last arm()
+  uint32_t busy_lane = ~0u;      ///< whose arm() finds something to do
   /// What a poll finds and a handler of a client would count.
   DoneCount* found = nullptr;
 
   ~SleepDriver() override { ::close(fd); }
   int event_fd(uint32_t) const noexcept override { return fd; }
-  Armed arm(uint32_t) noexcept override {
+  Armed arm(uint32_t lane) noexcept override {
     ++arms;
     may_be_cancelled = test::may_be_cancelled();
-    return Armed::kArmed;
+    return lane == busy_lane ? Armed::kBusy : Armed::kArmed;
   }
   uint32_t recv(uint32_t, RecvFilter, std::span<Recv>) noexcept override {
     ++polls;
@@ -47,6 +51,12 @@ class SleepDriver final : public test::IdleDriver {
     return 1;
   }
 };
+
+bool input_is_an_event_fd() {
+  char what[64] = {};
+  return readlink("/proc/self/fd/0", what, sizeof what - 1) > 0 &&
+         std::string_view(what).find("eventfd") != std::string_view::npos;
+}
 
 class Sleep : public testing::Test {
  protected:
@@ -123,6 +133,102 @@ TEST_F(Sleep, ThatNothingWouldEndIsANapOfGrowingLength) {
   ring_event_fd(driver.fd);
   rest(kNapMaxUs);
   EXPECT_EQ(this_thread.nap_us, 50u);
+}
+
+/// Where a driver cannot be armed, the thread polls; if others were faster, it naps over its
+/// doorbell alone: what a lane that was armed before tells is nothing new.
+TEST_F(Sleep, IsANapOverTheDoorbellWhereALaneHasSomethingToDo) {
+  engine.drivers[0].lane_count = 2;
+  driver.busy_lane = 1;
+  ring_event_fd(driver.fd);
+  const uint64_t sleeps = count("sleeps"), naps = count("naps");
+  for (const uint32_t after : {100u, 200u}) {
+    rest(0);
+    EXPECT_EQ(this_thread.nap_us, after);
+  }
+  engine.drivers[0].lane_count = 1;
+  EXPECT_EQ(driver.arms, 4u);
+  EXPECT_EQ(driver.polls, 4u);
+  EXPECT_EQ(count("sleeps"), sleeps);
+  EXPECT_EQ(count("naps"), naps + 2);
+}
+
+/// The doorbell of the second sleeper is the descriptor 0. In a process that begins anew, as others
+/// have a doorbell for each seat.
+TEST_F(Sleep, EndsInAProcessThatHasClosedItsInput) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto child = [] {
+    close(STDIN_FILENO);
+    sleep_us_max = 1'000'000'000;
+    engine.driver_count = 0;
+    note_progress();
+    const uint64_t sleeps = count("sleeps");
+    std::thread sleepers[2];
+    std::atomic<uint32_t> awake{0};
+    for (std::thread& sleeper : sleepers) {
+      sleeper = std::thread([&] {
+        rest(0);  // looks alone
+        rest(0);
+        ++awake;
+      });
+    }
+    while (count("sleeps") != sleeps + 2) std::this_thread::yield();
+    while (awake != 2) call_sleepers();
+    for (std::thread& sleeper : sleepers) sleeper.join();
+    _exit(input_is_an_event_fd() ? 0 : 1);
+  };
+  EXPECT_EXIT(child(), testing::ExitedWithCode(0), "");
+}
+
+/// A thread for which no seat is left wakes those that have one before it polls: what it takes may
+/// be what they wait for.
+TEST_F(Sleep, WakesTheOthersAlsoWhereThereIsNoSeatForAThread) {
+  constexpr uint32_t kSeats = 32, kTriesMax = 1000;
+  sleep_us_max = 1'000'000'000;
+  engine.driver_count = 0;
+  note_progress();
+  const uint64_t sleeps = count("sleeps");
+  std::atomic<uint32_t> awake{0};
+  std::vector<std::thread> sleepers;
+  for (uint32_t i = 0; i < kSeats; ++i) {
+    sleepers.emplace_back([&] {
+      rest(0);  // looks alone
+      rest(0);
+      ++awake;
+    });
+  }
+  while (count("sleeps") != sleeps + kSeats) std::this_thread::yield();
+  engine.driver_count = 1;
+  driver.busy_lane = 0;
+  for (uint32_t tries = 0; awake != kSeats && tries < kTriesMax; ++tries) rest(0);
+  EXPECT_EQ(awake, kSeats);
+  while (awake != kSeats) call_sleepers();
+  for (std::thread& sleeper : sleepers) sleeper.join();
+}
+
+/// A thread that has slept leaves its seat to the next: without one there are naps only.
+TEST_F(Sleep, LeavesItsSeat) {
+  constexpr uint32_t kMoreThanSeats = 40;
+  const uint64_t sleeps = count("sleeps");
+  for (uint32_t i = 0; i < kMoreThanSeats; ++i) rest(0);
+  EXPECT_EQ(count("sleeps"), sleeps + kMoreThanSeats);
+}
+
+/// Nothing but a ring ends the sleep of this thread.
+TEST_F(Sleep, ThatARingEndsIsCounted) {
+  sleep_us_max = 1'000'000'000;
+  engine.driver_count = 0;
+  const uint64_t rings = count("rings");
+  note_progress();
+  std::atomic<bool> is_awake{false};
+  std::thread sleeper([&] {
+    rest(0);  // looks alone
+    rest(0);
+    is_awake = true;
+  });
+  while (!is_awake) call_sleepers();
+  sleeper.join();
+  EXPECT_GT(count("rings"), rings);
 }
 
 /// The test hangs where a sleeper is forgotten. A thread that is called before it sleeps needs no

@@ -66,6 +66,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Outside{"PutBelow",
                 [](uint64_t* at, uint32_t key) { return put_work(1, local, 8, at - 1, key); }},
+        Outside{"PutAtTheVeryFirstAddress",
+                [](uint64_t*, uint32_t key) { return put_work(1, local, 8, nullptr, key); }},
         Outside{"PutAbove",
                 [](uint64_t* at, uint32_t key) { return put_work(1, local, 8, at + 100, key); }},
         Outside{"PutAcrossTheEnd",

@@ -120,6 +120,26 @@ TEST(SignalStack, AnotherSignalWaitsUntilTheWayBack) {
   });
 }
 
+std::byte* stack_base = nullptr;
+
+/// Descends until a frame lies below the stack, by less than the page that guards it.
+[[gnu::noinline]] void overflow() {
+  volatile std::byte room[256];
+  room[0] = std::byte{1};
+  if (&room[0] >= stack_base) overflow();
+  room[1] = std::byte{2};  // after the call, which so needs a frame of its own
+}
+void overflow_on_signal_stack() {
+  give_signal_stack();
+  stack_base = static_cast<std::byte*>(alternate().ss_sp);
+  run_on_signal_stack(overflow);
+  _exit(0);  // it came back: what lies below the stack was written
+}
+
+TEST(SignalStackDeathTest, OverflowsIntoItsGuardAndNotIntoOtherMemory) {
+  EXPECT_EXIT(overflow_on_signal_stack(), testing::KilledBySignal(SIGSEGV), "");
+}
+
 /// The thread is on its way out, or never was a client's.
 TEST(SignalStack, IsNoLongerThereOnceItIsTaken) {
   in_a_thread([] {
