@@ -65,7 +65,7 @@ uint64_t Fabric::send(Rank from, const TxFrame& frame) {
   uplink_free_ns_[from] = std::max(uplink_free_ns_[from], schedule_.now()) + wire_ns;
   const uint64_t departure_ns = uplink_free_ns_[from];
   const MacAddress mac = destination_of({frame.head, frame.head_bytes});
-  const Rank to = Rank{mac[4]} << 8 | mac[5];
+  const Rank to = rank_of(mac);
   if (to >= scenario_.ranks || mac != mac_of(to)) {
     verdict_.fail("rank %u sent a frame to nobody", from);
     return departure_ns;
@@ -93,6 +93,8 @@ uint64_t Fabric::send(Rank from, const TxFrame& frame) {
   }
   for (uint32_t i = 0; i < fate.copies && !cut_off && !oversized; ++i) {
     const uint32_t flight = launch(from, to, frame, fate.copy[i]);
+    const bool is_first = i == 0 && !fate.copy[i].detour;  // the oracle knows of the detours
+    flights_[flight].number = is_first ? counts_.sent : SimPort::Origin{}.number;
     schedule_.at(departure_ns + fate.copy[i].delay_ns + slower_ns(), *this, flight);
   }
   return departure_ns;
@@ -170,7 +172,7 @@ void Fabric::arrive(Flight& flight) {
   if (flight.truncate) cut_tail(flight.bytes, random_);
   counts_.corrupted += flight.corrupt;
   counts_.truncated += flight.truncate;
-  const bool taken = ports_[flight.to]->deliver(flight.bytes);
+  const bool taken = ports_[flight.to]->deliver(flight.bytes, {flight.from, flight.number});
   ++(taken ? counts_.delivered : counts_.unbuffered);
   if (taken && hook_ != nullptr) hook_(context_, flight.to);
 }
@@ -184,7 +186,7 @@ void Fabric::record(Rank to, std::vector<std::byte> frame) {
 
 void Fabric::inject(Rank to, std::span<const std::byte> frame) {
   ++counts_.injected;
-  if (ports_[to]->deliver(frame) && hook_ != nullptr) hook_(context_, to);
+  if (ports_[to]->deliver(frame, {}) && hook_ != nullptr) hook_(context_, to);
 }
 
 }  // namespace pinwire::sim

@@ -14,6 +14,7 @@ namespace pinwire::sim {
 struct FabricCounts {
   uint64_t sent, delivered, lost, partitioned, duplicated, corrupted, truncated, overrun,
       unbuffered, oversized, injected, detoured;
+  uint64_t overtaken;      ///< and acknowledged late (overtaken.h)
   uint64_t mute_timeouts;  ///< that ports explain which were full for a while
 };
 
@@ -37,6 +38,7 @@ class Fabric final : public EventTarget {
   uint64_t oversized_from(Rank from) const noexcept { return oversized_from_[from]; }
   /// A port will take no frame for `ns`.
   void note_full(uint64_t ns);
+  void note_overtaken(uint64_t frames) { counts_.overtaken += frames; }
   uint64_t bytes_sent() const noexcept { return bytes_sent_; }
   uint32_t in_flight() const noexcept { return in_flight_; }
   uint64_t last_sent_ns() const noexcept { return last_sent_ns_; }
@@ -52,6 +54,7 @@ class Fabric final : public EventTarget {
   /// A frame under way. The body lies in `bytes` too, unless `body` still points into the sender.
   struct Flight {
     Rank from, to;
+    uint64_t number;  ///< as SimPort::Origin has it
     std::vector<std::byte> bytes;
     const std::byte* body;
     uint32_t body_bytes;

@@ -38,9 +38,9 @@ uint64_t Repeats::allowed(const FabricCounts& faults, const Counted& counted) co
   const uint64_t paths_learnt = scenario_.path_slower_ns == 0 ? 1 : 2;
   const uint64_t unknown =
       kUnknownPathOfRank * scenario_.ranks + kUnknownPath * scenario_.ranks * (scenario_.ranks - 1);
-  return lost + lost / 2 + counted.refused + faults.detoured + counted.frames / share +
-         kFlowsOfPeer * (scenario_.ranks - 1) * silences + paths_learnt * unknown +
-         kUnknownPathLeast;
+  return lost + lost / 2 + counted.refused + faults.detoured + faults.overtaken +
+         counted.frames / share + kFlowsOfPeer * (scenario_.ranks - 1) * silences +
+         paths_learnt * unknown + kUnknownPathLeast;
 }
 
 }  // namespace pinwire::sim

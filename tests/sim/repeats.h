@@ -4,7 +4,9 @@
 // The repetitions that a run allows, in all:
 //  - for each frame that was lost on its way, itself, or what it acknowledged: one and a half,
 //    because a repetition may cross the acknowledgement that was late;
-//  - each frame that its receiver refused, and each that took a detour and was overtaken;
+//  - each frame that its receiver refused, and each that took a detour and was overtaken, or was
+//    overtaken at all and acknowledged late, because its receiver did not look for a while, or its
+//    port was full (overtaken.h);
 //  - for each silence of a rank that computed, or whose port was full: of each flow to it the
 //    timeouts that come meanwhile, each twice as late as the one before;
 //  - a few frames of each rank before it knows how long its paths are, and again where they become

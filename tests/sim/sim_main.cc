@@ -55,6 +55,7 @@ constexpr CountName kCounts[] = {
     {"too long for the path", &FabricCounts::oversized},
     {"injected", &FabricCounts::injected},
     {"took a detour", &FabricCounts::detoured},
+    {"were overtaken and acknowledged late", &FabricCounts::overtaken},
 };
 
 void print_counts(const FabricCounts& counts) {

@@ -13,6 +13,8 @@ MacAddress mac_of(Rank rank) {
   return {0x02, 0x50, 0x57, 0, static_cast<uint8_t>(rank >> 8), static_cast<uint8_t>(rank)};
 }
 
+Rank rank_of(const MacAddress& mac) { return Rank{mac[4]} << 8 | mac[5]; }
+
 SimPort::SimPort(Rank rank, const Scenario& scenario, const Schedule& schedule, Verdict& verdict,
                  Fabric& fabric, Random& random)
     : rank_(rank),
@@ -40,7 +42,8 @@ SimPort::SimPort(Rank rank, const Scenario& scenario, const Schedule& schedule, 
         {std::make_unique<RxPool>(scenario.rx_buffers, std::max(facts_.frame_bytes_max, 64u)),
          {},
          {},
-         0});
+         0,
+         Overtaken(scenario.ranks)});
   }
 }
 
@@ -98,11 +101,13 @@ uint32_t SimPort::tx(uint32_t queue, std::span<const TxFrame> frames) noexcept {
     check_frame(frames[i]);
     if (verdict_.failed()) return static_cast<uint32_t>(i);
     queues_[queue].departures_ns.push_back(fabric_.send(rank_, frames[i]));
+    const Rank to = rank_of(destination_of({frames[i].head, frames[i].head_bytes}));
+    fabric_.note_overtaken(queues_[queue].overtaken.answer(to, schedule_.now()));
   }
   return static_cast<uint32_t>(taken);
 }
 
-bool SimPort::deliver(std::span<const std::byte> frame) {
+bool SimPort::deliver(std::span<const std::byte> frame, Origin origin) {
   uint32_t queue = 0;
   if (queues_.size() > 1 && is_udp(frame)) {
     queue = (udp_destination_port(frame) - scenario_.nic.udp_port) % scenario_.lanes;
@@ -113,7 +118,7 @@ bool SimPort::deliver(std::span<const std::byte> frame) {
   if (buffer == nullptr) return false;
   const bool good =
       scenario_.memory_medium || (scenario_.checksum_offload && checksums_good(frame));
-  queues_[queue].waiting.push_back({buffer, static_cast<uint32_t>(frame.size()), good});
+  queues_[queue].waiting.push_back({buffer, static_cast<uint32_t>(frame.size()), good, origin});
   return true;
 }
 
@@ -127,6 +132,8 @@ uint32_t SimPort::rx(uint32_t queue, std::span<RxFrame> frames) noexcept {
   for (; count < frames.size() && !waiting.empty(); ++count) {
     const Waiting& first = waiting.front();
     frames[count] = {first.data, first.bytes, first.checksum_good, first.data};
+    const auto& [from, number] = first.origin;
+    if (first.origin.has_number()) queues_[queue].overtaken.take(from, number);
     waiting.pop_front();
   }
   return count;

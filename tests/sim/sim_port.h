@@ -10,6 +10,7 @@
 
 #include "core/base/random.h"
 #include "nicfw/port.h"
+#include "overtaken.h"
 #include "rx_pool.h"
 #include "scenario.h"
 #include "verdict.h"
@@ -33,8 +34,15 @@ class SimPort final : public Port {
   int event_fd(uint32_t queue) const noexcept override;
   PortArmed arm(uint32_t queue) noexcept override;
 
+  /// A frame of another rank has a number, in the order in which they were sent; a stranger's, a
+  /// copy and one that takes a detour have none.
+  struct Origin {
+    Rank from = 0;
+    uint64_t number = ~uint64_t{0};
+    bool has_number() const { return number != ~uint64_t{0}; }
+  };
   /// The fabric's side: a frame reaches the device. False when it had no buffer for it.
-  bool deliver(std::span<const std::byte> frame);
+  bool deliver(std::span<const std::byte> frame, Origin origin);
   /// Fails the run if the driver, now closed, kept a buffer or a region.
   void check_closed();
   uint32_t buffers_held() const;
@@ -44,12 +52,14 @@ class SimPort final : public Port {
     std::byte* data;
     uint32_t bytes;
     bool checksum_good;
+    Origin origin;
   };
   struct Queue {
     std::unique_ptr<RxPool> pool;
     std::deque<Waiting> waiting;
     std::deque<uint64_t> departures_ns;  ///< of frames in the transmit ring
     uint64_t full_until_ns = 0;
+    Overtaken overtaken;
   };
   struct Attached {
     const std::byte* base;
@@ -71,5 +81,6 @@ class SimPort final : public Port {
 };
 
 MacAddress mac_of(Rank rank);
+Rank rank_of(const MacAddress& mac);
 
 }  // namespace pinwire::sim
