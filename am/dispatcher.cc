@@ -65,9 +65,9 @@ class Dispatcher {
     if (why != 0) {
       is_running_.store(false, std::memory_order_relaxed);
       return error(
-          "cannot start the thread that GASNET_DISPATCH asks for: %s; raise the limit of "
-          "processes (ulimit -u), or say GASNET_DISPATCH=poll",
-          std::strerror(why));
+          "cannot start the thread that GASNET_DISPATCH asks for: %s; %s, or say "
+          "GASNET_DISPATCH=poll",
+          std::strerror(why), kRaiseThreads);
     }
     pthread_setname_np(thread, "dispatcher");
     run_on(thread, cpus);

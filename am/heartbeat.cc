@@ -91,9 +91,9 @@ class Heartbeat {
  private:
   static Status cannot(int why) {
     return error(
-        "cannot start the thread that answers peers while this rank computes: %s; raise the limits "
-        "of processes and open files (ulimit -u, ulimit -n), or say GASNET_PEER_TIMEOUT=0",
-        std::strerror(why));
+        "cannot start the thread that answers peers while this rank computes: %s; %s, or that of "
+        "open files (ulimit -n), or say GASNET_PEER_TIMEOUT=0",
+        std::strerror(why), kRaiseThreads);
   }
 
   void run() noexcept {

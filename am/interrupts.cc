@@ -15,6 +15,7 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/no_cancel.h"
+#include "core/debug/error_policy.h"
 #include "core/engine/engine.h"
 #include "core/interrupts/client_text.h"
 #include "core/interrupts/linker_lock.h"
@@ -97,11 +98,23 @@ int unused_signal() noexcept {
   return 0;
 }
 
+/// A client's signal handler may leave by siglongjmp(3) what it has interrupted. The client takes
+/// that for its own code, so a handler of a message must never be left so: the client's signals
+/// wait for the end of an interrupt. Those that end a process, or ask where it hangs, do not wait.
+sigset_t signals_that_wait() noexcept {
+  sigset_t set = signals_from_outside();
+  for (int number = 1; number < SIGRTMAX; ++number) {
+    if (number == SIGQUIT || number == SIGTERM || holds(asking_signals, number))
+      sigdelset(&set, number);
+  }
+  return set;
+}
+
 void handle(int number) noexcept {
   struct sigaction mine {};
   mine.sa_sigaction = on_interrupt;
   mine.sa_flags = SA_SIGINFO | SA_RESTART | signal_stack_flags;
-  sigemptyset(&mine.sa_mask);
+  mine.sa_mask = signals_that_wait();
   sigaction(number, &mine, nullptr);
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/base/counter.h"
 #include "core/base/no_cancel.h"
+#include "core/base/out_of_memory.h"
 #include "core/base/result.h"
 #include "core/interrupts/client_threads.h"
 
@@ -113,6 +114,7 @@ class RareCall {
  private:
   const NoCancel whole_;
   const LibraryCall inside_;
+  const FatalOutOfMemory has_memory_;  // and no handler of a message, which ends with inside_
 };
 
 }  // namespace pinwire

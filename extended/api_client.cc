@@ -1,6 +1,7 @@
 // gasnetex.h: the C entry points of the client (GX-052 to GX-061).
 #include "core/base/log.h"
 #include "core/base/no_cancel.h"
+#include "core/base/out_of_memory.h"
 #include "core/engine/engine.h"
 #include "extended/barrier.h"
 #include "extended/identity.h"
@@ -36,6 +37,7 @@ extern "C" {
 int pinwire_client_init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p, const char* name,
                         gex_Flags_t flags, int segment_kind, const char* config) {
   const NoCancel whole;
+  const FatalOutOfMemory has_memory;
   keep_idents();
   if (job() != nullptr) {
     return api_error(

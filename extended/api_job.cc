@@ -6,6 +6,7 @@
 #include "core/api_types.h"
 #include "core/base/log.h"
 #include "core/base/no_cancel.h"
+#include "core/base/out_of_memory.h"
 #include "core/base/reserve.h"
 #include "core/engine/engine.h"
 #include "core/trace/trace.h"
@@ -47,6 +48,7 @@ extern "C" {
 
 int PINWIRE_INIT_SYMBOL(int*, char***, int segment_kind, const char* config) {
   const NoCancel whole;
+  const FatalOutOfMemory has_memory;
   keep_idents();
   if (job() != nullptr) {
     log_warning("gasnet_init was called again; it may be called once per process (C1-058)");
@@ -65,6 +67,7 @@ int PINWIRE_INIT_SYMBOL(int*, char***, int segment_kind, const char* config) {
 
 int gasnet_attach(gasnet_handlerentry_t* table, int numentries, uintptr_t segsize, uintptr_t) {
   const NoCancel whole;
+  const FatalOutOfMemory has_memory;
   if (job() == nullptr || job()->attached) {
     log_warning("gasnet_attach is called once, after gasnet_init (C1-088)");
     return GASNET_ERR_NOT_INIT;

@@ -36,7 +36,7 @@ Gathered gather_serving(Bootstrap& bootstrap, std::span<const std::byte> mine) {
   pthread_t thread;
   show_order_of_puts();
   if (const int failure = start_library_thread(&thread, run, &errand)) {
-    return error("cannot start a thread: %s", std::strerror(failure));
+    return error("cannot start a thread: %s; %s", std::strerror(failure), kRaiseThreads);
   }
   uint32_t empty_polls = 0;
   while (!errand.is_done.load(std::memory_order_acquire)) {

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "core/base/bits.h"
+#include "core/base/file_size.h"
 #include "core/base/number_file.h"
 #include "core/base/peer_file.h"
 
@@ -34,11 +35,12 @@ Result<SegmentMemory> create_on(uint64_t bytes, unsigned memfd_flags, PageKind p
   const uint64_t file_bytes = align_up(bytes, unit);
   memory.fd = memfd_create("pinwire-segment", MFD_CLOEXEC | memfd_flags);
   if (memory.fd < 0) return error("memfd_create: %s", std::strerror(errno));
-  if (ftruncate(memory.fd, static_cast<off_t>(file_bytes)) != 0) {
+  if (resize_file(memory.fd, file_bytes) != 0) {
     const int reason = errno;
     close(memory.fd);
-    return error("ftruncate to %llu bytes: %s", static_cast<unsigned long long>(file_bytes),
-                 std::strerror(reason));
+    return error("ftruncate to %llu bytes: %s%s%s", static_cast<unsigned long long>(file_bytes),
+                 std::strerror(reason), reason == EFBIG ? "; " : "",
+                 reason == EFBIG ? kRaiseFileSize : "");
   }
   void* base = mmap(nullptr, file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory.fd, 0);
   if (base == MAP_FAILED) {

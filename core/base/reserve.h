@@ -24,9 +24,9 @@ inline void* reserve_memory(size_t bytes, const char* what) noexcept {
   void* memory = map_zeroed(bytes);
   if (memory == nullptr) {
     fatal(
-        "no address space for %s (%zu bytes): %s; raise the limit of the process (ulimit -v), or, "
-        "if "
-        "it has as many mappings as it may, that of mappings (sysctl vm.max_map_count)",
+        "no address space for %s (%zu bytes): %s; raise the limits of the process (ulimit -v, "
+        "ulimit -d), or, if it has as many mappings as it may, that of mappings (sysctl "
+        "vm.max_map_count)",
         what, bytes, std::strerror(errno));
   }
   return memory;

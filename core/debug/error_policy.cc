@@ -92,6 +92,9 @@ void set_error_policy(const ErrorPolicy& policy) noexcept {
     if (!holds(policy.left_alone, number)) take_fatal_signal(number);
   take_signal(policy.backtrace_signal, on_backtrace_signal);
   take_signal(policy.freeze_signal, on_freeze_signal);
+  for (const int number : {policy.backtrace_signal, policy.freeze_signal}) {
+    if (number != 0) asking_signals |= SignalSet{1} << number;
+  }
 }
 
 int print_backtrace_if_asked(int fd) noexcept {

@@ -25,6 +25,9 @@ struct ErrorPolicy {
 /// prepared by then.
 void set_error_policy(const ErrorPolicy& policy) noexcept;
 
+/// The signals of the policy that ask for a backtrace or a freeze.
+inline constinit SignalSet asking_signals = 0;
+
 /// What the policy asks for on fatal errors; 0 if it asks for a backtrace and one was written.
 int print_backtrace_if_asked(int fd) noexcept;
 void freeze_if_asked() noexcept;

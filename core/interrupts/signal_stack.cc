@@ -1,6 +1,5 @@
 #include "core/interrupts/signal_stack.h"
 
-#include <signal.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -91,7 +90,6 @@ void take_signal_stack() noexcept {
   munmap(base - page_bytes(), page_bytes() + kSignalStackBytes);
 }
 
-/// All but those by which the kernel says that the thread itself has done something wrong.
 sigset_t signals_from_outside() noexcept {
   sigset_t set;
   sigfillset(&set);

@@ -4,6 +4,8 @@
 // for that, where the kernel puts the signal's frame, too.
 #pragma once
 
+#include <signal.h>
+
 #include <cstddef>
 
 namespace pinwire {
@@ -13,6 +15,9 @@ inline constexpr size_t kSignalStackBytes = size_t{1} << 20;
 
 /// Flags for sigaction() of a signal whose handler calls run_on_signal_stack().
 extern const int signal_stack_flags;
+
+/// All signals but those by which the kernel says that the thread itself has done something wrong.
+sigset_t signals_from_outside() noexcept;
 
 /// Gives this thread its signal stack, once. A client that has an alternate stack of its own keeps
 /// it: the kernel puts its frames there. It maps memory; where there is none the thread stays

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <mutex>
 
+#include "core/base/file_size.h"
 #include "driver/dpdk/eal_log.h"
 #include "driver/dpdk/interrupt_thread.h"
 #include "driver/rdma/providers.h"
@@ -152,6 +153,10 @@ Status eal_start(const EalOptions& options) {
   if (eal_state == EalState::kRunning) {
     ++eal_users;
     return success();
+  }
+  if (!may_have_file_of(options.plan.file_bytes)) {
+    return error("DPDK keeps %llu MiB in a file of memory: %s",
+                 static_cast<unsigned long long>(options.plan.file_bytes >> 20), kRaiseFileSize);
   }
   if (Status made = make_directory(options); !made) return made;
   std::vector<std::string> words = options.plan.words;

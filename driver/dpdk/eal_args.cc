@@ -34,6 +34,7 @@ void plan_memory(const EalRequest& request, EalPlan& plan) {
   const std::string sums = std::to_string(need) + " MiB for each of " +
                            std::to_string(request.ranks_on_host) + " ranks, " +
                            std::to_string(free) + " MiB of huge pages free";
+  plan.file_bytes = need * kMiB;
   // Either way nothing is written to a file system: memory is memfds that die with the process.
   if (request.huge == HugePages::kAlways || (request.huge == HugePages::kAuto && enough)) {
     plan.words.push_back("--in-memory");

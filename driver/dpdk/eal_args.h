@@ -29,6 +29,7 @@ struct EalRequest {
 
 struct EalPlan {
   std::vector<std::string> words;  ///< argv without the program's name
+  uint64_t file_bytes = 0;         ///< what EAL keeps in a file of memory; 0: nobody knows
   std::string memory;              ///< which kind of pages and why, for the user
 };
 

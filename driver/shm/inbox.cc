@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/base/file_size.h"
 #include "core/base/peer_file.h"
 
 namespace pinwire::shm {
@@ -50,11 +51,11 @@ Result<Inbox> Inbox::create(uint32_t lanes, uint32_t slot_count) {
   inbox.slot_count_ = slot_count;
   inbox.bytes_ = inbox_bytes(lanes, slot_count);
   inbox.fd_ = memfd_create("pinwire-inbox", MFD_CLOEXEC);
-  if (inbox.fd_ < 0 || ftruncate(inbox.fd_, static_cast<off_t>(inbox.bytes_)) != 0) {
+  if (inbox.fd_ < 0 || resize_file(inbox.fd_, inbox.bytes_) != 0) {
     return error(
-        "shm: cannot create %llu bytes of shared memory: %s. Free some memory, or lower "
+        "shm: cannot create %llu bytes of shared memory: %s. Free some memory, %s, or lower "
         "GASNET_NETWORKDEPTH.",
-        static_cast<unsigned long long>(inbox.bytes_), std::strerror(errno));
+        static_cast<unsigned long long>(inbox.bytes_), std::strerror(errno), kRaiseFileSize);
   }
   void* base =
       mmap(nullptr, inbox.bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, inbox.fd_, 0);

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "core/base/file_size.h"
 #include "core/base/no_cancel.h"
 
 namespace pinwire::shm {
@@ -37,8 +38,9 @@ Result<Lines> Lines::of_file(int fd, bool is_own) {
   Lines lines;
   lines.fd_ = fd;
   struct stat facts {};
-  if (fd < 0 || (is_own && ftruncate(fd, sizeof(Header)) != 0) || fstat(fd, &facts) != 0) {
-    return error("cannot open the lines of barriers in shared memory: %s", std::strerror(errno));
+  if (fd < 0 || (is_own && resize_file(fd, sizeof(Header)) != 0) || fstat(fd, &facts) != 0) {
+    return error("cannot open the lines of barriers in shared memory: %s%s%s", std::strerror(errno),
+                 errno == EFBIG ? "; " : "", errno == EFBIG ? kRaiseFileSize : "");
   }
   // To touch a page that a file has not kills.
   if (facts.st_size != sizeof(Header)) return error("the lines of a rank's barriers are another's");

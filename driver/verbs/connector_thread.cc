@@ -23,8 +23,8 @@ Status Connector::start_thread() {
       },
       this);
   if (failed != 0) {
-    return error("%s: no thread to make connections: %s", shared_.device.name.c_str(),
-                 std::strerror(failed));
+    return error("%s: no thread to make connections: %s; %s", shared_.device.name.c_str(),
+                 std::strerror(failed), kRaiseThreads);
   }
   has_thread_ = true;
   pthread_setname_np(thread_, "pinwire-connect");

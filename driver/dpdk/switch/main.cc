@@ -12,6 +12,7 @@
 #include "driver/dpdk/eal.h"
 #include "driver/dpdk/huge_pages.h"
 #include "driver/dpdk/switch/forwarder.h"
+#include "driver/dpdk/switch/open_files.h"
 
 namespace pinwire {
 namespace {
@@ -78,7 +79,9 @@ void print_counters(const SwitchCounters& c) {
 }
 
 int serve(const SwitchOptions& options) {
-  if (Status started = eal_start(eal_options(options)); !started) {
+  Status started = let_open_files(open_files_of(options));
+  if (started) started = eal_start(eal_options(options));
+  if (!started) {
     std::fprintf(stderr, "pinwire_switch: %s\n", started.sentence().c_str());
     return 1;
   }

@@ -15,6 +15,7 @@
 #include "am/dispatcher.h"
 #include "am/interrupts.h"
 #include "am/progress.h"
+#include "core/debug/error_policy.h"
 #include "extended/hsl.h"
 
 namespace pinwire {
@@ -354,6 +355,21 @@ TEST_F(Interrupts, PA_031_LeaveAFloodedClientAMillisecond) {
   finder.join();
   _exit(0);
 }
+/// Which signals of the client's may come in the midst of an interrupt.
+[[noreturn]] void look_at_mask() {
+  asking_signals = SignalSet{1} << SIGUSR1;
+  if (!prepare_interrupts().ok()) _exit(1);
+  struct sigaction taken {};
+  if (sigaction(number_of_signal(), nullptr, &taken) != 0) _exit(2);
+  for (const int number : {SIGALRM, SIGINT, SIGUSR2, SIGVTALRM, SIGRTMIN, SIGRTMAX - 1})
+    if (sigismember(&taken.sa_mask, number) != 1) _exit(3);
+  for (const int number : {SIGTERM, SIGQUIT, SIGUSR1, SIGSEGV, SIGABRT})
+    if (sigismember(&taken.sa_mask, number) != 0) _exit(4);
+  _exit(0);
+}
+
+TEST_F(Interrupts, PA_052_AreNotLeftByAClientsSignalHandler) { expect_exit_0(look_at_mask); }
+
 TEST_F(Interrupts, ComeAgainWhereTheirSignalWasTaken) {
   expect_exit_0(compute_while_the_signal_goes);
 }
