@@ -68,11 +68,13 @@ Lane::Lane(NicShared& nic, uint32_t index)
   held_.make(rx_buffers);
   held_max_ = rx_buffers - std::max(1u, rx_buffers / 8);
   request_hold_max_ = rx_buffers / 2;
+  const uint32_t first = nic.config.first_sequence;
+  poll_ = attention_head_ = attention_tail_ = first;
   depth_ = std::clamp(nic.info.network_depth, 2u, kWindowFramesMax);
   first_credit_ = first_credit(rx_buffers, ranks, depth_);
-  senders_.make(ranks);
-  hungry_.make(ranks);
-  probing_.make(ranks);
+  senders_.make(ranks, first);
+  hungry_.make(ranks, first);
+  probing_.make(ranks, first);
   tx_burst_ = std::clamp(nic.facts.tx_burst_max, 1u, kBurst);
   ack_frames_ = std::make_unique<std::byte[]>(size_t{kBurst} * kAckFrameBytes);
   make_pieces();
@@ -86,8 +88,8 @@ void Lane::connect(Rank rank, const Endpoint& endpoint) noexcept {
   Endpoint to = endpoint;
   to.udp_port = static_cast<uint16_t>(endpoint.udp_port + index_);
   encode_encapsulation(peer.encapsulation, self_, to, kRecordsOffset);
+  const uint32_t first = nic_.config.first_sequence;
   for (uint32_t f = 0; f < kFlows; ++f) {
-    const uint32_t first = nic_.config.first_sequence;
     peer.send[f].una = peer.send[f].unsent = peer.send[f].next = first;
     peer.receive[f].start(first);
   }
@@ -101,8 +103,9 @@ void Lane::connect(Rank rank, const Endpoint& endpoint) noexcept {
                         peer.frame_bytes_max, congestion_signal(nic_.facts));
   peer.first_credit = static_cast<uint16_t>(
       first_credit(std::min<uint32_t>(endpoint.rx_buffers, 0xfff0u), nic_.info.rank_count, depth_));
-  peer.request_limit = peer.first_credit;
-  peer.advertised = first_credit_;
+  peer.requests_built = peer.requests_accepted = first;
+  peer.request_limit = first + peer.first_credit;
+  peer.advertised = first + first_credit_;
   // One short round trip says nothing of the next: patience fades with the answers that come.
   peer.rtt.waited(RttEstimate::kFirstRtoNs / 5 * 4);
   peer.connected = true;

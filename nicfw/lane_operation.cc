@@ -37,7 +37,8 @@ void Lane::drop_op(Index index) noexcept {
 }
 
 uint64_t Lane::op_name(Index index) const noexcept {
-  return index | uint64_t{ops_[index].generation} << 16;
+  const uint32_t generation = ops_[index].generation + nic_.config.first_sequence;
+  return index | uint64_t{generation} << 16;
 }
 
 /// The operation that a peer's response names, or kNoIndex.

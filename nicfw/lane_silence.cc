@@ -133,10 +133,13 @@ bool Lane::is_attentive(const Peer& peer) const noexcept {
 void Lane::ask_for_presence(Peer& peer) noexcept {
   constexpr uint32_t kFirstUs = 64;
   constexpr uint32_t kDoublingsMax = 14;
-  constexpr uint32_t kForgottenUs = 4 * (kFirstUs << kDoublingsMax);
+  constexpr uint32_t kLongestUs = kFirstUs << kDoublingsMax;
+  constexpr uint32_t kForgottenUs = 4 * kLongestUs;
   if (frames_in_flight(peer) != 0) return;
   const auto now_us = static_cast<uint32_t>(now_ns_ / 1'000);
-  if (peer.presence_asks != 0 && seq_before(now_us, peer.presence_at_us)) return;
+  // The clock wraps in 71 minutes: a time further ahead than any pause is one of long ago.
+  const uint32_t pause_us = peer.presence_at_us - now_us;
+  if (peer.presence_asks != 0 && pause_us != 0 && pause_us <= kLongestUs) return;
   if (now_us - peer.presence_at_us > kForgottenUs) peer.presence_asks = 0;
   if (peer.presence_asks == 0) {
     start_watch(peer);

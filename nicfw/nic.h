@@ -46,7 +46,7 @@ struct NicConfig {
   FrameAuth auth = FrameAuth::kFull;
   uint32_t path_bytes = 1514;     ///< frames that every path carries; longer ones are probed
   NoticeSink* notices = nullptr;  ///< must outlive the driver
-  uint32_t first_sequence = 0;    ///< of each flow; tests start next to the wrap
+  uint32_t first_sequence = 0;    ///< and other first counts; tests start next to the wrap
   uint64_t first_number = 0;      ///< of the frames to each peer; likewise
   uint64_t seed = 1;
 };

@@ -12,8 +12,10 @@ namespace pinwire {
 
 class RankRing {
  public:
-  void make(uint32_t ranks) {
+  /// `first`: where its counts begin.
+  void make(uint32_t ranks, uint32_t first) {
     mask_ = std::bit_ceil(ranks) - 1;
+    head_ = tail_ = first;
     ranks_.make(mask_ + 1);
   }
   bool empty() const noexcept { return head_ == tail_; }

@@ -54,7 +54,11 @@ void Engine::adopt(ThreadState& state) noexcept {
   const NoCancel whole;
   count_thread();
   // The first threads have a lane each, which nobody else sends on; the others share the last.
-  state.lane = std::min(threads.fetch_add(1, std::memory_order_relaxed), lane_count - 1);
+  uint32_t number = threads.load(std::memory_order_relaxed);
+  while (number < lane_count &&
+         !threads.compare_exchange_weak(number, number + 1, std::memory_order_relaxed)) {
+  }
+  state.lane = std::min(number, lane_count - 1);
   state.turn = state.lane;
   own_lanes(state);
   if (has_dispatcher) register_client_thread();  // last: it may be interrupted at once

@@ -112,8 +112,8 @@ struct Engine {
   /// pairs with acquire by owns().
   std::atomic<uint64_t> own_bytes{0};
   BoundRanges bound;  ///< this process's memory that gex_EP_BindSegment made known
-  std::atomic<bool> has_devices{false};   ///< some of it is, or was, device memory (segment/kinds)
-  std::atomic<uint32_t> threads{0};       ///< that have called, dead ones included
+  std::atomic<bool> has_devices{false};  ///< some of it is, or was, device memory (segment/kinds)
+  std::atomic<uint32_t> threads{0};      ///< that have called, dead ones included; up to lane_count
   std::atomic<uint32_t> threads_live{0};  ///< that have called and live
   uint32_t threads_max = 0;               ///< of them; 0: any number
 

@@ -22,10 +22,11 @@
 //     The same opens the circle of two threads that wait in handlers of different lanes, each of
 //     which polls its own lane alone while the other's ring of replies is full: one lane has no
 //     such circle. What a lane owes is bounded: beyond 32 MiB for a peer its handlers wait. The
-//     1,024 requests that fit a ring by default are answered in 16 MiB of the largest Mediums; with
-//     more slots (GASNET_SHM_RING_SLOTS) the circle is open only as far as that bound goes.
-//  7. A handler that waits sends what its lane owes, too, and no reply overtakes those that are owed
-//     to its peer: a handler behind them waits for what it can bring about itself.
+//     1,024 requests that fit a ring by default are answered in 16 MiB of the largest Mediums. With
+//     more slots (GASNET_SHM_RING_SLOTS) they may exceed the bound on both sides, and such a circle
+//     then lasts until another thread of one of the two ranks polls.
+//  7. A handler that waits sends what its lane owes, too, and no reply overtakes one that is owed
+//     to its peer: a handler behind those waits for what it can bring about itself.
 // Between reserve() and publish() a sender only copies, so the gap that it leaves in a ring closes
 // when it runs again. A process that is stopped just there holds up the others that send to that
 // ring, until it goes on.

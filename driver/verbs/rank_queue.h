@@ -11,6 +11,9 @@ namespace pinwire::verbs {
 
 class RankQueue {
  public:
+  /// `first`: where its counts begin; a test begins next to their wrap.
+  explicit RankQueue(uint32_t first = 0) noexcept : begin_(first), end_(first) {}
+
   /// False: there are many already; try again later.
   bool push(Rank rank) noexcept {
     const uint32_t end = end_.load(std::memory_order_relaxed);
@@ -33,8 +36,9 @@ class RankQueue {
 
  private:
   static constexpr uint32_t kMax = 64;
-  std::atomic<uint32_t> begin_{0};
-  std::atomic<uint32_t> end_{0};
+  static_assert((uint64_t{1} << 32) % kMax == 0, "the counts wrap");
+  std::atomic<uint32_t> begin_;
+  std::atomic<uint32_t> end_;
   Rank ranks_[kMax] = {};
 };
 

@@ -50,6 +50,29 @@ TEST(DoorbellTurn, AThreadThatIsAwakeIsRungNoMore) {
   }
 }
 
+/// One that has counted 2^32 events less one.
+struct LateMemory {
+  template <typename T>
+  struct Atomic : std::atomic<T> {
+    Atomic() noexcept : std::atomic<T>(sizeof(T) == 8 ? static_cast<T>(~uint64_t{0} << 32) : T{}) {}
+  };
+};
+
+TEST(DoorbellTurn, NobodySleepsOverTheEventAtWhichTheCountWraps) {
+  BasicDoorbell<LateMemory> bell;
+  uint32_t seen = 0;
+  ASSERT_FALSE(bell.look(seen));
+  ASSERT_EQ(seen, ~0u);
+  const uint32_t seat = bell.take_seat();
+  ASSERT_TRUE(bell.lie_down(seat, seen));
+  EXPECT_EQ(bell.happened(), 1u << seat) << "that sleeper is rung";
+  EXPECT_FALSE(bell.lie_down(seat, seen)) << "it happened since that look";
+  EXPECT_FALSE(bell.look(seen));
+  EXPECT_EQ(seen, 0u);
+  EXPECT_TRUE(bell.look(seen));
+  EXPECT_TRUE(bell.lie_down(seat, seen));
+}
+
 TEST(DoorbellSeats, AreOneForEachThreadUntilNoneIsLeft) {
   Doorbell bell;
   uint32_t taken = 0;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <thread>
 
 #include "am/deferred.h"
 #include "am/handlers.h"
@@ -216,6 +217,53 @@ TEST_F(Poll, KnowsAStreamByWhatItFoundSinceTheLastDrySpell) {
   poll();
   EXPECT_EQ(this_thread.stream_found, 0u);
   EXPECT_FALSE(this_thread.has_sent);
+}
+
+/// What it found, and empty polls in a row, are counted past their wrap: it goes on as at the
+/// beginning of a stream, or of a wait.
+TEST_F(Poll, CountsWhatItFoundAndWhatNotPastTheWrap) {
+  this_thread.stream_found = ~0u - 2;
+  driver.brings = 7;
+  EXPECT_EQ(poll(), 7u);
+  EXPECT_EQ(this_thread.stream_found, 4u);
+  driver.brings = 0;
+  this_thread.empty_polls = ~0u;
+  EXPECT_EQ(poll(), 0u);
+  EXPECT_EQ(this_thread.empty_polls, 0u);
+  EXPECT_EQ(this_thread.stream_found, 4u) << "no dry spell yet";
+  for (int i = 0; i < 6; ++i) poll();
+  EXPECT_EQ(this_thread.stream_found, 0u);
+}
+
+TEST_F(Poll, AWaitGoesOnPastTheWrapOfItsEmptyPolls) {
+  crowd();
+  uint32_t empty_polls = ~0u - 1;
+  after_empty_poll(empty_polls, Wait::kAwake);
+  const uint32_t before = yields + breaths;
+  EXPECT_GT(before, 0u) << "it gives its core away";
+  after_empty_poll(empty_polls, Wait::kAwake);
+  EXPECT_EQ(empty_polls, 0u);
+  for (int i = 0; i < 3; ++i) after_empty_poll(empty_polls, Wait::kAwake);
+  EXPECT_GT(yields + breaths, before) << "and does so again";
+}
+
+/// Only as many threads are counted as lanes: else the lanes of the first would be given to others
+/// when 2^32 have called.
+TEST_F(Poll, NoThreadGetsALaneOfTheFirstOnesHoweverManyHaveCalled) {
+  const uint32_t lanes = engine.lane_count, threads = engine.threads;
+  engine.lane_count = 3;
+  const auto lane_of_next = [] {
+    uint32_t lane = 0;
+    std::thread([&] { lane = engine.thread().lane; }).join();
+    return lane;
+  };
+  engine.threads = 1;
+  EXPECT_EQ(lane_of_next(), 1u);
+  EXPECT_EQ(lane_of_next(), 2u);
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(lane_of_next(), 2u);
+  EXPECT_EQ(engine.threads, 3u) << "nothing is left to wrap";
+  engine.lane_count = lanes;
+  engine.threads = threads;
 }
 
 /// A client that only sends serves its peers, too (C1-159); sends that may not wait leave that to

@@ -230,6 +230,25 @@ TEST_F(NicPresence, AnAnswerThatNobodyWaitedForIsNoSilence) {
   EXPECT_EQ(group.nic(0).failure(), nullptr);
 }
 
+/// The time of the next question has 32 bits of a microsecond, and wraps in 71 minutes: a question
+/// of 50 minutes ago does not keep the next one back.
+TEST_F(NicPresence, APeerIsAskedAgainWhereverTheClockOfQuestionsStands) {
+  for (int turn = 0; turn < 3; ++turn) {
+    ASSERT_FALSE(offer_beside_busy_ranks());
+    for (int i = 0; i < 300; ++i) {  // others go on, and nobody wants anything of it
+      for (Rank rank = 0; rank < kGone; ++rank) group.poll(rank);
+      group.dones(0);
+      group.clock().advance(10 * kSecond);
+    }
+    group.port(kGone).lose_waiting();  // the old question
+    ASSERT_FALSE(offer_beside_busy_ranks());
+    EXPECT_EQ(group.port(kGone).waiting(), 1u) << "turn " << turn << ": it is asked";
+    group.poll(kGone);
+    group.poll(0);  // the answer
+    EXPECT_EQ(group.nic(0).failure(), nullptr);
+  }
+}
+
 /// A long put to an idle peer builds its first frame although a copied put to that peer finds no
 /// room: a pause of the long put would not make room for it.
 TEST_F(NicPresence, ALongPutDoesNotWaitForACopiedOneThatFindsNoRoom) {
@@ -249,6 +268,24 @@ TEST_F(NicPresence, ALongPutDoesNotWaitForACopiedOneThatFindsNoRoom) {
   ASSERT_TRUE(group.post(0, put));
   for (int i = 0; i < 10; ++i) ASSERT_FALSE(offer_beside_busy_ranks());
   EXPECT_GT(puts_arrived(), 0u);
+}
+
+/// When a peer was asked has 32 bits of a nanosecond, and wraps in 4.3 s: a peer that answers about
+/// then gets what it was sent, once.
+TEST(NicSilence, AnAnswerThatComesWhenTheClockOfQuestionsHasGoneRound) {
+  constexpr uint64_t kRoundNs = uint64_t{1} << 32, kStepNs = 1'000'000;
+  for (const uint64_t late_ns : {kRoundNs - 2 * kStepNs, kRoundNs, kRoundNs + 2 * kStepNs}) {
+    NicGroup group({});
+    exchange(group, 1);
+    ASSERT_TRUE(group.post(0, short_message(1)));
+    for (uint64_t ns = 0; ns < late_ns; ns += kStepNs) {  // rank 1 computes
+      group.poll(0);
+      group.clock().advance(kStepNs);
+    }
+    EXPECT_EQ(group.run(20'000, 1, 1'000).size(), 1u) << late_ns;
+    EXPECT_EQ(group.run(2'000, 0, 1'000).size(), 0u) << late_ns;
+    EXPECT_EQ(group.nic(0).failure(), nullptr);
+  }
 }
 
 /// R25: an idle minute in which everybody polls is no silence either.

@@ -31,6 +31,19 @@ TEST(RankQueue, IsFullAfterSixtyFourAndKeepsTheirOrder) {
   }
 }
 
+TEST(RankQueue, CountsPastTheWrap) {
+  RankQueue queue(0xffff'ffe0);
+  Rank rank = 0;
+  for (Rank i = 0; i < 64; ++i) ASSERT_TRUE(queue.push(i));
+  EXPECT_TRUE(queue.is_full());
+  EXPECT_FALSE(queue.push(9));
+  for (Rank i = 0; i < 64; ++i) {
+    ASSERT_TRUE(queue.pop(rank));
+    EXPECT_EQ(rank, i);
+  }
+  EXPECT_FALSE(queue.pop(rank));
+}
+
 TEST(RankQueue, BringsEachRankOnceFromOneThreadToAnother) {
   constexpr Rank kCount = 100'000;
   RankQueue queue;

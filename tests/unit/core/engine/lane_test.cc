@@ -89,6 +89,19 @@ TEST_F(Lane, ItIsLeftToAnOwnerThatComes) {
   std::thread([] { EXPECT_TRUE(lane.is_left_to_owner()) << "it came"; }).join();
 }
 
+/// Others see that the owner came by the count of its turns alone, also as that wraps.
+TEST_F(Lane, ItIsLeftToAnOwnerWhoseTurnsWrap) {
+  lane.owner_turns = ~0u;
+  std::thread([] {
+    while (lane.is_left_to_owner()) {
+    }
+  }).join();
+  ASSERT_TRUE(lane.try_lock());
+  lane.unlock();
+  ASSERT_EQ(lane.owner_turns, 0u);
+  std::thread([] { EXPECT_TRUE(lane.is_left_to_owner()) << "it came"; }).join();
+}
+
 TEST_F(Lane, PollersLeaveItToWhoWaitsForAsLongAsTheirTurnTook) {
   ASSERT_TRUE(lane.try_lock());
   EXPECT_FALSE(lane.is_waited_for());

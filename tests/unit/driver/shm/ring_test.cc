@@ -136,6 +136,25 @@ TEST_P(RingShapes, EverythingArrivesInOrder) {
 INSTANTIATE_TEST_SUITE_P(Slots, RingShapes,
                          testing::Combine(testing::Values(32u, 64u, 1024u), testing::Bool()));
 
+/// A word's lap has 12 bits: of a ring of 32 slots it wraps after 131,072 messages.
+TEST(Ring, LapsCountPastTheirWrap) {
+  for (const bool is_shared : {false, true}) {
+    Ring ring(32);
+    RingProducer producer(ring.view, is_shared);
+    RingConsumer consumer(ring.view);
+    for (uint32_t number = 0; number < 2 * 4096 * 32 + 100; ++number) {
+      ASSERT_FALSE(consumer.has_message()) << number;
+      std::vector<uint8_t> bytes(4 + number % 3 * 40);
+      std::memcpy(bytes.data(), &number, sizeof number);
+      ASSERT_TRUE(send(producer, 0, bytes));
+      const RingConsumer::Message message = consumer.next();
+      ASSERT_EQ(message.bytes, bytes.size());
+      ASSERT_EQ(std::memcmp(message.data, bytes.data(), bytes.size()), 0) << number;
+      consumer.free_next();
+    }
+  }
+}
+
 TEST(Ring, FullSaysSoAndRecovers) {
   Ring ring(32);
   RingProducer producer(ring.view, true);
