@@ -35,6 +35,7 @@ TEST_F(Names, ThatBeginAlikeAreTold) {
   EXPECT_STREQ(shorter, "dpdk.sent");
   EXPECT_STREQ(names.keep("dpdk", "sent_bytes"), "dpdk.sent_bytes");
   EXPECT_EQ(names.keep("dpdk", "sent"), shorter);
+  EXPECT_STREQ(names.keep("dpdk", "se"), "dpdk.se");
 }
 
 TEST_F(Names, AllocateNothing) {
