@@ -188,6 +188,7 @@ TEST_F(DispatcherThread, RunsHandlersWhileTheClientComputesAndSleepsBetween) {
       require(comes_to_handle(i), "the handler runs");
       require(handled_by.load() != gettid(), "it runs beside the client");
     }
+    require(comes_to_count("found_beside", kMessages), "it found each by itself");
     auto stats = dispatch_stats();
     require(stats["wakes"] >= kMessages, "each message has woken it");
     require(stats["sleeps"] >= stats["wakes"], "it slept before");
@@ -213,11 +214,37 @@ TEST_F(DispatcherThread, IsCalledOffByAClientThatWaitsButNotByOneThatArmsTheLane
     for (int i = 0; i < 1000; ++i) after_empty_poll(empty_polls);
     require(mailbox.disarms == 0, "the lane stays armed");
     let_waits_sleep(false);
+    const uint64_t wakes = dispatch_stats()["wakes"];
     const auto waits = [&] {
       for (int i = 0; i < 100; ++i) after_empty_poll(empty_polls);
       return mailbox.disarms != 0;
     };
     require(comes(waits), "the lane is disarmed");
+    require(comes_to_count("wakes", wakes + 1), "it is woken, and arms the lane again later");
+  });
+}
+
+TEST_F(DispatcherThread, ArmsTheLanesAgainOnlyWhereNothingHappenedForLong) {
+  run([] {
+    constexpr int64_t kSleepUs = 100'000;
+    constexpr uint32_t kArmsOfItsBeginning = 5;
+    Mailbox& mailbox = begin(DispatchMode::kThread);
+    require(comes([&] { return mailbox.is_armed.load(); }), "it arms the lane");
+    const uint32_t before = mailbox.arms;
+    const int64_t begin_us = us_of_clock();
+    usleep(3 * kSleepUs);
+    const uint32_t arms = mailbox.arms - before;
+    require(arms <= (us_of_clock() - begin_us) / kSleepUs + kArmsOfItsBeginning, "it sleeps");
+  });
+}
+
+/// Which it does not do without a pause either.
+TEST_F(DispatcherThread, SleepsForShortTimesBesideADriverThatCannotBeArmed) {
+  run([] {
+    constexpr uint32_t kSleeps = 400;  // of one that believes it is armed: ten in a second
+    Mailbox& mailbox = begin(DispatchMode::kThread);
+    mailbox.when_armed = Armed::kBusy;
+    require(comes_to_count("sleeps", kSleeps), "it looks again soon");
   });
 }
 

@@ -99,7 +99,7 @@ TEST_F(NicAbsence, LeavesNothingInAWindowThatItCloses) {
   put(3, 1);
   const auto overtaken = hold_back(1);
   ASSERT_EQ(overtaken.size(), 3u);
-  for (const size_t next : {1, 2}) take(1, overtaken[next]);
+  for (const size_t next : {1u, 2u}) take(1, overtaken[next]);
   pass(500);
   ASSERT_EQ(group_.dones(0).size(), 2u);
   put(2, 2);
