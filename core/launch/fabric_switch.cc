@@ -105,6 +105,18 @@ FabricSwitch::~FabricSwitch() {
   }
 }
 
+std::optional<std::string> FabricSwitch::reaped(pid_t process, int wait_status) {
+  if (process != process_) return std::nullopt;
+  process_ = -1;
+  const bool was_killed = WIFSIGNALED(wait_status);
+  const int number = was_killed ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+  const std::string how = was_killed ? "was killed by signal " + std::to_string(number) + " (" +
+                                           ::strsignal(number) + ")"
+                                     : "ended with code " + std::to_string(number);
+  return "pinwire_switch (process " + std::to_string(process) + ") " + how +
+         ": it carried all frames between the ranks of this host";
+}
+
 void FabricSwitch::pass_report_on() {
   char text[4096];
   for (ssize_t got; report_ && (got = ::read(out_.get(), text, sizeof text)) > 0;)

@@ -25,6 +25,9 @@ class FabricSwitch {
   /// Lets it end orderly, for it may report what it did.
   ~FabricSwitch();
   pid_t process() const noexcept { return process_; }
+  /// The launcher reaped a child. Returns a sentence if that was the switch: then no frame passes
+  /// between the ranks any more, and they would wait for each other for ever.
+  std::optional<std::string> reaped(pid_t process, int wait_status);
 
  private:
   FabricSwitch(pid_t process, Fd out, bool report)

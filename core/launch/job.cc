@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kProtocolExitCode = 1;
 constexpr int kHostLostExitCode = 1;
+constexpr int kNetworkLostExitCode = 1;
 constexpr int kNoStartExitCode = 2;
 constexpr int64_t kCloseMs = 3000;
 
@@ -76,6 +77,10 @@ void Job::close_hosts() {
 void Job::reaped(pid_t process, int wait_status) {
   for (auto& host : hosts_)
     if (host->reaped(process, wait_status)) return;
+}
+
+void Job::network_failed(const std::string& sentence) {
+  ending_.failed(kNetworkLostExitCode, sentence, now_ms());
 }
 
 void Job::interrupted(int signal_number, bool from_terminal) {

@@ -37,6 +37,8 @@ class Job final : public HostEvents, public EndingOrders {
   void kill_all();
   void interrupted(int signal_number, bool from_terminal);
   void reaped(pid_t process, int wait_status);
+  /// The network of the ranks is gone: none of them can go on.
+  void network_failed(const std::string& sentence);
 
   void on_started(Rank rank, int process_id) override;
   void on_frame(Rank rank, const FrameHeader& header, Bytes chunk) override;

@@ -67,8 +67,8 @@ Status add_this_host(Loop& loop, Job& job, const LaunchOptions& options,
   return success();
 }
 
-Result<int> run_ranks(const Settings& settings, const LaunchOptions& options,
-                      const LocalNetwork& network, const std::vector<std::string>& environment) {
+Result<int> run_ranks(const Settings& settings, const LaunchOptions& options, LocalNetwork& network,
+                      const std::vector<std::string>& environment) {
   Loop loop;
   Job job(loop, {.rank_count = options.rank_count,
                  .exit_timeout_ms =
@@ -76,10 +76,14 @@ Result<int> run_ranks(const Settings& settings, const LaunchOptions& options,
                  .tag_lines = options.tag_lines,
                  .verbose = options.verbose,
                  .environment = block_of(environment)});
-  const auto reap = [&job] {
+  const auto reap = [&job, &network] {
     int wait_status = 0;
-    for (pid_t process; (process = ::waitpid(-1, &wait_status, WNOHANG)) > 0;)
+    for (pid_t process; (process = ::waitpid(-1, &wait_status, WNOHANG)) > 0;) {
       job.reaped(process, wait_status);
+      if (!network.fabric_switch) continue;
+      if (const auto lost = network.fabric_switch->reaped(process, wait_status))
+        job.network_failed(*lost);
+    }
   };
   const Signals signals(
       loop, {.child_changed = reap, .user_signal = [&job](int number, bool from_terminal) {

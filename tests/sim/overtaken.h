@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
+#include <unordered_map>
 
 #include "nicfw/nic.h"
 
@@ -17,8 +17,6 @@ class Overtaken {
   /// The least tolerance of reordering that lane_loss.cc has: a shorter wait explains nothing.
   static constexpr uint64_t kWaitNs = NicConfig{}.rto_min_ns / 4;
 
-  explicit Overtaken(uint32_t ranks) : peers_(ranks) {}
-
   /// The receiver takes a frame of `from`, the `number`th that was sent on the fabric.
   void take(uint32_t from, uint64_t number) {
     Peer& peer = peers_[from];
@@ -29,7 +27,9 @@ class Overtaken {
   /// The receiver sends a frame to `to`, which acknowledges all that it has taken. Returns how many
   /// frames the peer may have repeated meanwhile.
   uint64_t answer(uint32_t to, uint64_t now_ns) {
-    Peer& peer = peers_[to];
+    const auto known = peers_.find(to);
+    if (known == peers_.end()) return 0;
+    Peer& peer = known->second;
     const uint64_t repeated = now_ns - peer.answered_ns > kWaitNs ? peer.late : 0;
     peer = {.newest = peer.newest, .told = peer.newest, .answered_ns = now_ns, .late = 0};
     return repeated;
@@ -42,7 +42,7 @@ class Overtaken {
     uint64_t answered_ns = 0;  ///< when it was
     uint64_t late = 0;         ///< frames older than `told`, taken since
   };
-  std::vector<Peer> peers_;
+  std::unordered_map<uint32_t, Peer> peers_;  ///< of which a frame was taken
 };
 
 }  // namespace pinwire::sim

@@ -11,7 +11,7 @@ constexpr uint64_t kLateNs = kStartNs + Overtaken::kWaitNs + 1;
 
 class OvertakenTest : public testing::Test {
  protected:
-  Overtaken overtaken_{2};
+  Overtaken overtaken_;
 };
 
 TEST_F(OvertakenTest, FramesBehindTheOneThatWasToldCountWhenTheNextAnswerIsLate) {

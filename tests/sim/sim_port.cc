@@ -43,7 +43,7 @@ SimPort::SimPort(Rank rank, const Scenario& scenario, const Schedule& schedule, 
          {},
          {},
          0,
-         Overtaken(scenario.ranks)});
+         {}});
   }
 }
 

@@ -119,6 +119,24 @@ TEST_F(Switch, OneThatCannotStartGetsASentence) {
   EXPECT_NE(absent.err.find("/nowhere/switch"), std::string::npos) << absent.err;
 }
 
+/// The ranks would wait for each other's frames for ever.
+TEST_F(Switch, OneThatEndsWhileRanksRunEndsTheJobWithASentence) {
+  for (const auto& [signal, how] : {std::pair{SIGKILL, "was killed by signal 9 (Killed)"},
+                                    std::pair{SIGTERM, "ended with code 0"}}) {
+    Running job(command(3, {rank_, "wait"}), environment(with_switch()));
+    ASSERT_TRUE(job.wait_for("waiting", 3));
+    pid_t process = 0;
+    std::ifstream(seen_.path() + "/arguments.ids") >> process;
+    ASSERT_GT(process, 0);
+    ASSERT_EQ(::kill(process, signal), 0);
+    const auto outcome = job.wait();
+    EXPECT_EQ(outcome.code, 1);
+    const auto sentence = "pinwire_switch (process " + std::to_string(process) + ") " + how +
+                          ": it carried all frames between the ranks";
+    EXPECT_EQ(count_of(outcome.err, sentence), 1) << outcome.err;
+  }
+}
+
 TEST_F(Switch, DiesWithAKilledLauncher) {
   Running job(command(3, {rank_, "wait"}), environment(with_switch()));
   ASSERT_TRUE(job.wait_for("waiting", 3));
