@@ -1,4 +1,5 @@
 // gasnetrun_pinwire: starts and ends the ranks of a job.
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -22,8 +23,20 @@ int say_and(int code, const std::string& sentence) {
   return code;
 }
 
+/// Both the launcher and the ranks, which inherit its limit, have buffers on their stacks; beyond
+/// it they die by SIGSEGV.
+bool has_too_little_stack() {
+  constexpr rlim_t kStackBytesMin = 256 << 10;
+  rlimit limit{};
+  return getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < kStackBytesMin;
+}
+
 /// What the command line asks for, in the environment as it is now.
 int do_once(int argc, char** argv) {
+  if (has_too_little_stack()) {
+    return say_and(kBadCommandLine,
+                   "the stack may have less than 256 KiB: raise its limit (ulimit -s)");
+  }
   using Action = pinwire::launch::LaunchOptions::Action;
   auto settings =
       pinwire::read_settings([](const char* name) -> const char* { return std::getenv(name); });

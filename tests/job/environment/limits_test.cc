@@ -62,6 +62,12 @@ TEST_F(Limits, OfAFilesSize) {
   }
 }
 
+TEST_F(Limits, OfTheStack) {
+  EXPECT_NE(facts_under("-s 64", "shm", "poll").code, 0);
+  for (const char* kib : {"64", "128", "256", "512"})
+    expect_sentence(std::string("-s ") + kib, "shm", "ulimit -s");
+}
+
 TEST_F(Limits, OfOpenFilesForTheSwitch) {
   if (!has_dpdk_) GTEST_SKIP() << "built without DPDK, and so without a switch";
   EXPECT_NE(facts_under("-n 16", "dpdk", "poll").code, 0);
