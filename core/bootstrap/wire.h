@@ -42,6 +42,7 @@ enum class FrameKind : uint16_t {
   kStarted,  ///< `rank` runs; code: its process id
   kEnded,    ///< `rank` ended; code: its wait status
   kFailed,   ///< a sentence; the host cannot go on
+  kHungUp,   ///< `rank` no longer holds the other end of its socket
 };
 
 struct FrameHeader {

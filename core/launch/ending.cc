@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/check.h"
 
@@ -50,6 +51,25 @@ void Ending::ended(Rank rank, int wait_status, int64_t now_ms) {
     exited(rank, WEXITSTATUS(wait_status), now_ms);
   }
   if (phase_ == Phase::kLeaving && all_left()) deadline_ms_ = now_ms + kTeardownMs;
+}
+
+void Ending::hung_up(Rank rank, int64_t now_ms) {
+  auto& state = ranks_[rank];
+  // A program that is no client may do with its descriptors as it likes. A client that has ended
+  // has ended the job's running.
+  if (phase_ != Phase::kRunning || !state.joined) return;
+  state.hung_up = true;
+  deadline_ms_ = now_ms + kHungUpMs;
+}
+
+void Ending::tell_who_hung_up() {
+  for (Rank rank = 0; rank < ranks_.size(); ++rank) {
+    auto& state = ranks_[rank];
+    if (!std::exchange(state.hung_up, false)) continue;
+    orders_.say(orders_.describe(rank) +
+                " lives, but closed the descriptors of the library (closefrom, close_range) or "
+                "executes another program: what waits for it may wait for ever");
+  }
 }
 
 void Ending::exited(Rank rank, int code, int64_t now_ms) {
@@ -134,6 +154,7 @@ void Ending::due(int64_t now_ms) {
   switch (phase_) {
     case Phase::kRunning:
       deadline_ms_.reset();
+      tell_who_hung_up();
       break;
     case Phase::kLeaving:
       if (all_left()) {

@@ -28,6 +28,8 @@ class EndingOrders {
 };
 
 inline constexpr int64_t kQuitGraceMs = 800;
+/// Until a rank that has hung up has ended, if that was why.
+inline constexpr int64_t kHungUpMs = 1000;
 /// For ranks that have all said that they leave.
 inline constexpr int64_t kTeardownMs = 5000;
 
@@ -38,6 +40,9 @@ class Ending {
   void joined(Rank rank, int64_t now_ms);
   void left(Rank rank, int code, int64_t now_ms);
   void ended(Rank rank, int wait_status, int64_t now_ms);
+  /// It closed its end of the socket to the launcher: by its own end, of which ended() tells soon,
+  /// or else with all that the library has open, on which its peers may wait for ever.
+  void hung_up(Rank rank, int64_t now_ms);
   /// The launcher got a signal; `ranks_got_it`: the terminal sent it to the whole process group.
   void interrupted(int signal_number, bool ranks_got_it, int64_t now_ms);
   /// The job cannot go on (a host is lost, a rank breaks the protocol): as after a crash.
@@ -51,10 +56,11 @@ class Ending {
  private:
   enum class Phase { kRunning, kLeaving, kQuitting, kKilling };
   struct RankState {
-    bool joined = false, left = false, ended = false;
+    bool joined = false, left = false, ended = false, hung_up = false;
   };
   void exited(Rank rank, int code, int64_t now_ms);
   void killed(Rank rank, int signal_number, int64_t now_ms);
+  void tell_who_hung_up();
   void begin_leaving(int64_t now_ms);
   void begin_quitting(int64_t now_ms);
   void begin_killing(int64_t now_ms);

@@ -117,6 +117,8 @@ void Job::on_frame(Rank rank, const FrameHeader& header, Bytes chunk) {
     case FrameKind::kLeaving:
       if (plan_.verbose) say(describe(rank) + " leaves with " + std::to_string(header.code));
       return ending_.left(rank, header.code, now_ms());
+    case FrameKind::kHungUp:
+      return ending_.hung_up(rank, now_ms());
     default:
       return refuse(rank,
                     describe(rank) + " sent what a rank must not send: is it of the same version?");

@@ -118,7 +118,7 @@ void LocalHost::read_socket(Rank rank) {
     if (got <= 0) {  // its death, if it is that, is told by waitpid
       loop_.forget(one.socket.get());
       one.socket.reset();
-      return;
+      return events_.on_frame(rank, bootstrap::frame_header(FrameKind::kHungUp, rank), {});
     }
     FrameHeader header{};
     const auto bytes = static_cast<size_t>(got);

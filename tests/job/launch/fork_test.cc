@@ -56,6 +56,16 @@ TEST_F(Launch, NoAslrGivesEveryRankOneLayout) {
   EXPECT_EQ(outcome.out, "00040000\n00040000\n") << outcome.err;
 }
 
+// The library goes on over shared memory, and others of its peers' waits have no end: the job is
+// left alone.
+TEST_F(Launch, ARankThatLivesOnWithoutTheLibrarysDescriptorsIsNamed) {
+  const auto outcome = launch(2, {rank_, "becomes", "sleep", "4"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(count_of(outcome.err, "lives, but closed the descriptors of the library"), 2)
+      << outcome.err;
+  EXPECT_EQ(launch(2, {"sleep", "2"}).err, "") << "no client";
+}
+
 TEST_F(Launch, AJobThatEndedWellStartsAgainInAnotherEnvironment) {
   const auto outcome = launch(2, {rank_, "again", "3", "7", "0"}, {}, {"LIFE=1", kPatience});
   EXPECT_EQ(outcome.code, 7) << outcome.err;

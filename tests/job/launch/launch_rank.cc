@@ -171,6 +171,13 @@ int wait_for_ever(Bootstrap& job, Arguments) {
   for (;;) ::pause();
 }
 
+/// becomes PROGRAM [ARGUMENT...]: another program, which has no descriptor of the library's.
+int becomes(Bootstrap& job, Arguments more) {
+  if (auto passed = job.barrier(); !passed) die(passed.sentence());
+  ::execvp(more[0], const_cast<char* const*>(more));
+  die("execvp");
+}
+
 /// lines COUNT: many lines at once, one half to each stream.
 int lines(Bootstrap& job, Arguments more) {
   for (int i = 0; i < std::atoi(more[0]); ++i) {
@@ -214,9 +221,12 @@ int frames(Bootstrap& job, Arguments more) {
 
 int main(int, char** argv) {
   const std::map<std::string, std::function<int(Bootstrap&, Arguments)>> verbs = {
-      {"gather", gather},       {"keys", keys},   {"environment", environment}, {"again", again},
-      {"all-leave", all_leave}, {"one", one},     {"wait", wait_for_ever},      {"frames", frames},
-      {"barriers", barriers},   {"lines", lines}, {"beside-mpi", beside_mpi}};
+      {"gather", gather},           {"keys", keys},
+      {"environment", environment}, {"again", again},
+      {"all-leave", all_leave},     {"one", one},
+      {"wait", wait_for_ever},      {"frames", frames},
+      {"barriers", barriers},       {"lines", lines},
+      {"beside-mpi", beside_mpi},   {"becomes", becomes}};
   const auto verb = verbs.find(argv[1] ? argv[1] : "");
   if (verb == verbs.end()) die("no such verb");
   auto job = pinwire::make_bootstrap();

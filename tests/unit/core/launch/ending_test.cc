@@ -40,6 +40,39 @@ TEST_F(EndingTest, ACollectiveExitSeesNoSignal) {
   EXPECT_EQ(said, "");
 }
 
+TEST_F(EndingTest, ARankThatHangsUpAndLivesIsNamedOnce) {
+  all_join();
+  ending.hung_up(1, 100);
+  ending.hung_up(3, 200);
+  ending.ended(3, exited(0), 201);  // that was why
+  ending.due(200 + kHungUpMs - 1);
+  EXPECT_EQ(said, "");
+  Ending other{4, kTimeoutMs, *this};
+  for (Rank rank = 0; rank < 4; ++rank) other.joined(rank, 0);
+  other.hung_up(1, 100);
+  other.due(100 + kHungUpMs - 1);
+  EXPECT_EQ(said, "");
+  EXPECT_EQ(other.deadline_ms(), 100 + kHungUpMs);
+  other.due(100 + kHungUpMs);
+  other.due(100 + 2 * kHungUpMs);
+  EXPECT_EQ(said.find("rank 1 lives"), 0U) << said;
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+  EXPECT_TRUE(orders.empty());
+  EXPECT_FALSE(other.deadline_ms());
+}
+
+TEST_F(EndingTest, NobodyIsNamedInAJobThatEndsOrThatItNeverJoined) {
+  ending.hung_up(0, 100);
+  EXPECT_FALSE(ending.deadline_ms());
+  all_join();
+  ending.hung_up(1, 100);
+  ending.left(2, 0, 150);
+  ending.hung_up(2, 160);
+  EXPECT_EQ(ending.deadline_ms(), 150 + kTimeoutMs);
+  ending.due(100 + kHungUpMs);
+  EXPECT_EQ(said, "");
+}
+
 TEST_F(EndingTest, C1_103_C1_108_OneThatLeavesGivesTheOthersTheExitTimeoutThenSigquitThenSigkill) {
   all_join();
   ending.left(2, 7, 100);
