@@ -205,6 +205,21 @@ TEST_F(DispatcherThread, ArmsTheLanesAgainOnceTheClientPollsNoMore) {
   });
 }
 
+/// And takes no core from it: it sleeps between two looks, without arming anything.
+TEST_F(DispatcherThread, SleepsWhileTheClientPolls) {
+  run([] {
+    Mailbox& mailbox = begin(DispatchMode::kThread);
+    const auto sleeps_unarmed = [&mailbox] {
+      constexpr int64_t kBurstUs = 10'000;
+      const uint32_t arms = mailbox.arms;
+      const uint64_t sleeps = dispatch_stats()["sleeps"];
+      for (const int64_t begin_us = us_of_clock(); us_of_clock() < begin_us + kBurstUs;) poll();
+      return mailbox.arms == arms && dispatch_stats()["sleeps"] >= sleeps + 3;
+    };
+    require(comes(sleeps_unarmed), "it sleeps several times while the client polls");
+  });
+}
+
 TEST_F(DispatcherThread, IsCalledOffByAClientThatWaitsButNotByOneThatArmsTheLanesItself) {
   run([] {
     Mailbox& mailbox = begin(DispatchMode::kThread);
