@@ -19,7 +19,16 @@ void* allocate_too_much() {
 constexpr int kClientsCode = 7;
 void clients_handler() { _exit(kClientsCode); }
 
-TEST(FatalOutOfMemory, EndsACallWithASentence) {
+class FatalOutOfMemoryTest : public testing::Test {
+ protected:
+  void SetUp() override {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "a sanitizer's operator new asks no handler";
+#endif
+  }
+};
+
+TEST_F(FatalOutOfMemoryTest, EndsACallWithASentence) {
   EXPECT_DEATH(
       {
         const FatalOutOfMemory whole;
@@ -35,7 +44,7 @@ TEST(FatalOutOfMemory, EndsACallWithASentence) {
       "no memory for GASNet: raise the limits");
 }
 
-TEST(FatalOutOfMemory, LeavesTheClientItsAnswer) {
+TEST_F(FatalOutOfMemoryTest, LeavesTheClientItsAnswer) {
   EXPECT_EXIT(
       {
         { const FatalOutOfMemory whole; }
@@ -50,7 +59,7 @@ TEST(FatalOutOfMemory, LeavesTheClientItsAnswer) {
       testing::ExitedWithCode(0), "^$");
 }
 
-TEST(FatalOutOfMemory, LeavesTheClientItsHandler) {
+TEST_F(FatalOutOfMemoryTest, LeavesTheClientItsHandler) {
   EXPECT_EXIT(
       {
         std::set_new_handler(clients_handler);
