@@ -139,9 +139,9 @@ Result<std::unique_ptr<DpdkDevice>> start_device(const DpdkOptions& options) {
   }
   const std::string story = std::string("dpdk: fabric ") + fabric_name(fabric->fabric) + ", " +
                             (*opened)->describe() + ", " + eal.memory;
-  auto device = std::make_unique<DpdkDevice>(std::move(*opened), story);
+  auto device = std::make_unique<DpdkDevice>(std::move(*opened), story, opened_here);
   if (Status joined = device->join_network(options); !joined) return joined.error();
-  opened_here.close_on_exec();
+  device->close_on_exec();
   return device;
 }
 

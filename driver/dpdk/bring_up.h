@@ -3,12 +3,14 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "driver/dpdk/addressing.h"
 #include "driver/dpdk/eal_args.h"
 #include "driver/dpdk/fabric.h"
 #include "driver/dpdk/gateway.h"
+#include "driver/dpdk/new_descriptors.h"
 #include "driver/dpdk/port.h"
 
 namespace pinwire {
@@ -44,8 +46,8 @@ struct DpdkOptions {
 /// A port and the EAL below it; destroyed in the right order.
 class DpdkDevice {
  public:
-  explicit DpdkDevice(std::unique_ptr<DpdkPort> port, std::string story)
-      : port_(std::move(port)), story_(std::move(story)) {}
+  DpdkDevice(std::unique_ptr<DpdkPort> port, std::string story, NewDescriptors opened_here)
+      : port_(std::move(port)), story_(std::move(story)), opened_here_(std::move(opened_here)) {}
   ~DpdkDevice();
   DpdkDevice(const DpdkDevice&) = delete;
   DpdkDevice& operator=(const DpdkDevice&) = delete;
@@ -56,6 +58,9 @@ class DpdkDevice {
   const MacAddress& gateway_mac() const noexcept { return gateway_mac_; }
   /// Learns the port's address and finds its gateway.
   Status join_network(const DpdkOptions& options);
+  /// What it has opened until now. A vhost port is up with its first queue, and is sent the events
+  /// of the others after that: once more when the peers are up, too.
+  void close_on_exec() const { opened_here_.close_on_exec(); }
 
  private:
   std::unique_ptr<DpdkPort> port_;
@@ -63,6 +68,7 @@ class DpdkDevice {
   PortAddress address_;
   MacAddress gateway_mac_{};
   SilentSockets silent_;
+  NewDescriptors opened_here_;
 };
 
 Result<std::unique_ptr<DpdkDevice>> bring_up_dpdk(const DpdkOptions& options);

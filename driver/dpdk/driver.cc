@@ -1,5 +1,7 @@
 #include "driver/dpdk/driver.h"
 
+#include <utility>
+
 #include "core/base/log.h"
 #include "driver/dpdk/tsc_clock.h"
 #include "driver/forwarding.h"
@@ -37,7 +39,15 @@ class DpdkDriver final : private DpdkParts, public ForwardingDriver {
       : DpdkParts(std::move(with), config), ForwardingDriver(*nic) {}
 
   const char* name() const noexcept override { return "dpdk"; }
+  /// Every rank is up by now.
+  Status connect(Rank peer, std::span<const std::byte> address) override {
+    if (!std::exchange(has_peers_, true)) device->close_on_exec();
+    return nic->connect(peer, address);
+  }
   void stats(StatSink& sink) const noexcept override;
+
+ private:
+  bool has_peers_ = false;
 };
 
 void DpdkDriver::stats(StatSink& sink) const noexcept {
