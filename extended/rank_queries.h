@@ -1,4 +1,4 @@
-// What gex_System_QueryNbrhdInfo and gex_System_QueryHostInfo answer with.
+// The lists with which gex_System_QueryNbrhdInfo and gex_System_QueryHostInfo answer.
 #pragma once
 
 namespace pinwire {

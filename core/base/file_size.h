@@ -10,7 +10,7 @@
 
 namespace pinwire {
 
-/// What a sentence about EFBIG says to do.
+/// Advice for a sentence about EFBIG.
 inline constexpr char kRaiseFileSize[] = "raise the limit of a file's size (ulimit -f)";
 
 inline bool may_have_file_of(uint64_t bytes) noexcept {
@@ -19,7 +19,7 @@ inline bool may_have_file_of(uint64_t bytes) noexcept {
          bytes <= limit.rlim_cur;
 }
 
-/// As ftruncate(2); EFBIG above the limit.
+/// ftruncate(2), with EFBIG above the limit.
 inline int resize_file(int fd, uint64_t bytes) noexcept {
   if (may_have_file_of(bytes)) return ftruncate(fd, static_cast<off_t>(bytes));
   errno = EFBIG;

@@ -3,8 +3,8 @@
 // exceptions: one of std::bad_alloc would end in std::terminate() and say nothing of limits.
 //
 // The handler of operator new belongs to the whole process, and the client may have one of its own.
-// So the library's handler is for threads inside such a call alone, and other threads get what they
-// would get without it: the client's handler, or the exception.
+// The library's handler is therefore for threads inside such a call alone, and other threads get
+// what they would get without it: the client's handler, or the exception.
 #pragma once
 
 #include <cstdint>

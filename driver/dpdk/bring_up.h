@@ -58,8 +58,8 @@ class DpdkDevice {
   const MacAddress& gateway_mac() const noexcept { return gateway_mac_; }
   /// Learns the port's address and finds its gateway.
   Status join_network(const DpdkOptions& options);
-  /// What it has opened until now. A vhost port is up with its first queue, and is sent the events
-  /// of the others after that: once more when the peers are up, too.
+  /// Keeps what it has opened until now to this program. A vhost port is up with its first queue,
+  /// and is sent the events of the others after that: once more when the peers are up, too.
   void close_on_exec() const { opened_here_.close_on_exec(); }
 
  private:

@@ -22,7 +22,7 @@ model::Atomic<uint32_t> recorded[kAddersMax];  ///< by each thread that adds
 model::Atomic<uint32_t> served[kAddersMax];    ///< of that, as runs have seen it
 uint64_t changed[kAddersMax];                  ///< plain memory, which each run of a work changes
 
-/// What the threads do: those that add come first.
+/// The deeds of the threads: those that add come first.
 struct Shape {
   uint32_t adders;
   uint32_t works;

@@ -84,7 +84,7 @@ static void run_action(int number, siginfo_t *info, void *interrupted) {
 
 static int is_looked_at(int number) { return number == SIGURG || (number >= SIGRTMIN && number <= SIGRTMAX); }
 
-/* Who asks gets the action that was set. */
+/* A caller that asks gets the action that was set. */
 int sigaction(int number, const struct sigaction *wanted, struct sigaction *before) {
   if (!is_looked_at(number)) return __sigaction(number, wanted, before);
   action *const wrapped = atomic_load(&actions[number]);

@@ -1,4 +1,4 @@
-/* What a program says to the hook of hook.c, where that is there. */
+/* The words of a program to the hook of hook.c, where that is there. */
 #ifndef TESTS_NO_MALLOC_IN_SIGNALS_HOOK_H
 #define TESTS_NO_MALLOC_IN_SIGNALS_HOOK_H
 
