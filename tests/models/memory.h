@@ -89,7 +89,7 @@ class Plain {
   uint64_t place_;  // never touched: it gives the object its size
 };
 
-/// What driver/shm/host_memory.h is in production, and DeferredMemory of am/deferred.h.
+/// It stands for driver/shm/host_memory.h of production, and for DeferredMemory of am/deferred.h.
 struct ModelMemory {
   template <typename T>
   using Atomic = model::Atomic<T>;

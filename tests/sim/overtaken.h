@@ -11,7 +11,7 @@
 
 namespace pinwire::sim {
 
-/// Of one queue of a port.
+/// The frames of one queue of a port.
 class Overtaken {
  public:
   /// The least tolerance of reordering that lane_loss.cc has: a shorter wait explains nothing.

@@ -20,7 +20,7 @@ static unsigned char local[2 * kPartBytes];
 
 static unsigned char *far_part(void) { return (unsigned char *)segments[1].addr; }
 
-/* What handlers may ask, too. */
+/* The queries that handlers may make, too. */
 static void ask(gex_Token_t token) {
   gex_Token_Info_t info;
   gex_RankInfo_t *ranks;

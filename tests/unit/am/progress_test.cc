@@ -219,8 +219,8 @@ TEST_F(Poll, KnowsAStreamByWhatItFoundSinceTheLastDrySpell) {
   EXPECT_FALSE(this_thread.has_sent);
 }
 
-/// What it found, and empty polls in a row, are counted past their wrap: it goes on as at the
-/// beginning of a stream, or of a wait.
+/// The counts of found messages and of empty polls in a row go past their wrap: the thread goes on
+/// as at the beginning of a stream, or of a wait.
 TEST_F(Poll, CountsWhatItFoundAndWhatNotPastTheWrap) {
   this_thread.stream_found = ~0u - 2;
   driver.brings = 7;
