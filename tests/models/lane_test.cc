@@ -4,11 +4,8 @@
 // taken away, and then a state must be found from which they do not.
 #include <gtest/gtest.h>
 
-#include <cstdio>
-#include <span>
-
+#include "tests/models/lane_cases.h"
 #include "tests/models/lane_world.h"
-#include "tests/models/search.h"
 
 namespace pinwire::model {
 namespace {
@@ -70,38 +67,23 @@ const Case kSilent[] = {
       .sent_by_silent = {1, 0, 0}}},
 };
 
-void expect_good(const Case& each) {
-  const Found found = search(LaneWorld(each.plan), kStatesMax);
-  std::printf("%s: %zu states, %zu ends\n", each.name, found.states, found.ends);
-  EXPECT_EQ(found.failure, "") << each.name;
-  EXPECT_GT(found.ends, 0u);
-}
-
 TEST(LaneModel, NobodyWaitsForEver) {
-  for (const Case& each : kLegal) expect_good(each);
+  for (const Case& each : kLegal) expect_nobody_waits<LaneWorld>(each, kStatesMax);
 }
 TEST(LaneModel, OneSidedWorkNeedsNoClient) {
-  for (const Case& each : kDeaf) expect_good(each);
+  for (const Case& each : kDeaf) expect_nobody_waits<LaneWorld>(each, kStatesMax);
 }
 TEST(LaneModel, SilentRanksStopNobodyElse) {
-  for (const Case& each : kSilent) expect_good(each);
+  for (const Case& each : kSilent) expect_nobody_waits<LaneWorld>(each, kStatesMax);
 }
 
 TEST(LaneModel, WithoutAnyPointOfTheArgumentSomebodyWaitsForEver) {
   for (uint32_t m = 1; m < static_cast<uint32_t>(LaneMutant::kCount); ++m) {
-    bool missed = false;
-    for (const auto& cases : {std::span<const Case>(kLegal), std::span<const Case>(kDeaf),
-                              std::span<const Case>(kSilent)}) {
-      for (const Case& each : cases) {
-        if (missed) break;
-        LanePlan plan = each.plan;
-        plan.mutant = static_cast<LaneMutant>(m);
-        const Found found = search(LaneWorld(plan), kStatesMax);
-        missed = !found.failure.empty() && found.states <= kStatesMax;
-        if (missed) std::printf("mutant %u: %s\n", m, each.name);
-      }
-    }
-    EXPECT_TRUE(missed) << "mutant " << m << " waits nowhere";
+    const auto mutant = static_cast<LaneMutant>(m);
+    EXPECT_TRUE(somebody_waits<LaneWorld>(kLegal, mutant, kStatesMax) ||
+                somebody_waits<LaneWorld>(kDeaf, mutant, kStatesMax) ||
+                somebody_waits<LaneWorld>(kSilent, mutant, kStatesMax))
+        << "mutant " << m << " waits nowhere";
   }
 }
 

@@ -4,10 +4,8 @@
 // somebody waits for ever, or a reply overtakes another.
 #include <gtest/gtest.h>
 
-#include <cstdio>
-
 #include "driver/shm/ring.h"
-#include "tests/models/search.h"
+#include "tests/models/lane_cases.h"
 #include "tests/models/shm_world.h"
 
 namespace pinwire::model {
@@ -56,26 +54,13 @@ const Case kCases[] = {
 };
 
 TEST(ShmLaneModel, NobodyWaitsForEver) {
-  for (const Case& each : kCases) {
-    const Found found = search(ShmWorld(each.plan), kStatesMax);
-    std::printf("%s: %zu states, %zu ends\n", each.name, found.states, found.ends);
-    EXPECT_EQ(found.failure, "") << each.name;
-    EXPECT_GT(found.ends, 0u);
-  }
+  for (const Case& each : kCases) expect_nobody_waits<ShmWorld>(each, kStatesMax);
 }
 
 TEST(ShmLaneModel, WithoutAnyPointOfTheArgumentSomebodyWaitsForEver) {
   for (uint32_t m = 1; m < static_cast<uint32_t>(ShmMutant::kCount); ++m) {
-    bool is_missed = false;
-    for (const Case& each : kCases) {
-      if (is_missed) break;
-      ShmPlan plan = each.plan;
-      plan.mutant = static_cast<ShmMutant>(m);
-      const Found found = search(ShmWorld(plan), kStatesMax);
-      is_missed = !found.failure.empty() && found.states <= kStatesMax;
-      if (is_missed) std::printf("mutant %u: %s\n", m, each.name);
-    }
-    EXPECT_TRUE(is_missed) << "mutant " << m << " waits nowhere";
+    EXPECT_TRUE(somebody_waits<ShmWorld>(kCases, static_cast<ShmMutant>(m), kStatesMax))
+        << "mutant " << m << " waits nowhere";
   }
 }
 

@@ -3,9 +3,7 @@
 // Each point of the argument is also taken away, and then somebody waits for ever.
 #include <gtest/gtest.h>
 
-#include <cstdio>
-
-#include "tests/models/search.h"
+#include "tests/models/lane_cases.h"
 #include "tests/models/verbs_world.h"
 
 namespace pinwire::model {
@@ -39,26 +37,13 @@ const Case kCases[] = {
 };
 
 TEST(VerbsLaneModel, NobodyWaitsForEver) {
-  for (const Case& each : kCases) {
-    const Found found = search(VerbsWorld(each.plan), kStatesMax);
-    std::printf("%s: %zu states, %zu ends\n", each.name, found.states, found.ends);
-    EXPECT_EQ(found.failure, "") << each.name;
-    EXPECT_GT(found.ends, 0u);
-  }
+  for (const Case& each : kCases) expect_nobody_waits<VerbsWorld>(each, kStatesMax);
 }
 
 TEST(VerbsLaneModel, WithoutAnyPointOfTheArgumentSomebodyWaitsForEver) {
   for (uint32_t m = 1; m < static_cast<uint32_t>(VerbsMutant::kCount); ++m) {
-    bool is_missed = false;
-    for (const Case& each : kCases) {
-      if (is_missed) break;
-      VerbsPlan plan = each.plan;
-      plan.mutant = static_cast<VerbsMutant>(m);
-      const Found found = search(VerbsWorld(plan), kStatesMax);
-      is_missed = !found.failure.empty() && found.states <= kStatesMax;
-      if (is_missed) std::printf("mutant %u: %s\n", m, each.name);
-    }
-    EXPECT_TRUE(is_missed) << "mutant " << m << " waits nowhere";
+    EXPECT_TRUE(somebody_waits<VerbsWorld>(kCases, static_cast<VerbsMutant>(m), kStatesMax))
+        << "mutant " << m << " waits nowhere";
   }
 }
 
