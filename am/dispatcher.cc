@@ -272,7 +272,9 @@ class Dispatcher {
     asks_another_ = false;
     // Threads that are inside a call run the handlers themselves at its end.
     if (all_block_ && asked.held_off == 0) return run_handed_over();
-    // A thread that only has no core will run them itself.
+    // A thread that only has no core will run them itself. One that loses it as the signal reaches
+    // it, before it has entered the library, looks as if it blocked the signal: the next question
+    // tells, and until then its handlers run here.
     if (asked.is_in_vain && !interrupts_anywhere && every_client_blocks_interrupts()) {
       all_block_ = true;
       return run_handed_over();

@@ -129,6 +129,12 @@ void compute_until_handled(uint32_t count) {
   alarm(0);
 }
 
+/// For a client that computes, in its own text. The signal for a message that another has brought
+/// already may find it later, in a library.
+uint64_t handed_over_until_now() {
+  return interrupt_counters.handed_over;
+}
+
 std::map<std::string, uint64_t> dispatch_stats() {
   StatMap map;
   report_dispatch(map);
@@ -328,13 +334,14 @@ TEST_F(DispatcherThread, InterruptsAClientThatComputes) {
     });
     computes.store(true);
     compute_until_handled(1);
+    const uint64_t handed_over = handed_over_until_now();
     sender.join();
     require(handled_by.load() == gettid(), "it runs in the client's thread");
     require(comes_to_count("signals", 1), "signals are counted");
     auto stats = dispatch_stats();
     require(stats["signals_handled"] >= 1, "handled ones, too");
     require(stats["found_in_signals"] == 1, "and what they found");
-    require(stats["handed_over"] + stats["found_beside"] == 0, "the dispatcher runs no handler");
+    require(handed_over + stats["found_beside"] == 0, "the dispatcher runs no handler");
     require(stats["asks"] >= 1, "it has asked");
     require(comes_to_count("wakes", 2), "it is told that the message is handled");
   });
@@ -401,10 +408,10 @@ TEST_F(DispatcherThread, PA_020_InterruptsAClientThatIsInTheLibraryOfMathematics
     compute();  // the first calls find the functions, in the dynamic linker: not the client's text
     computes = true;
     while (handled.load() < kMessages) compute();
-    const pid_t by = handled_by;
+    const uint64_t handed_over = handed_over_until_now();
     sender.join();
-    require(by == gettid(), "it runs in the client's thread");
-    require(dispatch_stats()["handed_over"] == 0, "and so did all others");
+    require(handed_over == 0, "no signal has found the client where it could run no handler");
+    require(dispatch_stats()["found_in_signals"] != 0, "signals have come");
   });
 }
 TEST_F(DispatcherThread, RunsNoneWhereHandlersMayInterruptAnywhere) {
