@@ -151,6 +151,7 @@ BarrierResult barrier_wait(int id, int flags) noexcept {
     if (everyone_notified()) return true;
     const bool will_sleep = waits_sleep.load(std::memory_order_relaxed) &&
                             ++misses > engine.spins_now.load(std::memory_order_relaxed);
+    cpu_relax();  // see LineBarrier::pass()
     return will_sleep && ask_for_message();
   });
   return finish(id, flags);
