@@ -95,16 +95,16 @@ void LineBarrier::pass_led() noexcept {
 void LineBarrier::pass() noexcept {
   if (own_ == nullptr) return pass_led();
   const uint64_t count = enter();
-  // A look that comes before the peer's notification takes the line from the peer, which is about to
-  // write it, and costs both a transfer more. Where all come at once, a poll lies between.
+  // A look that comes before the peer's notification takes the line from the peer, which is about
+  // to write it, and costs both a transfer more. Where all come at once, a poll lies between.
   poll();
   uint32_t line = 0, misses = 0;
   wait_until([&] {
     if (all_show(count, line)) return true;
     const bool will_sleep = waits_sleep.load(std::memory_order_relaxed) &&
                             ++misses > engine.spins_now.load(std::memory_order_relaxed);
-    // The processor reads the line for the next turns before it has ended this one, and would do all
-    // of them anew once the line changes.
+    // The processor reads the line for the next turns before it has ended this one, and would do
+    // all of them anew once the line changes.
     cpu_relax();
     return will_sleep && will_show(count, line);
   });
