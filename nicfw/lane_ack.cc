@@ -122,16 +122,18 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
   const bool is_certain = send.timeouts == 0 && !was_late;
   peer.rtt.waited(is_certain ? wait_ns : 0);
   if (!was_late) send.backoff = 0;
-  peer.congestion.on_ack({.frames = acked,
-                          .in_flight = in_flight,
-                          .delay_ns = is_certain ? fabric_delay_ns(rtt_ns, header.host_delay) : 0,
-                          .poll_gap_ns = now_ns_ - previous_ns_,
-                          .round_trip_ns = peer.rtt.smoothed_ns(),
-                          .now_ns = now_ns_,
-                          .is_quiet = header.is_quiet && load_.is_low(),
-                          .longest_ns = is_certain ? rtt_ns : 0,
-                          .shortest_path_ns = shortest_path_ns_});
-  note_path(peer.congestion.idle_path_ns());
+  if (peer.congestion.is_controlled()) {
+    peer.congestion.on_ack({.frames = acked,
+                            .in_flight = in_flight,
+                            .delay_ns = is_certain ? fabric_delay_ns(rtt_ns, header.host_delay) : 0,
+                            .poll_gap_ns = now_ns_ - previous_ns_,
+                            .round_trip_ns = peer.rtt.smoothed_ns(),
+                            .now_ns = now_ns_,
+                            .is_quiet = header.is_quiet && load_.is_low(),
+                            .longest_ns = is_certain ? rtt_ns : 0,
+                            .shortest_path_ns = shortest_path_ns_});
+    note_path(peer.congestion.idle_path_ns());
+  }
   const bool was_timed_out = send.timeouts != 0;
   send.timeouts = 0;
   if (was_timed_out) forget_question(peer, flow);
