@@ -157,7 +157,6 @@ static void exchange_messages(int has_segments) {
 }
 
 #ifndef GASNET_SEGMENT_EVERYTHING
-/* GX-062...066, GX-076...079 */
 /* What a client is called with before its segment is pinned (docs/CLIENTS.md). */
 static gasnet_seginfo_t hooked;
 static void on_attach(void *base, uintptr_t bytes) {
@@ -165,6 +164,7 @@ static void on_attach(void *base, uintptr_t bytes) {
   hooked.size += bytes;
 }
 
+/* GX-062...066, GX-076...079 */
 static void attach(void) {
   unsigned char *my_base;
   gex_Segment_t segment = GEX_SEGMENT_INVALID;
