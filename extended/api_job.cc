@@ -15,9 +15,11 @@
 #include "extended/job.h"
 #include "extended/objects.h"
 
-gasnet_node_t pinwire_mynode = 0;
+gasnet_node_t gasneti_mynode = static_cast<gasnet_node_t>(-1);
+gasnet_node_t gasneti_nodes = 0;
 int pinwire_has_interrupts = 0;
-gasnet_node_t pinwire_nodes = 1;
+/// Weak, as a client may define the variable instead of storing into it.
+[[gnu::weak]] void (*gasnet_client_attach_hook)(void* segment, uintptr_t bytes) = nullptr;
 size_t pinwire_max_medium = 512;
 size_t pinwire_max_long = 512;
 size_t pinwire_max_long_reply = 512;
@@ -26,8 +28,8 @@ struct pinwire_reach* pinwire_reach = nullptr;
 namespace pinwire {
 
 void publish_ranks() {
-  pinwire_mynode = engine.rank;
-  pinwire_nodes = engine.rank_count;
+  gasneti_mynode = engine.rank;
+  gasneti_nodes = engine.rank_count;
   // Nothing is reachable before attach: inlined puts and gets go to where that is said.
   ::pinwire_reach =
       reserve_table<struct pinwire_reach>(kTargetsMax, "the segments of all endpoints");

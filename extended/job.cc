@@ -178,6 +178,10 @@ Status create_segment(Job& job, uint64_t segment_bytes) {
   auto memory = create_segment_memory(job.segment_bytes, job.settings.hugepages);
   if (!memory) return memory.error();
   job.segment = *memory;
+  // Before publish_segments() pins the pages: the hook may decide where they are.
+  if (gasnet_client_attach_hook != nullptr) {
+    gasnet_client_attach_hook(job.segment.base, job.segment_bytes);
+  }
   trace_line('O', "segment of %llu bytes at %p on %s",
              static_cast<unsigned long long>(job.segment_bytes),
              static_cast<void*>(job.segment.base), page_kind_name(job.segment.pages));

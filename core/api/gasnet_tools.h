@@ -75,6 +75,7 @@
 #else
 #define GASNETT_MAX_THREADS 1
 #endif
+#define GASNETI_MAX_THREADS GASNETT_MAX_THREADS /* by a name inside GASNet-EX that clients ask */
 
 #include "pinwire_tools_environment.h"
 #include "pinwire_tools_fence.h"

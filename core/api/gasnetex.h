@@ -160,8 +160,8 @@ gex_TM_t gex_TM_Pair(gex_EP_t local_ep, gex_EP_Index_t remote_ep_index);
 
 /* ---- The system (GX-024 to GX-028, GX-164 to GX-167, GX-080 to GX-084): anywhere ------------------------------ */
 
-static inline gex_Rank_t gex_System_QueryJobRank(void) { return pinwire_mynode; }
-static inline gex_Rank_t gex_System_QueryJobSize(void) { return pinwire_nodes; }
+static inline gex_Rank_t gex_System_QueryJobRank(void) { return gasneti_mynode; }
+static inline gex_Rank_t gex_System_QueryJobSize(void) { return gasneti_nodes; }
 
 typedef const struct {
   gex_Rank_t gex_jobrank;

@@ -195,22 +195,26 @@ int gasnet_attach(gasnet_handlerentry_t *table, int numentries, uintptr_t segsiz
 uintptr_t gasnet_getMaxLocalSegmentSize(void);
 uintptr_t gasnet_getMaxGlobalSegmentSize(void);
 
+/* Beyond the specification. What a client stores here before it attaches is called with its segment, mapped and not yet
+ * pinned: it may touch the pages from several threads, or bind them to NUMA nodes. A client may define it, too. */
+extern void (*gasnet_client_attach_hook)(void *segment, uintptr_t bytes);
+
 /* Ends the job with `exitcode` on any node at any moment after gasnet_init, handlers, No-Interrupt
  * Sections and held HSLs included; never returns (C1-098...108). */
 void gasnet_exit(int exitcode) __attribute__((noreturn));
 
 /* ---- 2.2 Job environment: legal anywhere after gasnet_init ------------------------------------ */
 
-extern gasnet_node_t pinwire_mynode;
-extern gasnet_node_t pinwire_nodes;
-static inline gasnet_node_t gasnet_mynode(void) { return pinwire_mynode; }
-static inline gasnet_node_t gasnet_nodes(void) { return pinwire_nodes; }
+/* Variables of GASNet-EX's own; tools that include no header of GASNet's read them by their names. Before gasnet_init they are
+ * (gasnet_node_t)-1 and 0. */
+extern gasnet_node_t gasneti_mynode;
+extern gasnet_node_t gasneti_nodes;
+static inline gasnet_node_t gasnet_mynode(void) { return gasneti_mynode; }
+static inline gasnet_node_t gasnet_nodes(void) { return gasneti_nodes; }
 
 int gasnet_getSegmentInfo(gasnet_seginfo_t *seginfo_table, int numentries);
 /* Beyond the specification. Numbers of hosts and supernodes count from 0. */
 int gasnet_getNodeInfo(gasnet_nodeinfo_t *nodeinfo_table, int numentries);
-#define gasneti_mynode gasnet_mynode()
-#define gasneti_nodes gasnet_nodes()
 /* The environment that spawned the job; owned by the library (C1-115). */
 char *gasnet_getenv(const char *name);
 

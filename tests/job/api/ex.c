@@ -157,6 +157,13 @@ static void exchange_messages(int has_segments) {
 }
 
 #ifndef GASNET_SEGMENT_EVERYTHING
+/* What a client is called with before its segment is pinned (docs/CLIENTS.md). */
+static gasnet_seginfo_t hooked;
+static void on_attach(void *base, uintptr_t bytes) {
+  hooked.addr = memset(base, 0, bytes);
+  hooked.size += bytes;
+}
+
 /* GX-062...066, GX-076...079 */
 static void attach(void) {
   unsigned char *my_base;
@@ -177,7 +184,9 @@ static void attach(void) {
     for (int i = 0; i < 50; ++i) gex_AM_RequestShort2(team, 0, on_short_index, 0, i, i);
     GASNET_BLOCKUNTIL(replies == replies_due);
   }
+  gasnet_client_attach_hook = on_attach;
   EXPECT_EQ(gex_Segment_Attach(&segment, team, 4 << 20), GASNET_OK);
+  EXPECT(hooked.size == 4 << 20 && hooked.addr == gex_Segment_QueryAddr(segment));
   EXPECT(segment != GEX_SEGMENT_INVALID && gex_EP_QuerySegment(endpoint) == segment && gex_Segment_QueryClient(segment) == client);
   EXPECT_EQ(gex_Segment_QuerySize(segment), 4 << 20);
   EXPECT(gex_Segment_QueryCData(segment) == NULL);

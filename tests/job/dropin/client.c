@@ -17,6 +17,13 @@ static void answer(gasnet_token_t token, gasnet_handlerarg_t x) {
   answers += x == 42;
 }
 
+/* Clients touch their segment before it is pinned, by a hook that they store ... */
+static gasnet_seginfo_t touched;
+static void touch(void *segment, uintptr_t bytes) {
+  touched.addr = memset(segment, 0, bytes);
+  touched.size = bytes;
+}
+
 int main(int argc, char **argv) {
   gasnet_handlerentry_t table[2];
   gasnet_seginfo_t segments[8];
@@ -26,9 +33,13 @@ int main(int argc, char **argv) {
   table[0].fnptr = (void (*)())ask;
   table[1].index = 201;
   table[1].fnptr = (void (*)())answer;
+  gasnet_client_attach_hook = touch;
   if (gasnet_init(&argc, &argv) != GASNET_OK || gasnet_attach(table, 2, 1 << 20, 0) != GASNET_OK) return 1;
   peer = (gasnet_mynode() + 1) % gasnet_nodes();
   if (gasnet_getSegmentInfo(segments, 8) != GASNET_OK) gasnet_exit(2);
+  if (touched.addr != segments[gasnet_mynode()].addr || touched.size != segments[gasnet_mynode()].size || touched.size == 0 ||
+      gasneti_mynode != gasnet_mynode() || gasneti_nodes != gasnet_nodes())
+    gasnet_exit(4);
   gasnet_AMRequestShort1(peer, 200, 41);
   GASNET_BLOCKUNTIL(answers == 1);
   gasnet_put(peer, segments[peer].addr, (void *)"pinwire", 8);

@@ -32,7 +32,12 @@ void ask(gasnet_token_t token, gasnet_handlerarg_t x) {
 }
 void answer(gasnet_token_t, gasnet_handlerarg_t x) { answers = x; }
 
+uintptr_t touched = 0;
+void touch(void*, uintptr_t bytes) { touched += bytes; }
+
 }  // namespace
+
+void (*gasnet_client_attach_hook)(void*, uintptr_t) = touch;  // ... or that they define
 
 int main(int argc, char** argv) {
   gasnet_handlerentry_t table[] = {{200, (void (*)())ask}, {201, (void (*)())answer}};
@@ -42,7 +47,7 @@ int main(int argc, char** argv) {
   std::map<std::string, int> found{{"answer", answers}};
   std::ostringstream line;
   line << "client: rank " << gasnet_mynode() << " of " << gasnet_nodes() << ": ok\n";
-  if (found.at("answer") != 42 || pinwire::engine != "mine") gasnet_exit(3);
+  if (touched != 1 << 20 || found.at("answer") != 42 || pinwire::engine != "mine") gasnet_exit(3);
   gasnet_barrier(0, GASNET_BARRIERFLAG_ANONYMOUS);
   std::cout << line.str() << std::flush;
   gasnet_barrier(0, GASNET_BARRIERFLAG_ANONYMOUS);

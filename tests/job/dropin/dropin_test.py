@@ -20,7 +20,7 @@ LIBDIR = sys.argv[4]
 MODES = ["seq", "parsync", "par"]
 WARNINGS = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
 STANDARD = {"c": "-std=c99", "cc": "-std=c++17"}
-PUBLIC = re.compile(r"(gasnet|gasnetc|gasnett|gex|pinwire)_\w+")
+PUBLIC = re.compile(r"(gasnet|gasnetc|gasneti|gasnett|gex|pinwire)_\w+")
 COMPILERS = {"gcc": "g++", "clang": "clang++"}
 ENVIRONMENT = {name: value for name, value in os.environ.items()
                if not name.startswith(("GASNET_", "PKG_CONFIG", "MAKE"))}
@@ -271,6 +271,14 @@ class Dropin(unittest.TestCase):
         (work / "probe.c").write_text('#include "gasnet_core.h"\n'
                                       "int main(void) { return gasnetc_AMPoll != gasnet_AMPoll ? 0 : 1; }\n")
         output_of([compilers()[0], work / "probe.c", "-o", work / "probe", *words])
+
+    def test_a_tool_without_headers_finds_the_rank(self):
+        """As HPCToolkit's, which is linked into a program: no rank, which is negative, before there is a job."""
+        words = pkg_config("par", "--define-prefix", "--static", "--libs")
+        (work / "tool.c").write_text("extern int gasneti_mynode, gasneti_nodes, gasnet_attach(void);\n"
+                                     "int main(void) { return gasneti_mynode == -1 && gasneti_nodes == 0 ? 0 : gasnet_attach(); }\n")
+        output_of([compilers()[0], work / "tool.c", "-o", work / "tool", *words])
+        output_of([work / "tool"])
 
     def left_out(self, table):
         return [pattern for where, pattern, _ in rows("left_out.tsv") if where == table]

@@ -31,6 +31,21 @@ int main(void) {
   if (getpid() <= 0 || sched_yield() != 0 || !isdigit('7') || sigismember(&signals, SIGUSR1) != 0) return 2;
   if (MIN(2, 3) != 2 || MAX(2, 3) != 3 || sum(2, 3, 4) != 7 || INT_MAX < PIPE_BUF) return 3;
   if (PREDICT_FALSE(gasneti_gethostname()[0] == '\0') || !PREDICT_TRUE(errno == 0)) return 4;
+  /* Names inside GASNet-EX. */
+  if (gasneti_cpu_count() <= 0 || gasneti_getenv("HEADERS_UNSET") != NULL || GASNETI_MAX_THREADS < 1 ||
+      strcmp(gasneti_getenv_withdefault("HEADERS_UNSET", "7"), "7") != 0 ||
+      gasneti_getenv_int_withdefault("HEADERS_UNSET", 7, 0) != 7 || !gasneti_getenv_yesno_withdefault("HEADERS_UNSET", 1))
+    return 6;
+  if (gasneti_reghandler(SIGUSR1, SIG_IGN) != SIG_DFL || gasneti_reghandler(SIGUSR1, SIG_DFL) != SIG_IGN) return 7;
+  wide = (uint64_t)gasneti_ticks_now();
+  gasneti_compiler_fence();
+  gasneti_local_wmb();
+  gasneti_local_rmb();
+  gasneti_local_mb();
+  gasneti_spinloop_hint();
+  gasneti_sched_yield();
+  gasneti_flush_streams();
+  if (gasneti_ticks_to_us(wide) > gasneti_ticks_to_ns(wide)) gasneti_fatalerror("%d", gasneti_print_backtrace(2));
 #if GASNETT_THREAD_SAFE
   if (!pthread_equal(pthread_self(), pthread_self()) || time(NULL) <= 0) return 5;
 #endif

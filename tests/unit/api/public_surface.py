@@ -47,6 +47,11 @@ def identifiers(words):
     return set(re.findall(PUBLIC, preprocessed(words, "-P")))
 
 
+def every_identifier(words):
+    """Also those of an implementation: macros, and whatever is declared or used; comments do not count."""
+    return set(re.findall(r"^#define (\w+)", preprocessed(words, "-dM"), re.M)) | set(re.findall(r"\w+", preprocessed(words, "-P")))
+
+
 def names(words):
     """Also those that the headers define under other conditions, for example in debug builds, and those that they ask for."""
     folders = [pathlib.Path(word[2:]) for word in words if word.startswith("-I")]

@@ -67,6 +67,13 @@ class Release(unittest.TestCase):
         self.expect_all_but("texts", {name: where for name, where in table("names.tsv").items()
                                       if where == "text" and name not in ours})
 
+    def test_internals_that_clients_use_are_there(self):
+        """Each as what the preprocessor or the compiler knows: docs/CLIENTS.md says where they were found."""
+        asked = table("clients.tsv")
+        self.assertGreater(len(asked), 20)
+        ours = surface.every_identifier(WORDS)
+        self.expect_all_but("clients", {name: clients for name, clients in asked.items() if name not in ours})
+
     def test_system_headers_come_with_its_headers(self):
         for kind, headers in table("system_headers.tsv").items():
             missing = set(headers.split()) - surface.system_headers(WORDS, kind)
