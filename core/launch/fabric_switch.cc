@@ -51,13 +51,6 @@ bool wait_until_ready(int fd) {
   return true;
 }
 
-/// Whether it ended by itself.
-bool ended_within(pid_t process, int64_t limit_ms) {
-  for (const int64_t deadline = now_ms() + limit_ms; now_ms() < deadline; ::usleep(2000))
-    if (const pid_t reaped = ::waitpid(process, nullptr, WNOHANG); reaped != 0) return true;
-  return false;
-}
-
 }  // namespace
 
 bool needs_switch(const Settings& settings, Rank ranks_of_this_host) {
@@ -88,26 +81,28 @@ Result<FabricSwitch> FabricSwitch::start(const Settings& settings, Rank port_cou
   for (auto& word : split_words(settings.switch_args, " \t")) plan.arguments.push_back(word);
   auto started = start_process(plan);
   if (!started) return started.error();
-  FabricSwitch made(*started, std::move(out->read), report);
+  FabricSwitch made(std::move(*started), std::move(out->read), report);
   out->write.reset();
   if (wait_until_ready(made.out_.get())) return made;
   return error("pinwire_switch (%s) did not become ready; what it said is above", path->c_str());
 }
 
 FabricSwitch::~FabricSwitch() {
-  if (process_ < 0) return;
-  ::kill(process_, SIGTERM);
-  if (ended_within(process_, kEndMs)) {
+  if (process_.number() < 0) return;
+  process_.signal(SIGTERM);
+  if (process_.reap_within(kEndMs)) {
     pass_report_on();
   } else {
-    ::kill(process_, SIGKILL);
-    ::waitpid(process_, nullptr, 0);
+    process_.signal(SIGKILL);
+    process_.wait();
   }
 }
 
-std::optional<std::string> FabricSwitch::reaped(pid_t process, int wait_status) {
-  if (process != process_) return std::nullopt;
-  process_ = -1;
+std::optional<std::string> FabricSwitch::reap(pid_t process) {
+  if (process != process_.number()) return std::nullopt;
+  const auto ended = process_.reap();
+  if (!ended) return std::nullopt;
+  const int wait_status = *ended;
   const bool was_killed = WIFSIGNALED(wait_status);
   const int number = was_killed ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
   const std::string how = was_killed ? "was killed by signal " + std::to_string(number) + " (" +

@@ -27,6 +27,8 @@ class LineSink {
   int64_t deadline_ms() const noexcept { return prompt_due_ms_; }
   void due(int64_t now_ms);
   bool full() const noexcept { return pending_.size() > kPendingBytesMax; }
+  /// Why a write failed (EPIPE: its reader is gone); what comes after that is dropped. 0: none has.
+  int write_error() const noexcept { return write_error_; }
   /// Waits until all is written.
   void drain();
 
@@ -46,7 +48,7 @@ class LineSink {
   std::string pending_;
   int64_t prompt_due_ms_ = kNever;
   int64_t open_line_of_ = -1;  // the rank whose unfinished line the reader sees last
-  bool reader_gone_ = false;
+  int write_error_ = 0;
 };
 
 }  // namespace pinwire::launch

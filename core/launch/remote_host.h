@@ -25,7 +25,8 @@ class RemoteHost final : public Host {
   void signal_rank(Rank rank, int signal_number) override;
   void pause_output(bool) override {}  // what is under way fits into the launcher
   void drain_output() override {}      // comes before a rank's end
-  bool reaped(pid_t process, int wait_status) override;
+  void stop_output(int stream) override;
+  bool reap(pid_t process) override;
   bool close() override;
 
  private:
@@ -33,12 +34,13 @@ class RemoteHost final : public Host {
   void on_rank_frame(const FrameHeader& header, Bytes chunk);
   void lost(const std::string& why);
   void read_input();
+  void stop_input();
 
   Loop& loop_;
   HostEvents& events_;
   const std::vector<std::string> shell_;
   const RemotePlan plan_;
-  pid_t process_ = -1;
+  ChildProcess process_;  // ssh
   std::optional<FrameStream> stream_;
   std::vector<bool> ended_;
   bool lost_ = false;

@@ -3,7 +3,10 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
 #include "tests/job/launch/launch_fixture.h"
 
@@ -138,6 +141,23 @@ TEST_F(Launch, KilledLauncherTakesAllWithIt) {
   EXPECT_TRUE(empty_within(folder_.path(), kGoneSeconds));
 }
 
+/// Its number may be another child's by the time the job ends.
+TEST_F(Launch, AKilledJanitorLeavesItsWorkToTheLauncher) {
+  Running job(command(2, {"sh", "-c", "echo waiting; read line; exit 0"}), environment());
+  ASSERT_TRUE(job.wait_for("waiting", 2));
+  const auto self = std::to_string(job.process());
+  std::ifstream list("/proc/" + self + "/task/" + self + "/children");
+  int killed = 0;
+  for (int child; list >> child;) {
+    std::string name;
+    std::ifstream("/proc/" + std::to_string(child) + "/comm") >> name;
+    if (name == "pinwire-janitor" && ::kill(child, SIGKILL) == 0) ++killed;
+  }
+  EXPECT_EQ(killed, 1);
+  job.tell("on\n");
+  EXPECT_EQ(job.wait().code, 0);
+}
+
 TEST_F(Launch, C1_104_SigtermEndsTheJob) {
   Running job(command(3, {rank_, "wait"}), environment());
   ASSERT_TRUE(job.wait_for("waiting", 3));
@@ -191,6 +211,182 @@ TEST_F(Launch, ProcessesThatRanksLeaveBehindAreKilled) {
   const auto outcome = launch(2, {"sh", "-c", "setsid sleep 1000 >/dev/null 2>&1 & echo done"});
   EXPECT_EQ(outcome.code, 0);
   EXPECT_EQ(outcome.out, "done\ndone\n");
+}
+
+/// A command line of sh(1), in which "$@" is the launcher with a job. It has this test's mark, and
+/// standard error of its own.
+std::vector<std::string> in_shell(const std::string& line, const std::vector<std::string>& job) {
+  std::vector<std::string> words = {"sh", "-c", line, "sh"};
+  words.insert(words.end(), job.begin(), job.end());
+  return words;
+}
+
+/// Whether it is there and has not ended.
+bool runs(int process) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/stat");
+  std::string line;
+  return std::getline(status, line) && line[line.rfind(')') + 2] != 'Z';
+}
+
+/// True once the state in its stat is `state`.
+bool comes_into_state(int process, char state) {
+  for (const double until = now_s() + kGoneSeconds; now_s() < until; ::usleep(5000)) {
+    std::ifstream status("/proc/" + std::to_string(process) + "/stat");
+    std::string line;
+    if (std::getline(status, line) && line[line.rfind(')') + 2] == state) return true;
+  }
+  return false;
+}
+
+TEST_F(Launch, ChildrenThatItHadBeforeItStartedAreNoneOfTheJobs) {
+  // The job, too, leaves an orphan, and that one is killed.
+  const auto job = command(1, {"sh", "-c", "setsid sleep 1000 >/dev/null 2>&1 & echo done"});
+  const auto outcome =
+      run(in_shell("sleep 1001 >/dev/null 2>&1 & echo $!; exec \"$@\"", job), environment());
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const int monitor = std::atoi(outcome.out.c_str());
+  ASSERT_GT(monitor, 1);
+  EXPECT_EQ(outcome.out, std::to_string(monitor) + "\ndone\n");
+  EXPECT_TRUE(runs(monitor));
+  const auto marked = processes_with(mark_);
+  EXPECT_EQ(marked, std::vector<int>{monitor});
+  ::kill(monitor, SIGKILL);
+}
+
+TEST_F(Launch, AFilterOfItsOutputGetsAllOfIt) {
+  Folder seen;
+  const auto job =
+      command(2, {"sh", "-c", "i=0; while [ $i -lt 1000 ]; do i=$((i+1)); echo $i; done"});
+  // As bash has it for `> >(filter)`: the filter is a child of the process that becomes the
+  // launcher.
+  const auto line = "mkfifo " + seen.path() + "/pipe; (sleep 0.3; cat; : > " + seen.path() +
+                    "/end) < " + seen.path() + "/pipe > " + seen.path() + "/log & exec \"$@\" > " +
+                    seen.path() + "/pipe";
+  const auto outcome = run(in_shell(line, job), environment());
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  for (const double until = now_s() + kGoneSeconds;
+       entries(seen.path(), "end").empty() && now_s() < until;)
+    ::usleep(5000);
+  std::ifstream log(seen.path() + "/log");
+  std::string one;
+  int lines = 0;
+  while (std::getline(log, one)) ++lines;
+  EXPECT_EQ(lines, 2000);
+}
+
+TEST_F(Launch, WhatARankMountsInTheJobsDirectoryStays) {
+  Folder precious;
+  std::ofstream(precious.path() + "/thesis") << "of somebody else";
+  const auto job = command(1, {"sh", "-c",
+                               "mkdir $GASNET_JOB_DIR/m && mount --bind " + precious.path() +
+                                   " $GASNET_JOB_DIR/m && echo mounted"});
+  auto words = in_shell("mount --make-rprivate / && exec \"$@\"", job);
+  words.insert(words.begin(), {"unshare", "-m"});
+  const auto outcome = run(words, environment());
+  if (outcome.out != "mounted\n") GTEST_SKIP() << "nothing can be mounted here: " << outcome.err;
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(entries(precious.path(), ""), std::vector<std::string>{"thesis"});
+  // The mount is gone with its namespace; the directory below it stayed for its sake.
+  for (const auto& left : entries(folder_.path(), "pinwire-job-"))
+    std::filesystem::remove_all(folder_.path() + "/" + left);
+}
+
+constexpr const char* kTellsOfSignals =
+    "trap 'echo got USR1' USR1; trap 'echo got USR2; exit 0' USR2; trap 'echo got ALRM' ALRM; "
+    "echo waiting; while :; do sleep 0.05; done";
+
+TEST_F(Launch, TheUsersOwnSignalsReachTheRanksAndAnAlarmNobody) {
+  Running job(command(2, {"sh", "-c", kTellsOfSignals}), environment({kPatience}));
+  ASSERT_TRUE(job.wait_for("waiting", 2));
+  ::kill(job.process(), SIGALRM);
+  ::kill(job.process(), SIGUSR1);
+  EXPECT_TRUE(job.wait_for("got USR1", 2));
+  ::kill(job.process(), SIGUSR2);
+  const auto outcome = job.wait();
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(count_of(outcome.out, "got USR2"), 2);
+  EXPECT_EQ(count_of(outcome.out, "got ALRM"), 0);
+  EXPECT_EQ(outcome.err, "");
+}
+
+TEST_F(Launch, RanksThatDieOfTheUsersSignalAreNamed) {
+  Running job(command(1, {"sh", "-c", "echo waiting; exec sleep 1000"}), environment());
+  ASSERT_TRUE(job.wait_for("waiting", 1));
+  ::kill(job.process(), SIGUSR1);
+  const auto outcome = job.wait();
+  EXPECT_EQ(outcome.code, 128 + SIGUSR1);
+  EXPECT_NE(outcome.err.find("was killed by signal 10"), std::string::npos) << outcome.err;
+}
+
+TEST_F(Launch, ItStopsAndGoesOnWithItsRanks) {
+  Running job(command(2, {"sh", "-c", "echo rank $$; read line; echo got $line"}), environment());
+  ASSERT_TRUE(job.wait_for("rank ", 2));
+  ASSERT_TRUE(job.wait_for("\n", 2));
+  ::kill(job.process(), SIGTSTP);
+  EXPECT_TRUE(comes_into_state(job.process(), 'T'));
+  const int rank = std::atoi(job.out().c_str() + job.out().find("rank ") + 5);
+  // Rank 1 has no standard input and may have ended; the other one waits.
+  std::vector<int> ranks = {rank, std::atoi(job.out().c_str() + job.out().rfind("rank ") + 5)};
+  const auto stopped = [](int one) { return comes_into_state(one, 'T'); };
+  EXPECT_TRUE(std::any_of(ranks.begin(), ranks.end(), stopped));
+  ::kill(job.process(), SIGCONT);
+  job.tell("on\n");
+  const auto outcome = job.wait();
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(count_of(outcome.out, "got on"), 1);
+}
+
+TEST_F(Launch, OutputThatIsLostOnAFullDiskShowsInTheCode) {
+  if (::access("/dev/full", W_OK) != 0) GTEST_SKIP() << "there is no /dev/full";
+  const auto good =
+      run(in_shell("exec \"$@\" > /dev/full", command(2, {"echo", "lost"})), environment());
+  EXPECT_EQ(good.code, 1);
+  EXPECT_EQ(count_of(good.err, "cannot write standard output: No space left on device"), 1)
+      << good.err;
+  const auto bad =
+      run(in_shell("exec \"$@\" 2> /dev/full", command(1, {"sh", "-c", "echo lost >&2; exit 3"})),
+          environment());
+  EXPECT_EQ(bad.code, 3);
+  const auto silent = run(in_shell("exec \"$@\" > /dev/full", command(2, {"true"})), environment());
+  EXPECT_EQ(silent.code, 0) << "nothing was lost";
+  for (const char* option : {"--help", "--help-env", "--version"}) {
+    const auto shown = run(in_shell("exec \"$@\" > /dev/full", {std::getenv("GASNETRUN"), option}));
+    EXPECT_EQ(shown.code, 1) << option;
+    EXPECT_EQ(count_of(shown.err, "No space left on device"), 1) << shown.err;
+  }
+}
+
+TEST_F(Launch, AFileThatMayGrowNoMoreShowsInTheCode) {
+  const auto line = "ulimit -f 1; exec \"$@\" > " + folder_.path() + "/../" +
+                    std::filesystem::path(folder_.path()).filename().string() + ".out";
+  const auto outcome =
+      run(in_shell(line, command(1, {"head", "-c", "100000", "/dev/zero"})), environment());
+  std::filesystem::remove(folder_.path() + ".out");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(count_of(outcome.err, "cannot write standard output: File too large"), 1)
+      << outcome.err;
+}
+
+TEST_F(Launch, RanksGetSigpipeWhenNobodyReadsTheirOutput) {
+  const auto line = "{ \"$@\"; echo code $? >&2; } | head -n 1";
+  // run() ignores SIGPIPE, and a shell leaves that as it finds it.
+  auto words = in_shell(line, command(2, {"yes"}));
+  words.insert(words.begin(), {"env", "--default-signal=PIPE"});
+  const auto outcome = run(words, environment());
+  EXPECT_EQ(outcome.out, "y\n");
+  EXPECT_EQ(outcome.err, "code " + std::to_string(128 + SIGPIPE) + "\n");
+}
+
+TEST_F(Launch, StandardFilesMayBeClosed) {
+  for (const char* closed : {"<&-", ">&-", "2>&-", "<&- >&-", "<&- 2>&-", "<&- >&- 2>&-"}) {
+    const auto job = command(2, {"sh", "-c", "cat; echo out; echo err >&2"});
+    const auto outcome = run(in_shell(std::string("exec \"$@\" ") + closed, job), environment());
+    const bool no_out = std::string(closed).find(">&-") == 0 || count_of(closed, " >&-") > 0;
+    const bool no_err = count_of(closed, "2>&-") > 0;
+    EXPECT_EQ(outcome.code, 0) << closed;
+    EXPECT_EQ(outcome.out, no_out ? "" : "out\nout\n") << closed;
+    EXPECT_EQ(outcome.err, no_err ? "" : "err\nerr\n") << closed;
+  }
 }
 
 TEST_F(Launch, BadCommandLinesGetASentence) {

@@ -137,6 +137,32 @@ TEST_F(Switch, OneThatEndsWhileRanksRunEndsTheJobWithASentence) {
   }
 }
 
+/// In a PID namespace whose next number the test chooses, as the kernel chooses it on a busy host.
+/// The job goes on for a moment after its switch has died: its rank takes SIGQUIT.
+TEST_F(Switch, NobodyIsSignalledWhoHasTheNumberOfADeadOne) {
+  const std::string script = R"(
+    "$@" >$OUT 2>&1 & job=$!
+    until [ $(grep -c waiting $OUT) = 3 ]; do sleep 0.02; done
+    read switch rest <$FAKE_SWITCH_SEEN.ids
+    kill -9 $switch
+    while kill -0 $switch || kill -0 -$switch; do sleep 0.01; done 2>/dev/null
+    echo $((switch - 1)) >/proc/sys/kernel/ns_last_pid
+    sleep 1000 & stranger=$!
+    wait $job
+    [ $stranger = $switch ] && echo same number
+    kill -0 $stranger && echo lives)";
+  auto words =
+      std::vector<std::string>{"unshare", "-p", "-f", "--mount-proc", "sh", "-c", script, "sh"};
+  for (auto& word :
+       command(3, {"sh", "-c",
+                   "trap 'sleep 0.3; exit 0' QUIT; echo waiting; while :; do sleep 0.05; done"}))
+    words.push_back(word);
+  const auto outcome = run(words, environment(with_switch({"OUT=" + seen_.path() + "/out"})));
+  if (outcome.out.find("same number") == std::string::npos)
+    GTEST_SKIP() << "no number can be chosen here (that needs root): " << outcome.err;
+  EXPECT_EQ(outcome.out, "same number\nlives\n") << outcome.err;
+}
+
 TEST_F(Switch, DiesWithAKilledLauncher) {
   Running job(command(3, {rank_, "wait"}), environment(with_switch()));
   ASSERT_TRUE(job.wait_for("waiting", 3));

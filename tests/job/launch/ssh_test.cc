@@ -85,6 +85,56 @@ TEST_F(Ssh, StandardInputReachesRank0) {
   EXPECT_EQ(outcome.out.size(), input.size());
 }
 
+TEST_F(Ssh, StandardInputThatNobodyReadsIsNoTrouble) {
+  for (int round = 0; round < 3; ++round) {
+    auto words = std::vector<std::string>{"sh", "-c", "yes | { \"$@\"; echo code $?; }", "sh"};
+    for (auto& word : command(1, {"true"}, {"--hosts", "n0"})) words.push_back(word);
+    const auto outcome = run(words, environment(with_ssh()));
+    EXPECT_EQ(outcome.out, "code 0\n") << outcome.err;
+  }
+}
+
+TEST_F(Ssh, RanksGetSigpipeWhenNobodyReadsTheirOutput) {
+  auto words = std::vector<std::string>{
+      "env", "--default-signal=PIPE", "sh", "-c", "{ \"$@\"; echo code $? >&2; } | head -n 1",
+      "sh"};
+  for (auto& word : command(2, {"yes"}, {"--hosts", "n0,n1"})) words.push_back(word);
+  const auto outcome = run(words, environment(with_ssh()));
+  EXPECT_EQ(outcome.out, "y\n");
+  EXPECT_EQ(outcome.err, "code " + std::to_string(128 + SIGPIPE) + "\n");
+}
+
+TEST_F(Ssh, TheUsersOwnSignalsReachAllHosts) {
+  const auto words = std::vector<std::string>{
+      "sh", "-c",
+      "trap 'echo got USR1; exit 0' USR1; echo waiting $$; while :; do sleep 0.05; done"};
+  Running job(command(2, words, {"--hosts", "n0,n1"}), environment(with_ssh({kPatience})));
+  ASSERT_TRUE(job.wait_for("waiting", 2));
+  ::kill(job.process(), SIGUSR1);
+  const auto outcome = job.wait();
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(count_of(outcome.out, "got USR1"), 2);
+}
+
+TEST_F(Ssh, ItStopsAndGoesOnWithTheRanksOfAllHosts) {
+  const auto words = std::vector<std::string>{
+      "sh", "-c",
+      "trap 'echo on' CONT; trap 'exit 0' USR1; echo waiting; while :; do sleep 0.05; done"};
+  Running job(command(2, words, {"--hosts", "n0,n1"}), environment(with_ssh({kPatience})));
+  ASSERT_TRUE(job.wait_for("waiting", 2));
+  ::kill(job.process(), SIGTSTP);
+  ::kill(job.process(), SIGCONT);
+  EXPECT_TRUE(job.wait_for("on\n", 2));
+  ::kill(job.process(), SIGUSR1);
+  EXPECT_EQ(job.wait().code, 0);
+}
+
+TEST_F(Ssh, ACommandWithoutWordsGetsASentence) {
+  const auto outcome = launch(1, {"true"}, {"--hosts", "n0"}, {"GASNET_SSH_CMD= \t"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(outcome.err.find("GASNET_SSH_CMD has no words"), std::string::npos) << outcome.err;
+}
+
 TEST_F(Ssh, LinesAreNeverMixed) {
   const auto outcome = ssh(4, {rank_, "lines", "2000"});
   EXPECT_EQ(outcome.code, 0);
