@@ -7,10 +7,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/launch/environment.h"
 #include "core/launch/loop.h"
+#include "core/launch/signals.h"
 #include "core/launch/words.h"
 
 namespace pinwire::launch {
@@ -18,6 +20,7 @@ namespace {
 
 constexpr int64_t kReadyMs = 20'000;
 constexpr int64_t kEndMs = 1500;
+constexpr int64_t kLookMs = 50;
 
 /// Beside this program when installed, elsewhere in a build tree.
 Result<std::string> switch_path(const Settings& settings) {
@@ -41,8 +44,9 @@ bool wait_until_ready(int fd) {
   while (("\n" + text).find("\nready\n") == std::string::npos) {
     pollfd one{fd, POLLIN, 0};
     const int64_t rest_ms = deadline - now_ms();
-    if (rest_ms <= 0) return false;
-    if (::poll(&one, 1, static_cast<int>(rest_ms)) <= 0) continue;
+    if (rest_ms <= 0 || end_is_asked()) return false;
+    // Signals are blocked here: they are looked for from time to time.
+    if (::poll(&one, 1, static_cast<int>(std::min(rest_ms, kLookMs))) <= 0) continue;
     char part[512];
     const ssize_t got = ::read(fd, part, sizeof part);
     if (got == 0 || (got < 0 && errno != EINTR)) return false;
@@ -84,6 +88,7 @@ Result<FabricSwitch> FabricSwitch::start(const Settings& settings, Rank port_cou
   FabricSwitch made(std::move(*started), std::move(out->read), report);
   out->write.reset();
   if (wait_until_ready(made.out_.get())) return made;
+  if (end_is_asked()) return error("interrupted while pinwire_switch (%s) started", path->c_str());
   return error("pinwire_switch (%s) did not become ready; what it said is above", path->c_str());
 }
 

@@ -61,12 +61,19 @@ int Job::finish() {
     out_.finish(rank);
     err_.finish(rank);
   }
-  out_.drain();
-  err_.drain();
-  heed_readers();
   close_hosts();
+  drain();
+  heed_readers();
+  if (!all_is_written()) return 128 + given_up_by_;
   const int code = ending_.exit_code();
   return code == 0 && output_is_lost_ ? kOutputLostExitCode : code;
+}
+
+/// In the loop, so that a user who waits for a reader that takes nothing can end the launcher.
+void Job::drain() {
+  // A process that outlives its rank may write for ever.
+  for (auto& host : hosts_) host->pause_output(true);
+  while (given_up_by_ == 0 && !all_is_written()) loop_.run_once(kNever);
 }
 
 void Job::heed_readers() {
@@ -106,6 +113,10 @@ void Job::network_failed(const std::string& sentence) {
 }
 
 void Job::interrupted(int signal_number, bool from_terminal) {
+  if (over()) {
+    given_up_by_ = signal_number;
+    return;
+  }
   ending_.interrupted(signal_number, from_terminal, now_ms());
   if (!from_terminal || signal_number != SIGINT) return;
   for (auto& host : hosts_)

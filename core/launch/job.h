@@ -60,6 +60,8 @@ class Job final : public HostEvents, public EndingOrders {
   void welcome(Rank rank);
   void gather(Rank rank, const FrameHeader& header, Bytes chunk);
   void close_hosts();
+  void drain();
+  bool all_is_written() const noexcept { return out_.idle() && err_.idle(); }
   void signal_host(Host& host, int signal_number);
   void heed_readers();
   void heed_reader(int stream);
@@ -75,6 +77,7 @@ class Job final : public HostEvents, public EndingOrders {
   LineSink out_, err_;
   bool heeded_[2] = {};  // stdout, stderr: that what it takes is not read or not kept any more
   bool output_is_lost_ = false;
+  int given_up_by_ = 0;  // the signal by which the user gave up the output of ranks that have ended
   Gathering gathering_;
   Ending ending_;
 };

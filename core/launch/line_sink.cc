@@ -90,12 +90,4 @@ void LineSink::write_some() {
   loop_.set_events(fd_, pending_.empty() ? 0 : POLLOUT);
 }
 
-void LineSink::drain() {
-  while (!pending_.empty()) {
-    pollfd one{fd_, POLLOUT, 0};
-    ::poll(&one, 1, -1);
-    write_some();
-  }
-}
-
 }  // namespace pinwire::launch

@@ -29,8 +29,8 @@ class LineSink {
   bool full() const noexcept { return pending_.size() > kPendingBytesMax; }
   /// Why a write failed (EPIPE: its reader is gone); what comes after that is dropped. 0: none has.
   int write_error() const noexcept { return write_error_; }
-  /// Waits until all is written.
-  void drain();
+  /// Whether all is written, or dropped.
+  bool idle() const noexcept { return pending_.empty(); }
 
  private:
   static constexpr size_t kPendingBytesMax = 1 << 20;

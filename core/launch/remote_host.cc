@@ -9,6 +9,8 @@
 
 #include <cstring>
 
+#include "core/base/log.h"
+
 namespace pinwire::launch {
 namespace {
 
@@ -103,6 +105,16 @@ void RemoteHost::stop_output(int stream) {
 void RemoteHost::signal_rank(Rank rank, int signal_number) {
   if (lost_ || !stream_) return;
   stream_->put(bootstrap::frame_header(FrameKind::kSignal, rank, 0, signal_number), {});
+  if (signal_number != SIGKILL) return;
+  // The job asks again and again until the rank has ended.
+  if (!kill_asked_ms_) kill_asked_ms_ = now_ms();
+  if (now_ms() - *kill_asked_ms_ >= kKillGraceMs) give_up();
+}
+
+void RemoteHost::give_up() {
+  log_note("host %s does not answer: ending the connection", name().c_str());
+  process_.signal(SIGKILL);
+  lost("it does not answer");
 }
 
 void RemoteHost::on_frame(const FrameHeader& header, Bytes chunk) {

@@ -11,6 +11,10 @@
 
 namespace pinwire::launch {
 
+/// What a host is given to kill its ranks, by an agent that the command may have to connect to
+/// first. After that the connection is ended, and the agent, if there is one, kills what it has.
+inline constexpr int64_t kKillGraceMs = 1500;
+
 class RemoteHost final : public Host {
  public:
   /// `shell`: the words that run a command on the host, ssh and its options and the host's name.
@@ -33,6 +37,7 @@ class RemoteHost final : public Host {
   void on_frame(const FrameHeader& header, Bytes chunk);
   void on_rank_frame(const FrameHeader& header, Bytes chunk);
   void lost(const std::string& why);
+  void give_up();
   void read_input();
   void stop_input();
 
@@ -44,6 +49,7 @@ class RemoteHost final : public Host {
   std::optional<FrameStream> stream_;
   std::vector<bool> ended_;
   bool lost_ = false;
+  std::optional<int64_t> kill_asked_ms_;  // when the job first wanted a rank killed
   bool reads_input_ = false;
   std::string refusal_;  // the agent's own words before it went
 };

@@ -55,6 +55,14 @@ void restore_signals() {
   ::sigprocmask(SIG_SETMASK, &mask_before, nullptr);
 }
 
+bool end_is_asked() {
+  sigset_t pending;
+  ::sigpending(&pending);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
+    if (::sigismember(&pending, number) == 1) return true;
+  return false;
+}
+
 void stop_until_continued() {
   sigset_t stop;
   ::sigemptyset(&stop);

@@ -34,6 +34,10 @@ class Signals {
 /// Stops this process as SIGTSTP would if it were no event; returns after SIGCONT.
 void stop_until_continued();
 
+/// Whether a signal that ends a job has come and no Signals has read it yet. For waits without a
+/// loop.
+bool end_is_asked();
+
 /// Blocks them, so that none is lost before a Signals exists. Before the first thread or child.
 void block_signals();
 /// As they were for whoever started this process; for a program about to be executed.

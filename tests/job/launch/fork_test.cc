@@ -1,12 +1,15 @@
 // Jobs of this host, started and ended by the launcher.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include "tests/job/launch/launch_fixture.h"
 
@@ -375,6 +378,28 @@ TEST_F(Launch, RanksGetSigpipeWhenNobodyReadsTheirOutput) {
   const auto outcome = run(words, environment());
   EXPECT_EQ(outcome.out, "y\n");
   EXPECT_EQ(outcome.err, "code " + std::to_string(128 + SIGPIPE) + "\n");
+}
+
+/// All ranks have ended, and the reader of what they left takes nothing.
+TEST_F(Launch, AReaderThatTakesNothingKeepsNobodyFromEndingTheLauncher) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    Folder seen;
+    const auto pipe = seen.path() + "/pipe", done = seen.path() + "/done";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    const auto rank = "head -c 500000 /dev/zero; : > " + done;
+    Running job(in_shell("exec \"$@\" > " + pipe, command(1, {"sh", "-c", rank})), environment());
+    while (entries(seen.path(), "done").empty()) ::usleep(1000);
+    // Its janitor is the last of its children.
+    const auto self = std::to_string(job.process());
+    for (int children = 2; children > 1; ::usleep(1000)) {
+      std::ifstream list("/proc/" + self + "/task/" + self + "/children");
+      children = static_cast<int>(std::distance(std::istream_iterator<int>(list), {}));
+    }
+    ::kill(job.process(), number);
+    EXPECT_EQ(job.wait(kGoneSeconds).code, 128 + number);
+    ::close(reader);
+  }
 }
 
 TEST_F(Launch, StandardFilesMayBeClosed) {

@@ -163,6 +163,15 @@ TEST_F(Switch, NobodyIsSignalledWhoHasTheNumberOfADeadOne) {
   EXPECT_EQ(outcome.out, "same number\nlives\n") << outcome.err;
 }
 
+TEST_F(Switch, OneThatDoesNotComeUpKeepsNobodyFromEndingTheJob) {
+  Running job(command(3, {"true"}), environment(with_switch({"FAKE_SWITCH=slow"})));
+  while (seen().empty()) ::usleep(1000);
+  ::kill(job.process(), SIGTERM);
+  const auto outcome = job.wait(15);  // without a signal it is given 20 s
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(outcome.err.find("interrupted while pinwire_switch"), std::string::npos) << outcome.err;
+}
+
 TEST_F(Switch, DiesWithAKilledLauncher) {
   Running job(command(3, {rank_, "wait"}), environment(with_switch()));
   ASSERT_TRUE(job.wait_for("waiting", 3));

@@ -129,6 +129,27 @@ TEST_F(Ssh, ItStopsAndGoesOnWithTheRanksOfAllHosts) {
   EXPECT_EQ(job.wait().code, 0);
 }
 
+/// It is unreachable, or its network is: ssh neither answers nor ends.
+TEST_F(Ssh, AHostThatDoesNotAnswerKeepsNobodyFromEndingTheJob) {
+  const struct {
+    std::vector<int> signals;
+    int code;
+  } cases[] = {
+      {{SIGINT, SIGINT}, 128 + SIGINT}, {{SIGQUIT}, 128 + SIGQUIT}, {{SIGTERM}, 128 + SIGTERM}};
+  for (const auto& one : cases) {
+    Running job(command(2, {"sh", "-c", "echo up; exec sleep 1000"}, {"--hosts", "n0,silent"}),
+                environment(with_ssh({"GASNET_EXITTIMEOUT=0.5"})));
+    ASSERT_TRUE(job.wait_for("up", 1));
+    for (const int number : one.signals) {
+      ::kill(job.process(), number);
+      ::usleep(100'000);
+    }
+    const auto outcome = job.wait();
+    EXPECT_EQ(outcome.code, one.code);
+    EXPECT_EQ(count_of(outcome.err, "host silent does not answer"), 1) << outcome.err;
+  }
+}
+
 TEST_F(Ssh, ACommandWithoutWordsGetsASentence) {
   const auto outcome = launch(1, {"true"}, {"--hosts", "n0"}, {"GASNET_SSH_CMD= \t"});
   EXPECT_EQ(outcome.code, 2);

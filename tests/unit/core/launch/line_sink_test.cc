@@ -76,6 +76,7 @@ TEST_F(LineSinkTest, ASlowReaderNeverBlocksIt) {
   const std::string line = std::string(1023, 'x') + "\n";
   for (int i = 0; i < 3000; ++i) sink.feed(0, line, 0);
   EXPECT_TRUE(sink.full());
+  EXPECT_FALSE(sink.idle());
   size_t bytes = 0;
   for (int i = 0; i < 100000 && bytes < 3000 * line.size(); ++i) {
     bytes += shown().size();
@@ -83,6 +84,7 @@ TEST_F(LineSinkTest, ASlowReaderNeverBlocksIt) {
   }
   EXPECT_EQ(bytes, 3000 * line.size());
   EXPECT_FALSE(sink.full());
+  EXPECT_TRUE(sink.idle());
 }
 
 TEST_F(LineSinkTest, AReaderThatIsGoneIsNoTrouble) {
@@ -92,7 +94,7 @@ TEST_F(LineSinkTest, AReaderThatIsGoneIsNoTrouble) {
   pipe.read.reset();
   sink.feed(0, "lost\n", 0);
   EXPECT_EQ(sink.write_error(), EPIPE);
-  sink.drain();
+  EXPECT_TRUE(sink.idle());
 }
 
 TEST_F(LineSinkTest, AFullDiskIsTold) {
@@ -101,7 +103,7 @@ TEST_F(LineSinkTest, AFullDiskIsTold) {
   LineSink sink(loop, full.get(), 1, false);
   sink.feed(0, "lost\n", 0);
   EXPECT_EQ(sink.write_error(), ENOSPC);
-  sink.drain();
+  EXPECT_TRUE(sink.idle());
 }
 
 /// poll() finds room in a terminal that then takes none of it.
