@@ -133,8 +133,9 @@ Result<int> run_in(const std::string& job_dir, Janitor& janitor, const LaunchOpt
 }  // namespace
 
 Result<JobEnd> run_job(const Settings& settings, const LaunchOptions& options) {
-  for (const auto& warning : warnings_about(environ))
-    if (!settings.quiet) log_warning("%s", warning.c_str());
+  for (const auto& warnings : {warnings_about(environ), option_warnings(options)})
+    for (const auto& warning : warnings)
+      if (!settings.quiet) log_warning("%s", warning.c_str());
   if (spawner_of(options) == SpawnerChoice::kMpi) return become_mpirun(options);
   raise_descriptor_limit();  // a rank takes three
   const auto inherited = InheritedChildren::now();

@@ -53,8 +53,9 @@ Result<TestNetwork> TestNetwork::make(Rank rank_count, uint32_t mtu_bytes) {
   if (!home) return home.error();
   TestNetwork network;
   auto built = network.build(rank_count, mtu_bytes);
-  if (auto back = enter(*home); !back) return back.error();
-  if (!built) return built.error();
+  auto back = enter(*home);
+  if (!built) return built.error();  // whoever may not leave may not come back either
+  if (!back) return back.error();
   return network;
 }
 

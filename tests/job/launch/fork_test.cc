@@ -439,6 +439,19 @@ TEST_F(Launch, BadCommandLinesGetASentence) {
   }
 }
 
+TEST_F(Launch, WhatIsAskedForInVainGetsAWarning) {
+  const auto many = launch(2, {"true"}, {"-N", "2"});
+  EXPECT_EQ(many.code, 0);
+  EXPECT_EQ(count_of(many.err, "-N has no effect"), 1) << many.err;
+  const auto named = launch(2, {"true"}, {"--hosts", "a,b", "-spawner=fork"});
+  EXPECT_EQ(named.code, 0);
+  EXPECT_EQ(count_of(named.err, "the hosts named have no effect"), 1) << named.err;
+  const auto fine =
+      launch(2, {"true"}, {"-N", "1"}, {"GASNET_SSH_SERVERS=a,b", "GASNET_SPAWNER=fork"});
+  EXPECT_EQ(fine.code, 0);
+  EXPECT_EQ(count_of(fine.err, "no effect"), 0) << fine.err;
+}
+
 TEST_F(Launch, AMisspeltVariableGetsAHint) {
   const auto outcome = launch(1, {"true"}, {}, {"GASNET_DRIVR=shm"});
   EXPECT_EQ(outcome.code, 0);

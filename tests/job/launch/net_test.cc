@@ -1,5 +1,6 @@
 // The networks that the launcher makes around ranks of this host.
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -56,6 +57,21 @@ TEST_F(Namespaces, AKilledLauncherLeavesNone) {
   EXPECT_TRUE(gone(mark_, kGoneSeconds));
   EXPECT_TRUE(empty_within(folder_.path(), kGoneSeconds));
   EXPECT_EQ(entries("/run/netns", "").size(), named_before_);
+}
+
+/// Of its two failures, to leave its namespace and to come back, it names the first.
+TEST_F(Launch, NamespacesWithoutRootGetAHint) {
+  auto words = command(1, {"true"}, {"-spawner=netns"});
+  if (::geteuid() == 0) {
+    ASSERT_EQ(::chmod(folder_.path().c_str(), 0777), 0);
+    words.insert(words.begin(), {"setpriv", "--reuid=770001", "--regid=770001", "--clear-groups",
+                                 "--inh-caps=-all", "--"});
+  }
+  const auto outcome = run(words, environment());
+  if (outcome.code == 0 || outcome.code == 127)
+    GTEST_SKIP() << "an ordinary user may, or setpriv is absent";
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(outcome.err.find("-spawner=netns needs root"), std::string::npos) << outcome.err;
 }
 
 class Switch : public Launch {

@@ -52,10 +52,18 @@ TEST_F(Ssh, NoAslrReachesTheHosts) {
 TEST_F(Ssh, HostFileAndMinusN) {
   const std::string list =
       "/tmp/" + std::filesystem::path(folder_.path()).filename().string() + ".hosts";
-  std::ofstream(list) << "# our hosts\nn7 slots=2\nn7\n\nn8\nn9\n";
+  std::ofstream(list) << "# our hosts\nn7  # the fast one\nn7\n\nn8\nn9\n";
   const auto outcome = ssh(2, {"sh", "-c", "echo $FAKE_HOST"}, {"--hostfile", list, "-N", "2"});
   std::filesystem::remove(list);
   EXPECT_EQ(sorted_lines(outcome.out), (std::vector<std::string>{"n7", "n8"})) << outcome.err;
+}
+
+TEST_F(Ssh, WordsOfAHostFileThatItDoesNotTakeGetASentence) {
+  Folder lists;
+  std::ofstream(lists.path() + "/hosts") << "n7 slots=2\n";
+  const auto outcome = ssh(2, {"true"}, {"--hostfile", lists.path() + "/hosts"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(outcome.err.find("says \"slots=2\" of n7"), std::string::npos) << outcome.err;
 }
 
 TEST_F(Ssh, VariablesAndTheWorkingDirectoryArrive) {
@@ -222,6 +230,7 @@ TEST_F(Ssh, ProblemsAtTheStartGetASentence) {
                {{"--hosts", "n0", "-N", "2"}, {"true"}, "-N asks for 2 hosts, but only 1"},
                {{"--hosts", "-oProxyCommand=evil"}, {"true"}, "cannot be the name of a host"},
                {{"--hostfile", "/nowhere/file"}, {"true"}, "cannot read the host file"},
+               {{"--hosts", " ,"}, {"true"}, "--hosts names no host"},
                {{"-spawner=ssh"}, {"true"}, "no hosts are named"}};
   for (const auto& one : cases) {
     const auto outcome = ssh(4, one.words, one.options);
