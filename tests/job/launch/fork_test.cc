@@ -372,10 +372,7 @@ TEST_F(Launch, AFileThatMayGrowNoMoreShowsInTheCode) {
 
 TEST_F(Launch, RanksGetSigpipeWhenNobodyReadsTheirOutput) {
   const auto line = "{ \"$@\"; echo code $? >&2; } | head -n 1";
-  // run() ignores SIGPIPE, and a shell leaves that as it finds it.
-  auto words = in_shell(line, command(2, {"yes"}));
-  words.insert(words.begin(), {"env", "--default-signal=PIPE"});
-  const auto outcome = run(words, environment());
+  const auto outcome = run(in_shell(line, command(2, {"yes"})), environment());
   EXPECT_EQ(outcome.out, "y\n");
   EXPECT_EQ(outcome.err, "code " + std::to_string(128 + SIGPIPE) + "\n");
 }
