@@ -69,7 +69,7 @@ int Job::finish() {
   return code == 0 && output_is_lost_ ? kOutputLostExitCode : code;
 }
 
-/// In the loop, so that a user who waits for a reader that takes nothing can end the launcher.
+/// The loop writes what is left, so that a signal still ends a launcher whose reader takes nothing.
 void Job::drain() {
   // A process that outlives its rank may write for ever.
   for (auto& host : hosts_) host->pause_output(true);

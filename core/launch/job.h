@@ -75,7 +75,7 @@ class Job final : public HostEvents, public EndingOrders {
   std::vector<int> process_ids_;
   std::vector<bool> joined_;
   LineSink out_, err_;
-  bool heeded_[2] = {};  // stdout, stderr: that what it takes is not read or not kept any more
+  bool heeded_[2] = {};  // stdout, stderr: the error of its write has been dealt with
   bool output_is_lost_ = false;
   int given_up_by_ = 0;  // the signal by which the user gave up the output of ranks that have ended
   Gathering gathering_;

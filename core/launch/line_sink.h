@@ -27,7 +27,8 @@ class LineSink {
   int64_t deadline_ms() const noexcept { return prompt_due_ms_; }
   void due(int64_t now_ms);
   bool full() const noexcept { return pending_.size() > kPendingBytesMax; }
-  /// Why a write failed (EPIPE: its reader is gone); what comes after that is dropped. 0: none has.
+  /// The error of the write that failed (EPIPE: the reader is gone); 0: none has. Later output is
+  /// dropped.
   int write_error() const noexcept { return write_error_; }
   /// Whether all is written, or dropped.
   bool idle() const noexcept { return pending_.empty(); }

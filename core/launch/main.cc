@@ -27,7 +27,7 @@ int say_and(int code, const std::string& sentence) {
   return code;
 }
 
-/// What a user asked to see; it may go to a full disk.
+/// Writes what a user asked to see. Standard output may be a full disk.
 int show(const std::string& text) {
   const bool written = std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
   if (written) return 0;

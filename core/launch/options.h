@@ -36,7 +36,7 @@ SpawnerChoice spawner_of(const LaunchOptions& options);
 
 /// `settings` fill in what the command line leaves open.
 Result<LaunchOptions> parse_options(int argc, char** argv, const Settings& settings);
-/// What the command line asks for in vain, in sentences.
+/// Sentences about all that the command line asks for in vain.
 std::vector<std::string> option_warnings(const LaunchOptions& options);
 std::string usage();
 

@@ -1,4 +1,4 @@
-// What /proc tells of processes.
+// Facts about processes, from /proc.
 #pragma once
 
 #include <sys/types.h>

@@ -11,8 +11,8 @@
 
 namespace pinwire::launch {
 
-/// What a host is given to kill its ranks, by an agent that the command may have to connect to
-/// first. After that the connection is ended, and the agent, if there is one, kills what it has.
+/// A host gets so long to kill its ranks; its command may have to connect to it first. Then the
+/// connection is ended, and the agent, if there is one, kills all that it has.
 inline constexpr int64_t kKillGraceMs = 1500;
 
 class RemoteHost final : public Host {

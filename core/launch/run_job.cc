@@ -69,7 +69,7 @@ Status add_this_host(Loop& loop, Job& job, const LaunchOptions& options,
   return success();
 }
 
-/// What a signal that the user sent does to a job that runs.
+/// Does with a running job as a signal of its user asks.
 void heed(Job& job, int number, bool from_terminal) {
   switch (number) {
     case SIGUSR1:

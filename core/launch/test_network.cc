@@ -54,7 +54,8 @@ Result<TestNetwork> TestNetwork::make(Rank rank_count, uint32_t mtu_bytes) {
   TestNetwork network;
   auto built = network.build(rank_count, mtu_bytes);
   auto back = enter(*home);
-  if (!built) return built.error();  // whoever may not leave may not come back either
+  // A process that may not leave its namespace may not come back either: the first failure counts.
+  if (!built) return built.error();
   if (!back) return back.error();
   return network;
 }

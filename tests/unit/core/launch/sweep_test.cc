@@ -1,4 +1,4 @@
-// Which children the end of a launcher kills, and which it leaves alone.
+// The end of a launcher kills what is the job's, and leaves other children alone.
 #include "core/launch/sweep.h"
 
 #include <gtest/gtest.h>
