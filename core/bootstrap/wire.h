@@ -38,7 +38,7 @@ enum class FrameKind : uint16_t {
   kSignal,  ///< send signal `code` to `rank`
   kInput,   ///< standard input of rank 0; empty: its end
   // agent -> launcher
-  kOutput,   ///< of `rank`; code 1: stdout, 2: stderr
+  kOutput,   ///< of `rank`; code 1: stdout, 2: stderr. From the launcher: nobody reads it any more
   kStarted,  ///< `rank` runs; code: its process id
   kEnded,    ///< `rank` ended; code: its wait status
   kFailed,   ///< a sentence; the host cannot go on

@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -20,6 +19,7 @@
 #include "core/launch/parcel.h"
 #include "core/launch/placement.h"
 #include "core/launch/signals.h"
+#include "core/launch/sweep.h"
 
 namespace pinwire::launch {
 namespace {
@@ -94,6 +94,7 @@ class Agent final : public HostEvents {
   Status start_ranks(const RemotePlan& plan);
   void reap();
 
+  const InheritedChildren inherited_ = InheritedChildren::now();
   Loop loop_;
   FrameStream stream_;
   bootstrap::Assembly assembly_;
@@ -133,6 +134,9 @@ void Agent::on_launcher_frame(const FrameHeader& header, Bytes chunk) {
   switch (header.kind) {
     case FrameKind::kInput:
       if (input_) input_->feed(chunk);
+      return;
+    case FrameKind::kOutput:
+      if (host_) host_->stop_output(header.code == 2 ? 2 : 1);
       return;
     case FrameKind::kSignal:
       if (host_ && header.rank >= host_->first() && header.rank - host_->first() < host_->count())
@@ -225,9 +229,9 @@ Status Agent::start_ranks(const RemotePlan& plan) {
 }
 
 void Agent::reap() {
-  int wait_status = 0;
-  for (pid_t process; (process = ::waitpid(-1, &wait_status, WNOHANG)) > 0;)
-    if (host_) host_->reaped(process, wait_status);
+  reap_children([this](pid_t process) {
+    return (host_ && host_->reap(process)) || (janitor_ && janitor_->reap(process));
+  });
 }
 
 int Agent::run() {
@@ -239,8 +243,9 @@ int Agent::run() {
     if (host_) host_->pause_output(stream_.full());
   }
   stream_.drain();
-  const bool are_gone = kill_children(janitor_ ? janitor_->process() : -1);
-  if (janitor_) janitor_->dismiss(are_gone);
+  if (!janitor_) return 0;  // nothing was started
+  host_.reset();
+  janitor_->dismiss(kill_children(&*janitor_, inherited_, job_dir_->path));
   return 0;
 }
 

@@ -98,14 +98,15 @@ void Ending::killed(Rank rank, int signal_number, int64_t now_ms) {
   const bool from_outside = phase_ == Phase::kQuitting && signal_number == SIGKILL;
   if (phase_ == Phase::kKilling || (phase_ == Phase::kQuitting && !from_outside)) return;
   // The library turns SIGTERM and its like into SIGQUIT (C1-104).
-  const bool expected = user_signal_ != 0 && (signal_number == user_signal_ ||
-                                              signal_number == SIGQUIT || signal_number == SIGTERM);
+  const bool by_user = user_signal_ != 0 && (signal_number == user_signal_ ||
+                                             signal_number == SIGQUIT || signal_number == SIGTERM);
+  const bool expected = by_user || (reader_is_gone_ && signal_number == SIGPIPE);
   if (!expected) {
     orders_.say(orders_.describe(rank) + " was killed by signal " + std::to_string(signal_number) +
                 " (" + ::strsignal(signal_number) + ")" +
                 (ranks_[rank].left ? " while it left" : ""));
   }
-  const int code = 128 + (expected ? user_signal_ : signal_number);
+  const int code = 128 + (by_user ? user_signal_ : signal_number);
   // The library aborts a rank whose peer is gone, too; here, perhaps, with one that left.
   const bool may_follow =
       signal_number == SIGABRT && phase_ == Phase::kLeaving && !ranks_[rank].left;

@@ -45,6 +45,12 @@ class Ending {
   void hung_up(Rank rank, int64_t now_ms);
   /// The launcher got a signal; `ranks_got_it`: the terminal sent it to the whole process group.
   void interrupted(int signal_number, bool ranks_got_it, int64_t now_ms);
+  /// Nobody reads the job's output any more: a rank that ends by SIGPIPE ends as it should.
+  void reader_gone() noexcept { reader_is_gone_ = true; }
+  /// The whole job stood still for so long.
+  void postpone(int64_t ms) noexcept {
+    if (deadline_ms_) *deadline_ms_ += ms;
+  }
   /// The job cannot go on (a host is lost, a rank breaks the protocol): as after a crash.
   void failed(int code, const std::string& sentence, int64_t now_ms);
 
@@ -77,7 +83,8 @@ class Ending {
   int user_signal_ = 0;  // what the user sent; ranks that die of it are no surprise
   size_t ended_count_ = 0;
   bool cause_is_sure_ = false;  // a rank died of a signal not its own, or the job itself failed
-  bool silent_end_ = false;     // a rank that never joined has ended well
+  bool reader_is_gone_ = false;
+  bool silent_end_ = false;  // a rank that never joined has ended well
 };
 
 }  // namespace pinwire::launch

@@ -7,10 +7,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/launch/environment.h"
 #include "core/launch/loop.h"
+#include "core/launch/signals.h"
 #include "core/launch/words.h"
 
 namespace pinwire::launch {
@@ -18,6 +20,7 @@ namespace {
 
 constexpr int64_t kReadyMs = 20'000;
 constexpr int64_t kEndMs = 1500;
+constexpr int64_t kLookMs = 50;
 
 /// Beside this program when installed, elsewhere in a build tree.
 Result<std::string> switch_path(const Settings& settings) {
@@ -41,21 +44,15 @@ bool wait_until_ready(int fd) {
   while (("\n" + text).find("\nready\n") == std::string::npos) {
     pollfd one{fd, POLLIN, 0};
     const int64_t rest_ms = deadline - now_ms();
-    if (rest_ms <= 0) return false;
-    if (::poll(&one, 1, static_cast<int>(rest_ms)) <= 0) continue;
+    if (rest_ms <= 0 || end_is_asked()) return false;
+    // Signals are blocked here: they are looked for from time to time.
+    if (::poll(&one, 1, static_cast<int>(std::min(rest_ms, kLookMs))) <= 0) continue;
     char part[512];
     const ssize_t got = ::read(fd, part, sizeof part);
     if (got == 0 || (got < 0 && errno != EINTR)) return false;
     if (got > 0) text.append(part, static_cast<size_t>(got));
   }
   return true;
-}
-
-/// Whether it ended by itself.
-bool ended_within(pid_t process, int64_t limit_ms) {
-  for (const int64_t deadline = now_ms() + limit_ms; now_ms() < deadline; ::usleep(2000))
-    if (const pid_t reaped = ::waitpid(process, nullptr, WNOHANG); reaped != 0) return true;
-  return false;
 }
 
 }  // namespace
@@ -88,26 +85,29 @@ Result<FabricSwitch> FabricSwitch::start(const Settings& settings, Rank port_cou
   for (auto& word : split_words(settings.switch_args, " \t")) plan.arguments.push_back(word);
   auto started = start_process(plan);
   if (!started) return started.error();
-  FabricSwitch made(*started, std::move(out->read), report);
+  FabricSwitch made(std::move(*started), std::move(out->read), report);
   out->write.reset();
   if (wait_until_ready(made.out_.get())) return made;
+  if (end_is_asked()) return error("interrupted while pinwire_switch (%s) started", path->c_str());
   return error("pinwire_switch (%s) did not become ready; what it said is above", path->c_str());
 }
 
 FabricSwitch::~FabricSwitch() {
-  if (process_ < 0) return;
-  ::kill(process_, SIGTERM);
-  if (ended_within(process_, kEndMs)) {
+  if (process_.number() < 0) return;
+  process_.signal(SIGTERM);
+  if (process_.reap_within(kEndMs)) {
     pass_report_on();
   } else {
-    ::kill(process_, SIGKILL);
-    ::waitpid(process_, nullptr, 0);
+    process_.signal(SIGKILL);
+    process_.wait();
   }
 }
 
-std::optional<std::string> FabricSwitch::reaped(pid_t process, int wait_status) {
-  if (process != process_) return std::nullopt;
-  process_ = -1;
+std::optional<std::string> FabricSwitch::reap(pid_t process) {
+  if (process != process_.number()) return std::nullopt;
+  const auto ended = process_.reap();
+  if (!ended) return std::nullopt;
+  const int wait_status = *ended;
   const bool was_killed = WIFSIGNALED(wait_status);
   const int number = was_killed ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
   const std::string how = was_killed ? "was killed by signal " + std::to_string(number) + " (" +

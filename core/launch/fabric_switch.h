@@ -17,23 +17,19 @@ class FabricSwitch {
   /// Returns when it says that it is ready. `report`: its counters are shown at its end.
   static Result<FabricSwitch> start(const Settings& settings, Rank port_count,
                                     const std::string& job_dir, bool report);
-  FabricSwitch(FabricSwitch&& other) noexcept
-      : process_(std::exchange(other.process_, -1)),
-        out_(std::move(other.out_)),
-        report_(other.report_) {}
+  FabricSwitch(FabricSwitch&&) = default;
   FabricSwitch& operator=(FabricSwitch&&) = delete;
   /// Lets it end orderly, for it may report what it did.
   ~FabricSwitch();
-  pid_t process() const noexcept { return process_; }
-  /// The launcher reaped a child. Returns a sentence if that was the switch: then no frame passes
-  /// between the ranks any more, and they would wait for each other for ever.
-  std::optional<std::string> reaped(pid_t process, int wait_status);
+  /// A child of this process has ended. Reaps it and returns a sentence if that is the switch: then
+  /// no frame passes between the ranks any more, and they would wait for each other for ever.
+  std::optional<std::string> reap(pid_t process);
 
  private:
-  FabricSwitch(pid_t process, Fd out, bool report)
-      : process_(process), out_(std::move(out)), report_(report) {}
+  FabricSwitch(ChildProcess process, Fd out, bool report)
+      : process_(std::move(process)), out_(std::move(out)), report_(report) {}
   void pass_report_on();
-  pid_t process_;
+  ChildProcess process_;
   Fd out_;
   bool report_;
 };

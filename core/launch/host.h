@@ -54,8 +54,10 @@ class Host {
   virtual void pause_output(bool pause) = 0;
   /// Reads what its ranks left in their pipes. All ranks have ended.
   virtual void drain_output() = 0;
-  /// The launcher reaped a child: true if it was one of this host's.
-  virtual bool reaped(pid_t process, int wait_status) = 0;
+  /// Nobody reads this stream any more: ranks that write to it get SIGPIPE, as without a launcher.
+  virtual void stop_output(int stream) = 0;
+  /// A child of this process has ended: reaps it if it is one of this host's. True if it was.
+  virtual bool reap(pid_t process) = 0;
   /// All ranks have ended: lets whoever served them sweep up and go. True once they have.
   virtual bool close() = 0;
 };

@@ -23,6 +23,11 @@ Result<std::vector<std::string>> read_host_file(const std::string& path) {
   std::vector<std::string> hosts;
   for (std::string line; std::getline(file, line);) {
     const auto words = split_words(line.substr(0, line.find('#')), " \t\r");
+    if (words.size() > 1) {
+      return error(
+          "the host file %s says \"%s\" of %s: it takes a host's name on each line, no more",
+          path.c_str(), words[1].c_str(), words[0].c_str());
+    }
     if (!words.empty()) add_once(hosts, words[0]);
   }
   if (hosts.empty()) return error("the host file %s names no host", path.c_str());

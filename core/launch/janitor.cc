@@ -2,19 +2,18 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/close_range.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <sstream>
 
 #include "core/launch/job_dir.h"
+#include "core/launch/process.h"
+#include "core/launch/process_facts.h"
 
 namespace pinwire::launch {
 namespace {
@@ -24,42 +23,17 @@ constexpr int kRoundsMax = 200;
 constexpr int kQuietRounds = 2;
 constexpr useconds_t kPauseUs = 5000;
 
-std::string read_file(const std::string& path) {
-  std::string text;
-  Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  char part[16384];
-  for (ssize_t got; file && (got = ::read(file.get(), part, sizeof part)) > 0;)
-    text.append(part, static_cast<size_t>(got));
-  return text;
-}
-
-/// When a process was born, in ticks since boot.
-uint64_t birth_ticks(const std::string& process) {
-  constexpr int kFieldsBefore = 19;  // between the name, which may have blanks, and field 22
-  const std::string text = read_file("/proc/" + process + "/stat");
-  std::istringstream fields(text.substr(text.rfind(')') + 1));
-  std::string skipped;
-  for (int field = 0; field < kFieldsBefore; ++field) fields >> skipped;
-  uint64_t ticks = 0;
-  fields >> ticks;
-  return ticks;
-}
-
-bool belongs_to(const std::string& process, const std::string& assignment) {
-  const std::string environment = '\0' + read_file("/proc/" + process + "/environ");
-  return environment.find('\0' + assignment + '\0') != std::string::npos;
-}
-
 /// Whether any was there.
 bool kill_once(const std::string& assignment, uint64_t since_ticks) {
   const std::unique_ptr<DIR, int (*)(DIR*)> proc(::opendir("/proc"), ::closedir);
   bool any = false;
   while (const dirent* entry = proc ? ::readdir(proc.get()) : nullptr) {
     const int process = std::atoi(entry->d_name);
-    if (process <= 1 || process == ::getpid() || birth_ticks(entry->d_name) < since_ticks ||
-        !belongs_to(entry->d_name, assignment))
-      continue;
-    any = ::kill(process, SIGKILL) == 0 || any;
+    if (process <= 1 || process == ::getpid()) continue;
+    // Held before it is looked at: else another might get its number in between, and die for it.
+    const HeldProcess held(process);
+    if (birth_ticks(process) >= since_ticks && has_in_environment(process, assignment))
+      any = held.signal(SIGKILL) || any;
   }
   return any;
 }
@@ -75,7 +49,7 @@ bool kill_once(const std::string& assignment, uint64_t since_ticks) {
   if (high - low > 1)
     ::close_range(static_cast<unsigned>(low + 1), static_cast<unsigned>(high - 1), 0);
   ::close_range(static_cast<unsigned>(high + 1), ~0U, 0);
-  const uint64_t hired_ticks = birth_ticks("self");
+  const uint64_t hired_ticks = birth_ticks(::getpid());
   char processes_are_gone;
   ssize_t got;
   do {
@@ -95,50 +69,31 @@ Result<Janitor> Janitor::hire(const std::string& job_dir, int lock_fd, bool keep
   if (process < 0)
     return error("cannot fork: %s (too many processes? see ulimit -u)", std::strerror(errno));
   if (process == 0) work(job_dir, pipe->read.get(), lock_fd, keep_job_dir);
-  return Janitor(process, std::move(pipe->write));
+  return Janitor(ChildProcess(process), std::move(pipe->write), keep_job_dir ? "" : job_dir);
 }
 
 void Janitor::dismiss(bool processes_are_gone) {
   if (processes_are_gone) [[maybe_unused]]
     const auto wrote = ::write(pipe_.get(), "", 1);
   pipe_.reset();
-  while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  const bool has_swept = process_.number() > 0 && process_.wait() == 0;
+  if (!has_swept && !removed_dir_.empty()) remove_tree(removed_dir_);
 }
 
+bool Janitor::reap(pid_t process) noexcept {
+  return process == process_.number() && process_.reap().has_value();
+}
+
+bool is_janitor(pid_t process) { return name_of(process) == kJanitorName; }
+
 void kill_processes_of(const std::string& job_dir, uint64_t since_ticks) {
-  const std::string assignment = "GASNET_JOB_DIR=" + job_dir;
+  const std::string assignment = mark_of(job_dir);
   // A process may fork while the list is read; one that is being killed is still listed; in the
   // middle of execve() it shows no environment. So nobody must be found twice.
   for (int round = 0, quiet = 0; round < kRoundsMax && quiet < kQuietRounds; ++round) {
     quiet = kill_once(assignment, since_ticks) ? 0 : quiet + 1;
     ::usleep(kPauseUs);
   }
-}
-
-bool kill_children(pid_t spared) {
-  const std::string list_path = "/proc/self/task/" + std::to_string(::getpid()) + "/children";
-  for (int round = 0; round < kRoundsMax; ++round) {
-    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
-    }
-    bool any = false;
-    const std::string list = read_file(list_path);
-    for (const char* at = list.c_str(); *at != '\0';) {
-      char* next = nullptr;
-      const long process = std::strtol(at, &next, 10);
-      if (next == at) break;
-      at = next + std::strspn(next, " \n");
-      // A janitor here has lost its agent, and is at work.
-      const bool janitor = read_file("/proc/" + std::to_string(process) + "/comm") ==
-                           std::string(kJanitorName) + "\n";
-      if (process <= 1 || process == spared || janitor) continue;
-      any = true;
-      ::kill(static_cast<pid_t>(process), SIGKILL);
-    }
-    if (!any) return true;
-    ::usleep(kPauseUs);
-  }
-  return false;
 }
 
 }  // namespace pinwire::launch

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/base/result.h"
-#include "core/launch/process.h"
+#include "core/launch/child_process.h"
 
 namespace pinwire::launch {
 
@@ -15,14 +15,21 @@ class Janitor {
   /// Before the first rank is started. `lock` stays locked as long as the janitor lives.
   static Result<Janitor> hire(const std::string& job_dir, int lock_fd, bool keep_job_dir);
   /// The job is over: returns when all is swept up. `processes_are_gone`: kill_children has seen to
-  /// that, so the janitor has no need to look at strangers, which takes as long as they like.
+  /// that, so the janitor has no need to look at strangers, which takes as long as they like. The
+  /// directory of a janitor that was killed is removed here.
   void dismiss(bool processes_are_gone);
-  pid_t process() const noexcept { return process_; }
+  pid_t number() const noexcept { return process_.number(); }
+  /// A child of this process has ended: reaps it if it is the janitor. True if it was.
+  bool reap(pid_t process) noexcept;
 
  private:
-  Janitor(pid_t process, Fd pipe) : process_(process), pipe_(std::move(pipe)) {}
-  pid_t process_;
+  Janitor(ChildProcess process, Fd pipe, std::string removed_dir)
+      : process_(std::move(process)),
+        pipe_(std::move(pipe)),
+        removed_dir_(std::move(removed_dir)) {}
+  ChildProcess process_;
   Fd pipe_;
+  std::string removed_dir_;  // empty: it is to be kept
 };
 
 /// Kills, until none is left, every process whose environment has GASNET_JOB_DIR=`job_dir`. Only
@@ -31,8 +38,7 @@ class Janitor {
 /// seconds.
 void kill_processes_of(const std::string& job_dir, uint64_t since_ticks = 0);
 
-/// Kills and reaps every child of this process but `spared`, and theirs, until none is left. (The
-/// launcher is a subreaper: orphans of its ranks become its children.) False: some would not die.
-bool kill_children(pid_t spared);
+/// Whether a process is a janitor of this or another launcher or agent.
+bool is_janitor(pid_t process);
 
 }  // namespace pinwire::launch

@@ -1,5 +1,6 @@
 #include "core/launch/job.h"
 
+#include <errno.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@ constexpr int kProtocolExitCode = 1;
 constexpr int kHostLostExitCode = 1;
 constexpr int kNetworkLostExitCode = 1;
 constexpr int kNoStartExitCode = 2;
+constexpr int kOutputLostExitCode = 1;
 constexpr int64_t kCloseMs = 3000;
 
 SharedBytes shared(std::vector<std::byte> bytes) {
@@ -49,6 +51,7 @@ void Job::turn() {
   ending_.due(now);
   out_.due(now);
   err_.due(now);
+  heed_readers();
   for (auto& host : hosts_) host->pause_output(out_.full() || err_.full());
 }
 
@@ -58,10 +61,36 @@ int Job::finish() {
     out_.finish(rank);
     err_.finish(rank);
   }
-  out_.drain();
-  err_.drain();
   close_hosts();
-  return ending_.exit_code();
+  drain();
+  heed_readers();
+  if (!all_is_written()) return 128 + given_up_by_;
+  const int code = ending_.exit_code();
+  return code == 0 && output_is_lost_ ? kOutputLostExitCode : code;
+}
+
+/// The loop writes what is left, so that a signal still ends a launcher whose reader takes nothing.
+void Job::drain() {
+  // A process that outlives its rank may write for ever.
+  for (auto& host : hosts_) host->pause_output(true);
+  while (given_up_by_ == 0 && !all_is_written()) loop_.run_once(kNever);
+}
+
+void Job::heed_readers() {
+  for (const int stream : {1, 2}) heed_reader(stream);
+}
+
+void Job::heed_reader(int stream) {
+  const int os_error = sink(stream).write_error();
+  if (os_error == 0 || std::exchange(heeded_[stream - 1], true)) return;
+  if (os_error == EPIPE) {  // `| head -1`: the ranks shall see what they would see without us
+    ending_.reader_gone();
+    for (auto& host : hosts_) host->stop_output(stream);
+    return;
+  }
+  output_is_lost_ = true;
+  say(std::string("cannot write standard ") + (stream == 1 ? "output" : "error") + ": " +
+      std::strerror(os_error) + "; what the ranks say there is lost from now on");
 }
 
 void Job::close_hosts() {
@@ -74,9 +103,9 @@ void Job::close_hosts() {
   while (!all_closed() && now_ms() < deadline) loop_.run_once(deadline);
 }
 
-void Job::reaped(pid_t process, int wait_status) {
-  for (auto& host : hosts_)
-    if (host->reaped(process, wait_status)) return;
+bool Job::reap(pid_t process) {
+  return std::any_of(hosts_.begin(), hosts_.end(),
+                     [process](auto& host) { return host->reap(process); });
 }
 
 void Job::network_failed(const std::string& sentence) {
@@ -84,17 +113,31 @@ void Job::network_failed(const std::string& sentence) {
 }
 
 void Job::interrupted(int signal_number, bool from_terminal) {
+  if (over()) {
+    given_up_by_ = signal_number;
+    return;
+  }
   ending_.interrupted(signal_number, from_terminal, now_ms());
   if (!from_terminal || signal_number != SIGINT) return;
+  for (auto& host : hosts_)
+    if (!host->shares_terminal()) signal_host(*host, SIGINT);
+}
+
+void Job::pass_on(int signal_number, bool ranks_got_it) {
   for (auto& host : hosts_) {
-    if (host->shares_terminal()) continue;
-    for (Rank i = 0; i < host->count(); ++i) host->signal_rank(host->first() + i, SIGINT);
+    const bool near = host->shares_terminal();
+    if (near && ranks_got_it) continue;
+    // An agent's group is orphaned, and the kernel stops none of those by SIGTSTP.
+    signal_host(*host, signal_number == SIGTSTP && !near ? SIGSTOP : signal_number);
   }
 }
 
+void Job::signal_host(Host& host, int signal_number) {
+  for (Rank i = 0; i < host.count(); ++i) host.signal_rank(host.first() + i, signal_number);
+}
+
 void Job::kill_all() {
-  for (auto& host : hosts_)
-    for (Rank i = 0; i < host->count(); ++i) host->signal_rank(host->first() + i, SIGKILL);
+  for (auto& host : hosts_) signal_host(*host, SIGKILL);
 }
 
 Host& Job::host_of(Rank rank) const {

@@ -36,7 +36,12 @@ class Job final : public HostEvents, public EndingOrders {
   /// Kills what runs, for a start that failed half way.
   void kill_all();
   void interrupted(int signal_number, bool from_terminal);
-  void reaped(pid_t process, int wait_status);
+  /// A child of this process has ended: reaps it if it is one of a host's. True if it was.
+  bool reap(pid_t process);
+  /// The user sent a signal that is the ranks' affair. `ranks_got_it`: those of this terminal did.
+  void pass_on(int signal_number, bool ranks_got_it);
+  /// The whole job stood still for so long: that counts for no deadline.
+  void stood_still(int64_t ms) { ending_.postpone(ms); }
   /// The network of the ranks is gone: none of them can go on.
   void network_failed(const std::string& sentence);
 
@@ -55,6 +60,11 @@ class Job final : public HostEvents, public EndingOrders {
   void welcome(Rank rank);
   void gather(Rank rank, const FrameHeader& header, Bytes chunk);
   void close_hosts();
+  void drain();
+  bool all_is_written() const noexcept { return out_.idle() && err_.idle(); }
+  void signal_host(Host& host, int signal_number);
+  void heed_readers();
+  void heed_reader(int stream);
   void refuse(Rank rank, const std::string& sentence);
   LineSink& sink(int stream) { return stream == 1 ? out_ : err_; }
 
@@ -65,6 +75,9 @@ class Job final : public HostEvents, public EndingOrders {
   std::vector<int> process_ids_;
   std::vector<bool> joined_;
   LineSink out_, err_;
+  bool heeded_[2] = {};  // stdout, stderr: the error of its write has been dealt with
+  bool output_is_lost_ = false;
+  int given_up_by_ = 0;  // the signal by which the user gave up the output of ranks that have ended
   Gathering gathering_;
   Ending ending_;
 };

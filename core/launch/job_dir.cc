@@ -3,14 +3,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -26,11 +24,6 @@ constexpr std::string_view kJobStart = "pinwire-job-";
 constexpr std::string_view kEalStart =
     "pinwire-eal-";  // of driver/dpdk, where there is no launcher
 constexpr std::string_view kRandomLetters = "XXXXXX";
-
-int remove_one(const char* path, const struct stat*, int, struct FTW*) {
-  ::remove(path);
-  return 0;
-}
 
 bool is_our_name(std::string_view name) {
   for (const auto start : {kJobStart, kEalStart})
@@ -62,11 +55,6 @@ Result<JobDir> make_job_dir(const std::string& parent) {
     return error("cannot lock the job's directory %s: %s", path.c_str(), std::strerror(os_error));
   }
   return JobDir{std::move(path), std::move(lock)};
-}
-
-void remove_tree(const std::string& path) {
-  constexpr int kOpenMax = 16;
-  ::nftw(path.c_str(), remove_one, kOpenMax, FTW_DEPTH | FTW_PHYS);
 }
 
 void remove_stale_job_dirs(const std::string& parent, time_t settled_s) {

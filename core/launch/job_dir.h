@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "core/base/remove_tree.h"
 #include "core/base/result.h"
 #include "core/launch/process.h"
 
@@ -20,9 +21,6 @@ struct JobDir {
 
 /// Mode 0700, in `parent`.
 Result<JobDir> make_job_dir(const std::string& parent);
-
-/// Removes a directory and all in it; does not follow links. Nothing there is fine.
-void remove_tree(const std::string& path);
 
 /// Removes what jobs left in `parent` whose launcher and janitor were both killed.
 /// A directory younger than `settled_s` may be between its making and its lock.

@@ -67,7 +67,7 @@ void LineSink::put_rest(Rank rank) {
 }
 
 void LineSink::write_some() {
-  if (reader_gone_) pending_.clear();
+  if (write_error_ != 0) pending_.clear();
   size_t done = 0;
   while (done < pending_.size()) {
     // A pipe that polls writable takes PIPE_BUF bytes without blocking. (Not O_NONBLOCK: that flag
@@ -77,8 +77,10 @@ void LineSink::write_some() {
     const ssize_t wrote =
         ::write(fd_, pending_.data() + done, std::min<size_t>(pending_.size() - done, PIPE_BUF));
     if (wrote < 0 && errno == EINTR) continue;
+    // Somebody who shares it may have made it O_NONBLOCK, and poll() promises less than that.
+    if (wrote < 0 && errno == EAGAIN) break;
     if (wrote < 0) {
-      reader_gone_ = true;
+      write_error_ = errno;
       done = pending_.size();
       break;
     }
@@ -86,14 +88,6 @@ void LineSink::write_some() {
   }
   pending_.erase(0, done);
   loop_.set_events(fd_, pending_.empty() ? 0 : POLLOUT);
-}
-
-void LineSink::drain() {
-  while (!pending_.empty()) {
-    pollfd one{fd_, POLLOUT, 0};
-    ::poll(&one, 1, -1);
-    write_some();
-  }
 }
 
 }  // namespace pinwire::launch

@@ -27,8 +27,11 @@ class LineSink {
   int64_t deadline_ms() const noexcept { return prompt_due_ms_; }
   void due(int64_t now_ms);
   bool full() const noexcept { return pending_.size() > kPendingBytesMax; }
-  /// Waits until all is written.
-  void drain();
+  /// The error of the write that failed (EPIPE: the reader is gone); 0: none has. Later output is
+  /// dropped.
+  int write_error() const noexcept { return write_error_; }
+  /// Whether all is written, or dropped.
+  bool idle() const noexcept { return pending_.empty(); }
 
  private:
   static constexpr size_t kPendingBytesMax = 1 << 20;
@@ -46,7 +49,7 @@ class LineSink {
   std::string pending_;
   int64_t prompt_due_ms_ = kNever;
   int64_t open_line_of_ = -1;  // the rank whose unfinished line the reader sees last
-  bool reader_gone_ = false;
+  int write_error_ = 0;
 };
 
 }  // namespace pinwire::launch

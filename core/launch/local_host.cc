@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -23,19 +22,19 @@ std::string assignment(const char* name, long value) {
 }  // namespace
 
 LocalHost::LocalHost(Loop& loop, HostEvents& events, LocalPlan plan)
-    : loop_(loop), events_(events), plan_(std::move(plan)), children_(plan_.count) {
+    : loop_(loop), events_(events), plan_(std::move(plan)), ranks_(plan_.count) {
   check(plan_.own.size() == plan_.count, "a plan for other ranks", plan_.own.size(), plan_.count);
 }
 
 LocalHost::~LocalHost() {
-  for (auto& one : children_)
+  for (auto& one : ranks_)
     for (const Fd* fd : {&one.socket, &one.out, &one.err})
       if (*fd) loop_.forget(fd->get());
 }
 
-LocalHost::Child& LocalHost::child(Rank rank) {
+LocalHost::LocalRank& LocalHost::local(Rank rank) {
   check(rank >= plan_.first && rank - plan_.first < plan_.count, "a rank of another host", rank);
-  return children_[rank - plan_.first];
+  return ranks_[rank - plan_.first];
 }
 
 Status LocalHost::start() {
@@ -47,11 +46,10 @@ Status LocalHost::start() {
     starting.push_back(std::move(*begun));
   }
   for (Rank rank = plan_.first; rank < plan_.first + plan_.count; ++rank) {
-    if (auto runs = starting[rank - plan_.first].wait(); !runs) {
-      child(rank).process = -1;
-      return error("rank %u: %s", rank, runs.sentence().c_str());
-    }
-    events_.on_started(rank, child(rank).process);
+    auto runs = starting[rank - plan_.first].wait();
+    if (!runs) return error("rank %u: %s", rank, runs.sentence().c_str());
+    local(rank).process = std::move(*runs);
+    events_.on_started(rank, local(rank).process.number());
   }
   return success();
 }
@@ -61,7 +59,7 @@ Result<StartingProcess> LocalHost::begin_rank(Rank rank) {
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
     return error("cannot make the socket of rank %u: %s (too many open files? see ulimit -n)", rank,
                  std::strerror(errno));
-  auto& one = child(rank);
+  auto& one = local(rank);
   one.socket.reset(sockets[0]);
   Fd rank_end(sockets[1]);
   auto out = make_pipe();
@@ -86,7 +84,6 @@ Result<StartingProcess> LocalHost::begin_rank(Rank rank) {
   environment.push_back(assignment("GASNET_JOB_RANKS", plan_.rank_count));
   auto begun = begin_process(process);
   if (!begun) return error("rank %u: %s", rank, begun.sentence().c_str());
-  one.process = begun->process();
   one.out = std::move(out->read);
   one.err = std::move(err->read);
   one.outbox = Outbox(one.socket.get());
@@ -95,7 +92,7 @@ Result<StartingProcess> LocalHost::begin_rank(Rank rank) {
 }
 
 void LocalHost::watch(Rank rank) {
-  auto& one = child(rank);
+  auto& one = local(rank);
   loop_.watch(one.socket.get(), POLLIN, [this, rank](short events) {
     if (events & POLLOUT) flush(rank);
     if (events & ~POLLOUT) read_socket(rank);
@@ -110,7 +107,7 @@ void LocalHost::watch(Rank rank) {
 void LocalHost::read_socket(Rank rank) {
   std::byte record[sizeof(FrameHeader) + kChunkBytesMax];
   for (;;) {
-    auto& one = child(rank);
+    auto& one = local(rank);
     if (!one.socket) return;
     const ssize_t got = ::recv(one.socket.get(), record, sizeof record, MSG_TRUNC | MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
@@ -135,7 +132,7 @@ void LocalHost::read_socket(Rank rank) {
 }
 
 void LocalHost::read_output(Rank rank, int stream) {
-  auto& fd = stream == 1 ? child(rank).out : child(rank).err;
+  auto& fd = stream == 1 ? local(rank).out : local(rank).err;
   char text[kReadBytes];
   const ssize_t got = ::read(fd.get(), text, sizeof text);
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
@@ -144,15 +141,20 @@ void LocalHost::read_output(Rank rank, int stream) {
 }
 
 void LocalHost::close_output(Rank rank, int stream) {
-  auto& fd = stream == 1 ? child(rank).out : child(rank).err;
+  auto& fd = stream == 1 ? local(rank).out : local(rank).err;
   loop_.forget(fd.get());
   fd.reset();
+}
+
+void LocalHost::stop_output(int stream) {
+  for (Rank rank = plan_.first; rank < plan_.first + plan_.count; ++rank)
+    if (stream == 1 ? local(rank).out : local(rank).err) close_output(rank, stream);
 }
 
 void LocalHost::drain_output() {
   for (Rank rank = plan_.first; rank < plan_.first + plan_.count; ++rank) {
     for (int stream : {1, 2}) {
-      auto& fd = stream == 1 ? child(rank).out : child(rank).err;
+      auto& fd = stream == 1 ? local(rank).out : local(rank).err;
       // Not until the end of file: a process that outlives its rank may hold the other end.
       pollfd one{fd.get(), POLLIN, 0};
       while (fd && ::poll(&one, 1, 0) > 0) read_output(rank, stream);
@@ -163,7 +165,7 @@ void LocalHost::drain_output() {
 void LocalHost::pause_output(bool pause) {
   if (pause == paused_) return;
   paused_ = pause;
-  for (auto& one : children_)
+  for (auto& one : ranks_)
     for (const Fd* fd : {&one.out, &one.err})
       if (*fd) loop_.set_events(fd->get(), pause ? 0 : POLLIN);
 }
@@ -174,29 +176,30 @@ void LocalHost::send(Rank rank, FrameKind kind, uint32_t round, const SharedByte
       send(each, kind, round, message);
     return;
   }
-  auto& one = child(rank);
+  auto& one = local(rank);
   if (!one.socket) return;
   one.outbox.put(bootstrap::frame_header(kind, rank, round), message);
   flush(rank);
 }
 
 void LocalHost::flush(Rank rank) {
-  auto& one = child(rank);
+  auto& one = local(rank);
   if (!one.socket) return;
   const bool all_sent = one.outbox.flush();
   loop_.set_events(one.socket.get(), static_cast<short>(all_sent ? POLLIN : POLLIN | POLLOUT));
 }
 
 void LocalHost::signal_rank(Rank rank, int signal_number) {
-  if (const pid_t process = child(rank).process; process > 0) ::kill(process, signal_number);
+  local(rank).process.signal(signal_number);
 }
 
-bool LocalHost::reaped(pid_t process, int wait_status) {
+bool LocalHost::reap(pid_t process) {
   for (Rank rank = plan_.first; rank < plan_.first + plan_.count; ++rank) {
-    if (child(rank).process != process) continue;
-    child(rank).process = -1;
+    if (local(rank).process.number() != process) continue;
+    const auto wait_status = local(rank).process.reap();
+    if (!wait_status) return false;
     read_socket(rank);  // its last words come before its end
-    events_.on_ended(rank, wait_status);
+    events_.on_ended(rank, *wait_status);
     return true;
   }
   return false;

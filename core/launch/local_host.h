@@ -42,12 +42,13 @@ class LocalHost final : public Host {
   void signal_rank(Rank rank, int signal_number) override;
   void pause_output(bool pause) override;
   void drain_output() override;
-  bool reaped(pid_t process, int wait_status) override;
+  void stop_output(int stream) override;
+  bool reap(pid_t process) override;
   bool close() override { return true; }
 
  private:
-  struct Child {
-    pid_t process = -1;  // -1: not started, or ended
+  struct LocalRank {
+    ChildProcess process;  // none: not started, or ended
     Fd socket, out, err;
     Outbox outbox{-1};
   };
@@ -57,12 +58,12 @@ class LocalHost final : public Host {
   void read_output(Rank rank, int stream);
   void close_output(Rank rank, int stream);
   void flush(Rank rank);
-  Child& child(Rank rank);
+  LocalRank& local(Rank rank);
 
   Loop& loop_;
   HostEvents& events_;
   LocalPlan plan_;
-  std::vector<Child> children_;
+  std::vector<LocalRank> ranks_;
   bool paused_ = false;
 };
 

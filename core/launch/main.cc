@@ -1,12 +1,15 @@
 // gasnetrun_pinwire: starts and ends the ranks of a job.
+#include <errno.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include "core/base/log.h"
+#include "core/base/standard_files.h"
 #include "core/config/settings.h"
 #include "core/launch/agent.h"
 #include "core/launch/options.h"
@@ -16,11 +19,19 @@
 namespace {
 
 constexpr int kBadCommandLine = 2;
+constexpr int kNotShown = 1;
 constexpr int kAgain = -1;
 
 int say_and(int code, const std::string& sentence) {
   pinwire::log_note("%s", sentence.c_str());
   return code;
+}
+
+/// Writes what a user asked to see. Standard output may be a full disk.
+int show(const std::string& text) {
+  const bool written = std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+  if (written) return 0;
+  return say_and(kNotShown, std::string("cannot write standard output: ") + std::strerror(errno));
 }
 
 /// Both the launcher and the ranks, which inherit its limit, have buffers on their stacks; beyond
@@ -45,17 +56,13 @@ int do_once(int argc, char** argv) {
   if (!options) return say_and(kBadCommandLine, options.sentence());
   switch (options->action) {
     case Action::kHelp:
-      std::fputs(pinwire::launch::usage().c_str(), stdout);
-      return 0;
+      return show(pinwire::launch::usage());
     case Action::kHelpEnvironment:
-      std::fputs(pinwire::help_text().c_str(), stdout);
-      return 0;
+      return show(pinwire::help_text());
     case Action::kHelpMarkdown:
-      std::fputs(pinwire::help_markdown().c_str(), stdout);
-      return 0;
+      return show(pinwire::help_markdown());
     case Action::kVersion:
-      std::puts("gasnetrun_pinwire " PINWIRE_VERSION);
-      return 0;
+      return show("gasnetrun_pinwire " PINWIRE_VERSION "\n");
     case Action::kAgent:
       return pinwire::launch::run_agent();
     case Action::kRun:
@@ -73,6 +80,7 @@ int do_once(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  pinwire::open_standard_files();
   pinwire::launch::block_signals();
   int code;
   do {

@@ -63,7 +63,8 @@ ends with the job's exit code. When one rank crashes or leaves, so do the others
   -h, --help          this text            --help-env   the environment variables
   --version
 
-Exit code: that of gasnet_exit; 128 + the signal if a rank was killed by one; 2 for a bad command line.
+Exit code: that of gasnet_exit; 128 + the signal if a rank was killed by one; 2 for a bad command line;
+1 if output of a good job could not be written. SIGUSR1, SIGUSR2, SIGTSTP and SIGCONT are passed on to the ranks.
 )";
 
 /// "-spawner=ssh", as GASNet users write it.
@@ -131,9 +132,12 @@ Status take(LaunchOptions& options, int letter, const char* value) {
       break;
     case kHosts:
       options.hosts = split_words(value, ", ");
+      if (options.hosts.empty()) return error("--hosts names no host");
+      options.names_hosts = true;
       break;
     case kHostFile:
       options.host_file = value;
+      options.names_hosts = true;
       break;
     case kBind:
       options.bind = true;
@@ -175,6 +179,18 @@ SpawnerChoice spawner_of(const LaunchOptions& options) {
   if (options.spawner != SpawnerChoice::kAuto) return options.spawner;
   const bool hosts_named = !options.hosts.empty() || !options.host_file.empty();
   return hosts_named ? SpawnerChoice::kSsh : SpawnerChoice::kFork;
+}
+
+std::vector<std::string> option_warnings(const LaunchOptions& options) {
+  const auto spawner = spawner_of(options);
+  if (spawner != SpawnerChoice::kFork && spawner != SpawnerChoice::kNetns) return {};
+  std::vector<std::string> sentences;
+  if (options.host_count > 1)
+    sentences.emplace_back("-N has no effect: all ranks run on this host, as no others are named");
+  if (options.names_hosts)
+    sentences.emplace_back(
+        "the hosts named have no effect: -spawner says that all run on this one");
+  return sentences;
 }
 
 std::string usage() { return kUsage; }

@@ -27,6 +27,7 @@ struct LaunchOptions {
   std::vector<std::string> forwarded;  ///< -E
   std::vector<std::string> hosts;
   std::string host_file;
+  bool names_hosts = false;  ///< by the command line itself
   std::vector<std::string> command;
 };
 
@@ -35,6 +36,8 @@ SpawnerChoice spawner_of(const LaunchOptions& options);
 
 /// `settings` fill in what the command line leaves open.
 Result<LaunchOptions> parse_options(int argc, char** argv, const Settings& settings);
+/// Sentences about all that the command line asks for in vain.
+std::vector<std::string> option_warnings(const LaunchOptions& options);
 std::string usage();
 
 }  // namespace pinwire::launch

@@ -9,7 +9,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -128,27 +127,26 @@ Result<StartingProcess> begin_process(const ProcessPlan& plan) {
                  std::strerror(errno));
   }
   if (child == 0) become(plan, arguments.data(), environment.data(), parent, report->write.get());
-  return StartingProcess(child, std::move(report->read), plan.path);
+  return StartingProcess(ChildProcess(child), std::move(report->read), plan.path);
 }
 
-Status StartingProcess::wait() {
+Result<ChildProcess> StartingProcess::wait() {
   ChildTrouble trouble{};
   ssize_t got;
   do {
     got = ::read(report_.get(), &trouble, sizeof trouble);
   } while (got < 0 && errno == EINTR);
-  if (got != sizeof trouble) return success();  // exec closed the pipe
-  ::waitpid(process_, nullptr, 0);
+  if (got != sizeof trouble) return std::move(process_);  // exec closed the pipe
+  process_.wait();
   return error("%s %s: %s%s", path_.c_str(), step_name(trouble.step),
                std::strerror(trouble.os_error),
                trouble.os_error == ENOEXEC ? " (a script needs a first line like #!/bin/sh)" : "");
 }
 
-Result<pid_t> start_process(const ProcessPlan& plan) {
+Result<ChildProcess> start_process(const ProcessPlan& plan) {
   auto started = begin_process(plan);
   if (!started) return started.error();
-  if (auto runs = started->wait(); !runs) return runs.error();
-  return started->process();
+  return started->wait();
 }
 
 Result<std::string> find_program(const std::string& program) {
@@ -172,11 +170,6 @@ Result<std::string> find_program(const std::string& program) {
   if (!is_program(program))
     return error("cannot run \"%s\": it is not executable (chmod +x?)", program.c_str());
   return program;
-}
-
-void Fd::reset(int fd) noexcept {
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = fd;
 }
 
 Result<Pipe> make_pipe() {

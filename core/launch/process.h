@@ -1,13 +1,12 @@
 // Starting one process with everything it needs, and saying exactly why if that fails.
 #pragma once
 
-#include <sys/types.h>
-
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/launch/child_process.h"
+#include "core/launch/fd.h"
 
 namespace pinwire::launch {
 
@@ -35,26 +34,6 @@ void raise_descriptor_limit();
 /// Where `program` is, looked for in PATH as a shell does, then in the working directory.
 Result<std::string> find_program(const std::string& program);
 
-/// A file descriptor that is closed with its owner.
-class Fd {
- public:
-  Fd() = default;
-  explicit Fd(int fd) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(other.release()) {}
-  Fd& operator=(Fd&& other) noexcept {
-    reset(other.release());
-    return *this;
-  }
-  ~Fd() { reset(); }
-  int get() const noexcept { return fd_; }
-  explicit operator bool() const noexcept { return fd_ >= 0; }
-  int release() noexcept { return std::exchange(fd_, -1); }
-  void reset(int fd = -1) noexcept;
-
- private:
-  int fd_ = -1;
-};
-
 struct Pipe {
   Fd read, write;
 };
@@ -64,20 +43,19 @@ Result<Pipe> make_pipe();
 /// A process that may not run its program yet.
 class StartingProcess {
  public:
-  StartingProcess(pid_t process, Fd report, std::string path)
-      : process_(process), report_(std::move(report)), path_(std::move(path)) {}
-  pid_t process() const noexcept { return process_; }
-  /// Waits until the program runs; a sentence, and no process, if it cannot.
-  Status wait();
+  StartingProcess(ChildProcess process, Fd report, std::string path)
+      : process_(std::move(process)), report_(std::move(report)), path_(std::move(path)) {}
+  /// Waits until the program runs; a sentence, and no process, if it cannot. Once.
+  Result<ChildProcess> wait();
 
  private:
-  pid_t process_;
+  ChildProcess process_;
   Fd report_;
   std::string path_;
 };
 
 /// The program is killed when the caller dies.
 Result<StartingProcess> begin_process(const ProcessPlan& plan);
-Result<pid_t> start_process(const ProcessPlan& plan);
+Result<ChildProcess> start_process(const ProcessPlan& plan);
 
 }  // namespace pinwire::launch

@@ -9,6 +9,8 @@
 
 #include <cstring>
 
+#include "core/base/log.h"
+
 namespace pinwire::launch {
 namespace {
 
@@ -39,13 +41,16 @@ RemoteHost::RemoteHost(Loop& loop, HostEvents& events, std::vector<std::string> 
       plan_(std::move(plan)),
       ended_(plan_.count) {}
 
-RemoteHost::~RemoteHost() {
-  if (reads_input_) loop_.forget(kStdinFd);
-}
+RemoteHost::~RemoteHost() { stop_input(); }
 
 bool RemoteHost::close() {
+  stop_input();     // it has nowhere to go
   stream_.reset();  // at the end of its input the agent ends all that is left there, and itself
-  return process_ < 0;
+  return process_.number() < 0;
+}
+
+void RemoteHost::stop_input() {
+  if (std::exchange(reads_input_, false)) loop_.forget(kStdinFd);
 }
 
 Status RemoteHost::start() {
@@ -66,7 +71,7 @@ Status RemoteHost::start() {
   for (char** one = environ; *one != nullptr; ++one) process.environment.emplace_back(*one);
   auto started = start_process(process);
   if (!started) return started.error();
-  process_ = *started;
+  process_ = std::move(*started);
   stream_.emplace(loop_, std::move(from->read), std::move(to->write), kAgentGreeting,
                   FrameStream::Events{.frame = [this](const FrameHeader& header,
                                                       Bytes chunk) { on_frame(header, chunk); },
@@ -86,16 +91,30 @@ void RemoteHost::read_input() {
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
   const auto bytes = got > 0 ? static_cast<size_t>(got) : 0;
   stream_->put(bootstrap::frame_header(FrameKind::kInput, 0), Bytes(part, bytes));
-  if (bytes == 0) loop_.set_events(kStdinFd, 0);
+  if (bytes == 0) stop_input();
 }
 
 void RemoteHost::send(Rank rank, FrameKind kind, uint32_t round, const SharedBytes& message) {
-  stream_->put(bootstrap::frame_header(kind, rank, round), *message);
+  if (stream_) stream_->put(bootstrap::frame_header(kind, rank, round), *message);
+}
+
+void RemoteHost::stop_output(int stream) {
+  if (stream_) stream_->put(bootstrap::frame_header(FrameKind::kOutput, kEveryRank, 0, stream), {});
 }
 
 void RemoteHost::signal_rank(Rank rank, int signal_number) {
   if (lost_ || !stream_) return;
   stream_->put(bootstrap::frame_header(FrameKind::kSignal, rank, 0, signal_number), {});
+  if (signal_number != SIGKILL) return;
+  // The job asks again and again until the rank has ended.
+  if (!kill_asked_ms_) kill_asked_ms_ = now_ms();
+  if (now_ms() - *kill_asked_ms_ >= kKillGraceMs) give_up();
+}
+
+void RemoteHost::give_up() {
+  log_note("host %s does not answer: ending the connection", name().c_str());
+  process_.signal(SIGKILL);
+  lost("it does not answer");
 }
 
 void RemoteHost::on_frame(const FrameHeader& header, Bytes chunk) {
@@ -130,7 +149,7 @@ void RemoteHost::on_rank_frame(const FrameHeader& header, Bytes chunk) {
 
 void RemoteHost::lost(const std::string& why) {
   if (std::exchange(lost_, true)) return;
-  if (reads_input_) loop_.set_events(kStdinFd, 0);
+  stop_input();
   bool any_left = false;
   for (const bool ended : ended_) any_left = any_left || !ended;
   if (!any_left) return;
@@ -149,10 +168,9 @@ void RemoteHost::lost(const std::string& why) {
   }
 }
 
-bool RemoteHost::reaped(pid_t process, int) {
-  if (process != process_) return false;
-  process_ = -1;  // the end of the stream tells the rest
-  return true;
+bool RemoteHost::reap(pid_t process) {
+  // The end of the stream tells the rest.
+  return process == process_.number() && process_.reap().has_value();
 }
 
 }  // namespace pinwire::launch

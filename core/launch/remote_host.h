@@ -11,6 +11,10 @@
 
 namespace pinwire::launch {
 
+/// A host gets so long to kill its ranks; its command may have to connect to it first. Then the
+/// connection is ended, and the agent, if there is one, kills all that it has.
+inline constexpr int64_t kKillGraceMs = 1500;
+
 class RemoteHost final : public Host {
  public:
   /// `shell`: the words that run a command on the host, ssh and its options and the host's name.
@@ -25,23 +29,27 @@ class RemoteHost final : public Host {
   void signal_rank(Rank rank, int signal_number) override;
   void pause_output(bool) override {}  // what is under way fits into the launcher
   void drain_output() override {}      // comes before a rank's end
-  bool reaped(pid_t process, int wait_status) override;
+  void stop_output(int stream) override;
+  bool reap(pid_t process) override;
   bool close() override;
 
  private:
   void on_frame(const FrameHeader& header, Bytes chunk);
   void on_rank_frame(const FrameHeader& header, Bytes chunk);
   void lost(const std::string& why);
+  void give_up();
   void read_input();
+  void stop_input();
 
   Loop& loop_;
   HostEvents& events_;
   const std::vector<std::string> shell_;
   const RemotePlan plan_;
-  pid_t process_ = -1;
+  ChildProcess process_;  // ssh
   std::optional<FrameStream> stream_;
   std::vector<bool> ended_;
   bool lost_ = false;
+  std::optional<int64_t> kill_asked_ms_;  // when the job first wanted a rank killed
   bool reads_input_ = false;
   std::string refusal_;  // the agent's own words before it went
 };

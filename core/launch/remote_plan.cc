@@ -48,8 +48,9 @@ Result<RemotePlan> plan_share(const LaunchOptions& options, const HostShare& sha
                     .environment = forwarded(options, environment)};
 }
 
-std::vector<std::string> shell_for(const Settings& settings, const std::string& host) {
+Result<std::vector<std::string>> shell_for(const Settings& settings, const std::string& host) {
   auto shell = split_words(settings.ssh_cmd, " \t");
+  if (shell.empty()) return error("GASNET_SSH_CMD has no words: it takes a command, such as ssh");
   const bool is_ssh = shell[0] == "ssh" || shell[0].ends_with("/ssh");
   // No terminal there, and no question for a password, which nobody could answer.
   if (is_ssh) shell.insert(shell.end(), {"-T", "-x", "-o", "BatchMode=yes"});

@@ -12,6 +12,6 @@ Result<RemotePlan> plan_share(const LaunchOptions& options, const HostShare& sha
                               const std::vector<std::string>& environment);
 
 /// The words before a command that make it run on `host`.
-std::vector<std::string> shell_for(const Settings& settings, const std::string& host);
+Result<std::vector<std::string>> shell_for(const Settings& settings, const std::string& host);
 
 }  // namespace pinwire::launch

@@ -1,7 +1,7 @@
 #include "core/launch/run_job.h"
 
+#include <signal.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/base/log.h"
@@ -16,6 +16,7 @@
 #include "core/launch/remote_host.h"
 #include "core/launch/remote_plan.h"
 #include "core/launch/signals.h"
+#include "core/launch/sweep.h"
 
 namespace pinwire::launch {
 namespace {
@@ -52,8 +53,9 @@ Status add_remote_hosts(Loop& loop, Job& job, const Settings& settings,
     auto plan = plan_share(options, share, environment);
     if (!plan) return plan.error();
     if (options.verbose) describe(options, share.host, share.first, share.count);
-    job.add_host(
-        std::make_unique<RemoteHost>(loop, job, shell_for(settings, share.host), std::move(*plan)));
+    auto shell = shell_for(settings, share.host);
+    if (!shell) return shell.error();
+    job.add_host(std::make_unique<RemoteHost>(loop, job, std::move(*shell), std::move(*plan)));
   }
   return success();
 }
@@ -67,8 +69,26 @@ Status add_this_host(Loop& loop, Job& job, const LaunchOptions& options,
   return success();
 }
 
+/// Does with a running job as a signal of its user asks.
+void heed(Job& job, int number, bool from_terminal) {
+  switch (number) {
+    case SIGUSR1:
+    case SIGUSR2:
+    case SIGCONT:
+      return job.pass_on(number, false);
+    case SIGTSTP: {
+      job.pass_on(SIGTSTP, from_terminal);
+      const int64_t stopped_ms = now_ms();
+      stop_until_continued();
+      return job.stood_still(now_ms() - stopped_ms);
+    }
+    default:
+      return job.interrupted(number, from_terminal);
+  }
+}
+
 Result<int> run_ranks(const Settings& settings, const LaunchOptions& options, LocalNetwork& network,
-                      const std::vector<std::string>& environment) {
+                      Janitor& janitor, const std::vector<std::string>& environment) {
   Loop loop;
   Job job(loop, {.rank_count = options.rank_count,
                  .exit_timeout_ms =
@@ -76,19 +96,17 @@ Result<int> run_ranks(const Settings& settings, const LaunchOptions& options, Lo
                  .tag_lines = options.tag_lines,
                  .verbose = options.verbose,
                  .environment = block_of(environment)});
-  const auto reap = [&job, &network] {
-    int wait_status = 0;
-    for (pid_t process; (process = ::waitpid(-1, &wait_status, WNOHANG)) > 0;) {
-      job.reaped(process, wait_status);
-      if (!network.fabric_switch) continue;
-      if (const auto lost = network.fabric_switch->reaped(process, wait_status))
-        job.network_failed(*lost);
-    }
+  const auto reap_own = [&](pid_t process) {
+    if (job.reap(process) || janitor.reap(process)) return true;
+    if (!network.fabric_switch) return false;
+    const auto lost = network.fabric_switch->reap(process);
+    if (lost) job.network_failed(*lost);
+    return lost.has_value();
   };
-  const Signals signals(
-      loop, {.child_changed = reap, .user_signal = [&job](int number, bool from_terminal) {
-               job.interrupted(number, from_terminal);
-             }});
+  Signals signals(
+      loop, {.child_changed = [&reap_own] { reap_children(reap_own); },
+             .user_signal = [&job](int number,
+                                   bool from_terminal) { heed(job, number, from_terminal); }});
   auto added = spawner_of(options) == SpawnerChoice::kSsh
                    ? add_remote_hosts(loop, job, settings, options, environment)
                    : add_this_host(loop, job, options, network, environment);
@@ -98,26 +116,29 @@ Result<int> run_ranks(const Settings& settings, const LaunchOptions& options, Lo
     job.kill_all();
     return started.error();
   }
+  signals.watch_stops();
   while (!job.over()) job.turn();
   return job.finish();
 }
 
-Result<int> run_in(const std::string& job_dir, const LaunchOptions& options) {
+Result<int> run_in(const std::string& job_dir, Janitor& janitor, const LaunchOptions& options) {
   auto environment = job_environment(options, job_dir);
   auto network = options.dry_run ? LocalNetwork{} : make_network(options, job_dir, environment);
   if (!network) return network.error();
   auto settings = settings_of(environment);
   if (!settings) return settings.error();
-  return run_ranks(*settings, options, *network, environment);
+  return run_ranks(*settings, options, *network, janitor, environment);
 }
 
 }  // namespace
 
 Result<JobEnd> run_job(const Settings& settings, const LaunchOptions& options) {
-  for (const auto& warning : warnings_about(environ))
-    if (!settings.quiet) log_warning("%s", warning.c_str());
+  for (const auto& warnings : {warnings_about(environ), option_warnings(options)})
+    for (const auto& warning : warnings)
+      if (!settings.quiet) log_warning("%s", warning.c_str());
   if (spawner_of(options) == SpawnerChoice::kMpi) return become_mpirun(options);
   raise_descriptor_limit();  // a rank takes three
+  const auto inherited = InheritedChildren::now();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   remove_stale_job_dirs(settings.tmp_dir);
   auto job_dir = make_job_dir(settings.tmp_dir);
@@ -127,10 +148,10 @@ Result<JobEnd> run_job(const Settings& settings, const LaunchOptions& options) {
     remove_tree(job_dir->path);
     return janitor.error();
   }
-  auto code = run_in(job_dir->path, options);
+  auto code = run_in(job_dir->path, *janitor, options);
   JobEnd end;
   if (code && *code == 0) end.again = read_again(again_path(job_dir->path));
-  janitor->dismiss(kill_children(janitor->process()));
+  janitor->dismiss(kill_children(&*janitor, inherited, job_dir->path));
   if (!code) return code.error();
   end.exit_code = *code;
   return end;

@@ -5,14 +5,21 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <iterator>
+#include <span>
+
 #include "core/base/check.h"
 
 namespace pinwire::launch {
 namespace {
 
-constexpr int kWatched[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+constexpr int kWatched[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+constexpr int kStops[] = {SIGTSTP, SIGCONT};
+/// Each would kill the launcher by default. A write tells of a reader that is gone (SIGPIPE) and of
+/// a file that may grow no more (SIGXFSZ), and an alarm means nothing to a launcher.
+constexpr int kIgnored[] = {SIGPIPE, SIGXFSZ, SIGALRM};
 sigset_t mask_before;
-struct sigaction pipe_before;
+struct sigaction actions_before[std::size(kIgnored)];
 
 /// A signal that whoever started us ignores (nohup, a shell's background job) stays ignored: a
 /// signalfd would see it nevertheless.
@@ -21,10 +28,11 @@ bool is_ignored(int number) {
   return number != SIGCHLD && ::sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
-sigset_t watched() {
+/// Those of them that are not ignored.
+sigset_t set_of(std::span<const int> numbers) {
   sigset_t set;
   ::sigemptyset(&set);
-  for (const int number : kWatched)
+  for (const int number : numbers)
     if (!is_ignored(number)) ::sigaddset(&set, number);
   return set;
 }
@@ -32,27 +40,59 @@ sigset_t watched() {
 }  // namespace
 
 void block_signals() {
-  const auto set = watched();
+  const auto set = set_of(kWatched);
   ::sigprocmask(SIG_BLOCK, &set, &mask_before);
   ::signal(SIGCHLD, SIG_DFL);  // were it ignored, there would be no wait status
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
-  ::sigaction(SIGPIPE, &ignore, &pipe_before);
+  for (size_t i = 0; i < std::size(kIgnored); ++i)
+    ::sigaction(kIgnored[i], &ignore, &actions_before[i]);
 }
 
 void restore_signals() {
-  ::sigaction(SIGPIPE, &pipe_before, nullptr);
+  for (size_t i = 0; i < std::size(kIgnored); ++i)
+    ::sigaction(kIgnored[i], &actions_before[i], nullptr);
   ::sigprocmask(SIG_SETMASK, &mask_before, nullptr);
 }
 
+bool end_is_asked() {
+  sigset_t pending;
+  ::sigpending(&pending);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
+    if (::sigismember(&pending, number) == 1) return true;
+  return false;
+}
+
+void stop_until_continued() {
+  sigset_t stop;
+  ::sigemptyset(&stop);
+  ::sigaddset(&stop, SIGTSTP);
+  ::raise(SIGTSTP);
+  ::sigprocmask(SIG_UNBLOCK, &stop, nullptr);  // here it stops
+  ::sigprocmask(SIG_BLOCK, &stop, nullptr);
+}
+
 Signals::Signals(Loop& loop, Events events) : loop_(loop), events_(std::move(events)) {
-  const auto set = watched();
+  const auto set = set_of(kWatched);
   fd_.reset(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   check(static_cast<bool>(fd_), "no signalfd");
   loop_.watch(fd_.get(), POLLIN, [this](short) { read(); });
 }
 
-Signals::~Signals() { loop_.forget(fd_.get()); }
+Signals::~Signals() {
+  loop_.forget(fd_.get());
+  const auto stops = set_of(kStops);
+  if (watches_stops_) ::sigprocmask(SIG_UNBLOCK, &stops, nullptr);
+}
+
+void Signals::watch_stops() {
+  auto all = set_of(kWatched);
+  const auto stops = set_of(kStops);
+  ::sigprocmask(SIG_BLOCK, &stops, nullptr);
+  ::sigorset(&all, &all, &stops);
+  check(::signalfd(fd_.get(), &all, 0) == fd_.get(), "no signalfd for stops");
+  watches_stops_ = true;
+}
 
 void Signals::read() {
   signalfd_siginfo info{};

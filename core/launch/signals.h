@@ -3,8 +3,8 @@
 
 #include <functional>
 
+#include "core/launch/fd.h"
 #include "core/launch/loop.h"
-#include "core/launch/process.h"
 
 namespace pinwire::launch {
 
@@ -19,13 +19,24 @@ class Signals {
   ~Signals();
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
+  /// From now on SIGTSTP and SIGCONT are events, too. Before that SIGTSTP stops this process, as
+  /// the ranks that it waits for.
+  void watch_stops();
 
  private:
   void read();
   Loop& loop_;
   Events events_;
+  bool watches_stops_ = false;
   Fd fd_;
 };
+
+/// Stops this process as SIGTSTP would if it were no event; returns after SIGCONT.
+void stop_until_continued();
+
+/// Whether a signal that ends a job has come and no Signals has read it yet. For waits without a
+/// loop.
+bool end_is_asked();
 
 /// Blocks them, so that none is lost before a Signals exists. Before the first thread or child.
 void block_signals();

@@ -53,8 +53,10 @@ Result<TestNetwork> TestNetwork::make(Rank rank_count, uint32_t mtu_bytes) {
   if (!home) return home.error();
   TestNetwork network;
   auto built = network.build(rank_count, mtu_bytes);
-  if (auto back = enter(*home); !back) return back.error();
+  auto back = enter(*home);
+  // A process that may not leave its namespace may not come back either: the first failure counts.
   if (!built) return built.error();
+  if (!back) return back.error();
   return network;
 }
 

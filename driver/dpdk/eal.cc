@@ -12,10 +12,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <mutex>
 
 #include "core/base/file_size.h"
+#include "core/base/remove_tree.h"
 #include "driver/dpdk/eal_log.h"
 #include "driver/dpdk/interrupt_thread.h"
 #include "driver/rdma/providers.h"
@@ -113,8 +113,7 @@ Status make_directory(const EalOptions& options) {
 }
 
 void remove_directory() {
-  std::error_code ignored;
-  if (!eal_directory.empty()) std::filesystem::remove_all(eal_directory, ignored);
+  if (!eal_directory.empty()) remove_tree(eal_directory);
   eal_directory.clear();
   if (eal_directory_fd >= 0) close(eal_directory_fd);
   eal_directory_fd = -1;

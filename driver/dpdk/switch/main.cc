@@ -9,6 +9,7 @@
 #include <cstdio>
 
 #include "core/base/cpus.h"
+#include "core/base/standard_files.h"
 #include "driver/dpdk/eal.h"
 #include "driver/dpdk/huge_pages.h"
 #include "driver/dpdk/switch/forwarder.h"
@@ -107,6 +108,7 @@ int serve(const SwitchOptions& options) {
 }  // namespace pinwire
 
 int main(int argc, char** argv) {
+  pinwire::open_standard_files();
   const pid_t parent = getppid();
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   pinwire::catch_signals();

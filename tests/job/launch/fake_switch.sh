@@ -8,5 +8,6 @@ echo "$*" >"$FAKE_SWITCH_SEEN"
 cut -d ' ' -f 1,5,6 "/proc/$$/stat" >"$FAKE_SWITCH_SEEN.ids"
 trap 'echo "fake_switch: counters"; exit 0' TERM
 echo "some words of EAL"
+while [ "$FAKE_SWITCH" = slow ]; do sleep 0.02; done
 echo ready
 while :; do sleep 0.02; done

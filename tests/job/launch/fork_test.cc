@@ -1,9 +1,15 @@
 // Jobs of this host, started and ended by the launcher.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "tests/job/launch/launch_fixture.h"
 
@@ -138,6 +144,35 @@ TEST_F(Launch, KilledLauncherTakesAllWithIt) {
   EXPECT_TRUE(empty_within(folder_.path(), kGoneSeconds));
 }
 
+std::vector<int> children_of(int process) {
+  const auto name = std::to_string(process);
+  std::ifstream list("/proc/" + name + "/task/" + name + "/children");
+  return {std::istream_iterator<int>(list), {}};
+}
+
+/// 0 if it has none: a new one has no name yet, and may wait long for a core until it has.
+int janitor_of(int launcher) {
+  for (const double until = now_s() + kGoneSeconds; now_s() < until; ::usleep(5000)) {
+    for (const int child : children_of(launcher)) {
+      std::string name;
+      std::ifstream("/proc/" + std::to_string(child) + "/comm") >> name;
+      if (name == "pinwire-janitor") return child;
+    }
+  }
+  return 0;
+}
+
+/// Its number may be another child's by the time the job ends.
+TEST_F(Launch, AKilledJanitorLeavesItsWorkToTheLauncher) {
+  Running job(command(2, {"sh", "-c", "echo waiting; read line; exit 0"}), environment());
+  ASSERT_TRUE(job.wait_for("waiting", 2));
+  const int janitor = janitor_of(job.process());
+  ASSERT_GT(janitor, 1);
+  ::kill(janitor, SIGKILL);
+  job.tell("on\n");
+  EXPECT_EQ(job.wait().code, 0);
+}
+
 TEST_F(Launch, C1_104_SigtermEndsTheJob) {
   Running job(command(3, {rank_, "wait"}), environment());
   ASSERT_TRUE(job.wait_for("waiting", 3));
@@ -193,6 +228,197 @@ TEST_F(Launch, ProcessesThatRanksLeaveBehindAreKilled) {
   EXPECT_EQ(outcome.out, "done\ndone\n");
 }
 
+/// A command line of sh(1), in which "$@" is the launcher with a job. It has this test's mark, and
+/// standard error of its own.
+std::vector<std::string> in_shell(const std::string& line, const std::vector<std::string>& job) {
+  std::vector<std::string> words = {"sh", "-c", line, "sh"};
+  words.insert(words.end(), job.begin(), job.end());
+  return words;
+}
+
+/// Whether it is there and has not ended.
+bool runs(int process) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/stat");
+  std::string line;
+  return std::getline(status, line) && line[line.rfind(')') + 2] != 'Z';
+}
+
+/// True once the state in its stat is `state`.
+bool comes_into_state(int process, char state) {
+  for (const double until = now_s() + kGoneSeconds; now_s() < until; ::usleep(5000)) {
+    std::ifstream status("/proc/" + std::to_string(process) + "/stat");
+    std::string line;
+    if (std::getline(status, line) && line[line.rfind(')') + 2] == state) return true;
+  }
+  return false;
+}
+
+TEST_F(Launch, ChildrenThatItHadBeforeItStartedAreNoneOfTheJobs) {
+  // The job, too, leaves an orphan, and that one is killed.
+  const auto job = command(1, {"sh", "-c", "setsid sleep 1000 >/dev/null 2>&1 & echo done"});
+  const auto outcome =
+      run(in_shell("sleep 1001 >/dev/null 2>&1 & echo $!; exec \"$@\"", job), environment());
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const int monitor = std::atoi(outcome.out.c_str());
+  ASSERT_GT(monitor, 1);
+  EXPECT_EQ(outcome.out, std::to_string(monitor) + "\ndone\n");
+  EXPECT_TRUE(runs(monitor));
+  const auto marked = processes_with(mark_);
+  EXPECT_EQ(marked, std::vector<int>{monitor});
+  ::kill(monitor, SIGKILL);
+}
+
+TEST_F(Launch, AFilterOfItsOutputGetsAllOfIt) {
+  Folder seen;
+  const auto job =
+      command(2, {"sh", "-c", "i=0; while [ $i -lt 1000 ]; do i=$((i+1)); echo $i; done"});
+  // As bash has it for `> >(filter)`: the filter is a child of the process that becomes the
+  // launcher.
+  const auto line = "mkfifo " + seen.path() + "/pipe; (sleep 0.3; cat; : > " + seen.path() +
+                    "/end) < " + seen.path() + "/pipe > " + seen.path() + "/log & exec \"$@\" > " +
+                    seen.path() + "/pipe";
+  const auto outcome = run(in_shell(line, job), environment());
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  for (const double until = now_s() + kGoneSeconds;
+       entries(seen.path(), "end").empty() && now_s() < until;)
+    ::usleep(5000);
+  std::ifstream log(seen.path() + "/log");
+  std::string one;
+  int lines = 0;
+  while (std::getline(log, one)) ++lines;
+  EXPECT_EQ(lines, 2000);
+}
+
+TEST_F(Launch, WhatARankMountsInTheJobsDirectoryStays) {
+  Folder precious;
+  std::ofstream(precious.path() + "/thesis") << "of somebody else";
+  const auto job = command(1, {"sh", "-c",
+                               "mkdir $GASNET_JOB_DIR/m && mount --bind " + precious.path() +
+                                   " $GASNET_JOB_DIR/m && echo mounted"});
+  auto words = in_shell("mount --make-rprivate / && exec \"$@\"", job);
+  words.insert(words.begin(), {"unshare", "-m"});
+  const auto outcome = run(words, environment());
+  if (outcome.out != "mounted\n") GTEST_SKIP() << "nothing can be mounted here: " << outcome.err;
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(entries(precious.path(), ""), std::vector<std::string>{"thesis"});
+  // The mount is gone with its namespace; the directory below it stayed for its sake.
+  for (const auto& left : entries(folder_.path(), "pinwire-job-"))
+    std::filesystem::remove_all(folder_.path() + "/" + left);
+}
+
+constexpr const char* kTellsOfSignals =
+    "trap 'echo got USR1' USR1; trap 'echo got USR2; exit 0' USR2; trap 'echo got ALRM' ALRM; "
+    "echo waiting; while :; do sleep 0.05; done";
+
+TEST_F(Launch, TheUsersOwnSignalsReachTheRanksAndAnAlarmNobody) {
+  Running job(command(2, {"sh", "-c", kTellsOfSignals}), environment({kPatience}));
+  ASSERT_TRUE(job.wait_for("waiting", 2));
+  ::kill(job.process(), SIGALRM);
+  ::kill(job.process(), SIGUSR1);
+  EXPECT_TRUE(job.wait_for("got USR1", 2));
+  ::kill(job.process(), SIGUSR2);
+  const auto outcome = job.wait();
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(count_of(outcome.out, "got USR2"), 2);
+  EXPECT_EQ(count_of(outcome.out, "got ALRM"), 0);
+  EXPECT_EQ(outcome.err, "");
+}
+
+TEST_F(Launch, RanksThatDieOfTheUsersSignalAreNamed) {
+  Running job(command(1, {"sh", "-c", "echo waiting; exec sleep 1000"}), environment());
+  ASSERT_TRUE(job.wait_for("waiting", 1));
+  ::kill(job.process(), SIGUSR1);
+  const auto outcome = job.wait();
+  EXPECT_EQ(outcome.code, 128 + SIGUSR1);
+  EXPECT_NE(outcome.err.find("was killed by signal 10"), std::string::npos) << outcome.err;
+}
+
+TEST_F(Launch, ItStopsAndGoesOnWithItsRanks) {
+  Running job(command(2, {"sh", "-c", "echo rank $$; read line; echo got $line"}), environment());
+  ASSERT_TRUE(job.wait_for("rank ", 2));
+  ASSERT_TRUE(job.wait_for("\n", 2));
+  ::kill(job.process(), SIGTSTP);
+  EXPECT_TRUE(comes_into_state(job.process(), 'T'));
+  const int rank = std::atoi(job.out().c_str() + job.out().find("rank ") + 5);
+  // Rank 1 has no standard input and may have ended; the other one waits.
+  std::vector<int> ranks = {rank, std::atoi(job.out().c_str() + job.out().rfind("rank ") + 5)};
+  const auto stopped = [](int one) { return comes_into_state(one, 'T'); };
+  EXPECT_TRUE(std::any_of(ranks.begin(), ranks.end(), stopped));
+  ::kill(job.process(), SIGCONT);
+  job.tell("on\n");
+  const auto outcome = job.wait();
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(count_of(outcome.out, "got on"), 1);
+}
+
+TEST_F(Launch, OutputThatIsLostOnAFullDiskShowsInTheCode) {
+  if (::access("/dev/full", W_OK) != 0) GTEST_SKIP() << "there is no /dev/full";
+  const auto good =
+      run(in_shell("exec \"$@\" > /dev/full", command(2, {"echo", "lost"})), environment());
+  EXPECT_EQ(good.code, 1);
+  EXPECT_EQ(count_of(good.err, "cannot write standard output: No space left on device"), 1)
+      << good.err;
+  const auto bad =
+      run(in_shell("exec \"$@\" 2> /dev/full", command(1, {"sh", "-c", "echo lost >&2; exit 3"})),
+          environment());
+  EXPECT_EQ(bad.code, 3);
+  const auto silent = run(in_shell("exec \"$@\" > /dev/full", command(2, {"true"})), environment());
+  EXPECT_EQ(silent.code, 0) << "nothing was lost";
+  for (const char* option : {"--help", "--help-env", "--version"}) {
+    const auto shown = run(in_shell("exec \"$@\" > /dev/full", {std::getenv("GASNETRUN"), option}));
+    EXPECT_EQ(shown.code, 1) << option;
+    EXPECT_EQ(count_of(shown.err, "No space left on device"), 1) << shown.err;
+  }
+}
+
+TEST_F(Launch, AFileThatMayGrowNoMoreShowsInTheCode) {
+  const auto line = "ulimit -f 1; exec \"$@\" > " + folder_.path() + "/../" +
+                    std::filesystem::path(folder_.path()).filename().string() + ".out";
+  const auto outcome =
+      run(in_shell(line, command(1, {"head", "-c", "100000", "/dev/zero"})), environment());
+  std::filesystem::remove(folder_.path() + ".out");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(count_of(outcome.err, "cannot write standard output: File too large"), 1)
+      << outcome.err;
+}
+
+TEST_F(Launch, RanksGetSigpipeWhenNobodyReadsTheirOutput) {
+  const auto line = "{ \"$@\"; echo code $? >&2; } | head -n 1";
+  const auto outcome = run(in_shell(line, command(2, {"yes"})), environment());
+  EXPECT_EQ(outcome.out, "y\n");
+  EXPECT_EQ(outcome.err, "code " + std::to_string(128 + SIGPIPE) + "\n");
+}
+
+/// All ranks have ended, and the reader of what they left takes nothing.
+TEST_F(Launch, AReaderThatTakesNothingKeepsNobodyFromEndingTheLauncher) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    Folder seen;
+    const auto pipe = seen.path() + "/pipe", done = seen.path() + "/done";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    const auto rank = "head -c 500000 /dev/zero; : > " + done;
+    Running job(in_shell("exec \"$@\" > " + pipe, command(1, {"sh", "-c", rank})), environment());
+    while (entries(seen.path(), "done").empty()) ::usleep(1000);
+    // Its janitor is the last of its children.
+    while (children_of(job.process()).size() > 1) ::usleep(1000);
+    ::kill(job.process(), number);
+    EXPECT_EQ(job.wait(kGoneSeconds).code, 128 + number);
+    ::close(reader);
+  }
+}
+
+TEST_F(Launch, StandardFilesMayBeClosed) {
+  for (const char* closed : {"<&-", ">&-", "2>&-", "<&- >&-", "<&- 2>&-", "<&- >&- 2>&-"}) {
+    const auto job = command(2, {"sh", "-c", "cat; echo out; echo err >&2"});
+    const auto outcome = run(in_shell(std::string("exec \"$@\" ") + closed, job), environment());
+    const bool no_out = std::string(closed).find(">&-") == 0 || count_of(closed, " >&-") > 0;
+    const bool no_err = count_of(closed, "2>&-") > 0;
+    EXPECT_EQ(outcome.code, 0) << closed;
+    EXPECT_EQ(outcome.out, no_out ? "" : "out\nout\n") << closed;
+    EXPECT_EQ(outcome.err, no_err ? "" : "err\nerr\n") << closed;
+  }
+}
+
 TEST_F(Launch, BadCommandLinesGetASentence) {
   const struct {
     std::vector<std::string> words;
@@ -216,6 +442,19 @@ TEST_F(Launch, BadCommandLinesGetASentence) {
     EXPECT_EQ(outcome.code, 2) << one.sentence;
     EXPECT_NE(outcome.err.find(one.sentence), std::string::npos) << outcome.err;
   }
+}
+
+TEST_F(Launch, WhatIsAskedForInVainGetsAWarning) {
+  const auto many = launch(2, {"true"}, {"-N", "2"});
+  EXPECT_EQ(many.code, 0);
+  EXPECT_EQ(count_of(many.err, "-N has no effect"), 1) << many.err;
+  const auto named = launch(2, {"true"}, {"--hosts", "a,b", "-spawner=fork"});
+  EXPECT_EQ(named.code, 0);
+  EXPECT_EQ(count_of(named.err, "the hosts named have no effect"), 1) << named.err;
+  const auto fine =
+      launch(2, {"true"}, {"-N", "1"}, {"GASNET_SSH_SERVERS=a,b", "GASNET_SPAWNER=fork"});
+  EXPECT_EQ(fine.code, 0);
+  EXPECT_EQ(count_of(fine.err, "no effect"), 0) << fine.err;
 }
 
 TEST_F(Launch, AMisspeltVariableGetsAHint) {

@@ -1,5 +1,6 @@
 // The networks that the launcher makes around ranks of this host.
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -56,6 +57,21 @@ TEST_F(Namespaces, AKilledLauncherLeavesNone) {
   EXPECT_TRUE(gone(mark_, kGoneSeconds));
   EXPECT_TRUE(empty_within(folder_.path(), kGoneSeconds));
   EXPECT_EQ(entries("/run/netns", "").size(), named_before_);
+}
+
+/// Of its two failures, to leave its namespace and to come back, it names the first.
+TEST_F(Launch, NamespacesWithoutRootGetAHint) {
+  auto words = command(1, {"true"}, {"-spawner=netns"});
+  if (::geteuid() == 0) {
+    ASSERT_EQ(::chmod(folder_.path().c_str(), 0777), 0);
+    words.insert(words.begin(), {"setpriv", "--reuid=770001", "--regid=770001", "--clear-groups",
+                                 "--inh-caps=-all", "--"});
+  }
+  const auto outcome = run(words, environment());
+  if (outcome.code == 0 || outcome.code == 127)
+    GTEST_SKIP() << "an ordinary user may, or setpriv is absent";
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(outcome.err.find("-spawner=netns needs root"), std::string::npos) << outcome.err;
 }
 
 class Switch : public Launch {
@@ -135,6 +151,41 @@ TEST_F(Switch, OneThatEndsWhileRanksRunEndsTheJobWithASentence) {
                           ": it carried all frames between the ranks";
     EXPECT_EQ(count_of(outcome.err, sentence), 1) << outcome.err;
   }
+}
+
+/// In a PID namespace whose next number the test chooses, as the kernel chooses it on a busy host.
+/// The job goes on for a moment after its switch has died: its rank takes SIGQUIT.
+TEST_F(Switch, NobodyIsSignalledWhoHasTheNumberOfADeadOne) {
+  const std::string script = R"(
+    "$@" >$OUT 2>&1 & job=$!
+    until [ $(grep -c waiting $OUT) = 3 ]; do sleep 0.02; done
+    read switch rest <$FAKE_SWITCH_SEEN.ids
+    kill -9 $switch
+    while kill -0 $switch || kill -0 -$switch; do sleep 0.01; done 2>/dev/null
+    echo $((switch - 1)) >/proc/sys/kernel/ns_last_pid
+    sleep 1000 & stranger=$!
+    wait $job
+    [ $stranger = $switch ] && echo same number
+    kill -0 $stranger && echo lives)";
+  auto words =
+      std::vector<std::string>{"unshare", "-p", "-f", "--mount-proc", "sh", "-c", script, "sh"};
+  for (auto& word :
+       command(3, {"sh", "-c",
+                   "trap 'sleep 0.3; exit 0' QUIT; echo waiting; while :; do sleep 0.05; done"}))
+    words.push_back(word);
+  const auto outcome = run(words, environment(with_switch({"OUT=" + seen_.path() + "/out"})));
+  if (outcome.out.find("same number") == std::string::npos)
+    GTEST_SKIP() << "no number can be chosen here (that needs root): " << outcome.err;
+  EXPECT_EQ(outcome.out, "same number\nlives\n") << outcome.err;
+}
+
+TEST_F(Switch, OneThatDoesNotComeUpKeepsNobodyFromEndingTheJob) {
+  Running job(command(3, {"true"}), environment(with_switch({"FAKE_SWITCH=slow"})));
+  while (seen().empty()) ::usleep(1000);
+  ::kill(job.process(), SIGTERM);
+  const auto outcome = job.wait(15);  // without a signal it is given 20 s
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(outcome.err.find("interrupted while pinwire_switch"), std::string::npos) << outcome.err;
 }
 
 TEST_F(Switch, DiesWithAKilledLauncher) {

@@ -41,6 +41,8 @@ Running::Running(const std::vector<std::string>& command,
     ::dup2(in[0], 0);
     ::dup2(out[1], 1);
     ::dup2(err[1], 2);
+    // As a shell in the foreground leaves them, however this test was started.
+    for (const int number : {SIGINT, SIGQUIT, SIGHUP, SIGPIPE}) ::signal(number, SIG_DFL);
     for (const auto& one : environment) ::putenv(const_cast<char*>(one.c_str()));
     std::vector<char*> list;
     for (const auto& one : command) list.push_back(const_cast<char*>(one.c_str()));

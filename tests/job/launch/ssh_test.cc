@@ -52,10 +52,18 @@ TEST_F(Ssh, NoAslrReachesTheHosts) {
 TEST_F(Ssh, HostFileAndMinusN) {
   const std::string list =
       "/tmp/" + std::filesystem::path(folder_.path()).filename().string() + ".hosts";
-  std::ofstream(list) << "# our hosts\nn7 slots=2\nn7\n\nn8\nn9\n";
+  std::ofstream(list) << "# our hosts\nn7  # the fast one\nn7\n\nn8\nn9\n";
   const auto outcome = ssh(2, {"sh", "-c", "echo $FAKE_HOST"}, {"--hostfile", list, "-N", "2"});
   std::filesystem::remove(list);
   EXPECT_EQ(sorted_lines(outcome.out), (std::vector<std::string>{"n7", "n8"})) << outcome.err;
+}
+
+TEST_F(Ssh, WordsOfAHostFileThatItDoesNotTakeGetASentence) {
+  Folder lists;
+  std::ofstream(lists.path() + "/hosts") << "n7 slots=2\n";
+  const auto outcome = ssh(2, {"true"}, {"--hostfile", lists.path() + "/hosts"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(outcome.err.find("says \"slots=2\" of n7"), std::string::npos) << outcome.err;
 }
 
 TEST_F(Ssh, VariablesAndTheWorkingDirectoryArrive) {
@@ -83,6 +91,76 @@ TEST_F(Ssh, StandardInputReachesRank0) {
   const auto outcome = ssh(3, {"cat"}, {"--hosts", "n0,n1"}, {}, input);
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(outcome.out.size(), input.size());
+}
+
+TEST_F(Ssh, StandardInputThatNobodyReadsIsNoTrouble) {
+  for (int round = 0; round < 3; ++round) {
+    auto words = std::vector<std::string>{"sh", "-c", "yes | { \"$@\"; echo code $?; }", "sh"};
+    for (auto& word : command(1, {"true"}, {"--hosts", "n0"})) words.push_back(word);
+    const auto outcome = run(words, environment(with_ssh()));
+    EXPECT_EQ(outcome.out, "code 0\n") << outcome.err;
+  }
+}
+
+TEST_F(Ssh, RanksGetSigpipeWhenNobodyReadsTheirOutput) {
+  auto words =
+      std::vector<std::string>{"sh", "-c", "{ \"$@\"; echo code $? >&2; } | head -n 1", "sh"};
+  for (auto& word : command(2, {"yes"}, {"--hosts", "n0,n1"})) words.push_back(word);
+  const auto outcome = run(words, environment(with_ssh()));
+  EXPECT_EQ(outcome.out, "y\n");
+  EXPECT_EQ(outcome.err, "code " + std::to_string(128 + SIGPIPE) + "\n");
+}
+
+TEST_F(Ssh, TheUsersOwnSignalsReachAllHosts) {
+  const auto words = std::vector<std::string>{
+      "sh", "-c",
+      "trap 'echo got USR1; exit 0' USR1; echo waiting $$; while :; do sleep 0.05; done"};
+  Running job(command(2, words, {"--hosts", "n0,n1"}), environment(with_ssh({kPatience})));
+  ASSERT_TRUE(job.wait_for("waiting", 2));
+  ::kill(job.process(), SIGUSR1);
+  const auto outcome = job.wait();
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(count_of(outcome.out, "got USR1"), 2);
+}
+
+TEST_F(Ssh, ItStopsAndGoesOnWithTheRanksOfAllHosts) {
+  const auto words = std::vector<std::string>{
+      "sh", "-c",
+      "trap 'echo on' CONT; trap 'exit 0' USR1; echo waiting; while :; do sleep 0.05; done"};
+  Running job(command(2, words, {"--hosts", "n0,n1"}), environment(with_ssh({kPatience})));
+  ASSERT_TRUE(job.wait_for("waiting", 2));
+  ::kill(job.process(), SIGTSTP);
+  ::kill(job.process(), SIGCONT);
+  EXPECT_TRUE(job.wait_for("on\n", 2));
+  ::kill(job.process(), SIGUSR1);
+  EXPECT_EQ(job.wait().code, 0);
+}
+
+/// It is unreachable, or its network is: ssh neither answers nor ends.
+TEST_F(Ssh, AHostThatDoesNotAnswerKeepsNobodyFromEndingTheJob) {
+  const struct {
+    std::vector<int> signals;
+    int code;
+  } cases[] = {
+      {{SIGINT, SIGINT}, 128 + SIGINT}, {{SIGQUIT}, 128 + SIGQUIT}, {{SIGTERM}, 128 + SIGTERM}};
+  for (const auto& one : cases) {
+    Running job(command(2, {"sh", "-c", "echo up; exec sleep 1000"}, {"--hosts", "n0,silent"}),
+                environment(with_ssh({"GASNET_EXITTIMEOUT=0.5"})));
+    ASSERT_TRUE(job.wait_for("up", 1));
+    for (const int number : one.signals) {
+      ::kill(job.process(), number);
+      ::usleep(100'000);
+    }
+    const auto outcome = job.wait();
+    EXPECT_EQ(outcome.code, one.code);
+    EXPECT_EQ(count_of(outcome.err, "host silent does not answer"), 1) << outcome.err;
+  }
+}
+
+TEST_F(Ssh, ACommandWithoutWordsGetsASentence) {
+  const auto outcome = launch(1, {"true"}, {"--hosts", "n0"}, {"GASNET_SSH_CMD= \t"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(outcome.err.find("GASNET_SSH_CMD has no words"), std::string::npos) << outcome.err;
 }
 
 TEST_F(Ssh, LinesAreNeverMixed) {
@@ -151,6 +229,7 @@ TEST_F(Ssh, ProblemsAtTheStartGetASentence) {
                {{"--hosts", "n0", "-N", "2"}, {"true"}, "-N asks for 2 hosts, but only 1"},
                {{"--hosts", "-oProxyCommand=evil"}, {"true"}, "cannot be the name of a host"},
                {{"--hostfile", "/nowhere/file"}, {"true"}, "cannot read the host file"},
+               {{"--hosts", " ,"}, {"true"}, "--hosts names no host"},
                {{"-spawner=ssh"}, {"true"}, "no hosts are named"}};
   for (const auto& one : cases) {
     const auto outcome = ssh(4, one.words, one.options);

@@ -254,6 +254,38 @@ TEST_F(EndingTest, ASigintFromAnotherProcessIsPassedOn) {
   EXPECT_EQ(ending.exit_code(), 0);
 }
 
+TEST_F(EndingTest, ARankThatDiesOfAReaderThatIsGoneIsNoSurprise) {
+  all_join();
+  ending.reader_gone();
+  ending.ended(1, SIGPIPE, 50);
+  EXPECT_EQ(said, "");
+  EXPECT_EQ(count(SIGQUIT), 3);
+  EXPECT_EQ(ending.exit_code(), 128 + SIGPIPE);
+}
+
+TEST_F(EndingTest, ARankThatDiesOtherwiseIsNamedAlthoughTheReaderIsGone) {
+  all_join();
+  ending.reader_gone();
+  ending.ended(1, SIGTERM, 50);
+  EXPECT_NE(said.find("rank 1 was killed by signal 15"), std::string::npos) << said;
+  EXPECT_EQ(ending.exit_code(), 128 + SIGTERM);
+}
+
+TEST_F(EndingTest, ASigpipeWhileTheReaderIsThereIsASurprise) {
+  all_join();
+  ending.ended(1, SIGPIPE, 50);
+  EXPECT_NE(said.find("rank 1 was killed by signal 13"), std::string::npos) << said;
+}
+
+TEST_F(EndingTest, TimeInWhichTheJobStoodStillDoesNotCount) {
+  all_join();
+  ending.postpone(500);
+  EXPECT_EQ(ending.deadline_ms(), std::nullopt);
+  ending.left(0, 0, 100);
+  ending.postpone(500);
+  EXPECT_EQ(ending.deadline_ms(), 600 + kTimeoutMs);
+}
+
 TEST_F(EndingTest, AFailureOfTheJobItselfQuitsAll) {
   all_join();
   ending.failed(1, "host n3 is lost", 10);

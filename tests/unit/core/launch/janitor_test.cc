@@ -4,12 +4,11 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <filesystem>
 
 #include "core/launch/job_dir.h"
+#include "core/launch/process.h"
 
 namespace pinwire::launch {
 namespace {
@@ -26,30 +25,19 @@ class JanitorTest : public testing::Test {
                                   .arguments = {"sleep", "1000"},
                                   .environment = {"GASNET_JOB_DIR=" + dir_.path}});
     ASSERT_TRUE(started.ok()) << started.sentence();
-    rank_ = *started;
+    rank_ = std::move(*started);
   }
   void TearDown() override {
     remove_tree(dir_.path);
-    if (rank_ <= 0) return;
-    ::kill(rank_, SIGKILL);
-    ::waitpid(rank_, nullptr, 0);
+    if (rank_.number() < 0) return;
+    rank_.signal(SIGKILL);
+    rank_.wait();
   }
-  bool rank_lives() {
-    if (::waitpid(rank_, nullptr, WNOHANG) == 0) return true;
-    rank_ = -1;
-    return false;
-  }
+  bool rank_lives() { return !rank_.reap() && rank_.number() > 0; }
   /// It was killed; it may take a while to die.
-  bool rank_dies() {
-    constexpr int kRoundsMax = 6000;  // half a minute
-    for (int round = 0; round < kRoundsMax; ++round) {
-      if (!rank_lives()) return true;
-      ::usleep(5000);
-    }
-    return false;
-  }
+  bool rank_dies() { return rank_.reap_within(30'000).has_value(); }
   JobDir dir_;
-  pid_t rank_ = -1;
+  ChildProcess rank_;
 };
 
 TEST_F(JanitorTest, KillsWhoCarriesTheDirectory) {
@@ -82,6 +70,16 @@ TEST_F(JanitorTest, LooksAtNobodyIfTheLauncherHasSeenToIt) {
   janitor->dismiss(true);
   EXPECT_TRUE(rank_lives());
   EXPECT_FALSE(std::filesystem::exists(dir_.path));
+}
+
+TEST_F(JanitorTest, OneThatWasKilledLeavesTheDirectoryToItsLauncher) {
+  for (const bool keep : {true, false}) {
+    auto janitor = Janitor::hire(dir_.path, dir_.lock.get(), keep);
+    ASSERT_TRUE(janitor.ok()) << janitor.sentence();
+    HeldProcess(janitor->number()).signal(SIGKILL);
+    janitor->dismiss(true);
+    EXPECT_EQ(std::filesystem::exists(dir_.path), keep);
+  }
 }
 
 }  // namespace

@@ -1,8 +1,13 @@
 #include "core/launch/line_sink.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <unistd.h>
+
+#include <algorithm>
 
 #include "core/launch/process.h"
 
@@ -71,6 +76,7 @@ TEST_F(LineSinkTest, ASlowReaderNeverBlocksIt) {
   const std::string line = std::string(1023, 'x') + "\n";
   for (int i = 0; i < 3000; ++i) sink.feed(0, line, 0);
   EXPECT_TRUE(sink.full());
+  EXPECT_FALSE(sink.idle());
   size_t bytes = 0;
   for (int i = 0; i < 100000 && bytes < 3000 * line.size(); ++i) {
     bytes += shown().size();
@@ -78,14 +84,47 @@ TEST_F(LineSinkTest, ASlowReaderNeverBlocksIt) {
   }
   EXPECT_EQ(bytes, 3000 * line.size());
   EXPECT_FALSE(sink.full());
+  EXPECT_TRUE(sink.idle());
 }
 
 TEST_F(LineSinkTest, AReaderThatIsGoneIsNoTrouble) {
   ::signal(SIGPIPE, SIG_IGN);
   LineSink sink(loop, pipe.write.get(), 1, false);
+  EXPECT_EQ(sink.write_error(), 0);
   pipe.read.reset();
   sink.feed(0, "lost\n", 0);
-  sink.drain();
+  EXPECT_EQ(sink.write_error(), EPIPE);
+  EXPECT_TRUE(sink.idle());
+}
+
+TEST_F(LineSinkTest, AFullDiskIsTold) {
+  const Fd full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
+  if (!full) GTEST_SKIP() << "there is no /dev/full";
+  LineSink sink(loop, full.get(), 1, false);
+  sink.feed(0, "lost\n", 0);
+  EXPECT_EQ(sink.write_error(), ENOSPC);
+  EXPECT_TRUE(sink.idle());
+}
+
+TEST_F(LineSinkTest, ATerminalThatDoesNotBlockGetsAllLines) {
+  const Fd screen(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+  if (!screen || ::grantpt(screen.get()) != 0 || ::unlockpt(screen.get()) != 0)
+    GTEST_SKIP() << "no pseudo-terminals here";
+  const Fd terminal(::open(::ptsname(screen.get()), O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
+  ASSERT_TRUE(static_cast<bool>(terminal));
+  ::fcntl(screen.get(), F_SETFL, O_NONBLOCK);
+  constexpr int kLines = 5000;
+  LineSink sink(loop, terminal.get(), 1, false);
+  for (int i = 0; i < kLines; ++i) sink.feed(0, "a line of some length, as programs write it\n", 0);
+  std::ptrdiff_t lines = 0;
+  char text[777];
+  for (int round = 0; round < 1'000'000 && lines < kLines && sink.write_error() == 0; ++round) {
+    const auto got = ::read(screen.get(), text, sizeof text);
+    if (got > 0) lines += std::count(text, text + got, '\n');
+    loop.run_once(0);
+  }
+  EXPECT_EQ(sink.write_error(), 0);
+  EXPECT_EQ(lines, kLines);
 }
 
 }  // namespace

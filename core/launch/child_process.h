@@ -1,0 +1,42 @@
+// A child that this process forked. Its object alone reaps it, and forgets its number with that; no
+// wait for any child stands beside it.
+#pragma once
+
+#include <signal.h>
+
+#include <functional>
+#include <optional>
+
+#include "core/launch/held_process.h"
+
+namespace pinwire::launch {
+
+class ChildProcess {
+ public:
+  ChildProcess() = default;
+  explicit ChildProcess(pid_t number) : process_(number) {}
+  ChildProcess(ChildProcess&&) = default;
+  ChildProcess& operator=(ChildProcess&& other) noexcept;
+  /// A child that is not reaped yet is killed.
+  ~ChildProcess() { signal(SIGKILL); }
+
+  pid_t number() const noexcept { return process_.number(); }  ///< -1: none, or reaped
+  void signal(int signal_number) const noexcept { process_.signal(signal_number); }
+  /// Its wait status, if it has ended.
+  std::optional<int> reap() noexcept;
+  /// The same; waits at most `limit_ms` for its end.
+  std::optional<int> reap_within(int64_t limit_ms) noexcept;
+  /// Waits for its end.
+  int wait() noexcept;
+
+ private:
+  std::optional<int> reap_by(int options) noexcept;
+  HeldProcess process_;
+};
+
+/// Tells of every child that has ended and waits to be reaped. `reap_own` has the object that holds
+/// this number reap it, and returns whether there was one. The others are reaped here: orphans of
+/// ranks, and children that this process had before it executed its program.
+void reap_children(const std::function<bool(pid_t)>& reap_own);
+
+}  // namespace pinwire::launch
