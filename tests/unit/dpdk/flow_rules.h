@@ -9,7 +9,7 @@
 namespace pinwire {
 
 struct FlowRules {
-  /// What ethdev says of its driver; nullptr: the truth.
+  /// Ethdev names this driver; nullptr: the true one.
   const char* driver_name = nullptr;
   bool asks_device = true;  ///< false: what follows answers the calls
   bool isolates = true;
@@ -20,7 +20,7 @@ struct FlowRules {
   std::vector<std::string> calls;
 };
 
-/// Of this process.
+/// The one of this process.
 FlowRules& flow_rules();
 
 }  // namespace pinwire

@@ -183,7 +183,7 @@ class Node {
     return static_cast<std::byte>((rank * 37 + at * 11 + (at >> 9)) & 0xff);
   }
 
-  /// As far as messages go on this port, and no further than 3,000 bytes.
+  /// Bodies are shorter than this: than 3,000 bytes, and than what the port takes in one message.
   uint32_t body_bytes_end() const {
     return static_cast<uint32_t>(
         std::min<uint64_t>(3000, driver_->caps().send_bytes_max - sizeof(Head)));
