@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/base/cpus.h"
+#include "driver/dpdk/address_space.h"
 #include "driver/dpdk/eal.h"
 #include "driver/dpdk/huge_pages.h"
 #include "driver/dpdk/new_descriptors.h"
@@ -110,6 +111,12 @@ Status DpdkDevice::join_network(const DpdkOptions& options) {
 
 namespace {
 
+/// All ranks of a host give EAL as much.
+Status leave_room_for_peer(const FabricPlan& fabric, const EalPlan& eal) {
+  return fabric.device.starts_with("net_vhost") ? leave_address_space_for(eal.file_bytes)
+                                                : success();
+}
+
 /// Those of EAL and of a device in memory, counted in /proc, with some to spare: a device on a bus
 /// may want more.
 uint32_t files_of(const DpdkOptions& options) noexcept {
@@ -130,6 +137,10 @@ Result<std::unique_ptr<DpdkDevice>> start_device(const DpdkOptions& options) {
           eal_start({eal, options.job_directory, options.private_cpus, options.show_log});
       !started)
     return started.error();
+  if (Status room = leave_room_for_peer(*fabric, eal); !room) {
+    eal_stop();
+    return room.error();
+  }
   Result<std::unique_ptr<DpdkPort>> opened = open_dpdk_port(port);
   Status up = opened ? (*opened)->wait_link_up(options.timeout_ms) : Status(opened.error());
   if (!up) {

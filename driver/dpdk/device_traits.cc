@@ -110,6 +110,7 @@ DeviceTraits device_traits(const DeviceReport& report) {
           .paired_queues = false,
           .any_mac = false,
           .shares_with_kernel = shares,
+          .isolates_with_queues = driver == "net_tap",
           .wakes = !em,
           .calls_kernel = !mappable,
           .restarts_link = false};

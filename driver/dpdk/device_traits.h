@@ -35,6 +35,9 @@ struct DeviceTraits {
   bool burst_costs = false;  ///< a receive burst costs what it may return, not what it returns
   /// The kernel keeps its interface on the same device, and its traffic only if that is isolated.
   bool shares_with_kernel = false;
+  /// It is isolated between its configuration and its start; earlier it accepts that and forgets
+  /// it. DPDK wants others to be isolated before they are configured.
+  bool isolates_with_queues = false;
   bool wakes = true;  ///< its receive interrupts come
   /// Its bursts may be system calls, at which a thread can be cancelled.
   bool calls_kernel = true;

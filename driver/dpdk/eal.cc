@@ -16,6 +16,7 @@
 
 #include "core/base/file_size.h"
 #include "core/base/remove_tree.h"
+#include "driver/dpdk/address_space.h"
 #include "driver/dpdk/eal_log.h"
 #include "driver/dpdk/interrupt_thread.h"
 #include "driver/rdma/providers.h"
@@ -35,6 +36,7 @@ int eal_directory_fd =
 const char* likely_fix(int code) {
   switch (code) {
     case ENOMEM:
+      if (address_space_is_limited()) return kRaiseAddressSpace;
       return "free or reserve huge pages (sysctl vm.nr_hugepages), or set "
              "GASNET_DPDK_HUGEPAGES=never";
     case EACCES:

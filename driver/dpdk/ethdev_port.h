@@ -51,6 +51,8 @@ class EthdevPort final : public DpdkPort {
   Status find_device();
   Status learn_device();
   // port_open.cc
+  Status isolate_without_queues();
+  Status isolate_with_queues();
   Status isolate();
   void choose_offloads(rte_eth_conf& conf) noexcept;
   Status configure();

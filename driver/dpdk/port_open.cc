@@ -35,16 +35,25 @@ Result<std::unique_ptr<DpdkPort>> open_dpdk_port(const DpdkPortOptions& options)
 }
 
 Status EthdevPort::open() {
-  for (auto step : {&EthdevPort::find_device, &EthdevPort::learn_device, &EthdevPort::isolate,
-                    &EthdevPort::configure, &EthdevPort::start, &EthdevPort::steer}) {
+  for (auto step : {&EthdevPort::find_device, &EthdevPort::learn_device,
+                    &EthdevPort::isolate_without_queues, &EthdevPort::configure,
+                    &EthdevPort::isolate_with_queues, &EthdevPort::start, &EthdevPort::steer}) {
     if (Status done = (this->*step)(); !done) return done;
   }
   settle_facts();
   return success();
 }
 
+Status EthdevPort::isolate_without_queues() {
+  return traits_.isolates_with_queues ? success() : isolate();
+}
+
+Status EthdevPort::isolate_with_queues() {
+  return traits_.isolates_with_queues ? isolate() : success();
+}
+
 /// A device that the kernel uses, too, gives DPDK all that arrives unless it is told before it is
-/// configured that rules say what does: the node would lose its network, and its user the node.
+/// started that rules say what does: the node would lose its network, and its user the node.
 Status EthdevPort::isolate() {
   if (!traits_.shares_with_kernel) return success();
   rte_flow_error problem{};

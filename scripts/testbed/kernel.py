@@ -26,7 +26,10 @@ MODULES = ("arch/x86/crypto", "crypto", "lib", "virt/lib", "fs/9p", "net/9p", "f
            "drivers/net/virtio_net.ko", "drivers/net/net_failover.ko", "drivers/net/vmxnet3",
            "drivers/net/ethernet/intel/e1000", "drivers/net/ethernet/intel/e1000e", "drivers/ptp", "drivers/pps",
            "net/core", "net/ipv4/udp_tunnel.ko", "net/ipv6/ip6_udp_tunnel.ko", "net/sched/sch_netem.ko", "net/bridge",
-           "net/llc", "net/802/stp.ko")
+           "net/llc", "net/802/stp.ko",
+           # net_tap's flow rules
+           "net/sched/sch_ingress.ko", "net/sched/sch_multiq.ko", "net/sched/cls_flower.ko", "net/sched/act_gact.ko",
+           "net/sched/act_mirred.ko", "net/sched/act_skbedit.ko")
 
 
 # What a cache holds; another list or layout is another cache.

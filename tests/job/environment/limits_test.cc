@@ -46,6 +46,15 @@ TEST_F(Limits, OfAddressSpace) {
   EXPECT_EQ(facts_under("-v 2000000", "shm", "interrupt").code, 0);
 }
 
+/// A rank of a pair maps the other's memory, too: below 420,000 KiB it once waited for it in vain.
+TEST_F(Limits, OfAddressSpaceForThePeer) {
+  if (kIsSanitized) GTEST_SKIP() << "a sanitizer's memory is above any limit of address space";
+  if (!has_dpdk_) GTEST_SKIP() << "built without DPDK";
+  for (uint64_t kib = 250'000; kib <= 430'000; kib += 15'000)
+    expect_sentence("-v " + std::to_string(kib), "dpdk", "ulimit -v");
+  EXPECT_EQ(facts_under("-v 2000000", "dpdk", "interrupt").code, 0);
+}
+
 TEST_F(Limits, OfData) {
   if (kIsSanitized) GTEST_SKIP() << "a sanitizer's memory is above any limit of data";
   EXPECT_NE(facts_under("-d 100000", "shm", "poll").code, 0);

@@ -56,6 +56,8 @@ TEST(DeviceTraits, BodiesInPlaceOnlyWhereTheDeviceReachesThem) {
                 .body_path,
             BodyPath::kCopy);
   EXPECT_EQ(device_traits({.driver = "net_ixgbe"}).body_path, BodyPath::kCopy);
+  EXPECT_EQ(device_traits({.driver = "net_tap", .multi_segment_tx = true}).body_path,
+            BodyPath::kCopy);
 }
 
 TEST(DeviceTraits, DevicesThatTheKernelUsesTooAreIsolated) {
@@ -65,6 +67,8 @@ TEST(DeviceTraits, DevicesThatTheKernelUsesTooAreIsolated) {
       device_traits({.driver = "net_tap", .arguments = "iface=t,remote=eth0"}).shares_with_kernel);
   EXPECT_FALSE(device_traits({.driver = "net_tap", .arguments = "iface=t"}).shares_with_kernel);
   EXPECT_FALSE(device_traits({.driver = "net_ixgbe"}).shares_with_kernel);
+  EXPECT_TRUE(device_traits({.driver = "net_tap"}).isolates_with_queues);
+  EXPECT_FALSE(device_traits({.driver = "mlx5_pci"}).isolates_with_queues);
 }
 
 TEST(DeviceTraits, TheOldestGigabitNicsWantPowersOfTwoAndDoNotWake) {

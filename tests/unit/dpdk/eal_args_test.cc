@@ -54,6 +54,14 @@ TEST(PlanEal, SmallPagesWhenHugeOnesDoNotSuffice) {
   EXPECT_FALSE(has(plan, "--in-memory"));
 }
 
+TEST(PlanEal, MemoryIsWholeMebibytesThatHoldAll) {
+  EalRequest request = plain_request();
+  ++request.memory_bytes;
+  const EalPlan plan = plan_eal(request);
+  EXPECT_TRUE(has(plan, "51"));
+  EXPECT_EQ(plan.file_bytes, uint64_t{51} << 20);
+}
+
 TEST(PlanEal, HugePagesOnlyWhenEnoughForAllRanksOfTheHost) {
   EalRequest request = plain_request();
   request.ranks_on_host = 4;
@@ -102,6 +110,8 @@ TEST(PlanEal, AllowingAPciDeviceKeepsThePciBus) {
   request.given.clear();
   request.physical = true;
   EXPECT_FALSE(has(plan_eal(request), "--no-pci"));
+  request.given = {"--vdev=net_null0"};
+  EXPECT_TRUE(has(plan_eal(request), "--no-pci")) << "the user's word is a virtual device";
 }
 
 }  // namespace

@@ -1,10 +1,16 @@
 #include "driver/dpdk/new_descriptors.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 
 namespace pinwire {
@@ -28,6 +34,55 @@ TEST(NewDescriptors, SaysWhatItWantsWhereTheLimitOfOpenFilesIsTooLow) {
               "20: raise the limit of open files \\(ulimit -n\\)");
   EXPECT_EXIT(say_whether_it_may_open(24, 24), testing::ExitedWithCode(1), "may have 24");
   EXPECT_EXIT(say_whether_it_may_open(1024, 24), testing::ExitedWithCode(0), "room");
+}
+
+bool closes_on_exec(int fd) { return (fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0; }
+
+/// A descriptor of a test, closed after it.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() { close(fd_); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int fd() const { return fd_; }
+
+ private:
+  const int fd_;
+};
+
+TEST(NewDescriptors, OnlyThoseOpenedSinceAreClosedAtExec) {
+  const Descriptor clients(eventfd(0, 0));
+  const NewDescriptors now;
+  const Descriptor event(eventfd(0, 0)), memory(memfd_create("dpdk", 0));
+  ASSERT_GE(memory.fd(), 0);
+  now.close_on_exec();
+  EXPECT_FALSE(closes_on_exec(clients.fd())) << "a program that the client starts may use it";
+  EXPECT_TRUE(closes_on_exec(event.fd()));
+  EXPECT_TRUE(closes_on_exec(memory.fd()));
+}
+
+/// Another thread of the client may have opened it meanwhile.
+TEST(NewDescriptors, FilesWithNamesAreLeftToTheClientButNotDpdks) {
+  char folder[] = "/tmp/pinwire-test-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  const std::string dpdks = std::string(folder) + "/dpdk";
+  ASSERT_EQ(mkdir(dpdks.c_str(), 0700), 0);
+  const NewDescriptors now;
+  const auto make = [](const std::string& path) {
+    return open(path.c_str(), O_RDWR | O_CREAT, 0600);
+  };
+  {
+    const Descriptor clients(make(std::string(folder) + "/data"));
+    const Descriptor locked(make(dpdks + "/config"));
+    const Descriptor deleted(make(dpdks + "/gone"));
+    unlink((dpdks + "/gone").c_str());
+    now.close_on_exec();
+    EXPECT_FALSE(closes_on_exec(clients.fd()));
+    EXPECT_TRUE(closes_on_exec(locked.fd()));
+    EXPECT_TRUE(closes_on_exec(deleted.fd()));
+  }
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

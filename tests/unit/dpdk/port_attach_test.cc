@@ -98,6 +98,11 @@ std::string detach_gives_up() {
   if ((*port)->counters().lingering_regions != 1) return "did not say that it gave up";
   if (!send_body(**port, pages, *key)) return "not sent";
   if ((*port)->counters().tx_attached_frames != 1) return "sent in place from detached memory";
+  const Pages others;
+  auto other = (*port)->attach(others.data(), kMappedBytes);
+  if (!other || *other == 0 || *other == *key)
+    return "the place of memory that the device may still read is given away";
+  (*port)->detach(*other);
   RxFrame got[2];
   if ((*port)->rx(0, got) != 2) return "frames are lost";
   (*port)->release(0, got);

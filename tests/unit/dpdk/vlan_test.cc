@@ -19,12 +19,12 @@ std::vector<std::byte> counted(uint32_t bytes, uint32_t from) {
   return all;
 }
 
-/// One frame from a port of VLAN 5 to one of `vlan`; what is wrong with how it comes.
-std::string pass_frame(uint16_t vlan) {
+/// One frame with the tag `tci` to a port of `vlan`; what is wrong with how it comes.
+std::string pass_frame(uint16_t vlan, uint16_t tci = 5) {
   constexpr unsigned kFrames = 256;
   rte_ring* out = rte_ring_create("test_out", kFrames, 0, 0);
   rte_ring* in = rte_ring_create("test_in", kFrames, 0, 0);
-  auto sender = ring_port("test_sender", in, out, {.vlan = 5});
+  auto sender = ring_port("test_sender", in, out, {.vlan = tci});
   if (!sender) return sender.sentence();
   auto receiver = ring_port("test_receiver", out, in, {.vlan = vlan});
   if (!receiver) return receiver.sentence();
@@ -59,6 +59,26 @@ TEST(Vlan, TheTagIsGoneAndTheDataAlignedWhereTheyArrive) {
 }
 TEST(Vlan, FramesOfAnotherVlanAreDroppedAndCounted) {
   with_eal([] { return pass_frame(6); });
+}
+
+/// A switch may set the priority bits beside the VLAN's number.
+TEST(Vlan, FramesOfAnyPriorityArrive) {
+  with_eal([] { return pass_frame(5, 0x6005); });
+}
+
+TEST(Vlan, TheTagTakesFourBytesOfTheLongestFrame) {
+  with_eal([]() -> std::string {
+    uint32_t longest[2];
+    for (const uint16_t vlan : {uint16_t{0}, uint16_t{5}}) {
+      DpdkPortOptions options = vdev("net_ring0", "");
+      options.frame_bytes = UINT32_MAX;
+      options.vlan = vlan;
+      auto port = open_dpdk_port(options);
+      if (!port) return port.sentence();
+      longest[vlan != 0] = (*port)->facts().frame_bytes_max;
+    }
+    return longest[1] + 4 == longest[0] ? "" : "not four bytes less";
+  });
 }
 
 TEST(Vlan, RanksInTwoNamespacesMeetInTheirVlan) {
