@@ -38,6 +38,9 @@ TEST(Message, ArgumentsLieInOrder) {
     EXPECT_EQ(header.payload_bytes, 77u);
     EXPECT_EQ(head.words[1], 0xabcdefu);
     EXPECT_EQ(std::memcmp(&head.words[2], args, argc * 4), 0) << argc;
+    if (argc % 2 != 0) {
+      EXPECT_EQ(head.words[2 + argc / 2] >> 32, 0u) << "what lies behind them stays here";
+    }
   }
 }
 
