@@ -229,8 +229,8 @@ class Dispatcher {
       sleep(own_fd_, watchdog_us_);
       return;
     }
+    has_waited_ = false;  // the handlers that this thread may run instead leave word, too
     ask_client();
-    has_waited_ = false;
   }
 
   /// All that is there, and not what happens to come first: another signal, or another period of

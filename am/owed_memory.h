@@ -37,8 +37,7 @@ class OwedMemory {
     if (current_ == nullptr || current_->used_bytes + bytes > current_->mapped_bytes) {
       Chunk* next = map(kChunkBytes);
       if (next == nullptr) return {};
-      if (current_ != nullptr && current_->pieces == 0) unmap(current_);
-      current_ = next;
+      current_ = next;  // the one before has pieces, or it had room, and goes with the last of them
     }
     return cut(*current_, bytes);
   }

@@ -23,6 +23,7 @@ class Mutant:
     kind: str = WRITTEN
     is_slow: bool = False  # no cheap run kills it
     equivalent: str = ""  # why no test can see it
+    killers: tuple = ()  # the names of runs that each kill it, whatever the others do
 
     def applied_to(self, text):
         return text[: self.at] + self.after + text[self.at + len(self.before) :]
@@ -92,7 +93,8 @@ def written_mutants(root, folder):
                 names.add(row["name"])
                 at = offset_of(source.read_text(encoding="utf-8"), row)
                 mutants.append(Mutant(row["name"], row["file"], row["before"], row["after"], row["breaks"], at,
-                                      is_slow=row.get("slow", False), equivalent=row.get("equivalent", "")))
+                                      is_slow=row.get("slow", False), equivalent=row.get("equivalent", ""),
+                                      killers=tuple(row.get("killers", []))))
             except (TableError, KeyError) as error:
                 wrong.append(f"{path.name}: {error}")
     if wrong:
@@ -140,6 +142,16 @@ class Coverage:
         if not runs:
             raise TableError(f"coverage.toml: nothing covers {file}")
         return runs
+
+    def check_killers(self, mutants):
+        """Raises TableError with every mutant that names a run twice, or one that does not cover its file."""
+        wrong = []
+        for mutant in mutants:
+            covering = {run.name for run in self.of(mutant.file)}
+            strange = [name for name in mutant.killers if name not in covering or mutant.killers.count(name) > 1]
+            wrong += [f"{mutant.name}: {name} is no run of its own that covers {mutant.file}" for name in strange]
+        if wrong:
+            raise TableError("\n".join(wrong))
 
     def files(self, root):
         """Those of which mutants are generated."""

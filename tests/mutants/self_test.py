@@ -145,6 +145,18 @@ class Verdicts(WorkshopCase):
         self.assertIn(status, (0, 1), out)
         self.assertRegex(out, r"generated mutants: [1-9]\d* killed, .* [1-9]\d* same code, [1-9]\d* does not compile")
 
+    def test_a_mutant_that_names_its_killers_is_killed_by_each_of_them(self):
+        runs = "[run.again]\ntarget = 'grow'\n[run.blind]\ntarget = 'grow'\nby = ['true']\n"
+        self.write("tests/mutants/coverage.toml", (runs + PROJECT["tests/mutants/coverage.toml"]).replace("runs = ['grow']", "runs = ['grow', 'again', 'blind']"))
+        self.write("tests/mutants/a.toml", GROW_LESS + "killers = ['grow', 'again']\n")
+        status, out = self.mutants("--kind", "written")
+        self.assertEqual(status, 0, out)
+        self.assertRegex(out, "killed less: grow: .*; again: ")
+        self.write("tests/mutants/a.toml", GROW_LESS + "killers = ['grow', 'blind']\n")
+        status, out = self.mutants("--kind", "written")
+        self.assertEqual(status, 1, out)
+        self.assertIn("SURVIVED less: blind alone does not kill it", out)
+
     def test_an_equivalent_has_a_reason_and_is_not_run(self):
         self.write("tests/mutants/a.toml", row("same", "unused += 5", "unused += 6") + "equivalent = 'Nothing reads it.'\n" + GROW_LESS)
         status, out = self.mutants("--kind", "written")
@@ -198,6 +210,13 @@ class Failures(WorkshopCase):
                 status, out = self.mutants(*words)
                 self.assertEqual(status, 1, out)
                 self.assertIn("gone: its pattern stands", out)
+
+    def test_killers_that_do_not_cover_the_file_or_stand_twice(self):
+        for killers in ("'grow', 'shrink'", "'grow', 'grow'"):
+            self.write("tests/mutants/a.toml", GROW_LESS + f"killers = [{killers}]\n")
+            status, out = self.mutants("--check")
+            self.assertEqual(status, 1, out)
+            self.assertIn("is no run of its own that covers grow.cc", out)
 
     def test_an_equivalent_whose_line_is_gone(self):
         self.write("tests/mutants/a.toml", "[[equivalent]]\nfile = 'grow.cc'\nline = 'shrink();'\nchange = 'dropped'\nreason = 'None.'\n")

@@ -41,9 +41,11 @@ constexpr uint8_t kCounts = 203;
 
 std::atomic<uint32_t> handled{0};
 std::atomic<pid_t> handled_by{0};
+std::atomic<uint32_t> handled_on_lane{0};  ///< the lane of the thread, not of the message
 void count_message(pinwire_token*) {
   errno = EDOM;  // as a call that fails may
   handled_by.store(gettid());
+  handled_on_lane.store(this_thread.lane);
   handled.fetch_add(1);
 }
 
@@ -131,9 +133,7 @@ void compute_until_handled(uint32_t count) {
 
 /// For a client that computes, in its own text. The signal for a message that another has brought
 /// already may find it later, in a library.
-uint64_t handed_over_until_now() {
-  return interrupt_counters.handed_over;
-}
+uint64_t handed_over_until_now() { return interrupt_counters.handed_over; }
 
 std::map<std::string, uint64_t> dispatch_stats() {
   StatMap map;
@@ -201,6 +201,30 @@ TEST_F(DispatcherThread, RunsHandlersWhileTheClientComputesAndSleepsBetween) {
   });
 }
 
+/// The first lanes are the client threads'; what its handlers start goes by the last one.
+TEST_F(DispatcherThread, RunsHandlersAsAThreadOfTheLastLane) {
+  run([] {
+    constexpr uint32_t kLanes = 3;
+    engine.lane_count = kLanes;
+    Mailbox& mailbox = begin(DispatchMode::kThread);
+    mailbox.put();
+    require(comes_to_handle(1), "the handler runs");
+    require(handled_on_lane == kLanes - 1, "its thread has the last lane");
+    require(engine.thread().lane == 0, "the client has the first");
+  });
+}
+
+/// A client that has handled messages for long leaves the rest to it.
+TEST_F(DispatcherThread, IsWokenWhenItShallAskLater) {
+  run([] {
+    Mailbox& mailbox = begin(DispatchMode::kThread);
+    require(comes([&] { return mailbox.is_armed.load(); }), "it arms the lane");
+    const uint64_t wakes = dispatch_stats()["wakes"];
+    wake_dispatcher_later(0);
+    require(comes_to_count("wakes", wakes + 1), "an event has woken it, not the time");
+  });
+}
+
 TEST_F(DispatcherThread, ArmsTheLanesAgainOnceTheClientPollsNoMore) {
   run([] {
     Mailbox& mailbox = begin(DispatchMode::kThread);
@@ -242,6 +266,33 @@ TEST_F(DispatcherThread, IsCalledOffByAClientThatWaitsButNotByOneThatArmsTheLane
     };
     require(comes(waits), "the lane is disarmed");
     require(comes_to_count("wakes", wakes + 1), "it is woken, and arms the lane again later");
+  });
+}
+
+uint64_t wait_stat(const char* name) {
+  StatMap map;
+  report_waits(map);
+  return map.values[name];
+}
+
+/// Their lanes are disarmed, so that nothing else wakes them. They fell asleep while waits slept.
+TEST_F(DispatcherThread, IsCalledOffAndWithItAllThatSleepOverTheSameLanes) {
+  run([] {
+    Mailbox& mailbox = begin(DispatchMode::kThread);
+    sleep_us_max = 3'600'000'000;
+    set_wait_mode(WaitMode::kBlock);
+    std::thread caller([&] {
+      require(comes([] { return wait_stat("sleeps") != 0; }), "the client sleeps");
+      let_waits_sleep(false);
+      const auto rings = [] {
+        call_off_dispatcher();
+        return wait_stat("rings") != 0;
+      };
+      require(comes(rings), "it is rung");
+      mailbox.put();
+    });
+    wait_until([] { return handled.load() == 1; });
+    caller.join();
   });
 }
 
@@ -620,10 +671,54 @@ TEST_F(DispatcherThread, WaitsBeforeItInterruptsForTheWatchdog) {
   });
 }
 
-uint64_t sleeps_of_waits() {
-  StatMap map;
-  report_waits(map);
-  return map.values["sleeps"];
+constexpr uint32_t kHourUs = 3'600'000'000;
+/// Until the first one is handled, no longer.
+void end_the_watchdogs_wait() {
+  constexpr useconds_t kBetweenWakesUs = 30'000;  // longer than it waits for a signalled client
+  const auto is_over = [] {
+    if (handled.load() != 0) return true;
+    wake_dispatcher();
+    usleep(kBetweenWakesUs);
+    return false;
+  };
+  require(comes(is_over), "it does not wait any more");
+}
+/// More than it handles in the two turns that such wakes may begin.
+bool comes_to_handle_many() {
+  return comes([] { return handled.load() > 20 * 64; });
+}
+
+/// The watchdog has waited for a client to poll, which did not: the rest does not wait once more.
+TEST_F(DispatcherThread, GoesOnWithoutTheWatchdogWhereItLeftMessagesOfAClientThatIsInALibrary) {
+  run([] {
+    Mailbox& mailbox = begin(DispatchMode::kWatchdog, kHourUs);
+    mailbox.is_flooded = true;
+    std::thread sender([&] {
+      mailbox.put();
+      end_the_watchdogs_wait();
+      require(comes_to_handle_many(), "it asks the client again at once");
+    });
+    sender.join();  // in which this thread sleeps
+    require(handled_by.load() != gettid(), "the handlers run beside the client");
+  });
+}
+/// Each wait of the watchdog is a sleep.
+TEST_F(DispatcherThread, GoesOnWithoutTheWatchdogWhereItLeftMessagesOfAClientThatBlocksItsSignals) {
+  run([] {
+    constexpr uint32_t kWatchdogUs = 1000, kTurns = 20;
+    Mailbox& mailbox = begin(DispatchMode::kWatchdog, kWatchdogUs);
+    const sigset_t before = block_all_signals();
+    mailbox.is_flooded = true;
+    mailbox.put();
+    require(comes([] { return handled.load() != 0; }),
+            "it knows that the client blocks its signals");
+    const uint64_t sleeps = dispatch_stats()["sleeps"];
+    const uint32_t begin = handled;
+    require(comes([&] { return handled.load() > begin + kTurns * 64; }), "it goes on");
+    require(dispatch_stats()["sleeps"] < sleeps + kTurns / 2, "at once");
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    const LibraryCall inside;
+  });
 }
 
 /// The event of the message has woken the dispatcher, so that nothing else wakes the client.
@@ -633,7 +728,7 @@ TEST_F(DispatcherThread, WakesAClientThatSleepsInAWait) {
     sleep_us_max = 3'600'000'000;
     set_wait_mode(WaitMode::kBlock);
     std::thread sender([&] {
-      require(comes([] { return sleeps_of_waits() != 0; }), "the client sleeps");
+      require(comes([] { return wait_stat("sleeps") != 0; }), "the client sleeps");
       mailbox.put_unseen();
       wake_dispatcher();
       require(comes_to_handle(1), "it is woken");

@@ -1,13 +1,15 @@
 #include "am/message.h"
-#include "am/handlers.h"
 
 #include <gtest/gtest.h>
+
+#include "am/handlers.h"
 
 namespace pinwire {
 namespace {
 
 TEST(Message, HeadFitsForEveryShape) {
-  for (auto category : {Category::kShort, Category::kMedium, Category::kLong, Category::kCarriedLong}) {
+  for (auto category :
+       {Category::kShort, Category::kMedium, Category::kLong, Category::kCarriedLong}) {
     for (uint32_t argc = 0; argc <= kAmArgsMax; ++argc) {
       EXPECT_LE(am_head_bytes(category, argc), kHeadBytesMax);
       EXPECT_EQ(am_head_bytes(category, argc) % 8, 0u);
@@ -38,12 +40,16 @@ TEST(Message, ArgumentsLieInOrder) {
     EXPECT_EQ(header.payload_bytes, 77u);
     EXPECT_EQ(head.words[1], 0xabcdefu);
     EXPECT_EQ(std::memcmp(&head.words[2], args, argc * 4), 0) << argc;
+    if (argc % 2 != 0) {
+      EXPECT_EQ(head.words[2 + argc / 2] >> 32, 0u) << "what lies behind them stays here";
+    }
   }
 }
 
 TEST(Message, BothEndpointsAreNamed) {
   AmHead head;
-  for (const auto category : {Category::kShort, Category::kMedium, Category::kLong, Category::kCarriedLong}) {
+  for (const auto category :
+       {Category::kShort, Category::kMedium, Category::kLong, Category::kCarriedLong}) {
     build_head(head, category, 255, 0, nullptr, ~0u, 0, {kEndpointsMax - 1, 17});
     head.words[0] |= uint64_t{kMarkMustReply} << 16;
     const auto header = std::bit_cast<AmHeader>(head.words[0]);
@@ -66,7 +72,8 @@ TEST(Message, ACarriedLongIsShapedLikeAnyLong) {
 }
 
 TEST(Message, AWordSurvivesItsHalves) {
-  for (const uint64_t word : {uint64_t{0}, ~uint64_t{0}, uint64_t{0x1ffffffff}, uint64_t{0xffffffff80000000}}) {
+  for (const uint64_t word :
+       {uint64_t{0}, ~uint64_t{0}, uint64_t{0x1ffffffff}, uint64_t{0xffffffff80000000}}) {
     EXPECT_EQ(join_halves(low_half(word), high_half(word)), word);
   }
 }

@@ -1,7 +1,9 @@
 #include "am/owed.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
+#include <cerrno>
 #include <cstring>
 #include <map>
 #include <vector>
@@ -342,6 +344,54 @@ TEST(OwedMemory, PiecesAreApartAndChunksAreUsedAgain) {
   memory.give_back(small.chunk);
   EXPECT_EQ(memory.take(10).memory, small.memory);
   memory.give_back(small.chunk);
+  memory.release();
+}
+
+bool is_mapped(const OwedMemory::Chunk* chunk) {
+  unsigned char resident = 0;
+  const int failed = mincore(const_cast<OwedMemory::Chunk*>(chunk), 1, &resident);
+  EXPECT_TRUE(failed == 0 || errno == ENOMEM);
+  return failed == 0;
+}
+
+TEST(OwedMemory, WhatIsLargeHasAChunkOfItsOwnThatGoesWithIt) {
+  constexpr uint64_t kSmallMax = 8 << 10, kPage = 4096;
+  OwedMemory memory;
+  const OwedMemory::Piece small = memory.take(kSmallMax);
+  EXPECT_EQ(memory.take(kSmallMax).chunk, small.chunk);
+  for (const uint64_t bytes : {kSmallMax + 1, 3 * kPage, 4 * kPage - sizeof(OwedMemory::Chunk)}) {
+    const OwedMemory::Piece large = memory.take(bytes);
+    EXPECT_NE(large.chunk, small.chunk);
+    const auto* begin = reinterpret_cast<std::byte*>(large.chunk);
+    EXPECT_EQ(large.memory, begin + sizeof(OwedMemory::Chunk));
+    EXPECT_LE(large.memory + bytes, begin + large.chunk->mapped_bytes);
+    memory.give_back(large.chunk);
+    EXPECT_FALSE(is_mapped(large.chunk)) << bytes;
+  }
+  EXPECT_EQ(memory.take(1).chunk, small.chunk);
+  for (int pieces = 3; pieces != 0; --pieces) memory.give_back(small.chunk);
+  memory.release();
+}
+
+TEST(OwedMemory, AChunkIsFilledToItsEndAndGoesWithItsLastPiece) {
+  constexpr uint32_t kPieces = (64 << 10) / kCacheLineBytes - 1;  // of a line each, behind its head
+  OwedMemory memory;
+  const OwedMemory::Piece first = memory.take(1);
+  for (uint32_t i = 1; i < kPieces; ++i) ASSERT_EQ(memory.take(1).chunk, first.chunk) << i;
+  const OwedMemory::Piece next = memory.take(1);
+  EXPECT_NE(next.chunk, first.chunk);
+  for (uint32_t i = 0; i < kPieces; ++i) {
+    ASSERT_TRUE(is_mapped(first.chunk)) << i;
+    memory.give_back(first.chunk);
+  }
+  EXPECT_FALSE(is_mapped(first.chunk));
+  memory.give_back(next.chunk);
+  EXPECT_TRUE(is_mapped(next.chunk)) << "small replies follow";
+  for (int times = 0; times < 2; ++times) memory.release();
+  EXPECT_FALSE(is_mapped(next.chunk));
+  const OwedMemory::Piece anew = memory.take(1);
+  ASSERT_NE(anew.memory, nullptr);
+  memory.give_back(anew.chunk);
   memory.release();
 }
 

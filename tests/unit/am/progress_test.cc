@@ -46,13 +46,15 @@ class ServingDriver final : public test::IdleDriver {
   uint32_t brings = 0, polls = 0;
   uint32_t takes_at = 0;      ///< the poll from which on there is room
   bool waits_inside = false;  ///< another thread begins to wait for the lane during the poll
+  RecvFilter filter = RecvFilter::kAll;  ///< of the last poll
 
   bool idle(uint32_t) const noexcept override { return !serves; }
   uint32_t post(uint32_t, std::span<const Work> works) noexcept override {
     return polls >= takes_at ? static_cast<uint32_t>(works.size()) : 0;
   }
-  uint32_t recv(uint32_t, RecvFilter, std::span<Recv> out) noexcept override {
+  uint32_t recv(uint32_t, RecvFilter wanted, std::span<Recv> out) noexcept override {
     ++polls;
+    filter = wanted;
     if (waits_inside) engine.drivers[0].lanes[0].waiting.store(1);
     AmHead head;
     const uint32_t bytes = build_head(head, Category::kShort, kHandler, 0, nullptr, 0, 0);
@@ -191,6 +193,21 @@ TEST_F(Poll, LeavesTheDriversToADispatcherThatAlonePolls) {
   EXPECT_EQ(driver.polls, 1u);
   EXPECT_EQ(this_thread.empty_polls, empty_polls + 1) << "its own";
   only_dispatcher_polls = has_dispatcher = false;
+}
+
+/// No request's handler runs inside another handler that waits for room.
+TEST_F(Poll, InAHandlerTakesRepliesAlone_C1_153) {
+  driver.brings = 1;
+  EXPECT_EQ(poll(), 1u);
+  EXPECT_EQ(driver.filter, RecvFilter::kAll);
+  EXPECT_EQ(poll_in_handler(0, 0), 1u);
+  EXPECT_EQ(driver.filter, RecvFilter::kRepliesOnly);
+  EXPECT_EQ(poll(), 1u);
+  this_thread.in_handler = true;
+  driver.takes_at = driver.polls + 1;  // the reply finds room at the next poll
+  post_in_handler(0, routes[1], put());
+  this_thread.in_handler = false;
+  EXPECT_EQ(driver.filter, RecvFilter::kRepliesOnly);
 }
 
 /// Of a stream only who does not send may look later; and it ends with a dry spell.

@@ -141,6 +141,24 @@ TEST_F(Sending, ALargeOneIsWaitedForOrCounted) {
   EXPECT_EQ(local, 1u);
 }
 
+/// The source is the client's again once a Long returns (C1-144), while one in the segment may be
+/// read later for a LongAsync, until its reply (C1-146).
+TEST_F(Sending, ALongFromTheSegmentIsWaitedForAndALongAsyncIsNot_C1_144) {
+  engine.own_base = reinterpret_cast<uint64_t>(source_.data());
+  engine.own_bytes = source_.size();
+  engine.drivers[0].own_key = engine.drivers[0].own_read_key = 66;
+  for (const bool is_async : {false, true}) {
+    driver.finishes = false;
+    bool has_waited = false;
+    driver.at_poll = [&] { has_waited = driver.finishes = true; };
+    EXPECT_EQ(send_long(kEagerMax + 1, is_async), Sent::kAll);
+    EXPECT_EQ(driver.moved.back().local_key, 66u);
+    EXPECT_EQ(has_waited, !is_async);
+  }
+  engine.own_bytes = 0;
+  engine.drivers[0].own_key = engine.drivers[0].own_read_key = kNoRegion;
+}
+
 /// The driver copies only so much at once: all but the last of it goes ahead.
 TEST_F(Sending, WhatTheDriverCannotReachGoesAheadInPieces) {
   engine.drivers[0].caps.needs_local_key = true;
@@ -210,6 +228,14 @@ TEST_F(Sending, CallsOfTheLibraryAndOfClientsAreFromTheFirstEndpoint) {
   const AmCall call = call_with(9, args);
   EXPECT_EQ(call.from_endpoint, 0);
   EXPECT_EQ(call.argc, 2u);
+}
+
+TEST_F(Sending, AMessageCarriesWholeLinesOfSixteenBytesAndNoMoreThanAMediumHas) {
+  for (const uint32_t more : {0u, 1u, 15u}) {
+    EXPECT_EQ(carried_bytes_max({.send_bytes_max = kHeadBytesMax + 4096 + more}), 4096u);
+  }
+  EXPECT_EQ(carried_bytes_max({.send_bytes_max = kHeadBytesMax + 4096 + 16}), 4112u);
+  EXPECT_EQ(carried_bytes_max({.send_bytes_max = 1 << 20}), kMediumBytesMax);
 }
 
 TEST_F(Sending, LimitsAreTheLeastOfTheDriversInUse) {

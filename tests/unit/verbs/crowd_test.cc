@@ -125,6 +125,38 @@ TEST(Crowd, RequestsLeaveCompletionsToOneSidedWorkAndBothToReplies_C1_154) {
   hosts.fabric().set_manual(false);
 }
 
+/// How often rank 0 posts such work to rank 1, which answers, and takes none of its completions.
+uint32_t posted_untaken(ManyHosts& hosts, const Work& work) {
+  constexpr uint32_t kRefusalsMax = 1000;
+  uint32_t count = 0;
+  for (uint32_t refusals = 0; refusals < kRefusalsMax; ++refusals) {
+    if (hosts.post(0, work)) ++count, refusals = 0;
+    hosts.turn(1);
+    Recv replies[8];
+    const uint32_t found = hosts.at(0).recv(0, RecvFilter::kRepliesOnly, replies);
+    if (found != 0) hosts.at(0).give_back(0, {replies, found});
+  }
+  return count;
+}
+
+/// A completion that nobody has taken keeps a ticket, though its entry of the completion queue is
+/// free again.
+TEST(Crowd, UntakenCompletionsOfRequestsLeaveTicketsToOneSidedWorkAndBothToReplies_C1_154) {
+  if (!fake_verbs::has_shared_receives()) GTEST_SKIP() << "so few completions are refused";
+  constexpr uint32_t kEighth = 16;
+  ManyHosts hosts(2, 256, 1, {.completions_max = 8 * kEighth});
+  hosts.meet();
+  Work request = hosts.message(0, 1, MessageClass::kRequest);
+  Work reply = hosts.message(0, 1, MessageClass::kReply);
+  request.flags = reply.flags = kWorkCopied;
+  const Work put = hosts.one_sided(Op::kPut, 0, 1, 8, false);
+  EXPECT_GT(posted_untaken(hosts, request), 5 * kEighth);
+  EXPECT_GE(posted_untaken(hosts, put), kEighth - 2);
+  EXPECT_EQ(posted_untaken(hosts, request), 0u);
+  EXPECT_GE(posted_untaken(hosts, reply), kEighth - 2);
+  EXPECT_EQ(posted_untaken(hosts, put), 0u);
+}
+
 /// Too few to each peer for a completion of their own take entries of the completion queue, until
 /// they are asked after.
 TEST(Crowd, RequestsToManyPeersGetTheirCompletionsBack) {
@@ -143,6 +175,21 @@ TEST(Crowd, RequestsToManyPeersGetTheirCompletionsBack) {
     }
   }
   EXPECT_TRUE(hosts.reaches(uint64_t{2} * kRounds * kEach * (hosts.ranks() - 1)));
+}
+
+TEST(Crowd, LentBuffersLeaveHalfOfThemToRepliesAndAllElse_C1_154) {
+  constexpr uint64_t kBytes = 1024;
+  ManyHosts hosts(2, 256);
+  hosts.meet();
+  std::vector<Lent> lent;
+  for (;;) {
+    lent.push_back(hosts.at(0).lend(0, 1, kBytes));
+    if (lent.back().payload == nullptr) break;
+  }
+  lent.pop_back();
+  EXPECT_GT(lent.size(), 100u);
+  EXPECT_TRUE(hosts.post(0, hosts.message(0, 1, MessageClass::kReply, kBytes)));
+  for (const Lent& each : lent) hosts.at(0).take_back(0, each);
 }
 
 TEST(Crowd, LargeBouncesOfPutsLeaveSomeToReplies_C1_154) {
