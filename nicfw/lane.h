@@ -30,6 +30,11 @@
 //     polls is acknowledged, and its own items are back. So a silent peer stops nobody but those
 //     who wait for it, however many there are. A copied put of several frames needs them at once:
 //     some items are kept for such puts to peers that were heard lately.
+//     A long put, a get or an atomic for which the windows have no frame is taken nevertheless.
+//     It waits in its flow, where it holds nothing but an operation, until a poll builds it. That
+//     needs what a new offer of its client would need, so no point here depends on it. post()
+//     refuses what must be copied into a frame at once (messages, copied puts, lists of pieces),
+//     and beyond a share of operations the rest, to that peer alone.
 //     A reply beyond its peer's share is refused. Its handler must not wait for such a peer, nor
 //     the messages behind it: the room above keeps the reply, and offers it later (am/owed.h).
 // Credit (how many more request frames a sender may send) is backed by buffers, so that next to
@@ -37,13 +42,13 @@
 // gets some in turn when buffers are given back. When that was lost, the sender asks; and after
 // many questions one frame goes without credit.
 //
-// Files: lane.cc the calls of the driver; lane_accept.cc, lane_long.cc, lane_respond.cc work and
-// what is owed into frames; lane_scatter.cc puts of many pieces, whole; lane_frame.cc frames under
-// construction; lane_credit.cc requests; lane_send.cc, lane_seal.cc frames to the port,
-// tx_backlog.h when, turns.h in which order; lane_path.cc, lane_piece.cc frames longer than the
-// path; lane_ack.cc, lane_loss.cc acknowledgements, loss, timers; lane_silence.cc peers that are
-// gone; lane_receive.cc, lane_body.cc, lane_execute.cc, lane_deliver.cc frames from the port;
-// lane_operation.cc from Work to Done.
+// Files: lane.cc the calls of the driver; lane_accept.cc, lane_ask.cc, lane_long.cc,
+// lane_respond.cc work and what is owed into frames; lane_scatter.cc puts of many pieces, whole;
+// lane_frame.cc frames under construction; lane_credit.cc requests; lane_send.cc, lane_seal.cc
+// frames to the port, tx_backlog.h when, turns.h in which order; lane_path.cc, lane_piece.cc frames
+// longer than the path; lane_ack.cc, lane_loss.cc acknowledgements, loss, timers; lane_silence.cc
+// peers that are gone; lane_receive.cc, lane_body.cc, lane_execute.cc, lane_deliver.cc frames from
+// the port; lane_operation.cc from Work to Done.
 #pragma once
 
 #include <atomic>
@@ -230,10 +235,19 @@ class Lane {
   std::byte* copy_put(std::byte* at, const Work& work, Index op) noexcept;
   bool accept_put_send(Peer& peer, const Work& work) noexcept;
   bool accept_copied_put_send(Peer& peer, Flow flow, const Work& work) noexcept;
-  bool accept_get(Peer& peer, const Work& work) noexcept;
-  bool accept_atomic(Peer& peer, const Work& work) noexcept;
   bool accept_dead(const Work& work) noexcept;
   bool local_key(const Work& work, uint32_t& port_key) noexcept;
+
+  // lane_ask.cc: gets and atomics
+  bool accept_get(Peer& peer, const Work& work) noexcept;
+  bool accept_atomic(Peer& peer, const Work& work) noexcept;
+  bool accept_ask(Peer& peer, Index op) noexcept;
+  bool is_ask_last(const IndexRing& queue) const noexcept;
+  bool may_wait(const SendFlow& send) const noexcept;
+  static void keep_head(Operation& op) noexcept;
+  void write_ask(std::byte* at, Index op) noexcept;
+  static bool is_ask(const Work& work) noexcept;
+  Built build_ask(Peer& peer, IndexRing& queue) noexcept;
 
   // lane_scatter.cc: puts of many small pieces
   bool accept_scatter(Peer& peer, const Work& work) noexcept;
@@ -253,6 +267,7 @@ class Lane {
   void pump_ops(Peer& peer, Flow flow) noexcept;
   static bool is_one_frame(const Peer& peer, const Work& work) noexcept;
   bool build_whole(Peer& peer, Flow flow, Operation& op, Index index) noexcept;
+  Built build_first(Peer& peer, Flow flow, IndexRing& queue) noexcept;
   Built build_next(Peer& peer, Flow flow, Operation& op, Index index) noexcept;
   bool build_message(Peer& peer, Flow flow, Operation& op, Index index) noexcept;
   void put_message(Peer& peer, Flow flow, Operation& op, SendSlot& slot) noexcept;
@@ -299,6 +314,14 @@ class Lane {
   /// Room for one whole record of `bytes`, in an open frame or a new one.
   std::byte* reserve_record(Peer& peer, Flow flow, uint32_t bytes, Kind kind,
                             SendSlot*& slot) noexcept;
+  /// The same for an operation that waited.
+  std::byte* reserve_for_waiting(Peer& peer, Flow flow, uint32_t bytes, Kind kind,
+                                 bool collects) noexcept;
+  [[gnu::always_inline]] inline std::byte* join_record(Peer& peer, Flow flow, uint32_t bytes,
+                                                       Kind kind, SendSlot*& slot) noexcept;
+  [[gnu::always_inline]] inline std::byte* begin_record(Peer& peer, Flow flow, uint32_t bytes,
+                                                        Kind kind, SendSlot& slot,
+                                                        bool collects) noexcept;
   void chain_op(SendSlot& slot, Index op) noexcept;
   void built(Peer& peer, Flow flow) noexcept;
   void send_whole(Peer& peer, Flow flow) noexcept;

@@ -1,5 +1,5 @@
 // Work that post() takes: small operations become records at once, long ones are queued for
-// lane_long.cc.
+// lane_long.cc, gets and atomics go to lane_ask.cc.
 #include <cstring>
 
 #include "core/base/bits.h"
@@ -180,61 +180,6 @@ bool Lane::accept_copied_put_send(Peer& peer, Flow flow, const Work& work) noexc
   chain_op(*slot, op);
   ops_[op].all_built = true;
   built(peer, flow);
-  return true;
-}
-
-bool Lane::accept_get(Peer& peer, const Work& work) noexcept {
-  uint32_t unused_key = 0;
-  if (!local_key(work, unused_key)) return true;
-  const Index index = take_op(work);
-  if (index == kNoIndex) return false;
-  if (work.bytes == 0) {
-    finish_op(index, WorkStatus::kOk);
-    return true;
-  }
-  SendSlot* slot = nullptr;
-  std::byte* at =
-      reserve_record(peer, Flow::kOneSided, record_fields(RecordType::kGet), Kind::kAsk, slot);
-  if (at == nullptr) {
-    drop_op(index);
-    return false;
-  }
-  ops_[index].remaining = work.bytes;
-  Record record{};
-  record.type = RecordType::kGet;
-  record.key = work.remote_key;
-  record.op = op_name(index);
-  record.address = work.remote;
-  record.length = work.bytes;
-  encode_record(at, record);
-  await_response(ops_[index]);
-  built(peer, Flow::kOneSided);
-  return true;
-}
-
-bool Lane::accept_atomic(Peer& peer, const Work& work) noexcept {
-  const Index index = take_op(work);
-  if (index == kNoIndex) return false;
-  SendSlot* slot = nullptr;
-  std::byte* at =
-      reserve_record(peer, Flow::kOneSided, record_fields(RecordType::kAtomic), Kind::kAsk, slot);
-  if (at == nullptr) {
-    drop_op(index);
-    return false;
-  }
-  AtomicOperands operands;
-  std::memcpy(&operands, work.head, sizeof operands);
-  Record record{};
-  record.type = RecordType::kAtomic;
-  record.code = static_cast<uint8_t>(operands.code);
-  record.key = work.remote_key;
-  record.op = op_name(index);
-  record.address = work.remote;
-  record.operand = operands.operand;
-  record.compare = operands.compare;
-  encode_record(at, record);
-  await_response(ops_[index]);
-  built(peer, Flow::kOneSided);
   return true;
 }
 

@@ -107,28 +107,50 @@ SendSlot* Lane::start_record_frame(Peer& peer, Flow flow, bool large, bool is_sm
   return slot;
 }
 
+/// Room in the frame that is open; nullptr: it has none, and is open no more.
+std::byte* Lane::join_record(Peer& peer, Flow flow, uint32_t bytes, Kind kind,
+                             SendSlot*& slot) noexcept {
+  SendFlow& send = peer.send[static_cast<size_t>(flow)];
+  Index index;
+  slot = &slot_at(send, send.next - 1, index);
+  const uint32_t at = align_up<uint32_t>(slot->head_bytes, kRecordAlign);
+  const bool credited = kind != Kind::kMessage || slot->has_message;
+  const bool answerable = kind != Kind::kAsk || slot->asks < kAsksPerFrameMax;
+  if (at + bytes > peer.path_bytes && is_narrow(peer)) [[unlikely]]
+    want_wide(peer);
+  if (at + bytes <= peer.path_bytes && credited && answerable) {
+    slot->asks = static_cast<uint8_t>(slot->asks + (kind == Kind::kAsk ? 1 : 0));
+    if (at != slot->head_bytes) {
+      std::memset(slot->head + slot->head_bytes, 0, at - slot->head_bytes);
+    }
+    slot->head_bytes = static_cast<uint16_t>(at + bytes);
+    slot->payload_bytes = 0;  // of a record that is no longer the last
+    lead(peer, flow, bytes);
+    return slot->head + at;
+  }
+  send.open = false;
+  return nullptr;
+}
+
+/// The first record of a frame that was just started; others may join it if it `collects`.
+std::byte* Lane::begin_record(Peer& peer, Flow flow, uint32_t bytes, Kind kind, SendSlot& slot,
+                              bool collects) noexcept {
+  SendFlow& send = peer.send[static_cast<size_t>(flow)];
+  const bool message = kind == Kind::kMessage;
+  Index newest;
+  send.open = collects && slot.buffer != kNoIndex && &slot == &slot_at(send, send.next - 1, newest);
+  slot.has_message = message;
+  slot.asks = kind == Kind::kAsk ? 1 : 0;
+  if (message && flow == Flow::kRequest) ++peer.requests_built;
+  slot.head_bytes = static_cast<uint16_t>(kRecordsOffset + bytes);
+  return slot.head + kRecordsOffset;
+}
+
 std::byte* Lane::reserve_record(Peer& peer, Flow flow, uint32_t bytes, Kind kind,
                                 SendSlot*& slot) noexcept {
   SendFlow& send = peer.send[static_cast<size_t>(flow)];
   if (send.open) {
-    Index index;
-    slot = &slot_at(send, send.next - 1, index);
-    const uint32_t at = align_up<uint32_t>(slot->head_bytes, kRecordAlign);
-    const bool credited = kind != Kind::kMessage || slot->has_message;
-    const bool answerable = kind != Kind::kAsk || slot->asks < kAsksPerFrameMax;
-    if (at + bytes > peer.path_bytes && is_narrow(peer)) [[unlikely]]
-      want_wide(peer);
-    if (at + bytes <= peer.path_bytes && credited && answerable) {
-      slot->asks = static_cast<uint8_t>(slot->asks + (kind == Kind::kAsk ? 1 : 0));
-      if (at != slot->head_bytes) {
-        std::memset(slot->head + slot->head_bytes, 0, at - slot->head_bytes);
-      }
-      slot->head_bytes = static_cast<uint16_t>(at + bytes);
-      slot->payload_bytes = 0;  // of a record that is no longer the last
-      lead(peer, flow, bytes);
-      return slot->head + at;
-    }
-    send.open = false;
+    if (std::byte* at = join_record(peer, flow, bytes, kind, slot)) return at;
   }
   const bool message = kind == Kind::kMessage;
   if (message && !credit_allows(peer, flow)) return nullptr;
@@ -143,13 +165,24 @@ std::byte* Lane::reserve_record(Peer& peer, Flow flow, uint32_t bytes, Kind kind
   if (slot == nullptr) return nullptr;
   if (send.is_denied || send.copied_turns != kNoIndex) [[unlikely]]
     lead_with_record(peer, flow, kRecordsOffset + bytes, is_small);
-  Index newest;
-  send.open = collect && slot->buffer != kNoIndex && slot == &slot_at(send, send.next - 1, newest);
-  slot->has_message = message;
-  slot->asks = kind == Kind::kAsk ? 1 : 0;
-  if (message && flow == Flow::kRequest) ++peer.requests_built;
-  slot->head_bytes = static_cast<uint16_t>(kRecordsOffset + bytes);
-  return slot->head + kRecordsOffset;
+  return begin_record(peer, flow, bytes, kind, *slot, collect);
+}
+
+/// Like long puts, operations that waited leave frames to the records of post(), and nobody else is
+/// refused for them.
+std::byte* Lane::reserve_for_waiting(Peer& peer, Flow flow, uint32_t bytes, Kind kind,
+                                     bool collects) noexcept {
+  const SendFlow& send = peer.send[static_cast<size_t>(flow)];
+  SendSlot* slot = nullptr;
+  if (send.open) {
+    if (std::byte* at = join_record(peer, flow, bytes, kind, slot)) return at;
+  }
+  const uint32_t spare = frames_for_records(peer, flow);
+  const bool large = collects && nic_.config.coalesce;
+  slot = start_frame(peer, flow, large, spare);
+  if (slot == nullptr && large) slot = start_frame(peer, flow, false, spare);
+  if (slot == nullptr) return nullptr;
+  return begin_record(peer, flow, bytes, kind, *slot, large);
 }
 
 void Lane::chain_op(SendSlot& slot, Index op) noexcept {

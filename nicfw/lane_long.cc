@@ -115,13 +115,21 @@ void Lane::pump_ops(Peer& peer, Flow flow) noexcept {
     return;
   }
   const auto build = [&](IndexRing& queue) noexcept {
-    const Index index = queue.first(ops_);
-    const Built built = build_next(peer, flow, ops_[index], index);
-    if (built == Built::kSome && ops_[index].all_built) queue.pop(ops_);
+    const Built built = build_first(peer, flow, queue);
     follow(send, built);
     return built;
   };
   send.short_lead = build_in_turns(send.ops, send.short_lead, send, build) & kLeadMax;
+}
+
+/// The next frame, or record, of the first operation that waits.
+Built Lane::build_first(Peer& peer, Flow flow, IndexRing& queue) noexcept {
+  const Index index = queue.first(ops_);
+  Operation& op = ops_[index];
+  if (is_ask(op.work)) return build_ask(peer, queue);
+  const Built built = build_next(peer, flow, op, index);
+  if (built == Built::kSome && op.all_built) queue.pop(ops_);
+  return built;
 }
 
 /// May one frame carry all of it? A path that becomes narrow later does not move it.

@@ -188,6 +188,7 @@ class SilentJob {
     return work;
   }
   Work get(Rank to) { return get_work(to, &word_, sizeof word_, target_.data(), key_); }
+  Work atomic(Rank to) { return atomic_work(to, &operands_, &word_, target_.data(), key_); }
   Work send(Rank to, MessageClass cls, uint64_t bytes) {
     Work work = send_work(to, cls, &kWord, sizeof kWord);
     if (bytes != 0) work.flags = kWorkSilent | kWorkCopied;
@@ -212,6 +213,7 @@ class SilentJob {
   std::vector<uint8_t> source_ = byte_pattern(1 << 20);
   std::vector<uint8_t> target_ = std::vector<uint8_t>(1 << 20);
   uint64_t word_ = 0;
+  AtomicOperands operands_{AtomicCode::kAdd, 1, 0};
   ManualClock clock_;
   LoopPort port_{1, 1514, 1024};
   LoopPort attentive_port_{2, 1514, 1024};
@@ -231,10 +233,13 @@ enum : uint32_t {
   kMediumReplies = 16,
   kGets = 32,
   kLongReplies = 64,
-  kEverything = 127,
+  kAtomics = 128,
+  kEverything = 255,
 };
 
+/// Of gets and atomics more than the windows take.
 void offer_to_silent_ranks(SilentJob& job, uint32_t kinds) {
+  constexpr int kAsks = 16;
   for (int round = 0; round < 60; ++round) {
     for (Rank rank = 1; rank < job.attentive(); ++rank) {
       if (kinds & kMediums) job.post(job.send(rank, kRequest, 1000));
@@ -243,7 +248,8 @@ void offer_to_silent_ranks(SilentJob& job, uint32_t kinds) {
       if (kinds & kLongReplies) job.post(job.put_send(rank, kReply, 2000));
       if (kinds & kCopiedPuts) job.post(job.put(rank, 1000, kWorkCopied));
       if (kinds & kLongPuts) job.post(job.put(rank, 1 << 20));
-      if (kinds & kGets) job.post(job.get(rank));
+      for (int i = 0; kinds & kGets && i < kAsks; ++i) job.post(job.get(rank));
+      for (int i = 0; kinds & kAtomics && i < kAsks; ++i) job.post(job.atomic(rank));
     }
     for (int i = 0; i < 20; ++i) job.step();
   }
@@ -260,6 +266,7 @@ std::vector<Wanted> wanted_of(SilentJob& job) {
   return {
       {"8-byte put", job.put(to, 8), true},
       {"8-byte get", job.get(to), true},
+      {"atomic", job.atomic(to), true},
       {"Short request", job.send(to, kRequest, 0), true},
       {"Short reply", job.send(to, kReply, 0), true},
       {"Medium request", job.send(to, kRequest, 1000), false},
@@ -301,9 +308,9 @@ TEST_P(NicShareMatrix, AnAttentiveRankGetsEveryKindOfWorkBesideSilentOnes) {
 INSTANTIATE_TEST_SUITE_P(
     Kinds, NicShareMatrix,
     testing::Combine(testing::Values(5, 32, 256), testing::Bool(),
-                     testing::Values(kMediums, kCopiedPuts, kLongPuts, kGets, kShortReplies,
-                                     kMediumReplies, kLongReplies, kMediums | kShortReplies,
-                                     kShortReplies | kLongPuts,
+                     testing::Values(kMediums, kCopiedPuts, kLongPuts, kGets, kAtomics,
+                                     kShortReplies, kMediumReplies, kLongReplies,
+                                     kMediums | kShortReplies, kShortReplies | kLongPuts,
                                      kMediums | kCopiedPuts | kLongPuts | kGets, kEverything)));
 
 /// Small operations collect in a large buffer; without one they go alone.
