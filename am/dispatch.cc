@@ -144,7 +144,7 @@ void dispatch_loopback(uint8_t index, AmEndpoints endpoints, bool is_request, Ca
       engine.rank,   0, is_request, false, index, category == Category::kLong, endpoints.to,
       endpoints.from};
   if constexpr (kUsageChecks) check_shape(token, category, argc);
-  const NoCancel in_handler;
+  const NoCancelBesideOthers in_handler;
   const HandlerScope scope(this_thread, index, token, next_must_reply());
   if (category == Category::kShort) {
     call_short(handler, &token, argc, args);

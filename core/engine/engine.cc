@@ -58,6 +58,7 @@ void Engine::adopt(ThreadState& state) noexcept {
   while (number < lane_count &&
          !threads.compare_exchange_weak(number, number + 1, std::memory_order_relaxed)) {
   }
+  if (number != 0 || has_dispatcher) has_other_callers.store(true, std::memory_order_relaxed);
   state.lane = std::min(number, lane_count - 1);
   state.turn = state.lane;
   own_lanes(state);

@@ -212,7 +212,7 @@ inline uint32_t drain_lane(uint32_t driver, uint32_t lane, RecvFilter filter,
   const uint32_t batch_max = slot.lanes[lane].is_waited_for() ? kPollBatchWaitedFor : kPollBatch;
   uint32_t found = slot.driver->recv(lane, filter, {batch, batch_max});
   if (found != 0) {
-    const NoCancel in_handlers;
+    const NoCancelBesideOthers in_handlers;
     // Replies come first. Their buffers go back before a request's handler, which may wait for room
     // for a reply of its own, runs: else two ranks with few buffers wait for each other (C1-154).
     uint32_t replies = 0;

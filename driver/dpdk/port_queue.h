@@ -74,7 +74,7 @@ class DeviceTurn {
       : whole_(queue.calls_kernel), lcore_(queue.lcore) {}
 
  private:
-  const NoCancel whole_;
+  const NoCancelBesideOthers whole_;
   const LcoreOfQueue lcore_;
 };
 

@@ -95,9 +95,6 @@ void LineBarrier::pass_led() noexcept {
 void LineBarrier::pass() noexcept {
   if (own_ == nullptr) return pass_led();
   const uint64_t count = enter();
-  // A look that comes before the peer's notification takes the line from the peer, which is about
-  // to write it, and costs both a transfer more. Where all come at once, a poll lies between.
-  poll();
   uint32_t line = 0, misses = 0;
   wait_until([&] {
     if (all_show(count, line)) return true;

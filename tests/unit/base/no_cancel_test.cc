@@ -17,11 +17,6 @@ int cancel_state() {
   pthread_setcancelstate(state, nullptr);
   return state;
 }
-/// From here on the process has had a second thread.
-void start_a_thread() {
-  std::thread([] {}).join();
-}
-
 TEST(NoCancel, PutsACancellationOff) {
   std::atomic<bool> is_off{false}, is_cancelled{false}, lives_on{false};
   std::thread thread([&] {
@@ -45,7 +40,6 @@ TEST(NoCancel, PutsACancellationOff) {
 }
 
 TEST(NoCancel, LeavesTheStateAsItWas) {
-  start_a_thread();
   EXPECT_EQ(cancel_state(), PTHREAD_CANCEL_ENABLE);
   {
     const NoCancel outer;
@@ -57,30 +51,22 @@ TEST(NoCancel, LeavesTheStateAsItWas) {
   EXPECT_EQ(cancel_state(), PTHREAD_CANCEL_ENABLE);
 }
 
-#if __has_include(<sys/single_threaded.h>)
-/// A sanitizer may have a thread in every process.
-#ifdef __SANITIZE_THREAD__
-constexpr int kNotAlone = 0;
-#else
-constexpr int kNotAlone = 4;
-#endif
-/// In a process of its own, which has one thread. The other one may come in the midst.
-TEST(NoCancel, IsFreeWhereThereIsOneThread) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
-  const auto child = [] {
-    if (__libc_single_threaded == 0) _exit(kNotAlone);
-    {
-      const NoCancel whole;
-      if (cancel_state() != PTHREAD_CANCEL_ENABLE) _exit(1);
-      start_a_thread();
-    }
-    if (cancel_state() != PTHREAD_CANCEL_ENABLE) _exit(2);
-    const NoCancel whole;
-    _exit(cancel_state() == PTHREAD_CANCEL_DISABLE ? 0 : 3);
-  };
-  EXPECT_EXIT(child(), testing::ExitedWithCode(0), "");
+TEST(NoCancel, OfTheHottestPlacesIsFreeForALoneCaller) {
+  has_other_callers = false;
+  {
+    const NoCancelBesideOthers alone;
+    EXPECT_EQ(cancel_state(), PTHREAD_CANCEL_ENABLE);
+    has_other_callers = true;  // in its midst
+  }
+  EXPECT_EQ(cancel_state(), PTHREAD_CANCEL_ENABLE);
+  {
+    const NoCancelBesideOthers whole;
+    EXPECT_EQ(cancel_state(), PTHREAD_CANCEL_DISABLE);
+    const NoCancelBesideOthers unwanted(false);
+  }
+  EXPECT_EQ(cancel_state(), PTHREAD_CANCEL_ENABLE);
+  has_other_callers = false;
 }
-#endif
 
 }  // namespace
 }  // namespace pinwire
