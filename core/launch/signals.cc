@@ -64,6 +64,9 @@ bool end_is_asked() {
 }
 
 void stop_until_continued() {
+  // The kernel drops a SIGCONT that waits when a process is to stop: it would stop for ever.
+  sigset_t waiting;
+  if (::sigpending(&waiting) == 0 && ::sigismember(&waiting, SIGCONT) == 1) return;
   sigset_t stop;
   ::sigemptyset(&stop);
   ::sigaddset(&stop, SIGTSTP);

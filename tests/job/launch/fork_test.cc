@@ -243,16 +243,6 @@ bool runs(int process) {
   return std::getline(status, line) && line[line.rfind(')') + 2] != 'Z';
 }
 
-/// True once the state in its stat is `state`.
-bool comes_into_state(int process, char state) {
-  for (const double until = now_s() + kGoneSeconds; now_s() < until; ::usleep(5000)) {
-    std::ifstream status("/proc/" + std::to_string(process) + "/stat");
-    std::string line;
-    if (std::getline(status, line) && line[line.rfind(')') + 2] == state) return true;
-  }
-  return false;
-}
-
 TEST_F(Launch, ChildrenThatItHadBeforeItStartedAreNoneOfTheJobs) {
   // The job, too, leaves an orphan, and that one is killed.
   const auto job = command(1, {"sh", "-c", "setsid sleep 1000 >/dev/null 2>&1 & echo done"});

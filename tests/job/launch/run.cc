@@ -146,6 +146,15 @@ std::vector<int> processes_with(const std::string& assignment) {
   return list;
 }
 
+bool comes_into_state(int process, char state, double limit_s) {
+  for (const double until = now_s() + limit_s; now_s() < until; ::usleep(5000)) {
+    std::ifstream status("/proc/" + std::to_string(process) + "/stat");
+    std::string line;
+    if (std::getline(status, line) && line[line.rfind(')') + 2] == state) return true;
+  }
+  return false;
+}
+
 bool gone(const std::string& assignment, double limit_s) {
   for (const double until = now_s() + limit_s; now_s() < until; ::usleep(5000))
     if (processes_with(assignment).empty()) return true;

@@ -52,6 +52,8 @@ class Running {
 
 /// Processes whose environment has `assignment` ("NAME=value").
 std::vector<int> processes_with(const std::string& assignment);
+/// True once the state in its stat is `state`, false if it is another one for `limit_s`.
+bool comes_into_state(int process, char state, double limit_s = 20);
 /// True once there is none, false if there still is one after `limit_s`.
 bool gone(const std::string& assignment, double limit_s);
 /// Names in `folder` that start with `prefix`.

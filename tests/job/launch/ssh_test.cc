@@ -130,6 +130,7 @@ TEST_F(Ssh, ItStopsAndGoesOnWithTheRanksOfAllHosts) {
   Running job(command(2, words, {"--hosts", "n0,n1"}), environment(with_ssh({kPatience})));
   ASSERT_TRUE(job.wait_for("waiting", 2));
   ::kill(job.process(), SIGTSTP);
+  EXPECT_TRUE(comes_into_state(job.process(), 'T'));
   ::kill(job.process(), SIGCONT);
   EXPECT_TRUE(job.wait_for("on\n", 2));
   ::kill(job.process(), SIGUSR1);

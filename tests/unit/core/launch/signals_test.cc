@@ -1,0 +1,62 @@
+// What the launcher does with the signals that stop it and let it go on.
+#include "core/launch/signals.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace pinwire::launch {
+namespace {
+
+/// Both wait to be read, as those of a launcher do.
+void block_stops() {
+  sigset_t stops;
+  ::sigemptyset(&stops);
+  ::sigaddset(&stops, SIGTSTP);
+  ::sigaddset(&stops, SIGCONT);
+  ::sigprocmask(SIG_BLOCK, &stops, nullptr);
+}
+/// Runs in a child, in a group of its own, whose parent is in the same session: else the kernel
+/// stops nobody by SIGTSTP. Returns the first that waitpid() tells of it.
+template <typename Body>
+int first_word_of_child(Body&& body) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::setpgid(0, 0);
+    body();
+    ::_exit(0);
+  }
+  int told = -1;
+  EXPECT_EQ(::waitpid(child, &told, WUNTRACED), child);
+  if (!WIFSTOPPED(told)) return told;
+  ::kill(child, SIGCONT);
+  int end = -1;
+  EXPECT_EQ(::waitpid(child, &end, 0), child);
+  EXPECT_EQ(end, 0) << "it did not go on";
+  return told;
+}
+
+TEST(StopUntilContinued, StopsTheProcess) {
+  const int told = first_word_of_child([] {
+    block_stops();
+    stop_until_continued();
+  });
+  EXPECT_TRUE(WIFSTOPPED(told));
+}
+
+TEST(StopUntilContinued, DoesNotStopOneThatIsToGoOnAlready) {
+  const int told = first_word_of_child([] {
+    block_stops();
+    ::raise(SIGCONT);
+    stop_until_continued();
+    sigset_t waiting;
+    ::sigpending(&waiting);
+    if (::sigismember(&waiting, SIGCONT) != 1) ::_exit(1);  // the ranks are to hear of it
+  });
+  EXPECT_FALSE(WIFSTOPPED(told));
+  EXPECT_EQ(told, 0);
+}
+
+}  // namespace
+}  // namespace pinwire::launch
