@@ -65,6 +65,7 @@ class MessageDispatch : public testing::Test {
 
 /// The thread would leave what it was in locked, and what it had begun undone.
 TEST_F(MessageDispatch, AHandlerOfAMessageToItselfIsNotCancelled) {
+  const test::OtherCallers others(true);
   EXPECT_TRUE(test::may_be_cancelled());
   dispatch_loopback(kRunsPayload, {}, true, Category::kMedium, memory_, 9, 0, nullptr);
   EXPECT_EQ(ran.bytes, 9u);

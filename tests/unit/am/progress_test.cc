@@ -125,11 +125,19 @@ class Poll : public testing::Test {
 
 /// It holds the lane.
 TEST_F(Poll, IsNotCancelledInHandlers) {
+  const test::OtherCallers others(true);
   driver.serves = true;
   driver.brings = 3;
   EXPECT_EQ(poll(), 3u);
   EXPECT_EQ(cancellable, 0u);
   EXPECT_TRUE(test::may_be_cancelled());
+}
+
+TEST_F(Poll, KnowsOfASecondThreadThatCalls) {
+  engine.thread();
+  const test::OtherCallers others(false);
+  std::thread([] { engine.thread(); }).join();
+  EXPECT_TRUE(has_other_callers.load());
 }
 
 /// A sender waits for the lane, and may have no core at the moment in which a poller leaves it.

@@ -8,15 +8,11 @@
 #include <atomic>
 #include <thread>
 
+#include "tests/support/cancel_state.h"
+
 namespace pinwire {
 namespace {
 
-int cancel_state() {
-  int state = -1;
-  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-  pthread_setcancelstate(state, nullptr);
-  return state;
-}
 TEST(NoCancel, PutsACancellationOff) {
   std::atomic<bool> is_off{false}, is_cancelled{false}, lives_on{false};
   std::thread thread([&] {
@@ -40,32 +36,31 @@ TEST(NoCancel, PutsACancellationOff) {
 }
 
 TEST(NoCancel, LeavesTheStateAsItWas) {
-  EXPECT_EQ(cancel_state(), PTHREAD_CANCEL_ENABLE);
+  EXPECT_TRUE(test::may_be_cancelled());
   {
     const NoCancel outer;
     { const NoCancel inner; }
-    EXPECT_EQ(cancel_state(), PTHREAD_CANCEL_DISABLE);
+    EXPECT_FALSE(test::may_be_cancelled());
   }
-  EXPECT_EQ(cancel_state(), PTHREAD_CANCEL_ENABLE);
+  EXPECT_TRUE(test::may_be_cancelled());
   const NoCancel unwanted(false);
-  EXPECT_EQ(cancel_state(), PTHREAD_CANCEL_ENABLE);
+  EXPECT_TRUE(test::may_be_cancelled());
 }
 
 TEST(NoCancel, OfTheHottestPlacesIsFreeForALoneCaller) {
-  has_other_callers = false;
+  const test::OtherCallers none(false);
   {
     const NoCancelBesideOthers alone;
-    EXPECT_EQ(cancel_state(), PTHREAD_CANCEL_ENABLE);
+    EXPECT_TRUE(test::may_be_cancelled());
     has_other_callers = true;  // in its midst
   }
-  EXPECT_EQ(cancel_state(), PTHREAD_CANCEL_ENABLE);
+  EXPECT_TRUE(test::may_be_cancelled());
   {
     const NoCancelBesideOthers whole;
-    EXPECT_EQ(cancel_state(), PTHREAD_CANCEL_DISABLE);
+    EXPECT_FALSE(test::may_be_cancelled());
     const NoCancelBesideOthers unwanted(false);
   }
-  EXPECT_EQ(cancel_state(), PTHREAD_CANCEL_ENABLE);
-  has_other_callers = false;
+  EXPECT_TRUE(test::may_be_cancelled());
 }
 
 }  // namespace
