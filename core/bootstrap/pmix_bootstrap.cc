@@ -218,6 +218,12 @@ bool started_by_pmix() noexcept {
 }
 
 Result<std::unique_ptr<Bootstrap>> make_pmix_bootstrap() {
+  if (::getuid() != ::geteuid() || ::getgid() != ::getegid()) {
+    return error(
+        "this program is set-user-id or set-group-id: it is no rank of mpirun or srun, as libpmix "
+        "loads plugins that the environment and the user's files name; start it with "
+        "gasnetrun_pinwire");
+  }
   auto pmix = open_pmix_library();
   if (!pmix) return pmix.error();
   auto client = std::make_unique<PmixBootstrap>(*pmix);
