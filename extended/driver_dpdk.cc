@@ -5,6 +5,7 @@
 #include "driver/dpdk/driver.h"
 #include "extended/driver_table.h"
 #include "extended/nearest_port.h"
+#include "extended/socket_directory.h"
 
 namespace pinwire {
 namespace {
@@ -43,9 +44,7 @@ uint32_t window_frames(const Settings& settings, const DpdkOptions& options) {
   return is_pair(options) ? 256 : 512;
 }
 
-}  // namespace
-
-Result<Rails> make_dpdk_for(const Job& job) {
+Result<Rails> make_in(const Job& job, const SocketDirectory& directory) {
   const Settings& settings = job.settings;
   constexpr uint32_t kRingFramesMin = 64;
   if (settings.dpdk_ring_frames != 0 && settings.dpdk_ring_frames < kRingFramesMin) {
@@ -64,7 +63,9 @@ Result<Rails> make_dpdk_for(const Job& job) {
   options.rank_count = engine.rank_count;
   options.host_rank = rank_on_host(job);
   options.host_rank_count = ranks_on_host(job, engine.rank);
-  options.job_directory = settings.job_dir;
+  options.job_directory = directory.path;
+  options.no_directory_reason = directory.reason;
+  options.is_directory_of_ranks = directory.of_ranks;
   options.fabric = settings.dpdk_fabric;
   options.eal_arguments = settings.eal_args;
   options.interface = settings.dpdk_iface;
@@ -93,6 +94,17 @@ Result<Rails> make_dpdk_for(const Job& job) {
   if (!driver) return driver.error();
   Rails rails;
   rails.push_back(std::move(*driver));
+  return rails;
+}
+
+}  // namespace
+
+Result<Rails> make_dpdk_for(const Job& job) {
+  auto directory = agree_on_socket_directory(job);
+  if (!directory) return directory.error();
+  auto rails = make_in(job, *directory);
+  // Also a rank that failed goes there: the others wait for it.
+  if (auto left = leave_socket_directory(job, *directory); !left) return left.error();
   return rails;
 }
 

@@ -17,6 +17,8 @@
 #include "core/base/cpus.h"
 #include "core/base/hash.h"
 #include "core/base/log.h"
+#include "core/base/privilege.h"
+#include "core/config/privilege.h"
 #include "core/engine/client_usage.h"
 #include "core/engine/engine.h"
 #include "core/interrupts/client_threads.h"
@@ -124,14 +126,19 @@ void report_environment(const Job& job, const Lookup& lookup) {
 Status read_job_settings(Job& job) {
   // This process's own environment first: the launcher gives each rank its own interface, and a
   // program may have set something before gasnet_init.
-  const Lookup lookup = [&](const char* name) -> const char* {
+  const Lookup all = [&](const char* name) -> const char* {
     const char* own = std::getenv(name);
     return own != nullptr ? own : job.bootstrap->job_environment(name);
   };
+  const Lookup lookup = heeded(all, is_privileged());
   auto settings = read_settings(lookup);
   if (!settings) return settings.error();
   job.settings = std::move(*settings);
   report_environment(job, lookup);
+  if (engine.rank == 0 && !job.settings.quiet) {
+    for (const auto& warning : warnings_of_privilege(all, is_privileged()))
+      log_warning("%s", warning.c_str());
+  }
   return success();
 }
 

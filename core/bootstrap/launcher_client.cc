@@ -153,6 +153,15 @@ void LauncherBootstrap::leaving(int code, AfterIt) noexcept {
   errno = saved;
 }
 
+/// Whether the other end was made by the user who started this process, or by root. (The launcher
+/// makes both ends before it starts the rank, and the kernel keeps its credentials.)
+bool is_of_launcher(int fd) {
+  ucred peer{};
+  socklen_t length = sizeof peer;
+  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return false;
+  return peer.uid == 0 || peer.uid == ::getuid() || peer.uid == ::geteuid();
+}
+
 /// The socket, if `text` names one of the right kind.
 Result<int> inherited_socket(const char* text) {
   char* end = nullptr;
@@ -168,6 +177,8 @@ Result<int> inherited_socket(const char* text) {
         " unset the variable",
         kJobFdVariable, text);
   }
+  if (!is_of_launcher(static_cast<int>(number)))
+    return error("%s=%s names a socket of another user's", kJobFdVariable, text);
   return static_cast<int>(number);
 }
 

@@ -34,9 +34,6 @@ class Value {
     if (value_ == nullptr || value_->type != PMIX_BYTE_OBJECT) return {};
     return {reinterpret_cast<const std::byte*>(value_->data.bo.bytes), value_->data.bo.size};
   }
-  const char* text() const noexcept {
-    return value_ != nullptr && value_->type == PMIX_STRING ? value_->data.string : nullptr;
-  }
   uint32_t number() const noexcept {
     return value_ != nullptr && value_->type == PMIX_UINT32 ? value_->data.uint32 : 0;
   }
@@ -55,7 +52,9 @@ class PmixBootstrap final : public Bootstrap {
   uint64_t job_key() const noexcept override { return job_key_; }
   Result<std::vector<std::vector<std::byte>>> all_gather(std::span<const std::byte> mine) override;
   Status barrier() override { return fence(); }
-  const char* job_environment(const char* name) const noexcept override;
+  const char* job_environment(const char* name) const noexcept override {
+    return environment_.find(name);
+  }
   void leaving(int code, AfterIt after) noexcept override {
     if (farewell_) farewell_->say(code, after == AfterIt::kNothing);
   }
@@ -79,7 +78,6 @@ class PmixBootstrap final : public Bootstrap {
   Rank rank_count_ = 0;
   uint64_t job_key_ = 0;
   uint32_t round_ = 0;
-  std::string job_dir_;
   EnvironmentBlock environment_;
   std::unique_ptr<PmixFarewell> farewell_;
 };
@@ -104,17 +102,13 @@ Status PmixBootstrap::join() {
         pmix_.error_string(status));
   }
   const auto job = process(PMIX_RANK_WILDCARD);
-  Value size, folder;
+  Value size;
   if (const auto status = pmix_.get(&job, PMIX_JOB_SIZE, nullptr, 0, size.out());
       status != PMIX_SUCCESS)
     return failed("tell the size of the job", status);
   rank_count_ = size.number();
   if (rank_count_ == 0 || rank_count_ > kRanksMax || me_.rank >= rank_count_)
     return error("PMIx says that this is rank %u of %u", me_.rank, rank_count_);
-  // A directory of this job alone, removed by the PMIx server at its end.
-  if (pmix_.get(&job, PMIX_NSDIR, nullptr, 0, folder.out()) == PMIX_SUCCESS && folder.text() &&
-      ::access(folder.text(), W_OK) == 0)
-    job_dir_ = folder.text();
   if (auto shared = share_key_and_environment(); !shared) return shared;
   auto settings = read_settings([this](const char* name) { return environment_.find(name); });
   if (!settings) return settings.error();
@@ -217,11 +211,6 @@ Result<std::vector<std::vector<std::byte>>> PmixBootstrap::all_gather(
   return all;
 }
 
-const char* PmixBootstrap::job_environment(const char* name) const noexcept {
-  const bool is_dir = std::strcmp(name, "GASNET_JOB_DIR") == 0;
-  return is_dir && !job_dir_.empty() ? job_dir_.c_str() : environment_.find(name);
-}
-
 }  // namespace
 
 bool started_by_pmix() noexcept {
@@ -229,6 +218,12 @@ bool started_by_pmix() noexcept {
 }
 
 Result<std::unique_ptr<Bootstrap>> make_pmix_bootstrap() {
+  if (::getuid() != ::geteuid() || ::getgid() != ::getegid()) {
+    return error(
+        "this program is set-user-id or set-group-id: it is no rank of mpirun or srun, as libpmix "
+        "loads plugins that the environment and the user's files name; start it with "
+        "gasnetrun_pinwire");
+  }
   auto pmix = open_pmix_library();
   if (!pmix) return pmix.error();
   auto client = std::make_unique<PmixBootstrap>(*pmix);

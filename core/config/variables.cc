@@ -242,7 +242,8 @@ constexpr Variable kVariables[] = {
    "further arguments of pinwire_switch, e.g. its fault injection",
    [](S& s, const V& v) { s.switch_args = v.text; }},
   {"GASNET_TMPDIR", Kind::kText, "/tmp", 0, 0, "", false,
-   "where the job's directory of sockets and the like is made; if not set, what TMPDIR says",
+   "where the job's directory of sockets and the like is made, by the launcher or, over dpdk under mpirun and srun, by a rank; "
+   "if not set, what TMPDIR says",
    [](S& s, const V& v) { s.tmp_dir = v.text; }, "TMPDIR"},
   {"GASNET_VERBOSEENV", Kind::kYesNo, "no", 0, 0, "", false,
    "say every setting at the start of the job",
@@ -314,7 +315,8 @@ constexpr Variable kVariables[] = {
    "a file in which a rank asks for another start of the job, with the environment that it writes there",
    [](S&, const V&) {}},
   {"GASNET_JOB_DIR", Kind::kText, "", 0, 0, "", true,
-   "the job's directory, from the launcher",
+   "the job's directory, from the launcher; under mpirun and srun, where pinwire_switch has its sockets: a directory to which "
+   "its user alone may write. Below one to which others may write, the ranks make one of their own",
    [](S& s, const V& v) { s.job_dir = v.text; }},
   {"GASNET_JOB_FD", Kind::kText, "", 0, 0, "", true,
    "the launcher's end of the talk with this rank", [](S&, const V&) {}},

@@ -14,6 +14,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "core/base/privilege.h"
+
 namespace pinwire {
 namespace {
 
@@ -55,6 +57,9 @@ ProgramOutput map_output(int file) noexcept {
 
 DebugProgram find_debug_program(const char* name) noexcept {
   DebugProgram program;
+  // A debugger would also take its scripts and modules from the environment, with this program's
+  // rights. The backtraces that need no other program are left.
+  if (is_privileged()) return program;
   const char* folders = std::getenv("PATH");
   if (folders == nullptr) folders = "/usr/local/bin:/usr/bin:/bin";
   while (*folders != '\0') {

@@ -6,7 +6,8 @@
 
 namespace pinwire {
 
-/// A program of the PATH, looked for once and ahead of need: the search is not async-signal-safe.
+/// A program of the PATH, looked for once and ahead of need: the search is not async-signal-safe. A
+/// privileged program (core/base/privilege.h) finds none.
 struct DebugProgram {
   char path[PATH_MAX] = "";
   bool found() const noexcept { return path[0] != '\0'; }

@@ -4,8 +4,6 @@
 // case.
 #pragma once
 
-#include <time.h>
-
 #include <string>
 
 #include "core/base/remove_tree.h"
@@ -23,7 +21,6 @@ struct JobDir {
 Result<JobDir> make_job_dir(const std::string& parent);
 
 /// Removes what jobs left in `parent` whose launcher and janitor were both killed.
-/// A directory younger than `settled_s` may be between its making and its lock.
-void remove_stale_job_dirs(const std::string& parent, time_t settled_s = 10);
+void remove_stale_job_dirs(const std::string& parent);
 
 }  // namespace pinwire::launch

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/base/cpus.h"
+#include "core/base/private_dir.h"
 #include "driver/dpdk/address_space.h"
 #include "driver/dpdk/eal.h"
 #include "driver/dpdk/huge_pages.h"
@@ -17,27 +18,48 @@ namespace {
 
 constexpr uint32_t kEthernetBytes = 14;
 
+/// A process that listens at a vhost or memif socket gets the memory of the rank that connects.
+/// DPDK makes and connects these sockets itself, so that nobody can ask it for the peer's
+/// credentials: the directory is what keeps other users away.
+Result<FabricPlan> plan_private(FabricRequest request) {
+  Result<FabricPlan> plan = plan_fabric(request);
+  if (!plan || !is_inside_host(plan->fabric)) return plan;
+  Result<std::string> directory = resolve_private_dir(request.job_directory);
+  if (!directory) {
+    return error(
+        "the %s fabric's sockets would be open to other users: %s; set GASNET_JOB_DIR to a "
+        "directory to which you alone may write (mode 0700)",
+        fabric_name(plan->fabric), directory.sentence().c_str());
+  }
+  request.job_directory = *directory;
+  return plan_fabric(request);
+}
+
 Result<FabricPlan> fabric_of(const DpdkOptions& options, bool eal_arguments_given) {
   Result<Fabric> fabric = fabric_from_name(options.fabric);
   if (!fabric) return fabric.error();
-  return plan_fabric({.fabric = *fabric,
-                      .rank = options.rank,
-                      .rank_count = options.rank_count,
-                      .host_rank = options.host_rank,
-                      .host_rank_count = options.host_rank_count,
-                      .job_directory = options.job_directory,
-                      .eal_arguments_given = eal_arguments_given,
-                      .interface = options.interface,
-                      .pci = options.pci,
-                      .pci_index = options.pci_index,
-                      .queues = options.lanes,
-                      .frame_bytes = options.mtu + kEthernetBytes,
-                      .ring_frames = options.ring_frames});
+  return plan_private({.fabric = *fabric,
+                       .rank = options.rank,
+                       .rank_count = options.rank_count,
+                       .host_rank = options.host_rank,
+                       .host_rank_count = options.host_rank_count,
+                       .job_directory = options.job_directory,
+                       .no_directory_reason = options.no_directory_reason,
+                       .is_directory_of_ranks = options.is_directory_of_ranks,
+                       .eal_arguments_given = eal_arguments_given,
+                       .interface = options.interface,
+                       .pci = options.pci,
+                       .pci_index = options.pci_index,
+                       .queues = options.lanes,
+                       .frame_bytes = options.mtu + kEthernetBytes,
+                       .ring_frames = options.ring_frames});
 }
 
-/// Ranks of a host that wait for each other's devices look there.
+/// Ranks of a host that wait for each other's devices look there. Empty where other users may
+/// write.
 std::string failure_path(const DpdkOptions& options) {
-  return options.job_directory.empty() ? "" : options.job_directory + "/dpdk-failed";
+  auto directory = resolve_private_dir(options.job_directory);
+  return directory ? *directory + "/dpdk-failed" : "";
 }
 
 DpdkPortOptions port_options(const DpdkOptions& options, const FabricPlan& fabric) {
@@ -54,7 +76,7 @@ DpdkPortOptions port_options(const DpdkOptions& options, const FabricPlan& fabri
   port.interrupts = options.interrupts;
   port.mac = fabric.mac;
   port.memory_medium = fabric.fabric == Fabric::kPair || fabric.fabric == Fabric::kMemif;
-  port.inside_host = port.memory_medium || fabric.fabric == Fabric::kSwitch;
+  port.inside_host = is_inside_host(fabric.fabric);
   if (port.inside_host) port.failure_path = failure_path(options);
   return port;
 }
@@ -124,6 +146,11 @@ uint32_t files_of(const DpdkOptions& options) noexcept {
   return kFiles + kFilesOfLane * options.lanes;
 }
 
+/// EAL's own directory lasts as long as EAL, which one that the ranks made does not.
+std::string runtime_directory(const DpdkOptions& options) {
+  return options.is_directory_of_ranks ? "" : options.job_directory;
+}
+
 Result<std::unique_ptr<DpdkDevice>> start_device(const DpdkOptions& options) {
   Result<std::vector<std::string>> words = split_words(options.eal_arguments);
   if (!words) return words.error();
@@ -134,7 +161,7 @@ Result<std::unique_ptr<DpdkDevice>> start_device(const DpdkOptions& options) {
   const NewDescriptors opened_here;
   if (Status room = opened_here.leave_room_for(files_of(options)); !room) return room.error();
   if (Status started =
-          eal_start({eal, options.job_directory, options.private_cpus, options.show_log});
+          eal_start({eal, runtime_directory(options), options.private_cpus, options.show_log});
       !started)
     return started.error();
   if (Status room = leave_room_for_peer(*fabric, eal); !room) {

@@ -21,7 +21,9 @@ struct DpdkOptions {
   uint32_t rank_count = 1;
   uint32_t host_rank = 0;
   uint32_t host_rank_count = 1;
-  std::string job_directory;            ///< GASNET_JOB_DIR
+  std::string job_directory;            ///< GASNET_JOB_DIR, or what the host's ranks made
+  std::string no_directory_reason;      ///< see FabricRequest
+  bool is_directory_of_ranks = false;   ///< see FabricRequest; it goes once all ports are up
   std::string fabric = "auto";          ///< GASNET_DPDK_FABRIC
   std::string eal_arguments;            ///< GASNET_EAL_ARGS
   std::string interface;                ///< GASNET_DPDK_IFACE

@@ -1,20 +1,20 @@
 #include "driver/dpdk/eal.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 
 #include "core/base/file_size.h"
+#include "core/base/locked_dir.h"
 #include "core/base/remove_tree.h"
 #include "driver/dpdk/address_space.h"
 #include "driver/dpdk/eal_log.h"
@@ -97,20 +97,19 @@ class NoUsageText {
 };
 
 Status make_directory(const EalOptions& options) {
-  const char* temporary = getenv("TMPDIR");
-  std::string path = !options.runtime_dir.empty() ? options.runtime_dir
-                     : temporary != nullptr       ? temporary
-                                                  : "/tmp";
-  path += "/pinwire-eal-XXXXXX";
-  if (mkdtemp(path.data()) == nullptr) {
+  const char* temporary = secure_getenv("TMPDIR");
+  const std::string parent = !options.runtime_dir.empty() ? options.runtime_dir
+                             : temporary != nullptr       ? temporary
+                                                          : "/tmp";
+  auto made = make_locked_dir(parent, kEalDirStart);
+  if (!made) {
     return error(
-        "cannot make %s for DPDK: %s; set TMPDIR or GASNET_JOB_DIR to a directory that can be "
-        "written",
-        path.c_str(), strerror(errno));
+        "DPDK gets no directory of its own: %s; set TMPDIR or GASNET_JOB_DIR to a directory that "
+        "can be written",
+        made.sentence().c_str());
   }
-  eal_directory = path;
-  eal_directory_fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (eal_directory_fd >= 0) flock(eal_directory_fd, LOCK_SH | LOCK_NB);
+  eal_directory = std::move(made->path);
+  eal_directory_fd = made->lock_fd;
   return success();
 }
 
@@ -119,6 +118,13 @@ void remove_directory() {
   eal_directory.clear();
   if (eal_directory_fd >= 0) close(eal_directory_fd);
   eal_directory_fd = -1;
+}
+
+/// Whether EAL shares nothing with other processes, and so writes nothing to its directory.
+bool writes_no_files(const std::vector<std::string>& words) {
+  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return word == "--no-shconf" || word == "--in-memory";
+  });
 }
 
 }  // namespace
@@ -185,6 +191,8 @@ Status eal_start(const EalOptions& options) {
     return error("DPDK did not start with \"%s\": %s (%s); %s", line.c_str() + 1, strerror(code),
                  eal_log_tail().c_str(), likely_fix(code));
   }
+  // A rank that is killed, or ends without eal_stop(), leaves none behind then.
+  if (writes_no_files(options.plan.words)) remove_directory();
   eal_state = EalState::kRunning;
   eal_users = 1;
   return success();

@@ -20,7 +20,8 @@ struct EalOptions {
 /// EAL can be started once in the life of a process. While it runs, further calls only count.
 Status eal_start(const EalOptions& options);
 
-/// The call that matches the first start releases EAL's memory and removes its directory.
+/// The call that matches the first start releases EAL's memory, and removes its directory if that
+/// had to stay (for other processes: GASNET_EAL_ARGS).
 void eal_stop();
 
 /// Threads that DPDK makes while this lives take no signals of the client's, and the client's

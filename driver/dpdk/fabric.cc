@@ -48,6 +48,10 @@ Status check_socket(const std::string& path) {
 }
 
 Status check_local(const FabricRequest& request) {
+  if (!request.no_directory_reason.empty()) {
+    return error("the %s fabric has no directory for its sockets: %s", fabric_name(request.fabric),
+                 request.no_directory_reason.c_str());
+  }
   if (request.job_directory.empty()) {
     return error(
         "the %s fabric needs a job directory for its sockets: start with gasnetrun_pinwire or set "
@@ -106,6 +110,13 @@ Result<FabricPlan> plan_memif(const FabricRequest& request, FabricPlan plan) {
 }
 
 Result<FabricPlan> plan_switch(const FabricRequest& request, FabricPlan plan) {
+  if (request.is_directory_of_ranks) {
+    return error(
+        "the switch fabric needs pinwire_switch: start with gasnetrun_pinwire, or make a directory "
+        "DIR to which you alone may write (mode 0700), start pinwire_switch --ports %u --dir DIR, "
+        "and set GASNET_JOB_DIR=DIR",
+        request.rank_count);
+  }
   const std::string socket = switch_socket(request.job_directory, request.rank);
   if (Status ok = check_socket(socket); !ok) return ok.error();
   plan.device = "net_virtio_user0";
@@ -187,9 +198,7 @@ Result<FabricPlan> plan_fabric(const FabricRequest& given) {
                   .eal_words = {},
                   .mac = rank_mac(request.rank),
                   .physical = false};
-  const bool local = request.fabric == Fabric::kPair || request.fabric == Fabric::kMemif ||
-                     request.fabric == Fabric::kSwitch;
-  if (local) {
+  if (is_inside_host(request.fabric)) {
     if (Status ok = check_local(request); !ok) return ok.error();
     if (request.fabric != Fabric::kSwitch) {
       if (Status ok = check_two(request); !ok) return ok.error();

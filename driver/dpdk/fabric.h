@@ -21,6 +21,11 @@ enum class Fabric : uint8_t {
   kPci,       ///< physical ports by address
 };
 
+/// Whether ranks of one host meet in it, at sockets in the job's directory.
+constexpr bool is_inside_host(Fabric fabric) {
+  return fabric == Fabric::kPair || fabric == Fabric::kMemif || fabric == Fabric::kSwitch;
+}
+
 /// GASNET_DPDK_FABRIC: "auto", "args", "pair", "memif", "switch", "af_packet", "pci".
 Result<Fabric> fabric_from_name(std::string_view name);
 const char* fabric_name(Fabric fabric);
@@ -31,7 +36,9 @@ struct FabricRequest {
   uint32_t rank_count = 1;
   uint32_t host_rank = 0;  ///< of the ranks on this host
   uint32_t host_rank_count = 1;
-  std::string job_directory;  ///< for sockets (GASNET_JOB_DIR)
+  std::string job_directory;           ///< for sockets (GASNET_JOB_DIR)
+  std::string no_directory_reason;     ///< why `job_directory` is empty; empty: nobody named one
+  bool is_directory_of_ranks = false;  ///< the ranks made it: no switch has its sockets there
   bool eal_arguments_given = false;
   std::string interface;         ///< GASNET_DPDK_IFACE
   std::vector<std::string> pci;  ///< GASNET_DPDK_PCI

@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <utility>
 
 #include "core/base/cpus.h"
+#include "core/base/private_dir.h"
 #include "core/base/standard_files.h"
 #include "driver/dpdk/eal.h"
 #include "driver/dpdk/huge_pages.h"
@@ -79,8 +81,24 @@ void print_counters(const SwitchCounters& c) {
   std::fflush(stdout);
 }
 
-int serve(const SwitchOptions& options) {
-  Status started = let_open_files(open_files_of(options));
+/// Ranks give the process that listens at their socket their memory, and DPDK does not let its
+/// users see the peer of a vhost socket: the directory is what keeps other users away, on both
+/// ends.
+Status keep_private(SwitchOptions& options) {
+  auto directory = resolve_private_dir(options.directory);
+  if (!directory) {
+    return error(
+        "the sockets would be open to other users: %s; --dir takes a directory to which you alone "
+        "may write (mode 0700)",
+        directory.sentence().c_str());
+  }
+  options.directory = std::move(*directory);
+  return success();
+}
+
+int serve(SwitchOptions options) {
+  Status started = keep_private(options);
+  if (started) started = let_open_files(open_files_of(options));
   if (started) started = eal_start(eal_options(options));
   if (!started) {
     std::fprintf(stderr, "pinwire_switch: %s\n", started.sentence().c_str());

@@ -149,6 +149,7 @@ Result<SwitchOptions> parse_switch_options(int argc, char** argv) {
 const char* switch_usage() {
   return "pinwire_switch --ports N --dir DIR [options]\n"
          "An Ethernet switch in user space: N vhost ports with the sockets DIR/sw_<0..N-1>.sock.\n"
+         "DIR is a directory to which its user alone may write (mode 0700).\n"
          "Says \"ready\" when they exist; ends on SIGTERM, SIGINT or its parent's death.\n"
          "  --queues Q         queues of each port (1)\n"
          "  --frame-bytes B    longest frame (9712)\n"

@@ -1,25 +1,10 @@
 // The same ranks under other people's launchers, through PMIx.
 #include <signal.h>
 
-#include "tests/job/launch/launch_fixture.h"
+#include "tests/job/launch/mpirun_fixture.h"
 
 namespace pinwire_test {
 namespace {
-
-class Mpirun : public Launch {
- protected:
-  void SetUp() override {
-    if (std::string(std::getenv("PMIX_BUILT")) != "yes") GTEST_SKIP() << "built without pmix.h";
-    if (std::system("mpirun --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "no mpirun here";
-  }
-  Outcome mpirun(int ranks, std::vector<std::string> words,
-                 const std::string& more = kPatience) const {
-    std::vector<std::string> all = {"mpirun", "--allow-run-as-root", "--oversubscribe", "-n",
-                                    std::to_string(ranks)};
-    all.insert(all.end(), words.begin(), words.end());
-    return run(all, environment({"TMPDIR=" + folder_.path(), more}), "", 60);
-  }
-};
 
 TEST_F(Mpirun, BarriersHold) {
   const auto outcome = mpirun(3, {rank_, "barriers", "3"});

@@ -58,6 +58,22 @@ TEST(Fabric, SwitchGivesEachRankItsPort) {
   EXPECT_TRUE(mentions(plan.device_arguments, "mac=02:50:00:00:00:06"));
 }
 
+TEST(Fabric, NoSwitchIsLookedForInADirectoryThatTheRanksMade) {
+  FabricRequest request = request_of(Fabric::kAuto, 2, 3);
+  request.is_directory_of_ranks = true;
+  EXPECT_TRUE(mentions(plan_fabric(request).sentence(), "pinwire_switch --ports 3 --dir DIR"));
+  request.rank = 1;
+  request.rank_count = request.host_rank_count = 2;
+  EXPECT_TRUE(plan_fabric(request).ok()) << "a pair";
+}
+
+TEST(Fabric, ThreeMeetInsideAHost) {
+  for (const Fabric fabric : {Fabric::kPair, Fabric::kMemif, Fabric::kSwitch})
+    EXPECT_TRUE(is_inside_host(fabric)) << fabric_name(fabric);
+  for (const Fabric fabric : {Fabric::kArgs, Fabric::kAfPacket, Fabric::kPci})
+    EXPECT_FALSE(is_inside_host(fabric)) << fabric_name(fabric);
+}
+
 TEST(Fabric, AutoChoosesByWhatIsThere) {
   EXPECT_EQ((*plan_fabric(request_of(Fabric::kAuto, 0, 2))).fabric, Fabric::kPair);
   EXPECT_EQ((*plan_fabric(request_of(Fabric::kAuto, 0, 3))).fabric, Fabric::kSwitch);
@@ -100,6 +116,9 @@ TEST(Fabric, SaysWhatIsMissing) {
   request = request_of(Fabric::kPair, 0, 2);
   request.job_directory.clear();
   EXPECT_TRUE(mentions(plan_fabric(request).sentence(), "GASNET_JOB_DIR"));
+  request.no_directory_reason = "no room on /tmp";
+  EXPECT_TRUE(mentions(plan_fabric(request).sentence(), "no room on /tmp"));
+  request.no_directory_reason.clear();
   request.job_directory = "/" + std::string(200, 'd');
   EXPECT_TRUE(mentions(plan_fabric(request).sentence(), "shorter job directory"));
 }

@@ -23,13 +23,12 @@ class StaleDirs : public testing::Test {
     return std::filesystem::exists(parent_ + "/" + name);
   }
   std::string parent_ = "/tmp/stale-dirs-XXXXXX";
-  static constexpr time_t kAnyAge = -60;
 };
 
 TEST_F(StaleDirs, ThoseThatNobodyLocksGo) {
   make("pinwire-job-abcdef");
   make("pinwire-eal-A1b2C3");
-  remove_stale_job_dirs(parent_, kAnyAge);
+  remove_stale_job_dirs(parent_);
   EXPECT_FALSE(there("pinwire-job-abcdef"));
   EXPECT_FALSE(there("pinwire-eal-A1b2C3"));
 }
@@ -37,17 +36,17 @@ TEST_F(StaleDirs, ThoseThatNobodyLocksGo) {
 TEST_F(StaleDirs, ThoseOfRunningJobsStay) {
   auto job = make_job_dir(parent_);
   ASSERT_TRUE(job.ok()) << job.sentence();
-  remove_stale_job_dirs(parent_, kAnyAge);
+  remove_stale_job_dirs(parent_);
   EXPECT_TRUE(std::filesystem::exists(job->path));
   job->lock.reset();
-  remove_stale_job_dirs(parent_, kAnyAge);
+  remove_stale_job_dirs(parent_);
   EXPECT_FALSE(std::filesystem::exists(job->path));
 }
 
-TEST_F(StaleDirs, YoungOnesMayHaveNoLockYet) {
-  make("pinwire-job-abcdef");
+TEST_F(StaleDirs, OnesThatAreBeingMadeHaveNoLockYetAndStay) {
+  make("pinwire-new-abcdef");
   remove_stale_job_dirs(parent_);
-  EXPECT_TRUE(there("pinwire-job-abcdef"));
+  EXPECT_TRUE(there("pinwire-new-abcdef"));
 }
 
 TEST_F(StaleDirs, OthersMayUseOurName) {
@@ -55,7 +54,7 @@ TEST_F(StaleDirs, OthersMayUseOurName) {
        {"pinwire-source", "pinwire-abcdef", "pinwire-job-abcdefg", "pinwire-job"})
     make(name);
   std::ofstream(parent_ + "/pinwire-job-abcdef") << "a file, no directory";
-  remove_stale_job_dirs(parent_, kAnyAge);
+  remove_stale_job_dirs(parent_);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(parent_), {}), 5);
   EXPECT_TRUE(there("pinwire-source/file"));
 }

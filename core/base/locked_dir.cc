@@ -1,0 +1,59 @@
+#include "core/base/locked_dir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <memory>
+
+namespace pinwire {
+namespace {
+
+constexpr std::string_view kNewStart = "pinwire-new-";
+constexpr std::string_view kRandomLetters = "XXXXXX";
+
+/// A descriptor that holds the lock of the directory, or -1.
+int lock(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0 || ::flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
+  const int os_error = errno;
+  ::close(fd);
+  errno = os_error;
+  return -1;
+}
+
+Error failed(const char* deed, const std::string& path, int os_error) {
+  return error("cannot %s the directory %s: %s", deed, path.c_str(), ::strerror(os_error));
+}
+
+}  // namespace
+
+Result<LockedDir> make_locked_dir(const std::string& parent, std::string_view start) {
+  const std::unique_ptr<char, void (*)(void*)> whole(::realpath(parent.c_str(), nullptr), ::free);
+  if (!whole) return failed("find", parent, errno);
+  std::string path = std::string(whole.get()) + "/";
+  const size_t folder_bytes = path.size();
+  path.append(kNewStart).append(kRandomLetters);
+  if (::mkdtemp(path.data()) == nullptr) return failed("make", path, errno);
+  const int lock_fd = lock(path);
+  if (lock_fd < 0) {
+    const int os_error = errno;
+    ::rmdir(path.c_str());
+    return failed("lock", path, os_error);
+  }
+  std::string named = path.substr(0, folder_bytes);
+  named.append(start).append(path, folder_bytes + kNewStart.size());
+  if (::rename(path.c_str(), named.c_str()) != 0) {
+    const int os_error = errno;
+    ::rmdir(path.c_str());
+    ::close(lock_fd);
+    return failed("name", named, os_error);
+  }
+  return LockedDir{std::move(named), lock_fd};
+}
+
+}  // namespace pinwire

@@ -1,0 +1,78 @@
+#include "core/base/locked_dir.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+namespace pinwire {
+namespace {
+
+namespace fs = std::filesystem;
+
+class LockedDirs : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_NE(::mkdtemp(parent_.data()), nullptr); }
+  void TearDown() override { fs::remove_all(parent_); }
+  size_t entries() const {
+    return static_cast<size_t>(std::distance(fs::directory_iterator(parent_), {}));
+  }
+  /// Whether somebody else holds the lock.
+  static bool is_locked(const std::string& path) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    EXPECT_GE(fd, 0);
+    const bool locked = ::flock(fd, LOCK_SH | LOCK_NB) != 0;
+    ::close(fd);
+    return locked;
+  }
+  std::string parent_ = "/tmp/locked-dir-XXXXXX";
+};
+
+TEST_F(LockedDirs, OneIsItsUsersAloneAndLockedAsLongAsItIsOpen) {
+  auto made = make_locked_dir(parent_, kJobDirStart);
+  ASSERT_TRUE(made.ok()) << made.sentence();
+  EXPECT_TRUE(made->path.starts_with(parent_ + "/pinwire-job-")) << made->path;
+  EXPECT_EQ(made->path.size(), parent_.size() + 1 + kJobDirStart.size() + 6);
+  EXPECT_EQ(entries(), 1U);
+  struct stat facts {};
+  ASSERT_EQ(::stat(made->path.c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 07777, 0700U);
+  EXPECT_TRUE(is_locked(made->path));
+  EXPECT_EQ(::fcntl(made->lock_fd, F_GETFD), FD_CLOEXEC);
+  ::close(made->lock_fd);
+  EXPECT_FALSE(is_locked(made->path));
+}
+
+TEST_F(LockedDirs, EachHasANameOfItsOwn) {
+  auto one = make_locked_dir(parent_, kEalDirStart), other = make_locked_dir(parent_, kEalDirStart);
+  ASSERT_TRUE(one.ok() && other.ok());
+  EXPECT_NE(one->path, other->path);
+  ::close(one->lock_fd);
+  ::close(other->lock_fd);
+}
+
+TEST_F(LockedDirs, ThePathHasNoLinks) {
+  fs::create_directory(parent_ + "/real");
+  fs::create_directory_symlink(parent_ + "/real", parent_ + "/link");
+  auto made = make_locked_dir(parent_ + "/link", kJobDirStart);
+  ASSERT_TRUE(made.ok()) << made.sentence();
+  EXPECT_TRUE(made->path.starts_with(parent_ + "/real/")) << made->path;
+  ::close(made->lock_fd);
+}
+
+TEST_F(LockedDirs, ASentenceTellsWhatFails) {
+  const auto nowhere = make_locked_dir(parent_ + "/nowhere", kJobDirStart);
+  ASSERT_FALSE(nowhere.ok());
+  EXPECT_NE(nowhere.sentence().find(parent_ + "/nowhere: No such file"), std::string::npos)
+      << nowhere.sentence();
+  // A name that cannot be given leaves nothing.
+  EXPECT_FALSE(make_locked_dir(parent_, "no/such/folder-").ok());
+  EXPECT_EQ(entries(), 0U);
+}
+
+}  // namespace
+}  // namespace pinwire
