@@ -64,9 +64,11 @@ bool end_is_asked() {
 }
 
 void stop_until_continued() {
-  sigset_t stop;
+  sigset_t stop, pending;
   ::sigemptyset(&stop);
   ::sigaddset(&stop, SIGTSTP);
+  // raise() would discard a SIGCONT that already waits, and nobody would send another.
+  if (::sigpending(&pending) == 0 && ::sigismember(&pending, SIGCONT) == 1) return;
   ::raise(SIGTSTP);
   ::sigprocmask(SIG_UNBLOCK, &stop, nullptr);  // here it stops
   ::sigprocmask(SIG_BLOCK, &stop, nullptr);

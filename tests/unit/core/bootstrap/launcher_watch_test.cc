@@ -80,7 +80,8 @@ TEST_F(LauncherWatchTest, WhatTheLauncherSendsIsNotItsEnd) {
   EXPECT_EQ(code_of(child), kDisarmedCode);
 }
 
-TEST_F(LauncherWatchTest, AForkedChildEndsItWithoutTheThread) {
+/// The child shares its descriptors with the rank, which goes on watching.
+TEST_F(LauncherWatchTest, AForkedChildThatEndsItEndsNothing) {
   const pid_t child = child_with(ends_, [](int end) {
     std::optional<LauncherWatch> watch(std::in_place, end);
     const pid_t grandchild = ::fork();
@@ -89,9 +90,17 @@ TEST_F(LauncherWatchTest, AForkedChildEndsItWithoutTheThread) {
       watch.reset();
       ::_exit(kDisarmedCode);
     }
-    return code_of(grandchild);
+    if (code_of(grandchild) != kDisarmedCode) return kWaitedInVainCode;
+    ::usleep(100'000);
+    ::send(end, "x", 1, 0);
+    ::sleep(kPatienceS / 2);
+    return kWaitedInVainCode;
   });
-  EXPECT_EQ(code_of(child), kDisarmedCode);
+  char word = 0;
+  ::close(std::exchange(ends_[1], -1));
+  ASSERT_EQ(::recv(ends_[0], &word, 1, 0), 1);
+  ::close(std::exchange(ends_[0], -1));
+  EXPECT_EQ(code_of(child), kLauncherGoneExitCode);
 }
 
 TEST_F(LauncherWatchTest, ItIsNeededWhereTheKernelDoesNotKill) {
