@@ -58,6 +58,15 @@ TEST_F(Privileged, C1_105_RanksEndWithAKilledLauncher) {
       << said();
 }
 
+TEST_F(Privileged, RanksThatCannotShareMemoryAreToldWhy) {
+  const auto hidden = run(as_user(command(2, {program_, "peer-file"})), environment());
+  EXPECT_EQ(hidden.code, 0) << hidden.err;
+  EXPECT_EQ(count_of(hidden.out, "Permission denied. This program has file capabilities"), 2)
+      << hidden.out;
+  const auto open = run(as_user(command(2, {rank_, "peer-file"})), environment());
+  EXPECT_EQ(open.out, "opened\nopened\n") << open.err;
+}
+
 TEST_F(Privileged, AnOrderlyEndIsWithoutAWord) {
   const auto outcome = run(as_user(command(3, {program_, "gather", "100", "2"})), environment());
   EXPECT_EQ(outcome.code, 0) << outcome.err;
