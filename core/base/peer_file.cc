@@ -1,6 +1,7 @@
 #include "core/base/peer_file.h"
 
 #include <fcntl.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,6 +33,17 @@ Result<int> open_peer_file(int pid, int fd, uint64_t inode, uint64_t bytes) {
                  path);
   }
   return opened;
+}
+
+const char* advice_on_peer_files() noexcept {
+  if (getauxval(AT_SECURE) == 0) {
+    return "Ranks of one host must run as one user in one PID namespace; GASNET_DRIVER=dpdk does "
+           "without.";
+  }
+  return "This program has file capabilities or is set-user-ID or set-group-ID, and the kernel "
+         "hides what such a process has open from all others of its user, so that its ranks share "
+         "no memory. Take that from the program (setcap -r) and give the capabilities to the job: "
+         "setpriv --inh-caps=+NAME --ambient-caps=+NAME gasnetrun_pinwire ...";
 }
 
 }  // namespace pinwire

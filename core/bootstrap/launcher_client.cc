@@ -9,8 +9,10 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "core/bootstrap/environment_block.h"
+#include "core/bootstrap/launcher_watch.h"
 #include "core/bootstrap/wire.h"
 
 namespace pinwire {
@@ -23,7 +25,10 @@ constexpr const char* kLauncherGone = "the launcher (gasnetrun_pinwire) is gone:
 class LauncherBootstrap final : public Bootstrap {
  public:
   explicit LauncherBootstrap(int fd) : fd_(fd), owner_(::getpid()) {}
-  ~LauncherBootstrap() override { ::close(fd_); }
+  ~LauncherBootstrap() override {
+    watch_.reset();  // before its descriptor closes
+    ::close(fd_);
+  }
   LauncherBootstrap(const LauncherBootstrap&) = delete;
   LauncherBootstrap& operator=(const LauncherBootstrap&) = delete;
 
@@ -52,6 +57,7 @@ class LauncherBootstrap final : public Bootstrap {
   Welcome welcome_{};
   EnvironmentBlock environment_;
   std::atomic<bool> left_{false};
+  std::optional<LauncherWatch> watch_;
 };
 
 bool LauncherBootstrap::send_frame(const FrameHeader& header, Bytes chunk) noexcept {
@@ -121,6 +127,7 @@ Status LauncherBootstrap::join() {
     return error("the launcher says this is rank %u of %u", welcome_.rank, welcome_.rank_count);
   }
   environment_ = EnvironmentBlock(Bytes(*answer).subspan(sizeof welcome_));
+  if (LauncherWatch::is_needed()) watch_.emplace(fd_);
   return success();
 }
 
@@ -146,7 +153,7 @@ Status LauncherBootstrap::barrier() {
 void LauncherBootstrap::leaving(int code, AfterIt) noexcept {
   if (::getpid() != owner_ || left_.exchange(true, std::memory_order_relaxed)) return;
   const int saved = errno;
-  // Were the launcher gone, this process would be too: the kernel kills it then.
+  // Were the launcher gone, this process would be too: the kernel or the watch ends it then.
   send_frame(
       FrameHeader{kFrameMagic, kFrameVersion, FrameKind::kLeaving, welcome_.rank, 0, code, 0, 0, 0},
       {});

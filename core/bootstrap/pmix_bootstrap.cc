@@ -9,6 +9,7 @@
 #include "core/bootstrap/job_key.h"
 #include "core/bootstrap/pmix_farewell.h"
 #include "core/bootstrap/pmix_library.h"
+#include "core/bootstrap/pmix_watch.h"
 #include "core/bootstrap/wire.h"
 #include "core/config/settings.h"
 
@@ -101,6 +102,7 @@ Status PmixBootstrap::join() {
         "that still alive?",
         pmix_.error_string(status));
   }
+  watch_pmix_server(pmix_);
   const auto job = process(PMIX_RANK_WILDCARD);
   Value size;
   if (const auto status = pmix_.get(&job, PMIX_JOB_SIZE, nullptr, 0, size.out());

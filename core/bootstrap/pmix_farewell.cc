@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "core/base/check.h"
+#include "core/bootstrap/pmix_watch.h"
 
 namespace pinwire::bootstrap {
 namespace {
@@ -117,6 +118,7 @@ void PmixFarewell::work() {
 /// PMIx counts its users in a process, and a launcher takes a rank for crashed that ends before the
 /// last: an MPI that the client began and leaves to gasnet_exit would be one.
 void PmixFarewell::finalize() const {
+  expect_pmix_end();
   const int users_max = ends_all_.load() ? kUsersMax : 1;
   for (int user = 0; user < users_max && pmix_.initialized() != 0; ++user) {
     pmix_.finalize(nullptr, 0);

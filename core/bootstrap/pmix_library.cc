@@ -36,7 +36,9 @@ Result<PmixLibrary> open_pmix_library() {
       find(library, "PMIx_Finalize", pmix.finalize) && find(library, "PMIx_Abort", pmix.abort) &&
       find(library, "PMIx_Put", pmix.put) && find(library, "PMIx_Commit", pmix.commit) &&
       find(library, "PMIx_Fence", pmix.fence) && find(library, "PMIx_Fence_nb", pmix.fence_nb) &&
-      find(library, "PMIx_Get", pmix.get) && find(library, "PMIx_Error_string", pmix.error_string);
+      find(library, "PMIx_Get", pmix.get) &&
+      find(library, "PMIx_Error_string", pmix.error_string) &&
+      find(library, "PMIx_Register_event_handler", pmix.register_event_handler);
   if (!complete) return error("libpmix lacks a function: %s; it is too old", ::dlerror());
   return pmix;
 }

@@ -18,6 +18,7 @@ struct PmixLibrary {
   decltype(&PMIx_Fence_nb) fence_nb;
   decltype(&PMIx_Get) get;
   decltype(&PMIx_Error_string) error_string;
+  decltype(&PMIx_Register_event_handler) register_event_handler;
 };
 
 Result<PmixLibrary> open_pmix_library();

@@ -36,13 +36,15 @@ enum class FrameKind : uint16_t {
   // launcher -> agent
   kStart,   ///< a Start
   kSignal,  ///< send signal `code` to `rank`
-  kInput,   ///< standard input of rank 0; empty: its end
+  kInput,   ///< standard input of rank 0; empty: its end. From the agent: rank 0 took `code` bytes
+            ///< of it, or -1: rank 0 reads no more
   // agent -> launcher
   kOutput,   ///< of `rank`; code 1: stdout, 2: stderr. From the launcher: nobody reads it any more
   kStarted,  ///< `rank` runs; code: its process id
   kEnded,    ///< `rank` ended; code: its wait status
   kFailed,   ///< a sentence; the host cannot go on
   kHungUp,   ///< `rank` no longer holds the other end of its socket
+  kAlive,    ///< the host is still there: sent from time to time
 };
 
 struct FrameHeader {

@@ -98,6 +98,7 @@ struct Settings {
   std::string ssh_nodefile;
   std::string ssh_cmd;
   std::string ssh_options;
+  double ssh_timeout_s = 0;
   std::string switch_program;
   std::string switch_args;
   // What it says, and help for debugging.

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 
 #include "core/bootstrap/environment_block.h"
 #include "core/config/settings.h"
+#include "core/launch/agent_input.h"
 #include "core/launch/environment.h"
 #include "core/launch/frame_stream.h"
 #include "core/launch/janitor.h"
@@ -19,47 +19,11 @@
 #include "core/launch/parcel.h"
 #include "core/launch/placement.h"
 #include "core/launch/signals.h"
+#include "core/launch/silence.h"
 #include "core/launch/sweep.h"
 
 namespace pinwire::launch {
 namespace {
-
-/// Standard input of rank 0, from the launcher's frames.
-class Input {
- public:
-  Input(Loop& loop, Fd fd) : loop_(loop), fd_(std::move(fd)) {
-    ::fcntl(fd_.get(), F_SETFL, O_NONBLOCK);
-    loop_.watch(fd_.get(), 0, [this](short) { write_some(); });
-  }
-  ~Input() {
-    if (fd_) loop_.forget(fd_.get());
-  }
-  Input(const Input&) = delete;
-  Input& operator=(const Input&) = delete;
-  void feed(Bytes bytes) {
-    pending_.insert(pending_.end(), bytes.begin(), bytes.end());
-    last_ = last_ || bytes.empty();
-    write_some();
-  }
-
- private:
-  void write_some() {
-    if (!fd_) return;
-    const ssize_t wrote = ::write(fd_.get(), pending_.data(), pending_.size());
-    const bool gone = wrote < 0 && errno != EAGAIN && errno != EINTR;
-    if (gone) pending_.clear();
-    if (wrote > 0) pending_.erase(pending_.begin(), pending_.begin() + wrote);
-    loop_.set_events(fd_.get(), pending_.empty() ? 0 : POLLOUT);
-    if (pending_.empty() && (last_ || gone)) {
-      loop_.forget(fd_.get());
-      fd_.reset();
-    }
-  }
-  Loop& loop_;
-  Fd fd_;
-  std::vector<std::byte> pending_;
-  bool last_ = false;
-};
 
 class Agent final : public HostEvents {
  public:
@@ -93,6 +57,7 @@ class Agent final : public HostEvents {
   Status prepare(const RemotePlan& plan);
   Status start_ranks(const RemotePlan& plan);
   void reap();
+  void beat(int64_t now);
 
   const InheritedChildren inherited_ = InheritedChildren::now();
   Loop loop_;
@@ -101,7 +66,9 @@ class Agent final : public HostEvents {
   std::optional<JobDir> job_dir_;
   std::optional<Janitor> janitor_;
   std::unique_ptr<LocalHost> host_;
-  std::unique_ptr<Input> input_;
+  std::unique_ptr<AgentInput> input_;
+  int64_t last_beat_ms_ = 0;
+  std::optional<int64_t> pulse_ms_;  // how often it says that it is still there
   Rank running_ = 0;
   bool over_ = false;
 };
@@ -133,7 +100,8 @@ void Agent::on_ended(Rank rank, int wait_status) {
 void Agent::on_launcher_frame(const FrameHeader& header, Bytes chunk) {
   switch (header.kind) {
     case FrameKind::kInput:
-      if (input_) input_->feed(chunk);
+      if (input_ && !input_->feed(chunk))
+        refuse("the launcher sent more standard input than was asked for");
       return;
     case FrameKind::kOutput:
       if (host_) host_->stop_output(header.code == 2 ? 2 : 1);
@@ -193,6 +161,7 @@ Status Agent::prepare(const RemotePlan& plan) {
   auto janitor = Janitor::hire(job_dir_->path, job_dir_->lock.get(), plan.keep_files);
   if (!janitor) return janitor.error();
   janitor_ = std::move(*janitor);
+  if (settings->ssh_timeout_s > 0) pulse_ms_ = silence_period_ms(settings->ssh_timeout_s);
   return success();
 }
 
@@ -221,7 +190,9 @@ Status Agent::start_ranks(const RemotePlan& plan) {
     if (!pipe) return pipe.error();
     input = std::move(*pipe);
     local.stdin_fd = input.read.get();
-    input_ = std::make_unique<Input>(loop_, std::move(input.write));
+    input_ = std::make_unique<AgentInput>(loop_, std::move(input.write), [this](int bytes) {
+      tell(FrameKind::kInput, 0, bytes, {});
+    });
   }
   host_ = std::make_unique<LocalHost>(loop_, *this, std::move(local));
   running_ = plan.count;
@@ -234,12 +205,20 @@ void Agent::reap() {
   });
 }
 
+void Agent::beat(int64_t now) {
+  if (!pulse_ms_ || now - last_beat_ms_ < *pulse_ms_) return;
+  last_beat_ms_ = now;
+  // What is under way tells the same, once the launcher reads again.
+  if (!stream_.full()) tell(FrameKind::kAlive, kEveryRank, 0, {});
+}
+
 int Agent::run() {
   // Signals are the launcher's to send.
   const Signals signals(loop_,
                         {.child_changed = [this] { reap(); }, .user_signal = [](int, bool) {}});
   while (!over_ && !(host_ && running_ == 0)) {
-    loop_.run_once(kNever);
+    loop_.run_once(pulse_ms_ ? last_beat_ms_ + *pulse_ms_ : kNever);
+    beat(now_ms());
     if (host_) host_->pause_output(stream_.full());
   }
   stream_.drain();

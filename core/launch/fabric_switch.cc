@@ -14,6 +14,7 @@
 #include "core/launch/loop.h"
 #include "core/launch/signals.h"
 #include "core/launch/words.h"
+#include "driver/dpdk/device_text.h"
 
 namespace pinwire::launch {
 namespace {
@@ -65,6 +66,23 @@ bool needs_switch(const Settings& settings, Rank ranks_of_this_host) {
   if (!over_network || !settings.eal_args.empty()) return false;
   return settings.dpdk_fabric == "switch" ||
          (settings.dpdk_fabric == "auto" && ranks_of_this_host > 2);
+}
+
+Status check_dpdk_network(const Settings& settings, Rank ranks_of_this_host,
+                          const std::string& job_dir) {
+  const bool with_switch = needs_switch(settings, ranks_of_this_host);
+  const auto& fabric = settings.dpdk_fabric;
+  const bool has_port = !settings.dpdk_iface.empty() || !settings.dpdk_pci.empty();
+  const bool is_pair = settings.driver == DriverChoice::kDpdk && settings.eal_args.empty() &&
+                       (fabric == "pair" || fabric == "memif" || (fabric == "auto" && !has_port));
+  if (!with_switch && !is_pair) return success();
+  if (with_switch && ranks_of_this_host > kSwitchPortsMax) {
+    return error(
+        "%u ranks of one host over DPDK need a switch of as many ports, and pinwire_switch has %u: "
+        "start fewer (-n), or use GASNET_DRIVER=shm",
+        ranks_of_this_host, kSwitchPortsMax);
+  }
+  return check_device_text("the job's directory", job_dir, "set GASNET_TMPDIR to another");
 }
 
 Result<FabricSwitch> FabricSwitch::start(const Settings& settings, Rank port_count,

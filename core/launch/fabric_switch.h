@@ -12,6 +12,11 @@ namespace pinwire::launch {
 /// Whether a job whose ranks have this environment needs one.
 bool needs_switch(const Settings& settings, Rank ranks_of_this_host);
 
+/// A sentence if the ranks of this host cannot meet over DPDK in a directory below `job_dir`, or
+/// are more than a switch has ports.
+Status check_dpdk_network(const Settings& settings, Rank ranks_of_this_host,
+                          const std::string& job_dir);
+
 class FabricSwitch {
  public:
   /// Returns when it says that it is ready. `report`: its counters are shown at its end.

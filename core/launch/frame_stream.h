@@ -11,7 +11,7 @@
 namespace pinwire::launch {
 
 /// What an agent says first; whatever a login shell prints before it is skipped.
-inline constexpr std::string_view kAgentGreeting = "\nPINWIRE-AGENT 1\n";
+inline constexpr std::string_view kAgentGreeting = "\nPINWIRE-AGENT 2\n";
 
 class FrameStream {
  public:

@@ -11,6 +11,7 @@
 
 #include "core/base/result.h"
 #include "core/bootstrap/wire.h"
+#include "core/launch/loop.h"
 
 namespace pinwire::launch {
 
@@ -56,6 +57,9 @@ class Host {
   virtual void drain_output() = 0;
   /// Nobody reads this stream any more: ranks that write to it get SIGPIPE, as without a launcher.
   virtual void stop_output(int stream) = 0;
+  /// When due() wants to be called, whatever else happens.
+  virtual int64_t deadline_ms() const { return kNever; }
+  virtual void due(int64_t /*now_ms*/) {}
   /// A child of this process has ended: reaps it if it is one of this host's. True if it was.
   virtual bool reap(pid_t process) = 0;
   /// All ranks have ended: lets whoever served them sweep up and go. True once they have.

@@ -45,9 +45,12 @@ Status Job::start() {
 }
 
 void Job::turn() {
-  loop_.run_once(
-      std::min({ending_.deadline_ms().value_or(kNever), out_.deadline_ms(), err_.deadline_ms()}));
+  int64_t deadline_ms =
+      std::min({ending_.deadline_ms().value_or(kNever), out_.deadline_ms(), err_.deadline_ms()});
+  for (auto& host : hosts_) deadline_ms = std::min(deadline_ms, host->deadline_ms());
+  loop_.run_once(deadline_ms);
   const int64_t now = now_ms();
+  for (auto& host : hosts_) host->due(now);
   ending_.due(now);
   out_.due(now);
   err_.due(now);

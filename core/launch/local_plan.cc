@@ -42,7 +42,11 @@ Result<LocalNetwork> make_network(const LaunchOptions& options, const std::strin
   if (spawner_of(options) == SpawnerChoice::kNetns) {
     if (auto made = make_namespaces(options, *settings, network, environment); !made)
       return made.error();
-  } else if (needs_switch(*settings, options.rank_count)) {
+    return network;
+  }
+  if (auto can = check_dpdk_network(*settings, options.rank_count, job_dir); !can)
+    return can.error();
+  if (needs_switch(*settings, options.rank_count)) {
     auto started = FabricSwitch::start(*settings, options.rank_count, job_dir, options.verbose);
     if (!started) return started.error();
     network.fabric_switch.emplace(std::move(*started));

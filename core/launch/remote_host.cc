@@ -7,9 +7,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 #include "core/base/log.h"
+#include "core/launch/agent_input.h"
 
 namespace pinwire::launch {
 namespace {
@@ -34,12 +37,13 @@ Result<std::string> own_path() {
 }  // namespace
 
 RemoteHost::RemoteHost(Loop& loop, HostEvents& events, std::vector<std::string> shell,
-                       RemotePlan plan)
+                       RemotePlan plan, double silence_limit_s)
     : loop_(loop),
       events_(events),
       shell_(std::move(shell)),
       plan_(std::move(plan)),
-      ended_(plan_.count) {}
+      ended_(plan_.count),
+      silence_limit_s_(silence_limit_s) {}
 
 RemoteHost::~RemoteHost() { stop_input(); }
 
@@ -85,13 +89,20 @@ Status RemoteHost::start() {
 }
 
 void RemoteHost::read_input() {
-  if (stream_->full()) return;
   std::byte part[kChunkBytesMax];
   const ssize_t got = ::read(kStdinFd, part, sizeof part);
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
   const auto bytes = got > 0 ? static_cast<size_t>(got) : 0;
   stream_->put(bootstrap::frame_header(FrameKind::kInput, 0), Bytes(part, bytes));
-  if (bytes == 0) stop_input();
+  if (bytes == 0) return stop_input();
+  input_bytes_ += bytes;
+  if (input_bytes_ >= kInputWindowBytes) loop_.set_events(kStdinFd, 0);  // until rank 0 took some
+}
+
+void RemoteHost::input_taken(int bytes) {
+  if (bytes < 0) return stop_input();
+  input_bytes_ -= std::min(input_bytes_, static_cast<size_t>(bytes));
+  if (reads_input_ && input_bytes_ < kInputWindowBytes) loop_.set_events(kStdinFd, POLLIN);
 }
 
 void RemoteHost::send(Rank rank, FrameKind kind, uint32_t round, const SharedBytes& message) {
@@ -108,16 +119,35 @@ void RemoteHost::signal_rank(Rank rank, int signal_number) {
   if (signal_number != SIGKILL) return;
   // The job asks again and again until the rank has ended.
   if (!kill_asked_ms_) kill_asked_ms_ = now_ms();
-  if (now_ms() - *kill_asked_ms_ >= kKillGraceMs) give_up();
+  if (now_ms() - *kill_asked_ms_ >= kKillGraceMs) give_up("it does not answer");
 }
 
-void RemoteHost::give_up() {
+void RemoteHost::give_up(const std::string& why) {
   log_note("host %s does not answer: ending the connection", name().c_str());
   process_.signal(SIGKILL);
-  lost("it does not answer");
+  lost(why);
+}
+
+bool RemoteHost::awaits_word() const {
+  return silence_ && !lost_ && std::find(ended_.begin(), ended_.end(), false) != ended_.end();
+}
+
+int64_t RemoteHost::deadline_ms() const {
+  return awaits_word() ? silence_->next_look_ms() : kNever;
+}
+
+void RemoteHost::due(int64_t now_ms) {
+  if (!awaits_word() || !silence_->is_too_long(now_ms)) return;
+  char text[96];
+  std::snprintf(text, sizeof text, "nothing was heard of it for %g s (GASNET_SSH_TIMEOUT)",
+                silence_limit_s_);
+  give_up(text);
 }
 
 void RemoteHost::on_frame(const FrameHeader& header, Bytes chunk) {
+  if (silence_limit_s_ > 0 && !silence_) silence_.emplace(silence_limit_s_);
+  if (silence_) silence_->heard(now_ms());
+  if (header.kind == FrameKind::kAlive) return;
   const std::string text(reinterpret_cast<const char*>(chunk.data()), chunk.size());
   if (header.kind == FrameKind::kFailed) {
     refusal_ = text;
@@ -132,6 +162,8 @@ void RemoteHost::on_rank_frame(const FrameHeader& header, Bytes chunk) {
   switch (header.kind) {
     case FrameKind::kStarted:
       return events_.on_started(header.rank, header.code);
+    case FrameKind::kInput:
+      return input_taken(header.code);
     case FrameKind::kOutput: {
       const std::string_view text(reinterpret_cast<const char*>(chunk.data()), chunk.size());
       return events_.on_output(header.rank, header.code == 2 ? 2 : 1, text);

@@ -8,6 +8,7 @@
 #include "core/launch/host.h"
 #include "core/launch/parcel.h"
 #include "core/launch/process.h"
+#include "core/launch/silence.h"
 
 namespace pinwire::launch {
 
@@ -18,7 +19,9 @@ inline constexpr int64_t kKillGraceMs = 1500;
 class RemoteHost final : public Host {
  public:
   /// `shell`: the words that run a command on the host, ssh and its options and the host's name.
-  RemoteHost(Loop& loop, HostEvents& events, std::vector<std::string> shell, RemotePlan plan);
+  /// `silence_limit_s`: a host of which nothing is heard for so long counts as lost; 0: never.
+  RemoteHost(Loop& loop, HostEvents& events, std::vector<std::string> shell, RemotePlan plan,
+             double silence_limit_s);
   ~RemoteHost() override;
   const std::string& name() const noexcept override { return plan_.host_name; }
   Rank first() const noexcept override { return plan_.first; }
@@ -30,6 +33,8 @@ class RemoteHost final : public Host {
   void pause_output(bool) override {}  // what is under way fits into the launcher
   void drain_output() override {}      // comes before a rank's end
   void stop_output(int stream) override;
+  int64_t deadline_ms() const override;
+  void due(int64_t now_ms) override;
   bool reap(pid_t process) override;
   bool close() override;
 
@@ -37,8 +42,10 @@ class RemoteHost final : public Host {
   void on_frame(const FrameHeader& header, Bytes chunk);
   void on_rank_frame(const FrameHeader& header, Bytes chunk);
   void lost(const std::string& why);
-  void give_up();
+  void give_up(const std::string& why);
+  bool awaits_word() const;
   void read_input();
+  void input_taken(int bytes);
   void stop_input();
 
   Loop& loop_;
@@ -50,8 +57,11 @@ class RemoteHost final : public Host {
   std::vector<bool> ended_;
   bool lost_ = false;
   std::optional<int64_t> kill_asked_ms_;  // when the job first wanted a rank killed
+  const double silence_limit_s_;
+  std::optional<Silence> silence_;  // since the agent's first word
   bool reads_input_ = false;
-  std::string refusal_;  // the agent's own words before it went
+  size_t input_bytes_ = 0;  // under way to rank 0
+  std::string refusal_;     // the agent's own words before it went
 };
 
 }  // namespace pinwire::launch

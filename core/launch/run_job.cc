@@ -55,7 +55,8 @@ Status add_remote_hosts(Loop& loop, Job& job, const Settings& settings,
     if (options.verbose) describe(options, share.host, share.first, share.count);
     auto shell = shell_for(settings, share.host);
     if (!shell) return shell.error();
-    job.add_host(std::make_unique<RemoteHost>(loop, job, std::move(*shell), std::move(*plan)));
+    job.add_host(std::make_unique<RemoteHost>(loop, job, std::move(*shell), std::move(*plan),
+                                              settings.ssh_timeout_s));
   }
   return success();
 }

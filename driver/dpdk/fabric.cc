@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "core/base/bits.h"
+#include "driver/dpdk/device_text.h"
 
 namespace pinwire {
 namespace {
@@ -39,6 +40,8 @@ std::string mac_text(const MacAddress& mac) {
 }
 
 Status check_socket(const std::string& path) {
+  const char* const fix = "set GASNET_TMPDIR, or GASNET_JOB_DIR without a launcher, to another";
+  if (Status fits = check_device_text("the socket path", path, fix); !fits) return fits;
   if (path.size() <= kSocketPathMax) return success();
   return error(
       "the socket path %s has %zu bytes, %zu more than a Unix socket's may; choose a shorter job "
@@ -128,6 +131,11 @@ Result<FabricPlan> plan_af_packet(const FabricRequest& request, FabricPlan plan)
   if (request.interface.empty()) {
     return error(
         "the af_packet fabric needs the name of a network interface: set GASNET_DPDK_IFACE");
+  }
+  if (Status fits = check_device_text("the network interface", request.interface,
+                                      "set GASNET_DPDK_IFACE to the name of one");
+      !fits) {
+    return fits.error();
   }
   plan.mac = {};  // the interface has one
   plan.device = "net_af_packet0";

@@ -86,10 +86,8 @@ Result<Inbox> Inbox::map(const InboxAddress& address) {
   inbox.bytes_ = inbox_bytes(address.lanes, address.slot_count);
   auto opened = open_peer_file(address.pid, address.fd, address.inode, inbox.bytes_);
   if (!opened) {
-    return error(
-        "shm: the inbox of a peer on this host: %s. Ranks of one host must run as one user in one "
-        "PID namespace; GASNET_DRIVER=dpdk does without.",
-        opened.sentence().c_str());
+    return error("shm: the inbox of a peer on this host: %s. %s", opened.sentence().c_str(),
+                 advice_on_peer_files());
   }
   inbox.fd_ = *opened;
   void* base =

@@ -5,10 +5,11 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "driver/dpdk/device_text.h"
+
 namespace pinwire {
 namespace {
 
-constexpr uint32_t kPortsMax = 64;
 constexpr uint32_t kQueuesMax = 16;
 
 enum Word : int {
@@ -76,10 +77,10 @@ bool parse_word(int word, const char* text, SwitchOptions& options) {
   SwitchFaults& faults = options.faults;
   switch (word) {
     case kPorts:
-      return parse_number(text, 1u, kPortsMax, options.ports);
+      return parse_number(text, 1u, kSwitchPortsMax, options.ports);
     case kDirectory:
       options.directory = text;
-      return !options.directory.empty();
+      return !options.directory.empty() && check_device_text("", options.directory, "").ok();
     case kQueues:
       return parse_number(text, 1u, kQueuesMax, options.queues);
     case kFrameBytes:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <cstdlib>
 #include <string>
@@ -36,6 +37,7 @@ class Launch : public testing::Test {
   }
   void TearDown() override {
     EXPECT_TRUE(gone(mark_, kGoneSeconds)) << "processes are left";
+    for (const int left : processes_with(mark_)) ::kill(left, SIGKILL);
     EXPECT_EQ(entries(folder_.path(), "").size(), 0U) << "files are left";
     EXPECT_EQ(entries("/run/netns", "").size(), named_before_) << "namespaces are left";
   }

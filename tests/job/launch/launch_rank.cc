@@ -6,6 +6,7 @@
 #include <net/if.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 #include <set>
 #include <string>
 
+#include "core/base/peer_file.h"
 #include "core/bootstrap/bootstrap.h"
 #include "tests/support/byte_pattern.h"
 
@@ -171,6 +173,27 @@ int wait_for_ever(Bootstrap& job, Arguments) {
   for (;;) ::pause();
 }
 
+/// peer-file: opens a file of the next rank as drivers do; else says why not, and what to do.
+int peer_file(Bootstrap& job, Arguments) {
+  struct Address {
+    int pid, fd;
+    uint64_t inode;
+  };
+  const int fd = ::memfd_create("launch-rank", MFD_CLOEXEC);
+  const Address mine{::getpid(), fd, pinwire::inode_of(fd)};
+  auto all = job.all_gather(std::as_bytes(std::span(&mine, 1)));
+  if (!all) die(all.sentence());
+  Address next{};
+  std::memcpy(&next, (*all)[(job.rank() + 1) % job.rank_count()].data(), sizeof next);
+  const auto opened = pinwire::open_peer_file(next.pid, next.fd, next.inode, 0);
+  if (opened)
+    std::printf("opened\n");
+  else
+    std::printf("%s. %s\n", opened.sentence().c_str(), pinwire::advice_on_peer_files());
+  auto passed = job.barrier();
+  return passed ? 0 : 1;
+}
+
 /// becomes PROGRAM [ARGUMENT...]: another program, which has no descriptor of the library's.
 int becomes(Bootstrap& job, Arguments more) {
   if (auto passed = job.barrier(); !passed) die(passed.sentence());
@@ -226,7 +249,8 @@ int main(int, char** argv) {
       {"all-leave", all_leave},     {"one", one},
       {"wait", wait_for_ever},      {"frames", frames},
       {"barriers", barriers},       {"lines", lines},
-      {"beside-mpi", beside_mpi},   {"becomes", becomes}};
+      {"beside-mpi", beside_mpi},   {"peer-file", peer_file},
+      {"becomes", becomes}};
   const auto verb = verbs.find(argv[1] ? argv[1] : "");
   if (verb == verbs.end()) die("no such verb");
   auto job = pinwire::make_bootstrap();

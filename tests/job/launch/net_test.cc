@@ -88,6 +88,12 @@ class Switch : public Launch {
     text << file.rdbuf();
     return text.str();
   }
+  /// Over shared memory any directory will do.
+  void expect_shm_takes(const std::string& folder) const {
+    const auto outcome =
+        run(command(2, {"true"}, {"--driver", "shm"}), {"GASNET_TMPDIR=" + folder, mark_});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+  }
   Folder seen_;
 };
 
@@ -123,6 +129,33 @@ TEST_F(Switch, IsNotStartedWithoutNeed) {
   EXPECT_EQ(seen(), "");
   launch(2, words, {}, with_switch({"GASNET_DPDK_FABRIC=switch"}));
   EXPECT_EQ(seen().substr(0, 9), "--ports 2");
+}
+
+TEST_F(Switch, MoreRanksThanItHasPortsGetASentence) {
+  const auto outcome = launch(65, {"true"}, {}, with_switch());
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(outcome.err.find("65 ranks of one host over DPDK"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("pinwire_switch has 64"), std::string::npos) << outcome.err;
+  EXPECT_EQ(seen(), "") << "nothing was started";
+}
+
+TEST_F(Switch, ADirectoryThatDpdkCannotBeToldGetsASentenceAtOnce) {
+  for (const char* name : {"/a,b", "/a b", "/it's", "/a[0]"}) {
+    const auto folder = folder_.path() + name;
+    ASSERT_EQ(::mkdir(folder.c_str(), 0700), 0);
+    for (const int ranks : {2, 3}) {
+      auto more = with_switch({mark_});
+      more.push_back("GASNET_TMPDIR=" + folder);
+      const auto outcome = run(command(ranks, {"true"}), more);
+      EXPECT_EQ(outcome.code, 2) << name;
+      EXPECT_NE(outcome.err.find("cannot be part of DPDK's arguments"), std::string::npos)
+          << outcome.err;
+      EXPECT_NE(outcome.err.find("GASNET_TMPDIR"), std::string::npos) << outcome.err;
+    }
+    EXPECT_EQ(seen(), "") << "nothing was started";
+    expect_shm_takes(folder);
+    EXPECT_EQ(::rmdir(folder.c_str()), 0) << "something is left";
+  }
 }
 
 TEST_F(Switch, OneThatCannotStartGetsASentence) {

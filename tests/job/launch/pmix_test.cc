@@ -1,6 +1,9 @@
 // The same ranks under other people's launchers, through PMIx.
 #include <signal.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "tests/job/launch/mpirun_fixture.h"
 
 namespace pinwire_test {
@@ -52,6 +55,30 @@ TEST_F(Mpirun, C1_099_OneRankThatLeavesEndsTheJob) {
 TEST_F(Mpirun, C1_105_ACrashEndsTheJob) {
   const auto outcome = mpirun(3, {rank_, "one", "1", "kill"});
   EXPECT_EQ(outcome.code, 128 + SIGKILL) << outcome.err;
+}
+
+/// mpirun has no time to end them, and PMIx alone would let them compute on.
+TEST_F(Mpirun, C1_105_RanksEndWhenItIsKilled) {
+  Folder said;
+  const auto words =
+      std::vector<std::string>{"mpirun",
+                               "--allow-run-as-root",
+                               "--oversubscribe",
+                               "-n",
+                               "2",
+                               "sh",
+                               "-c",
+                               "exec \"$0\" one 5 kill 2>> " + said.path() + "/words",
+                               rank_};  // there is no rank 5
+  Running job(words, environment({"TMPDIR=" + folder_.path()}));
+  ASSERT_TRUE(job.wait_for("ready", 2)) << job.err();
+  ::kill(job.process(), SIGKILL);
+  EXPECT_TRUE(gone(mark_, kGoneSeconds));
+  std::ifstream file(said.path() + "/words");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  EXPECT_EQ(count_of(text, "the PMIx server (mpirun, srun) is gone: this rank ends\n"), 2) << text;
+  for (const auto& left : entries(folder_.path(), ""))  // mpirun's own
+    std::filesystem::remove_all(folder_.path() + "/" + left);
 }
 
 }  // namespace

@@ -102,6 +102,58 @@ TEST_F(Ssh, StandardInputThatNobodyReadsIsNoTrouble) {
   }
 }
 
+/// How far the launcher has read the file that is its standard input.
+size_t input_position(int launcher) {
+  std::ifstream facts("/proc/" + std::to_string(launcher) + "/fdinfo/0");
+  std::string word;
+  size_t position = 0;
+  facts >> word >> position;
+  return position;
+}
+
+/// It waits where it is, not in the memory of launcher and agent.
+TEST_F(Ssh, StandardInputWaitsUntilRank0ReadsIt) {
+  constexpr size_t kFileBytes = 64 << 20, kUnderWayBytesMax = 1 << 20;
+  Folder files;
+  const auto file = files.path() + "/input";
+  std::ofstream(file).close();
+  std::filesystem::resize_file(file, kFileBytes);
+  auto words = std::vector<std::string>{"sh", "-c", "exec \"$@\" < " + file, "sh"};
+  const auto counts = "echo up; while ! [ -e " + files.path() + "/go ]; do sleep 0.05; done; wc -c";
+  for (auto& word : command(1, {"sh", "-c", counts}, {"--hosts", "n0"})) words.push_back(word);
+  Running job(words, environment(with_ssh()));
+  ASSERT_TRUE(job.wait_for("up", 1));
+  size_t position = input_position(job.process()), before = 1;
+  while (position != before) {  // no longer moves
+    before = position;
+    ::usleep(500'000);
+    position = input_position(job.process());
+  }
+  EXPECT_GT(position, 0U);
+  EXPECT_LE(position, kUnderWayBytesMax);
+  std::ofstream(files.path() + "/go").close();
+  const auto outcome = job.wait();
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(count_of(outcome.out, std::to_string(kFileBytes)), 1) << outcome.out;
+}
+
+TEST_F(Ssh, StandardInputThatRank0ClosesIsReadNoFurther) {
+  constexpr size_t kFileBytes = 64 << 20, kUnderWayBytesMax = 1 << 20;
+  Folder files;
+  const auto file = files.path() + "/input";
+  std::ofstream(file).close();
+  std::filesystem::resize_file(file, kFileBytes);
+  auto words = std::vector<std::string>{"sh", "-c", "exec \"$@\" < " + file, "sh"};
+  const std::string closes = "exec < /dev/null; echo up; exec sleep 1000";
+  for (auto& word : command(1, {"sh", "-c", closes}, {"--hosts", "n0"})) words.push_back(word);
+  Running job(words, environment(with_ssh()));
+  ASSERT_TRUE(job.wait_for("up", 1));
+  ::usleep(500'000);
+  EXPECT_LE(input_position(job.process()), kUnderWayBytesMax);
+  ::kill(job.process(), SIGTERM);
+  EXPECT_EQ(job.wait().code, 128 + SIGTERM);
+}
+
 TEST_F(Ssh, RanksGetSigpipeWhenNobodyReadsTheirOutput) {
   auto words =
       std::vector<std::string>{"sh", "-c", "{ \"$@\"; echo code $? >&2; } | head -n 1", "sh"};
@@ -204,21 +256,45 @@ TEST_F(Ssh, SigtermEndsAllHosts) {
   EXPECT_EQ(job.wait().code, 128 + SIGTERM);
 }
 
-TEST_F(Ssh, AHostThatFailsEndsTheJob) {
-  Running job(command(4, {rank_, "wait"}, {"--hosts", "n0,n1"}), environment(with_ssh()));
-  ASSERT_TRUE(job.wait_for("waiting", 4));
-  // The agent is the parent of its ranks.
-  const auto at = job.out().find("waiting ") + 8;
-  const int rank = std::atoi(job.out().c_str() + at);
+/// The parent of a rank that says "waiting PROCESS".
+int agent_of(const std::string& said) {
+  const int rank = std::atoi(said.c_str() + said.find("waiting ") + 8);
   std::ifstream status("/proc/" + std::to_string(rank) + "/stat");
   std::string word;
   int agent = 0;
   status >> word >> word >> word >> agent;
+  return agent;
+}
+
+TEST_F(Ssh, AHostThatFailsEndsTheJob) {
+  Running job(command(4, {rank_, "wait"}, {"--hosts", "n0,n1"}), environment(with_ssh()));
+  ASSERT_TRUE(job.wait_for("waiting", 4));
+  const int agent = agent_of(job.out());
   ASSERT_GT(agent, 1);
   ::kill(agent, SIGKILL);
   const auto outcome = job.wait();
   EXPECT_EQ(outcome.code, 1);
   EXPECT_NE(outcome.err.find("host n"), std::string::npos) << outcome.err;
+}
+
+/// As when a cable is drawn: no connection ends. Ranks that say nothing are not silent hosts, nor
+/// is a launcher that was stopped for a while deaf.
+TEST_F(Ssh, AHostThatFallsSilentEndsTheJob) {
+  constexpr int kLimitS = 4;
+  Running job(command(2, {rank_, "wait"}, {"--hosts", "n0,n1"}),
+              environment(with_ssh({"GASNET_SSH_TIMEOUT=" + std::to_string(kLimitS)})));
+  ASSERT_TRUE(job.wait_for("waiting", 2));
+  ::kill(job.process(), SIGSTOP);
+  ::sleep(kLimitS + 1);
+  ::kill(job.process(), SIGCONT);
+  EXPECT_FALSE(job.wait_for_error("\n", 1, kLimitS + 2)) << job.err();
+  const int agent = agent_of(job.out());
+  ASSERT_GT(agent, 1);
+  ::kill(agent, SIGSTOP);
+  const auto outcome = job.wait();
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(count_of(outcome.err, "nothing was heard of it for 4 s (GASNET_SSH_TIMEOUT)"), 1)
+      << outcome.err;
 }
 
 TEST_F(Ssh, ProblemsAtTheStartGetASentence) {

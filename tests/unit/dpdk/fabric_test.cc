@@ -41,6 +41,26 @@ TEST(Fabric, PairIsVhostForRankZeroAndVirtioUserForRankOne) {
   EXPECT_EQ(second.mac, (MacAddress{2, 0x50, 0, 0, 0, 1}));
 }
 
+TEST(Fabric, TextsThatDpdkWouldCutGetASentence) {
+  for (const char letter : {',', ' ', '[', ']', '"', '\'', '\\', '\n', '\x7f'}) {
+    for (const Fabric fabric : {Fabric::kPair, Fabric::kMemif, Fabric::kSwitch}) {
+      FabricRequest request = request_of(fabric, 0, 2);
+      request.job_directory += letter;
+      const auto plan = plan_fabric(request);
+      ASSERT_FALSE(plan.ok()) << letter;
+      EXPECT_TRUE(mentions(plan.sentence(), "GASNET_TMPDIR")) << plan.sentence();
+    }
+    FabricRequest request = request_of(Fabric::kAfPacket, 0, 2);
+    request.interface = std::string("eth") + letter;
+    const auto plan = plan_fabric(request);
+    ASSERT_FALSE(plan.ok()) << letter;
+    EXPECT_TRUE(mentions(plan.sentence(), "GASNET_DPDK_IFACE")) << plan.sentence();
+  }
+  FabricRequest request = request_of(Fabric::kPair, 0, 2);
+  request.job_directory = "/run/a=b;c@d~\xc3\xa4";
+  EXPECT_TRUE(plan_fabric(request).ok());
+}
+
 TEST(Fabric, MemifBuffersHoldTheLargestFrame) {
   FabricRequest request = request_of(Fabric::kMemif, 0, 2);
   request.frame_bytes = 9014;

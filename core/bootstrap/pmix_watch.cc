@@ -1,0 +1,35 @@
+#include "core/bootstrap/pmix_watch.h"
+
+#include <atomic>
+
+#include "core/bootstrap/launcher_gone.h"
+
+namespace pinwire::bootstrap {
+namespace {
+
+// Relaxed: the thread that finalizes sets it before PMIx, which has locks of its own, can notice.
+std::atomic<bool> end_is_expected{false};
+
+// PMIx reads the array later, in its thread. Version 3 reports the second code, version 4 the
+// first.
+pmix_status_t lost_codes[] = {PMIX_ERR_LOST_CONNECTION, PMIX_ERR_LOST_CONNECTION_TO_SERVER};
+
+void on_lost(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t*, size_t, pmix_info_t*, size_t,
+             pmix_event_notification_cbfunc_fn_t next, void* context) {
+  if (!end_is_expected.load(std::memory_order_relaxed))
+    end_without_launcher("the PMIx server (mpirun, srun)");
+  if (next != nullptr) next(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, context);
+}
+
+void on_registered(pmix_status_t, size_t, void*) {}
+
+}  // namespace
+
+void watch_pmix_server(const PmixLibrary& pmix) {
+  pmix.register_event_handler(lost_codes, std::size(lost_codes), nullptr, 0, on_lost, on_registered,
+                              nullptr);
+}
+
+void expect_pmix_end() noexcept { end_is_expected.store(true, std::memory_order_relaxed); }
+
+}  // namespace pinwire::bootstrap

@@ -1,0 +1,35 @@
+// How long nothing was heard of a host: a network that breaks ends no connection.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace pinwire::launch {
+
+/// A host says that it is still there so often.
+constexpr int64_t silence_period_ms(double limit_s) noexcept {
+  constexpr double kMsPerS = 1000, kBeatsPerLimit = 4;
+  return std::max<int64_t>(1, static_cast<int64_t>(limit_s * kMsPerS / kBeatsPerLimit));
+}
+
+class Silence {
+ public:
+  explicit Silence(double limit_s) noexcept
+      : period_ms_(silence_period_ms(limit_s)), limit_ms_(static_cast<int64_t>(limit_s * 1000)) {}
+  void heard(int64_t now_ms) noexcept { looked_ms_ = now_ms, silent_ms_ = 0; }
+  /// Whether it lasts too long. A launcher that stood still (SIGSTOP, a freezer, a suspended host)
+  /// heard nothing meanwhile: such a time counts as one period.
+  bool is_too_long(int64_t now_ms) noexcept {
+    silent_ms_ += std::min(now_ms - looked_ms_, period_ms_);
+    looked_ms_ = now_ms;
+    return silent_ms_ >= limit_ms_;
+  }
+  int64_t next_look_ms() const noexcept { return looked_ms_ + period_ms_; }
+
+ private:
+  int64_t period_ms_, limit_ms_;
+  int64_t looked_ms_ = 0;
+  int64_t silent_ms_ = 0;
+};
+
+}  // namespace pinwire::launch

@@ -1,0 +1,78 @@
+// Ranks whose program has more rights than its user, as programs for verbs and DPDK often do: the
+// kernel forgets what the launcher asked for them, and hides their environment from it.
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "tests/job/launch/launch_fixture.h"
+
+namespace pinwire_test {
+namespace {
+
+constexpr gid_t kForeignGroup = 770003;  // of nobody
+
+class MoreRights : public Launch {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can give a program to another group";
+    if (::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 0) GTEST_SKIP() << "no_new_privs is set";
+    struct statvfs facts {};
+    if (::statvfs(programs_.path().c_str(), &facts) != 0 || (facts.f_flag & ST_NOSUID) != 0)
+      GTEST_SKIP() << "the file system of /tmp is mounted nosuid";
+    std::filesystem::copy_file(rank_, program_);
+    ASSERT_EQ(::chown(program_.c_str(), 0, kForeignGroup), 0);
+    ASSERT_EQ(::chmod(program_.c_str(), 02755), 0);
+    for (const Folder* one : {&programs_, &folder_, &said_})
+      ASSERT_EQ(::chmod(one->path().c_str(), 0777), 0);
+    const auto probe = run(as_user(command(1, {"true"})), environment());
+    if (probe.code != 0) GTEST_SKIP() << "another user cannot run the launcher: " << probe.err;
+  }
+  static std::vector<std::string> as_user(std::vector<std::string> words) {
+    words.insert(words.begin(), {"setpriv", "--reuid=770001", "--regid=770001", "--clear-groups",
+                                 "--inh-caps=-all", "--"});
+    return words;
+  }
+  std::string said() const {
+    std::ifstream file(said_.path() + "/words");
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  Folder programs_, said_;
+  const std::string program_ = programs_.path() + "/rank";
+};
+
+TEST_F(MoreRights, C1_105_RanksEndWithAKilledLauncher) {
+  const auto words = std::vector<std::string>{
+      "sh", "-c", "exec \"$0\" one 5 kill 2>> " + said_.path() + "/words",  // there is no rank 5
+      program_};
+  Running job(as_user(command(2, words)), environment());
+  ASSERT_TRUE(job.wait_for("ready", 2)) << job.err() << said();
+  ::kill(job.process(), SIGKILL);
+  EXPECT_TRUE(gone(mark_, kGoneSeconds));
+  EXPECT_EQ(count_of(said(), "the launcher (gasnetrun_pinwire) is gone: this rank ends\n"), 2)
+      << said();
+}
+
+TEST_F(MoreRights, RanksThatCannotShareMemoryAreToldWhy) {
+  const auto hidden = run(as_user(command(2, {program_, "peer-file"})), environment());
+  EXPECT_EQ(hidden.code, 0) << hidden.err;
+  EXPECT_EQ(count_of(hidden.out, "Permission denied. This program has file capabilities"), 2)
+      << hidden.out;
+  const auto open = run(as_user(command(2, {rank_, "peer-file"})), environment());
+  EXPECT_EQ(open.out, "opened\nopened\n") << open.err;
+}
+
+TEST_F(MoreRights, AnOrderlyEndIsWithoutAWord) {
+  const auto outcome = run(as_user(command(3, {program_, "gather", "100", "2"})), environment());
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(count_of(outcome.out, "launcher rank"), 3) << outcome.out;
+  EXPECT_EQ(outcome.err, "");
+}
+
+}  // namespace
+}  // namespace pinwire_test
