@@ -45,8 +45,11 @@ Status Job::start() {
 }
 
 void Job::turn() {
-  loop_.run_once(
-      std::min({ending_.deadline_ms().value_or(kNever), out_.deadline_ms(), err_.deadline_ms()}));
+  const auto deadline = ending_.deadline_ms();
+  const int64_t until = deadline ? std::min(*deadline, now_ms() + kTickMs) : kNever;
+  const int64_t waited_ms =
+      loop_.run_once(std::min({until, out_.deadline_ms(), err_.deadline_ms()}));
+  ending_.waited(waited_ms, deadline);
   const int64_t now = now_ms();
   ending_.due(now);
   out_.due(now);
