@@ -14,7 +14,7 @@
 namespace pinwire {
 namespace {
 
-/// What a contribution says of the path, or of the reason, that follows.
+/// The first letter of a contribution tells what follows: a path, found or made, or a reason.
 constexpr char kFound = 'f', kMade = 'm', kNone = 'n';
 
 void remove(SocketDirectory& directory) {
@@ -42,7 +42,7 @@ SocketDirectory make_below(const std::string& parent) {
   return made;
 }
 
-/// Of the first rank of a host.
+/// The first rank of a host chooses for the others.
 SocketDirectory choose(const Settings& settings) {
   if (settings.job_dir.empty()) return make_below(settings.tmp_dir);
   SocketDirectory named;

@@ -148,7 +148,8 @@ constexpr Variable kVariables[] = {
    "seconds to try to connect to a rank over RDMA that does not answer; 0: for ever",
    [](S& s, const V& v) { s.connect_timeout_s = static_cast<uint32_t>(v.whole); }},
   {"GASNET_EAL_ARGS", Kind::kText, "", 0, 0, "", false,
-   "arguments of DPDK's EAL; a device that they name takes the place of the fabric's",
+   "arguments of DPDK's EAL; a device that they name takes the place of the fabric's; "
+   "no effect in a program that may do more than its user (set-user-id, file capabilities)",
    [](S& s, const V& v) { s.eal_args = v.text; }},
   {"GASNET_DPDK_FABRIC", Kind::kChoice, "auto", 0, 0, "auto|args|pair|memif|switch|af_packet|pci", false,
    "what joins the ranks over DPDK; auto: EAL arguments if given, a vhost pair for 2 ranks, a switch for more",
@@ -285,7 +286,8 @@ constexpr Variable kVariables[] = {
    "(reported before the rank dies), INT, TERM (become SIGQUIT), QUIT (heeded though a shell had it ignored)",
    [](S& s, const V& v) { s.no_catch_signals = v.signals; }},
   {"GASNET_TRACEFILE", Kind::kText, "", 0, 0, "", false,
-   "write a line for each call of the API here: a file, in whose name % stands for the rank, or stdout, stderr, -",
+   "write a line for each call of the API here: a file, in whose name % stands for the rank, or stdout, stderr, -; "
+   "no effect in a program that may do more than its user",
    [](S& s, const V& v) { s.trace_file = v.text; }},
   {"GASNET_TRACEMASK", Kind::kLetters, "", 0, 0, "GPRSWBLAXIOCDNHU", false,
    "what is traced: Gets, Puts, Remote atomics, Synchronisation, Barriers, Locks, Active messages, X polls, Information, C drivers, "

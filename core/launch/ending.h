@@ -32,6 +32,10 @@ inline constexpr int64_t kQuitGraceMs = 800;
 inline constexpr int64_t kHungUpMs = 1000;
 /// For ranks that have all said that they leave.
 inline constexpr int64_t kTeardownMs = 5000;
+/// The longest that the launcher waits at once while there is a deadline.
+inline constexpr int64_t kTickMs = 200;
+/// A wait that takes so much longer than it may was no wait: the process was stopped or frozen.
+inline constexpr int64_t kStoppedMs = 500;
 
 class Ending {
  public:
@@ -50,6 +54,12 @@ class Ending {
   /// The whole job stood still for so long.
   void postpone(int64_t ms) noexcept {
     if (deadline_ms_) *deadline_ms_ += ms;
+  }
+  /// A wait of at most kTickMs took `ms`, and `deadline_ms` was the deadline when it began. A stop
+  /// that sends no signal, as by SIGSTOP or a cgroup's freezer, shows in nothing else. Counts for
+  /// no deadline; one that was set since then was set after the stop.
+  void waited(int64_t ms, std::optional<int64_t> deadline_ms) noexcept {
+    if (ms > kTickMs + kStoppedMs && deadline_ms == deadline_ms_) postpone(ms - kTickMs);
   }
   /// The job cannot go on (a host is lost, a rank breaks the protocol): as after a crash.
   void failed(int code, const std::string& sentence, int64_t now_ms);

@@ -45,10 +45,11 @@ Status Job::start() {
 }
 
 void Job::turn() {
-  int64_t deadline_ms =
-      std::min({ending_.deadline_ms().value_or(kNever), out_.deadline_ms(), err_.deadline_ms()});
-  for (auto& host : hosts_) deadline_ms = std::min(deadline_ms, host->deadline_ms());
-  loop_.run_once(deadline_ms);
+  const auto deadline = ending_.deadline_ms();
+  int64_t until_ms = deadline ? std::min(*deadline, now_ms() + kTickMs) : kNever;
+  until_ms = std::min({until_ms, out_.deadline_ms(), err_.deadline_ms()});
+  for (auto& host : hosts_) until_ms = std::min(until_ms, host->deadline_ms());
+  ending_.waited(loop_.run_once(until_ms), deadline);
   const int64_t now = now_ms();
   for (auto& host : hosts_) host->due(now);
   ending_.due(now);

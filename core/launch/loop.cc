@@ -27,7 +27,7 @@ void Loop::set_events(int fd, short events) {
 
 void Loop::forget(int fd) { entries_.erase(fd); }
 
-void Loop::run_once(int64_t deadline_ms) {
+int64_t Loop::run_once(int64_t deadline_ms) {
   std::vector<pollfd> list;
   std::vector<uint64_t> births;
   for (const auto& [fd, entry] : entries_) {
@@ -36,10 +36,13 @@ void Loop::run_once(int64_t deadline_ms) {
     list.push_back({fd, entry.events, 0});
     births.push_back(entry.born);
   }
+  const int64_t began_ms = now_ms();
   int timeout_ms = -1;
   if (deadline_ms != kNever)
-    timeout_ms = static_cast<int>(std::clamp<int64_t>(deadline_ms - now_ms(), 0, 3'600'000));
-  if (::poll(list.data(), list.size(), timeout_ms) <= 0) return;
+    timeout_ms = static_cast<int>(std::clamp<int64_t>(deadline_ms - began_ms, 0, 3'600'000));
+  const int ready_count = ::poll(list.data(), list.size(), timeout_ms);
+  const int64_t waited_ms = now_ms() - began_ms;
+  if (ready_count <= 0) return waited_ms;
   for (size_t i = 0; i < list.size(); ++i) {
     if (list[i].revents == 0) continue;
     const auto it = entries_.find(list[i].fd);
@@ -47,6 +50,7 @@ void Loop::run_once(int64_t deadline_ms) {
     const auto ready = it->second.ready;  // a copy: it may forget itself
     ready(list[i].revents);
   }
+  return waited_ms;
 }
 
 }  // namespace pinwire::launch

@@ -15,8 +15,9 @@ class Loop {
   void watch(int fd, short events, Ready ready);
   void set_events(int fd, short events);
   void forget(int fd);
-  /// Waits at most until `deadline_ms` (none: for ever) and calls those that are ready.
-  void run_once(int64_t deadline_ms);
+  /// Waits at most until `deadline_ms` (none: for ever) and calls those that are ready. How long it
+  /// waited, in ms.
+  int64_t run_once(int64_t deadline_ms);
 
  private:
   struct Entry {

@@ -47,6 +47,15 @@ TEST_F(Srun, RunsJobsToTheirEnd) {
   }
 }
 
+TEST_F(Srun, TwoRanksMeetOverDpdkInADirectoryThatNobodyNames) {
+  const std::string client = std::getenv("DPDK_CLIENT");
+  if (client.empty()) GTEST_SKIP() << "built without DPDK";
+  const auto outcome =
+      srun(2, 1, {"env", "GASNET_DRIVER=dpdk", "GASNET_DPDK_HUGEPAGES=never", client});
+  EXPECT_EQ(outcome.code, 0) << outcome.err << cluster_->logs();
+  EXPECT_EQ(count_of(outcome.out, "ok with 2 ranks"), 1) << outcome.out << outcome.err;
+}
+
 TEST_F(Srun, C1_099_105_OneRankThatLeavesOrCrashesEndsTheJob) {
   // srun tells the highest code of all tasks, also of those that it ended with SIGTERM itself.
   const struct {

@@ -39,7 +39,7 @@ class PrivateDir : public testing::Test {
 };
 
 TEST_F(PrivateDir, OnesOwnIsTaken) {
-  for (const mode_t mode : {0700, 0755, 0500}) {
+  for (const mode_t mode : {0700U, 0755U, 0500U}) {
     make(own_, mode);
     EXPECT_EQ(refusal(own_), "") << std::oct << mode;
   }
@@ -47,7 +47,7 @@ TEST_F(PrivateDir, OnesOwnIsTaken) {
 }
 
 TEST_F(PrivateDir, OneToWhichOthersMayWriteIsRefused) {
-  for (const mode_t mode : {0770, 0707, 0777, 01777, 0720, 0702}) {
+  for (const mode_t mode : {0770U, 0707U, 0777U, 01777U, 0720U, 0702U}) {
     make(own_, mode);
     expect_refusal(own_, "others may write to " + own_);
   }
@@ -59,7 +59,7 @@ TEST_F(PrivateDir, OthersMayWriteAboveOnlyWhereTheStickyBitKeepsThemFromRenaming
   make(own_ + "/inner", 0700);
   make(own_, 01777);
   EXPECT_EQ(refusal(own_ + "/inner"), "");
-  for (const mode_t mode : {0777, 0770, 0707}) {
+  for (const mode_t mode : {0777U, 0770U, 0707U}) {
     make(own_, mode);
     expect_refusal(own_ + "/inner", "others may replace what is in " + own_);
   }
@@ -90,7 +90,7 @@ TEST_F(PrivateDir, AnotherUsersIsRefusedAndSoIsWhatLiesInIt) {
   expect_refusal(own_ + "/inner", "user 770001, to whom");
 }
 
-/// In a child that acts for user kVictim.
+/// A child that acts for user kVictim asks.
 bool victim_is_refused(const std::string& path) {
   const pid_t child = ::fork();
   if (child == 0)

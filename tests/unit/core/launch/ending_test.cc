@@ -286,6 +286,27 @@ TEST_F(EndingTest, TimeInWhichTheJobStoodStillDoesNotCount) {
   EXPECT_EQ(ending.deadline_ms(), 600 + kTimeoutMs);
 }
 
+TEST_F(EndingTest, AStopWithoutASignalShowsInAWaitThatTookTooLong) {
+  all_join();
+  ending.waited(60'000, std::nullopt);
+  EXPECT_EQ(ending.deadline_ms(), std::nullopt);
+  ending.left(0, 0, 100);
+  const auto deadline = ending.deadline_ms();
+  ASSERT_EQ(deadline, 100 + kTimeoutMs);
+  ending.waited(kTickMs + kStoppedMs, deadline);
+  EXPECT_EQ(ending.deadline_ms(), deadline) << "a busy machine";
+  ending.waited(60'000 + kTickMs, deadline);
+  EXPECT_EQ(ending.deadline_ms(), *deadline + 60'000);
+}
+
+TEST_F(EndingTest, ADeadlineSetAfterTheStopStands) {
+  all_join();
+  const auto before = ending.deadline_ms();
+  ending.left(0, 0, 60'000);
+  ending.waited(59'000, before);
+  EXPECT_EQ(ending.deadline_ms(), 60'000 + kTimeoutMs);
+}
+
 TEST_F(EndingTest, AFailureOfTheJobItselfQuitsAll) {
   all_join();
   ending.failed(1, "host n3 is lost", 10);
