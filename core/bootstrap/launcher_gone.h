@@ -1,4 +1,4 @@
-// The end of a rank whose launcher died: it must not go on alone (C1-105).
+// The end of a rank whose launcher died: it must not go on alone.
 #pragma once
 
 namespace pinwire::bootstrap {

@@ -152,6 +152,8 @@ const char* switch_usage() {
          "An Ethernet switch in user space: N vhost ports with the sockets DIR/sw_<0..N-1>.sock.\n"
          "DIR is a directory to which its user alone may write (mode 0700).\n"
          "Says \"ready\" when they exist; ends on SIGTERM, SIGINT or its parent's death.\n"
+         "  --dir DIR          without comma, bracket, quote, backslash or blank: DPDK quotes "
+         "nothing\n"
          "  --queues Q         queues of each port (1)\n"
          "  --frame-bytes B    longest frame (9712)\n"
          "  --buffers K        frames under way in the switch (by the number of ports)\n"

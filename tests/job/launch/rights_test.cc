@@ -46,7 +46,7 @@ class MoreRights : public Launch {
   const std::string program_ = programs_.path() + "/rank";
 };
 
-TEST_F(MoreRights, C1_105_RanksEndWithAKilledLauncher) {
+TEST_F(MoreRights, RanksEndWithAKilledLauncher) {
   const auto words = std::vector<std::string>{
       "sh", "-c", "exec \"$0\" one 5 kill 2>> " + said_.path() + "/words",  // there is no rank 5
       program_};

@@ -44,7 +44,7 @@ class LauncherWatchTest : public testing::Test {
   int ends_[2] = {-1, -1};
 };
 
-TEST_F(LauncherWatchTest, C1_105_TheProcessEndsWhenTheOtherEndCloses) {
+TEST_F(LauncherWatchTest, TheProcessEndsWhenTheOtherEndCloses) {
   ASSERT_EQ(::send(ends_[0], "w", 1, 0), 1);  // words that wait are not its end, and do not hide it
   const pid_t child = child_with(ends_, [](int end) {
     const LauncherWatch watch(end);
