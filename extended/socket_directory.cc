@@ -80,7 +80,8 @@ Result<SocketDirectory> agree_on_socket_directory(const Job& job) {
     mine.path = job.settings.job_dir;
     return mine;
   }
-  const bool chooses = first_of_host(job) == engine.rank;
+  const Rank first = first_of_host(job);
+  const bool chooses = first == engine.rank;
   if (chooses) mine = choose(job.settings);
   const std::string contribution = chooses ? contribution_of(mine) : "";
   auto all = job.bootstrap->all_gather(std::as_bytes(std::span(contribution)));
@@ -92,7 +93,7 @@ Result<SocketDirectory> agree_on_socket_directory(const Job& job) {
     const auto& bytes = (*all)[rank];
     const std::string_view said(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     mine.is_any_of_ranks = mine.is_any_of_ranks || said.starts_with(kMade);
-    if (rank == first_of_host(job) && !chooses && !take(mine, said))
+    if (rank == first && !chooses && !take(mine, said))
       return error("rank %u names no directory for the ranks of its host", rank);
   }
   return mine;

@@ -9,7 +9,7 @@
 
 namespace pinwire {
 
-/// What the names begin with; six random letters follow.
+/// The names begin so; six random letters follow.
 inline constexpr std::string_view kJobDirStart = "pinwire-job-";
 inline constexpr std::string_view kEalDirStart = "pinwire-eal-";
 

@@ -1,7 +1,6 @@
 #include "core/base/peer_file.h"
 
 #include <fcntl.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <cstring>
 
 #include "core/base/no_cancel.h"
+#include "core/base/privilege.h"
 
 namespace pinwire {
 
@@ -36,7 +36,7 @@ Result<int> open_peer_file(int pid, int fd, uint64_t inode, uint64_t bytes) {
 }
 
 const char* advice_on_peer_files() noexcept {
-  if (getauxval(AT_SECURE) == 0) {
+  if (!is_privileged()) {
     return "Ranks of one host must run as one user in one PID namespace; GASNET_DRIVER=dpdk does "
            "without.";
   }

@@ -16,8 +16,9 @@ uint64_t inode_of(int fd) noexcept;
 /// not kills. A sentence if it is another one, or cannot be opened.
 Result<int> open_peer_file(int pid, int fd, uint64_t inode, uint64_t bytes);
 
-/// What to do when one cannot be opened: the kernel refuses it for every peer of another user or
-/// PID namespace, and for every process whose program has more rights than its user.
+/// A sentence of advice for when one cannot be opened: the kernel refuses it for every peer of
+/// another user or PID namespace, and for every process whose program has more rights than its
+/// user.
 const char* advice_on_peer_files() noexcept;
 
 }  // namespace pinwire

@@ -1,4 +1,4 @@
-// What a privileged program (core/base/privilege.h) does not heed of the environment.
+// A privileged program (core/base/privilege.h) does not heed some variables of the environment.
 #pragma once
 
 #include <string>

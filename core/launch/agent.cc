@@ -208,7 +208,7 @@ void Agent::reap() {
 void Agent::beat(int64_t now) {
   if (!pulse_ms_ || now - last_beat_ms_ < *pulse_ms_) return;
   last_beat_ms_ = now;
-  // What is under way tells the same, once the launcher reads again.
+  // The frames that are under way tell the same, once the launcher reads again.
   if (!stream_.full()) tell(FrameKind::kAlive, kEveryRank, 0, {});
 }
 

@@ -11,7 +11,7 @@
 
 namespace pinwire::launch {
 
-/// What may be under way between the launcher's standard input and the rank's.
+/// So much may be under way between the launcher's standard input and the rank's.
 inline constexpr size_t kInputWindowBytes = 256 << 10;
 
 class AgentInput {

@@ -15,7 +15,8 @@
 namespace pinwire::launch {
 namespace {
 
-/// What the last case removes must be unmistakable: others, too, name directories after Pinwire.
+/// A name must be unmistakable before its directory is removed as stale: others, too, name
+/// directories after Pinwire.
 /// EAL's directories are driver/dpdk's, where there is no launcher.
 constexpr size_t kRandomLetters = 6;
 

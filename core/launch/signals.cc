@@ -5,6 +5,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <iterator>
 #include <span>
 
@@ -37,6 +38,15 @@ sigset_t set_of(std::span<const int> numbers) {
   return set;
 }
 
+/// Whether one of them has come and is not read yet.
+bool any_waits(std::span<const int> numbers) {
+  sigset_t pending;
+  ::sigemptyset(&pending);
+  ::sigpending(&pending);
+  return std::any_of(numbers.begin(), numbers.end(),
+                     [&pending](int number) { return ::sigismember(&pending, number) == 1; });
+}
+
 }  // namespace
 
 void block_signals() {
@@ -56,17 +66,14 @@ void restore_signals() {
 }
 
 bool end_is_asked() {
-  sigset_t pending;
-  ::sigpending(&pending);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
-    if (::sigismember(&pending, number) == 1) return true;
-  return false;
+  constexpr int kEnds[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+  return any_waits(kEnds);
 }
 
 void stop_until_continued() {
   // The kernel drops a SIGCONT that waits when a process is to stop: it would stop for ever.
-  sigset_t waiting;
-  if (::sigpending(&waiting) == 0 && ::sigismember(&waiting, SIGCONT) == 1) return;
+  constexpr int kGoOn[] = {SIGCONT};
+  if (any_waits(kGoOn)) return;
   sigset_t stop;
   ::sigemptyset(&stop);
   ::sigaddset(&stop, SIGTSTP);

@@ -157,7 +157,7 @@ static void exchange_messages(int has_segments) {
 }
 
 #ifndef GASNET_SEGMENT_EVERYTHING
-/* What a client is called with before its segment is pinned (docs/CLIENTS.md). */
+/* The hook stores its arguments: it is called before the segment is pinned (docs/CLIENTS.md). */
 static gasnet_seginfo_t hooked;
 static void on_attach(void *base, uintptr_t bytes) {
   hooked.addr = memset(base, 0, bytes);

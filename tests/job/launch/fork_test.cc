@@ -228,14 +228,6 @@ TEST_F(Launch, ProcessesThatRanksLeaveBehindAreKilled) {
   EXPECT_EQ(outcome.out, "done\ndone\n");
 }
 
-/// A command line of sh(1), in which "$@" is the launcher with a job. It has this test's mark, and
-/// standard error of its own.
-std::vector<std::string> in_shell(const std::string& line, const std::vector<std::string>& job) {
-  std::vector<std::string> words = {"sh", "-c", line, "sh"};
-  words.insert(words.end(), job.begin(), job.end());
-  return words;
-}
-
 /// Whether it is there and has not ended.
 bool runs(int process) {
   std::ifstream status("/proc/" + std::to_string(process) + "/stat");

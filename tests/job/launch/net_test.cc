@@ -59,7 +59,7 @@ TEST_F(Namespaces, AKilledLauncherLeavesNone) {
   EXPECT_EQ(entries("/run/netns", "").size(), named_before_);
 }
 
-/// Of its two failures, to leave its namespace and to come back, it names the first.
+/// The launcher fails twice, to leave its namespace and to come back; it names the first failure.
 TEST_F(Launch, NamespacesWithoutRootGetAHint) {
   auto words = command(1, {"true"}, {"-spawner=netns"});
   if (::geteuid() == 0) {
@@ -200,12 +200,10 @@ TEST_F(Switch, NobodyIsSignalledWhoHasTheNumberOfADeadOne) {
     wait $job
     [ $stranger = $switch ] && echo same number
     kill -0 $stranger && echo lives)";
-  auto words =
-      std::vector<std::string>{"unshare", "-p", "-f", "--mount-proc", "sh", "-c", script, "sh"};
-  for (auto& word :
-       command(3, {"sh", "-c",
-                   "trap 'sleep 0.3; exit 0' QUIT; echo waiting; while :; do sleep 0.05; done"}))
-    words.push_back(word);
+  const char* const waits =
+      "trap 'sleep 0.3; exit 0' QUIT; echo waiting; while :; do sleep 0.05; done";
+  auto words = in_shell(script, command(3, {"sh", "-c", waits}));
+  words.insert(words.begin(), {"unshare", "-p", "-f", "--mount-proc"});
   const auto outcome = run(words, environment(with_switch({"OUT=" + seen_.path() + "/out"})));
   if (outcome.out.find("same number") == std::string::npos)
     GTEST_SKIP() << "no number can be chosen here (that needs root): " << outcome.err;

@@ -146,6 +146,12 @@ std::vector<int> processes_with(const std::string& assignment) {
   return list;
 }
 
+std::vector<std::string> in_shell(const std::string& line, const std::vector<std::string>& job) {
+  std::vector<std::string> words = {"sh", "-c", line, "sh"};
+  words.insert(words.end(), job.begin(), job.end());
+  return words;
+}
+
 bool comes_into_state(int process, char state, double limit_s) {
   for (const double until = now_s() + limit_s; now_s() < until; ::usleep(5000)) {
     std::ifstream status("/proc/" + std::to_string(process) + "/stat");

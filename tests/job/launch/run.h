@@ -52,6 +52,9 @@ class Running {
 
 /// Processes whose environment has `assignment` ("NAME=value").
 std::vector<int> processes_with(const std::string& assignment);
+/// A command line of sh(1), in which "$@" is the launcher with a job. It has this test's mark, and
+/// standard error of its own.
+std::vector<std::string> in_shell(const std::string& line, const std::vector<std::string>& job);
 /// True once the state in its stat is `state`, false if it is another one for `limit_s`.
 bool comes_into_state(int process, char state, double limit_s = 20);
 /// True once there is none, false if there still is one after `limit_s`.

@@ -95,11 +95,22 @@ TEST_F(Ssh, StandardInputReachesRank0) {
 
 TEST_F(Ssh, StandardInputThatNobodyReadsIsNoTrouble) {
   for (int round = 0; round < 3; ++round) {
-    auto words = std::vector<std::string>{"sh", "-c", "yes | { \"$@\"; echo code $?; }", "sh"};
-    for (auto& word : command(1, {"true"}, {"--hosts", "n0"})) words.push_back(word);
-    const auto outcome = run(words, environment(with_ssh()));
+    const auto outcome =
+        run(in_shell("yes | { \"$@\"; echo code $?; }", command(1, {"true"}, {"--hosts", "n0"})),
+            environment(with_ssh()));
     EXPECT_EQ(outcome.out, "code 0\n") << outcome.err;
   }
+}
+
+constexpr size_t kFileBytes = 64 << 20, kUnderWayBytesMax = 1 << 20;
+
+/// `words` with a new file of kFileBytes in `files` as standard input.
+std::vector<std::string> with_large_input(const Folder& files,
+                                          const std::vector<std::string>& words) {
+  const auto file = files.path() + "/input";
+  std::ofstream(file).close();
+  std::filesystem::resize_file(file, kFileBytes);
+  return in_shell("exec \"$@\" < " + file, words);
 }
 
 /// How far the launcher has read the file that is its standard input.
@@ -113,15 +124,10 @@ size_t input_position(int launcher) {
 
 /// It waits where it is, not in the memory of launcher and agent.
 TEST_F(Ssh, StandardInputWaitsUntilRank0ReadsIt) {
-  constexpr size_t kFileBytes = 64 << 20, kUnderWayBytesMax = 1 << 20;
   Folder files;
-  const auto file = files.path() + "/input";
-  std::ofstream(file).close();
-  std::filesystem::resize_file(file, kFileBytes);
-  auto words = std::vector<std::string>{"sh", "-c", "exec \"$@\" < " + file, "sh"};
   const auto counts = "echo up; while ! [ -e " + files.path() + "/go ]; do sleep 0.05; done; wc -c";
-  for (auto& word : command(1, {"sh", "-c", counts}, {"--hosts", "n0"})) words.push_back(word);
-  Running job(words, environment(with_ssh()));
+  Running job(with_large_input(files, command(1, {"sh", "-c", counts}, {"--hosts", "n0"})),
+              environment(with_ssh()));
   ASSERT_TRUE(job.wait_for("up", 1));
   size_t position = input_position(job.process()), before = 1;
   while (position != before) {  // no longer moves
@@ -138,15 +144,10 @@ TEST_F(Ssh, StandardInputWaitsUntilRank0ReadsIt) {
 }
 
 TEST_F(Ssh, StandardInputThatRank0ClosesIsReadNoFurther) {
-  constexpr size_t kFileBytes = 64 << 20, kUnderWayBytesMax = 1 << 20;
   Folder files;
-  const auto file = files.path() + "/input";
-  std::ofstream(file).close();
-  std::filesystem::resize_file(file, kFileBytes);
-  auto words = std::vector<std::string>{"sh", "-c", "exec \"$@\" < " + file, "sh"};
   const std::string closes = "exec < /dev/null; echo up; exec sleep 1000";
-  for (auto& word : command(1, {"sh", "-c", closes}, {"--hosts", "n0"})) words.push_back(word);
-  Running job(words, environment(with_ssh()));
+  Running job(with_large_input(files, command(1, {"sh", "-c", closes}, {"--hosts", "n0"})),
+              environment(with_ssh()));
   ASSERT_TRUE(job.wait_for("up", 1));
   ::usleep(500'000);
   EXPECT_LE(input_position(job.process()), kUnderWayBytesMax);
@@ -155,10 +156,9 @@ TEST_F(Ssh, StandardInputThatRank0ClosesIsReadNoFurther) {
 }
 
 TEST_F(Ssh, RanksGetSigpipeWhenNobodyReadsTheirOutput) {
-  auto words =
-      std::vector<std::string>{"sh", "-c", "{ \"$@\"; echo code $? >&2; } | head -n 1", "sh"};
-  for (auto& word : command(2, {"yes"}, {"--hosts", "n0,n1"})) words.push_back(word);
-  const auto outcome = run(words, environment(with_ssh()));
+  const auto outcome = run(in_shell("{ \"$@\"; echo code $? >&2; } | head -n 1",
+                                    command(2, {"yes"}, {"--hosts", "n0,n1"})),
+                           environment(with_ssh()));
   EXPECT_EQ(outcome.out, "y\n");
   EXPECT_EQ(outcome.err, "code " + std::to_string(128 + SIGPIPE) + "\n");
 }

@@ -49,7 +49,7 @@ static void start_ask(gasnet_node_t rank, int ask, size_t slot) {
     handles[slot] = gasnet_get_nb_bulk(&fetched[slot * kBytes], rank, from, kBytes);
 }
 
-/* What is asked for later than the frame before it was sent has a frame of its own. */
+/* A get that starts after the last frame was sent has a frame of its own. */
 static void use_attentive(uint64_t number) {
   uint64_t back = ~number;
   gasnet_put(attentive, word_of(attentive, kWordAt), &number, sizeof number);

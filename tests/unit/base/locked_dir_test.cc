@@ -2,12 +2,13 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
+
+#include "tests/support/scratch_dir.h"
 
 namespace pinwire {
 namespace {
@@ -16,8 +17,6 @@ namespace fs = std::filesystem;
 
 class LockedDirs : public testing::Test {
  protected:
-  void SetUp() override { ASSERT_NE(::mkdtemp(parent_.data()), nullptr); }
-  void TearDown() override { fs::remove_all(parent_); }
   size_t entries() const {
     return static_cast<size_t>(std::distance(fs::directory_iterator(parent_), {}));
   }
@@ -29,7 +28,8 @@ class LockedDirs : public testing::Test {
     ::close(fd);
     return locked;
   }
-  std::string parent_ = "/tmp/locked-dir-XXXXXX";
+  const test::ScratchDir scratch_;
+  const std::string parent_ = scratch_.path();
 };
 
 TEST_F(LockedDirs, OneIsItsUsersAloneAndLockedAsLongAsItIsOpen) {

@@ -1,13 +1,14 @@
 #include "core/base/private_dir.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+
+#include "tests/support/scratch_dir.h"
 
 namespace pinwire {
 namespace {
@@ -18,12 +19,7 @@ constexpr uid_t kStranger = 770'001, kVictim = 770'002;  // numbers that no user
 
 class PrivateDir : public testing::Test {
  protected:
-  void SetUp() override {
-    ASSERT_NE(::mkdtemp(top_.data()), nullptr);
-    own_ = top_ + "/own";
-    make(own_, 0700);
-  }
-  void TearDown() override { fs::remove_all(top_); }
+  void SetUp() override { make(own_, 0700); }
   static void make(const std::string& path, mode_t mode) {
     ::mkdir(path.c_str(), 0700);
     ASSERT_EQ(::chmod(path.c_str(), mode), 0) << path;
@@ -35,7 +31,8 @@ class PrivateDir : public testing::Test {
   static void expect_refusal(const std::string& path, const std::string& words) {
     EXPECT_NE(refusal(path).find(words), std::string::npos) << path << ": " << refusal(path);
   }
-  std::string top_ = "/tmp/private-dir-XXXXXX", own_;
+  const test::ScratchDir scratch_;
+  const std::string top_ = scratch_.path(), own_ = top_ + "/own";
 };
 
 TEST_F(PrivateDir, OnesOwnIsTaken) {

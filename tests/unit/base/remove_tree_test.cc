@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
-#include <stdlib.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +9,8 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+
+#include "tests/support/scratch_dir.h"
 
 namespace pinwire {
 namespace {
@@ -19,15 +20,13 @@ namespace fs = std::filesystem;
 class RemoveTree : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_NE(::mkdtemp(top_.data()), nullptr);
-    tree_ = top_ + "/tree", precious_ = top_ + "/precious";
     fs::create_directories(tree_ + "/a/b/c");
     fs::create_directories(precious_);
     std::ofstream(tree_ + "/a/b/file") << "of the job";
     std::ofstream(precious_ + "/thesis") << "of somebody else";
   }
-  void TearDown() override { fs::remove_all(top_); }
-  std::string top_ = "/tmp/remove-tree-XXXXXX", tree_, precious_;
+  const test::ScratchDir scratch_;
+  const std::string top_ = scratch_.path(), tree_ = top_ + "/tree", precious_ = top_ + "/precious";
 };
 
 TEST_F(RemoveTree, AllInItGoesAndWhatIsBesideItStays) {

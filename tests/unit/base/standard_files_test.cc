@@ -17,7 +17,7 @@ bool is_null_device(int fd) {
 /// In a process of its own, which loses the standard files that `closed` names. Bit n of its exit
 /// code: descriptor n is /dev/null then; bit 3: a file that is opened later gets such a number.
 int null_devices_after_closing(const std::vector<int>& closed) {
-  // What the process had open beside them is in nobody's way.
+  // The process may have other descriptors open: they are in nobody's way.
   ::close_range(3, ~0U, 0);
   for (const int fd : closed) ::close(fd);
   open_standard_files();

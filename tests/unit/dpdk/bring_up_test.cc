@@ -2,11 +2,11 @@
 #include "driver/dpdk/bring_up.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include <filesystem>
 
+#include "tests/support/scratch_dir.h"
 #include "tests/unit/dpdk/options.h"
 
 namespace pinwire {
@@ -16,12 +16,9 @@ namespace fs = std::filesystem;
 
 class BringUp : public testing::Test {
  protected:
-  void SetUp() override {
-    ASSERT_NE(::mkdtemp(open_.data()), nullptr);
-    ASSERT_EQ(::chmod(open_.c_str(), 01777), 0);
-  }
-  void TearDown() override { fs::remove_all(open_); }
-  std::string open_ = "/tmp/bring-up-XXXXXX";
+  void SetUp() override { ASSERT_EQ(::chmod(open_.c_str(), 01777), 0); }
+  const test::ScratchDir scratch_;
+  const std::string open_ = scratch_.path();
 };
 
 TEST_F(BringUp, NoFabricInsideAHostTakesADirectoryToWhichOthersMayWrite) {

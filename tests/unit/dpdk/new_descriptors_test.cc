@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <string>
+
+#include "tests/support/scratch_dir.h"
 
 namespace pinwire {
 namespace {
@@ -64,16 +64,15 @@ TEST(NewDescriptors, OnlyThoseOpenedSinceAreClosedAtExec) {
 
 /// Another thread of the client may have opened it meanwhile.
 TEST(NewDescriptors, FilesWithNamesAreLeftToTheClientButNotDpdks) {
-  char folder[] = "/tmp/pinwire-test-XXXXXX";
-  ASSERT_NE(mkdtemp(folder), nullptr);
-  const std::string dpdks = std::string(folder) + "/dpdk";
+  const test::ScratchDir folder;
+  const std::string dpdks = folder.path() + "/dpdk";
   ASSERT_EQ(mkdir(dpdks.c_str(), 0700), 0);
   const NewDescriptors now;
   const auto make = [](const std::string& path) {
     return open(path.c_str(), O_RDWR | O_CREAT, 0600);
   };
   {
-    const Descriptor clients(make(std::string(folder) + "/data"));
+    const Descriptor clients(make(folder.path() + "/data"));
     const Descriptor locked(make(dpdks + "/config"));
     const Descriptor deleted(make(dpdks + "/gone"));
     unlink((dpdks + "/gone").c_str());
@@ -82,7 +81,6 @@ TEST(NewDescriptors, FilesWithNamesAreLeftToTheClientButNotDpdks) {
     EXPECT_TRUE(closes_on_exec(locked.fd()));
     EXPECT_TRUE(closes_on_exec(deleted.fd()));
   }
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include "extended/socket_directory.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <map>
 
 #include "core/engine/engine.h"
+#include "tests/support/scratch_dir.h"
 
 namespace pinwire {
 namespace {
@@ -49,17 +49,13 @@ class Canned final : public Bootstrap {
 class SocketDirectories : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_NE(::mkdtemp(top_.data()), nullptr);
     ASSERT_EQ(::mkdir((top_ + "/own").c_str(), 0700), 0);
     ASSERT_EQ(::mkdir((top_ + "/open").c_str(), 0700), 0);
     ASSERT_EQ(::chmod((top_ + "/open").c_str(), 01777), 0);
     job_.settings.tmp_dir = top_;
     put({0, 0});
   }
-  void TearDown() override {
-    engine.rank = 0;
-    fs::remove_all(top_);
-  }
+  void TearDown() override { engine.rank = 0; }
   /// The ranks' hosts, and which one this is.
   void put(const std::vector<uint64_t>& hosts, Rank rank = 0) {
     auto bootstrap = std::make_unique<Canned>();
@@ -75,7 +71,8 @@ class SocketDirectories : public testing::Test {
     EXPECT_TRUE(agreed.ok()) << agreed.sentence();
     return agreed ? *agreed : SocketDirectory{};
   }
-  std::string top_ = "/tmp/socket-directory-XXXXXX";
+  const test::ScratchDir scratch_;
+  const std::string top_ = scratch_.path();
   Job job_;
   Canned* bootstrap_ = nullptr;
 };

@@ -38,8 +38,9 @@ int code_of(pid_t child) {
 class LauncherWatchTest : public testing::Test {
  protected:
   void SetUp() override { ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends_), 0); }
-  void TearDown() override {
-    for (const int end : ends_) ::close(end);
+  void TearDown() override { close_ends(); }
+  void close_ends() {
+    for (int& end : ends_) ::close(std::exchange(end, -1));
   }
   int ends_[2] = {-1, -1};
 };
@@ -55,8 +56,7 @@ TEST_F(LauncherWatchTest, TheProcessEndsWhenTheOtherEndCloses) {
   });
   char word = 0;
   ASSERT_EQ(::recv(ends_[0], &word, 1, 0), 1);
-  ::close(std::exchange(ends_[0], -1));
-  ::close(std::exchange(ends_[1], -1));
+  close_ends();
   EXPECT_EQ(code_of(child), kLauncherGoneExitCode);
 }
 
@@ -75,8 +75,7 @@ TEST_F(LauncherWatchTest, WhatTheLauncherSendsIsNotItsEnd) {
   char word = 'w';
   ASSERT_EQ(::send(ends_[0], &word, 1, 0), 1);
   ASSERT_EQ(::recv(ends_[0], &word, 1, 0), 1);
-  ::close(std::exchange(ends_[0], -1));
-  ::close(std::exchange(ends_[1], -1));
+  close_ends();
   EXPECT_EQ(code_of(child), kDisarmedCode);
 }
 

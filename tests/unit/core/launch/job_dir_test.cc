@@ -2,19 +2,18 @@
 #include "core/launch/job_dir.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
+
+#include "tests/support/scratch_dir.h"
 
 namespace pinwire::launch {
 namespace {
 
 class StaleDirs : public testing::Test {
  protected:
-  void SetUp() override { ASSERT_NE(::mkdtemp(parent_.data()), nullptr); }
-  void TearDown() override { remove_tree(parent_); }
   void make(const std::string& name) const {
     ASSERT_EQ(::mkdir((parent_ + "/" + name).c_str(), 0700), 0);
     std::ofstream(parent_ + "/" + name + "/file") << "something";
@@ -22,7 +21,8 @@ class StaleDirs : public testing::Test {
   bool there(const std::string& name) const {
     return std::filesystem::exists(parent_ + "/" + name);
   }
-  std::string parent_ = "/tmp/stale-dirs-XXXXXX";
+  const test::ScratchDir scratch_;
+  const std::string parent_ = scratch_.path();
 };
 
 TEST_F(StaleDirs, ThoseThatNobodyLocksGo) {

@@ -1,4 +1,4 @@
-// What the launcher does with the signals that stop it and let it go on.
+// The launcher stops when it is told to, unless it is told to go on already.
 #include "core/launch/signals.h"
 
 #include <gtest/gtest.h>
