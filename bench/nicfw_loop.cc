@@ -149,36 +149,54 @@ void round_trips(const char* what, uint32_t depth, uint64_t count) {
   report(what, 2 * count, cpu_ns() - start, pair);
 }
 
-void put_flood(uint64_t bytes, uint64_t total) {
-  Pair pair(true);
-  std::vector<std::byte> source(bytes), target(bytes);
-  Result<Region> local = pair.nics[0]->pin(source.data(), bytes, -1, 0);
-  Result<Region> remote = pair.nics[1]->pin(target.data(), bytes, -1, 0);
-  Work work{};
-  work.op = Op::kPut;
+/// Posts `total` times the same one-sided operation between two pinned pieces of memory, 64 at a
+/// time; returns how long it took.
+uint64_t one_sided_flood(Pair& pair, Work work, uint64_t total) {
+  std::vector<std::byte> near(work.bytes), far(work.bytes);
+  const Region local = *pair.nics[0]->pin(near.data(), work.bytes, -1, 0);
+  const Region remote = *pair.nics[1]->pin(far.data(), work.bytes, -1, 0);
   work.peer = 1;
-  work.local = source.data();
-  work.bytes = bytes;
-  work.remote = remote->base;
-  work.remote_key = remote->remote_key;
-  work.local_key = local->local_key;
-  const uint64_t puts = total / bytes;
+  work.local = near.data();
+  work.remote = remote.base;
+  work.remote_key = remote.remote_key;
+  work.local_key = local.local_key;
   uint64_t posted = 0;
   uint64_t finished = 0;
   const uint64_t start = cpu_ns();
-  while (finished < puts) {
-    while (posted < puts && posted - finished < 64 && pair.nics[0]->post(0, {&work, 1}) == 1)
+  while (finished < total) {
+    while (posted < total && posted - finished < 64 && pair.nics[0]->post(0, {&work, 1}) == 1)
       ++posted;
     pair.poll(1);
     pair.poll(0);
     Done done[64];
     finished += pair.nics[0]->done(0, done);
   }
-  const uint64_t ns = cpu_ns() - start;
+  return cpu_ns() - start;
+}
+
+void put_flood(uint64_t bytes, uint64_t total) {
+  Pair pair(true);
+  Work work{};
+  work.op = Op::kPut;
+  work.bytes = bytes;
+  const uint64_t puts = total / bytes;
+  const uint64_t ns = one_sided_flood(pair, work, puts);
   std::printf("put flood of %-8llu bytes          %7.2f GB/s  %.1f ns/put\n",
               static_cast<unsigned long long>(bytes),
               static_cast<double>(puts * bytes) / static_cast<double>(ns),
               static_cast<double>(ns) / static_cast<double>(puts));
+}
+
+/// Gets and atomics of eight bytes: each is answered by a record.
+void ask_flood(const char* what, Op op, uint64_t asks) {
+  Pair pair(true);
+  const AtomicOperands operands{AtomicCode::kAdd, 1, 0};
+  Work work{};
+  work.op = op;
+  work.bytes = sizeof(uint64_t);
+  work.head = &operands;
+  const uint64_t ns = one_sided_flood(pair, work, asks);
+  report(what, asks, ns, pair);
 }
 
 constexpr uint32_t kLargeFrame = 9014;
@@ -307,6 +325,8 @@ constexpr Row kRows[] = {
     {"put flood of 1024", put_flood_row<1024>},
     {"put flood of 65536", put_flood_row<65536>},
     {"put flood of 1048576", put_flood_row<1048576>},
+    {"get flood of 8", [](const char* name, uint64_t n) { ask_flood(name, Op::kGet, n); }},
+    {"atomic flood", [](const char* name, uint64_t n) { ask_flood(name, Op::kFetchOp, n); }},
     {"receive, memory medium", receive_row<true, FrameAuth::kFull>},
     {"receive, auth=full", receive_row<false, FrameAuth::kFull>},
     {"receive, auth=header", receive_row<false, FrameAuth::kHeader>},

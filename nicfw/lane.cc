@@ -56,7 +56,7 @@ Lane::Lane(NicShared& nic, uint32_t index)
   active_windows_ = std::make_unique<Index[]>(windows);
   const PoolReserve operations{.holders = kFlows * idle, .replies = window};
   op_share_ = PoolShare(operations);
-  static_assert(18 * kWindowFramesMax < 1u << 14, "SendFlow::operations counts them");
+  static_assert(18 * kWindowFramesMax < 1u << 16, "SendFlow::operations counts them");
   ops_.make(16 * window + operations.items());
   const uint32_t askers = std::min(ranks, kIdleBufferHoldersMax);
   const PoolReserve responses{.holders = askers, .own = kAsksPerFrameMax};
@@ -113,7 +113,9 @@ void Lane::connect(Rank rank, const Endpoint& endpoint) noexcept {
 
 uint32_t Lane::post(std::span<const Work> work) noexcept {
   port_busy_ = false;
-  note_post();
+  if (dates_posts_) [[unlikely]]
+    date_post();
+  ++posts_called_;
   uint32_t accepted = 0;
   while (accepted < work.size() && accept(work[accepted])) ++accepted;
   if (accepted < work.size()) counters_.add(Count::kPostRefused);
@@ -123,17 +125,25 @@ uint32_t Lane::post(std::span<const Work> work) noexcept {
   return accepted;
 }
 
+/// A client that has done nothing but post since the last poll has not computed: it will poll soon.
+bool Lane::polls_rarely() const noexcept {
+  constexpr uint64_t kPostNs = 256;
+  const uint64_t gap_ns = now_ns_ - previous_ns_;
+  return gap_ns > std::max(kStaleNs, posts_called_ * kPostNs);
+}
+
 /// A client that polls rarely may post right after a poll, or long after it: only the clock tells.
 /// It is read at the first post and at those that double their number. Where they lie apart, no
 /// time is that of all of them.
-void Lane::note_post() noexcept {
+void Lane::date_post() noexcept {
   constexpr uint64_t kTogetherNs = 2'000;
-  const uint32_t before = posts_called_++;
-  if ((before & (before - 1)) != 0) return;
-  if (before == 0) {
-    posted_at_ns_ = now_ns_ - previous_ns_ > kStaleNs ? nic_.clock.now_ns() : 0;
-  } else if (posted_at_ns_ != 0 && nic_.clock.now_ns() - posted_at_ns_ > kTogetherNs) {
+  if ((posts_called_ & (posts_called_ - 1)) != 0) return;
+  const uint64_t now_ns = nic_.clock.now_ns();
+  if (posts_called_ == 0) {
+    posted_at_ns_ = now_ns;
+  } else if (now_ns - posted_at_ns_ > kTogetherNs) {
     posted_at_ns_ = 0;
+    dates_posts_ = false;
   }
 }
 
@@ -171,6 +181,8 @@ uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
   watch_ns_ += std::min(now_ns_ - previous_ns_, kWatchStepNs);
   if (posts_called_ != 0 && now_ns_ - previous_ns_ > kStaleNs) restamp_posted();
   if (now_ns_ - previous_ns_ > kAbsenceNs) absent_until_ns_ = now_ns_;
+  dates_posts_ = polls_rarely();
+  posted_at_ns_ = 0;
   posts_called_ = 0;
   posts_before_poll_ = posts_since_poll_;
   posts_since_poll_ = 0;

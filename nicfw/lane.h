@@ -237,15 +237,19 @@ class Lane {
   bool accept_copied_put_send(Peer& peer, Flow flow, const Work& work) noexcept;
   bool accept_dead(const Work& work) noexcept;
   bool local_key(const Work& work, uint32_t& port_key) noexcept;
+  [[gnu::cold]] void fail_local(const Work& work) noexcept;
 
   // lane_ask.cc: gets and atomics
   bool accept_get(Peer& peer, const Work& work) noexcept;
   bool accept_atomic(Peer& peer, const Work& work) noexcept;
-  bool accept_ask(Peer& peer, Index op) noexcept;
+  template <RecordType kType>
+  bool accept_ask(Peer& peer, const Work& work, Index op) noexcept;
+  bool let_wait(Peer& peer, Index op, uint16_t small_waits) noexcept;
   bool is_ask_last(const IndexRing& queue) const noexcept;
   bool may_wait(const SendFlow& send) const noexcept;
   static void keep_head(Operation& op) noexcept;
-  void write_ask(std::byte* at, Index op) noexcept;
+  template <RecordType kType>
+  [[gnu::always_inline]] inline void write_ask(std::byte* at, const Work& work, Index op) noexcept;
   static bool is_ask(const Work& work) noexcept;
   Built build_ask(Peer& peer, IndexRing& queue) noexcept;
 
@@ -280,7 +284,7 @@ class Lane {
   void refuse_access(Peer& peer, const Record& record) noexcept;
   Record refusal_of(const Record& record) const noexcept;
   void pump_responses(Peer& peer) noexcept;
-  Built build_response(Peer& peer, IndexRing& owed) noexcept;
+  [[gnu::always_inline]] inline Built build_response(Peer& peer, IndexRing& owed) noexcept;
   bool build_get_data(Peer& peer, Response& response) noexcept;
 
   // lane_credit.cc: how many requests a sender may have here
@@ -441,7 +445,8 @@ class Lane {
   uint64_t first_timeout_ns(const Peer& peer) const noexcept;
   RtoLimits rto_limits(const Peer& peer) const noexcept;
   uint64_t waited_ns(uint64_t sent_ns) const noexcept;
-  void note_post() noexcept;
+  bool polls_rarely() const noexcept;
+  void date_post() noexcept;
   void restamp_posted() noexcept;
   void run_timers() noexcept;
   void run_flow_timer(Peer& peer, Flow flow) noexcept;
@@ -549,6 +554,7 @@ class Lane {
   bool port_busy_ = false;
   uint32_t posts_called_ = 0;  ///< since the last poll: frames bear its time, which may be long ago
   uint64_t posted_at_ns_ = 0;  ///< when they all were; 0: not asked, or not together
+  bool dates_posts_ = false;   ///< the last polls lay apart: post() asks the clock
   uint32_t posts_since_poll_ = 0;
   bool has_gone_first_ = false;     ///< a small record, since the last poll
   uint32_t posts_before_poll_ = 0;  ///< between the last poll and the one before it

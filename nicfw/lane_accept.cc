@@ -195,18 +195,21 @@ bool Lane::local_key(const Work& work, uint32_t& port_key) noexcept {
   if (work.local_key == kNoRegion) return true;
   const auto address = reinterpret_cast<uint64_t>(work.local);
   const Regions::Entry* entry = nic_.regions.find(work.local_key, address, work.bytes);
-  if (entry != nullptr) {
+  if (entry != nullptr) [[likely]]
     port_key = entry->port_key;
-    return true;
-  }
+  else
+    fail_local(work);
+  return entry != nullptr;
+}
+
+void Lane::fail_local(const Work& work) noexcept {
   nic_.failure.record(
       work.peer, WorkStatus::kLocalAccess,
       "local buffer [0x%llx, +%llu) for rank %u is not inside the pinned region with key 0x%x",
-      static_cast<unsigned long long>(address), static_cast<unsigned long long>(work.bytes),
-      work.peer, work.local_key);
+      static_cast<unsigned long long>(reinterpret_cast<uint64_t>(work.local)),
+      static_cast<unsigned long long>(work.bytes), work.peer, work.local_key);
   const Index op = take_op(work);
   if (op != kNoIndex) finish_op(op, WorkStatus::kLocalAccess);
-  return false;
 }
 
 }  // namespace pinwire

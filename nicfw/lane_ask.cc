@@ -11,13 +11,7 @@
 #include "nicfw/lane.h"
 
 namespace pinwire {
-namespace {
-
-constexpr RecordType type_of_ask(const Work& work) noexcept {
-  return work.op == Op::kGet ? RecordType::kGet : RecordType::kAtomic;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 bool Lane::accept_get(Peer& peer, const Work& work) noexcept {
   uint32_t unused_key = 0;
@@ -29,29 +23,36 @@ bool Lane::accept_get(Peer& peer, const Work& work) noexcept {
     return true;
   }
   ops_[index].remaining = work.bytes;
-  return accept_ask(peer, index);
+  return accept_ask<RecordType::kGet>(peer, work, index);
 }
 
 bool Lane::accept_atomic(Peer& peer, const Work& work) noexcept {
   const Index index = take_op(work);
   if (index == kNoIndex) return false;
-  return accept_ask(peer, index);
+  return accept_ask<RecordType::kAtomic>(peer, work, index);
 }
 
 /// Becomes a record now, or waits for a poll that builds it.
-bool Lane::accept_ask(Peer& peer, Index index) noexcept {
+template <RecordType kType>
+bool Lane::accept_ask(Peer& peer, const Work& work, Index index) noexcept {
   constexpr Flow kFlow = Flow::kOneSided;
+  constexpr uint32_t kBytes = record_fields(kType);
   SendFlow& send = peer.send[static_cast<size_t>(kFlow)];
   const uint16_t small_waits = send.small_waits;
-  const uint32_t bytes = record_fields(type_of_ask(ops_[index].work));
   SendSlot* slot = nullptr;
-  std::byte* at =
-      is_ask_last(send.ops.shorts) ? nullptr : reserve_record(peer, kFlow, bytes, Kind::kAsk, slot);
-  if (at != nullptr) {
-    write_ask(at, index);
-    built(peer, kFlow);
-    return true;
-  }
+  std::byte* at = is_ask_last(send.ops.shorts)
+                      ? nullptr
+                      : reserve_record(peer, kFlow, kBytes, Kind::kAsk, slot);
+  if (at == nullptr) [[unlikely]]
+    return let_wait(peer, index, small_waits);
+  write_ask<kType>(at, work, index);
+  built(peer, kFlow);
+  return true;
+}
+
+/// The operation got no frame. `small_waits`: the flow's before it asked for one.
+bool Lane::let_wait(Peer& peer, Index index, uint16_t small_waits) noexcept {
+  SendFlow& send = peer.send[static_cast<size_t>(Flow::kOneSided)];
   if (!may_wait(send)) {
     drop_op(index);
     return false;
@@ -84,14 +85,14 @@ void Lane::keep_head(Operation& op) noexcept {
   op.work.head = op.head;
 }
 
-void Lane::write_ask(std::byte* at, Index index) noexcept {
-  const Work& work = ops_[index].work;
+template <RecordType kType>
+void Lane::write_ask(std::byte* at, const Work& work, Index index) noexcept {
   Record record{};
-  record.type = type_of_ask(work);
+  record.type = kType;
   record.key = work.remote_key;
   record.op = op_name(index);
   record.address = work.remote;
-  if (work.op == Op::kGet) {
+  if constexpr (kType == RecordType::kGet) {
     record.length = work.bytes;
   } else {
     AtomicOperands operands;
@@ -112,11 +113,17 @@ bool Lane::is_ask(const Work& work) noexcept {
 /// its frame.
 Built Lane::build_ask(Peer& peer, IndexRing& queue) noexcept {
   const Index index = queue.first(ops_);
-  const uint32_t bytes = record_fields(type_of_ask(ops_[index].work));
+  const Work& work = ops_[index].work;
+  const bool is_get = work.op == Op::kGet;
+  const uint32_t bytes = record_fields(is_get ? RecordType::kGet : RecordType::kAtomic);
   const bool collects = index != queue.last;
   std::byte* at = reserve_for_waiting(peer, Flow::kOneSided, bytes, Kind::kAsk, collects);
   if (at == nullptr) return Built::kNoFrame;
-  write_ask(at, index);
+  if (is_get) {
+    write_ask<RecordType::kGet>(at, work, index);
+  } else {
+    write_ask<RecordType::kAtomic>(at, work, index);
+  }
   queue.pop(ops_);
   return Built::kSome;
 }

@@ -23,17 +23,17 @@ struct SendFlow {
   Index copied_turns = kNoIndex;  ///< CopiedTurns; none while no copied put was refused lately
   uint16_t sacked : 10 = 0;       ///< of [una, unsent): acknowledged ahead of una
   uint16_t backoff : 5 = 0;  ///< since an acknowledgement told how long the peer takes, saturating
-  uint16_t lost : 12 = 0;    ///< of [una, unsent): to be sent again
+  uint16_t is_answered : 1 = 0;  ///< after a timeout: at reorder_at_ns what is left counts as lost
+  uint16_t lost : 12 = 0;        ///< of [una, unsent): to be sent again
   uint16_t small_waits : 4 = 0;  ///< polls for which long puts leave a frame to a refused record
   uint16_t buffers : 12 = 0;     ///< large buffers that its frames hold
   uint16_t timeouts : 3 = 0;     ///< in a row, saturating
-  uint16_t operations : 14 = 0;
-  uint16_t is_denied : 1 = 0;    ///< the windows, or post(), had no frame for a waiting operation
-  uint16_t is_answered : 1 = 0;  ///< after a timeout: at reorder_at_ns what is left counts as lost
+  uint16_t operations = 0;       ///< whole: each operation changes it twice
  uint16_t slots : 10 = 0;        ///< of the lane's pools, like `buffers`
   uint16_t short_lead : 5 = 0;   ///< of `ops` (turns.h)
   uint16_t open : 1 = 0;         ///< frame next - 1 still collects records
   uint16_t post_lead : 12 = 0;   ///< of post() over the operations that wait, in kFrameParts
+  uint16_t is_denied : 1 = 0;    ///< the windows, or post(), had no frame for a waiting operation
   TwoQueues ops;                 ///< Ops of which some bytes are not built into frames yet
   uint64_t rto_at_ns = 0;        ///< 0: off
   uint64_t reorder_at_ns = 0;    ///< when frames overtaken by others count as lost; 0: off
