@@ -113,9 +113,7 @@ void Lane::connect(Rank rank, const Endpoint& endpoint) noexcept {
 
 uint32_t Lane::post(std::span<const Work> work) noexcept {
   port_busy_ = false;
-  if (dates_posts_) [[unlikely]]
-    date_post();
-  ++posts_called_;
+  posted_ = true;
   uint32_t accepted = 0;
   while (accepted < work.size() && accept(work[accepted])) ++accepted;
   if (accepted < work.size()) counters_.add(Count::kPostRefused);
@@ -123,28 +121,6 @@ uint32_t Lane::post(std::span<const Work> work) noexcept {
   flush();
   if (!done_.empty()) note_idle();
   return accepted;
-}
-
-/// A client that has done nothing but post since the last poll has not computed: it will poll soon.
-bool Lane::polls_rarely() const noexcept {
-  constexpr uint64_t kPostNs = 256;
-  const uint64_t gap_ns = now_ns_ - previous_ns_;
-  return gap_ns > std::max(kStaleNs, posts_called_ * kPostNs);
-}
-
-/// A client that polls rarely may post right after a poll, or long after it: only the clock tells.
-/// It is read at the first post and at those that double their number. Where they lie apart, no
-/// time is that of all of them.
-void Lane::date_post() noexcept {
-  constexpr uint64_t kTogetherNs = 2'000;
-  if ((posts_called_ & (posts_called_ - 1)) != 0) return;
-  const uint64_t now_ns = nic_.clock.now_ns();
-  if (posts_called_ == 0) {
-    posted_at_ns_ = now_ns;
-  } else if (now_ns - posted_at_ns_ > kTogetherNs) {
-    posted_at_ns_ = 0;
-    dates_posts_ = false;
-  }
 }
 
 /// A buffer of those for large frames: three quarters of the shared ones, and all that are kept for
@@ -179,11 +155,9 @@ uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
   backlog_.passed(now_ns_ - previous_ns_);
   load_.poll(now_ns_);
   watch_ns_ += std::min(now_ns_ - previous_ns_, kWatchStepNs);
-  if (posts_called_ != 0 && now_ns_ - previous_ns_ > kStaleNs) restamp_posted();
+  if (posted_ && now_ns_ - previous_ns_ > kStaleNs) restamp_posted();
   if (now_ns_ - previous_ns_ > kAbsenceNs) absent_until_ns_ = now_ns_;
-  dates_posts_ = polls_rarely();
-  posted_at_ns_ = 0;
-  posts_called_ = 0;
+  posted_ = false;
   posts_before_poll_ = posts_since_poll_;
   posts_since_poll_ = 0;
   has_gone_first_ = false;
@@ -227,7 +201,7 @@ bool Lane::nothing_waits() const noexcept {
 /// while frames wait until peers, which may compute, acknowledge others.
 Armed Lane::arm() noexcept {
   const bool has_work = attention_head_ != attention_tail_;
-  if (has_work && (!waits_for_peers_ || posts_called_ != 0)) return Armed::kBusy;
+  if (has_work && (!waits_for_peers_ || posted_)) return Armed::kBusy;
   if (has_arrivals() || can_feed() || nic_.port.arm(index_) == PortArmed::kBusy)
     return Armed::kBusy;
   const bool has_timers = has_work || active_count_ != 0 || !probing_.empty() || awaited_ops_ != 0;

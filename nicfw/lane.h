@@ -445,8 +445,6 @@ class Lane {
   uint64_t first_timeout_ns(const Peer& peer) const noexcept;
   RtoLimits rto_limits(const Peer& peer) const noexcept;
   uint64_t waited_ns(uint64_t sent_ns) const noexcept;
-  bool polls_rarely() const noexcept;
-  void date_post() noexcept;
   void restamp_posted() noexcept;
   void run_timers() noexcept;
   void run_flow_timer(Peer& peer, Flow flow) noexcept;
@@ -552,9 +550,7 @@ class Lane {
   uint32_t tx_burst_ = kBurst;
   bool is_polling_ = false;  ///< inside recv(), where now_ns_ is the time
   bool port_busy_ = false;
-  uint32_t posts_called_ = 0;  ///< since the last poll: frames bear its time, which may be long ago
-  uint64_t posted_at_ns_ = 0;  ///< when they all were; 0: not asked, or not together
-  bool dates_posts_ = false;   ///< the last polls lay apart: post() asks the clock
+  bool posted_ = false;  ///< since the last poll: frames bear its time, which may be long ago
   uint32_t posts_since_poll_ = 0;
   bool has_gone_first_ = false;     ///< a small record, since the last poll
   uint32_t posts_before_poll_ = 0;  ///< between the last poll and the one before it

@@ -153,12 +153,10 @@ uint64_t Lane::waited_ns(uint64_t sent_ns) const noexcept {
 }
 
 /// Frames that post() sent since the last poll bear the time of that poll. If that was long ago,
-/// the client computed meanwhile, and they are younger than that: give them the time of their
-/// posts, if that is known, or else of this poll, and their timeout from now. The odd nanosecond
-/// marks them as done, or a client that posts before each poll would put off the timeout for ever.
+/// the client computed meanwhile, and they are younger than that: give them the time of this poll,
+/// and their timeout from now. The odd nanosecond marks them as done, or a client that posts before
+/// each poll would put off the timeout for ever.
 void Lane::restamp_posted() noexcept {
-  const bool is_known = posted_at_ns_ != 0;
-  const uint64_t stamp_ns = is_known ? std::max(posted_at_ns_, previous_ns_ + 1) : now_ns_ + 1;
   for (uint32_t i = 0; i < active_count_; ++i) {
     const SendWindow& window = windows_[active_windows_[i]];
     Peer& peer = peers_[window.peer];
@@ -168,8 +166,8 @@ void Lane::restamp_posted() noexcept {
       if (index == kNoIndex) continue;
       SendSlot& slot = slots_[index];
       if (slot.sent_ns != previous_ns_ || !slot.was_posted) break;
-      slot.sent_ns = stamp_ns;
-      slot.is_restamped = !is_known;
+      slot.sent_ns = now_ns_ + 1;
+      slot.is_restamped = true;
       if (s - 1 == send.una && send.rto_at_ns != 0) {
         send.rto_at_ns = now_ns_ + timeout_ns(peer, send);
         set_timer(send.rto_at_ns);
