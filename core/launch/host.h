@@ -57,6 +57,9 @@ class Host {
   virtual void drain_output() = 0;
   /// Nobody reads this stream any more: ranks that write to it get SIGPIPE, as without a launcher.
   virtual void stop_output(int stream) = 0;
+  /// A pipe to an agent that is to hear from time to time that the launcher is still there (Pulse);
+  /// -1: nobody there has to.
+  virtual int pulse_fd() const { return -1; }
   /// When due() wants to be called, whatever else happens.
   virtual int64_t deadline_ms() const { return kNever; }
   virtual void due(int64_t /*now_ms*/) {}

@@ -79,7 +79,8 @@ Status RemoteHost::start() {
   stream_.emplace(loop_, std::move(from->read), std::move(to->write), kAgentGreeting,
                   FrameStream::Events{.frame = [this](const FrameHeader& header,
                                                       Bytes chunk) { on_frame(header, chunk); },
-                                      .ended = [this](const std::string& why) { lost(why); }});
+                                      .ended = [this](const std::string& why) { lost(why); }},
+                  FrameStream::Out::kShared);
   stream_->put(bootstrap::frame_header(FrameKind::kStart, kEveryRank), pack_plan(plan_));
   if (plan_.has_input) {
     reads_input_ = true;

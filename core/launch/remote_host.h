@@ -33,6 +33,7 @@ class RemoteHost final : public Host {
   void pause_output(bool) override {}  // what is under way fits into the launcher
   void drain_output() override {}      // comes before a rank's end
   void stop_output(int stream) override;
+  int pulse_fd() const override { return stream_ ? stream_->out_fd() : -1; }
   int64_t deadline_ms() const override;
   void due(int64_t now_ms) override;
   bool reap(pid_t process) override;

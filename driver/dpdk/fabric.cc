@@ -13,15 +13,6 @@ namespace {
 constexpr size_t kSocketPathMax = sizeof(sockaddr_un::sun_path) - 1;
 constexpr uint32_t kMemifSlackBytes = 16;
 
-struct Name {
-  Fabric fabric;
-  const char* text;
-};
-constexpr Name kNames[] = {{Fabric::kAuto, "auto"},     {Fabric::kArgs, "args"},
-                           {Fabric::kPair, "pair"},     {Fabric::kMemif, "memif"},
-                           {Fabric::kSwitch, "switch"}, {Fabric::kAfPacket, "af_packet"},
-                           {Fabric::kPci, "pci"}};
-
 /// Locally administered, never multicast: 02:50 and the rank.
 MacAddress rank_mac(uint32_t rank) {
   return {0x02,
@@ -164,42 +155,32 @@ Result<FabricPlan> plan_pci(const FabricRequest& request, FabricPlan plan) {
   plan.mac = {};
   plan.physical = true;
   plan.device = request.pci.at(request.pci_index);
+  if (Status fits = check_device_text("the PCI address", plan.device,
+                                      "set GASNET_DPDK_PCI to addresses such as 0000:17:00.0");
+      !fits) {
+    return fits.error();
+  }
   plan.eal_words = {"-a", plan.device};
   return plan;
 }
 
-Fabric choose(const FabricRequest& request) {
-  if (request.fabric != Fabric::kAuto) return request.fabric;
-  if (request.eal_arguments_given) return Fabric::kArgs;
-  if (!request.pci.empty()) return Fabric::kPci;
-  if (!request.interface.empty()) return Fabric::kAfPacket;
-  return request.rank_count == 2 ? Fabric::kPair : Fabric::kSwitch;
-}
-
 }  // namespace
-
-Result<Fabric> fabric_from_name(std::string_view name) {
-  for (const Name& known : kNames) {
-    if (name == known.text) return known.fabric;
-  }
-  return error("GASNET_DPDK_FABRIC=%.*s is none of auto, args, pair, memif, switch, af_packet, pci",
-               static_cast<int>(name.size()), name.data());
-}
-
-const char* fabric_name(Fabric fabric) {
-  for (const Name& known : kNames) {
-    if (known.fabric == fabric) return known.text;
-  }
-  return "?";
-}
 
 std::string switch_socket(const std::string& directory, uint32_t rank) {
   return directory + "/sw_" + std::to_string(rank) + ".sock";
 }
 
+FabricWish wish_of(const FabricRequest& request) noexcept {
+  return {.fabric = request.fabric,
+          .eal_names_device = request.eal_names_device,
+          .names_pci = !request.pci.empty(),
+          .names_interface = !request.interface.empty(),
+          .rank_count = request.rank_count};
+}
+
 Result<FabricPlan> plan_fabric(const FabricRequest& given) {
   FabricRequest request = given;
-  request.fabric = choose(given);
+  request.fabric = choose_fabric(wish_of(given));
   FabricPlan plan{.fabric = request.fabric,
                   .device = {},
                   .device_arguments = {},

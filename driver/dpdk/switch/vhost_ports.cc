@@ -82,8 +82,10 @@ Status VhostPorts::open_port(const SwitchOptions& options, uint32_t index) {
   }
   if (failed == 0) failed = rte_eth_dev_start(ethdev);
   if (failed != 0 || access(socket.c_str(), F_OK) != 0) {
+    // vhost starts a port whose socket it could not bind all the same.
     return error("pinwire_switch: cannot start the port on %s: %s (%s)", socket.c_str(),
-                 strerror(-failed), eal_log_tail().c_str());
+                 failed != 0 ? strerror(-failed) : "DPDK did not make the socket",
+                 eal_log_tail().c_str());
   }
   for (uint16_t q = 0; q < queues; ++q) {
     epoll_event event{};

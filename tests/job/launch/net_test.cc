@@ -124,11 +124,23 @@ TEST_F(Switch, IsNotStartedWithoutNeed) {
   const std::vector<std::string> words = {"sh", "-c", "echo ok"};
   launch(2, words, {}, with_switch());
   launch(3, words, {}, with_switch({"GASNET_DPDK_FABRIC=af_packet"}));
-  launch(3, words, {}, with_switch({"GASNET_EAL_ARGS=--no-pci"}));
+  launch(3, words, {}, with_switch({"GASNET_DPDK_IFACE=eth0"}));
+  launch(3, words, {}, with_switch({"GASNET_DPDK_PCI=0000:17:00.0"}));
+  launch(3, words, {}, with_switch({"GASNET_EAL_ARGS=--no-pci --vdev=net_null0"}));
+  launch(1, words, {}, with_switch());
   launch(3, words, {"--driver", "shm"}, with_switch());
   EXPECT_EQ(seen(), "");
   launch(2, words, {}, with_switch({"GASNET_DPDK_FABRIC=switch"}));
   EXPECT_EQ(seen().substr(0, 9), "--ports 2");
+}
+
+/// EAL arguments that name no device leave the choice to the fabric.
+TEST_F(Switch, RunsForRanksWithEalArgumentsOfTheirOwn) {
+  launch(3, {"true"}, {}, with_switch({"GASNET_EAL_ARGS=--log-level=8"}));
+  EXPECT_EQ(seen().substr(0, 9), "--ports 3");
+  const auto open = launch(3, {"true"}, {}, with_switch({"GASNET_EAL_ARGS=--vdev='net_null0"}));
+  EXPECT_EQ(open.code, 2);
+  EXPECT_NE(open.err.find("the quote ' is not closed"), std::string::npos) << open.err;
 }
 
 TEST_F(Switch, MoreRanksThanItHasPortsGetASentence) {

@@ -56,6 +56,9 @@ TEST(Fabric, TextsThatDpdkWouldCutGetASentence) {
     ASSERT_FALSE(plan.ok()) << letter;
     EXPECT_TRUE(mentions(plan.sentence(), "GASNET_DPDK_IFACE")) << plan.sentence();
   }
+  FabricRequest pci = request_of(Fabric::kPci, 0, 1);
+  pci.pci = {"0000:17:00.0\n"};
+  EXPECT_TRUE(mentions(plan_fabric(pci).sentence(), "GASNET_DPDK_PCI"));
   FabricRequest request = request_of(Fabric::kPair, 0, 2);
   request.job_directory = "/run/a=b;c@d~\xc3\xa4";
   EXPECT_TRUE(plan_fabric(request).ok());
@@ -102,7 +105,7 @@ TEST(Fabric, AutoChoosesByWhatIsThere) {
   EXPECT_EQ((*plan_fabric(request)).fabric, Fabric::kAfPacket);
   request.pci = {"0000:17:00.0", "0000:17:00.1"};
   EXPECT_EQ((*plan_fabric(request)).fabric, Fabric::kPci);
-  request.eal_arguments_given = true;
+  request.eal_names_device = true;
   EXPECT_EQ((*plan_fabric(request)).fabric, Fabric::kArgs);
 }
 
