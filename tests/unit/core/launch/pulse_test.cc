@@ -57,34 +57,35 @@ TEST(Pulse, HoldsNoOtherFileAndNoneAtItsEnd) {
 
 /// The kernel keeps writes of whole frames apart.
 TEST(Pulse, SpeaksBetweenTheFramesOfTheLauncher) {
-  constexpr size_t kMessageBytes = 1 << 20;
+  constexpr size_t kLongBytes = 1 << 20, kShortBytes = 1000, kShortMessages = 200;
+  constexpr size_t kAllBytes = kLongBytes + kShortBytes * kShortMessages;
   auto in = make_pipe(), out = make_pipe();
   const int pipe = out->read.get();
   Loop loop;
   FrameStream stream(loop, std::move(in->read), std::move(out->write), "",
                      {.frame = [](auto&, auto) {}, .ended = [](auto&) {}},
                      FrameStream::Out::kShared);
-  stream.put(bootstrap::frame_header(FrameKind::kGathered, kEveryRank, 4),
-             std::vector<std::byte>(kMessageBytes));
-  // The pipe is full: after each read it holds whole frames, and the next write may be another's.
+  const auto header = bootstrap::frame_header(FrameKind::kGathered, kEveryRank, 4);
+  stream.put(header, std::vector<std::byte>(kLongBytes));
+  for (size_t i = 0; i < kShortMessages; ++i)
+    stream.put(header, std::vector<std::byte>(kShortBytes));
+  // After each read the pipe holds whole frames, and the next write may be another process's.
   size_t heard = 0;
-  while (heard < kMessageBytes) {
-    std::vector<std::byte> seen(1 << 20);
+  std::vector<std::byte> seen(kAllBytes);
+  for (; heard < kAllBytes; loop.run_once(0)) {
     const ssize_t got = ::read(pipe, seen.data(), seen.size());
     ASSERT_GT(got, 0);
-    size_t at = 0;
-    while (at < static_cast<size_t>(got)) {
-      FrameHeader header{};
-      ASSERT_LE(at + sizeof header, static_cast<size_t>(got)) << "half a header";
-      std::memcpy(&header, seen.data() + at, sizeof header);
-      ASSERT_TRUE(bootstrap::frame_ok(header));
-      at += sizeof header + header.bytes;
-      heard += header.bytes;
+    for (size_t at = 0; at < static_cast<size_t>(got);) {
+      FrameHeader next{};
+      ASSERT_LE(at + sizeof next, static_cast<size_t>(got)) << "half a header";
+      std::memcpy(&next, seen.data() + at, sizeof next);
+      ASSERT_TRUE(bootstrap::frame_ok(next));
+      at += sizeof next + next.bytes;
+      heard += next.bytes;
       ASSERT_LE(at, static_cast<size_t>(got)) << "half a frame";
     }
-    loop.run_once(0);
   }
-  EXPECT_EQ(heard, kMessageBytes);
+  EXPECT_EQ(heard, kAllBytes);
 }
 
 }  // namespace
