@@ -260,6 +260,7 @@ int Agent::run() {
   const Signals signals(loop_,
                         {.child_changed = [this] { reap(); }, .user_signal = [](int, bool) {}});
   if (auto settings = own_settings()) expect_launcher(settings->ssh_timeout_s);
+  tell(FrameKind::kAlive, kEveryRank, 0, {});  // to prepare what is asked for may take a while
   while (!over_ && !(host_ && running_ == 0)) {
     turn();
     if (host_) host_->pause_output(stream_.full());

@@ -31,7 +31,7 @@ class HostEvents {
   virtual void on_output(Rank rank, int stream, std::string_view text) = 0;
   /// After everything that the rank sent.
   virtual void on_ended(Rank rank, int wait_status) = 0;
-  /// The host can do no more; its ranks count as dead.
+  /// The host can do no more; its ranks that have not ended are lost.
   virtual void on_host_failed(Rank first, const std::string& sentence) = 0;
 };
 

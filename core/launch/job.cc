@@ -226,6 +226,8 @@ void Job::on_ended(Rank rank, int wait_status) { ending_.ended(rank, wait_status
 void Job::on_host_failed(Rank first, const std::string& sentence) {
   const bool ran = process_ids_[first] != 0;
   ending_.failed(ran ? kHostLostExitCode : kNoStartExitCode, sentence, now_ms());
+  const Host& host = host_of(first);
+  for (Rank i = 0; i < host.count(); ++i) ending_.lost(host.first() + i);
 }
 
 void Job::signal_rank(Rank rank, int signal_number) {

@@ -302,6 +302,15 @@ TEST_F(Ssh, AHostThatFallsSilentEndsTheJob) {
   EXPECT_EQ(outcome.code, 1);
   EXPECT_EQ(count_of(outcome.err, "nothing was heard of it for 4 s (GASNET_SSH_TIMEOUT)"), 1)
       << outcome.err;
+  EXPECT_EQ(count_of(outcome.err, "was killed"), 0) << "nobody knows: " << outcome.err;
+}
+
+TEST_F(Ssh, AHostThatNeverAnswersEndsTheJob) {
+  const auto outcome = ssh(2, {"true"}, {"--hosts", "silent"}, {"GASNET_SSH_TIMEOUT=1"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(count_of(outcome.err, "host silent: nothing was heard of it for 1 s"), 1)
+      << outcome.err;
+  EXPECT_EQ(count_of(outcome.err, "silent true` work"), 1) << outcome.err;
 }
 
 /// A job of one rank on the host "far", whose line can be cut.
