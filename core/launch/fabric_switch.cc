@@ -90,10 +90,9 @@ Result<bool> needs_switch(const Settings& settings, Rank rank_count, const std::
         "start fewer (-n), or use GASNET_DRIVER=shm",
         rank_count, kSwitchPortsMax);
   }
-  if (has_switch || (surely_dpdk && is_inside_host(*fabric))) {
-    if (auto fits =
-            check_device_text("the job's directory", job_dir, "set GASNET_TMPDIR to another");
-        !fits)
+  if (has_switch || (surely_dpdk && rank_count > 1 && is_inside_host(*fabric))) {
+    const auto last_socket = fabric_socket(*fabric, job_dir, rank_count - 1);  // the longest
+    if (auto fits = check_socket_path(last_socket, "set GASNET_TMPDIR to another directory"); !fits)
       return fits.error();
   }
   return has_switch;

@@ -42,7 +42,4 @@ FabricWish wish_of(const FabricRequest& request) noexcept;
 
 Result<FabricPlan> plan_fabric(const FabricRequest& request);
 
-/// The socket of rank r's switch port.
-std::string switch_socket(const std::string& directory, uint32_t rank);
-
 }  // namespace pinwire

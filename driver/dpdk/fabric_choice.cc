@@ -1,5 +1,7 @@
 #include "driver/dpdk/fabric_choice.h"
 
+#include "core/base/check.h"
+
 namespace pinwire {
 namespace {
 
@@ -35,6 +37,12 @@ Fabric choose_fabric(const FabricWish& wish) noexcept {
   if (wish.names_pci) return Fabric::kPci;
   if (wish.names_interface) return Fabric::kAfPacket;
   return wish.rank_count == 2 ? Fabric::kPair : Fabric::kSwitch;
+}
+
+std::string fabric_socket(Fabric fabric, const std::string& directory, uint32_t rank) {
+  check(is_inside_host(fabric), "a fabric without sockets", fabric);
+  if (fabric == Fabric::kSwitch) return directory + "/sw_" + std::to_string(rank) + ".sock";
+  return directory + (fabric == Fabric::kPair ? "/pair.sock" : "/memif.sock");
 }
 
 }  // namespace pinwire

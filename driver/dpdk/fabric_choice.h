@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "core/base/result.h"
@@ -39,5 +40,8 @@ struct FabricWish {
 
 /// Never kAuto.
 Fabric choose_fabric(const FabricWish& wish) noexcept;
+
+/// The socket of a fabric inside a host; of the switch's port of `rank`, where that is meant.
+std::string fabric_socket(Fabric fabric, const std::string& directory, uint32_t rank = 0);
 
 }  // namespace pinwire

@@ -55,13 +55,13 @@ Status VhostPorts::open(const SwitchOptions& options) {
     if (Status opened = open_port(options, port); !opened) return opened;
   }
   if (options.ports > 0)
-    notice_vhost_socket(switch_socket(options.directory, 0));  // and all others
+    notice_vhost_socket(fabric_socket(Fabric::kSwitch, options.directory, 0));  // and all others
   set_interrupts(false);
   return success();
 }
 
 Status VhostPorts::open_port(const SwitchOptions& options, uint32_t index) {
-  const std::string socket = switch_socket(options.directory, index);
+  const std::string socket = fabric_socket(Fabric::kSwitch, options.directory, index);
   unlink(socket.c_str());  // of a switch that was killed
   const std::string device = "net_vhost" + std::to_string(index);
   const std::string arguments = "iface=" + socket + ",queues=" + std::to_string(options.queues);
