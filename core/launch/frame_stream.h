@@ -41,6 +41,7 @@ class FrameStream {
   bool greeted() const noexcept { return greeting_.empty(); }
   /// Whether something is still to be written, and the other side is not gone.
   bool has_unwritten() const noexcept { return !out_bytes_.empty() && !ended_; }
+  int in_fd() const noexcept { return in_.get(); }
   int out_fd() const noexcept { return out_.get(); }
 
  private:

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "tests/job/launch/held_program.h"
 #include "tests/job/launch/launch_fixture.h"
 
 namespace pinwire_test {
@@ -192,26 +193,16 @@ TEST_F(Launch, SigintTwiceKills) {
   EXPECT_EQ(job.wait().code, 128 + SIGINT);
 }
 
-volatile sig_atomic_t lease_is_asked_for = 0;
-
-/// As on a file system whose server does not answer: nobody else can open the program.
+/// As on a file system whose server does not answer.
 TEST_F(Launch, AProgramThatDoesNotStartKeepsNobodyFromEndingTheJob) {
-  const Folder programs;
-  const auto program = programs.path() + "/held";
-  std::filesystem::copy_file("/bin/true", program);
-  const int held = ::open(program.c_str(), O_RDWR | O_CLOEXEC);
-  ASSERT_GE(held, 0);
-  ::signal(SIGIO, [](int) { lease_is_asked_for = 1; });
-  if (::fcntl(held, F_SETLEASE, F_WRLCK) != 0) GTEST_SKIP() << "no lease on a file here";
-  Running job(command(2, {program}), environment());
-  for (const double until = now_s() + 60; !lease_is_asked_for && now_s() < until;) ::usleep(1000);
-  ASSERT_TRUE(lease_is_asked_for) << "it is not being executed";
+  const HeldProgram program;
+  if (!program.is_held()) GTEST_SKIP() << "no lease on a file here";
+  Running job(command(2, {program.path()}), environment());
+  ASSERT_TRUE(program.is_asked_for());
   ::kill(job.process(), SIGTERM);
-  const auto outcome = job.wait(30);  // the kernel takes the lease away after 45 s
-  ::close(held);
-  ::signal(SIGIO, SIG_DFL);
+  const auto outcome = job.wait(HeldProgram::kHeldS);
   EXPECT_EQ(outcome.code, 2);
-  EXPECT_NE(outcome.err.find("interrupted while " + program + " started"), std::string::npos)
+  EXPECT_NE(outcome.err.find("interrupted while " + program.path() + " started"), std::string::npos)
       << outcome.err;
 }
 

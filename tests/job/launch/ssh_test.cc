@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/job/launch/held_program.h"
 #include "tests/job/launch/launch_fixture.h"
 
 namespace pinwire_test {
@@ -369,6 +370,17 @@ TEST_F(Far, RanksThatWriteAndAreNoLongerReachedEndByThemselves) {
   EXPECT_TRUE(ends_by_itself(job, rank));
   ::kill(job.process(), SIGCONT);
   EXPECT_EQ(job.wait().code, 1);
+}
+
+/// Its agent waits for it, and hears nobody meanwhile.
+TEST_F(Far, AProgramThatDoesNotStartEndsWithItsLauncher) {
+  const HeldProgram program;
+  if (!program.is_held()) GTEST_SKIP() << "no lease on a file here";
+  Running job(far_command({program.path()}), far_environment());
+  ASSERT_TRUE(program.is_asked_for());
+  ::kill(job.process(), SIGKILL);
+  EXPECT_TRUE(gone(mark_, HeldProgram::kHeldS));
+  EXPECT_TRUE(empty_within(folder_.path(), kGoneSeconds));
 }
 
 /// The process of that name in this test's jobs; waits until there is one other than `before`.
