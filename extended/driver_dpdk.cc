@@ -22,11 +22,11 @@ HugePages huge_pages(DpdkHugePages choice) {
   return HugePages::kAuto;
 }
 
+/// Whether two processes of one host share the port's memory. A wrong name is the driver's to
+/// refuse.
 bool is_pair(const DpdkOptions& options) {
-  const bool names_device =
-      !options.eal_arguments.empty() || !options.pci.empty() || !options.interface.empty();
-  return options.rank_count == 2 && options.host_rank_count == 2 && !names_device &&
-         options.fabric != "switch";
+  auto fabric = chosen_fabric(options);
+  return fabric && (*fabric == Fabric::kPair || *fabric == Fabric::kMemif);
 }
 
 /// Between two processes of one host nothing is lost for want of descriptors, and the fewer buffers

@@ -16,11 +16,11 @@ bool frame_ok(const FrameHeader& header) noexcept {
          header.offset <= header.total && header.bytes <= header.total - header.offset;
 }
 
-FrameHeader chunk_header(FrameHeader message, uint64_t offset, uint64_t total) {
+FrameHeader chunk_header(FrameHeader message, uint64_t offset, uint64_t total, uint32_t bytes_max) {
   check(offset <= total, "a chunk beyond its message", offset, total);
   message.offset = offset;
   message.total = total;
-  message.bytes = static_cast<uint32_t>(std::min<uint64_t>(total - offset, kChunkBytesMax));
+  message.bytes = static_cast<uint32_t>(std::min<uint64_t>(total - offset, bytes_max));
   return message;
 }
 

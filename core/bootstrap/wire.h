@@ -33,7 +33,7 @@ enum class FrameKind : uint16_t {
   kWelcome,   ///< a Welcome, then the launcher's environment: strings ended by NUL
   kGathered,  ///< for each rank a uint64_t length and its bytes
   kRefused,   ///< a sentence; the rank cannot go on
-  // launcher -> agent
+  // launcher -> agent (and kAlive)
   kStart,   ///< a Start
   kSignal,  ///< send signal `code` to `rank`
   kInput,   ///< standard input of rank 0; empty: its end. From the agent: rank 0 took `code` bytes
@@ -44,7 +44,7 @@ enum class FrameKind : uint16_t {
   kEnded,    ///< `rank` ended; code: its wait status
   kFailed,   ///< a sentence; the host cannot go on
   kHungUp,   ///< `rank` no longer holds the other end of its socket
-  kAlive,    ///< the host is still there: sent from time to time
+  kAlive,    ///< the sender is still there: sent from time to time by agent and launcher
 };
 
 struct FrameHeader {
@@ -75,7 +75,8 @@ FrameHeader frame_header(FrameKind kind, Rank rank, uint32_t round = 0, int32_t 
 bool frame_ok(const FrameHeader& header) noexcept;
 
 /// The header of the chunk at `offset` of `message`.
-FrameHeader chunk_header(FrameHeader message, uint64_t offset, uint64_t total);
+FrameHeader chunk_header(FrameHeader message, uint64_t offset, uint64_t total,
+                         uint32_t bytes_max = kChunkBytesMax);
 
 /// One message put together from its chunks, which come in order.
 class Assembly {

@@ -237,7 +237,8 @@ constexpr Variable kVariables[] = {
    "options of that program, separated by blanks",
    [](S& s, const V& v) { s.ssh_options = v.text; }},
   {"GASNET_SSH_TIMEOUT", Kind::kReal, "60", 0, 86400, "", false,
-   "a host of the ssh spawner of which nothing is heard for so many seconds counts as lost; 0: never",
+   "a host of the ssh spawner of which nothing is heard for so many seconds counts as lost, and its ranks end there; "
+   "0: never",
    [](S& s, const V& v) { s.ssh_timeout_s = v.real; }},
   {"GASNET_SWITCH", Kind::kText, "", 0, 0, "", false,
    "path of pinwire_switch; empty: beside gasnetrun_pinwire or in its build tree",

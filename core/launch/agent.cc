@@ -6,6 +6,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 #include "core/bootstrap/environment_block.h"
@@ -24,6 +26,10 @@
 
 namespace pinwire::launch {
 namespace {
+
+Result<Settings> own_settings() {
+  return read_settings([](const char* name) -> const char* { return ::getenv(name); });
+}
 
 class Agent final : public HostEvents {
  public:
@@ -57,7 +63,10 @@ class Agent final : public HostEvents {
   Status prepare(const RemotePlan& plan);
   Status start_ranks(const RemotePlan& plan);
   void reap();
+  void expect_launcher(double silence_limit_s);
+  void turn();
   void beat(int64_t now);
+  void check_launcher(int64_t now);
 
   const InheritedChildren inherited_ = InheritedChildren::now();
   Loop loop_;
@@ -69,6 +78,9 @@ class Agent final : public HostEvents {
   std::unique_ptr<AgentInput> input_;
   int64_t last_beat_ms_ = 0;
   std::optional<int64_t> pulse_ms_;  // how often it says that it is still there
+  double silence_limit_s_ = 0;
+  std::optional<Silence> silence_;  // of the launcher
+  bool cut_off_ = false;            // it lasted too long
   Rank running_ = 0;
   bool over_ = false;
 };
@@ -98,7 +110,10 @@ void Agent::on_ended(Rank rank, int wait_status) {
 }
 
 void Agent::on_launcher_frame(const FrameHeader& header, Bytes chunk) {
+  if (silence_) silence_->heard(now_ms());
   switch (header.kind) {
+    case FrameKind::kAlive:
+      return;
     case FrameKind::kInput:
       if (input_ && !input_->feed(chunk))
         refuse("the launcher sent more standard input than was asked for");
@@ -152,7 +167,7 @@ Status Agent::prepare(const RemotePlan& plan) {
     return error("there is no working directory %s there: %s", plan.folder.c_str(),
                  std::strerror(errno));
   for (const auto& one : plan.environment) ::putenv(::strdup(one.c_str()));
-  auto settings = read_settings([](const char* name) -> const char* { return ::getenv(name); });
+  auto settings = own_settings();
   if (!settings) return settings.error();
   remove_stale_job_dirs(settings->tmp_dir);
   auto made = make_job_dir(settings->tmp_dir);
@@ -161,6 +176,7 @@ Status Agent::prepare(const RemotePlan& plan) {
   auto janitor = Janitor::hire(job_dir_->path, job_dir_->lock.get(), plan.keep_files);
   if (!janitor) return janitor.error();
   janitor_ = std::move(*janitor);
+  expect_launcher(settings->ssh_timeout_s);
   if (settings->ssh_timeout_s > 0) pulse_ms_ = silence_period_ms(settings->ssh_timeout_s);
   return success();
 }
@@ -180,7 +196,7 @@ Status Agent::start_ranks(const RemotePlan& plan) {
                   .no_aslr = plan.no_aslr,
                   .own = std::vector<LocalPlan::Own>(plan.count)};
   if (plan.cpus_per_rank > 0) {
-    auto settings = read_settings([](const char* name) -> const char* { return ::getenv(name); });
+    auto settings = own_settings();
     if (!settings) return settings.error();
     if (auto bound = bind_ranks(*settings, plan.cpus_per_rank, local); !bound) return bound;
   }
@@ -205,6 +221,13 @@ void Agent::reap() {
   });
 }
 
+/// From now on a launcher that says nothing for so long is lost.
+void Agent::expect_launcher(double silence_limit_s) {
+  silence_limit_s_ = silence_limit_s;
+  silence_.reset();
+  if (silence_limit_s > 0) silence_.emplace(silence_limit_s).heard(now_ms());
+}
+
 void Agent::beat(int64_t now) {
   if (!pulse_ms_ || now - last_beat_ms_ < *pulse_ms_) return;
   last_beat_ms_ = now;
@@ -212,16 +235,39 @@ void Agent::beat(int64_t now) {
   if (!stream_.full()) tell(FrameKind::kAlive, kEveryRank, 0, {});
 }
 
+/// The ranks end here as well when the network breaks, which ends no connection.
+void Agent::check_launcher(int64_t now) {
+  if (cut_off_ || !silence_ || !silence_->is_too_long(now)) return;
+  cut_off_ = true;
+  char text[96];
+  std::snprintf(text, sizeof text,
+                "nothing was heard of the launcher for %g s (GASNET_SSH_TIMEOUT)",
+                silence_limit_s_);
+  refuse(text);
+}
+
+void Agent::turn() {
+  int64_t until_ms = pulse_ms_ ? last_beat_ms_ + *pulse_ms_ : kNever;
+  if (silence_) until_ms = std::min(until_ms, silence_->next_look_ms());
+  loop_.run_once(until_ms);
+  const int64_t now = now_ms();
+  beat(now);
+  check_launcher(now);
+}
+
 int Agent::run() {
   // Signals are the launcher's to send.
   const Signals signals(loop_,
                         {.child_changed = [this] { reap(); }, .user_signal = [](int, bool) {}});
+  ends_with(stream_.in_fd());
+  if (auto settings = own_settings()) expect_launcher(settings->ssh_timeout_s);
+  tell(FrameKind::kAlive, kEveryRank, 0, {});  // to prepare what is asked for may take a while
   while (!over_ && !(host_ && running_ == 0)) {
-    loop_.run_once(pulse_ms_ ? last_beat_ms_ + *pulse_ms_ : kNever);
-    beat(now_ms());
+    turn();
     if (host_) host_->pause_output(stream_.full());
   }
-  stream_.drain();
+  if (host_) host_->pause_output(true);  // or ranks that are left would add to it for ever
+  while (!cut_off_ && stream_.has_unwritten()) turn();
   if (!janitor_) return 0;  // nothing was started
   host_.reset();
   janitor_->dismiss(kill_children(&*janitor_, inherited_, job_dir_->path));
@@ -231,6 +277,7 @@ int Agent::run() {
 }  // namespace
 
 int run_agent() {
+  raise_descriptor_limit();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   // Not even a careless write to standard output may disturb the frames.
   Agent agent;

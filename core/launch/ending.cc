@@ -41,16 +41,26 @@ void Ending::left(Rank rank, int code, int64_t now_ms) {
 }
 
 void Ending::ended(Rank rank, int wait_status, int64_t now_ms) {
-  auto& state = ranks_[rank];
-  check(!state.ended, "a rank ended twice", rank);
-  state.ended = true;
-  ++ended_count_;
+  mark_ended(rank);
   if (WIFSIGNALED(wait_status)) {
     killed(rank, WTERMSIG(wait_status), now_ms);
   } else {
     exited(rank, WEXITSTATUS(wait_status), now_ms);
   }
   if (phase_ == Phase::kLeaving && all_left()) deadline_ms_ = now_ms + kTeardownMs;
+}
+
+void Ending::mark_ended(Rank rank) {
+  auto& state = ranks_[rank];
+  check(!state.ended, "a rank ended twice", rank);
+  state.ended = true;
+  ++ended_count_;
+}
+
+void Ending::lost(Rank rank) {
+  check(phase_ == Phase::kQuitting || phase_ == Phase::kKilling, "a lost rank in a job that runs",
+        rank);
+  if (!ranks_[rank].ended) mark_ended(rank);
 }
 
 void Ending::hung_up(Rank rank, int64_t now_ms) {

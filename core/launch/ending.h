@@ -44,6 +44,8 @@ class Ending {
   void joined(Rank rank, int64_t now_ms);
   void left(Rank rank, int code, int64_t now_ms);
   void ended(Rank rank, int wait_status, int64_t now_ms);
+  /// Nobody can tell any more how it ends: its host failed, of which failed() has told.
+  void lost(Rank rank);
   /// It closed its end of the socket to the launcher: by its own end, of which ended() tells soon,
   /// or else with all that the library has open, on which its peers may wait for ever.
   void hung_up(Rank rank, int64_t now_ms);
@@ -81,6 +83,7 @@ class Ending {
   void begin_quitting(int64_t now_ms);
   void begin_killing(int64_t now_ms);
   void signal_ranks(int signal_number, bool also_those_that_left);
+  void mark_ended(Rank rank);
   bool all_left() const noexcept;
   void set_code(int code);
 

@@ -15,6 +15,8 @@
 #include "core/launch/signals.h"
 #include "core/launch/words.h"
 #include "driver/dpdk/device_text.h"
+#include "driver/dpdk/eal_args.h"
+#include "driver/dpdk/fabric_choice.h"
 
 namespace pinwire::launch {
 namespace {
@@ -38,6 +40,19 @@ Result<std::string> switch_path(const Settings& settings) {
       "beside gasnetrun_pinwire nor in its build tree: GASNET_SWITCH tells where it is");
 }
 
+/// How the ranks will meet: as their driver decides.
+Result<Fabric> fabric_of(const Settings& settings, Rank rank_count) {
+  auto fabric = fabric_from_name(settings.dpdk_fabric);
+  if (!fabric) return fabric.error();
+  auto eal_words = pinwire::split_words(settings.eal_args);
+  if (!eal_words) return eal_words.error();
+  return choose_fabric({.fabric = *fabric,
+                        .eal_names_device = names_device(*eal_words),
+                        .names_pci = !split_words(settings.dpdk_pci, ", ").empty(),
+                        .names_interface = !settings.dpdk_iface.empty(),
+                        .rank_count = rank_count});
+}
+
 /// Whether a line "ready" comes in time.
 bool wait_until_ready(int fd) {
   std::string text;
@@ -58,31 +73,29 @@ bool wait_until_ready(int fd) {
 
 }  // namespace
 
-bool needs_switch(const Settings& settings, Rank ranks_of_this_host) {
+Result<bool> needs_switch(const Settings& settings, Rank rank_count, const std::string& job_dir) {
   const bool has_supernodes =
-      settings.supernode_maxsize != 0 && ranks_of_this_host > settings.supernode_maxsize;
-  const bool over_network = settings.driver == DriverChoice::kDpdk ||
-                            (settings.driver == DriverChoice::kAuto && has_supernodes);
-  if (!over_network || !settings.eal_args.empty()) return false;
-  return settings.dpdk_fabric == "switch" ||
-         (settings.dpdk_fabric == "auto" && ranks_of_this_host > 2);
-}
-
-Status check_dpdk_network(const Settings& settings, Rank ranks_of_this_host,
-                          const std::string& job_dir) {
-  const bool with_switch = needs_switch(settings, ranks_of_this_host);
-  const auto& fabric = settings.dpdk_fabric;
-  const bool has_port = !settings.dpdk_iface.empty() || !settings.dpdk_pci.empty();
-  const bool is_pair = settings.driver == DriverChoice::kDpdk && settings.eal_args.empty() &&
-                       (fabric == "pair" || fabric == "memif" || (fabric == "auto" && !has_port));
-  if (!with_switch && !is_pair) return success();
-  if (with_switch && ranks_of_this_host > kSwitchPortsMax) {
+      settings.supernode_maxsize != 0 && rank_count > settings.supernode_maxsize;
+  const bool surely_dpdk = settings.driver == DriverChoice::kDpdk;
+  const bool maybe_dpdk = settings.driver == DriverChoice::kAuto && has_supernodes;
+  if (!surely_dpdk && !maybe_dpdk) return false;
+  auto fabric = fabric_of(settings, rank_count);
+  if (!fabric) return fabric.error();
+  // One rank has no peer to meet, unless it asks for a switch by its name.
+  const bool has_switch =
+      *fabric == Fabric::kSwitch && (rank_count > 1 || settings.dpdk_fabric != "auto");
+  if (has_switch && rank_count > kSwitchPortsMax) {
     return error(
         "%u ranks of one host over DPDK need a switch of as many ports, and pinwire_switch has %u: "
         "start fewer (-n), or use GASNET_DRIVER=shm",
-        ranks_of_this_host, kSwitchPortsMax);
+        rank_count, kSwitchPortsMax);
   }
-  return check_device_text("the job's directory", job_dir, "set GASNET_TMPDIR to another");
+  if (has_switch || (surely_dpdk && rank_count > 1 && is_inside_host(*fabric))) {
+    const auto last_socket = fabric_socket(*fabric, job_dir, rank_count - 1);  // the longest
+    if (auto fits = check_socket_path(last_socket, "set GASNET_TMPDIR to another directory"); !fits)
+      return fits.error();
+  }
+  return has_switch;
 }
 
 Result<FabricSwitch> FabricSwitch::start(const Settings& settings, Rank port_count,

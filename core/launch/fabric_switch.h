@@ -9,13 +9,9 @@
 
 namespace pinwire::launch {
 
-/// Whether a job whose ranks have this environment needs one.
-bool needs_switch(const Settings& settings, Rank ranks_of_this_host);
-
-/// A sentence if the ranks of this host cannot meet over DPDK in a directory below `job_dir`, or
-/// are more than a switch has ports.
-Status check_dpdk_network(const Settings& settings, Rank ranks_of_this_host,
-                          const std::string& job_dir);
+/// Whether a job of so many ranks, all of this host, needs one. A sentence if they cannot meet over
+/// DPDK in `job_dir`, or are more than a switch has ports.
+Result<bool> needs_switch(const Settings& settings, Rank rank_count, const std::string& job_dir);
 
 class FabricSwitch {
  public:

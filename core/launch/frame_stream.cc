@@ -10,10 +10,12 @@
 
 namespace pinwire::launch {
 
-FrameStream::FrameStream(Loop& loop, Fd in, Fd out, std::string_view greeting, Events events)
+FrameStream::FrameStream(Loop& loop, Fd in, Fd out, std::string_view greeting, Events events,
+                         Out kind)
     : loop_(loop),
       in_(std::move(in)),
       out_(std::move(out)),
+      out_kind_(kind),
       greeting_(greeting),
       events_(std::move(events)) {
   for (const Fd* fd : {&in_, &out_})
@@ -34,9 +36,10 @@ void FrameStream::put_text(std::string_view text) {
 }
 
 void FrameStream::put(const FrameHeader& header, Bytes message) {
+  const uint32_t bytes_max = out_kind_ == Out::kShared ? kSharedChunkBytesMax : kChunkBytesMax;
   uint64_t offset = 0;
   do {
-    const auto chunk = bootstrap::chunk_header(header, offset, message.size());
+    const auto chunk = bootstrap::chunk_header(header, offset, message.size(), bytes_max);
     put_chunk(chunk, message.subspan(offset, chunk.bytes));
     offset += chunk.bytes;
   } while (offset < message.size());
@@ -50,10 +53,17 @@ void FrameStream::put_chunk(const FrameHeader& header, Bytes chunk) {
   write_some();
 }
 
+size_t FrameStream::bytes_of_write(size_t done) const {
+  if (out_kind_ == Out::kOwn) return out_bytes_.size() - done;
+  FrameHeader header{};
+  std::memcpy(&header, out_bytes_.data() + done, sizeof header);
+  return sizeof header + header.bytes;
+}
+
 void FrameStream::write_some() {
   size_t done = 0;
   while (done < out_bytes_.size()) {
-    const ssize_t wrote = ::write(out_.get(), out_bytes_.data() + done, out_bytes_.size() - done);
+    const ssize_t wrote = ::write(out_.get(), out_bytes_.data() + done, bytes_of_write(done));
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote < 0 && errno == EAGAIN) break;
     if (wrote < 0) {  // reading will tell that it is gone
@@ -64,14 +74,6 @@ void FrameStream::write_some() {
   }
   out_bytes_.erase(out_bytes_.begin(), out_bytes_.begin() + static_cast<ptrdiff_t>(done));
   loop_.set_events(out_.get(), out_bytes_.empty() ? 0 : POLLOUT);
-}
-
-void FrameStream::drain() {
-  while (!out_bytes_.empty() && !ended_) {
-    pollfd one{out_.get(), POLLOUT, 0};
-    ::poll(&one, 1, -1);
-    write_some();
-  }
 }
 
 void FrameStream::read_some() {

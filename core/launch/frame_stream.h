@@ -1,6 +1,8 @@
 // Frames over a pair of byte streams: how the launcher and its agent talk through ssh.
 #pragma once
 
+#include <limits.h>
+
 #include <functional>
 #include <string>
 
@@ -11,7 +13,7 @@
 namespace pinwire::launch {
 
 /// What an agent says first; whatever a login shell prints before it is skipped.
-inline constexpr std::string_view kAgentGreeting = "\nPINWIRE-AGENT 2\n";
+inline constexpr std::string_view kAgentGreeting = "\nPINWIRE-AGENT 3\n";
 
 class FrameStream {
  public:
@@ -20,8 +22,12 @@ class FrameStream {
     /// Once: the other side is gone, or talks nonsense.
     std::function<void(const std::string& why)> ended;
   };
+  /// Whether another process writes frames to `out`, too (pulse.h). The kernel does not mix writes
+  /// to a pipe of at most PIPE_BUF bytes, so that each write is one whole frame then.
+  enum class Out { kOwn, kShared };
   /// `greeting`: to be skipped to before the first frame; may be empty.
-  FrameStream(Loop& loop, Fd in, Fd out, std::string_view greeting, Events events);
+  FrameStream(Loop& loop, Fd in, Fd out, std::string_view greeting, Events events,
+              Out kind = Out::kOwn);
   ~FrameStream();
   FrameStream(const FrameStream&) = delete;
   FrameStream& operator=(const FrameStream&) = delete;
@@ -33,20 +39,25 @@ class FrameStream {
   void put_chunk(const FrameHeader& header, Bytes chunk);
   bool full() const noexcept { return out_bytes_.size() > kPendingBytesMax; }
   bool greeted() const noexcept { return greeting_.empty(); }
-  /// Waits until all is written, or the other side is gone.
-  void drain();
+  /// Whether something is still to be written, and the other side is not gone.
+  bool has_unwritten() const noexcept { return !out_bytes_.empty() && !ended_; }
+  int in_fd() const noexcept { return in_.get(); }
+  int out_fd() const noexcept { return out_.get(); }
 
  private:
   static constexpr size_t kPendingBytesMax = 4 << 20;
   static constexpr size_t kNoiseBytesMax = 64 << 10;
+  static constexpr uint32_t kSharedChunkBytesMax = PIPE_BUF - sizeof(FrameHeader);
   void read_some();
   void write_some();
+  size_t bytes_of_write(size_t done) const;
   bool skip_to_greeting();
   void take_frames();
   void end(const std::string& why);
 
   Loop& loop_;
   Fd in_, out_;
+  const Out out_kind_;
   std::string greeting_;
   Events events_;
   std::vector<std::byte> in_bytes_, out_bytes_;

@@ -31,7 +31,7 @@ class HostEvents {
   virtual void on_output(Rank rank, int stream, std::string_view text) = 0;
   /// After everything that the rank sent.
   virtual void on_ended(Rank rank, int wait_status) = 0;
-  /// The host can do no more; its ranks count as dead.
+  /// The host can do no more; its ranks that have not ended are lost.
   virtual void on_host_failed(Rank first, const std::string& sentence) = 0;
 };
 
@@ -57,6 +57,9 @@ class Host {
   virtual void drain_output() = 0;
   /// Nobody reads this stream any more: ranks that write to it get SIGPIPE, as without a launcher.
   virtual void stop_output(int stream) = 0;
+  /// A pipe to an agent that is to hear from time to time that the launcher is still there (Pulse);
+  /// -1: nobody there has to.
+  virtual int pulse_fd() const { return -1; }
   /// When due() wants to be called, whatever else happens.
   virtual int64_t deadline_ms() const { return kNever; }
   virtual void due(int64_t /*now_ms*/) {}

@@ -11,7 +11,14 @@
 namespace pinwire::launch {
 namespace {
 
-void add_once(std::vector<std::string>& list, const std::string& host) {
+/// "[::1]" is how URLs write ::1, and no name that ssh knows.
+std::string without_brackets(const std::string& host) {
+  const bool has = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  return has ? host.substr(1, host.size() - 2) : host;
+}
+
+void add_once(std::vector<std::string>& list, const std::string& written) {
+  const auto host = without_brackets(written);
   if (std::find(list.begin(), list.end(), host) == list.end()) list.push_back(host);
 }
 

@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <linux/close_range.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include <memory>
 
 #include "core/launch/job_dir.h"
+#include "core/launch/kept_files.h"
 #include "core/launch/process.h"
 #include "core/launch/process_facts.h"
 
@@ -43,12 +43,7 @@ bool kill_once(const std::string& assignment, uint64_t since_ticks) {
   ::prctl(PR_SET_NAME, kJanitorName);
   for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) ::signal(number, SIG_IGN);
   ::signal(SIGCHLD, SIG_DFL);
-  // Whoever waits for the end of the launcher's output must not wait for this process.
-  const int low = std::min(pipe_fd, lock_fd), high = std::max(pipe_fd, lock_fd);
-  if (low > 0) ::close_range(0, static_cast<unsigned>(low - 1), 0);
-  if (high - low > 1)
-    ::close_range(static_cast<unsigned>(low + 1), static_cast<unsigned>(high - 1), 0);
-  ::close_range(static_cast<unsigned>(high + 1), ~0U, 0);
+  close_all_but({pipe_fd, lock_fd});
   const uint64_t hired_ticks = birth_ticks(::getpid());
   char processes_are_gone;
   ssize_t got;

@@ -8,6 +8,7 @@
 
 #include "core/base/log.h"
 #include "core/bootstrap/job_key.h"
+#include "core/launch/silence.h"
 
 namespace pinwire::launch {
 namespace {
@@ -41,6 +42,17 @@ void Job::add_host(std::unique_ptr<Host> host) { hosts_.push_back(std::move(host
 Status Job::start() {
   for (auto& host : hosts_)
     if (auto started = host->start(); !started) return started;
+  return start_pulse();
+}
+
+Status Job::start_pulse() {
+  std::vector<int> pipes;
+  for (auto& host : hosts_)
+    if (const int fd = host->pulse_fd(); fd >= 0) pipes.push_back(fd);
+  if (pipes.empty() || plan_.silence_limit_s <= 0) return success();
+  auto started = Pulse::start(pipes, silence_period_ms(plan_.silence_limit_s));
+  if (!started) return started.error();
+  pulse_.emplace(std::move(*started));
   return success();
 }
 
@@ -98,6 +110,7 @@ void Job::heed_reader(int stream) {
 }
 
 void Job::close_hosts() {
+  pulse_.reset();  // it holds the pipes whose end lets the agents go
   const int64_t deadline = now_ms() + kCloseMs;
   const auto all_closed = [this] {
     bool closed = true;
@@ -108,6 +121,11 @@ void Job::close_hosts() {
 }
 
 bool Job::reap(pid_t process) {
+  if (pulse_ && pulse_->reap(process)) {  // a stranger killed it
+    if (auto again = start_pulse(); !again)
+      ending_.failed(kHostLostExitCode, again.sentence(), now_ms());
+    return true;
+  }
   return std::any_of(hosts_.begin(), hosts_.end(),
                      [process](auto& host) { return host->reap(process); });
 }
@@ -208,6 +226,8 @@ void Job::on_ended(Rank rank, int wait_status) { ending_.ended(rank, wait_status
 void Job::on_host_failed(Rank first, const std::string& sentence) {
   const bool ran = process_ids_[first] != 0;
   ending_.failed(ran ? kHostLostExitCode : kNoStartExitCode, sentence, now_ms());
+  const Host& host = host_of(first);
+  for (Rank i = 0; i < host.count(); ++i) ending_.lost(host.first() + i);
 }
 
 void Job::signal_rank(Rank rank, int signal_number) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,12 +11,14 @@
 #include "core/launch/host.h"
 #include "core/launch/line_sink.h"
 #include "core/launch/loop.h"
+#include "core/launch/pulse.h"
 
 namespace pinwire::launch {
 
 struct JobPlan {
   Rank rank_count = 0;
   int64_t exit_timeout_ms = 0;
+  double silence_limit_s = 0;  ///< agents take a launcher that says nothing for lost; 0: never
   bool tag_lines = false;
   bool verbose = false;
   std::vector<std::byte> environment;  ///< what ranks see as the environment that spawned the job
@@ -59,6 +62,7 @@ class Job final : public HostEvents, public EndingOrders {
   Host& host_of(Rank rank) const;
   void welcome(Rank rank);
   void gather(Rank rank, const FrameHeader& header, Bytes chunk);
+  Status start_pulse();
   void close_hosts();
   void drain();
   bool all_is_written() const noexcept { return out_.idle() && err_.idle(); }
@@ -72,6 +76,7 @@ class Job final : public HostEvents, public EndingOrders {
   JobPlan plan_;
   const uint64_t job_key_;
   std::vector<std::unique_ptr<Host>> hosts_;
+  std::optional<Pulse> pulse_;  // where there are agents
   std::vector<int> process_ids_;
   std::vector<bool> joined_;
   LineSink out_, err_;

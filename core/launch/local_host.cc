@@ -3,11 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
 
+#include "core/base/log.h"
 #include "core/bootstrap/launcher_client.h"
 
 namespace pinwire::launch {
@@ -190,7 +193,16 @@ void LocalHost::flush(Rank rank) {
 }
 
 void LocalHost::signal_rank(Rank rank, int signal_number) {
-  local(rank).process.signal(signal_number);
+  auto& one = local(rank);
+  one.kill_sent = one.kill_sent || signal_number == SIGKILL;
+  one.process.signal(signal_number);
+}
+
+void LocalHost::explain_end(Rank rank, int wait_status) {
+  if (!WIFSIGNALED(wait_status) || WTERMSIG(wait_status) != SIGKILL || local(rank).kill_sent)
+    return;
+  if (const auto why = oom_kills_.explain(); !why.empty())
+    log_note("rank %u on %s was killed: %s", rank, plan_.host_name.c_str(), why.c_str());
 }
 
 bool LocalHost::reap(pid_t process) {
@@ -199,6 +211,7 @@ bool LocalHost::reap(pid_t process) {
     const auto wait_status = local(rank).process.reap();
     if (!wait_status) return false;
     read_socket(rank);  // its last words come before its end
+    explain_end(rank, *wait_status);
     events_.on_ended(rank, *wait_status);
     return true;
   }

@@ -5,6 +5,7 @@
 
 #include "core/launch/host.h"
 #include "core/launch/loop.h"
+#include "core/launch/oom_kills.h"
 #include "core/launch/outbox.h"
 #include "core/launch/process.h"
 
@@ -49,6 +50,7 @@ class LocalHost final : public Host {
  private:
   struct LocalRank {
     ChildProcess process;  // none: not started, or ended
+    bool kill_sent = false;
     Fd socket, out, err;
     Outbox outbox{-1};
   };
@@ -58,6 +60,7 @@ class LocalHost final : public Host {
   void read_output(Rank rank, int stream);
   void close_output(Rank rank, int stream);
   void flush(Rank rank);
+  void explain_end(Rank rank, int wait_status);
   LocalRank& local(Rank rank);
 
   Loop& loop_;
@@ -65,6 +68,7 @@ class LocalHost final : public Host {
   LocalPlan plan_;
   std::vector<LocalRank> ranks_;
   bool paused_ = false;
+  OomKills oom_kills_;
 };
 
 }  // namespace pinwire::launch

@@ -44,9 +44,9 @@ Result<LocalNetwork> make_network(const LaunchOptions& options, const std::strin
       return made.error();
     return network;
   }
-  if (auto can = check_dpdk_network(*settings, options.rank_count, job_dir); !can)
-    return can.error();
-  if (needs_switch(*settings, options.rank_count)) {
+  auto has_switch = needs_switch(*settings, options.rank_count, job_dir);
+  if (!has_switch) return has_switch.error();
+  if (*has_switch) {
     auto started = FabricSwitch::start(*settings, options.rank_count, job_dir, options.verbose);
     if (!started) return started.error();
     network.fabric_switch.emplace(std::move(*started));

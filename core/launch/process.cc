@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/personality.h>
@@ -20,6 +21,7 @@
 namespace pinwire::launch {
 namespace {
 
+constexpr int kLookMs = 50;
 rlimit limit_before{};
 
 enum class Step : int { kParent, kNamespace, kCpus, kAddresses, kFiles, kExec };
@@ -131,6 +133,11 @@ Result<StartingProcess> begin_process(const ProcessPlan& plan) {
 }
 
 Result<ChildProcess> StartingProcess::wait() {
+  // Signals are blocked here: they are looked for from time to time. A program on a file system
+  // whose server does not answer may take for ever.
+  pollfd report{report_.get(), POLLIN, 0};
+  while (::poll(&report, 1, kLookMs) <= 0)
+    if (end_is_asked()) return error("interrupted while %s started", path_.c_str());
   ChildTrouble trouble{};
   ssize_t got;
   do {

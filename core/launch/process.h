@@ -45,7 +45,8 @@ class StartingProcess {
  public:
   StartingProcess(ChildProcess process, Fd report, std::string path)
       : process_(std::move(process)), report_(std::move(report)), path_(std::move(path)) {}
-  /// Waits until the program runs; a sentence, and no process, if it cannot. Once.
+  /// Waits until the program runs; a sentence, and no process, if it cannot, or if a signal that
+  /// ends the job comes. Once.
   Result<ChildProcess> wait();
 
  private:

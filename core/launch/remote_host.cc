@@ -79,8 +79,10 @@ Status RemoteHost::start() {
   stream_.emplace(loop_, std::move(from->read), std::move(to->write), kAgentGreeting,
                   FrameStream::Events{.frame = [this](const FrameHeader& header,
                                                       Bytes chunk) { on_frame(header, chunk); },
-                                      .ended = [this](const std::string& why) { lost(why); }});
+                                      .ended = [this](const std::string& why) { lost(why); }},
+                  FrameStream::Out::kShared);
   stream_->put(bootstrap::frame_header(FrameKind::kStart, kEveryRank), pack_plan(plan_));
+  if (silence_limit_s_ > 0) silence_.emplace(silence_limit_s_).heard(now_ms());
   if (plan_.has_input) {
     reads_input_ = true;
     loop_.watch(kStdinFd, POLLIN, [this](short) { read_input(); });
@@ -145,7 +147,6 @@ void RemoteHost::due(int64_t now_ms) {
 }
 
 void RemoteHost::on_frame(const FrameHeader& header, Bytes chunk) {
-  if (silence_limit_s_ > 0 && !silence_) silence_.emplace(silence_limit_s_);
   if (silence_) silence_->heard(now_ms());
   if (header.kind == FrameKind::kAlive) return;
   const std::string text(reinterpret_cast<const char*>(chunk.data()), chunk.size());
@@ -191,13 +192,9 @@ void RemoteHost::lost(const std::string& why) {
     hint = " (does `" + shell_[0] + " " + name() +
            " true` work, and is gasnetrun_pinwire at the same place there?)";
   }
+  // Nobody can tell more of its ranks; their agent kills them when it sees the end.
+  ended_.assign(plan_.count, true);
   events_.on_host_failed(first(), "host " + name() + ": " + said + hint);
-  // Nobody can tell more of them; their agent kills them when it sees the end.
-  for (Rank i = 0; i < plan_.count; ++i) {
-    if (ended_[i]) continue;
-    ended_[i] = true;
-    events_.on_ended(plan_.first + i, SIGKILL);
-  }
 }
 
 bool RemoteHost::reap(pid_t process) {

@@ -33,6 +33,7 @@ class RemoteHost final : public Host {
   void pause_output(bool) override {}  // what is under way fits into the launcher
   void drain_output() override {}      // comes before a rank's end
   void stop_output(int stream) override;
+  int pulse_fd() const override { return stream_ ? stream_->out_fd() : -1; }
   int64_t deadline_ms() const override;
   void due(int64_t now_ms) override;
   bool reap(pid_t process) override;
@@ -58,7 +59,7 @@ class RemoteHost final : public Host {
   bool lost_ = false;
   std::optional<int64_t> kill_asked_ms_;  // when the job first wanted a rank killed
   const double silence_limit_s_;
-  std::optional<Silence> silence_;  // since the agent's first word
+  std::optional<Silence> silence_;  // since ssh was started
   bool reads_input_ = false;
   size_t input_bytes_ = 0;  // under way to rank 0
   std::string refusal_;     // the agent's own words before it went

@@ -34,9 +34,11 @@ class Signals {
 /// Stops this process as SIGTSTP would if it were no event; returns after SIGCONT.
 void stop_until_continued();
 
-/// Whether a signal that ends a job has come and no Signals has read it yet. For waits without a
-/// loop.
+/// Whether a signal that ends a job has come and no Signals has read it yet, or the other side of
+/// ends_with() is gone. For waits without a loop.
 bool end_is_asked();
+/// This process ends when the other side of `fd`, a pipe or a socket, does.
+void ends_with(int fd);
 
 /// Blocks them, so that none is lost before a Signals exists. Before the first thread or child.
 void block_signals();

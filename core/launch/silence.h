@@ -1,4 +1,5 @@
-// How long nothing was heard of a host: a network that breaks ends no connection.
+// How long nothing was heard of the other end, a host or the launcher: a network that breaks ends
+// no connection.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 
 namespace pinwire::launch {
 
-/// A host says that it is still there so often.
+/// Each end says so often that it is still there.
 constexpr int64_t silence_period_ms(double limit_s) noexcept {
   constexpr double kMsPerS = 1000, kBeatsPerLimit = 4;
   return std::max<int64_t>(1, static_cast<int64_t>(limit_s * kMsPerS / kBeatsPerLimit));
@@ -17,7 +18,7 @@ class Silence {
   explicit Silence(double limit_s) noexcept
       : period_ms_(silence_period_ms(limit_s)), limit_ms_(static_cast<int64_t>(limit_s * 1000)) {}
   void heard(int64_t now_ms) noexcept { looked_ms_ = now_ms, silent_ms_ = 0; }
-  /// Whether it lasts too long. A launcher that stood still (SIGSTOP, a freezer, a suspended host)
+  /// Whether it lasts too long. A process that stood still (SIGSTOP, a freezer, a suspended host)
   /// heard nothing meanwhile: such a time counts as one period.
   bool is_too_long(int64_t now_ms) noexcept {
     silent_ms_ += std::min(now_ms - looked_ms_, period_ms_);

@@ -35,10 +35,12 @@ Result<FabricPlan> plan_private(FabricRequest request) {
   return plan_fabric(request);
 }
 
-Result<FabricPlan> fabric_of(const DpdkOptions& options, bool eal_arguments_given) {
+Result<FabricRequest> request_of(const DpdkOptions& options) {
   Result<Fabric> fabric = fabric_from_name(options.fabric);
   if (!fabric) return fabric.error();
-  return plan_private({.fabric = *fabric,
+  Result<std::vector<std::string>> words = split_words(options.eal_arguments);
+  if (!words) return words.error();
+  return FabricRequest{.fabric = *fabric,
                        .rank = options.rank,
                        .rank_count = options.rank_count,
                        .host_rank = options.host_rank,
@@ -46,13 +48,19 @@ Result<FabricPlan> fabric_of(const DpdkOptions& options, bool eal_arguments_give
                        .job_directory = options.job_directory,
                        .no_directory_reason = options.no_directory_reason,
                        .is_directory_of_ranks = options.is_directory_of_ranks,
-                       .eal_arguments_given = eal_arguments_given,
+                       .eal_names_device = names_device(*words),
                        .interface = options.interface,
                        .pci = options.pci,
                        .pci_index = options.pci_index,
                        .queues = options.lanes,
                        .frame_bytes = options.mtu + kEthernetBytes,
-                       .ring_frames = options.ring_frames});
+                       .ring_frames = options.ring_frames};
+}
+
+Result<FabricPlan> fabric_of(const DpdkOptions& options) {
+  Result<FabricRequest> request = request_of(options);
+  if (!request) return request.error();
+  return plan_private(std::move(*request));
 }
 
 /// Ranks of a host that wait for each other's devices look there. Empty where other users may
@@ -154,7 +162,7 @@ std::string runtime_directory(const DpdkOptions& options) {
 Result<std::unique_ptr<DpdkDevice>> start_device(const DpdkOptions& options) {
   Result<std::vector<std::string>> words = split_words(options.eal_arguments);
   if (!words) return words.error();
-  Result<FabricPlan> fabric = fabric_of(options, names_device(*words));
+  Result<FabricPlan> fabric = fabric_of(options);
   if (!fabric) return fabric.error();
   const DpdkPortOptions port = port_options(options, *fabric);
   const EalPlan eal = eal_of(options, *fabric, port, std::move(*words));
@@ -184,6 +192,12 @@ Result<std::unique_ptr<DpdkDevice>> start_device(const DpdkOptions& options) {
 }
 
 }  // namespace
+
+Result<Fabric> chosen_fabric(const DpdkOptions& options) {
+  Result<FabricRequest> request = request_of(options);
+  if (!request) return request.error();
+  return choose_fabric(wish_of(*request));
+}
 
 Result<std::unique_ptr<DpdkDevice>> bring_up_dpdk(const DpdkOptions& options) {
   auto device = start_device(options);

@@ -73,6 +73,9 @@ class DpdkDevice {
   NewDescriptors opened_here_;
 };
 
+/// Which fabric these options ask for, whether it can be or not.
+Result<Fabric> chosen_fabric(const DpdkOptions& options);
+
 Result<std::unique_ptr<DpdkDevice>> bring_up_dpdk(const DpdkOptions& options);
 
 }  // namespace pinwire

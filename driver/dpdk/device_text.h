@@ -2,6 +2,8 @@
 // quoting. Header only: the launcher asks before it starts anything.
 #pragma once
 
+#include <sys/un.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -27,6 +29,16 @@ inline Status check_device_text(const char* what, const std::string& text, const
         what, text.c_str(), fix);
   }
   return success();
+}
+
+/// The same of a socket's path. DPDK cuts one that is too long, and makes the socket where nobody
+/// looks for it, and perhaps where others may write.
+inline Status check_socket_path(const std::string& path, const char* fix) {
+  constexpr size_t kBytesMax = sizeof(sockaddr_un::sun_path) - 1;
+  if (Status fits = check_device_text("the socket path", path, fix); !fits) return fits;
+  if (path.size() <= kBytesMax) return success();
+  return error("the socket path %s has %zu bytes, %zu more than a Unix socket's may; %s",
+               path.c_str(), path.size(), path.size() - kBytesMax, fix);
 }
 
 }  // namespace pinwire

@@ -1,7 +1,5 @@
 #include "driver/dpdk/fabric.h"
 
-#include <sys/un.h>
-
 #include <bit>
 
 #include "core/base/bits.h"
@@ -10,17 +8,7 @@
 namespace pinwire {
 namespace {
 
-constexpr size_t kSocketPathMax = sizeof(sockaddr_un::sun_path) - 1;
 constexpr uint32_t kMemifSlackBytes = 16;
-
-struct Name {
-  Fabric fabric;
-  const char* text;
-};
-constexpr Name kNames[] = {{Fabric::kAuto, "auto"},     {Fabric::kArgs, "args"},
-                           {Fabric::kPair, "pair"},     {Fabric::kMemif, "memif"},
-                           {Fabric::kSwitch, "switch"}, {Fabric::kAfPacket, "af_packet"},
-                           {Fabric::kPci, "pci"}};
 
 /// Locally administered, never multicast: 02:50 and the rank.
 MacAddress rank_mac(uint32_t rank) {
@@ -40,14 +28,8 @@ std::string mac_text(const MacAddress& mac) {
 }
 
 Status check_socket(const std::string& path) {
-  const char* const fix = "set GASNET_TMPDIR, or GASNET_JOB_DIR without a launcher, to another";
-  if (Status fits = check_device_text("the socket path", path, fix); !fits) return fits;
-  if (path.size() <= kSocketPathMax) return success();
-  return error(
-      "the socket path %s has %zu bytes, %zu more than a Unix socket's may; choose a shorter job "
-      "directory "
-      "(GASNET_JOB_DIR)",
-      path.c_str(), path.size(), path.size() - kSocketPathMax);
+  return check_socket_path(
+      path, "set GASNET_TMPDIR, or GASNET_JOB_DIR without a launcher, to another directory");
 }
 
 Status check_local(const FabricRequest& request) {
@@ -87,7 +69,7 @@ std::string virtio_user_arguments(const FabricRequest& request, const std::strin
 }
 
 Result<FabricPlan> plan_pair(const FabricRequest& request, FabricPlan plan) {
-  const std::string socket = request.job_directory + "/pair.sock";
+  const std::string socket = fabric_socket(Fabric::kPair, request.job_directory);
   if (Status ok = check_socket(socket); !ok) return ok.error();
   if (request.rank == 0) {
     plan.device = "net_vhost0";
@@ -100,7 +82,7 @@ Result<FabricPlan> plan_pair(const FabricRequest& request, FabricPlan plan) {
 }
 
 Result<FabricPlan> plan_memif(const FabricRequest& request, FabricPlan plan) {
-  const std::string socket = request.job_directory + "/memif.sock";
+  const std::string socket = fabric_socket(Fabric::kMemif, request.job_directory);
   if (Status ok = check_socket(socket); !ok) return ok.error();
   plan.device = "net_memif0";
   // A frame longer than a buffer would be chained, which memif gets wrong. Its rings are 2^rsize.
@@ -120,7 +102,7 @@ Result<FabricPlan> plan_switch(const FabricRequest& request, FabricPlan plan) {
         "and set GASNET_JOB_DIR=DIR",
         request.rank_count);
   }
-  const std::string socket = switch_socket(request.job_directory, request.rank);
+  const std::string socket = fabric_socket(Fabric::kSwitch, request.job_directory, request.rank);
   if (Status ok = check_socket(socket); !ok) return ok.error();
   plan.device = "net_virtio_user0";
   plan.device_arguments = virtio_user_arguments(request, socket, plan.mac);
@@ -164,42 +146,28 @@ Result<FabricPlan> plan_pci(const FabricRequest& request, FabricPlan plan) {
   plan.mac = {};
   plan.physical = true;
   plan.device = request.pci.at(request.pci_index);
+  if (Status fits = check_device_text("the PCI address", plan.device,
+                                      "set GASNET_DPDK_PCI to addresses such as 0000:17:00.0");
+      !fits) {
+    return fits.error();
+  }
   plan.eal_words = {"-a", plan.device};
   return plan;
 }
 
-Fabric choose(const FabricRequest& request) {
-  if (request.fabric != Fabric::kAuto) return request.fabric;
-  if (request.eal_arguments_given) return Fabric::kArgs;
-  if (!request.pci.empty()) return Fabric::kPci;
-  if (!request.interface.empty()) return Fabric::kAfPacket;
-  return request.rank_count == 2 ? Fabric::kPair : Fabric::kSwitch;
-}
-
 }  // namespace
 
-Result<Fabric> fabric_from_name(std::string_view name) {
-  for (const Name& known : kNames) {
-    if (name == known.text) return known.fabric;
-  }
-  return error("GASNET_DPDK_FABRIC=%.*s is none of auto, args, pair, memif, switch, af_packet, pci",
-               static_cast<int>(name.size()), name.data());
-}
-
-const char* fabric_name(Fabric fabric) {
-  for (const Name& known : kNames) {
-    if (known.fabric == fabric) return known.text;
-  }
-  return "?";
-}
-
-std::string switch_socket(const std::string& directory, uint32_t rank) {
-  return directory + "/sw_" + std::to_string(rank) + ".sock";
+FabricWish wish_of(const FabricRequest& request) noexcept {
+  return {.fabric = request.fabric,
+          .eal_names_device = request.eal_names_device,
+          .names_pci = !request.pci.empty(),
+          .names_interface = !request.interface.empty(),
+          .rank_count = request.rank_count};
 }
 
 Result<FabricPlan> plan_fabric(const FabricRequest& given) {
   FabricRequest request = given;
-  request.fabric = choose(given);
+  request.fabric = choose_fabric(wish_of(given));
   FabricPlan plan{.fabric = request.fabric,
                   .device = {},
                   .device_arguments = {},

@@ -3,32 +3,13 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/base/result.h"
+#include "driver/dpdk/fabric_choice.h"
 #include "nicfw/port.h"
 
 namespace pinwire {
-
-enum class Fabric : uint8_t {
-  kAuto,
-  kArgs,      ///< the user's EAL arguments make the device
-  kPair,      ///< two ranks of one host: net_vhost and net_virtio_user
-  kMemif,     ///< two ranks of one host: net_memif
-  kSwitch,    ///< ranks of one host, each a net_virtio_user port of pinwire_switch
-  kAfPacket,  ///< a kernel interface: veth in a namespace, or any NIC
-  kPci,       ///< physical ports by address
-};
-
-/// Whether ranks of one host meet in it, at sockets in the job's directory.
-constexpr bool is_inside_host(Fabric fabric) {
-  return fabric == Fabric::kPair || fabric == Fabric::kMemif || fabric == Fabric::kSwitch;
-}
-
-/// GASNET_DPDK_FABRIC: "auto", "args", "pair", "memif", "switch", "af_packet", "pci".
-Result<Fabric> fabric_from_name(std::string_view name);
-const char* fabric_name(Fabric fabric);
 
 struct FabricRequest {
   Fabric fabric = Fabric::kAuto;
@@ -39,10 +20,10 @@ struct FabricRequest {
   std::string job_directory;           ///< for sockets (GASNET_JOB_DIR)
   std::string no_directory_reason;     ///< why `job_directory` is empty; empty: nobody named one
   bool is_directory_of_ranks = false;  ///< the ranks made it: no switch has its sockets there
-  bool eal_arguments_given = false;
-  std::string interface;         ///< GASNET_DPDK_IFACE
-  std::vector<std::string> pci;  ///< GASNET_DPDK_PCI
-  uint32_t pci_index = 0;        ///< which of them is this rank's
+  bool eal_names_device = false;       ///< names_device()
+  std::string interface;               ///< GASNET_DPDK_IFACE
+  std::vector<std::string> pci;        ///< GASNET_DPDK_PCI
+  uint32_t pci_index = 0;              ///< which of them is this rank's
   uint32_t queues = 1;
   uint32_t frame_bytes = 9014;
   uint32_t ring_frames = 256;
@@ -57,9 +38,8 @@ struct FabricPlan {
   bool physical = false;
 };
 
-Result<FabricPlan> plan_fabric(const FabricRequest& request);
+FabricWish wish_of(const FabricRequest& request) noexcept;
 
-/// The socket of rank r's switch port.
-std::string switch_socket(const std::string& directory, uint32_t rank);
+Result<FabricPlan> plan_fabric(const FabricRequest& request);
 
 }  // namespace pinwire

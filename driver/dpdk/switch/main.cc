@@ -12,7 +12,9 @@
 #include "core/base/cpus.h"
 #include "core/base/private_dir.h"
 #include "core/base/standard_files.h"
+#include "driver/dpdk/device_text.h"
 #include "driver/dpdk/eal.h"
+#include "driver/dpdk/fabric_choice.h"
 #include "driver/dpdk/huge_pages.h"
 #include "driver/dpdk/switch/forwarder.h"
 #include "driver/dpdk/switch/open_files.h"
@@ -93,7 +95,8 @@ Status keep_private(SwitchOptions& options) {
         directory.sentence().c_str());
   }
   options.directory = std::move(*directory);
-  return success();
+  return check_socket_path(fabric_socket(Fabric::kSwitch, options.directory, options.ports - 1),
+                           "--dir takes a shorter one");
 }
 
 int serve(SwitchOptions options) {

@@ -55,13 +55,13 @@ Status VhostPorts::open(const SwitchOptions& options) {
     if (Status opened = open_port(options, port); !opened) return opened;
   }
   if (options.ports > 0)
-    notice_vhost_socket(switch_socket(options.directory, 0));  // and all others
+    notice_vhost_socket(fabric_socket(Fabric::kSwitch, options.directory, 0));  // and all others
   set_interrupts(false);
   return success();
 }
 
 Status VhostPorts::open_port(const SwitchOptions& options, uint32_t index) {
-  const std::string socket = switch_socket(options.directory, index);
+  const std::string socket = fabric_socket(Fabric::kSwitch, options.directory, index);
   unlink(socket.c_str());  // of a switch that was killed
   const std::string device = "net_vhost" + std::to_string(index);
   const std::string arguments = "iface=" + socket + ",queues=" + std::to_string(options.queues);
@@ -82,8 +82,10 @@ Status VhostPorts::open_port(const SwitchOptions& options, uint32_t index) {
   }
   if (failed == 0) failed = rte_eth_dev_start(ethdev);
   if (failed != 0 || access(socket.c_str(), F_OK) != 0) {
+    // vhost starts a port whose socket it could not bind all the same.
     return error("pinwire_switch: cannot start the port on %s: %s (%s)", socket.c_str(),
-                 strerror(-failed), eal_log_tail().c_str());
+                 failed != 0 ? strerror(-failed) : "DPDK did not make the socket",
+                 eal_log_tail().c_str());
   }
   for (uint16_t q = 0; q < queues; ++q) {
     epoll_event event{};

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "tests/job/launch/held_program.h"
 #include "tests/job/launch/launch_fixture.h"
 
 namespace pinwire_test {
@@ -190,6 +191,19 @@ TEST_F(Launch, SigintTwiceKills) {
   ASSERT_EQ(::kill(job.process(), 0), 0) << "the first one is the ranks' own business";
   ::kill(job.process(), SIGINT);
   EXPECT_EQ(job.wait().code, 128 + SIGINT);
+}
+
+/// As on a file system whose server does not answer.
+TEST_F(Launch, AProgramThatDoesNotStartKeepsNobodyFromEndingTheJob) {
+  const HeldProgram program;
+  if (!program.is_held()) GTEST_SKIP() << "no lease on a file here";
+  Running job(command(2, {program.path()}), environment());
+  ASSERT_TRUE(program.is_asked_for());
+  ::kill(job.process(), SIGTERM);
+  const auto outcome = job.wait(HeldProgram::kHeldS);
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(outcome.err.find("interrupted while " + program.path() + " started"), std::string::npos)
+      << outcome.err;
 }
 
 TEST_F(Launch, LinesAreNeverMixed) {

@@ -89,6 +89,19 @@ TEST_F(Meet, TheSwitchTakesNoDirectoryToWhichOthersMayWrite) {
   EXPECT_NE(outcome.err.find("others may write to "), std::string::npos) << outcome.err;
 }
 
+/// DPDK would cut the path, and make the socket where the switch does not look for it.
+TEST_F(Meet, TheSwitchTakesNoDirectoryTooLongForItsSockets) {
+  const Folder own;
+  const auto folder = own.path() + "/" + std::string(90, 'd');
+  ASSERT_EQ(::mkdir(folder.c_str(), 0700), 0);
+  const auto outcome = run({switch_, "--ports", "2", "--dir", folder}, environment(), "", 20);
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_NE(outcome.err.find("more than a Unix socket's may; --dir takes a shorter one"),
+            std::string::npos)
+      << outcome.err;
+  EXPECT_EQ(entries(own.path(), "").size(), 1U) << "something is left";
+}
+
 TEST_F(Meet, ARankThatIsGivenOneByItsScriptRefusesIt) {
   const auto outcome =
       launch(2, {"env", "GASNET_JOB_DIR=" + open_to_all(), client_}, {}, over_dpdk());

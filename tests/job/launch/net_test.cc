@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -88,6 +89,17 @@ class Switch : public Launch {
     text << file.rdbuf();
     return text.str();
   }
+  Outcome in_directory(const std::string& folder, int ranks) const {
+    auto more = with_switch({mark_, "GASNET_TMPDIR=" + folder});
+    return run(command(ranks, {"true"}), more);
+  }
+  void expect_refused(const std::string& folder, int ranks, const char* sentence) const {
+    const auto outcome = in_directory(folder, ranks);
+    EXPECT_EQ(outcome.code, 2) << folder;
+    EXPECT_NE(outcome.err.find(sentence), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("GASNET_TMPDIR"), std::string::npos) << outcome.err;
+    EXPECT_EQ(seen(), "") << "nothing was started";
+  }
   /// Over shared memory any directory will do.
   void expect_shm_takes(const std::string& folder) const {
     const auto outcome =
@@ -124,11 +136,23 @@ TEST_F(Switch, IsNotStartedWithoutNeed) {
   const std::vector<std::string> words = {"sh", "-c", "echo ok"};
   launch(2, words, {}, with_switch());
   launch(3, words, {}, with_switch({"GASNET_DPDK_FABRIC=af_packet"}));
-  launch(3, words, {}, with_switch({"GASNET_EAL_ARGS=--no-pci"}));
+  launch(3, words, {}, with_switch({"GASNET_DPDK_IFACE=eth0"}));
+  launch(3, words, {}, with_switch({"GASNET_DPDK_PCI=0000:17:00.0"}));
+  launch(3, words, {}, with_switch({"GASNET_EAL_ARGS=--no-pci --vdev=net_null0"}));
+  launch(1, words, {}, with_switch());
   launch(3, words, {"--driver", "shm"}, with_switch());
   EXPECT_EQ(seen(), "");
   launch(2, words, {}, with_switch({"GASNET_DPDK_FABRIC=switch"}));
   EXPECT_EQ(seen().substr(0, 9), "--ports 2");
+}
+
+/// EAL arguments that name no device leave the choice to the fabric.
+TEST_F(Switch, RunsForRanksWithEalArgumentsOfTheirOwn) {
+  launch(3, {"true"}, {}, with_switch({"GASNET_EAL_ARGS=--log-level=8"}));
+  EXPECT_EQ(seen().substr(0, 9), "--ports 3");
+  const auto open = launch(3, {"true"}, {}, with_switch({"GASNET_EAL_ARGS=--vdev='net_null0"}));
+  EXPECT_EQ(open.code, 2);
+  EXPECT_NE(open.err.find("the quote ' is not closed"), std::string::npos) << open.err;
 }
 
 TEST_F(Switch, MoreRanksThanItHasPortsGetASentence) {
@@ -143,19 +167,26 @@ TEST_F(Switch, ADirectoryThatDpdkCannotBeToldGetsASentenceAtOnce) {
   for (const char* name : {"/a,b", "/a b", "/it's", "/a[0]"}) {
     const auto folder = folder_.path() + name;
     ASSERT_EQ(::mkdir(folder.c_str(), 0700), 0);
-    for (const int ranks : {2, 3}) {
-      auto more = with_switch({mark_});
-      more.push_back("GASNET_TMPDIR=" + folder);
-      const auto outcome = run(command(ranks, {"true"}), more);
-      EXPECT_EQ(outcome.code, 2) << name;
-      EXPECT_NE(outcome.err.find("cannot be part of DPDK's arguments"), std::string::npos)
-          << outcome.err;
-      EXPECT_NE(outcome.err.find("GASNET_TMPDIR"), std::string::npos) << outcome.err;
-    }
-    EXPECT_EQ(seen(), "") << "nothing was started";
+    for (const int ranks : {2, 3})
+      expect_refused(folder, ranks, "cannot be part of DPDK's arguments");
+    EXPECT_EQ(in_directory(folder, 1).code, 0) << "it meets nobody";
     expect_shm_takes(folder);
     EXPECT_EQ(::rmdir(folder.c_str()), 0) << "something is left";
   }
+}
+
+/// DPDK would cut the path, and make the socket outside of the job's directory.
+TEST_F(Switch, ADirectoryTooLongForSocketsGetsASentenceAtOnce) {
+  constexpr size_t kSocketBytesMax = 107;
+  const std::string below = "/pinwire-job-XXXXXX/sw_9.sock";
+  std::string folder = folder_.path() + "/";
+  folder.resize(kSocketBytesMax - below.size(), 'd');
+  ASSERT_EQ(::mkdir(folder.c_str(), 0700), 0);
+  EXPECT_EQ(in_directory(folder, 10).code, 0);
+  EXPECT_EQ(seen().substr(0, 10), "--ports 10");
+  std::filesystem::remove(seen_.path() + "/arguments");
+  expect_refused(folder, 11, "has 108 bytes, 1 more than a Unix socket's may");
+  EXPECT_EQ(::rmdir(folder.c_str()), 0) << "something is left";
 }
 
 TEST_F(Switch, OneThatCannotStartGetsASentence) {

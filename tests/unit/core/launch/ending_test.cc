@@ -315,5 +315,17 @@ TEST_F(EndingTest, AFailureOfTheJobItselfQuitsAll) {
   EXPECT_EQ(ending.exit_code(), 1);
 }
 
+TEST_F(EndingTest, NothingIsSaidOfTheEndOfARankWhoseHostIsLost) {
+  all_join();
+  ending.ended(2, exited(0), 5);
+  ending.failed(1, "host n3 is lost", 10);
+  for (Rank rank = 0; rank < 3; ++rank) ending.lost(rank);  // one had ended before
+  EXPECT_FALSE(ending.over());
+  ending.ended(3, exited(1), 20);
+  EXPECT_TRUE(ending.over());
+  EXPECT_EQ(said, "host n3 is lost\n");
+  EXPECT_EQ(ending.exit_code(), 1);
+}
+
 }  // namespace
 }  // namespace pinwire::launch

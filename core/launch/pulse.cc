@@ -1,0 +1,62 @@
+#include "core/launch/pulse.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "core/bootstrap/wire.h"
+#include "core/launch/kept_files.h"
+
+namespace pinwire::launch {
+namespace {
+
+constexpr const char* kPulseName = "pinwire-pulse";
+
+void beat(const std::vector<int>& pipes) {
+  const auto frame = bootstrap::frame_header(bootstrap::FrameKind::kAlive, bootstrap::kEveryRank);
+  static_assert(sizeof frame <= PIPE_BUF, "the kernel may mix it with frames of the launcher");
+  // The pipes do not block: where one is full, what it holds says the same once the agent reads.
+  for (const int pipe : pipes)
+    [[maybe_unused]] const auto wrote = ::write(pipe, &frame, sizeof frame);
+}
+
+[[noreturn]] void work(const std::vector<int>& pipes, int64_t period_ms, pid_t parent) {
+  ::setpgid(0, 0);  // out of reach of the terminal's SIGTSTP
+  ::prctl(PR_SET_NAME, kPulseName);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::signal(SIGPIPE, SIG_IGN);
+  close_all_but(pipes);
+  const timespec period{period_ms / 1000, period_ms % 1000 * 1'000'000};
+  // The parent may have died before the kernel promised anything.
+  while (::getppid() == parent) {
+    beat(pipes);
+    ::clock_nanosleep(CLOCK_MONOTONIC, 0, &period, nullptr);
+  }
+  ::_exit(0);
+}
+
+}  // namespace
+
+Result<Pulse> Pulse::start(const std::vector<int>& pipes, int64_t period_ms) {
+  const pid_t parent = ::getpid();
+  const pid_t process = ::fork();
+  if (process < 0)
+    return error("cannot fork: %s (too many processes? see ulimit -u)", std::strerror(errno));
+  if (process == 0) work(pipes, period_ms, parent);
+  return Pulse(ChildProcess(process));
+}
+
+Pulse::~Pulse() {
+  process_.signal(SIGKILL);
+  process_.wait();
+}
+
+bool Pulse::reap(pid_t process) noexcept {
+  return process == process_.number() && process_.reap().has_value();
+}
+
+}  // namespace pinwire::launch
