@@ -216,6 +216,7 @@ int Agent::run() {
   // Signals are the launcher's to send.
   const Signals signals(loop_,
                         {.child_changed = [this] { reap(); }, .user_signal = [](int, bool) {}});
+  if (auto opened = signals.opened(); !opened) refuse(opened.sentence());
   while (!over_ && !(host_ && running_ == 0)) {
     loop_.run_once(pulse_ms_ ? last_beat_ms_ + *pulse_ms_ : kNever);
     beat(now_ms());

@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <linux/close_range.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include <memory>
 
 #include "core/launch/job_dir.h"
+#include "core/launch/job_mark.h"
 #include "core/launch/process.h"
 #include "core/launch/process_facts.h"
 
@@ -24,7 +24,7 @@ constexpr int kQuietRounds = 2;
 constexpr useconds_t kPauseUs = 5000;
 
 /// Whether any was there.
-bool kill_once(const std::string& assignment, uint64_t since_ticks) {
+bool kill_once(const JobMark& mark, uint64_t since_ticks) {
   const std::unique_ptr<DIR, int (*)(DIR*)> proc(::opendir("/proc"), ::closedir);
   bool any = false;
   while (const dirent* entry = proc ? ::readdir(proc.get()) : nullptr) {
@@ -32,10 +32,21 @@ bool kill_once(const std::string& assignment, uint64_t since_ticks) {
     if (process <= 1 || process == ::getpid()) continue;
     // Held before it is looked at: else another might get its number in between, and die for it.
     const HeldProcess held(process);
-    if (birth_ticks(process) >= since_ticks && has_in_environment(process, assignment))
+    if (birth_ticks(process) >= since_ticks && mark.is_on(process))
       any = held.signal(SIGKILL) || any;
   }
   return any;
+}
+
+/// Closes all descriptors but these two; returns the first, which has another number then.
+/// closefrom(3) also does it where a seccomp profile refuses close_range(2).
+int keep_alone(int fd, int other_fd) {
+  constexpr int kFd = 0, kOtherFd = 1;
+  check(fd > kOtherFd && other_fd > kOtherFd, "a standard file of a janitor's", fd, other_fd);
+  ::dup2(fd, kFd);
+  ::dup2(other_fd, kOtherFd);
+  ::closefrom(kOtherFd + 1);
+  return kFd;
 }
 
 [[noreturn]] void work(const std::string& job_dir, int pipe_fd, int lock_fd, bool keep_job_dir) {
@@ -44,11 +55,7 @@ bool kill_once(const std::string& assignment, uint64_t since_ticks) {
   for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) ::signal(number, SIG_IGN);
   ::signal(SIGCHLD, SIG_DFL);
   // Whoever waits for the end of the launcher's output must not wait for this process.
-  const int low = std::min(pipe_fd, lock_fd), high = std::max(pipe_fd, lock_fd);
-  if (low > 0) ::close_range(0, static_cast<unsigned>(low - 1), 0);
-  if (high - low > 1)
-    ::close_range(static_cast<unsigned>(low + 1), static_cast<unsigned>(high - 1), 0);
-  ::close_range(static_cast<unsigned>(high + 1), ~0U, 0);
+  pipe_fd = keep_alone(pipe_fd, lock_fd);
   const uint64_t hired_ticks = birth_ticks(::getpid());
   char processes_are_gone;
   ssize_t got;
@@ -87,11 +94,11 @@ bool Janitor::reap(pid_t process) noexcept {
 bool is_janitor(pid_t process) { return name_of(process) == kJanitorName; }
 
 void kill_processes_of(const std::string& job_dir, uint64_t since_ticks) {
-  const std::string assignment = mark_of(job_dir);
+  const JobMark mark(job_dir);
   // A process may fork while the list is read; one that is being killed is still listed; in the
   // middle of execve() it shows no environment. So nobody must be found twice.
   for (int round = 0, quiet = 0; round < kRoundsMax && quiet < kQuietRounds; ++round) {
-    quiet = kill_once(assignment, since_ticks) ? 0 : quiet + 1;
+    quiet = kill_once(mark, since_ticks) ? 0 : quiet + 1;
     ::usleep(kPauseUs);
   }
 }
