@@ -108,6 +108,9 @@ TEST_F(FileDoor, NothingElseIsGiven) {
   EXPECT_EQ(ask_for(secret, inode), 0);
   close_offered_file(secret);
   EXPECT_EQ(ask_for(secret, inode), 1);
+  ASSERT_EQ(memfd_create("another with its number", MFD_CLOEXEC), secret);
+  EXPECT_EQ(ask_for(secret, inode_of(secret)), 1);
+  close(secret);
 }
 
 TEST_F(FileDoor, AnotherJobGetsNothing) {
