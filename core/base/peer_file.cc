@@ -52,11 +52,11 @@ const char* advice_on_peer_files() noexcept {
     return "Ranks of one host must run as one user in one PID namespace; GASNET_DRIVER=dpdk does "
            "without.";
   }
-  return "This program has file capabilities or is set-user-ID or set-group-ID, and the kernel "
-         "hides what such a process has open from all others of its user, so that without a "
-         "socket to pass it its ranks share no memory. Take that from the program (setcap -r) and "
-         "give the capabilities to the job: "
-         "setpriv --inh-caps=+NAME --ambient-caps=+NAME gasnetrun_pinwire ...";
+  return "This program has file capabilities or is set-user-ID or set-group-ID: the kernel hides "
+         "what it has open from its peers, which must be given it through a socket. Without one "
+         "its ranks share no memory: take that from the program (setcap -r), and give the "
+         "capabilities to the job: setpriv --inh-caps=+NAME --ambient-caps=+NAME "
+         "gasnetrun_pinwire ...";
 }
 
 }  // namespace pinwire
