@@ -47,6 +47,18 @@ TEST_P(Seccomp, WithoutMemoryFilesThereIsASentence) {
   EXPECT_NE(outcome.err.find("shared memory: "), std::string::npos) << outcome.err;
 }
 
+/// Without one at its start a rank would wait for its link as long as it may.
+TEST_P(Seccomp, WithoutMemoryFilesDpdkHasASentence) {
+  const std::string client = std::getenv("DPDK_CLIENT");
+  if (client.empty()) GTEST_SKIP() << "built without DPDK";
+  const auto outcome =
+      run(refusing("memfd_create", command(2, {client})),
+          environment({"GASNET_DRIVER=dpdk", "GASNET_DPDK_HUGEPAGES=never", kPatience}));
+  EXPECT_EQ(outcome.code, 1) << outcome.err;
+  EXPECT_EQ(count_of(outcome.err, "the kernel refuses a file for it: memfd_create: "), 2)
+      << outcome.err;
+}
+
 TEST_P(Seccomp, WithoutSignalFilesThereIsASentence) {
   const auto outcome = launch_without("signalfd4", {client("hidden_barrier_matrix")});
   EXPECT_EQ(outcome.code, 2) << outcome.err;
