@@ -15,7 +15,7 @@
 #include "core/api_types.h"
 #include "core/base/bits.h"
 #include "core/base/cpus.h"
-#include "core/base/file_door.h"
+#include "core/base/fd_passing.h"
 #include "core/base/hash.h"
 #include "core/base/log.h"
 #include "core/base/privilege.h"
@@ -75,11 +75,11 @@ bool maps_peers(const Settings& settings) noexcept {
 }
 
 /// A process whose files the kernel hides from its peers gives them out itself.
-DoorNumber open_door_if_hidden(uint64_t job_key) {
+FdServerAddress serve_if_hidden(uint64_t job_key) {
   if (!are_files_hidden()) return 0;
-  auto door = open_file_door(job_key);
-  if (door) return *door;
-  log_warning("peers cannot be given this rank's memory: %s", door.sentence().c_str());
+  auto server = start_fd_server(job_key);
+  if (server) return *server;
+  log_warning("peers cannot be given this rank's memory: %s", server.sentence().c_str());
   return 0;
 }
 
@@ -93,7 +93,7 @@ Status exchange_facts(Job& job, const char* config) {
       0,
       hash_fold(hash_more(kHashStart, config, std::strlen(config))),
       settings.supernode_maxsize,
-      open_door_if_hidden(job.bootstrap->job_key())};
+      serve_if_hidden(job.bootstrap->job_key())};
   state_limits(job, mine);
   const auto* bytes = reinterpret_cast<const std::byte*>(&mine);
   auto all = job.bootstrap->all_gather({bytes, sizeof mine});
@@ -114,7 +114,7 @@ Status exchange_facts(Job& job, const char* config) {
     }
     job.ranks.push_back(told[rank].facts);
     if (rank != engine.rank && told[rank].facts.host == mine.facts.host)
-      learn_file_door(told[rank].facts.pid, told[rank].file_door, job.bootstrap->job_key());
+      learn_fd_server(told[rank].facts.pid, told[rank].fd_server, job.bootstrap->job_key());
   }
   if (auto alike = compare_configs(job, told, config); !alike) return alike;
   job.places = place_ranks(job.ranks, maps_peers(settings) ? settings.supernode_maxsize : 1);

@@ -19,7 +19,7 @@ struct Offered {
   std::vector<int> fds;
 };
 
-/// Never destroyed: the door's thread may ask until the process ends.
+/// Never destroyed: the server's thread may ask until the process ends.
 Offered& offered() {
   static auto& all = *new Offered;
   return all;

@@ -1,4 +1,4 @@
-// The descriptors that this process gives to its peers if they ask (file_door.h): files of the
+// The descriptors that this process gives to its peers if they ask (fd_passing.h): files of the
 // library's memory and its pipes. A client's own files are never among them, for in a privileged
 // program they may be such that its user must not have them.
 #pragma once

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "core/base/file_door.h"
+#include "core/base/fd_passing.h"
 #include "core/base/no_cancel.h"
 #include "core/base/privilege.h"
 
@@ -34,7 +34,7 @@ uint64_t inode_of(int fd) noexcept {
 
 Result<int> open_peer_file(int pid, int fd, uint64_t inode, uint64_t bytes) {
   const NoCancel whole;
-  auto opened = has_file_door(pid) ? ask_at_file_door(pid, fd, inode) : open_by_proc(pid, fd);
+  auto opened = has_fd_server(pid) ? request_fd(pid, fd, inode) : open_by_proc(pid, fd);
   if (!opened) return opened;
   struct stat facts {};
   const bool is_known = fstat(*opened, &facts) == 0;

@@ -20,7 +20,7 @@
 #include <set>
 #include <string>
 
-#include "core/base/file_door.h"
+#include "core/base/fd_passing.h"
 #include "core/base/offered_files.h"
 #include "core/base/peer_file.h"
 #include "core/bootstrap/bootstrap.h"
@@ -193,27 +193,27 @@ int orphan(Bootstrap& job, Arguments more) {
   return passed ? std::atoi(more[0]) : 1;
 }
 
-/// peer-file [door]: opens a file of the next rank as drivers do; else says why not, and what to
+/// peer-file [server]: opens a file of the next rank as drivers do; else says why not, and what to
 /// do.
 int peer_file(Bootstrap& job, Arguments more) {
   struct Address {
     int pid, fd;
     uint64_t inode;
-    pinwire::DoorNumber door;
+    pinwire::FdServerAddress server;
   };
   const int fd = ::memfd_create("launch-rank", MFD_CLOEXEC);
   Address mine{::getpid(), fd, pinwire::inode_of(fd), 0};
   pinwire::offer_file(fd);
   if (more[0] != nullptr) {
-    auto door = pinwire::open_file_door(job.job_key());
-    if (!door) die(door.sentence());
-    mine.door = *door;
+    auto server = pinwire::start_fd_server(job.job_key());
+    if (!server) die(server.sentence());
+    mine.server = *server;
   }
   auto all = job.all_gather(std::as_bytes(std::span(&mine, 1)));
   if (!all) die(all.sentence());
   Address next{};
   std::memcpy(&next, (*all)[(job.rank() + 1) % job.rank_count()].data(), sizeof next);
-  pinwire::learn_file_door(next.pid, next.door, job.job_key());
+  pinwire::learn_fd_server(next.pid, next.server, job.job_key());
   const auto opened = pinwire::open_peer_file(next.pid, next.fd, next.inode, 0);
   if (opened)
     std::printf("opened\n");

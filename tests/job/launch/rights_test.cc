@@ -82,8 +82,8 @@ TEST_F(MoreRights, OrphansOfRanksEndWithAJobWhoseLauncherHadChildrenBefore) {
   if (monitor > 1) ::kill(monitor, SIGKILL);
 }
 
-TEST_F(MoreRights, RanksPassTheirFilesThroughADoor) {
-  const auto outcome = run(as_user(command(3, {program_, "peer-file", "door"})), environment());
+TEST_F(MoreRights, RanksPassTheirFilesThroughASocket) {
+  const auto outcome = run(as_user(command(3, {program_, "peer-file", "server"})), environment());
   EXPECT_EQ(outcome.out, "opened\nopened\nopened\n") << outcome.err;
 }
 

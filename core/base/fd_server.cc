@@ -1,4 +1,4 @@
-#include "core/base/door_keeper.h"
+#include "core/base/fd_server.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -23,25 +23,25 @@ bool is_of_own_user(int fd) noexcept {
 
 }  // namespace
 
-DoorKeeper::DoorKeeper(int listener_fd, uint64_t job_key) noexcept
+FdServer::FdServer(int listener_fd, uint64_t job_key) noexcept
     : listener_fd_(listener_fd),
       listener_inode_(inode_of(listener_fd)),
       job_key_(job_key),
       spare_fd_(copy_of(listener_fd)) {}
 
-DoorKeeper::~DoorKeeper() {
+FdServer::~FdServer() {
   // The numbers may be the client's by now.
   if (inode_of(listener_fd_) == listener_inode_) close(listener_fd_);
   if (spare_fd_ >= 0 && inode_of(spare_fd_) == listener_inode_) close(spare_fd_);
   for (size_t i = 1; i < ends_.size(); ++i) close(ends_[i].fd);
 }
 
-void* DoorKeeper::run(void* keeper) noexcept {
-  std::unique_ptr<DoorKeeper>(static_cast<DoorKeeper*>(keeper))->work();
+void* FdServer::run(void* server) noexcept {
+  std::unique_ptr<FdServer>(static_cast<FdServer*>(server))->work();
   return nullptr;
 }
 
-void DoorKeeper::work() {
+void FdServer::work() {
   ends_ = {{listener_fd_, POLLIN, 0}};
   for (;;) {
     // A peer that was stopped before it asked holds up no other.
@@ -57,7 +57,7 @@ void DoorKeeper::work() {
 }
 
 /// False: the socket is not there any more.
-bool DoorKeeper::accept_one() {
+bool FdServer::accept_one() {
   if (inode_of(listener_fd_) != listener_inode_) return false;
   const int fd = accept4(listener_fd_, nullptr, nullptr, SOCK_CLOEXEC);
   if (fd >= 0) {
@@ -76,7 +76,7 @@ bool DoorKeeper::accept_one() {
   return true;
 }
 
-void DoorKeeper::answer(int fd) const noexcept {
+void FdServer::answer(int fd) const noexcept {
   FileRequest request{};
   const auto got = recv(fd, &request, sizeof request, MSG_DONTWAIT | MSG_TRUNC);
   if (got != sizeof request || request.job_key != job_key_) return;

@@ -1,5 +1,6 @@
-// Who is given a descriptor at a process's door, who is not, and that nobody waits there for ever.
-#include "core/base/file_door.h"
+// Who is given a descriptor at a process's server, who is not, and that nobody waits there for
+// ever.
+#include "core/base/fd_passing.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@
 #include <cstdio>
 #include <functional>
 
-#include "core/base/door_keeper.h"
+#include "core/base/fd_server.h"
 #include "core/base/offered_files.h"
 #include "core/base/peer_file.h"
 
@@ -38,8 +39,8 @@ int in_child(const std::function<int()>& deed) {
 }
 
 /// What a peer of this process's parent gets: 0 a file, 1 a sentence with `part`, 2 another one.
-int ask_parent(DoorNumber door, int fd, uint64_t inode, uint64_t key, const char* part) {
-  learn_file_door(getppid(), door, key);
+int ask_parent(FdServerAddress server, int fd, uint64_t inode, uint64_t key, const char* part) {
+  learn_fd_server(getppid(), server, key);
   auto file = open_peer_file(getppid(), fd, inode, 0);
   if (file) return 0;
   std::fprintf(stderr, "%s\n", file.sentence().c_str());
@@ -47,34 +48,34 @@ int ask_parent(DoorNumber door, int fd, uint64_t inode, uint64_t key, const char
 }
 
 /// A connection as a program makes it that knows all but checks nothing.
-int connect_raw(DoorNumber door) {
+int connect_raw(FdServerAddress server) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  std::snprintf(address.sun_path + 1, 6, "%05x", door - 1);
+  std::snprintf(address.sun_path + 1, 6, "%05x", server - 1);
   const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 6);
   return connect(fd, reinterpret_cast<const sockaddr*>(&address), bytes) == 0 ? fd : -1;
 }
 
-// Before the tests whose door is this program's: it has no thread yet, so that its children may
+// Before the tests whose server is this program's: it has no thread yet, so that its children may
 // have theirs (also under ThreadSanitizer).
 
-TEST(DoorOfAChild, APeerOfAFullProcessHearsThatItGetsNothing) {
+TEST(FdServerOfAChild, APeerOfAFullProcessHearsThatItGetsNothing) {
   const int fd = memfd_create("offered", MFD_CLOEXEC);
   const uint64_t inode = inode_of(fd);
   offer_file(fd);
   const int code = in_child([&] {
-    auto door = open_file_door(kKey);
+    auto server = start_fd_server(kKey);
     const int next = dup(0);
     rlimit limit{};
     getrlimit(RLIMIT_NOFILE, &limit);
     const rlimit full{static_cast<rlim_t>(next), limit.rlim_max};
     close(next);
-    if (!door || setrlimit(RLIMIT_NOFILE, &full) != 0) return 9;
+    if (!server || setrlimit(RLIMIT_NOFILE, &full) != 0) return 9;
     for (int round = 0; round < 3; ++round) {
       const int told = in_child([&] {
         setrlimit(RLIMIT_NOFILE, &limit);
-        return ask_parent(*door, fd, inode, kKey, "no answer");
+        return ask_parent(*server, fd, inode, kKey, "no answer");
       });
       if (told != 1) return told;
     }
@@ -84,27 +85,27 @@ TEST(DoorOfAChild, APeerOfAFullProcessHearsThatItGetsNothing) {
   close_offered_file(fd);
 }
 
-TEST(DoorOfAChild, ItEndsWithTheDescriptorsOfItsProcess) {
+TEST(FdServerOfAChild, ItEndsWithTheDescriptorsOfItsProcess) {
   const int code = in_child([&] {
-    auto opened = open_file_door(kKey);
+    auto opened = start_fd_server(kKey);
     if (!opened) return 9;
-    const DoorNumber door = *opened;
+    const FdServerAddress server = *opened;
     closefrom(3);
-    return in_child([&] { return ask_parent(door, 3, 1, kKey, "") == 0 ? 0 : 1; });
+    return in_child([&] { return ask_parent(server, 3, 1, kKey, "") == 0 ? 0 : 1; });
   });
   EXPECT_EQ(code, 1);
 }
 
-class FileDoor : public testing::Test {
+class FdPassing : public testing::Test {
  protected:
-  /// One for the program: a door stays open.
-  static DoorNumber door() {
-    static auto opened = open_file_door(kKey);
+  /// One for the program: a server stays open.
+  static FdServerAddress server() {
+    static auto opened = start_fd_server(kKey);
     EXPECT_TRUE(opened.ok());
     return *opened;
   }
   void SetUp() override {
-    ASSERT_NE(door(), 0u);
+    ASSERT_NE(server(), 0u);
     fd_ = memfd_create("offered", MFD_CLOEXEC);
     ASSERT_EQ(ftruncate(fd_, 4096), 0);
     inode_ = inode_of(fd_);
@@ -112,15 +113,15 @@ class FileDoor : public testing::Test {
   }
   void TearDown() override { close_offered_file(fd_); }
   int ask(uint64_t key = kKey, const char* part = "") const {
-    return in_child([&] { return ask_parent(door(), fd_, inode_, key, part); });
+    return in_child([&] { return ask_parent(server(), fd_, inode_, key, part); });
   }
   int fd_ = -1;
   uint64_t inode_ = 0;
 };
 
-TEST_F(FileDoor, APeerMapsWhatIsOffered) {
+TEST_F(FdPassing, APeerMapsWhatIsOffered) {
   const int code = in_child([&] {
-    learn_file_door(getppid(), door(), kKey);
+    learn_fd_server(getppid(), server(), kKey);
     close(fd_);
     auto file = open_peer_file(getppid(), fd_, inode_, 4096);
     if (!file) return 1;
@@ -135,11 +136,11 @@ TEST_F(FileDoor, APeerMapsWhatIsOffered) {
   EXPECT_EQ(letter, 'x');
 }
 
-TEST_F(FileDoor, NothingElseIsGiven) {
+TEST_F(FdPassing, NothingElseIsGiven) {
   const int secret = memfd_create("secret", MFD_CLOEXEC);
   const uint64_t inode = inode_of(secret);
   const auto ask_for = [&](int fd, uint64_t its_inode) {
-    return in_child([&] { return ask_parent(door(), fd, its_inode, kKey, "does not offer"); });
+    return in_child([&] { return ask_parent(server(), fd, its_inode, kKey, "does not offer"); });
   };
   EXPECT_EQ(ask_for(secret, inode), 1);
   EXPECT_EQ(ask_for(fd_, inode), 1) << "the number is another file's by now";
@@ -152,32 +153,32 @@ TEST_F(FileDoor, NothingElseIsGiven) {
   close(secret);
 }
 
-TEST_F(FileDoor, AnotherJobGetsNothing) {
+TEST_F(FdPassing, AnotherJobGetsNothing) {
   EXPECT_EQ(ask(kKey + 1, "no answer"), 1);
   EXPECT_EQ(ask(), 0);
 }
 
-TEST_F(FileDoor, AnotherProcessIsNotTakenForThePeer) {
+TEST_F(FdPassing, AnotherProcessIsNotTakenForThePeer) {
   const int code = in_child([&] {
     constexpr int kOther = 1;
-    learn_file_door(kOther, door(), kKey);
-    auto file = ask_at_file_door(kOther, fd_, inode_);
+    learn_fd_server(kOther, server(), kKey);
+    auto file = request_fd(kOther, fd_, inode_);
     return !file && file.sentence().find("listens there") != std::string::npos ? 1 : 0;
   });
   EXPECT_EQ(code, 1);
 }
 
-TEST_F(FileDoor, AnotherUserGetsNothingAndTakesNothing) {
+TEST_F(FdPassing, AnotherUserGetsNothingAndTakesNothing) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
   constexpr uid_t kOther = 770'001;
   EXPECT_EQ(in_child([&] {
               if (setresuid(kOther, kOther, kOther) != 0) return 9;
-              return ask_parent(door(), fd_, inode_, kKey, "of user 0 listens there");
+              return ask_parent(server(), fd_, inode_, kKey, "of user 0 listens there");
             }),
             1);
   EXPECT_EQ(in_child([&] {
               if (setresuid(kOther, kOther, kOther) != 0) return 9;
-              const int peer = connect_raw(door());
+              const int peer = connect_raw(server());
               const FileRequest request{kKey, inode_, fd_, 0};
               char word;
               if (peer < 0) return 8;
@@ -187,8 +188,8 @@ TEST_F(FileDoor, AnotherUserGetsNothingAndTakesNothing) {
             1);
 }
 
-TEST_F(FileDoor, APeerThatSaysNothingHoldsUpNobody) {
-  const int silent = connect_raw(door());
+TEST_F(FdPassing, APeerThatSaysNothingHoldsUpNobody) {
+  const int silent = connect_raw(server());
   ASSERT_GE(silent, 0);
   EXPECT_EQ(ask(), 0);
   const FileRequest request{kKey, inode_, fd_, 0};

@@ -1,4 +1,4 @@
-// The thread behind a process's file door (file_door.h).
+// The thread that passes descriptors of this process to its peers (fd_passing.h).
 #pragma once
 
 #include <poll.h>
@@ -8,8 +8,8 @@
 
 namespace pinwire {
 
-/// What a peer asks for, in one record. The number of the descriptor and the file's inode were told
-/// to it by the owner.
+/// What a peer asks for, in one record. The owner has told it the number of the descriptor and the
+/// file's inode.
 struct FileRequest {
   uint64_t job_key;
   uint64_t inode;
@@ -17,17 +17,17 @@ struct FileRequest {
   uint32_t unused;
 };
 
-class DoorKeeper {
+class FdServer {
  public:
   /// Takes over the socket, which listens.
-  DoorKeeper(int listener_fd, uint64_t job_key) noexcept;
-  ~DoorKeeper();
-  DoorKeeper(const DoorKeeper&) = delete;
-  DoorKeeper& operator=(const DoorKeeper&) = delete;
+  FdServer(int listener_fd, uint64_t job_key) noexcept;
+  ~FdServer();
+  FdServer(const FdServer&) = delete;
+  FdServer& operator=(const FdServer&) = delete;
 
-  /// Of the thread; takes over the keeper. It ends when the socket is gone, as when the client
-  /// closes all descriptors of its process.
-  static void* run(void* keeper) noexcept;
+  /// The thread's function; takes over the FdServer. It returns when the socket is gone, as when
+  /// the client closes all descriptors of its process.
+  static void* run(void* server) noexcept;
 
  private:
   void work();

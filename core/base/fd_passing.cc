@@ -1,4 +1,4 @@
-#include "core/base/file_door.h"
+#include "core/base/fd_passing.h"
 
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -12,35 +12,35 @@
 #include <cstring>
 #include <unordered_map>
 
-#include "core/base/door_keeper.h"
+#include "core/base/fd_server.h"
 #include "core/base/library_thread.h"
 #include "core/base/no_cancel.h"
 
 namespace pinwire {
 namespace {
 
-struct KnownDoor {
-  DoorNumber number;
+struct KnownServer {
+  FdServerAddress number;
   uint64_t job_key;
 };
-std::unordered_map<int, KnownDoor>& known_doors() {
-  static auto& all = *new std::unordered_map<int, KnownDoor>;  // a client's exit handlers may ask
+std::unordered_map<int, KnownServer>& known_servers() {
+  static auto& all = *new std::unordered_map<int, KnownServer>;  // a client's exit handlers may ask
   return all;
 }
 
 /// The kernel names a socket that is bound to nothing by five hexadecimal digits (unix(7),
-/// autobind). Their number is the door's, less one.
+/// autobind). Their number is the server's, less one.
 constexpr int kDigits = 5;
 constexpr socklen_t kNameBytes = offsetof(sockaddr_un, sun_path) + 1 + kDigits;
 
-sockaddr_un address_of(DoorNumber number) noexcept {
+sockaddr_un address_of(FdServerAddress number) noexcept {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::snprintf(address.sun_path + 1, kDigits + 1, "%05x", number - 1);
   return address;
 }
 
-Result<DoorNumber> bind_anywhere(int fd) {
+Result<FdServerAddress> bind_anywhere(int fd) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const auto* any = reinterpret_cast<const sockaddr*>(&address);
@@ -50,7 +50,7 @@ Result<DoorNumber> bind_anywhere(int fd) {
     return error("cannot bind a Unix socket: %s", std::strerror(errno));
   }
   char* end = nullptr;
-  const auto number = static_cast<DoorNumber>(std::strtoul(address.sun_path + 1, &end, 16));
+  const auto number = static_cast<FdServerAddress>(std::strtoul(address.sun_path + 1, &end, 16));
   if (bytes != kNameBytes || end != address.sun_path + 1 + kDigits)
     return error("the kernel gives a Unix socket a name that is not 5 digits");
   return number + 1;
@@ -66,7 +66,7 @@ Status check_owner(int fd, int pid) {
   return error("process %d of user %u listens there", owner.pid, owner.uid);
 }
 
-Status connect_to(int fd, int pid, DoorNumber number) {
+Status connect_to(int fd, int pid, FdServerAddress number) {
   const sockaddr_un address = address_of(number);
   int failed;
   do {
@@ -111,8 +111,8 @@ Result<int> receive_file(int fd) {
   return error("it does not offer that file");
 }
 
-Result<int> ask(int fd, int pid, const KnownDoor& door, const FileRequest& request) {
-  if (auto connected = connect_to(fd, pid, door.number); !connected) return connected.error();
+Result<int> ask(int fd, int pid, const KnownServer& server, const FileRequest& request) {
+  if (auto connected = connect_to(fd, pid, server.number); !connected) return connected.error();
   if (send(fd, &request, sizeof request, MSG_NOSIGNAL) != sizeof request) return no_answer(errno);
   return receive_file(fd);
 }
@@ -124,7 +124,7 @@ bool are_files_hidden() noexcept {
   return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != kSeenByUser;
 }
 
-Result<DoorNumber> open_file_door(uint64_t job_key) {
+Result<FdServerAddress> start_fd_server(uint64_t job_key) {
   const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return error("cannot make a Unix socket: %s", std::strerror(errno));
   auto number = bind_anywhere(fd);
@@ -133,30 +133,30 @@ Result<DoorNumber> open_file_door(uint64_t job_key) {
     return number;
   }
   pthread_t thread;
-  auto* const keeper = new DoorKeeper(fd, job_key);
-  if (const int failed = start_library_thread(&thread, DoorKeeper::run, keeper)) {
-    delete keeper;
+  auto* const server = new FdServer(fd, job_key);
+  if (const int failed = start_library_thread(&thread, FdServer::run, server)) {
+    delete server;
     return error("cannot start a thread: %s; %s", std::strerror(failed), kRaiseThreads);
   }
   pthread_detach(thread);
   return number;
 }
 
-void learn_file_door(int pid, DoorNumber number, uint64_t job_key) {
-  if (number != 0) known_doors().insert_or_assign(pid, KnownDoor{number, job_key});
+void learn_fd_server(int pid, FdServerAddress number, uint64_t job_key) {
+  if (number != 0) known_servers().insert_or_assign(pid, KnownServer{number, job_key});
 }
 
-bool has_file_door(int pid) noexcept { return known_doors().contains(pid); }
+bool has_fd_server(int pid) noexcept { return known_servers().contains(pid); }
 
-Result<int> ask_at_file_door(int pid, int fd, uint64_t inode) {
+Result<int> request_fd(int pid, int fd, uint64_t inode) {
   const NoCancel whole;
-  const auto known = known_doors().find(pid);
-  if (known == known_doors().end()) return error("process %d has no door for files", pid);
+  const auto known = known_servers().find(pid);
+  if (known == known_servers().end()) return error("process %d has no descriptor server", pid);
   const int socket_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   if (socket_fd < 0) return error("cannot make a Unix socket: %s", std::strerror(errno));
   auto file = ask(socket_fd, pid, known->second, {known->second.job_key, inode, fd, 0});
   close(socket_fd);
-  if (!file) return error("process %d gives no file: %s", pid, file.sentence().c_str());
+  if (!file) return error("process %d passes no file: %s", pid, file.sentence().c_str());
   return file;
 }
 
