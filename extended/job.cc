@@ -15,6 +15,7 @@
 #include "core/api_types.h"
 #include "core/base/bits.h"
 #include "core/base/cpus.h"
+#include "core/base/fd_passing.h"
 #include "core/base/hash.h"
 #include "core/base/log.h"
 #include "core/base/privilege.h"
@@ -73,6 +74,15 @@ bool maps_peers(const Settings& settings) noexcept {
   return settings.driver == DriverChoice::kAuto || settings.driver == DriverChoice::kShm;
 }
 
+/// A process whose files the kernel hides from its peers gives them out itself.
+FdServerAddress serve_if_hidden(uint64_t job_key) {
+  if (!are_files_hidden()) return 0;
+  auto server = start_fd_server(job_key);
+  if (server) return *server;
+  log_warning("peers cannot be given this rank's memory: %s", server.sentence().c_str());
+  return 0;
+}
+
 Status exchange_facts(Job& job, const char* config) {
   const Settings& settings = job.settings;
   const std::vector<uint32_t> cpus = usable_cpus();
@@ -82,7 +92,8 @@ Status exchange_facts(Job& job, const char* config) {
       0,
       0,
       hash_fold(hash_more(kHashStart, config, std::strlen(config))),
-      settings.supernode_maxsize};
+      settings.supernode_maxsize,
+      serve_if_hidden(job.bootstrap->job_key())};
   state_limits(job, mine);
   const auto* bytes = reinterpret_cast<const std::byte*>(&mine);
   auto all = job.bootstrap->all_gather({bytes, sizeof mine});
@@ -102,6 +113,8 @@ Status exchange_facts(Job& job, const char* config) {
                    told[rank].supernode_maxsize, rank, mine.supernode_maxsize);
     }
     job.ranks.push_back(told[rank].facts);
+    if (rank != engine.rank && told[rank].facts.host == mine.facts.host)
+      learn_fd_server(told[rank].facts.pid, told[rank].fd_server, job.bootstrap->job_key());
   }
   if (auto alike = compare_configs(job, told, config); !alike) return alike;
   job.places = place_ranks(job.ranks, maps_peers(settings) ? settings.supernode_maxsize : 1);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "am/handlers.h"
+#include "core/base/fd_passing.h"
 #include "core/base/result.h"
 #include "core/bootstrap/bootstrap.h"
 #include "core/config/settings.h"
@@ -35,6 +36,7 @@ struct RankTold {
   uint64_t locked_limit;       ///< locked memory that is left; unlimited where no device pins
   uint32_t config_hash;        ///< of the client's GASNET_CONFIG_STRING: a mix is refused
   uint32_t supernode_maxsize;  ///< must be the same on all
+  FdServerAddress fd_server;   ///< where peers of its host ask for its files
 };
 
 /// Where the ranks of a job are. A supernode shares memory: a host, or a part of it

@@ -25,6 +25,7 @@ void remove(SocketDirectory& directory) {
 
 SocketDirectory make_below(const std::string& parent) {
   SocketDirectory made;
+  remove_unlocked_dirs(parent);  // of jobs whose maker was killed
   auto directory = make_locked_dir(parent, kJobDirStart);
   if (!directory) {
     made.reason = directory.sentence();

@@ -24,8 +24,9 @@ struct SocketDirectory {
 Result<SocketDirectory> agree_on_socket_directory(const Job& job);
 
 /// All ranks call this together, with ports that are up or have failed: the sockets are connected,
-/// and a directory that the ranks made goes. If its maker was killed before, the next launcher of
-/// its user removes it (core/launch/job_dir.h), where it is below GASNET_TMPDIR.
+/// and a directory that the ranks made goes. If its maker was killed before, the next job of its
+/// user that makes one there removes it; below GASNET_TMPDIR, the next launcher, too
+/// (core/launch/job_dir.h).
 Status leave_socket_directory(const Job& job, SocketDirectory& directory);
 
 }  // namespace pinwire

@@ -14,6 +14,7 @@
 #include "core/base/bits.h"
 #include "core/base/file_size.h"
 #include "core/base/number_file.h"
+#include "core/base/offered_files.h"
 #include "core/base/peer_file.h"
 
 namespace pinwire {
@@ -51,6 +52,7 @@ Result<SegmentMemory> create_on(uint64_t bytes, unsigned memfd_flags, PageKind p
   }
   memory.base = static_cast<std::byte*>(base);
   memory.bytes = file_bytes;
+  offer_file(memory.fd);
   return memory;
 }
 
@@ -126,7 +128,7 @@ Result<SegmentMemory> map_peer_memory(int pid, int fd, uint64_t inode, uint64_t 
 
 void release_segment_memory(SegmentMemory& memory) noexcept {
   if (memory.base != nullptr) munmap(memory.base, memory.bytes);
-  if (memory.fd >= 0) close(memory.fd);
+  close_offered_file(memory.fd);
   memory = SegmentMemory{};
 }
 

@@ -1,20 +1,33 @@
 #include "core/base/locked_dir.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <memory>
+
+#include "core/base/remove_tree.h"
 
 namespace pinwire {
 namespace {
 
 constexpr std::string_view kNewStart = "pinwire-new-";
 constexpr std::string_view kRandomLetters = "XXXXXX";
+
+/// A name must be unmistakable before its directory is removed: others, too, name directories after
+/// Pinwire.
+bool is_our_name(std::string_view name) {
+  for (const auto start : {kJobDirStart, kEalDirStart}) {
+    if (name.starts_with(start) && name.size() == start.size() + kRandomLetters.size()) return true;
+  }
+  return false;
+}
 
 /// A descriptor that holds the lock of the directory, or -1.
 int lock(const std::string& path) {
@@ -24,6 +37,18 @@ int lock(const std::string& path) {
   ::close(fd);
   errno = os_error;
   return -1;
+}
+
+/// Whether `path` is a directory of mine that nobody has locked. No clock is asked: one has its
+/// lock before it has its name.
+bool is_left_over(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) return false;
+  struct stat facts {};
+  const bool is_free = ::fstat(fd, &facts) == 0 && facts.st_uid == ::geteuid() &&
+                       ::flock(fd, LOCK_EX | LOCK_NB) == 0;
+  ::close(fd);
+  return is_free;
 }
 
 Error failed(const char* deed, const std::string& path, int os_error) {
@@ -54,6 +79,19 @@ Result<LockedDir> make_locked_dir(const std::string& parent, std::string_view st
     return failed("name", named, os_error);
   }
   return LockedDir{std::move(named), lock_fd};
+}
+
+void remove_unlocked_dirs(const std::string& parent,
+                          const std::function<void(const std::string& path)>& before_removal) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(parent.c_str()), ::closedir);
+  if (!folder) return;
+  while (const dirent* entry = ::readdir(folder.get())) {
+    if (!is_our_name(entry->d_name)) continue;
+    const std::string path = parent + "/" + entry->d_name;
+    if (!is_left_over(path)) continue;
+    if (before_removal) before_removal(path);
+    remove_tree(path);
+  }
 }
 
 }  // namespace pinwire

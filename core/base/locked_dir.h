@@ -2,6 +2,7 @@
 // that its maker lives, and whoever finds one without a lock may remove it.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -22,5 +23,10 @@ struct LockedDir {
 /// is left over, however young it is. (A process killed in the microseconds before leaves an empty
 /// directory, pinwire-new-XXXXXX.)
 Result<LockedDir> make_locked_dir(const std::string& parent, std::string_view start);
+
+/// Removes from `parent` the directories of this process's user that nobody has locked;
+/// `before_removal`, if there is one, is told of each.
+void remove_unlocked_dirs(const std::string& parent,
+                          const std::function<void(const std::string& path)>& before_removal = {});
 
 }  // namespace pinwire

@@ -8,10 +8,24 @@
 #include <cstdio>
 #include <cstring>
 
+#include "core/base/fd_passing.h"
 #include "core/base/no_cancel.h"
 #include "core/base/privilege.h"
 
 namespace pinwire {
+
+namespace {
+
+Result<int> open_by_proc(int pid, int fd) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
+  // Whatever is there: not a terminal that becomes this process's, nor a pipe that waits.
+  const int opened = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (opened < 0) return error("cannot open %s: %s", path, std::strerror(errno));
+  return opened;
+}
+
+}  // namespace
 
 uint64_t inode_of(int fd) noexcept {
   struct stat facts {};
@@ -20,17 +34,15 @@ uint64_t inode_of(int fd) noexcept {
 
 Result<int> open_peer_file(int pid, int fd, uint64_t inode, uint64_t bytes) {
   const NoCancel whole;
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
-  // Whatever is there: not a terminal that becomes this process's, nor a pipe that waits.
-  const int opened = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (opened < 0) return error("cannot open %s: %s", path, std::strerror(errno));
+  auto opened = has_fd_server(pid) ? request_fd(pid, fd, inode) : open_by_proc(pid, fd);
+  if (!opened) return opened;
   struct stat facts {};
-  const bool is_known = fstat(opened, &facts) == 0;
+  const bool is_known = fstat(*opened, &facts) == 0;
   if (!is_known || facts.st_ino != inode || static_cast<uint64_t>(facts.st_size) < bytes) {
-    close(opened);
-    return error("%s is another file here than the peer says: its process has another pid here",
-                 path);
+    close(*opened);
+    return error(
+        "/proc/%d/fd/%d is another file here than the peer says: its process has another pid here",
+        pid, fd);
   }
   return opened;
 }
@@ -40,10 +52,11 @@ const char* advice_on_peer_files() noexcept {
     return "Ranks of one host must run as one user in one PID namespace; GASNET_DRIVER=dpdk does "
            "without.";
   }
-  return "This program has file capabilities or is set-user-ID or set-group-ID, and the kernel "
-         "hides what such a process has open from all others of its user, so that its ranks share "
-         "no memory. Take that from the program (setcap -r) and give the capabilities to the job: "
-         "setpriv --inh-caps=+NAME --ambient-caps=+NAME gasnetrun_pinwire ...";
+  return "This program has file capabilities or is set-user-ID or set-group-ID: the kernel hides "
+         "what it has open from its peers, which must be given it through a socket. Without one "
+         "its ranks share no memory: take that from the program (setcap -r), and give the "
+         "capabilities to the job: setpriv --inh-caps=+NAME --ambient-caps=+NAME "
+         "gasnetrun_pinwire ...";
 }
 
 }  // namespace pinwire

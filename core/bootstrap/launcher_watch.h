@@ -2,8 +2,8 @@
 //
 // The kernel kills an ordinary rank together with its launcher (PR_SET_PDEATHSIG), at no cost. It
 // forgets that promise when a privileged program (file capabilities, set-user-ID) is executed, and
-// does not extend it to the children of a rank's wrapper; nor can the launcher's janitor read
-// whose job a privileged process belongs to. Only such ranks have the thread.
+// does not extend it to the children of a rank's wrapper. The launcher's janitor finds such ranks,
+// too, unless it is killed with the launcher. Only they have the thread.
 #pragma once
 
 #include <pthread.h>

@@ -259,6 +259,7 @@ int Agent::run() {
   // Signals are the launcher's to send.
   const Signals signals(loop_,
                         {.child_changed = [this] { reap(); }, .user_signal = [](int, bool) {}});
+  if (auto opened = signals.opened(); !opened) refuse(opened.sentence());
   ends_with(stream_.in_fd());
   if (auto settings = own_settings()) expect_launcher(settings->ssh_timeout_s);
   tell(FrameKind::kAlive, kEveryRank, 0, {});  // to prepare what is asked for may take a while

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "core/launch/job_dir.h"
+#include "core/launch/job_mark.h"
 #include "core/launch/kept_files.h"
 #include "core/launch/process.h"
 #include "core/launch/process_facts.h"
@@ -24,7 +25,7 @@ constexpr int kQuietRounds = 2;
 constexpr useconds_t kPauseUs = 5000;
 
 /// Whether any was there.
-bool kill_once(const std::string& assignment, uint64_t since_ticks) {
+bool kill_once(const JobMark& mark, uint64_t since_ticks) {
   const std::unique_ptr<DIR, int (*)(DIR*)> proc(::opendir("/proc"), ::closedir);
   bool any = false;
   while (const dirent* entry = proc ? ::readdir(proc.get()) : nullptr) {
@@ -32,7 +33,7 @@ bool kill_once(const std::string& assignment, uint64_t since_ticks) {
     if (process <= 1 || process == ::getpid()) continue;
     // Held before it is looked at: else another might get its number in between, and die for it.
     const HeldProcess held(process);
-    if (birth_ticks(process) >= since_ticks && has_in_environment(process, assignment))
+    if (birth_ticks(process) >= since_ticks && mark.is_on(process))
       any = held.signal(SIGKILL) || any;
   }
   return any;
@@ -82,11 +83,11 @@ bool Janitor::reap(pid_t process) noexcept {
 bool is_janitor(pid_t process) { return name_of(process) == kJanitorName; }
 
 void kill_processes_of(const std::string& job_dir, uint64_t since_ticks) {
-  const std::string assignment = mark_of(job_dir);
+  const JobMark mark(job_dir);
   // A process may fork while the list is read; one that is being killed is still listed; in the
   // middle of execve() it shows no environment. So nobody must be found twice.
   for (int round = 0, quiet = 0; round < kRoundsMax && quiet < kQuietRounds; ++round) {
-    quiet = kill_once(assignment, since_ticks) ? 0 : quiet + 1;
+    quiet = kill_once(mark, since_ticks) ? 0 : quiet + 1;
     ::usleep(kPauseUs);
   }
 }

@@ -1,6 +1,6 @@
 // What is left of a job is swept up even if the launcher is killed: a child of the launcher, in a
 // session of its own, waits for the launcher's end of a pipe to close, kills every process that
-// carries the job's directory in its environment, and removes the directory.
+// carries the job's mark (job_mark.h), and removes the directory.
 #pragma once
 
 #include <string>
@@ -32,8 +32,8 @@ class Janitor {
   std::string removed_dir_;  // empty: it is to be kept
 };
 
-/// Kills, until none is left, every process whose environment has GASNET_JOB_DIR=`job_dir`. Only
-/// those born at `since_ticks` or later (field 22 of /proc/PID/stat) are looked at: to read an
+/// Kills, until none is left, every process that carries the mark of the job with that directory.
+/// Only those born at `since_ticks` or later (field 22 of /proc/PID/stat) are looked at: to read an
 /// environment takes until its process has filled or mapped what it is about to, which may be
 /// seconds.
 void kill_processes_of(const std::string& job_dir, uint64_t since_ticks = 0);

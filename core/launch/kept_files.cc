@@ -1,21 +1,28 @@
 #include "core/launch/kept_files.h"
 
-#include <linux/close_range.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 namespace pinwire::launch {
+namespace {
+
+/// Those from `first` up to the one before `end`. A seccomp profile may refuse close_range(2).
+void close_between(int first, int end) {
+  if (first == end || ::close_range(first, end - 1, 0) == 0) return;
+  for (int fd = first; fd < end; ++fd) ::close(fd);
+}
+
+}  // namespace
 
 void close_all_but(std::vector<int> kept) {
   std::sort(kept.begin(), kept.end());
-  unsigned first = 0;
-  for (const int one : kept) {
-    const auto fd = static_cast<unsigned>(one);
-    if (fd > first) ::close_range(first, fd - 1, 0);
+  int first = 0;
+  for (const int fd : kept) {
+    close_between(first, fd);
     first = fd + 1;
   }
-  ::close_range(first, ~0U, 0);
+  ::closefrom(first);
 }
 
 }  // namespace pinwire::launch

@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "core/launch/job_mark.h"
 #include "core/launch/signals.h"
 
 namespace pinwire::launch {
@@ -82,8 +83,8 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   return list;
 }
 
-[[noreturn]] void become(const ProcessPlan& plan, char** arguments, char** environment,
-                         pid_t parent, int report_fd) {
+[[noreturn]] void become(const ProcessPlan& plan, const JobMark& mark, char** arguments,
+                         char** environment, pid_t parent, int report_fd) {
   // The order matters: the kernel's promise first, then whether it came too late.
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != parent)
     fail_child(report_fd, Step::kParent);
@@ -95,6 +96,7 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   if (plan.no_aslr && !keep_addresses()) fail_child(report_fd, Step::kAddresses);
   if (!set_files(plan)) fail_child(report_fd, Step::kFiles);
   if (limit_before.rlim_max != 0) ::setrlimit(RLIMIT_NOFILE, &limit_before);
+  mark.put_on_limits();
   restore_signals();
   ::execve(plan.path.c_str(), arguments, environment);
   fail_child(report_fd, Step::kExec);
@@ -122,13 +124,15 @@ Result<StartingProcess> begin_process(const ProcessPlan& plan) {
   if (!report) return report.error();
   auto arguments = pointers(plan.arguments);
   auto environment = pointers(plan.environment);
+  const auto mark = JobMark::in(plan.environment);
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) {
     return error("cannot fork %s: %s (too many processes? see ulimit -u)", plan.path.c_str(),
                  std::strerror(errno));
   }
-  if (child == 0) become(plan, arguments.data(), environment.data(), parent, report->write.get());
+  if (child == 0)
+    become(plan, mark, arguments.data(), environment.data(), parent, report->write.get());
   return StartingProcess(ChildProcess(child), std::move(report->read), plan.path);
 }
 

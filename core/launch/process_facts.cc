@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <sstream>
+#include <string_view>
 
 #include "core/launch/fd.h"
 
@@ -43,7 +45,15 @@ bool has_in_environment(pid_t process, const std::string& assignment) {
   return environment.find('\0' + assignment + '\0') != std::string::npos;
 }
 
-std::string mark_of(const std::string& job_dir) { return "GASNET_JOB_DIR=" + job_dir; }
+uint64_t real_time_limit_us(pid_t process) {
+  constexpr std::string_view kName = "Max realtime timeout";
+  const std::string limits = read_file(process, "limits");
+  const auto line = limits.find(kName);
+  // "unlimited" is no number.
+  return line == std::string::npos
+             ? 0
+             : std::strtoull(limits.c_str() + line + kName.size(), nullptr, 10);
+}
 
 std::vector<pid_t> children_now() {
   const pid_t self = ::getpid();

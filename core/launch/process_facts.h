@@ -19,8 +19,8 @@ std::string name_of(pid_t process);
 /// in the middle of its execve().
 bool has_in_environment(pid_t process, const std::string& assignment);
 
-/// The assignment that the processes of a job carry.
-std::string mark_of(const std::string& job_dir);
+/// Its soft limit of RLIMIT_RTTIME, which everybody may read; 0 if it has none, or is not there.
+uint64_t real_time_limit_us(pid_t process);
 
 /// The children of this process, those that it adopted as a subreaper among them.
 std::vector<pid_t> children_now();

@@ -109,6 +109,7 @@ Result<int> run_ranks(const Settings& settings, const LaunchOptions& options, Lo
       loop, {.child_changed = [&reap_own] { reap_children(reap_own); },
              .user_signal = [&job](int number,
                                    bool from_terminal) { heed(job, number, from_terminal); }});
+  if (auto opened = signals.opened(); !opened) return opened.error();
   auto added = spawner_of(options) == SpawnerChoice::kSsh
                    ? add_remote_hosts(loop, job, settings, options, environment)
                    : add_this_host(loop, job, options, network, environment);

@@ -1,11 +1,13 @@
 #include "core/launch/signals.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <span>
 
@@ -89,14 +91,20 @@ void stop_until_continued() {
 Signals::Signals(Loop& loop, Events events) : loop_(loop), events_(std::move(events)) {
   const auto set = set_of(kWatched);
   fd_.reset(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-  check(static_cast<bool>(fd_), "no signalfd");
+  os_error_ = errno;
+  if (!fd_) return;
   loop_.watch(fd_.get(), POLLIN, [this](short) { read(); });
 }
 
 Signals::~Signals() {
-  loop_.forget(fd_.get());
+  if (fd_) loop_.forget(fd_.get());
   const auto stops = set_of(kStops);
   if (watches_stops_) ::sigprocmask(SIG_UNBLOCK, &stops, nullptr);
+}
+
+Status Signals::opened() const {
+  if (fd_) return success();
+  return error("the kernel tells of no signals: signalfd: %s", std::strerror(os_error_));
 }
 
 void Signals::watch_stops() {

@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "core/base/result.h"
 #include "core/launch/fd.h"
 #include "core/launch/loop.h"
 
@@ -19,6 +20,9 @@ class Signals {
   ~Signals();
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
+  /// A sentence if the kernel refuses to tell of signals, as under a seccomp profile: nothing may
+  /// be started then.
+  Status opened() const;
   /// From now on SIGTSTP and SIGCONT are events, too. Before that SIGTSTP stops this process, as
   /// the ranks that it waits for.
   void watch_stops();
@@ -29,6 +33,7 @@ class Signals {
   Events events_;
   bool watches_stops_ = false;
   Fd fd_;
+  int os_error_ = 0;  // why there is no fd_
 };
 
 /// Stops this process as SIGTSTP would if it were no event; returns after SIGCONT.

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "core/launch/job_mark.h"
 #include "core/launch/process_facts.h"
 
 namespace pinwire::launch {
@@ -12,10 +13,10 @@ constexpr int kRoundsMax = 200;
 constexpr int kQuietRounds = 2;  // in the middle of execve() a process shows no mark
 constexpr useconds_t kPauseUs = 5000;
 
-bool is_ours(pid_t child, const InheritedChildren& inherited, const std::string& mark) {
+bool is_ours(pid_t child, const InheritedChildren& inherited, const JobMark& mark) {
   if (child <= 1 || inherited.contains(child)) return false;
   if (is_janitor(child)) return false;  // of an agent here that is lost: it is at work
-  return !inherited.any() || has_in_environment(child, mark);
+  return !inherited.any() || mark.is_on(child);
 }
 
 }  // namespace
@@ -33,7 +34,7 @@ bool InheritedChildren::contains(pid_t process) const {
 }
 
 bool kill_children(Janitor* own, const InheritedChildren& inherited, const std::string& job_dir) {
-  const std::string mark = mark_of(job_dir);
+  const JobMark mark(job_dir);
   const int quiet_rounds = inherited.any() ? kQuietRounds : 1;
   for (int round = 0, quiet = 0; round < kRoundsMax; ++round) {
     reap_children([own](pid_t process) { return own != nullptr && own->reap(process); });

@@ -23,7 +23,8 @@ class InheritedChildren {
 
 /// Kills and reaps every child of this process but the inherited ones and janitors, and theirs,
 /// until none is left. False: some would not die. An orphan of an inherited child looks like one of
-/// a rank; where there are inherited ones, only a child that carries the mark of the job is killed.
+/// a rank; where there are inherited ones, only a child that carries the mark of the job
+/// (job_mark.h) is killed.
 bool kill_children(Janitor* own, const InheritedChildren& inherited, const std::string& job_dir);
 
 }  // namespace pinwire::launch

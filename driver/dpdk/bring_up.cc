@@ -1,9 +1,12 @@
 #include "driver/dpdk/bring_up.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 
 #include "core/base/cpus.h"
 #include "core/base/private_dir.h"
@@ -141,6 +144,22 @@ Status DpdkDevice::join_network(const DpdkOptions& options) {
 
 namespace {
 
+/// EAL's memory is a file that a peer of the same host maps. Where EAL gets none it takes memory
+/// that it cannot share, without a word, and the link never comes up.
+Status check_memory_files(const FabricPlan& fabric) {
+  if (!is_inside_host(fabric.fabric)) return success();
+  const int fd = memfd_create("pinwire-probe", MFD_CLOEXEC);
+  if (fd < 0) {
+    return error(
+        "ranks share memory over the %s fabric, and the kernel refuses a file for it: "
+        "memfd_create: "
+        "%s; allow that call (a container's seccomp profile?)",
+        fabric_name(fabric.fabric), strerror(errno));
+  }
+  close(fd);
+  return success();
+}
+
 /// All ranks of a host give EAL as much.
 Status leave_room_for_peer(const FabricPlan& fabric, const EalPlan& eal) {
   return fabric.device.starts_with("net_vhost") ? leave_address_space_for(eal.file_bytes)
@@ -164,6 +183,7 @@ Result<std::unique_ptr<DpdkDevice>> start_device(const DpdkOptions& options) {
   if (!words) return words.error();
   Result<FabricPlan> fabric = fabric_of(options);
   if (!fabric) return fabric.error();
+  if (Status shared = check_memory_files(*fabric); !shared) return shared.error();
   const DpdkPortOptions port = port_options(options, *fabric);
   const EalPlan eal = eal_of(options, *fabric, port, std::move(*words));
   const NewDescriptors opened_here;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/file_size.h"
+#include "core/base/offered_files.h"
 #include "core/base/peer_file.h"
 
 namespace pinwire::shm {
@@ -29,7 +30,7 @@ static_assert(sizeof(InboxHeader) % kCacheLineBytes == 0);
 
 Inbox::~Inbox() {
   if (base_ != nullptr) munmap(base_, bytes_);
-  if (fd_ >= 0) close(fd_);
+  close_offered_file(fd_);
 }
 
 Inbox::Inbox(Inbox&& other) noexcept { *this = std::move(other); }
@@ -57,6 +58,7 @@ Result<Inbox> Inbox::create(uint32_t lanes, uint32_t slot_count) {
         "GASNET_NETWORKDEPTH.",
         static_cast<unsigned long long>(inbox.bytes_), std::strerror(errno), kRaiseFileSize);
   }
+  offer_file(inbox.fd_);
   void* base =
       mmap(nullptr, inbox.bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, inbox.fd_, 0);
   if (base == MAP_FAILED) return error("shm: cannot map the inbox: %s", std::strerror(errno));
@@ -89,10 +91,11 @@ Result<Inbox> Inbox::map(const InboxAddress& address) {
     return error("shm: the inbox of a peer on this host: %s. %s", opened.sentence().c_str(),
                  advice_on_peer_files());
   }
-  inbox.fd_ = *opened;
   void* base =
-      mmap(nullptr, inbox.bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, inbox.fd_, 0);
-  if (base == MAP_FAILED) return error("shm: cannot map a peer's inbox: %s", std::strerror(errno));
+      mmap(nullptr, inbox.bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, *opened, 0);
+  const int reason = errno;
+  close(*opened);
+  if (base == MAP_FAILED) return error("shm: cannot map a peer's inbox: %s", std::strerror(reason));
   inbox.base_ = static_cast<std::byte*>(base);
   return inbox;
 }

@@ -1,5 +1,5 @@
 // A process's inbox: one memfd with a request and a reply ring for each lane, and its outbox
-// (outbox.h). Peers of the same host map it through /proc/<pid>/fd; when the last of them is gone,
+// (outbox.h). Peers of the same host map it (core/base/peer_file.h); when the last of them is gone,
 // so is the memory: nothing to clean up.
 #pragma once
 
@@ -8,6 +8,7 @@
 #include "core/base/result.h"
 #include "driver/shm/outbox.h"
 #include "driver/shm/ring.h"
+#include "driver/shm/wake_pipe.h"
 #include "driver/work.h"
 
 namespace pinwire::shm {
@@ -24,11 +25,10 @@ struct InboxAddress {
   uint64_t inode;       ///< which file it is (core/base/peer_file.h)
 };
 inline constexpr uint32_t kInboxLanesMax = 16;
-inline constexpr uint32_t kInboxMagic = 0x70770007;
+inline constexpr uint32_t kInboxMagic = 0x70770008;
 
 struct InboxHeader {
-  alignas(
-      kCacheLineBytes) int32_t wake_fds[kInboxLanesMax];  ///< of each lane's WakePipe, in its owner
+  alignas(kCacheLineBytes) WakeAddress wakes[kInboxLanesMax];  ///< of each lane's WakePipe
   // For peers to try whether they reach its owner's memory by the kernel (far_memory.h).
   alignas(kCacheLineBytes) uint64_t probe_to_read;
   uint64_t probe_to_write;
@@ -55,7 +55,7 @@ class Inbox {
  private:
   std::byte* base_ = nullptr;
   uint64_t bytes_ = 0;
-  int fd_ = -1;
+  int fd_ = -1;  // -1: a peer's, which is mapped
   uint32_t lanes_ = 0;
   uint32_t slot_count_ = 0;
 };

@@ -1,6 +1,5 @@
 #include "driver/shm/lines.h"
 
-#include <fcntl.h>
 #include <linux/membarrier.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -8,11 +7,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 
 #include "core/base/file_size.h"
-#include "core/base/no_cancel.h"
+#include "core/base/offered_files.h"
+#include "core/base/peer_file.h"
 
 namespace pinwire::shm {
 
@@ -27,11 +26,9 @@ Lines& Lines::operator=(Lines&& other) noexcept {
   return *this;
 }
 
-void Lines::close_file() noexcept {
-  if (fd_ >= 0) close(std::exchange(fd_, -1));
-}
+void Lines::close_file() noexcept { close_offered_file(std::exchange(fd_, -1)); }
 
-LinesAddress Lines::address() const noexcept { return {getpid(), fd_}; }
+LinesAddress Lines::address() const noexcept { return {getpid(), fd_, inode_of(fd_)}; }
 
 /// Takes the file over.
 Result<Lines> Lines::of_file(int fd, bool is_own) {
@@ -57,18 +54,18 @@ Result<Lines> Lines::create(uint64_t job_key, Rank rank) {
   auto lines = of_file(memfd_create("pinwire-lines", MFD_CLOEXEC), true);
   if (!lines) return lines;
   lines->header_->owner = {job_key, rank, kBarrierLines};
+  offer_file(lines->fd_);
   if (!register_for_barriers()) lines->tell_owner();
   return lines;
 }
 
 Result<Lines> Lines::map(const LinesAddress& address, uint64_t job_key, Rank rank) {
-  const NoCancel whole;
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", address.pid, address.fd);
-  auto lines = of_file(open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), false);
+  auto opened = open_peer_file(address.pid, address.fd, address.inode, sizeof(Header));
+  if (!opened) return error("the lines of a rank's barriers: %s", opened.sentence().c_str());
+  auto lines = of_file(*opened, false);
   if (!lines) return lines;
   if (lines->header_->owner != LinesOwner{job_key, rank, kBarrierLines}) {
-    return error("%s is not of rank %u", path, rank);
+    return error("descriptor %d of process %d is not of rank %u", address.fd, address.pid, rank);
   }
   lines->close_file();
   return lines;

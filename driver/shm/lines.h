@@ -1,6 +1,6 @@
 // Lines in memory that processes of one host share, whatever drivers they use: each says on its own
-// how far it is at barriers, and the others read it. A memfd that peers map through /proc/<pid>/fd;
-// when the last of them is gone, so is the memory: nothing to clean up.
+// how far it is at barriers, and the others read it. A memfd that peers map
+// (core/base/peer_file.h); when the last of them is gone, so is the memory: nothing to clean up.
 #pragma once
 
 #include <atomic>
@@ -62,6 +62,7 @@ inline constexpr uint32_t kBarrierLines = 64;
 struct LinesAddress {
   int32_t pid;
   int32_t fd;
+  uint64_t inode;
 };
 /// Whose they are: a pid may be of another namespace, and name something else here.
 struct LinesOwner {

@@ -111,7 +111,7 @@ class Shm final : public ShmDriver {
       auto wake = WakePipe::create();
       if (!wake) return wake.error();
       lanes_[lane].wake = std::move(*wake);
-      own_.header().wake_fds[lane] = lanes_[lane].wake.fd();
+      own_.header().wakes[lane] = lanes_[lane].wake.address();
     }
     // Else this process can never tell that all its senders know.
     if (!shm::register_for_barriers()) tell_senders();  // there are none
@@ -145,7 +145,7 @@ class Shm final : public ShmDriver {
       }
     }
     for (uint32_t lane = 0; lane < to.inbox.lanes(); ++lane) {
-      auto wake = WakePipe::open(theirs.pid, to.inbox.header().wake_fds[lane]);
+      auto wake = WakePipe::open(theirs.pid, to.inbox.header().wakes[lane]);
       if (!wake) return wake.error();
       to.wakes.push_back(std::move(*wake));
     }

@@ -4,18 +4,17 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <utility>
 
 #include "core/base/check.h"
 #include "core/base/no_cancel.h"
+#include "core/base/offered_files.h"
+#include "core/base/peer_file.h"
 
 namespace pinwire::shm {
 
-WakePipe::~WakePipe() {
-  if (fd_ >= 0) close(fd_);
-}
+WakePipe::~WakePipe() { close_offered_file(fd_); }
 WakePipe::WakePipe(WakePipe&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
 WakePipe& WakePipe::operator=(WakePipe&& other) noexcept {
   std::swap(fd_, other.fd_);
@@ -28,25 +27,26 @@ Result<WakePipe> WakePipe::create() {
     return error("shm: cannot create a pipe: %s; raise the limit of open files (ulimit -n)",
                  std::strerror(errno));
   }
-  auto both = open(getpid(), ends[0]);
+  auto both = open(getpid(), {ends[0], inode_of(ends[0])});
   close(ends[0]);
   close(ends[1]);
+  if (both) offer_file(both->fd());
   return both;
 }
 
-Result<WakePipe> WakePipe::open(int pid, int fd) {
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
-  const int both = ::open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
-  if (both < 0) {
+Result<WakePipe> WakePipe::open(int pid, const WakeAddress& address) {
+  auto both = open_peer_file(pid, address.fd, address.inode, 0);
+  if (!both) {
     return error(
-        "shm: cannot open %s, which wakes a rank of this host: %s. Ranks of one host must run as "
-        "one user in one PID namespace, with as many open files as there are ranks and lanes "
-        "(ulimit -n); GASNET_DRIVER=dpdk does without.",
-        path, std::strerror(errno));
+        "shm: the pipe that wakes a rank of this host: %s. Ranks of one host must run as one user "
+        "in one PID namespace, with as many open files as there are ranks and lanes (ulimit -n); "
+        "GASNET_DRIVER=dpdk does without.",
+        both.sentence().c_str());
   }
-  return WakePipe(both);
+  return WakePipe(*both);
 }
+
+WakeAddress WakePipe::address() const noexcept { return {fd_, inode_of(fd_)}; }
 
 void WakePipe::wake() const noexcept {
   const NoCancel whole;

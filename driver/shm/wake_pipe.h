@@ -1,13 +1,21 @@
-// What wakes a process that sleeps over its inbox: a pipe for each lane, which peers open through
-// /proc/<pid>/fd as they do the inbox itself (an eventfd cannot be opened so).
+// What wakes a process that sleeps over its inbox: a pipe for each lane, which peers open as they
+// do the inbox itself (core/base/peer_file.h; an eventfd cannot be opened through /proc).
 //
 // Everyone holds one end that reads and writes: a pipe whose peers are gone then neither hangs up
 // nor kills who writes to it.
 #pragma once
 
+#include <cstdint>
+
 #include "core/base/result.h"
 
 namespace pinwire::shm {
+
+/// What a peer needs to open one, besides the process.
+struct WakeAddress {
+  int32_t fd;
+  uint64_t inode;
+};
 
 class WakePipe {
  public:
@@ -18,8 +26,9 @@ class WakePipe {
   WakePipe(const WakePipe&) = delete;
 
   static Result<WakePipe> create();
-  /// That of another process, by its fd() there.
-  static Result<WakePipe> open(int pid, int fd);
+  /// That of another process.
+  static Result<WakePipe> open(int pid, const WakeAddress& address);
+  WakeAddress address() const noexcept;
 
   /// Readable from the next wake() on. -1: none.
   int fd() const noexcept { return fd_; }

@@ -145,24 +145,6 @@ TEST_F(Launch, KilledLauncherTakesAllWithIt) {
   EXPECT_TRUE(empty_within(folder_.path(), kGoneSeconds));
 }
 
-std::vector<int> children_of(int process) {
-  const auto name = std::to_string(process);
-  std::ifstream list("/proc/" + name + "/task/" + name + "/children");
-  return {std::istream_iterator<int>(list), {}};
-}
-
-/// 0 if it has none: a new one has no name yet, and may wait long for a core until it has.
-int janitor_of(int launcher) {
-  for (const double until = now_s() + kGoneSeconds; now_s() < until; ::usleep(5000)) {
-    for (const int child : children_of(launcher)) {
-      std::string name;
-      std::ifstream("/proc/" + std::to_string(child) + "/comm") >> name;
-      if (name == "pinwire-janitor") return child;
-    }
-  }
-  return 0;
-}
-
 /// Its number may be another child's by the time the job ends.
 TEST_F(Launch, AKilledJanitorLeavesItsWorkToTheLauncher) {
   Running job(command(2, {"sh", "-c", "echo waiting; read line; exit 0"}), environment());

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +20,8 @@
 #include <set>
 #include <string>
 
+#include "core/base/fd_passing.h"
+#include "core/base/offered_files.h"
 #include "core/base/peer_file.h"
 #include "core/bootstrap/bootstrap.h"
 #include "tests/support/byte_pattern.h"
@@ -173,18 +176,44 @@ int wait_for_ever(Bootstrap& job, Arguments) {
   for (;;) ::pause();
 }
 
-/// peer-file: opens a file of the next rank as drivers do; else says why not, and what to do.
-int peer_file(Bootstrap& job, Arguments) {
+/// orphan [CODE]: leaves a process in a session of its own, then sleeps for ever, or leaves.
+int orphan(Bootstrap& job, Arguments more) {
+  if (auto passed = job.barrier(); !passed) die(passed.sentence());
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::setsid();
+    if (::fork() != 0) std::_Exit(0);
+    for (;;) ::pause();
+  }
+  ::waitpid(child, nullptr, 0);
+  std::printf("waiting\n");
+  std::fflush(stdout);
+  while (more[0] == nullptr) ::pause();
+  auto passed = job.barrier();
+  return passed ? std::atoi(more[0]) : 1;
+}
+
+/// peer-file [server]: opens a file of the next rank as drivers do; else says why not, and what to
+/// do.
+int peer_file(Bootstrap& job, Arguments more) {
   struct Address {
     int pid, fd;
     uint64_t inode;
+    pinwire::FdServerAddress server;
   };
   const int fd = ::memfd_create("launch-rank", MFD_CLOEXEC);
-  const Address mine{::getpid(), fd, pinwire::inode_of(fd)};
+  Address mine{::getpid(), fd, pinwire::inode_of(fd), 0};
+  pinwire::offer_file(fd);
+  if (more[0] != nullptr) {
+    auto server = pinwire::start_fd_server(job.job_key());
+    if (!server) die(server.sentence());
+    mine.server = *server;
+  }
   auto all = job.all_gather(std::as_bytes(std::span(&mine, 1)));
   if (!all) die(all.sentence());
   Address next{};
   std::memcpy(&next, (*all)[(job.rank() + 1) % job.rank_count()].data(), sizeof next);
+  pinwire::learn_fd_server(next.pid, next.server, job.job_key());
   const auto opened = pinwire::open_peer_file(next.pid, next.fd, next.inode, 0);
   if (opened)
     std::printf("opened\n");
@@ -250,7 +279,7 @@ int main(int, char** argv) {
       {"wait", wait_for_ever},      {"frames", frames},
       {"barriers", barriers},       {"lines", lines},
       {"beside-mpi", beside_mpi},   {"peer-file", peer_file},
-      {"becomes", becomes}};
+      {"becomes", becomes},         {"orphan", orphan}};
   const auto verb = verbs.find(argv[1] ? argv[1] : "");
   if (verb == verbs.end()) die("no such verb");
   auto job = pinwire::make_bootstrap();

@@ -58,6 +58,16 @@ TEST_F(Meet, BelowOneToWhichAllMayWriteTheRanksMakeTheirOwn) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
 }
 
+/// The maker of such a directory was killed before it could remove it.
+TEST_F(Meet, WhatAKilledJobLeftThereGoes) {
+  const auto left = open_to_all() + "/pinwire-job-Ab12Cd";
+  ASSERT_TRUE(std::filesystem::create_directory(left));
+  const auto outcome = mpirun(2, {client_}, over_dpdk({"GASNET_JOB_DIR=" + open_to_all()}));
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_FALSE(std::filesystem::exists(left));
+  std::filesystem::remove(left);
+}
+
 TEST_F(Meet, OneThatIsNotThereIsSaid) {
   const auto outcome =
       mpirun(2, {client_}, over_dpdk({"GASNET_JOB_DIR=" + folder_.path() + "/nowhere"}));

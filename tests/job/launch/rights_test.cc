@@ -52,10 +52,39 @@ TEST_F(MoreRights, RanksEndWithAKilledLauncher) {
       program_};
   Running job(as_user(command(2, words)), environment());
   ASSERT_TRUE(job.wait_for("ready", 2)) << job.err() << said();
+  // The janitor would be as fast.
+  const int janitor = janitor_of(job.process());
+  ASSERT_GT(janitor, 1);
+  ::kill(janitor, SIGKILL);
   ::kill(job.process(), SIGKILL);
   EXPECT_TRUE(gone(mark_, kGoneSeconds));
+  for (const auto& left : entries(folder_.path(), "pinwire-job-"))
+    std::filesystem::remove_all(folder_.path() + "/" + left);
   EXPECT_EQ(count_of(said(), "the launcher (gasnetrun_pinwire) is gone: this rank ends\n"), 2)
       << said();
+}
+
+/// Nobody but root may read whose environment theirs is, and none of them watches the launcher.
+TEST_F(MoreRights, OrphansOfRanksEndWithAKilledLauncher) {
+  Running job(as_user(command(2, {program_, "orphan"})), environment());
+  ASSERT_TRUE(job.wait_for("waiting", 2)) << job.err();
+  ::kill(job.process(), SIGKILL);
+  EXPECT_TRUE(gone(mark_, kGoneSeconds));
+}
+
+TEST_F(MoreRights, OrphansOfRanksEndWithAJobWhoseLauncherHadChildrenBefore) {
+  const auto job = as_user(command(2, {program_, "orphan", "0"}));
+  const auto outcome =
+      run(in_shell("sleep 1000 >/dev/null 2>&1 & echo $!; exec \"$@\"", job), environment());
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const int monitor = std::atoi(outcome.out.c_str());
+  EXPECT_EQ(processes_with(mark_), std::vector<int>{monitor});
+  if (monitor > 1) ::kill(monitor, SIGKILL);
+}
+
+TEST_F(MoreRights, RanksPassTheirFilesThroughASocket) {
+  const auto outcome = run(as_user(command(3, {program_, "peer-file", "server"})), environment());
+  EXPECT_EQ(outcome.out, "opened\nopened\nopened\n") << outcome.err;
 }
 
 TEST_F(MoreRights, RanksThatCannotShareMemoryAreToldWhy) {

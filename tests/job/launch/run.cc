@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <sstream>
 #include <stdexcept>
@@ -144,6 +145,24 @@ std::vector<int> processes_with(const std::string& assignment) {
       list.push_back(process);
   }
   return list;
+}
+
+std::vector<int> children_of(int process) {
+  const auto name = std::to_string(process);
+  std::ifstream list("/proc/" + name + "/task/" + name + "/children");
+  return {std::istream_iterator<int>(list), {}};
+}
+
+int janitor_of(int launcher) {
+  constexpr double kLimitS = 20;  // a new one has no name yet, and may wait long for a core
+  for (const double until = now_s() + kLimitS; now_s() < until; ::usleep(5000)) {
+    for (const int child : children_of(launcher)) {
+      std::string name;
+      std::ifstream("/proc/" + std::to_string(child) + "/comm") >> name;
+      if (name == "pinwire-janitor") return child;
+    }
+  }
+  return 0;
 }
 
 std::vector<std::string> in_shell(const std::string& line, const std::vector<std::string>& job) {

@@ -52,6 +52,9 @@ class Running {
 
 /// Processes whose environment has `assignment` ("NAME=value").
 std::vector<int> processes_with(const std::string& assignment);
+std::vector<int> children_of(int process);
+/// The janitor among the children of a launcher; 0 if it has none for long.
+int janitor_of(int launcher);
 /// A command line of sh(1), in which "$@" is the launcher with a job. It has this test's mark, and
 /// standard error of its own.
 std::vector<std::string> in_shell(const std::string& line, const std::vector<std::string>& job);

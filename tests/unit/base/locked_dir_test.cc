@@ -47,6 +47,25 @@ TEST_F(LockedDirs, OneIsItsUsersAloneAndLockedAsLongAsItIsOpen) {
   EXPECT_FALSE(is_locked(made->path));
 }
 
+TEST_F(LockedDirs, OneThatNobodyLocksGoesWithAWord) {
+  auto made = make_locked_dir(parent_, kJobDirStart),
+       other = make_locked_dir(parent_, kEalDirStart);
+  ASSERT_TRUE(made.ok() && other.ok());
+  std::string told;
+  remove_unlocked_dirs(parent_, [&](const std::string& path) { told += path; });
+  EXPECT_EQ(entries(), 2U);
+  ::close(made->lock_fd);
+  remove_unlocked_dirs(parent_, [&](const std::string& path) {
+    EXPECT_TRUE(fs::exists(path));
+    told += path;
+  });
+  EXPECT_EQ(told, made->path);
+  EXPECT_EQ(entries(), 1U);
+  ::close(other->lock_fd);
+  remove_unlocked_dirs(parent_);
+  EXPECT_EQ(entries(), 0U);
+}
+
 TEST_F(LockedDirs, EachHasANameOfItsOwn) {
   auto one = make_locked_dir(parent_, kEalDirStart), other = make_locked_dir(parent_, kEalDirStart);
   ASSERT_TRUE(one.ok() && other.ok());

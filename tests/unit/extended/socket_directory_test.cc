@@ -100,6 +100,15 @@ TEST_F(SocketDirectories, BelowAnOpenOneTheFirstRankMakesOneThatGoesAfterABarrie
   EXPECT_TRUE(fs::is_empty(top_ + "/open"));
 }
 
+TEST_F(SocketDirectories, WhatAKilledMakerLeftThereGoes) {
+  job_.settings.job_dir = top_ + "/open";
+  ASSERT_TRUE(fs::create_directory(top_ + "/open/pinwire-job-Ab12Cd"));
+  auto agreed = agree();
+  EXPECT_FALSE(fs::exists(top_ + "/open/pinwire-job-Ab12Cd"));
+  EXPECT_TRUE(fs::exists(agreed.path));
+  EXPECT_TRUE(leave_socket_directory(job_, agreed).ok());
+}
+
 TEST_F(SocketDirectories, WhereNoneIsNamedItIsMadeInTheTemporaryOne) {
   auto agreed = agree();
   EXPECT_TRUE(agreed.path.starts_with(top_ + "/pinwire-job-")) << agreed.path;

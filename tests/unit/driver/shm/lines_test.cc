@@ -5,6 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core/base/peer_file.h"
+
 namespace pinwire::shm {
 namespace {
 
@@ -47,10 +49,10 @@ TEST(Lines, ThoseOfOthersAreRefused) {
   ASSERT_TRUE(own.ok()) << own.sentence();
   EXPECT_FALSE(Lines::map(own->address(), kKey + 1, 3).ok());
   EXPECT_FALSE(Lines::map(own->address(), kKey, 4).ok());
-  EXPECT_FALSE(Lines::map({getpid(), 9999}, kKey, 3).ok());
+  EXPECT_FALSE(Lines::map({getpid(), 9999, 1}, kKey, 3).ok());
   const int other = memfd_create("other", MFD_CLOEXEC);
   ASSERT_EQ(ftruncate(other, 100), 0);
-  EXPECT_FALSE(Lines::map({getpid(), other}, kKey, 3).ok());
+  EXPECT_FALSE(Lines::map({getpid(), other, inode_of(other)}, kKey, 3).ok());
   close(other);
 }
 

@@ -15,7 +15,7 @@ bool is_readable(const WakePipe& pipe) {
 TEST(WakePipe, APeerWakesUntilItIsDrained) {
   auto own = WakePipe::create();
   ASSERT_TRUE(own.ok()) << own.sentence();
-  auto peer = WakePipe::open(getpid(), own->fd());
+  auto peer = WakePipe::open(getpid(), own->address());
   ASSERT_TRUE(peer.ok()) << peer.sentence();
   EXPECT_FALSE(is_readable(*own));
   for (int round = 0; round < 3; ++round) {
@@ -39,14 +39,14 @@ TEST(WakePipe, AFullOneStaysReadableAndBlocksNobody) {
 TEST(WakePipe, WakingOneThatIsGoneHarmsNobody) {
   auto own = WakePipe::create();
   ASSERT_TRUE(own.ok());
-  auto peer = WakePipe::open(getpid(), own->fd());
+  auto peer = WakePipe::open(getpid(), own->address());
   ASSERT_TRUE(peer.ok());
   { const WakePipe gone = std::move(*own); }
   peer->wake();
 }
 
 TEST(WakePipe, OneThatCannotBeOpenedGetsASentence) {
-  auto missing = WakePipe::open(getpid(), 9999);
+  auto missing = WakePipe::open(getpid(), {9999, 1});
   ASSERT_FALSE(missing.ok());
   EXPECT_NE(missing.sentence().find("one user"), std::string::npos);
 }

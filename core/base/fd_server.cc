@@ -1,0 +1,86 @@
+#include "core/base/fd_server.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+
+#include "core/base/offered_files.h"
+#include "core/base/peer_file.h"
+
+namespace pinwire {
+namespace {
+
+int copy_of(int fd) noexcept { return fcntl(fd, F_DUPFD_CLOEXEC, 3); }
+
+bool is_of_own_user(int fd) noexcept {
+  ucred peer{};
+  socklen_t bytes = sizeof peer;
+  return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.uid == geteuid();
+}
+
+}  // namespace
+
+FdServer::FdServer(int listener_fd, uint64_t job_key) noexcept
+    : listener_fd_(listener_fd),
+      listener_inode_(inode_of(listener_fd)),
+      job_key_(job_key),
+      spare_fd_(copy_of(listener_fd)) {}
+
+FdServer::~FdServer() {
+  // The numbers may be the client's by now.
+  if (inode_of(listener_fd_) == listener_inode_) close(listener_fd_);
+  if (spare_fd_ >= 0 && inode_of(spare_fd_) == listener_inode_) close(spare_fd_);
+  for (size_t i = 1; i < ends_.size(); ++i) close(ends_[i].fd);
+}
+
+void* FdServer::run(void* server) noexcept {
+  std::unique_ptr<FdServer>(static_cast<FdServer*>(server))->work();
+  return nullptr;
+}
+
+void FdServer::work() {
+  ends_ = {{listener_fd_, POLLIN, 0}};
+  for (;;) {
+    // A peer that was stopped before it asked holds up no other.
+    if (poll(ends_.data(), ends_.size(), -1) < 0) continue;
+    for (size_t i = ends_.size(); --i > 0;) {
+      if (ends_[i].revents == 0) continue;
+      answer(ends_[i].fd);
+      close(ends_[i].fd);
+      ends_.erase(ends_.begin() + static_cast<ptrdiff_t>(i));
+    }
+    if (ends_[0].revents != 0 && !accept_one()) return;
+  }
+}
+
+/// False: the socket is not there any more.
+bool FdServer::accept_one() {
+  if (inode_of(listener_fd_) != listener_inode_) return false;
+  const int fd = accept4(listener_fd_, nullptr, nullptr, SOCK_CLOEXEC);
+  if (fd >= 0) {
+    if (is_of_own_user(fd))
+      ends_.push_back({fd, POLLIN, 0});
+    else
+      close(fd);
+    return true;
+  }
+  if (errno != EMFILE && errno != ENFILE) return true;  // the peer is gone again
+  // The peer must hear that it gets nothing: it would wait for ever.
+  if (spare_fd_ < 0 || inode_of(spare_fd_) != listener_inode_) return false;
+  close(spare_fd_);
+  close(accept4(listener_fd_, nullptr, nullptr, SOCK_CLOEXEC));
+  spare_fd_ = copy_of(listener_fd_);
+  return true;
+}
+
+void FdServer::answer(int fd) const noexcept {
+  FileRequest request{};
+  const auto got = recv(fd, &request, sizeof request, MSG_DONTWAIT | MSG_TRUNC);
+  if (got != sizeof request || request.job_key != job_key_) return;
+  send_offered_file(fd, request.fd, request.inode);
+}
+
+}  // namespace pinwire

@@ -1,0 +1,44 @@
+// The thread that passes descriptors of this process to its peers (fd_passing.h).
+#pragma once
+
+#include <poll.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace pinwire {
+
+/// What a peer asks for, in one record. The owner has told it the number of the descriptor and the
+/// file's inode.
+struct FileRequest {
+  uint64_t job_key;
+  uint64_t inode;
+  int32_t fd;
+  uint32_t unused;
+};
+
+class FdServer {
+ public:
+  /// Takes over the socket, which listens.
+  FdServer(int listener_fd, uint64_t job_key) noexcept;
+  ~FdServer();
+  FdServer(const FdServer&) = delete;
+  FdServer& operator=(const FdServer&) = delete;
+
+  /// The thread's function; takes over the FdServer. It returns when the socket is gone, as when
+  /// the client closes all descriptors of its process.
+  static void* run(void* server) noexcept;
+
+ private:
+  void work();
+  bool accept_one();
+  void answer(int fd) const noexcept;
+
+  const int listener_fd_;
+  const uint64_t listener_inode_;
+  const uint64_t job_key_;
+  int spare_fd_;              // given up to refuse a peer when no descriptor is left
+  std::vector<pollfd> ends_;  // the listener, and peers that have not asked yet
+};
+
+}  // namespace pinwire

@@ -1,0 +1,43 @@
+#include "core/launch/job_mark.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "core/base/hash.h"
+#include "core/launch/process_facts.h"
+
+namespace pinwire::launch {
+namespace {
+
+constexpr std::string_view kVariable = "GASNET_JOB_DIR=";
+/// Marks lie between this number of microseconds and twice as many.
+constexpr uint64_t kMarkMin = uint64_t{1} << 61;
+
+}  // namespace
+
+JobMark::JobMark(const std::string& job_dir)
+    : assignment_(std::string(kVariable) + job_dir),
+      number_(kMarkMin | hash_more(kHashStart, job_dir.data(), job_dir.size()) % kMarkMin) {}
+
+JobMark JobMark::in(const std::vector<std::string>& environment) {
+  const auto has_it = [](const std::string& one) { return one.starts_with(kVariable); };
+  const auto found = std::find_if(environment.begin(), environment.end(), has_it);
+  return found != environment.end() ? JobMark(found->substr(kVariable.size())) : JobMark();
+}
+
+void JobMark::put_on_limits() const noexcept {
+  rlimit limit{};
+  if (number_ == 0 || ::getrlimit(RLIMIT_RTTIME, &limit) != 0 || limit.rlim_max < number_) return;
+  limit.rlim_cur = number_;
+  ::setrlimit(RLIMIT_RTTIME, &limit);
+}
+
+bool JobMark::is_on(pid_t process) const {
+  if (number_ == 0) return false;
+  // The limit first: to read an environment may take as long as its process likes.
+  return real_time_limit_us(process) == number_ || has_in_environment(process, assignment_);
+}
+
+}  // namespace pinwire::launch

@@ -1,0 +1,38 @@
+// What tells the processes of a job from others once nobody is their parent any more: the job's
+// directory in their environment, and a number in a limit that they inherit.
+//
+// The environment alone is not enough: the kernel hides that of a privileged program (file
+// capabilities, set-user-ID) from its own user, and a program may clear it. A limit goes on to
+// every child and over every execve(2), and /proc/<pid>/limits shows it to everybody. RLIMIT_RTTIME
+// is how long a process of a real-time class may run without a pause; as a number of microseconds
+// the mark is some 70,000 years, so that it limits nothing.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pinwire::launch {
+
+class JobMark {
+ public:
+  explicit JobMark(const std::string& job_dir);
+  /// Of the job whose directory this environment has; without one, a mark that nothing carries.
+  static JobMark in(const std::vector<std::string>& environment);
+
+  /// Marks the calling process. Nothing where its hard limit does not allow it: then the
+  /// environment has to do. Async-signal-safe.
+  void put_on_limits() const noexcept;
+  /// Whether a process carries either mark. False where neither can be read, and, of one with the
+  /// environment alone, in the middle of its execve().
+  bool is_on(pid_t process) const;
+
+ private:
+  JobMark() = default;
+  std::string assignment_;
+  uint64_t number_ = 0;
+};
+
+}  // namespace pinwire::launch

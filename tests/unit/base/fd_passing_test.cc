@@ -1,0 +1,213 @@
+// Who is given a descriptor at a process's server, who is not, and that nobody waits there for
+// ever.
+#include "core/base/fd_passing.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdio>
+#include <functional>
+
+#include "core/base/fd_server.h"
+#include "core/base/offered_files.h"
+#include "core/base/peer_file.h"
+
+namespace pinwire {
+namespace {
+
+constexpr uint64_t kKey = 0x1234'5678'9abc'def0;
+
+/// Runs `deed` in a child that this process forks; its exit code, or 128 + signal. One that hangs
+/// is ended by SIGALRM.
+int in_child(const std::function<int()>& deed) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(100);
+    _exit(deed());
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/// What a peer of this process's parent gets: 0 a file, 1 a sentence with `part`, 2 another one.
+int ask_parent(FdServerAddress server, int fd, uint64_t inode, uint64_t key, const char* part) {
+  learn_fd_server(getppid(), server, key);
+  auto file = open_peer_file(getppid(), fd, inode, 0);
+  if (file) return 0;
+  std::fprintf(stderr, "%s\n", file.sentence().c_str());
+  return file.sentence().find(part) != std::string::npos ? 1 : 2;
+}
+
+/// A connection as a program makes it that knows all but checks nothing.
+int connect_raw(FdServerAddress server) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::snprintf(address.sun_path + 1, 6, "%05x", server - 1);
+  const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 6);
+  return connect(fd, reinterpret_cast<const sockaddr*>(&address), bytes) == 0 ? fd : -1;
+}
+
+// Before the tests whose server is this program's: it has no thread yet, so that its children may
+// have theirs (also under ThreadSanitizer).
+
+TEST(FdServerOfAChild, APeerOfAFullProcessHearsThatItGetsNothing) {
+  const int fd = memfd_create("offered", MFD_CLOEXEC);
+  const uint64_t inode = inode_of(fd);
+  offer_file(fd);
+  const int code = in_child([&] {
+    auto server = start_fd_server(kKey);
+    const int next = dup(0);
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    const rlimit full{static_cast<rlim_t>(next), limit.rlim_max};
+    close(next);
+    if (!server || setrlimit(RLIMIT_NOFILE, &full) != 0) return 9;
+    for (int round = 0; round < 3; ++round) {
+      const int told = in_child([&] {
+        setrlimit(RLIMIT_NOFILE, &limit);
+        return ask_parent(*server, fd, inode, kKey, "no answer");
+      });
+      if (told != 1) return told;
+    }
+    return 1;
+  });
+  EXPECT_EQ(code, 1);
+  close_offered_file(fd);
+}
+
+TEST(FdServerOfAChild, ItEndsWithTheDescriptorsOfItsProcess) {
+  const int code = in_child([&] {
+    auto opened = start_fd_server(kKey);
+    if (!opened) return 9;
+    const FdServerAddress server = *opened;
+    closefrom(3);
+    return in_child([&] { return ask_parent(server, 3, 1, kKey, "") == 0 ? 0 : 1; });
+  });
+  EXPECT_EQ(code, 1);
+}
+
+class FdPassing : public testing::Test {
+ protected:
+  /// One for the program: a server stays open.
+  static FdServerAddress server() {
+    static auto opened = start_fd_server(kKey);
+    EXPECT_TRUE(opened.ok());
+    return *opened;
+  }
+  void SetUp() override {
+    ASSERT_NE(server(), 0u);
+    fd_ = memfd_create("offered", MFD_CLOEXEC);
+    ASSERT_EQ(ftruncate(fd_, 4096), 0);
+    inode_ = inode_of(fd_);
+    offer_file(fd_);
+  }
+  void TearDown() override { close_offered_file(fd_); }
+  int ask(uint64_t key = kKey, const char* part = "") const {
+    return in_child([&] { return ask_parent(server(), fd_, inode_, key, part); });
+  }
+  int fd_ = -1;
+  uint64_t inode_ = 0;
+};
+
+TEST_F(FdPassing, APeerMapsWhatIsOffered) {
+  const int code = in_child([&] {
+    learn_fd_server(getppid(), server(), kKey);
+    close(fd_);
+    auto file = open_peer_file(getppid(), fd_, inode_, 4096);
+    if (!file) return 1;
+    void* base = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, *file, 0);
+    if (base == MAP_FAILED) return 2;
+    static_cast<char*>(base)[100] = 'x';
+    return fcntl(*file, F_GETFD) == FD_CLOEXEC ? 0 : 3;
+  });
+  EXPECT_EQ(code, 0);
+  char letter = 0;
+  EXPECT_EQ(pread(fd_, &letter, 1, 100), 1);
+  EXPECT_EQ(letter, 'x');
+}
+
+TEST_F(FdPassing, NothingElseIsGiven) {
+  const int secret = memfd_create("secret", MFD_CLOEXEC);
+  const uint64_t inode = inode_of(secret);
+  const auto ask_for = [&](int fd, uint64_t its_inode) {
+    return in_child([&] { return ask_parent(server(), fd, its_inode, kKey, "does not offer"); });
+  };
+  EXPECT_EQ(ask_for(secret, inode), 1);
+  EXPECT_EQ(ask_for(fd_, inode), 1) << "the number is another file's by now";
+  offer_file(secret);
+  EXPECT_EQ(ask_for(secret, inode), 0);
+  close_offered_file(secret);
+  EXPECT_EQ(ask_for(secret, inode), 1);
+  ASSERT_EQ(memfd_create("another with its number", MFD_CLOEXEC), secret);
+  EXPECT_EQ(ask_for(secret, inode_of(secret)), 1);
+  close(secret);
+}
+
+TEST_F(FdPassing, AnotherJobGetsNothing) {
+  EXPECT_EQ(ask(kKey + 1, "no answer"), 1);
+  EXPECT_EQ(ask(), 0);
+}
+
+TEST_F(FdPassing, AnotherProcessIsNotTakenForThePeer) {
+  const int code = in_child([&] {
+    constexpr int kOther = 1;
+    learn_fd_server(kOther, server(), kKey);
+    auto file = request_fd(kOther, fd_, inode_);
+    return !file && file.sentence().find("listens there") != std::string::npos ? 1 : 0;
+  });
+  EXPECT_EQ(code, 1);
+}
+
+TEST_F(FdPassing, AnotherUserGetsNothingAndTakesNothing) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  constexpr uid_t kOther = 770'001;
+  EXPECT_EQ(in_child([&] {
+              if (setresuid(kOther, kOther, kOther) != 0) return 9;
+              return ask_parent(server(), fd_, inode_, kKey, "of user 0 listens there");
+            }),
+            1);
+  EXPECT_EQ(in_child([&] {
+              if (setresuid(kOther, kOther, kOther) != 0) return 9;
+              const int peer = connect_raw(server());
+              const FileRequest request{kKey, inode_, fd_, 0};
+              char word;
+              if (peer < 0) return 8;
+              send(peer, &request, sizeof request, MSG_NOSIGNAL);
+              return recv(peer, &word, 1, 0) <= 0 ? 1 : 0;
+            }),
+            1);
+}
+
+TEST_F(FdPassing, APeerThatSaysNothingHoldsUpNobody) {
+  const int silent = connect_raw(server());
+  ASSERT_GE(silent, 0);
+  EXPECT_EQ(ask(), 0);
+  const FileRequest request{kKey, inode_, fd_, 0};
+  ASSERT_EQ(send(silent, &request, sizeof request, 0), static_cast<ssize_t>(sizeof request));
+  char word = 0;
+  EXPECT_EQ(recv(silent, &word, 1, 0), 1);
+  EXPECT_EQ(word, 1);
+  close(silent);
+}
+
+TEST(HiddenFiles, AreThoseOfAProcessThatHasMoreRightsThanItsUser) {
+  EXPECT_FALSE(are_files_hidden());
+  EXPECT_EQ(in_child([] {
+              prctl(PR_SET_DUMPABLE, 0);
+              return are_files_hidden() ? 1 : 0;
+            }),
+            1);
+}
+
+}  // namespace
+}  // namespace pinwire

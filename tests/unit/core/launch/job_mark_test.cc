@@ -1,0 +1,88 @@
+// Which processes carry the mark of a job: also those that have lost, or hide, their environment.
+#include "core/launch/job_mark.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/launch/process.h"
+#include "core/launch/process_facts.h"
+
+namespace pinwire::launch {
+namespace {
+
+constexpr const char* kMarkedDir = "/nowhere/pinwire-job-marked";
+const std::string kMarkedAssignment = std::string("GASNET_JOB_DIR=") + kMarkedDir;
+
+/// A shell's command, which ends with this.
+class Shell {
+ public:
+  Shell(const std::string& command, std::vector<std::string> environment) {
+    auto made = start_process({.path = "/bin/sh",
+                               .arguments = {"sh", "-c", command},
+                               .environment = std::move(environment)});
+    EXPECT_TRUE(made.ok()) << made.sentence();
+    if (made) process_ = std::move(*made);
+  }
+  ~Shell() {
+    process_.signal(SIGKILL);
+    process_.wait();
+  }
+  Shell(const Shell&) = delete;
+  pid_t number() const { return process_.number(); }
+  void await_name(const char* name) const {
+    while (name_of(number()) != name) ::usleep(1000);
+  }
+
+ private:
+  ChildProcess process_;
+};
+
+TEST(JobMark, AProcessOfTheJobCarriesItAndNoOther) {
+  const JobMark mark(kMarkedDir);
+  const Shell marked("exec sleep 1000", {kMarkedAssignment}), other("exec sleep 1000", {});
+  EXPECT_TRUE(mark.is_on(marked.number()));
+  EXPECT_FALSE(JobMark(std::string(kMarkedDir) + "2").is_on(marked.number()));
+  EXPECT_FALSE(mark.is_on(other.number()));
+  EXPECT_FALSE(JobMark::in({"A=b"}).is_on(other.number()));
+}
+
+TEST(JobMark, ItOutlivesAnotherProgramWithoutAnEnvironment) {
+  const Shell marked("exec env -i sleep 1000", {kMarkedAssignment});
+  marked.await_name("sleep");
+  EXPECT_FALSE(has_in_environment(marked.number(), kMarkedAssignment));
+  EXPECT_TRUE(JobMark(kMarkedDir).is_on(marked.number()));
+}
+
+/// As where an administrator allows no real-time class to run for long.
+TEST(JobMark, WhereTheLimitMayNotBeRaisedTheEnvironmentHasToDo) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit low{200'000, 200'000};
+    ::setrlimit(RLIMIT_RTTIME, &low);
+    const Shell marked("exec sleep 1000", {kMarkedAssignment});
+    marked.await_name("sleep");
+    const bool is_right = real_time_limit_us(marked.number()) == low.rlim_cur &&
+                          JobMark(kMarkedDir).is_on(marked.number());
+    ::_exit(is_right ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+TEST(JobMark, ItLimitsNothing) {
+  const Shell marked("exec sleep 1000", {kMarkedAssignment});
+  constexpr uint64_t kYearUs = uint64_t{365} * 24 * 3600 * 1'000'000;
+  EXPECT_GT(real_time_limit_us(marked.number()), 50'000 * kYearUs);
+  rlimit limit{};
+  ASSERT_EQ(::prlimit(marked.number(), RLIMIT_RTTIME, nullptr, &limit), 0);
+  rlimit own{};
+  ::getrlimit(RLIMIT_RTTIME, &own);
+  EXPECT_EQ(limit.rlim_max, own.rlim_max) << "the hard limit stays";
+}
+
+}  // namespace
+}  // namespace pinwire::launch
