@@ -36,8 +36,8 @@ def busy_times(text):
 
 def writable(text):
     path = pathlib.Path(text)
-    if not os.access(path.parent, os.W_OK):
-        raise argparse.ArgumentTypeError(f"cannot write into {path.parent}: name another file")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise argparse.ArgumentTypeError(f"cannot write {path}: name another file")
     return path
 
 

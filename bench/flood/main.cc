@@ -52,7 +52,7 @@ uint32_t cpus_online() {
 
 /// Found out before minutes of measuring, not after.
 void require_writable(const std::string& json_path) {
-  if (json_path.empty()) return;
+  if (json_path.empty() || ::access(json_path.c_str(), W_OK) == 0) return;
   const size_t slash = json_path.rfind('/');
   const std::string directory =
       slash == std::string::npos ? "." : (slash == 0 ? "/" : json_path.substr(0, slash));

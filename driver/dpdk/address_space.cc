@@ -19,6 +19,10 @@ bool address_space_is_limited() noexcept {
   return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
+bool lacked_address_space(const std::string& log) noexcept {
+  return address_space_is_limited() && log.find("mmap failed") != log.npos;
+}
+
 Status leave_address_space_for(uint64_t peer_bytes) {
   const uint64_t bytes = peer_bytes + kPortBytes;
   void* trial = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "core/base/result.h"
 
@@ -13,6 +14,9 @@ inline constexpr char kRaiseAddressSpace[] = "raise the limit of address space (
 
 /// EAL without huge pages reserves address space, which then ends before the machine's memory does.
 bool address_space_is_limited() noexcept;
+
+/// Whether vhost has found none left for its peer, by the lines `log` of DPDK's log.
+bool lacked_address_space(const std::string& log) noexcept;
 
 /// Whether the process may map so much of its peer's memory. EAL runs, and no peer has connected.
 Status leave_address_space_for(uint64_t peer_bytes);

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "driver/dpdk/address_space.h"
 #include "driver/dpdk/eal.h"
 #include "driver/dpdk/eal_log.h"
 #include "driver/dpdk/ethdev_port.h"
@@ -32,6 +33,10 @@ Status EthdevPort::wait_link_up(uint32_t timeout_ms) {
       started_ = rte_eth_dev_start(ethdev_) == 0;
     }
     if (peer_has_failed()) return error("%s", kPeerHasFailed);
+    if (lacked_address_space(eal_log_tail())) {
+      return error("%s: the peer's memory cannot be mapped; %s (%s)", describe().c_str(),
+                   kRaiseAddressSpace, eal_log_tail().c_str());
+    }
     usleep(kLinkStepUs);
   }
   return error("%s: no link after %u ms; is the peer running, the cable in, the switch up? (%s)",

@@ -78,7 +78,7 @@ class Guard(unittest.TestCase):
                 (["--minutes", "0"], "--minutes takes more than 0"), (["--rounds", "0"], "--rounds at least 1"),
                 (["HEAD", "--against", BUILD], "exclude each other"), (["--jobs", "pigeon"], "no job is named pigeon; there are: shm seq am"),
                 (["--build", "/nowhere"], "/nowhere is no build directory; make one with"),
-                (["--json", "/nowhere/rows"], "cannot write into /nowhere"),
+                (["--json", "/nowhere/rows"], "cannot write /nowhere"),
                 (["--build", BUILD, "--no-build", "no-such-commit"], "no-such-commit names no commit")):
             code, out, err = self.run_guard(*words)
             self.assertEqual((code, out), (2, ""), words)
