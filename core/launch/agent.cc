@@ -20,6 +20,7 @@
 #include "core/launch/placement.h"
 #include "core/launch/signals.h"
 #include "core/launch/silence.h"
+#include "core/launch/supervisor_loop.h"
 #include "core/launch/sweep.h"
 
 namespace pinwire::launch {
@@ -46,6 +47,7 @@ class Agent final : public HostEvents {
     }
   }
   void on_ended(Rank rank, int wait_status) override;
+  void on_not_started(Rank, const std::string& sentence) override { refuse(sentence); }
   void on_host_failed(Rank, const std::string& sentence) override { refuse(sentence); }
 
  private:
@@ -56,11 +58,12 @@ class Agent final : public HostEvents {
   void start(Bytes packed);
   Status prepare(const RemotePlan& plan);
   Status start_ranks(const RemotePlan& plan);
-  void reap();
+  void heed(int signal_number);
   void beat(int64_t now);
 
   const InheritedChildren inherited_ = InheritedChildren::now();
-  Loop loop_;
+  SupervisorLoop events_;
+  Loop& loop_ = events_.loop();
   FrameStream stream_;
   bootstrap::Assembly assembly_;
   std::optional<JobDir> job_dir_;
@@ -199,10 +202,13 @@ Status Agent::start_ranks(const RemotePlan& plan) {
   return host_->start();
 }
 
-void Agent::reap() {
-  reap_children([this](pid_t process) {
-    return (host_ && host_->reap(process)) || (janitor_ && janitor_->reap(process));
-  });
+/// Its job is the launcher's, and so are the signals to the ranks. One to the agent itself, as when
+/// its host shuts down, ends the host's part of the job.
+void Agent::heed(int signal_number) {
+  if (asks_for_end(signal_number)) {
+    refuse("its agent (process " + std::to_string(::getpid()) + ") got signal " +
+           std::to_string(signal_number) + " (" + ::strsignal(signal_number) + ")");
+  }
 }
 
 void Agent::beat(int64_t now) {
@@ -213,18 +219,21 @@ void Agent::beat(int64_t now) {
 }
 
 int Agent::run() {
-  // Signals are the launcher's to send.
-  const Signals signals(loop_,
-                        {.child_changed = [this] { reap(); }, .user_signal = [](int, bool) {}});
+  events_.hand_signals_to([this](int number, bool) { heed(number); });
+  events_.watch_children_of(this, [this](pid_t process) {
+    return (host_ && host_->reap(process)) || (janitor_ && janitor_->reap(process));
+  });
   while (!over_ && !(host_ && running_ == 0)) {
     loop_.run_once(pulse_ms_ ? last_beat_ms_ + *pulse_ms_ : kNever);
     beat(now_ms());
     if (host_) host_->pause_output(stream_.full());
   }
-  stream_.drain();
+  events_.hand_signals_to({});  // from now on they end the wait
+  events_.turn_until([this] { return stream_.drained(); }, kNever);
+  events_.forget_children_of(this);
   if (!janitor_) return 0;  // nothing was started
   host_.reset();
-  janitor_->dismiss(kill_children(&*janitor_, inherited_, job_dir_->path));
+  janitor_->dismiss(events_, kill_children(&*janitor_, inherited_, job_dir_->path));
   return 0;
 }
 

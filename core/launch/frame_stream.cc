@@ -66,14 +66,6 @@ void FrameStream::write_some() {
   loop_.set_events(out_.get(), out_bytes_.empty() ? 0 : POLLOUT);
 }
 
-void FrameStream::drain() {
-  while (!out_bytes_.empty() && !ended_) {
-    pollfd one{out_.get(), POLLOUT, 0};
-    ::poll(&one, 1, -1);
-    write_some();
-  }
-}
-
 void FrameStream::read_some() {
   std::byte part[64 << 10];
   const ssize_t got = ::read(in_.get(), part, sizeof part);

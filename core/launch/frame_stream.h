@@ -33,8 +33,8 @@ class FrameStream {
   void put_chunk(const FrameHeader& header, Bytes chunk);
   bool full() const noexcept { return out_bytes_.size() > kPendingBytesMax; }
   bool greeted() const noexcept { return greeting_.empty(); }
-  /// Waits until all is written, or the other side is gone.
-  void drain();
+  /// Whether all is written, or the other side is gone.
+  bool drained() const noexcept { return out_bytes_.empty() || ended_; }
 
  private:
   static constexpr size_t kPendingBytesMax = 4 << 20;

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <memory>
 
+#include "core/base/log.h"
 #include "core/launch/job_dir.h"
 #include "core/launch/process.h"
 #include "core/launch/process_facts.h"
@@ -22,6 +23,7 @@ constexpr const char* kJanitorName = "pinwire-janitor";
 constexpr int kRoundsMax = 200;
 constexpr int kQuietRounds = 2;
 constexpr useconds_t kPauseUs = 5000;
+constexpr int64_t kSweepMs = 10'000;  // kRoundsMax looks at all processes of a busy machine
 
 /// Whether any was there.
 bool kill_once(const std::string& assignment, uint64_t since_ticks) {
@@ -69,19 +71,37 @@ Result<Janitor> Janitor::hire(const std::string& job_dir, int lock_fd, bool keep
   if (process < 0)
     return error("cannot fork: %s (too many processes? see ulimit -u)", std::strerror(errno));
   if (process == 0) work(job_dir, pipe->read.get(), lock_fd, keep_job_dir);
-  return Janitor(ChildProcess(process), std::move(pipe->write), keep_job_dir ? "" : job_dir);
+  return Janitor(ChildProcess(process), std::move(pipe->write), job_dir, keep_job_dir);
 }
 
-void Janitor::dismiss(bool processes_are_gone) {
+void Janitor::dismiss(SupervisorLoop& loop, bool processes_are_gone) {
   if (processes_are_gone) [[maybe_unused]]
     const auto wrote = ::write(pipe_.get(), "", 1);
   pipe_.reset();
-  const bool has_swept = process_.number() > 0 && process_.wait() == 0;
-  if (!has_swept && !removed_dir_.empty()) remove_tree(removed_dir_);
+  process_.signal(SIGCONT);  // one that somebody stopped would be waited for in vain
+  loop.watch_children_of(this, [this](pid_t process) { return reap(process); });
+  if (!loop.turn_until([this] { return process_.number() < 0; }, kSweepMs)) {
+    process_.signal(SIGKILL);
+    process_.wait();
+  }
+  loop.forget_children_of(this);
+  if (has_swept_) return;
+  if (!processes_are_gone) kill_processes_of(job_dir_);
+  if (!keep_job_dir_) remove_tree(job_dir_);
 }
 
-bool Janitor::reap(pid_t process) noexcept {
-  return process == process_.number() && process_.reap().has_value();
+bool Janitor::reap(pid_t process) {
+  if (process != process_.number()) return false;
+  const auto wait_status = process_.reap();
+  if (!wait_status) return false;
+  has_swept_ = !pipe_ && *wait_status == 0;
+  if (pipe_) {
+    log_warning(
+        "the job's janitor (process %d) %s: were this process killed, too, files of the job "
+        "and orphans of its ranks would stay",
+        process, how_it_ended(*wait_status).c_str());
+  }
+  return true;
 }
 
 bool is_janitor(pid_t process) { return name_of(process) == kJanitorName; }

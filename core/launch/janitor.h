@@ -7,6 +7,7 @@
 
 #include "core/base/result.h"
 #include "core/launch/child_process.h"
+#include "core/launch/supervisor_loop.h"
 
 namespace pinwire::launch {
 
@@ -15,21 +16,25 @@ class Janitor {
   /// Before the first rank is started. `lock` stays locked as long as the janitor lives.
   static Result<Janitor> hire(const std::string& job_dir, int lock_fd, bool keep_job_dir);
   /// The job is over: returns when all is swept up. `processes_are_gone`: kill_children has seen to
-  /// that, so the janitor has no need to look at strangers, which takes as long as they like. The
-  /// directory of a janitor that was killed is removed here.
-  void dismiss(bool processes_are_gone);
+  /// that, so the janitor has no need to look at strangers, which takes as long as they like. What
+  /// a janitor leaves that was killed, or does not end, is swept up here. `loop` reaps it.
+  void dismiss(SupervisorLoop& loop, bool processes_are_gone);
   pid_t number() const noexcept { return process_.number(); }
-  /// A child of this process has ended: reaps it if it is the janitor. True if it was.
-  bool reap(pid_t process) noexcept;
+  /// A child of this process has ended: reaps it if it is the janitor. True if it was. One that
+  /// ends before it is dismissed gets a sentence.
+  bool reap(pid_t process);
 
  private:
-  Janitor(ChildProcess process, Fd pipe, std::string removed_dir)
+  Janitor(ChildProcess process, Fd pipe, std::string job_dir, bool keep_job_dir)
       : process_(std::move(process)),
         pipe_(std::move(pipe)),
-        removed_dir_(std::move(removed_dir)) {}
+        job_dir_(std::move(job_dir)),
+        keep_job_dir_(keep_job_dir) {}
   ChildProcess process_;
-  Fd pipe_;
-  std::string removed_dir_;  // empty: it is to be kept
+  Fd pipe_;  // closed: it is dismissed
+  std::string job_dir_;
+  bool keep_job_dir_;
+  bool has_swept_ = false;
 };
 
 /// Kills, until none is left, every process whose environment has GASNET_JOB_DIR=`job_dir`. Only

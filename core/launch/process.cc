@@ -127,26 +127,23 @@ Result<StartingProcess> begin_process(const ProcessPlan& plan) {
                  std::strerror(errno));
   }
   if (child == 0) become(plan, arguments.data(), environment.data(), parent, report->write.get());
-  return StartingProcess(ChildProcess(child), std::move(report->read), plan.path);
+  ::fcntl(report->read.get(), F_SETFL, O_NONBLOCK);
+  return StartingProcess{ChildProcess(child), StartReport(std::move(report->read), plan.path)};
 }
 
-Result<ChildProcess> StartingProcess::wait() {
+std::optional<Status> StartReport::read() {
+  if (!pipe_) return std::nullopt;
   ChildTrouble trouble{};
   ssize_t got;
   do {
-    got = ::read(report_.get(), &trouble, sizeof trouble);
+    got = ::read(pipe_.get(), &trouble, sizeof trouble);
   } while (got < 0 && errno == EINTR);
-  if (got != sizeof trouble) return std::move(process_);  // exec closed the pipe
-  process_.wait();
+  if (got < 0 && errno == EAGAIN) return std::nullopt;
+  pipe_.reset();
+  if (got != sizeof trouble) return success();  // exec closed the pipe
   return error("%s %s: %s%s", path_.c_str(), step_name(trouble.step),
                std::strerror(trouble.os_error),
                trouble.os_error == ENOEXEC ? " (a script needs a first line like #!/bin/sh)" : "");
-}
-
-Result<ChildProcess> start_process(const ProcessPlan& plan) {
-  auto started = begin_process(plan);
-  if (!started) return started.error();
-  return started->wait();
 }
 
 Result<std::string> find_program(const std::string& program) {

@@ -65,9 +65,9 @@ void restore_signals() {
   ::sigprocmask(SIG_SETMASK, &mask_before, nullptr);
 }
 
-bool end_is_asked() {
+bool asks_for_end(int signal_number) noexcept {
   constexpr int kEnds[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-  return any_waits(kEnds);
+  return std::find(std::begin(kEnds), std::end(kEnds), signal_number) != std::end(kEnds);
 }
 
 void stop_until_continued() {

@@ -34,9 +34,8 @@ class Signals {
 /// Stops this process as SIGTSTP would if it were no event; returns after SIGCONT.
 void stop_until_continued();
 
-/// Whether a signal that ends a job has come and no Signals has read it yet. For waits without a
-/// loop.
-bool end_is_asked();
+/// Whether a signal of this number asks for the end of a job.
+bool asks_for_end(int signal_number) noexcept;
 
 /// Blocks them, so that none is lost before a Signals exists. Before the first thread or child.
 void block_signals();

@@ -1,0 +1,28 @@
+// What the jobs of the kill matrix need around them; made when the first of them asks.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/job/hosts/slurm_cluster.h"
+#include "tests/job/kill_matrix/cell.h"
+
+namespace pinwire_test {
+
+class Surroundings {
+ public:
+  /// Why there can be no jobs with this target here; empty if there can.
+  std::string missing_for(Target target) const;
+  /// The variables that a job with this target needs.
+  std::vector<std::string> variables_for(Target target);
+  void close() { cluster_.reset(); }
+
+ private:
+  std::unique_ptr<SlurmCluster> cluster_;
+};
+
+Surroundings& surroundings();
+
+}  // namespace pinwire_test
