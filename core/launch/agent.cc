@@ -66,7 +66,6 @@ class Agent final : public HostEvents {
   Loop& loop_ = events_.loop();
   FrameStream stream_;
   bootstrap::Assembly assembly_;
-  std::optional<JobDir> job_dir_;
   std::optional<Janitor> janitor_;
   std::unique_ptr<LocalHost> host_;
   std::unique_ptr<AgentInput> input_;
@@ -158,10 +157,7 @@ Status Agent::prepare(const RemotePlan& plan) {
   auto settings = read_settings([](const char* name) -> const char* { return ::getenv(name); });
   if (!settings) return settings.error();
   remove_stale_job_dirs(settings->tmp_dir);
-  auto made = make_job_dir(settings->tmp_dir);
-  if (!made) return made.error();
-  job_dir_ = std::move(*made);
-  auto janitor = Janitor::hire(job_dir_->path, job_dir_->lock.get(), plan.keep_files);
+  auto janitor = Janitor::hire(settings->tmp_dir, plan.keep_files);
   if (!janitor) return janitor.error();
   janitor_ = std::move(*janitor);
   if (settings->ssh_timeout_s > 0) pulse_ms_ = silence_period_ms(settings->ssh_timeout_s);
@@ -172,7 +168,7 @@ Status Agent::start_ranks(const RemotePlan& plan) {
   auto path = find_program(plan.command[0]);
   if (!path) return path.error();
   auto environment = own_environment();
-  set_variable(environment, "GASNET_JOB_DIR", job_dir_->path);
+  set_variable(environment, "GASNET_JOB_DIR", janitor_->job_dir());
   LocalPlan local{.host_name = plan.host_name,
                   .first = plan.first,
                   .count = plan.count,
@@ -233,7 +229,7 @@ int Agent::run() {
   events_.forget_children_of(this);
   if (!janitor_) return 0;  // nothing was started
   host_.reset();
-  janitor_->dismiss(events_, kill_children(&*janitor_, inherited_, job_dir_->path));
+  janitor_->dismiss(events_, kill_children(&*janitor_, inherited_, janitor_->job_dir()));
   return 0;
 }
 

@@ -2,9 +2,12 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <linux/close_range.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -23,6 +26,7 @@ constexpr const char* kJanitorName = "pinwire-janitor";
 constexpr int kRoundsMax = 200;
 constexpr int kQuietRounds = 2;
 constexpr useconds_t kPauseUs = 5000;
+constexpr time_t kAnswerS = 20;
 constexpr int64_t kSweepMs = 10'000;  // kRoundsMax looks at all processes of a busy machine
 
 /// Whether any was there.
@@ -40,38 +44,113 @@ bool kill_once(const std::string& assignment, uint64_t since_ticks) {
   return any;
 }
 
-[[noreturn]] void work(const std::string& job_dir, int pipe_fd, int lock_fd, bool keep_job_dir) {
+/// A record of `text`, and `fd` if there is one.
+bool send_record(int socket, std::string text, int fd) {
+  alignas(cmsghdr) char space[CMSG_SPACE(sizeof fd)] = {};
+  iovec part{text.data(), text.size()};
+  msghdr record{};
+  record.msg_iov = &part;
+  record.msg_iovlen = 1;
+  if (fd >= 0) {
+    record.msg_control = space;
+    record.msg_controllen = sizeof space;
+    cmsghdr* const head = CMSG_FIRSTHDR(&record);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof fd);
+    std::memcpy(CMSG_DATA(head), &fd, sizeof fd);
+  }
+  return ::sendmsg(socket, &record, MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
+}
+
+struct Record {
+  std::string text;  // empty: none comes
+  Fd fd;
+};
+
+Record receive_record(int socket) {
+  char text[PATH_MAX + 512];
+  alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
+  iovec part{text, sizeof text};
+  msghdr record{};
+  record.msg_iov = &part;
+  record.msg_iovlen = 1;
+  record.msg_control = space;
+  record.msg_controllen = sizeof space;
+  ssize_t got;
+  do {
+    got = ::recvmsg(socket, &record, MSG_CMSG_CLOEXEC);
+  } while (got < 0 && errno == EINTR);
+  Record made;
+  if (got > 0) made.text.assign(text, static_cast<size_t>(got));
+  if (const cmsghdr* const head = got > 0 ? CMSG_FIRSTHDR(&record) : nullptr) {
+    int fd = -1;
+    std::memcpy(&fd, CMSG_DATA(head), sizeof fd);
+    made.fd.reset(fd);
+  }
+  return made;
+}
+
+/// Whoever waits for the end of the launcher's output must not wait for this process.
+void close_all_but(int fd) {
+  if (fd > 0) ::close_range(0, static_cast<unsigned>(fd - 1), 0);
+  ::close_range(static_cast<unsigned>(fd + 1), ~0U, 0);
+}
+
+[[noreturn]] void work(const std::string& parent, int pipe_fd, bool keep_job_dir) {
   ::setsid();
   ::prctl(PR_SET_NAME, kJanitorName);
   for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) ::signal(number, SIG_IGN);
   ::signal(SIGCHLD, SIG_DFL);
-  // Whoever waits for the end of the launcher's output must not wait for this process.
-  const int low = std::min(pipe_fd, lock_fd), high = std::max(pipe_fd, lock_fd);
-  if (low > 0) ::close_range(0, static_cast<unsigned>(low - 1), 0);
-  if (high - low > 1)
-    ::close_range(static_cast<unsigned>(low + 1), static_cast<unsigned>(high - 1), 0);
-  ::close_range(static_cast<unsigned>(high + 1), ~0U, 0);
+  close_all_but(pipe_fd);
   const uint64_t hired_ticks = birth_ticks(::getpid());
+  // A launcher leaves a child alone that has the name; from here on there is something to sweep.
+  auto made = make_job_dir(parent);
+  send_record(pipe_fd, made ? made->path : made.sentence(), made ? made->lock.get() : -1);
+  if (!made) ::_exit(1);
   char processes_are_gone;
   ssize_t got;
   do {
     got = ::read(pipe_fd, &processes_are_gone, 1);
   } while (got < 0 && errno == EINTR);
-  if (got != 1) kill_processes_of(job_dir, hired_ticks);
-  if (!keep_job_dir) remove_tree(job_dir);
+  if (got != 1) kill_processes_of(made->path, hired_ticks);
+  if (!keep_job_dir) remove_tree(made->path);
   ::_exit(0);
 }
 
 }  // namespace
 
-Result<Janitor> Janitor::hire(const std::string& job_dir, int lock_fd, bool keep_job_dir) {
-  auto pipe = make_pipe();
-  if (!pipe) return pipe.error();
+Result<Janitor> Janitor::hire(const std::string& parent, bool keep_job_dir) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    return error("cannot make a socket: %s (too many open files? see ulimit -n)",
+                 std::strerror(errno));
+  Fd own(ends[0]), others(ends[1]);
   const pid_t process = ::fork();
   if (process < 0)
     return error("cannot fork: %s (too many processes? see ulimit -u)", std::strerror(errno));
-  if (process == 0) work(job_dir, pipe->read.get(), lock_fd, keep_job_dir);
-  return Janitor(ChildProcess(process), std::move(pipe->write), job_dir, keep_job_dir);
+  if (process == 0) work(parent, others.get(), keep_job_dir);
+  others.reset();
+  Janitor made(process, std::move(own), keep_job_dir);
+  if (auto heard = made.hear_of_dir(); !heard) {
+    made.process_.signal(SIGKILL);
+    made.process_.wait();
+    remove_stale_job_dirs(parent);  // what it may have made
+    return heard.error();
+  }
+  return made;
+}
+
+/// The janitor answers as soon as the file system has made the directory.
+Status Janitor::hear_of_dir() {
+  const timeval limit{kAnswerS, 0};
+  ::setsockopt(pipe_.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  auto record = receive_record(pipe_.get());
+  if (record.text.empty()) return error("the job's janitor ended before it made a directory");
+  if (!record.fd) return error("%s", record.text.c_str());
+  job_dir_ = std::move(record.text);
+  lock_ = std::move(record.fd);
+  return success();
 }
 
 void Janitor::dismiss(SupervisorLoop& loop, bool processes_are_gone) {

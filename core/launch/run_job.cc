@@ -172,18 +172,14 @@ Result<JobEnd> run_job(const Settings& settings, const LaunchOptions& options) {
   const auto inherited = InheritedChildren::now();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   remove_stale_job_dirs(settings.tmp_dir);
-  auto job_dir = make_job_dir(settings.tmp_dir);
-  if (!job_dir) return job_dir.error();
   SupervisorLoop events;
-  auto janitor = Janitor::hire(job_dir->path, job_dir->lock.get(), options.keep_files);
-  if (!janitor) {
-    remove_tree(job_dir->path);
-    return janitor.error();
-  }
+  auto janitor = Janitor::hire(settings.tmp_dir, options.keep_files);
+  if (!janitor) return janitor.error();
+  const std::string& job_dir = janitor->job_dir();
   events.watch_children_of(&*janitor, [&janitor](pid_t process) { return janitor->reap(process); });
-  auto end = end_of(run_in(events, job_dir->path, options), events);
-  if (end && end->exit_code == 0) end->again = read_again(again_path(job_dir->path));
-  janitor->dismiss(events, kill_children(&*janitor, inherited, job_dir->path));
+  auto end = end_of(run_in(events, job_dir, options), events);
+  if (end && end->exit_code == 0) end->again = read_again(again_path(job_dir));
+  janitor->dismiss(events, kill_children(&*janitor, inherited, job_dir));
   return end;
 }
 

@@ -19,8 +19,8 @@ class Signals {
   ~Signals();
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
-  /// From now on SIGTSTP and SIGCONT are events, too. Before that SIGTSTP stops this process, as
-  /// the ranks that it waits for.
+  /// From now on SIGTSTP and SIGCONT are events, too. Before that SIGTSTP stops this process as any
+  /// other.
   void watch_stops();
 
  private:

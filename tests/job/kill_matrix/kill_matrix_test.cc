@@ -1,10 +1,9 @@
 // Each process of a job gets each signal in each phase of the job's life: the job ends with the
 // right code, or goes on as if nothing had happened, and leaves nothing. How long that took is
-// printed; what docs promise of it (README.md, "Ends") scripts/kill-matrix measures.
+// printed; scripts/kill-matrix measures what README.md promises of it.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 
 #include "tests/job/kill_matrix/expect_end.h"

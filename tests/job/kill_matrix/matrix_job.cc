@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -17,7 +18,7 @@ namespace pinwire_test {
 namespace {
 
 constexpr double kHangSeconds = 60;
-constexpr int kRanks = 3;
+constexpr int kRanks = 3, kHung = 124;
 
 std::vector<int> children_of(int process) {
   const auto name = std::to_string(process);
@@ -77,6 +78,10 @@ MatrixJob::MatrixJob(const Cell& cell, const std::vector<std::string>& more)
 
 MatrixJob::~MatrixJob() {
   for (const int left : processes_with(mark_)) ::kill(left, SIGKILL);
+  job_.reset();
+  // Those that this process adopted.
+  for (siginfo_t ended{}; ::waitid(P_ALL, 0, &ended, WEXITED | WNOHANG) == 0 && ended.si_pid != 0;)
+    ended = {};
   for (const auto& left : entries(folder_.path(), ""))
     std::filesystem::remove_all(folder_.path() + "/" + left);
 }
@@ -169,19 +174,31 @@ std::vector<std::string> MatrixJob::left() const {
   return list;
 }
 
+/// Its ranks are what counts: when they are gone it gets some time, and is killed if it stays.
+Outcome MatrixJob::end_of_target() const {
+  constexpr double kAlone = 10;
+  const std::vector<int> target = {job_->process()};
+  comes([&] {
+    const auto now = processes_with(mark_);
+    return now.empty() || now == target;
+  });
+  const auto outcome = job_->wait(kAlone);
+  if (outcome.code != kHung || processes_with(mark_) != target) return outcome;
+  std::printf("%s stays without ranks\n", name_of(cell_.target).c_str());
+  ::kill(target[0], SIGKILL);
+  return job_->wait(kHangSeconds);
+}
+
 MatrixJob::Verdict MatrixJob::end() {
+  // Were the job over, nobody would have to be told any more.
+  if (goes_on(cell_) && !sentence_of(cell_).empty())
+    job_->wait_for_error(sentence_of(cell_), 1, kHangSeconds);
   if (goes_on(cell_))
     for (const char* gate : {"start", "exit", "last"}) open(gate);
   // A rank that has not called gasnet_init() yet learns of the end of mpirun there.
   if (cell_.target == Target::kMpirun || cell_.target == Target::kSrun) open("start");
-  if (may_fail_itself(cell_)) {
-    const std::vector<int> target = {job_->process()};
-    comes([&] {
-      return (job_->wait(0), processes_with(mark_)) == target || processes_with(mark_).empty();
-    });
-  }
   Verdict verdict;
-  verdict.outcome = job_->wait(kHangSeconds);
+  verdict.outcome = may_fail_itself(cell_) ? end_of_target() : job_->wait(kHangSeconds);
   // What outlives its launcher ends soon after it.
   comes([&] { return (verdict.left = left()).empty(); });
   verdict.seconds = now_s() - struck_s_;

@@ -37,6 +37,7 @@ class MatrixJob {
   bool reach(const std::string& phase, int rank) const;
   int victim() const;
   std::optional<std::string> stop_and_continue(int process, unsigned stop_us) const;
+  Outcome end_of_target() const;
   std::vector<std::string> left() const;
 
   const Cell cell_;

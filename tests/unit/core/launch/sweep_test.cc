@@ -65,15 +65,13 @@ TEST_F(KillChildren, TheInheritedStayAndWhatMayBeOfTheirs) {
 }
 
 TEST_F(KillChildren, TheJanitorStays) {
-  auto dir = make_job_dir(testing::TempDir());
-  ASSERT_TRUE(dir.ok()) << dir.sentence();
   const auto inherited = InheritedChildren::now();
   block_signals();
   SupervisorLoop loop;
-  auto janitor = Janitor::hire(dir->path, dir->lock.get(), false);
+  auto janitor = Janitor::hire(testing::TempDir(), false);
   ASSERT_TRUE(janitor.ok()) << janitor.sentence();
   const pid_t child = janitor->number();  // it may not have its name yet
-  EXPECT_TRUE(kill_children(&*janitor, inherited, dir->path));
+  EXPECT_TRUE(kill_children(&*janitor, inherited, janitor->job_dir()));
   EXPECT_EQ(::waitpid(child, nullptr, WNOHANG), 0);
   janitor->dismiss(loop, true);
 }
