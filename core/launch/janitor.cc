@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <limits.h>
 #include <linux/close_range.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -15,6 +14,7 @@
 #include <memory>
 
 #include "core/base/log.h"
+#include "core/launch/fd_record.h"
 #include "core/launch/job_dir.h"
 #include "core/launch/process.h"
 #include "core/launch/process_facts.h"
@@ -27,7 +27,6 @@ constexpr int kRoundsMax = 200;
 constexpr int kQuietRounds = 2;
 constexpr useconds_t kPauseUs = 5000;
 constexpr time_t kAnswerS = 20;
-constexpr int64_t kSweepMs = 10'000;  // kRoundsMax looks at all processes of a busy machine
 
 /// Whether any was there.
 bool kill_once(const std::string& assignment, uint64_t since_ticks) {
@@ -42,53 +41,6 @@ bool kill_once(const std::string& assignment, uint64_t since_ticks) {
       any = held.signal(SIGKILL) || any;
   }
   return any;
-}
-
-/// A record of `text`, and `fd` if there is one.
-bool send_record(int socket, std::string text, int fd) {
-  alignas(cmsghdr) char space[CMSG_SPACE(sizeof fd)] = {};
-  iovec part{text.data(), text.size()};
-  msghdr record{};
-  record.msg_iov = &part;
-  record.msg_iovlen = 1;
-  if (fd >= 0) {
-    record.msg_control = space;
-    record.msg_controllen = sizeof space;
-    cmsghdr* const head = CMSG_FIRSTHDR(&record);
-    head->cmsg_level = SOL_SOCKET;
-    head->cmsg_type = SCM_RIGHTS;
-    head->cmsg_len = CMSG_LEN(sizeof fd);
-    std::memcpy(CMSG_DATA(head), &fd, sizeof fd);
-  }
-  return ::sendmsg(socket, &record, MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
-}
-
-struct Record {
-  std::string text;  // empty: none comes
-  Fd fd;
-};
-
-Record receive_record(int socket) {
-  char text[PATH_MAX + 512];
-  alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
-  iovec part{text, sizeof text};
-  msghdr record{};
-  record.msg_iov = &part;
-  record.msg_iovlen = 1;
-  record.msg_control = space;
-  record.msg_controllen = sizeof space;
-  ssize_t got;
-  do {
-    got = ::recvmsg(socket, &record, MSG_CMSG_CLOEXEC);
-  } while (got < 0 && errno == EINTR);
-  Record made;
-  if (got > 0) made.text.assign(text, static_cast<size_t>(got));
-  if (const cmsghdr* const head = got > 0 ? CMSG_FIRSTHDR(&record) : nullptr) {
-    int fd = -1;
-    std::memcpy(&fd, CMSG_DATA(head), sizeof fd);
-    made.fd.reset(fd);
-  }
-  return made;
 }
 
 /// Whoever waits for the end of the launcher's output must not wait for this process.
@@ -159,7 +111,7 @@ void Janitor::dismiss(SupervisorLoop& loop, bool processes_are_gone) {
   pipe_.reset();
   process_.signal(SIGCONT);  // one that somebody stopped would be waited for in vain
   loop.watch_children_of(this, [this](pid_t process) { return reap(process); });
-  if (!loop.turn_until([this] { return process_.number() < 0; }, kSweepMs)) {
+  if (!loop.turn_until([this] { return process_.number() < 0; }, kNever)) {
     process_.signal(SIGKILL);
     process_.wait();
   }

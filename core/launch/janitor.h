@@ -19,7 +19,7 @@ class Janitor {
   const std::string& job_dir() const noexcept { return job_dir_; }
   /// The job is over: returns when all is swept up. `processes_are_gone`: kill_children has seen to
   /// that, so the janitor has no need to look at strangers, which takes as long as they like. What
-  /// a janitor leaves that was killed, or does not end, is swept up here. `loop` reaps it.
+  /// a janitor leaves that was killed, or that a signal does not let end, is swept up here.
   void dismiss(SupervisorLoop& loop, bool processes_are_gone);
   pid_t number() const noexcept { return process_.number(); }
   /// A child of this process has ended: reaps it if it is the janitor. True if it was. One that
