@@ -1,5 +1,7 @@
 #include "tests/job/kill_matrix/surroundings.h"
 
+#include <signal.h>
+
 #include <cstdlib>
 #include <stdexcept>
 
@@ -10,6 +12,11 @@ namespace pinwire_test {
 Surroundings& surroundings() {
   static Surroundings all;
   return all;
+}
+
+void Surroundings::close() {
+  cluster_.reset();
+  for (const int left : processes_with(mark_)) ::kill(left, SIGKILL);
 }
 
 std::string Surroundings::missing_for(Target target) const {
@@ -25,7 +32,7 @@ std::string Surroundings::missing_for(Target target) const {
 
 std::vector<std::string> Surroundings::variables_for(Target target) {
   if (target != Target::kSrun) return {};
-  if (!cluster_) cluster_ = std::make_unique<SlurmCluster>(std::vector<std::string>{});
+  if (!cluster_) cluster_ = std::make_unique<SlurmCluster>(std::vector<std::string>{mark_});
   if (!cluster_->up()) throw std::runtime_error("no Slurm: " + cluster_->logs());
   return {cluster_->variable()};
 }

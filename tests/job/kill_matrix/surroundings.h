@@ -1,6 +1,8 @@
 // What the jobs of the kill matrix need around them; made when the first of them asks.
 #pragma once
 
+#include <unistd.h>
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,9 +19,11 @@ class Surroundings {
   std::string missing_for(Target target) const;
   /// The variables that a job with this target needs.
   std::vector<std::string> variables_for(Target target);
-  void close() { cluster_.reset(); }
+  void close();
 
  private:
+  // Slurm leaves the daemons of steps whose srun was killed; they carry this.
+  const std::string mark_ = "KILL_MATRIX_CLUSTER=" + std::to_string(::getpid());
   std::unique_ptr<SlurmCluster> cluster_;
 };
 
