@@ -106,7 +106,7 @@ void FabricSwitch::read_words() {
   const ssize_t got = ::read(out_.get(), part, sizeof part);
   if (got == 0 || (got < 0 && errno != EINTR)) words_end_ = true;
   if (got > 0) words_.append(part, static_cast<size_t>(got));
-  // What it says later is its report, which waits in the pipe.
+  // Later words are its report, which waits in the pipe.
   if (words_end_ || is_ready()) loop_.loop().set_events(out_.get(), 0);
 }
 

@@ -43,7 +43,7 @@ bool kill_once(const std::string& assignment, uint64_t since_ticks) {
   return any;
 }
 
-/// Whoever waits for the end of the launcher's output must not wait for this process.
+/// A reader that waits for the end of the launcher's output must not wait for this process.
 void close_all_but(int fd) {
   if (fd > 0) ::close_range(0, static_cast<unsigned>(fd - 1), 0);
   ::close_range(static_cast<unsigned>(fd + 1), ~0U, 0);

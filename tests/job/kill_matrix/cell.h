@@ -34,7 +34,8 @@ std::set<int> right_codes(const Cell& cell);
 /// mpirun of Open MPI 4.1 does in some of ten runs when it is to end while ranks are in a fence of
 /// PMIx, as in gasnet_exit().
 bool may_fail_itself(const Cell& cell);
-/// What standard error must name once, as the user sees no other reason for the end; may be empty.
+/// A part of the sentence that standard error must have, as the user sees no other reason for the
+/// end; may be empty.
 std::string sentence_of(const Cell& cell);
 
 }  // namespace pinwire_test

@@ -24,7 +24,7 @@ static void tell(const char *phase, int rank) {
   close(file);
 }
 
-/* As its launcher numbers it, before gasnet_init(). */
+/* The launcher tells the number in the environment, before gasnet_init(). */
 static int own_rank(void) {
   const char *number = getenv("GASNET_JOB_RANK");
   if (number == NULL) number = getenv("PMIX_RANK");

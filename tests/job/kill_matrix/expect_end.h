@@ -1,4 +1,4 @@
-// What every cell of the kill matrix must show.
+// The demands on every cell of the kill matrix.
 #pragma once
 
 #include "tests/job/kill_matrix/matrix_job.h"

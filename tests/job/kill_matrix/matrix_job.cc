@@ -199,7 +199,7 @@ MatrixJob::Verdict MatrixJob::end() {
   if (cell_.target == Target::kMpirun || cell_.target == Target::kSrun) open("start");
   Verdict verdict;
   verdict.outcome = may_fail_itself(cell_) ? end_of_target() : job_->wait(kHangSeconds);
-  // What outlives its launcher ends soon after it.
+  // Processes that outlive their launcher end soon after it.
   comes([&] { return (verdict.left = left()).empty(); });
   verdict.seconds = now_s() - struck_s_;
   return verdict;

@@ -13,7 +13,7 @@
 namespace pinwire_test {
 namespace {
 
-/// Of those that all can see, only these are the launcher's or the library's: other tests run.
+/// Other tests leave names in folders that all can see; the launcher's and the library's begin so.
 constexpr const char* kNames[] = {"pinwire", "rank", "dtap", "br0"};
 
 bool owns_shm = false, owns_tmp = false;

@@ -1,4 +1,4 @@
-// What the jobs of the kill matrix need around them; made when the first of them asks.
+// The programs and daemons that jobs of the kill matrix need; the first that needs one starts it.
 #pragma once
 
 #include <unistd.h>
@@ -15,7 +15,7 @@ namespace pinwire_test {
 
 class Surroundings {
  public:
-  /// Why there can be no jobs with this target here; empty if there can.
+  /// The reason why there can be no jobs with this target here; empty if there can.
   std::string missing_for(Target target) const;
   /// The variables that a job with this target needs.
   std::vector<std::string> variables_for(Target target);

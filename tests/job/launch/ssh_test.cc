@@ -278,7 +278,7 @@ TEST_F(Ssh, AHostThatFailsEndsTheJob) {
   EXPECT_NE(outcome.err.find("host n"), std::string::npos) << outcome.err;
 }
 
-/// As when its host shuts down. It says so, as nobody else knows.
+/// A host that shuts down signals it. The agent says so, as nobody else knows.
 TEST_F(Ssh, ASignalToAnAgentEndsTheJobWithASentence) {
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
     Running job(command(4, {rank_, "wait"}, {"--hosts", "n0,n1"}), environment(with_ssh()));
