@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "core/base/check.h"
 #include "core/base/log.h"
 #include "core/launch/agent_input.h"
 
@@ -90,6 +91,7 @@ Status RemoteHost::start() {
 }
 
 void RemoteHost::read_input() {
+  check(stream_.has_value(), "standard input for a host that is closed");
   std::byte part[kChunkBytesMax];
   const ssize_t got = ::read(kStdinFd, part, sizeof part);
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
