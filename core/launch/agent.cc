@@ -22,6 +22,7 @@
 #include "core/launch/placement.h"
 #include "core/launch/signals.h"
 #include "core/launch/silence.h"
+#include "core/launch/supervisor_loop.h"
 #include "core/launch/sweep.h"
 
 namespace pinwire::launch {
@@ -52,6 +53,7 @@ class Agent final : public HostEvents {
     }
   }
   void on_ended(Rank rank, int wait_status) override;
+  void on_not_started(Rank, const std::string& sentence) override { refuse(sentence); }
   void on_host_failed(Rank, const std::string& sentence) override { refuse(sentence); }
 
  private:
@@ -62,17 +64,17 @@ class Agent final : public HostEvents {
   void start(Bytes packed);
   Status prepare(const RemotePlan& plan);
   Status start_ranks(const RemotePlan& plan);
-  void reap();
+  void heed(int signal_number);
   void expect_launcher(double silence_limit_s);
   void turn();
   void beat(int64_t now);
   void check_launcher(int64_t now);
 
   const InheritedChildren inherited_ = InheritedChildren::now();
-  Loop loop_;
+  SupervisorLoop events_;
+  Loop& loop_ = events_.loop();
   FrameStream stream_;
   bootstrap::Assembly assembly_;
-  std::optional<JobDir> job_dir_;
   std::optional<Janitor> janitor_;
   std::unique_ptr<LocalHost> host_;
   std::unique_ptr<AgentInput> input_;
@@ -170,10 +172,7 @@ Status Agent::prepare(const RemotePlan& plan) {
   auto settings = own_settings();
   if (!settings) return settings.error();
   remove_stale_job_dirs(settings->tmp_dir);
-  auto made = make_job_dir(settings->tmp_dir);
-  if (!made) return made.error();
-  job_dir_ = std::move(*made);
-  auto janitor = Janitor::hire(job_dir_->path, job_dir_->lock.get(), plan.keep_files);
+  auto janitor = Janitor::hire(settings->tmp_dir, plan.keep_files);
   if (!janitor) return janitor.error();
   janitor_ = std::move(*janitor);
   expect_launcher(settings->ssh_timeout_s);
@@ -185,7 +184,7 @@ Status Agent::start_ranks(const RemotePlan& plan) {
   auto path = find_program(plan.command[0]);
   if (!path) return path.error();
   auto environment = own_environment();
-  set_variable(environment, "GASNET_JOB_DIR", job_dir_->path);
+  set_variable(environment, "GASNET_JOB_DIR", janitor_->job_dir());
   LocalPlan local{.host_name = plan.host_name,
                   .first = plan.first,
                   .count = plan.count,
@@ -215,10 +214,13 @@ Status Agent::start_ranks(const RemotePlan& plan) {
   return host_->start();
 }
 
-void Agent::reap() {
-  reap_children([this](pid_t process) {
-    return (host_ && host_->reap(process)) || (janitor_ && janitor_->reap(process));
-  });
+/// Its job is the launcher's, and so are the signals to the ranks. One to the agent itself, as when
+/// its host shuts down, ends the host's part of the job.
+void Agent::heed(int signal_number) {
+  if (asks_for_end(signal_number)) {
+    refuse("its agent (process " + std::to_string(::getpid()) + ") got signal " +
+           std::to_string(signal_number) + " (" + ::strsignal(signal_number) + ")");
+  }
 }
 
 /// From now on a launcher that says nothing for so long is lost.
@@ -256,11 +258,11 @@ void Agent::turn() {
 }
 
 int Agent::run() {
-  // Signals are the launcher's to send.
-  const Signals signals(loop_,
-                        {.child_changed = [this] { reap(); }, .user_signal = [](int, bool) {}});
-  if (auto opened = signals.opened(); !opened) refuse(opened.sentence());
-  ends_with(stream_.in_fd());
+  if (auto opened = events_.opened(); !opened) refuse(opened.sentence());
+  events_.hand_signals_to([this](int number, bool) { heed(number); });
+  events_.watch_children_of(this, [this](pid_t process) {
+    return (host_ && host_->reap(process)) || (janitor_ && janitor_->reap(process));
+  });
   if (auto settings = own_settings()) expect_launcher(settings->ssh_timeout_s);
   tell(FrameKind::kAlive, kEveryRank, 0, {});  // to prepare what is asked for may take a while
   while (!over_ && !(host_ && running_ == 0)) {
@@ -268,10 +270,12 @@ int Agent::run() {
     if (host_) host_->pause_output(stream_.full());
   }
   if (host_) host_->pause_output(true);  // or ranks that are left would add to it for ever
-  while (!cut_off_ && stream_.has_unwritten()) turn();
+  events_.hand_signals_to({});           // from now on they end the wait
+  while (!cut_off_ && !stream_.drained() && events_.end_asked() == 0) turn();
+  events_.forget_children_of(this);
   if (!janitor_) return 0;  // nothing was started
   host_.reset();
-  janitor_->dismiss(kill_children(&*janitor_, inherited_, job_dir_->path));
+  janitor_->dismiss(events_, kill_children(&*janitor_, inherited_, janitor_->job_dir()));
   return 0;
 }
 

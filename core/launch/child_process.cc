@@ -1,10 +1,8 @@
 #include "core/launch/child_process.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include "core/launch/loop.h"
 
 namespace pinwire::launch {
 
@@ -29,14 +27,14 @@ std::optional<int> ChildProcess::reap_by(int options) noexcept {
 
 std::optional<int> ChildProcess::reap() noexcept { return reap_by(WNOHANG); }
 
-std::optional<int> ChildProcess::reap_within(int64_t limit_ms) noexcept {
-  constexpr useconds_t kPauseUs = 2000;
-  for (const int64_t deadline = now_ms() + limit_ms; now_ms() < deadline; ::usleep(kPauseUs))
-    if (const auto wait_status = reap()) return wait_status;
-  return std::nullopt;
-}
-
 int ChildProcess::wait() noexcept { return reap_by(0).value_or(0); }
+
+std::string how_it_ended(int wait_status) {
+  const bool was_killed = WIFSIGNALED(wait_status);
+  const int number = was_killed ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+  if (!was_killed) return "ended with code " + std::to_string(number);
+  return "was killed by signal " + std::to_string(number) + " (" + ::strsignal(number) + ")";
+}
 
 void reap_children(const std::function<bool(pid_t)>& reap_own) {
   for (;;) {

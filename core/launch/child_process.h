@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "core/launch/held_process.h"
 
@@ -24,15 +25,16 @@ class ChildProcess {
   void signal(int signal_number) const noexcept { process_.signal(signal_number); }
   /// Its wait status, if it has ended.
   std::optional<int> reap() noexcept;
-  /// The same; waits at most `limit_ms` for its end.
-  std::optional<int> reap_within(int64_t limit_ms) noexcept;
-  /// Waits for its end.
+  /// Waits for the end of one that was killed.
   int wait() noexcept;
 
  private:
   std::optional<int> reap_by(int options) noexcept;
   HeldProcess process_;
 };
+
+/// "was killed by signal 9 (Killed)" or "ended with code 3".
+std::string how_it_ended(int wait_status);
 
 /// Tells of every child that has ended and waits to be reaped. `reap_own` has the object that holds
 /// this number reap it, and returns whether there was one. The others are reaped here: orphans of

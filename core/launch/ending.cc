@@ -160,6 +160,13 @@ void Ending::failed(int code, const std::string& sentence, int64_t now_ms) {
   begin_quitting(now_ms);
 }
 
+void Ending::not_started(int code, const std::string& sentence, int64_t now_ms) {
+  if (phase_ == Phase::kQuitting || phase_ == Phase::kKilling) return;
+  orders_.say(sentence);
+  set_code(code);
+  begin_killing(now_ms);
+}
+
 void Ending::due(int64_t now_ms) {
   if (over() || !deadline_ms_ || now_ms < *deadline_ms_) return;
   switch (phase_) {

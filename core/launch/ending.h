@@ -66,6 +66,9 @@ class Ending {
   /// The job cannot go on (a host is lost, a rank breaks the protocol): as after a crash.
   void failed(int code, const std::string& sentence, int64_t now_ms);
 
+  /// A rank that cannot start: what runs is killed at once, as it has done nothing yet.
+  void not_started(int code, const std::string& sentence, int64_t now_ms);
+
   std::optional<int64_t> deadline_ms() const noexcept { return deadline_ms_; }
   void due(int64_t now_ms);
   bool over() const noexcept { return ended_count_ == ranks_.size(); }

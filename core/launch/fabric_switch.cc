@@ -4,15 +4,9 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstring>
-
 #include "core/launch/environment.h"
-#include "core/launch/loop.h"
-#include "core/launch/signals.h"
 #include "core/launch/words.h"
 #include "driver/dpdk/device_text.h"
 #include "driver/dpdk/eal_args.h"
@@ -23,7 +17,6 @@ namespace {
 
 constexpr int64_t kReadyMs = 20'000;
 constexpr int64_t kEndMs = 1500;
-constexpr int64_t kLookMs = 50;
 
 /// Beside this program when installed, elsewhere in a build tree.
 Result<std::string> switch_path(const Settings& settings) {
@@ -53,24 +46,6 @@ Result<Fabric> fabric_of(const Settings& settings, Rank rank_count) {
                         .rank_count = rank_count});
 }
 
-/// Whether a line "ready" comes in time.
-bool wait_until_ready(int fd) {
-  std::string text;
-  const int64_t deadline = now_ms() + kReadyMs;
-  while (("\n" + text).find("\nready\n") == std::string::npos) {
-    pollfd one{fd, POLLIN, 0};
-    const int64_t rest_ms = deadline - now_ms();
-    if (rest_ms <= 0 || end_is_asked()) return false;
-    // Signals are blocked here: they are looked for from time to time.
-    if (::poll(&one, 1, static_cast<int>(std::min(rest_ms, kLookMs))) <= 0) continue;
-    char part[512];
-    const ssize_t got = ::read(fd, part, sizeof part);
-    if (got == 0 || (got < 0 && errno != EINTR)) return false;
-    if (got > 0) text.append(part, static_cast<size_t>(got));
-  }
-  return true;
-}
-
 }  // namespace
 
 Result<bool> needs_switch(const Settings& settings, Rank rank_count, const std::string& job_dir) {
@@ -98,8 +73,9 @@ Result<bool> needs_switch(const Settings& settings, Rank rank_count, const std::
   return has_switch;
 }
 
-Result<FabricSwitch> FabricSwitch::start(const Settings& settings, Rank port_count,
-                                         const std::string& job_dir, bool report) {
+Result<std::unique_ptr<FabricSwitch>> FabricSwitch::start(SupervisorLoop& loop,
+                                                          const Settings& settings, Rank port_count,
+                                                          const std::string& job_dir, bool report) {
   auto path = switch_path(settings);
   if (!path) return path.error();
   auto out = make_pipe();
@@ -114,38 +90,72 @@ Result<FabricSwitch> FabricSwitch::start(const Settings& settings, Rank port_cou
   }
   set_variable(plan.environment, "GASNET_JOB_DIR", job_dir);
   for (auto& word : split_words(settings.switch_args, " \t")) plan.arguments.push_back(word);
-  auto started = start_process(plan);
-  if (!started) return started.error();
-  FabricSwitch made(std::move(*started), std::move(out->read), report);
+  auto begun = begin_process(plan);
+  if (!begun) return begun.error();
   out->write.reset();
-  if (wait_until_ready(made.out_.get())) return made;
-  if (end_is_asked()) return error("interrupted while pinwire_switch (%s) started", path->c_str());
-  return error("pinwire_switch (%s) did not become ready; what it said is above", path->c_str());
+  std::unique_ptr<FabricSwitch> made(
+      new FabricSwitch(loop, std::move(*begun), std::move(out->read), report));
+  if (auto ready = made->wait_until_ready(*path); !ready) return ready.error();
+  return made;
+}
+
+FabricSwitch::FabricSwitch(SupervisorLoop& loop, StartingProcess begun, Fd out, bool report)
+    : loop_(loop),
+      process_(std::move(begun.process)),
+      start_(std::move(begun.report)),
+      out_(std::move(out)),
+      report_(report) {
+  loop_.watch_children_of(this, [this](pid_t process) { return reap(process); });
+  loop_.loop().watch(out_.get(), POLLIN, [this](short) { read_words(); });
 }
 
 FabricSwitch::~FabricSwitch() {
-  if (process_.number() < 0) return;
-  process_.signal(SIGTERM);
-  if (process_.reap_within(kEndMs)) {
-    pass_report_on();
-  } else {
-    process_.signal(SIGKILL);
-    process_.wait();
-  }
+  loop_.loop().forget(out_.get());
+  loop_.forget_children_of(this);
 }
 
-std::optional<std::string> FabricSwitch::reap(pid_t process) {
-  if (process != process_.number()) return std::nullopt;
-  const auto ended = process_.reap();
-  if (!ended) return std::nullopt;
-  const int wait_status = *ended;
-  const bool was_killed = WIFSIGNALED(wait_status);
-  const int number = was_killed ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
-  const std::string how = was_killed ? "was killed by signal " + std::to_string(number) + " (" +
-                                           ::strsignal(number) + ")"
-                                     : "ended with code " + std::to_string(number);
-  return "pinwire_switch (process " + std::to_string(process) + ") " + how +
-         ": it carried all frames between the ranks of this host";
+void FabricSwitch::read_words() {
+  char part[512];
+  const ssize_t got = ::read(out_.get(), part, sizeof part);
+  if (got == 0 || (got < 0 && errno != EINTR)) words_end_ = true;
+  if (got > 0) words_.append(part, static_cast<size_t>(got));
+  // Later words are its report, which waits in the pipe.
+  if (words_end_ || is_ready()) loop_.loop().set_events(out_.get(), 0);
+}
+
+Status FabricSwitch::wait_until_ready(const std::string& path) {
+  loop_.turn_until([this] { return is_ready() || has_ended(); }, kReadyMs);
+  if (is_ready()) return success();
+  if (loop_.end_asked() != 0)
+    return error("interrupted while pinwire_switch (%s) started", path.c_str());
+  if (const auto started = start_.read(); started && !*started) return *started;
+  return error("pinwire_switch (%s) did not become ready; what it said is above", path.c_str());
+}
+
+void FabricSwitch::when_lost(std::function<void(const std::string& sentence)> lost) {
+  lost_ = std::move(lost);
+  if (lost_ && !lost_sentence_.empty()) lost_(lost_sentence_);
+}
+
+void FabricSwitch::stop() {
+  lost_ = nullptr;
+  if (process_.number() < 0) return;
+  process_.signal(SIGTERM);
+  process_.signal(SIGCONT);  // one that somebody stopped takes no other signal but SIGKILL
+  if (loop_.turn_until([this] { return process_.number() < 0; }, kEndMs)) return pass_report_on();
+  process_.signal(SIGKILL);
+  process_.wait();
+}
+
+bool FabricSwitch::reap(pid_t process) {
+  if (process != process_.number()) return false;
+  const auto wait_status = process_.reap();
+  if (!wait_status) return false;
+  lost_sentence_ = "pinwire_switch (process " + std::to_string(process) + ") " +
+                   how_it_ended(*wait_status) +
+                   ": it carried all frames between the ranks of this host";
+  if (lost_) lost_(lost_sentence_);
+  return true;
 }
 
 void FabricSwitch::pass_report_on() {

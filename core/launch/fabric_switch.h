@@ -1,10 +1,13 @@
 // The L2 switch process that joins more than two ranks of one host over DPDK.
 #pragma once
 
-#include <optional>
+#include <functional>
+#include <memory>
+#include <string>
 
 #include "core/config/settings.h"
 #include "core/launch/process.h"
+#include "core/launch/supervisor_loop.h"
 #include "driver/work.h"
 
 namespace pinwire::launch {
@@ -15,23 +18,38 @@ Result<bool> needs_switch(const Settings& settings, Rank rank_count, const std::
 
 class FabricSwitch {
  public:
-  /// Returns when it says that it is ready. `report`: its counters are shown at its end.
-  static Result<FabricSwitch> start(const Settings& settings, Rank port_count,
-                                    const std::string& job_dir, bool report);
-  FabricSwitch(FabricSwitch&&) = default;
-  FabricSwitch& operator=(FabricSwitch&&) = delete;
-  /// Lets it end orderly, for it may report what it did.
+  /// Returns when it says that it is ready; a sentence, and none is left, if it does not or if a
+  /// signal asks for the end. `report`: its counters are shown at its end.
+  static Result<std::unique_ptr<FabricSwitch>> start(SupervisorLoop& loop, const Settings& settings,
+                                                     Rank port_count, const std::string& job_dir,
+                                                     bool report);
   ~FabricSwitch();
-  /// A child of this process has ended. Reaps it and returns a sentence if that is the switch: then
-  /// no frame passes between the ranks any more, and they would wait for each other for ever.
-  std::optional<std::string> reap(pid_t process);
+  FabricSwitch(const FabricSwitch&) = delete;
+  FabricSwitch& operator=(const FabricSwitch&) = delete;
+  /// `lost` gets a sentence when it ends before stop(): then no frame passes between the ranks any
+  /// more, and they would wait for each other for ever.
+  void when_lost(std::function<void(const std::string& sentence)> lost);
+  /// Lets it end orderly, for it may report what it did. A signal that asks for the end, or a while
+  /// without an answer, kills it.
+  void stop();
 
  private:
-  FabricSwitch(ChildProcess process, Fd out, bool report)
-      : process_(std::move(process)), out_(std::move(out)), report_(report) {}
+  FabricSwitch(SupervisorLoop& loop, StartingProcess begun, Fd out, bool report);
+  bool reap(pid_t process);
+  void read_words();
+  bool is_ready() const { return ("\n" + words_).find("\nready\n") != std::string::npos; }
+  bool has_ended() const noexcept { return process_.number() < 0 || words_end_; }
+  Status wait_until_ready(const std::string& path);
   void pass_report_on();
+
+  SupervisorLoop& loop_;
   ChildProcess process_;
+  StartReport start_;
   Fd out_;
+  std::string words_;  // until it is ready
+  bool words_end_ = false;
+  std::string lost_sentence_;  // empty: it has not been lost
+  std::function<void(const std::string&)> lost_;
   bool report_;
 };
 

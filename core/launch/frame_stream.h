@@ -39,9 +39,8 @@ class FrameStream {
   void put_chunk(const FrameHeader& header, Bytes chunk);
   bool full() const noexcept { return out_bytes_.size() > kPendingBytesMax; }
   bool greeted() const noexcept { return greeting_.empty(); }
-  /// Whether something is still to be written, and the other side is not gone.
-  bool has_unwritten() const noexcept { return !out_bytes_.empty() && !ended_; }
-  int in_fd() const noexcept { return in_.get(); }
+  /// Whether all is written, or the other side is gone.
+  bool drained() const noexcept { return out_bytes_.empty() || ended_; }
   int out_fd() const noexcept { return out_.get(); }
 
  private:

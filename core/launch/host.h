@@ -31,6 +31,8 @@ class HostEvents {
   virtual void on_output(Rank rank, int stream, std::string_view text) = 0;
   /// After everything that the rank sent.
   virtual void on_ended(Rank rank, int wait_status) = 0;
+  /// Its program cannot be executed; its process ends.
+  virtual void on_not_started(Rank rank, const std::string& sentence) = 0;
   /// The host can do no more; its ranks that have not ended are lost.
   virtual void on_host_failed(Rank first, const std::string& sentence) = 0;
 };
@@ -47,7 +49,7 @@ class Host {
   virtual Rank count() const noexcept = 0;
   /// Whether its ranks are in the launcher's process group, and get what the terminal sends to it.
   virtual bool shares_terminal() const noexcept = 0;
-  /// Starts the ranks; a sentence if one cannot be.
+  /// Begins to start the ranks; a sentence if one cannot be. The events tell which of them run.
   virtual Status start() = 0;
   /// `rank` may be kEveryRank: each rank of this host.
   virtual void send(Rank rank, FrameKind kind, uint32_t round, const SharedBytes& message) = 0;

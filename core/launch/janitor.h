@@ -1,5 +1,5 @@
 // What is left of a job is swept up even if the launcher is killed: a child of the launcher, in a
-// session of its own, waits for the launcher's end of a pipe to close, kills every process that
+// session of its own, waits for the launcher's end of a socket to close, kills every process that
 // carries the job's mark (job_mark.h), and removes the directory.
 #pragma once
 
@@ -7,29 +7,35 @@
 
 #include "core/base/result.h"
 #include "core/launch/child_process.h"
+#include "core/launch/supervisor_loop.h"
 
 namespace pinwire::launch {
 
 class Janitor {
  public:
-  /// Before the first rank is started. `lock` stays locked as long as the janitor lives.
-  static Result<Janitor> hire(const std::string& job_dir, int lock_fd, bool keep_job_dir);
+  /// Before the first rank is started. The janitor itself makes the job's directory below `parent`:
+  /// there is none that a killed launcher would leave to nobody.
+  static Result<Janitor> hire(const std::string& parent, bool keep_job_dir);
+  const std::string& job_dir() const noexcept { return job_dir_; }
   /// The job is over: returns when all is swept up. `processes_are_gone`: kill_children has seen to
-  /// that, so the janitor has no need to look at strangers, which takes as long as they like. The
-  /// directory of a janitor that was killed is removed here.
-  void dismiss(bool processes_are_gone);
+  /// that, so the janitor has no need to look at strangers, which takes as long as they like. What
+  /// a janitor leaves that was killed, or that a signal does not let end, is swept up here.
+  void dismiss(SupervisorLoop& loop, bool processes_are_gone);
   pid_t number() const noexcept { return process_.number(); }
-  /// A child of this process has ended: reaps it if it is the janitor. True if it was.
-  bool reap(pid_t process) noexcept;
+  /// A child of this process has ended: reaps it if it is the janitor. True if it was. One that
+  /// ends before it is dismissed gets a sentence.
+  bool reap(pid_t process);
 
  private:
-  Janitor(ChildProcess process, Fd pipe, std::string removed_dir)
-      : process_(std::move(process)),
-        pipe_(std::move(pipe)),
-        removed_dir_(std::move(removed_dir)) {}
+  Janitor(pid_t process, Fd pipe, bool keep_job_dir)
+      : process_(process), pipe_(std::move(pipe)), keep_job_dir_(keep_job_dir) {}
+  Status hear_of_dir();
   ChildProcess process_;
-  Fd pipe_;
-  std::string removed_dir_;  // empty: it is to be kept
+  Fd pipe_;  // closed: it is dismissed
+  std::string job_dir_;
+  Fd lock_;  // of the directory: it stays locked as long as this or the janitor lives
+  bool keep_job_dir_;
+  bool has_swept_ = false;
 };
 
 /// Kills, until none is left, every process that carries the mark of the job with that directory.

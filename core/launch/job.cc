@@ -18,7 +18,6 @@ constexpr int kHostLostExitCode = 1;
 constexpr int kNetworkLostExitCode = 1;
 constexpr int kNoStartExitCode = 2;
 constexpr int kOutputLostExitCode = 1;
-constexpr int64_t kCloseMs = 3000;
 
 SharedBytes shared(std::vector<std::byte> bytes) {
   return std::make_shared<const std::vector<std::byte>>(std::move(bytes));
@@ -111,13 +110,13 @@ void Job::heed_reader(int stream) {
 
 void Job::close_hosts() {
   pulse_.reset();  // it holds the pipes whose end lets the agents go
-  const int64_t deadline = now_ms() + kCloseMs;
+  const int64_t deadline = now_ms() + plan_.close_ms;
   const auto all_closed = [this] {
     bool closed = true;
     for (auto& host : hosts_) closed = host->close() && closed;
     return closed;
   };
-  while (!all_closed() && now_ms() < deadline) loop_.run_once(deadline);
+  while (!all_closed() && given_up_by_ == 0 && now_ms() < deadline) loop_.run_once(deadline);
 }
 
 bool Job::reap(pid_t process) {
@@ -222,6 +221,10 @@ void Job::on_output(Rank rank, int stream, std::string_view text) {
 }
 
 void Job::on_ended(Rank rank, int wait_status) { ending_.ended(rank, wait_status, now_ms()); }
+
+void Job::on_not_started(Rank, const std::string& sentence) {
+  ending_.not_started(kNoStartExitCode, sentence, now_ms());
+}
 
 void Job::on_host_failed(Rank first, const std::string& sentence) {
   const bool ran = process_ids_[first] != 0;

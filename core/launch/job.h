@@ -19,6 +19,7 @@ struct JobPlan {
   Rank rank_count = 0;
   int64_t exit_timeout_ms = 0;
   double silence_limit_s = 0;  ///< agents take a launcher that says nothing for lost; 0: never
+  int64_t close_ms = 3000;     ///< after the end, for hosts to sweep up; then their connections end
   bool tag_lines = false;
   bool verbose = false;
   std::vector<std::byte> environment;  ///< what ranks see as the environment that spawned the job
@@ -29,7 +30,7 @@ class Job final : public HostEvents, public EndingOrders {
   Job(Loop& loop, JobPlan plan);
 
   void add_host(std::unique_ptr<Host> host);
-  /// A sentence, and nothing left running here, if a rank cannot be started.
+  /// Begins to start the ranks; a sentence if one cannot be. Then kill_all() is due.
   Status start();
   /// One turn of the loop.
   void turn();
@@ -52,6 +53,7 @@ class Job final : public HostEvents, public EndingOrders {
   void on_frame(Rank rank, const FrameHeader& header, Bytes chunk) override;
   void on_output(Rank rank, int stream, std::string_view text) override;
   void on_ended(Rank rank, int wait_status) override;
+  void on_not_started(Rank rank, const std::string& sentence) override;
   void on_host_failed(Rank first, const std::string& sentence) override;
 
   void signal_rank(Rank rank, int signal_number) override;

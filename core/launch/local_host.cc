@@ -31,8 +31,8 @@ LocalHost::LocalHost(Loop& loop, HostEvents& events, LocalPlan plan)
 
 LocalHost::~LocalHost() {
   for (auto& one : ranks_)
-    for (const Fd* fd : {&one.socket, &one.out, &one.err})
-      if (*fd) loop_.forget(fd->get());
+    for (const int fd : {one.socket.get(), one.out.get(), one.err.get(), one.start.fd()})
+      if (fd >= 0) loop_.forget(fd);
 }
 
 LocalHost::LocalRank& LocalHost::local(Rank rank) {
@@ -41,23 +41,22 @@ LocalHost::LocalRank& LocalHost::local(Rank rank) {
 }
 
 Status LocalHost::start() {
-  // All at once: on a busy machine each takes a while until it runs its program.
-  std::vector<StartingProcess> starting;
-  for (Rank rank = plan_.first; rank < plan_.first + plan_.count; ++rank) {
-    auto begun = begin_rank(rank);
-    if (!begun) return begun.error();
-    starting.push_back(std::move(*begun));
-  }
-  for (Rank rank = plan_.first; rank < plan_.first + plan_.count; ++rank) {
-    auto runs = starting[rank - plan_.first].wait();
-    if (!runs) return error("rank %u: %s", rank, runs.sentence().c_str());
-    local(rank).process = std::move(*runs);
-    events_.on_started(rank, local(rank).process.number());
-  }
+  for (Rank rank = plan_.first; rank < plan_.first + plan_.count; ++rank)
+    if (auto begun = begin_rank(rank); !begun) return begun;
   return success();
 }
 
-Result<StartingProcess> LocalHost::begin_rank(Rank rank) {
+void LocalHost::look_at_start(Rank rank) {
+  auto& one = local(rank);
+  const int fd = one.start.fd();
+  const auto started = one.start.read();
+  if (!started) return;
+  loop_.forget(fd);
+  if (*started) return events_.on_started(rank, one.process.number());
+  events_.on_not_started(rank, "rank " + std::to_string(rank) + ": " + started->sentence());
+}
+
+Status LocalHost::begin_rank(Rank rank) {
   int sockets[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
     return error("cannot make the socket of rank %u: %s (too many open files? see ulimit -n)", rank,
@@ -90,12 +89,15 @@ Result<StartingProcess> LocalHost::begin_rank(Rank rank) {
   one.out = std::move(out->read);
   one.err = std::move(err->read);
   one.outbox = Outbox(one.socket.get());
+  one.process = std::move(begun->process);
+  one.start = std::move(begun->report);
   watch(rank);
-  return begun;
+  return success();
 }
 
 void LocalHost::watch(Rank rank) {
   auto& one = local(rank);
+  loop_.watch(one.start.fd(), POLLIN, [this, rank](short) { look_at_start(rank); });
   loop_.watch(one.socket.get(), POLLIN, [this, rank](short events) {
     if (events & POLLOUT) flush(rank);
     if (events & ~POLLOUT) read_socket(rank);
@@ -108,6 +110,7 @@ void LocalHost::watch(Rank rank) {
 }
 
 void LocalHost::read_socket(Rank rank) {
+  look_at_start(rank);  // its start comes before its words
   std::byte record[sizeof(FrameHeader) + kChunkBytesMax];
   for (;;) {
     auto& one = local(rank);
@@ -208,6 +211,7 @@ void LocalHost::explain_end(Rank rank, int wait_status) {
 bool LocalHost::reap(pid_t process) {
   for (Rank rank = plan_.first; rank < plan_.first + plan_.count; ++rank) {
     if (local(rank).process.number() != process) continue;
+    look_at_start(rank);  // while its number is known
     const auto wait_status = local(rank).process.reap();
     if (!wait_status) return false;
     read_socket(rank);  // its last words come before its end

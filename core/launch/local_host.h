@@ -51,10 +51,12 @@ class LocalHost final : public Host {
   struct LocalRank {
     ChildProcess process;  // none: not started, or ended
     bool kill_sent = false;
+    StartReport start;
     Fd socket, out, err;
     Outbox outbox{-1};
   };
-  Result<StartingProcess> begin_rank(Rank rank);
+  Status begin_rank(Rank rank);
+  void look_at_start(Rank rank);
   void watch(Rank rank);
   void read_socket(Rank rank);
   void read_output(Rank rank, int stream);

@@ -34,7 +34,8 @@ Result<Settings> settings_of(const std::vector<std::string>& environment) {
   return read_settings([&](const char* name) { return find_variable(environment, name); });
 }
 
-Result<LocalNetwork> make_network(const LaunchOptions& options, const std::string& job_dir,
+Result<LocalNetwork> make_network(SupervisorLoop& loop, const LaunchOptions& options,
+                                  const std::string& job_dir,
                                   std::vector<std::string>& environment) {
   LocalNetwork network;
   auto settings = settings_of(environment);
@@ -47,9 +48,10 @@ Result<LocalNetwork> make_network(const LaunchOptions& options, const std::strin
   auto has_switch = needs_switch(*settings, options.rank_count, job_dir);
   if (!has_switch) return has_switch.error();
   if (*has_switch) {
-    auto started = FabricSwitch::start(*settings, options.rank_count, job_dir, options.verbose);
+    auto started =
+        FabricSwitch::start(loop, *settings, options.rank_count, job_dir, options.verbose);
     if (!started) return started.error();
-    network.fabric_switch.emplace(std::move(*started));
+    network.fabric_switch = std::move(*started);
     set_variable(environment, "GASNET_DPDK_FABRIC", "switch");
   }
   return network;

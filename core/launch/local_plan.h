@@ -14,7 +14,7 @@ namespace pinwire::launch {
 /// Lives as long as the ranks.
 struct LocalNetwork {
   std::optional<TestNetwork> namespaces;
-  std::optional<FabricSwitch> fabric_switch;
+  std::unique_ptr<FabricSwitch> fabric_switch;
 };
 
 std::string this_host();
@@ -24,7 +24,8 @@ Result<Settings> settings_of(const std::vector<std::string>& environment);
 
 /// Makes the network that the options and the environment ask for, if any, and says so in the
 /// environment.
-Result<LocalNetwork> make_network(const LaunchOptions& options, const std::string& job_dir,
+Result<LocalNetwork> make_network(SupervisorLoop& loop, const LaunchOptions& options,
+                                  const std::string& job_dir,
                                   std::vector<std::string>& environment);
 
 Result<LocalPlan> plan_ranks(const LaunchOptions& options, const LocalNetwork& network,

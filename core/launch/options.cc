@@ -63,7 +63,7 @@ ends with the job's exit code. When one rank crashes or leaves, so do the others
   -h, --help          this text            --help-env   the environment variables
   --version
 
-Exit code: that of gasnet_exit; 128 + the signal if a rank was killed by one; 2 for a bad command line;
+Exit code: that of gasnet_exit; 128 + the signal if one killed a rank or ended the job; 2 for a bad command line;
 1 if output of a good job could not be written. SIGUSR1, SIGUSR2, SIGTSTP and SIGCONT are passed on to the ranks.
 )";
 

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/personality.h>
@@ -22,7 +21,6 @@
 namespace pinwire::launch {
 namespace {
 
-constexpr int kLookMs = 50;
 rlimit limit_before{};
 
 enum class Step : int { kParent, kNamespace, kCpus, kAddresses, kFiles, kExec };
@@ -133,31 +131,23 @@ Result<StartingProcess> begin_process(const ProcessPlan& plan) {
   }
   if (child == 0)
     become(plan, mark, arguments.data(), environment.data(), parent, report->write.get());
-  return StartingProcess(ChildProcess(child), std::move(report->read), plan.path);
+  ::fcntl(report->read.get(), F_SETFL, O_NONBLOCK);
+  return StartingProcess{ChildProcess(child), StartReport(std::move(report->read), plan.path)};
 }
 
-Result<ChildProcess> StartingProcess::wait() {
-  // Signals are blocked here: they are looked for from time to time. A program on a file system
-  // whose server does not answer may take for ever.
-  pollfd report{report_.get(), POLLIN, 0};
-  while (::poll(&report, 1, kLookMs) <= 0)
-    if (end_is_asked()) return error("interrupted while %s started", path_.c_str());
+std::optional<Status> StartReport::read() {
+  if (!pipe_) return std::nullopt;
   ChildTrouble trouble{};
   ssize_t got;
   do {
-    got = ::read(report_.get(), &trouble, sizeof trouble);
+    got = ::read(pipe_.get(), &trouble, sizeof trouble);
   } while (got < 0 && errno == EINTR);
-  if (got != sizeof trouble) return std::move(process_);  // exec closed the pipe
-  process_.wait();
+  if (got < 0 && errno == EAGAIN) return std::nullopt;
+  pipe_.reset();
+  if (got != sizeof trouble) return success();  // exec closed the pipe
   return error("%s %s: %s%s", path_.c_str(), step_name(trouble.step),
                std::strerror(trouble.os_error),
                trouble.os_error == ENOEXEC ? " (a script needs a first line like #!/bin/sh)" : "");
-}
-
-Result<ChildProcess> start_process(const ProcessPlan& plan) {
-  auto started = begin_process(plan);
-  if (!started) return started.error();
-  return started->wait();
 }
 
 Result<std::string> find_program(const std::string& program) {

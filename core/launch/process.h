@@ -1,6 +1,7 @@
 // Starting one process with everything it needs, and saying exactly why if that fails.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,23 +41,28 @@ struct Pipe {
 /// Both ends closed on exec.
 Result<Pipe> make_pipe();
 
-/// A process that may not run its program yet.
-class StartingProcess {
+/// Tells whether a process that was forked runs its program, without a wait.
+class StartReport {
  public:
-  StartingProcess(ChildProcess process, Fd report, std::string path)
-      : process_(std::move(process)), report_(std::move(report)), path_(std::move(path)) {}
-  /// Waits until the program runs; a sentence, and no process, if it cannot, or if a signal that
-  /// ends the job comes. Once.
-  Result<ChildProcess> wait();
+  StartReport() = default;
+  StartReport(Fd pipe, std::string path) : pipe_(std::move(pipe)), path_(std::move(path)) {}
+  /// Readable once it is known; -1 after read() has told it.
+  int fd() const noexcept { return pipe_.get(); }
+  /// Nothing while it is not known, which takes long on a busy machine. Then, once: success, or a
+  /// sentence, and the process ends.
+  std::optional<Status> read();
 
  private:
-  ChildProcess process_;
-  Fd report_;
+  Fd pipe_;
   std::string path_;
 };
 
-/// The program is killed when the caller dies.
+struct StartingProcess {
+  ChildProcess process;
+  StartReport report;
+};
+
+/// Forks. The program is killed when the caller dies.
 Result<StartingProcess> begin_process(const ProcessPlan& plan);
-Result<ChildProcess> start_process(const ProcessPlan& plan);
 
 }  // namespace pinwire::launch

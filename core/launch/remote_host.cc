@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "core/base/check.h"
 #include "core/base/log.h"
 #include "core/launch/agent_input.h"
 
@@ -73,9 +74,10 @@ Status RemoteHost::start() {
                       .own_session = true};
   process.arguments.push_back("exec " + quoted(*path) + " --agent");
   for (char** one = environ; *one != nullptr; ++one) process.environment.emplace_back(*one);
-  auto started = start_process(process);
-  if (!started) return started.error();
-  process_ = std::move(*started);
+  auto begun = begin_process(process);
+  if (!begun) return begun.error();
+  process_ = std::move(begun->process);
+  start_ = std::move(begun->report);
   stream_.emplace(loop_, std::move(from->read), std::move(to->write), kAgentGreeting,
                   FrameStream::Events{.frame = [this](const FrameHeader& header,
                                                       Bytes chunk) { on_frame(header, chunk); },
@@ -91,6 +93,7 @@ Status RemoteHost::start() {
 }
 
 void RemoteHost::read_input() {
+  check(stream_.has_value(), "standard input for a host that is closed");
   std::byte part[kChunkBytesMax];
   const ssize_t got = ::read(kStdinFd, part, sizeof part);
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
@@ -186,9 +189,12 @@ void RemoteHost::lost(const std::string& why) {
   bool any_left = false;
   for (const bool ended : ended_) any_left = any_left || !ended;
   if (!any_left) return;
-  const std::string said = refusal_.empty() ? why : refusal_;
+  // The stream of an ssh that cannot be executed has ended, too.
+  const auto started = start_.read();
+  const bool runs = !started || *started;
+  const std::string said = !runs ? started->sentence() : refusal_.empty() ? why : refusal_;
   std::string hint;
-  if (!stream_->greeted()) {
+  if (runs && !stream_->greeted()) {
     hint = " (does `" + shell_[0] + " " + name() +
            " true` work, and is gasnetrun_pinwire at the same place there?)";
   }

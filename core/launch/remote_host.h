@@ -54,6 +54,7 @@ class RemoteHost final : public Host {
   const std::vector<std::string> shell_;
   const RemotePlan plan_;
   ChildProcess process_;  // ssh
+  StartReport start_;
   std::optional<FrameStream> stream_;
   std::vector<bool> ended_;
   bool lost_ = false;

@@ -16,6 +16,7 @@
 #include "core/launch/remote_host.h"
 #include "core/launch/remote_plan.h"
 #include "core/launch/signals.h"
+#include "core/launch/supervisor_loop.h"
 #include "core/launch/sweep.h"
 
 namespace pinwire::launch {
@@ -88,9 +89,36 @@ void heed(Job& job, int number, bool from_terminal) {
   }
 }
 
-Result<int> run_ranks(const Settings& settings, const LaunchOptions& options, LocalNetwork& network,
-                      Janitor& janitor, const std::vector<std::string>& environment) {
-  Loop loop;
+/// While it lives, the ends of children, the user's signals and the loss of the switch go to the
+/// job.
+class Attention {
+ public:
+  Attention(SupervisorLoop& events, Job& job, LocalNetwork& network)
+      : events_(events), job_(job), fabric_switch_(network.fabric_switch.get()) {
+    events_.watch_children_of(&job_, [&job](pid_t process) { return job.reap(process); });
+    events_.hand_signals_to(
+        [&job](int number, bool from_terminal) { heed(job, number, from_terminal); });
+    if (fabric_switch_ != nullptr)
+      fabric_switch_->when_lost([&job](const std::string& how) { job.network_failed(how); });
+  }
+  ~Attention() {
+    events_.forget_children_of(&job_);
+    events_.hand_signals_to({});
+    if (fabric_switch_ != nullptr) fabric_switch_->when_lost({});
+  }
+  Attention(const Attention&) = delete;
+  Attention& operator=(const Attention&) = delete;
+
+ private:
+  SupervisorLoop& events_;
+  Job& job_;
+  FabricSwitch* fabric_switch_;
+};
+
+Result<int> run_ranks(SupervisorLoop& events, const Settings& settings,
+                      const LaunchOptions& options, LocalNetwork& network,
+                      const std::vector<std::string>& environment) {
+  Loop& loop = events.loop();
   Job job(loop, {.rank_count = options.rank_count,
                  .exit_timeout_ms =
                      static_cast<int64_t>(exit_timeout_s(settings, options.rank_count) * 1000),
@@ -98,39 +126,40 @@ Result<int> run_ranks(const Settings& settings, const LaunchOptions& options, Lo
                  .tag_lines = options.tag_lines,
                  .verbose = options.verbose,
                  .environment = block_of(environment)});
-  const auto reap_own = [&](pid_t process) {
-    if (job.reap(process) || janitor.reap(process)) return true;
-    if (!network.fabric_switch) return false;
-    const auto lost = network.fabric_switch->reap(process);
-    if (lost) job.network_failed(*lost);
-    return lost.has_value();
-  };
-  Signals signals(
-      loop, {.child_changed = [&reap_own] { reap_children(reap_own); },
-             .user_signal = [&job](int number,
-                                   bool from_terminal) { heed(job, number, from_terminal); }});
-  if (auto opened = signals.opened(); !opened) return opened.error();
   auto added = spawner_of(options) == SpawnerChoice::kSsh
                    ? add_remote_hosts(loop, job, settings, options, environment)
                    : add_this_host(loop, job, options, network, environment);
   if (!added) return added.error();
   if (options.dry_run) return 0;
+  const Attention attention(events, job, network);
   if (auto started = job.start(); !started) {
     job.kill_all();
     return started.error();
   }
-  signals.watch_stops();
+  events.watch_stops();
   while (!job.over()) job.turn();
   return job.finish();
 }
 
-Result<int> run_in(const std::string& job_dir, Janitor& janitor, const LaunchOptions& options) {
+Result<int> run_in(SupervisorLoop& events, const std::string& job_dir,
+                   const LaunchOptions& options) {
   auto environment = job_environment(options, job_dir);
-  auto network = options.dry_run ? LocalNetwork{} : make_network(options, job_dir, environment);
+  auto network =
+      options.dry_run ? LocalNetwork{} : make_network(events, options, job_dir, environment);
   if (!network) return network.error();
   auto settings = settings_of(environment);
   if (!settings) return settings.error();
-  return run_ranks(*settings, options, *network, janitor, environment);
+  auto code = run_ranks(events, *settings, options, *network, environment);
+  if (network->fabric_switch) network->fabric_switch->stop();
+  return code;
+}
+
+/// Without a code, the sentence was said, or is to be: a job that could not be started.
+Result<JobEnd> end_of(Result<int> code, const SupervisorLoop& events) {
+  if (code) return JobEnd{.exit_code = *code, .again = {}};
+  if (events.end_asked() == 0) return code.error();
+  log_note("%s", code.sentence().c_str());
+  return JobEnd{.exit_code = 128 + events.end_asked(), .again = {}};
 }
 
 }  // namespace
@@ -144,19 +173,15 @@ Result<JobEnd> run_job(const Settings& settings, const LaunchOptions& options) {
   const auto inherited = InheritedChildren::now();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   remove_stale_job_dirs(settings.tmp_dir);
-  auto job_dir = make_job_dir(settings.tmp_dir);
-  if (!job_dir) return job_dir.error();
-  auto janitor = Janitor::hire(job_dir->path, job_dir->lock.get(), options.keep_files);
-  if (!janitor) {
-    remove_tree(job_dir->path);
-    return janitor.error();
-  }
-  auto code = run_in(job_dir->path, *janitor, options);
-  JobEnd end;
-  if (code && *code == 0) end.again = read_again(again_path(job_dir->path));
-  janitor->dismiss(kill_children(&*janitor, inherited, job_dir->path));
-  if (!code) return code.error();
-  end.exit_code = *code;
+  SupervisorLoop events;
+  if (auto opened = events.opened(); !opened) return opened.error();
+  auto janitor = Janitor::hire(settings.tmp_dir, options.keep_files);
+  if (!janitor) return janitor.error();
+  const std::string& job_dir = janitor->job_dir();
+  events.watch_children_of(&*janitor, [&janitor](pid_t process) { return janitor->reap(process); });
+  auto end = end_of(run_in(events, job_dir, options), events);
+  if (end && end->exit_code == 0) end->again = read_again(again_path(job_dir));
+  janitor->dismiss(events, kill_children(&*janitor, inherited, job_dir));
   return end;
 }
 

@@ -22,7 +22,6 @@ constexpr int kStops[] = {SIGTSTP, SIGCONT};
 /// a file that may grow no more (SIGXFSZ), and an alarm means nothing to a launcher.
 constexpr int kIgnored[] = {SIGPIPE, SIGXFSZ, SIGALRM};
 sigset_t mask_before;
-int other_side_fd = -1;
 struct sigaction actions_before[std::size(kIgnored)];
 
 /// A signal that whoever started us ignores (nohup, a shell's background job) stays ignored: a
@@ -68,12 +67,9 @@ void restore_signals() {
   ::sigprocmask(SIG_SETMASK, &mask_before, nullptr);
 }
 
-void ends_with(int fd) { other_side_fd = fd; }
-
-bool end_is_asked() {
+bool asks_for_end(int signal_number) noexcept {
   constexpr int kEnds[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-  pollfd other_side{other_side_fd, POLLRDHUP, 0};  // poll() ignores a negative number
-  return any_waits(kEnds) || ::poll(&other_side, 1, 0) > 0;
+  return std::find(std::begin(kEnds), std::end(kEnds), signal_number) != std::end(kEnds);
 }
 
 void stop_until_continued() {

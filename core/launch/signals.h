@@ -23,8 +23,8 @@ class Signals {
   /// A sentence if the kernel refuses to tell of signals, as under a seccomp profile: nothing may
   /// be started then.
   Status opened() const;
-  /// From now on SIGTSTP and SIGCONT are events, too. Before that SIGTSTP stops this process, as
-  /// the ranks that it waits for.
+  /// From now on SIGTSTP and SIGCONT are events, too. Before that SIGTSTP stops this process as any
+  /// other.
   void watch_stops();
 
  private:
@@ -39,11 +39,8 @@ class Signals {
 /// Stops this process as SIGTSTP would if it were no event; returns after SIGCONT.
 void stop_until_continued();
 
-/// Whether a signal that ends a job has come and no Signals has read it yet, or the other side of
-/// ends_with() is gone. For waits without a loop.
-bool end_is_asked();
-/// This process ends when the other side of `fd`, a pipe or a socket, does.
-void ends_with(int fd);
+/// Whether a signal of this number asks for the end of a job.
+bool asks_for_end(int signal_number) noexcept;
 
 /// Blocks them, so that none is lost before a Signals exists. Before the first thread or child.
 void block_signals();

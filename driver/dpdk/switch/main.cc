@@ -33,8 +33,11 @@ void ask_stop(int) { stop_asked = 1; }
 void catch_signals() {
   struct sigaction action {};
   action.sa_handler = ask_stop;  // no SA_RESTART: a sleeping switch must wake
-  sigaction(SIGTERM, &action, nullptr);
-  sigaction(SIGINT, &action, nullptr);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) {
+    struct sigaction before {};
+    sigaction(number, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);  // else as by nohup
+  }
   signal(SIGPIPE, SIG_IGN);
   signal(SIGTTOU, SIG_IGN);  // in the background of a terminal whose `stty tostop` is set
 }

@@ -152,8 +152,36 @@ TEST_F(Launch, AKilledJanitorLeavesItsWorkToTheLauncher) {
   const int janitor = janitor_of(job.process());
   ASSERT_GT(janitor, 1);
   ::kill(janitor, SIGKILL);
+  const auto sentence = "the job's janitor (process " + std::to_string(janitor) +
+                        ") was killed by signal 9 (Killed): were this process killed, too, ";
+  EXPECT_TRUE(job.wait_for_error(sentence, 1)) << job.err();
   job.tell("on\n");
   EXPECT_EQ(job.wait().code, 0);
+}
+
+/// It would sweep in vain for ever.
+TEST_F(Launch, AStoppedJanitorDoesNotHoldTheJob) {
+  Running job(command(2, {"sh", "-c", "echo waiting; read line; exit 0"}), environment());
+  ASSERT_TRUE(job.wait_for("waiting", 2));
+  const int janitor = janitor_of(job.process());
+  ASSERT_GT(janitor, 1);
+  ::kill(janitor, SIGSTOP);
+  ASSERT_TRUE(comes_into_state(janitor, 'T'));
+  job.tell("on\n");
+  EXPECT_EQ(job.wait().code, 0);
+}
+
+/// It passes the launcher's look at it, and the kernel refuses it: the other ranks, which may run
+/// already, are killed.
+TEST_F(Launch, AProgramThatCannotBeExecutedEndsTheJobWithASentence) {
+  const Folder files;
+  const auto program = files.path() + "/program";
+  std::ofstream(program) << "no program\n";
+  ASSERT_EQ(::chmod(program.c_str(), 0700), 0);
+  const auto outcome = launch(3, {program});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(count_of(outcome.err, program + " cannot be executed: Exec format error"), 1)
+      << outcome.err;
 }
 
 TEST_F(Launch, C1_104_SigtermEndsTheJob) {

@@ -1,5 +1,6 @@
 // Where ranks of one host meet over DPDK under mpirun, and who else may be there.
 #include <grp.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -90,6 +91,18 @@ TEST_F(Meet, MoreThanTwoRanksMeetAtTheSwitchOfAPrivateDirectory) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   ::kill(fabric.process(), SIGTERM);
   EXPECT_EQ(fabric.wait().code, 0);
+}
+
+TEST_F(Meet, TheSwitchEndsOrderlyByEachSignalThatAsksForItsEnd) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    const Folder own;
+    Running fabric({switch_, "--ports", "2", "--dir", own.path()}, environment());
+    ASSERT_TRUE(fabric.wait_for("ready", 1)) << fabric.err();
+    ::kill(fabric.process(), number);
+    const auto outcome = fabric.wait();
+    EXPECT_EQ(outcome.code, 0) << number;
+    EXPECT_EQ(count_of(outcome.out, "pinwire_switch: forwarded"), 1) << outcome.out;
+  }
 }
 
 TEST_F(Meet, TheSwitchTakesNoDirectoryToWhichOthersMayWrite) {

@@ -246,8 +246,24 @@ TEST_F(Switch, OneThatDoesNotComeUpKeepsNobodyFromEndingTheJob) {
   while (seen().empty()) ::usleep(1000);
   ::kill(job.process(), SIGTERM);
   const auto outcome = job.wait(15);  // without a signal it is given 20 s
-  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.code, 128 + SIGTERM);
   EXPECT_NE(outcome.err.find("interrupted while pinwire_switch"), std::string::npos) << outcome.err;
+}
+
+/// It takes no other signal until it goes on.
+TEST_F(Switch, OneThatSomebodyStoppedStillReports) {
+  Running job(command(3, {"sh", "-c", "echo waiting; read line; exit 0"}, {"-v"}),
+              environment(with_switch()));
+  ASSERT_TRUE(job.wait_for("waiting", 3));
+  pid_t process = 0;
+  std::ifstream(seen_.path() + "/arguments.ids") >> process;
+  ASSERT_GT(process, 0);
+  ::kill(process, SIGSTOP);
+  ASSERT_TRUE(comes_into_state(process, 'T'));
+  job.tell("on\n");
+  const auto outcome = job.wait();
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(count_of(outcome.err, "fake_switch: counters"), 1) << outcome.err;
 }
 
 TEST_F(Switch, DiesWithAKilledLauncher) {

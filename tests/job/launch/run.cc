@@ -39,6 +39,7 @@ Running::Running(const std::vector<std::string>& command,
   process_ = ::fork();
   if (process_ == 0) {
     ::setpgid(0, 0);
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that is killed leaves nobody behind
     ::dup2(in[0], 0);
     ::dup2(out[1], 1);
     ::dup2(err[1], 2);

@@ -1,5 +1,6 @@
 // Jobs on several hosts, with a program in ssh's place that runs its command here.
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -283,6 +284,33 @@ TEST_F(Ssh, AHostThatFailsEndsTheJob) {
   const auto outcome = job.wait();
   EXPECT_EQ(outcome.code, 1);
   EXPECT_NE(outcome.err.find("host n"), std::string::npos) << outcome.err;
+}
+
+/// A host that shuts down signals it. The agent says so, as nobody else knows.
+TEST_F(Ssh, ASignalToAnAgentEndsTheJobWithASentence) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    Running job(command(4, {rank_, "wait"}, {"--hosts", "n0,n1"}), environment(with_ssh()));
+    ASSERT_TRUE(job.wait_for("waiting", 4));
+    const int agent = agent_of(job.out());
+    ASSERT_GT(agent, 1);
+    ::kill(agent, number);
+    const auto outcome = job.wait();
+    EXPECT_EQ(outcome.code, 1);
+    const auto sentence = "its agent (process " + std::to_string(agent) + ") got signal " +
+                          std::to_string(number) + " (";
+    EXPECT_EQ(count_of(outcome.err, sentence), 1) << outcome.err;
+  }
+}
+
+TEST_F(Ssh, ACommandThatCannotBeExecutedGetsASentence) {
+  const Folder files;
+  const auto ssh = files.path() + "/ssh";
+  std::ofstream(ssh) << "no program\n";
+  ASSERT_EQ(::chmod(ssh.c_str(), 0700), 0);
+  const auto outcome = launch(1, {"true"}, {"--hosts", "n0"}, {"GASNET_SSH_CMD=" + ssh});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(count_of(outcome.err, "host n0: " + ssh + " cannot be executed: Exec format error"), 1)
+      << outcome.err;
 }
 
 /// As when a cable is drawn: no connection ends. Ranks that say nothing are not silent hosts, nor

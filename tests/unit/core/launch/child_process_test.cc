@@ -48,10 +48,9 @@ TEST(ChildProcess, ForgetsItsNumberWhenItIsReaped) {
 TEST(ChildProcess, IsNotReapedBeforeItHasEnded) {
   ChildProcess child(fork_sleeping());
   EXPECT_FALSE(child.reap());
-  EXPECT_FALSE(child.reap_within(10));
   EXPECT_NE(child.number(), -1);
   child.signal(SIGTERM);
-  EXPECT_EQ(child.reap_within(60'000), SIGTERM);
+  EXPECT_EQ(child.wait(), SIGTERM);
 }
 
 TEST(ChildProcess, IsKilledByTheEndOfItsObject) {
@@ -66,6 +65,12 @@ TEST(ChildProcess, IsKilledByTheEndOfItsObject) {
     EXPECT_EQ(::waitpid(one, &wait_status, 0), one);
     EXPECT_EQ(wait_status, SIGKILL);
   }
+}
+
+TEST(HowItEnded, IsSaidInWords) {
+  EXPECT_EQ(how_it_ended(SIGKILL), "was killed by signal 9 (Killed)");
+  EXPECT_EQ(how_it_ended(3 << 8), "ended with code 3");
+  EXPECT_EQ(how_it_ended(0), "ended with code 0");
 }
 
 TEST(ReapChildren, LeavesEachToItsObjectAndReapsTheOthers) {

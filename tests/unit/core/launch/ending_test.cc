@@ -307,6 +307,16 @@ TEST_F(EndingTest, ADeadlineSetAfterTheStopStands) {
   EXPECT_EQ(ending.deadline_ms(), 60'000 + kTimeoutMs);
 }
 
+TEST_F(EndingTest, ARankThatCannotStartKillsTheOthersAtOnce) {
+  ending.not_started(2, "rank 1: it cannot be executed", 100);
+  EXPECT_EQ(count(SIGKILL), 4);
+  EXPECT_EQ(count(SIGQUIT), 0);
+  ending.not_started(2, "rank 2: it cannot be executed", 101);
+  EXPECT_EQ(said, "rank 1: it cannot be executed\n");
+  for (Rank rank = 0; rank < 4; ++rank) ending.ended(rank, rank == 1 ? exited(127) : SIGKILL, 200);
+  EXPECT_EQ(ending.exit_code(), 2);
+}
+
 TEST_F(EndingTest, AFailureOfTheJobItselfQuitsAll) {
   all_join();
   ending.failed(1, "host n3 is lost", 10);

@@ -9,6 +9,7 @@
 
 #include "core/launch/process.h"
 #include "core/launch/process_facts.h"
+#include "tests/unit/core/launch/start_program.h"
 
 namespace pinwire::launch {
 namespace {
@@ -20,7 +21,7 @@ const std::string kMarkedAssignment = std::string("GASNET_JOB_DIR=") + kMarkedDi
 class Shell {
  public:
   Shell(const std::string& command, std::vector<std::string> environment) {
-    auto made = start_process({.path = "/bin/sh",
+    auto made = start_program({.path = "/bin/sh",
                                .arguments = {"sh", "-c", command},
                                .environment = std::move(environment)});
     EXPECT_TRUE(made.ok()) << made.sentence();

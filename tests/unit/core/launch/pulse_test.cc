@@ -13,13 +13,13 @@
 namespace pinwire::launch {
 namespace {
 
-constexpr int kHangMs = 60'000;
+constexpr int kPulseHangMs = 60'000;
 
 /// Whether the next frame in the pipe is a whole one of this kind.
 bool reads(FrameKind kind, int pipe) {
   FrameHeader header{};
   pollfd one{pipe, POLLIN, 0};
-  return ::poll(&one, 1, kHangMs) == 1 &&
+  return ::poll(&one, 1, kPulseHangMs) == 1 &&
          ::read(pipe, &header, sizeof header) == ssize_t{sizeof header} &&
          bootstrap::frame_ok(header) && header.kind == kind;
 }
@@ -51,7 +51,7 @@ TEST(Pulse, HoldsNoOtherFileAndNoneAtItsEnd) {
   while (::read(own->read.get(), rest, sizeof rest) > 0) {
   }
   pollfd ended{own->read.get(), POLLIN, 0};
-  EXPECT_EQ(::poll(&ended, 1, kHangMs), 1);
+  EXPECT_EQ(::poll(&ended, 1, kPulseHangMs), 1);
   EXPECT_EQ(ended.revents, POLLHUP);
 }
 

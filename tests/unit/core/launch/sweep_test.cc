@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "core/launch/job_dir.h"
-#include "core/launch/process.h"
+#include "tests/unit/core/launch/start_program.h"
 
 namespace pinwire::launch {
 namespace {
@@ -24,7 +24,7 @@ class KillChildren : public testing::Test {
   }
   /// A program, so that it has an environment of its own.
   pid_t start(std::vector<std::string> environment = {}) {
-    auto made = start_process(
+    auto made = start_program(
         {.path = "/bin/sleep", .arguments = {"sleep", "1000"}, .environment = environment});
     if (!made) return -1;
     programs_.push_back(std::move(*made));
@@ -65,15 +65,15 @@ TEST_F(KillChildren, TheInheritedStayAndWhatMayBeOfTheirs) {
 }
 
 TEST_F(KillChildren, TheJanitorStays) {
-  auto dir = make_job_dir(testing::TempDir());
-  ASSERT_TRUE(dir.ok()) << dir.sentence();
   const auto inherited = InheritedChildren::now();
-  auto janitor = Janitor::hire(dir->path, dir->lock.get(), false);
+  block_signals();
+  SupervisorLoop loop;
+  auto janitor = Janitor::hire(testing::TempDir(), false);
   ASSERT_TRUE(janitor.ok()) << janitor.sentence();
   const pid_t child = janitor->number();  // it may not have its name yet
-  EXPECT_TRUE(kill_children(&*janitor, inherited, dir->path));
+  EXPECT_TRUE(kill_children(&*janitor, inherited, janitor->job_dir()));
   EXPECT_EQ(::waitpid(child, nullptr, WNOHANG), 0);
-  janitor->dismiss(true);
+  janitor->dismiss(loop, true);
 }
 
 }  // namespace

@@ -1,0 +1,57 @@
+#include "core/launch/supervisor_loop.h"
+
+#include <algorithm>
+
+#include "core/launch/child_process.h"
+
+namespace pinwire::launch {
+namespace {
+
+constexpr int64_t kTurnMs = 200;
+/// A turn that takes so much longer than it may was no wait: the process was stopped or frozen.
+constexpr int64_t kStoppedMs = 500;
+
+}  // namespace
+
+SupervisorLoop::SupervisorLoop()
+    : signals_(loop_,
+               {.child_changed = [this] { reap(); },
+                .user_signal = [this](int number,
+                                      bool from_terminal) { take(number, from_terminal); }}) {}
+
+void SupervisorLoop::reap() {
+  reap_children([this](pid_t process) {
+    return std::any_of(reaps_.begin(), reaps_.end(),
+                       [process](auto& one) { return one.second(process); });
+  });
+}
+
+void SupervisorLoop::take(int signal_number, bool from_terminal) {
+  if (heed_) return heed_(signal_number, from_terminal);
+  kept_.emplace_back(signal_number, from_terminal);
+}
+
+void SupervisorLoop::hand_signals_to(Heed heed) {
+  heed_ = std::move(heed);
+  if (!heed_) return;
+  for (const auto& [number, from_terminal] : std::exchange(kept_, {})) heed_(number, from_terminal);
+}
+
+int SupervisorLoop::end_asked() const noexcept {
+  const auto first = std::find_if(kept_.begin(), kept_.end(),
+                                  [](const auto& one) { return asks_for_end(one.first); });
+  return first == kept_.end() ? 0 : first->first;
+}
+
+bool SupervisorLoop::turn_until(const std::function<bool()>& done, int64_t limit_ms) {
+  while (!done()) {
+    if (limit_ms <= 0 || end_asked() != 0) return false;
+    const int64_t began_ms = now_ms(), turn_ms = std::min(limit_ms, kTurnMs);
+    loop_.run_once(began_ms + turn_ms);
+    const int64_t took_ms = now_ms() - began_ms;
+    limit_ms -= took_ms > turn_ms + kStoppedMs ? turn_ms : took_ms;
+  }
+  return true;
+}
+
+}  // namespace pinwire::launch

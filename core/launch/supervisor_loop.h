@@ -1,0 +1,48 @@
+// The events of a process that supervises others, a launcher or an agent: descriptors, ends of its
+// children and signals of its user, from before its first child until after its last. Every wait of
+// such a process is turns of this one loop, so a signal ends each of them.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "core/launch/loop.h"
+#include "core/launch/signals.h"
+
+namespace pinwire::launch {
+
+class SupervisorLoop {
+ public:
+  using Reap = std::function<bool(pid_t)>;
+  using Heed = std::function<void(int signal_number, bool from_terminal)>;
+  SupervisorLoop();
+  Loop& loop() noexcept { return loop_; }
+  /// A sentence if the kernel refuses to tell of signals (Signals::opened()).
+  Status opened() const { return signals_.opened(); }
+  /// `reap` is asked for each child that has ended, and returns whether it reaped it
+  /// (reap_children()), until forget_children_of(`owner`).
+  void watch_children_of(const void* owner, Reap reap) { reaps_[owner] = std::move(reap); }
+  void forget_children_of(const void* owner) { reaps_.erase(owner); }
+  /// From now on signals go there, those that came before first; an empty one: they are kept.
+  void hand_signals_to(Heed heed);
+  /// SIGTSTP and SIGCONT are events, too, from now on (Signals::watch_stops()).
+  void watch_stops() { signals_.watch_stops(); }
+  /// The first signal that asks for the end of all, and that nobody has taken. 0: none.
+  int end_asked() const noexcept;
+  /// Turns until `done()`. False if that does not come within `limit_ms`, or if end_asked(). Time
+  /// for which this process was stopped does not count.
+  bool turn_until(const std::function<bool()>& done, int64_t limit_ms);
+
+ private:
+  void reap();
+  void take(int signal_number, bool from_terminal);
+  Loop loop_;
+  std::map<const void*, Reap> reaps_;
+  Heed heed_;
+  std::vector<std::pair<int, bool>> kept_;  // signals that nobody has taken: number, from_terminal
+  Signals signals_;
+};
+
+}  // namespace pinwire::launch

@@ -1,0 +1,64 @@
+// Every wait of a launcher or agent is turns of its loop: an end of a child or a signal ends it.
+#include "core/launch/supervisor_loop.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "core/launch/child_process.h"
+
+namespace pinwire::launch {
+namespace {
+
+constexpr int64_t kHangMs = 60'000;
+
+class SupervisorLoopTest : public testing::Test {
+ protected:
+  const bool signals_are_blocked_ = (block_signals(), true);
+  SupervisorLoop loop_;
+};
+
+TEST_F(SupervisorLoopTest, TheEndOfAChildEndsAWait) {
+  const pid_t number = ::fork();
+  if (number == 0) ::_exit(0);
+  ChildProcess child(number);
+  loop_.watch_children_of(this, [&child](pid_t) { return child.reap().has_value(); });
+  EXPECT_TRUE(loop_.turn_until([&child] { return child.number() < 0; }, kHangMs));
+}
+
+TEST_F(SupervisorLoopTest, ASignalThatAsksForTheEndEndsEveryWait) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    SupervisorLoop loop;
+    EXPECT_EQ(loop.end_asked(), 0);
+    ::raise(SIGUSR1);  // asks for nothing
+    ::raise(number);
+    EXPECT_FALSE(loop.turn_until([] { return false; }, kHangMs));
+    EXPECT_EQ(loop.end_asked(), number);
+    EXPECT_FALSE(loop.turn_until([] { return false; }, kHangMs));
+    EXPECT_TRUE(loop.turn_until([] { return true; }, kHangMs)) << "nothing to wait for";
+  }
+}
+
+TEST_F(SupervisorLoopTest, SignalsThatCameBeforeSomebodyTakesThemAreNotLost) {
+  ::raise(SIGUSR1);
+  ::raise(SIGTERM);
+  EXPECT_FALSE(loop_.turn_until([] { return false; }, kHangMs));
+  std::vector<int> taken;
+  loop_.hand_signals_to([&taken](int number, bool) { taken.push_back(number); });
+  EXPECT_EQ(taken.size(), 2U);
+  EXPECT_EQ(loop_.end_asked(), 0);
+  ::raise(SIGTERM);
+  EXPECT_TRUE(loop_.turn_until([&taken] { return taken.size() == 3; }, kHangMs));
+  loop_.hand_signals_to({});
+  ::raise(SIGHUP);
+  EXPECT_FALSE(loop_.turn_until([] { return false; }, kHangMs));
+  EXPECT_EQ(loop_.end_asked(), SIGHUP);
+}
+
+TEST_F(SupervisorLoopTest, AWaitHasALimit) {
+  EXPECT_FALSE(loop_.turn_until([] { return false; }, 1));
+  EXPECT_EQ(loop_.end_asked(), 0);
+}
+
+}  // namespace
+}  // namespace pinwire::launch
