@@ -44,12 +44,6 @@ bool kill_once(const JobMark& mark, uint64_t since_ticks) {
   return any;
 }
 
-/// A reader that waits for the end of the launcher's output must not wait for this process.
-void close_all_but(int fd) {
-  if (fd > 0) ::close_range(0, static_cast<unsigned>(fd - 1), 0);
-  ::close_range(static_cast<unsigned>(fd + 1), ~0U, 0);
-}
-
 [[noreturn]] void work(const std::string& parent, int pipe_fd, bool keep_job_dir) {
   ::setsid();
   ::prctl(PR_SET_NAME, kJanitorName);
