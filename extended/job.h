@@ -37,6 +37,7 @@ struct RankTold {
   uint32_t config_hash;        ///< of the client's GASNET_CONFIG_STRING: a mix is refused
   uint32_t supernode_maxsize;  ///< must be the same on all
   FdServerAddress fd_server;   ///< where peers of its host ask for its files
+  uint32_t unused = 0;         ///< all bytes are sent
 };
 
 /// Where the ranks of a job are. A supernode shares memory: a host, or a part of it

@@ -11,7 +11,6 @@
 #include "nicfw/lane.h"
 
 namespace pinwire {
-namespace {}  // namespace
 
 bool Lane::accept_get(Peer& peer, const Work& work) noexcept {
   uint32_t unused_key = 0;

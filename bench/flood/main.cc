@@ -52,12 +52,13 @@ uint32_t cpus_online() {
 
 /// Found out before minutes of measuring, not after.
 void require_writable(const std::string& json_path) {
-  if (json_path.empty() || ::access(json_path.c_str(), W_OK) == 0) return;
+  if (json_path.empty()) return;
   const size_t slash = json_path.rfind('/');
   const std::string directory =
       slash == std::string::npos ? "." : (slash == 0 ? "/" : json_path.substr(0, slash));
-  if (::access(directory.c_str(), W_OK) == 0) return;
-  leave_with("cannot write into " + directory + ": " + std::strerror(errno) +
+  const std::string& written = ::access(json_path.c_str(), F_OK) == 0 ? json_path : directory;
+  if (::access(written.c_str(), W_OK) == 0) return;
+  leave_with("cannot write into " + written + ": " + std::strerror(errno) +
                  "; name another file with --json FILE",
              2);
 }

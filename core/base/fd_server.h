@@ -8,7 +8,7 @@
 
 namespace pinwire {
 
-/// What a peer asks for, in one record. The owner has told it the number of the descriptor and the
+/// The question of a peer, in one record. The owner has told it the number of the descriptor and the
 /// file's inode.
 struct FileRequest {
   uint64_t job_key;

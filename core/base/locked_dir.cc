@@ -55,12 +55,18 @@ Error failed(const char* deed, const std::string& path, int os_error) {
   return error("cannot %s the directory %s: %s", deed, path.c_str(), ::strerror(os_error));
 }
 
+/// Without links, dots and slashes too many; empty, and errno, if there is none.
+std::string real_path(const std::string& path) {
+  const std::unique_ptr<char, void (*)(void*)> whole(::realpath(path.c_str(), nullptr), ::free);
+  return whole ? whole.get() : "";
+}
+
 }  // namespace
 
 Result<LockedDir> make_locked_dir(const std::string& parent, std::string_view start) {
-  const std::unique_ptr<char, void (*)(void*)> whole(::realpath(parent.c_str(), nullptr), ::free);
-  if (!whole) return failed("find", parent, errno);
-  std::string path = std::string(whole.get()) + "/";
+  const auto real = real_path(parent);
+  if (real.empty()) return failed("find", parent, errno);
+  std::string path = real + "/";
   const size_t folder_bytes = path.size();
   path.append(kNewStart).append(kRandomLetters);
   if (::mkdtemp(path.data()) == nullptr) return failed("make", path, errno);
@@ -83,11 +89,12 @@ Result<LockedDir> make_locked_dir(const std::string& parent, std::string_view st
 
 void remove_unlocked_dirs(const std::string& parent,
                           const std::function<void(const std::string& path)>& before_removal) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(parent.c_str()), ::closedir);
+  const auto real = real_path(parent);  // processes carry that of their directory
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(real.c_str()), ::closedir);
   if (!folder) return;
   while (const dirent* entry = ::readdir(folder.get())) {
     if (!is_our_name(entry->d_name)) continue;
-    const std::string path = parent + "/" + entry->d_name;
+    const std::string path = real + "/" + entry->d_name;
     if (!is_left_over(path)) continue;
     if (before_removal) before_removal(path);
     remove_tree(path);

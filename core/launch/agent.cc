@@ -106,6 +106,7 @@ void Agent::refuse(const std::string& sentence) {
 }
 
 void Agent::on_ended(Rank rank, int wait_status) {
+  if (over_) return;      // the refusal tells of all ranks of this host
   host_->drain_output();  // its last words come before its end
   tell(FrameKind::kEnded, rank, wait_status, {});
   --running_;
@@ -157,6 +158,7 @@ void Agent::on_message(const FrameHeader& header, std::vector<std::byte> message
 }
 
 void Agent::start(Bytes packed) {
+  if (over_) return;
   auto plan = unpack_plan(packed);
   if (!plan) return refuse(plan.sentence());
   auto ready = prepare(*plan);

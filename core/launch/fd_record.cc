@@ -41,6 +41,7 @@ FdRecord receive_record(int socket) {
   } while (got < 0 && errno == EINTR);
   FdRecord made;
   if (got > 0) made.text.assign(text, static_cast<size_t>(got));
+  made.is_cut = got > 0 && (record.msg_flags & MSG_CTRUNC) != 0;
   if (const cmsghdr* const head = got > 0 ? CMSG_FIRSTHDR(&record) : nullptr) {
     int fd = -1;
     std::memcpy(&fd, CMSG_DATA(head), sizeof fd);

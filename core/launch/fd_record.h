@@ -11,6 +11,7 @@ namespace pinwire::launch {
 struct FdRecord {
   std::string text;  ///< of at most kFdRecordBytesMax; empty: none came
   Fd fd;
+  bool is_cut = false;  ///< there was one, for which this process had no number left
 };
 
 inline constexpr size_t kFdRecordBytesMax = 8192;

@@ -94,6 +94,9 @@ Status Janitor::hear_of_dir() {
   ::setsockopt(pipe_.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   auto record = receive_record(pipe_.get());
   if (record.text.empty()) return error("the job's janitor ended before it made a directory");
+  if (record.is_cut)
+    return error(
+        "no descriptor is left for the job's directory (too many open files? see ulimit -n)");
   if (!record.fd) return error("%s", record.text.c_str());
   job_dir_ = std::move(record.text);
   lock_ = std::move(record.fd);
@@ -103,6 +106,7 @@ Status Janitor::hear_of_dir() {
 void Janitor::dismiss(SupervisorLoop& loop, bool processes_are_gone) {
   if (processes_are_gone) [[maybe_unused]]
     const auto wrote = ::write(pipe_.get(), "", 1);
+  ::shutdown(pipe_.get(), SHUT_RDWR);  // a child that has not executed its program has a copy
   pipe_.reset();
   process_.signal(SIGCONT);  // one that somebody stopped would be waited for in vain
   loop.watch_children_of(this, [this](pid_t process) { return reap(process); });

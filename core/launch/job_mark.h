@@ -1,5 +1,5 @@
-// What tells the processes of a job from others once nobody is their parent any more: the job's
-// directory in their environment, and a number in a limit that they inherit.
+// The mark that tells the processes of a job from others once nobody is their parent any more: the
+// job's directory in their environment, and a number in a limit that they inherit.
 //
 // The environment alone is not enough: the kernel hides that of a privileged program (file
 // capabilities, set-user-ID) from its own user, and a program may clear it. A limit goes on to
@@ -19,7 +19,7 @@ namespace pinwire::launch {
 class JobMark {
  public:
   explicit JobMark(const std::string& job_dir);
-  /// Of the job whose directory this environment has; without one, a mark that nothing carries.
+  /// That of the job whose directory this environment has; without one, a mark that nothing carries.
   static JobMark in(const std::vector<std::string>& environment);
 
   /// Marks the calling process. Nothing where its hard limit does not allow it: then the

@@ -110,7 +110,7 @@ void LocalHost::watch(Rank rank) {
 }
 
 void LocalHost::read_socket(Rank rank) {
-  look_at_start(rank);  // its start comes before its words
+  look_at_start(rank);  // which comes before its words
   std::byte record[sizeof(FrameHeader) + kChunkBytesMax];
   for (;;) {
     auto& one = local(rank);
@@ -138,6 +138,7 @@ void LocalHost::read_socket(Rank rank) {
 }
 
 void LocalHost::read_output(Rank rank, int stream) {
+  look_at_start(rank);  // which comes before its words
   auto& fd = stream == 1 ? local(rank).out : local(rank).err;
   char text[kReadBytes];
   const ssize_t got = ::read(fd.get(), text, sizeof text);

@@ -12,8 +12,9 @@ constexpr const char* kCgroups = "/sys/fs/cgroup";
 
 uint64_t oom_kills_in(const std::string& path) { return number_in(path.c_str(), "oom_kill "); }
 
-/// Of the memory cgroup of this process, in the first version's hierarchy or in the unified one;
-/// empty if there is none. A container may see another path than where its cgroup is mounted.
+/// The counter of the memory cgroup of this process, in the first version's hierarchy or in the
+/// unified one; empty if there is none. A container may see another path than where its cgroup is
+/// mounted.
 std::string counter_of_cgroup(const std::string& root) {
   std::ifstream list(root + "/proc/self/cgroup");
   for (std::string line; std::getline(list, line);) {  // NUMBER:CONTROLLERS:PATH

@@ -131,11 +131,14 @@ Result<int> run_ranks(SupervisorLoop& events, const Settings& settings,
                    : add_this_host(loop, job, options, network, environment);
   if (!added) return added.error();
   if (options.dry_run) return 0;
-  const Attention attention(events, job, network);
+  // A signal that came before there are ranks ends the start; one that does not ask for the end
+  // waits for them.
+  if (events.end_asked() != 0) return error("interrupted before its ranks were started");
   if (auto started = job.start(); !started) {
     job.kill_all();
     return started.error();
   }
+  const Attention attention(events, job, network);
   events.watch_stops();
   while (!job.over()) job.turn();
   return job.finish();
@@ -182,6 +185,8 @@ Result<JobEnd> run_job(const Settings& settings, const LaunchOptions& options) {
   auto end = end_of(run_in(events, job_dir, options), events);
   if (end && end->exit_code == 0) end->again = read_again(again_path(job_dir));
   janitor->dismiss(events, kill_children(&*janitor, inherited, job_dir));
+  if (end && !end->again.empty() && events.end_asked() != 0)
+    return JobEnd{.exit_code = 128 + events.end_asked(), .again = {}};
   return end;
 }
 

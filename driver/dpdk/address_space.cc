@@ -19,8 +19,8 @@ bool address_space_is_limited() noexcept {
   return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
-bool lacked_address_space(const std::string& log) noexcept {
-  return address_space_is_limited() && log.find("mmap failed") != log.npos;
+bool lacked_address_space(const std::string& log) {
+  return log.find(std::string("mmap failed (") + strerror(ENOMEM)) != log.npos;
 }
 
 Status leave_address_space_for(uint64_t peer_bytes) {

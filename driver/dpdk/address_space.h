@@ -16,7 +16,7 @@ inline constexpr char kRaiseAddressSpace[] = "raise the limit of address space (
 bool address_space_is_limited() noexcept;
 
 /// Whether vhost has found none left for its peer, by the lines `log` of DPDK's log.
-bool lacked_address_space(const std::string& log) noexcept;
+bool lacked_address_space(const std::string& log);
 
 /// Whether the process may map so much of its peer's memory. EAL runs, and no peer has connected.
 Status leave_address_space_for(uint64_t peer_bytes);

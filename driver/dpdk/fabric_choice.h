@@ -29,7 +29,7 @@ constexpr bool is_inside_host(Fabric fabric) {
 Result<Fabric> fabric_from_name(std::string_view name);
 const char* fabric_name(Fabric fabric);
 
-/// What the user said about it.
+/// The user's words about it.
 struct FabricWish {
   Fabric fabric = Fabric::kAuto;
   bool eal_names_device = false;  ///< names_device() of GASNET_EAL_ARGS

@@ -33,7 +33,7 @@ Status EthdevPort::wait_link_up(uint32_t timeout_ms) {
       started_ = rte_eth_dev_start(ethdev_) == 0;
     }
     if (peer_has_failed()) return error("%s", kPeerHasFailed);
-    if (lacked_address_space(eal_log_tail())) {
+    if (address_space_is_limited() && lacked_address_space(eal_log_tail())) {
       return error("%s: the peer's memory cannot be mapped; %s (%s)", describe().c_str(),
                    kRaiseAddressSpace, eal_log_tail().c_str());
     }

@@ -15,4 +15,6 @@ export FAKE_HOST=$host
 # $FAKE_RELAYS: when they are stopped, nothing arrives any more, and no connection ends.
 relay='echo $$ >>"$FAKE_RELAYS"; exec cat'
 [ "$host" = far ] && { sh -c "$relay" | sh -c "$*" | sh -c "$relay"; exit; }
+# A connection that stays for a while when all is over.
+[ "$host" = late ] && { sh -c "$*"; code=$?; sleep 1; exit $code; }
 exec sh -c "$*"

@@ -8,6 +8,7 @@ echo "$*" >"$FAKE_SWITCH_SEEN"
 cut -d ' ' -f 1,5,6 "/proc/$$/stat" >"$FAKE_SWITCH_SEEN.ids"
 trap 'echo "fake_switch: counters"; exit 0' TERM
 echo "some words of EAL"
-while [ "$FAKE_SWITCH" = slow ]; do sleep 0.02; done
+while [ "$FAKE_SWITCH" = slow ] && ! [ -e "$FAKE_SWITCH_SEEN.go" ]; do sleep 0.02; done
 echo ready
+: >"$FAKE_SWITCH_SEEN.ready"
 while :; do sleep 0.02; done

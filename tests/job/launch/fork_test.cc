@@ -203,7 +203,7 @@ TEST_F(Launch, SigintTwiceKills) {
   EXPECT_EQ(job.wait().code, 128 + SIGINT);
 }
 
-/// As on a file system whose server does not answer.
+/// The file system's server seems not to answer.
 TEST_F(Launch, AProgramThatDoesNotStartKeepsNobodyFromEndingTheJob) {
   const HeldProgram program;
   if (!program.is_held()) GTEST_SKIP() << "no lease on a file here";

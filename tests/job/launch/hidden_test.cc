@@ -15,7 +15,7 @@
 namespace pinwire_test {
 namespace {
 
-/// What setcap(8) writes.
+/// Writes the same as setcap(8).
 bool give_capabilities(const std::string& program) {
   const vfs_cap_data rights{.magic_etc = VFS_CAP_REVISION_2 | VFS_CAP_FLAGS_EFFECTIVE,
                             .data = {{1u << CAP_NET_RAW | 1u << CAP_IPC_LOCK, 0}, {0, 0}}};
@@ -60,8 +60,8 @@ class Hidden : public Mpirun {
     more.insert(more.end(), {"GASNET_DRIVER=shm", kPatience});
     return run(as_user(command(ranks, std::move(words))), environment(more), "", 240);
   }
-  /// Of some rank, once they are at most `max`: the end of a connection may be a moment later than
-  /// what it was for.
+  /// The number of some rank, once they are at most `max`: the end of a connection may be a moment
+  /// later than what it was for.
   int descriptors_of(const std::string& program, int ranks, int max = 1 << 20) const {
     const auto outcome = run_shared(ranks, {program, "count", std::to_string(max)});
     EXPECT_EQ(outcome.code, 0) << outcome.err;
@@ -105,7 +105,7 @@ TEST_F(Hidden, RanksWithAndWithoutMoreRightsShareMemory) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
 }
 
-/// Of a program that its user may execute and not read, the kernel hides the files, too.
+/// The kernel hides the files of a program that its user may execute and not read, too.
 TEST_F(Hidden, RanksOfAnUnreadableProgramShareMemory) {
   const auto unreadable = program("hidden_endpoints");
   ASSERT_EQ(::chmod(unreadable.c_str(), 0711), 0);

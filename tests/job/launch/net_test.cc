@@ -250,6 +250,32 @@ TEST_F(Switch, OneThatDoesNotComeUpKeepsNobodyFromEndingTheJob) {
   EXPECT_NE(outcome.err.find("interrupted while pinwire_switch"), std::string::npos) << outcome.err;
 }
 
+/// The launcher takes it with the switch's last word, before there are ranks.
+TEST_F(Switch, ASignalTogetherWithItsLastWordIsNotLost) {
+  for (const int number : {SIGINT, SIGTERM}) {
+    Running job(command(3, {"sleep", "1000"}), environment(with_switch({"FAKE_SWITCH=slow"})));
+    while (seen().empty()) ::usleep(1000);
+    ::kill(job.process(), SIGSTOP);
+    ASSERT_TRUE(comes_into_state(job.process(), 'T'));
+    std::ofstream(seen_.path() + "/arguments.go").close();
+    while (!std::ifstream(seen_.path() + "/arguments.ready")) ::usleep(1000);
+    ::kill(job.process(), number);
+    ::kill(job.process(), SIGCONT);
+    EXPECT_EQ(job.wait().code, 128 + number);
+    for (const char* file : {"/arguments", "/arguments.go", "/arguments.ready"})
+      std::remove((seen_.path() + file).c_str());
+  }
+}
+
+TEST_F(Switch, ASignalForTheRanksThatComesBeforeThemWaits) {
+  Running job(command(3, {"sleep", "1000"}), environment(with_switch({"FAKE_SWITCH=slow"})));
+  while (seen().empty()) ::usleep(1000);
+  ::kill(job.process(), SIGUSR1);
+  ::usleep(300'000);  // for the launcher to take it
+  std::ofstream(seen_.path() + "/arguments.go").close();
+  EXPECT_EQ(job.wait().code, 128 + SIGUSR1);
+}
+
 /// It takes no other signal until it goes on.
 TEST_F(Switch, OneThatSomebodyStoppedStillReports) {
   Running job(command(3, {"sh", "-c", "echo waiting; read line; exit 0"}, {"-v"}),

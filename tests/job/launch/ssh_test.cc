@@ -111,6 +111,27 @@ TEST_F(Ssh, StandardInputThatNobodyReadsIsNoTrouble) {
   }
 }
 
+/// The end of its process and the reason may come in one turn of the agent's loop.
+TEST_F(Ssh, AProgramThatCannotBeExecutedThereGetsASentence) {
+  const Folder files;
+  const auto program = files.path() + "/program";
+  std::ofstream(program) << "no program\n";
+  ASSERT_EQ(::chmod(program.c_str(), 0700), 0);
+  for (int round = 0; round < 10; ++round) {
+    const auto outcome = ssh(1, {program}, {"--hosts", "n0"});
+    EXPECT_EQ(outcome.code, 2) << outcome.err;
+    EXPECT_EQ(count_of(outcome.err, "cannot be executed: Exec format error"), 1) << outcome.err;
+  }
+}
+
+/// It comes bit by bit, also after the ranks have ended and while their host's connection does.
+TEST_F(Ssh, StandardInputThatComesAfterTheEndIsNoTrouble) {
+  const auto outcome = run(in_shell("while echo; do sleep 0.01; done | { \"$@\"; echo code $?; }",
+                                    command(1, {"true"}, {"--hosts", "late"})),
+                           environment(with_ssh()));
+  EXPECT_EQ(outcome.out, "code 0\n") << outcome.err;
+}
+
 constexpr size_t kFileBytes = 64 << 20, kUnderWayBytesMax = 1 << 20;
 
 /// `words` with a new file of kFileBytes in `files` as standard input.

@@ -1,5 +1,5 @@
-// Who is given a descriptor at a process's server, who is not, and that nobody waits there for
-// ever.
+// A process's server gives a descriptor to those who may have it and to no others, and nobody waits
+// there for ever.
 #include "core/base/fd_passing.h"
 
 #include <fcntl.h>
@@ -38,7 +38,7 @@ int in_child(const std::function<int()>& deed) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/// What a peer of this process's parent gets: 0 a file, 1 a sentence with `part`, 2 another one.
+/// The answer that a peer of this process's parent gets: 0 a file, 1 a sentence with `part`, 2 another one.
 int ask_parent(FdServerAddress server, int fd, uint64_t inode, uint64_t key, const char* part) {
   learn_fd_server(getppid(), server, key);
   auto file = open_peer_file(getppid(), fd, inode, 0);

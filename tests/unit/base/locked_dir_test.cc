@@ -47,6 +47,16 @@ TEST_F(LockedDirs, OneIsItsUsersAloneAndLockedAsLongAsItIsOpen) {
   EXPECT_FALSE(is_locked(made->path));
 }
 
+/// Processes are looked for by it.
+TEST_F(LockedDirs, TheWordIsTheRealPathHoweverTheParentIsNamed) {
+  auto made = make_locked_dir(parent_, kJobDirStart);
+  ASSERT_TRUE(made.ok());
+  ::close(made->lock_fd);
+  std::string told;
+  remove_unlocked_dirs(parent_ + "/./", [&](const std::string& path) { told += path; });
+  EXPECT_EQ(told, made->path);
+}
+
 TEST_F(LockedDirs, OneThatNobodyLocksGoesWithAWord) {
   auto made = make_locked_dir(parent_, kJobDirStart),
        other = make_locked_dir(parent_, kEalDirStart);

@@ -48,5 +48,12 @@ TEST(AddressSpace, SaysWhichLimitLeavesNoneForThePeersMemory) {
   EXPECT_EXIT(say_whether_it_may_map(60 * kMiB, 100 * kMiB), testing::ExitedWithCode(0), "^$");
 }
 
+TEST(AddressSpace, VhostsLogTellsThatThereWasNone) {
+  EXPECT_TRUE(
+      lacked_address_space("VHOST_CONFIG: (pair.sock) mmap failed (Cannot allocate memory)."));
+  EXPECT_FALSE(lacked_address_space("EAL: mmap failed: Invalid argument"));
+  EXPECT_FALSE(lacked_address_space(""));
+}
+
 }  // namespace
 }  // namespace pinwire

@@ -88,6 +88,30 @@ TEST_F(JanitorTest, OneThatWasKilledLeavesTheDirectoryToItsLauncher) {
   }
 }
 
+TEST_F(JanitorTest, OneThatWasKilledLeavesTheProcessesToItsLauncher) {
+  auto janitor = Janitor::hire(testing::TempDir(), false);
+  ASSERT_TRUE(janitor.ok()) << janitor.sentence();
+  dir_ = janitor->job_dir();
+  start_rank();
+  HeldProcess(janitor->number()).signal(SIGKILL);
+  janitor->dismiss(loop_, false);
+  EXPECT_TRUE(rank_dies());
+}
+
+/// It is stuck before its program runs, and so has copies of all that is open.
+TEST_F(JanitorTest, AChildThatHasNotExecutedItsProgramHoldsNobody) {
+  auto janitor = Janitor::hire(testing::TempDir(), false);
+  ASSERT_TRUE(janitor.ok()) << janitor.sentence();
+  ChildProcess child(::fork());
+  if (child.number() <= 0) {
+    for (;;) ::pause();
+  }
+  janitor->dismiss(loop_, false);
+  EXPECT_FALSE(std::filesystem::exists(janitor->job_dir()));
+  child.signal(SIGKILL);
+  child.wait();
+}
+
 TEST_F(JanitorTest, ADirectoryThatCannotBeMadeGetsASentence) {
   auto janitor = Janitor::hire("/nowhere", false);
   ASSERT_FALSE(janitor.ok());

@@ -57,7 +57,7 @@ TEST(JobMark, ItOutlivesAnotherProgramWithoutAnEnvironment) {
   EXPECT_TRUE(JobMark(kMarkedDir).is_on(marked.number()));
 }
 
-/// As where an administrator allows no real-time class to run for long.
+/// An administrator may allow no real-time class to run for long.
 TEST(JobMark, WhereTheLimitMayNotBeRaisedTheEnvironmentHasToDo) {
   const pid_t child = ::fork();
   if (child == 0) {

@@ -12,9 +12,16 @@ namespace {
 
 constexpr int64_t kHangMs = 60'000;
 
+/// A shell's background job ignores some of them.
+bool block_all_signals() {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::signal(number, SIG_DFL);
+  block_signals();
+  return true;
+}
+
 class SupervisorLoopTest : public testing::Test {
  protected:
-  const bool signals_are_blocked_ = (block_signals(), true);
+  const bool signals_are_blocked_ = block_all_signals();
   SupervisorLoop loop_;
 };
 
