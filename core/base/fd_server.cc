@@ -1,6 +1,7 @@
 #include "core/base/fd_server.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -33,7 +34,7 @@ FdServer::~FdServer() {
   // The numbers may be the client's by now.
   if (inode_of(listener_fd_) == listener_inode_) close(listener_fd_);
   if (spare_fd_ >= 0 && inode_of(spare_fd_) == listener_inode_) close(spare_fd_);
-  for (size_t i = 1; i < ends_.size(); ++i) close(ends_[i].fd);
+  for (const End& end : ends_) close_own(end);
 }
 
 void* FdServer::run(void* server) noexcept {
@@ -42,18 +43,28 @@ void* FdServer::run(void* server) noexcept {
 }
 
 void FdServer::work() {
-  ends_ = {{listener_fd_, POLLIN, 0}};
+  std::vector<pollfd> watched;
   for (;;) {
     // A peer that was stopped before it asked holds up no other.
-    if (poll(ends_.data(), ends_.size(), -1) < 0) continue;
-    for (size_t i = ends_.size(); --i > 0;) {
-      if (ends_[i].revents == 0) continue;
-      answer(ends_[i].fd);
-      close(ends_[i].fd);
+    watched.assign(1, {listener_fd_, POLLIN, 0});
+    for (const End& end : ends_) watched.push_back({end.fd, POLLIN, 0});
+    if (poll(watched.data(), watched.size(), -1) < 0) {
+      if (errno == EINTR) continue;
+      return;  // the client has lowered its limit of descriptors, say
+    }
+    for (size_t i = ends_.size(); i-- > 0;) {
+      if (watched[i + 1].revents == 0) continue;
+      answer(ends_[i]);
+      close_own(ends_[i]);
       ends_.erase(ends_.begin() + static_cast<ptrdiff_t>(i));
     }
-    if (ends_[0].revents != 0 && !accept_one()) return;
+    if (watched[0].revents != 0 && !accept_one()) return;
   }
+}
+
+/// The client may have closed it, and have a file of its own under the number.
+void FdServer::close_own(const End& end) noexcept {
+  if (inode_of(end.fd) == end.inode) close(end.fd);
 }
 
 /// False: the socket is not there any more.
@@ -62,7 +73,7 @@ bool FdServer::accept_one() {
   const int fd = accept4(listener_fd_, nullptr, nullptr, SOCK_CLOEXEC);
   if (fd >= 0) {
     if (is_of_own_user(fd))
-      ends_.push_back({fd, POLLIN, 0});
+      ends_.push_back({fd, inode_of(fd)});
     else
       close(fd);
     return true;
@@ -76,11 +87,12 @@ bool FdServer::accept_one() {
   return true;
 }
 
-void FdServer::answer(int fd) const noexcept {
+void FdServer::answer(const End& end) const noexcept {
+  if (inode_of(end.fd) != end.inode) return;
   FileRequest request{};
-  const auto got = recv(fd, &request, sizeof request, MSG_DONTWAIT | MSG_TRUNC);
+  const auto got = recv(end.fd, &request, sizeof request, MSG_DONTWAIT | MSG_TRUNC);
   if (got != sizeof request || request.job_key != job_key_) return;
-  send_offered_file(fd, request.fd, request.inode);
+  send_offered_file(end.fd, request.fd, request.inode);
 }
 
 }  // namespace pinwire

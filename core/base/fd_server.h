@@ -1,15 +1,13 @@
 // The thread that passes descriptors of this process to its peers (fd_passing.h).
 #pragma once
 
-#include <poll.h>
-
 #include <cstdint>
 #include <vector>
 
 namespace pinwire {
 
-/// The question of a peer, in one record. The owner has told it the number of the descriptor and the
-/// file's inode.
+/// The question of a peer, in one record. The owner has told it the number of the descriptor and
+/// the file's inode.
 struct FileRequest {
   uint64_t job_key;
   uint64_t inode;
@@ -30,15 +28,21 @@ class FdServer {
   static void* run(void* server) noexcept;
 
  private:
+  /// A connection to a peer that has not asked yet.
+  struct End {
+    int fd;
+    uint64_t inode;
+  };
   void work();
   bool accept_one();
-  void answer(int fd) const noexcept;
+  void answer(const End& end) const noexcept;
+  static void close_own(const End& end) noexcept;
 
   const int listener_fd_;
   const uint64_t listener_inode_;
   const uint64_t job_key_;
-  int spare_fd_;              // given up to refuse a peer when no descriptor is left
-  std::vector<pollfd> ends_;  // the listener, and peers that have not asked yet
+  int spare_fd_;  // given up to refuse a peer when no descriptor is left
+  std::vector<End> ends_;
 };
 
 }  // namespace pinwire

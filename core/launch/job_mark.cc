@@ -30,6 +30,7 @@ JobMark JobMark::in(const std::vector<std::string>& environment) {
 void JobMark::put_on_limits() const noexcept {
   rlimit limit{};
   if (number_ == 0 || ::getrlimit(RLIMIT_RTTIME, &limit) != 0 || limit.rlim_max < number_) return;
+  if (limit.rlim_cur < kMarkMin) return;  // its user has set it
   limit.rlim_cur = number_;
   ::setrlimit(RLIMIT_RTTIME, &limit);
 }

@@ -12,15 +12,12 @@
 
 #include "core/base/log.h"
 #include "core/bootstrap/launcher_client.h"
+#include "core/launch/environment.h"
 
 namespace pinwire::launch {
 namespace {
 
 constexpr size_t kReadBytes = 64 << 10;
-
-std::string assignment(const char* name, long value) {
-  return std::string(name) + "=" + std::to_string(value);
-}
 
 }  // namespace
 
@@ -81,9 +78,10 @@ Status LocalHost::begin_rank(Rank rank) {
                       .no_aslr = plan_.no_aslr};
   auto& environment = process.environment;
   environment.insert(environment.end(), own.environment.begin(), own.environment.end());
-  environment.push_back(assignment(kJobFdVariable, rank_end.get()));
-  environment.push_back(assignment("GASNET_JOB_RANK", rank));
-  environment.push_back(assignment("GASNET_JOB_RANKS", plan_.rank_count));
+  // A rank of another job may have started this one: the place there is none here.
+  set_variable(environment, kJobFdVariable, std::to_string(rank_end.get()));
+  set_variable(environment, "GASNET_JOB_RANK", std::to_string(rank));
+  set_variable(environment, "GASNET_JOB_RANKS", std::to_string(plan_.rank_count));
   auto begun = begin_process(process);
   if (!begun) return error("rank %u: %s", rank, begun.sentence().c_str());
   one.out = std::move(out->read);

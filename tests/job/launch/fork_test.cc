@@ -171,6 +171,15 @@ TEST_F(Launch, AStoppedJanitorDoesNotHoldTheJob) {
   EXPECT_EQ(job.wait().code, 0);
 }
 
+/// The ranks of the inner job are none of the outer one's.
+TEST_F(Launch, ARankMayStartAJobOfItsOwn) {
+  std::vector<std::string> words = {"sh", "-c", "exec \"$@\"", "sh"};
+  for (const auto& word : command(2, {rank_, "gather", "10", "1"})) words.push_back(word);
+  const auto outcome = launch(2, words);
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+}
+
 /// It passes the launcher's look at it, and the kernel refuses it: the other ranks, which may run
 /// already, are killed.
 TEST_F(Launch, AProgramThatCannotBeExecutedEndsTheJobWithASentence) {

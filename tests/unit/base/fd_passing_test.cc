@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -14,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 
 #include "core/base/fd_server.h"
@@ -38,7 +40,8 @@ int in_child(const std::function<int()>& deed) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/// The answer that a peer of this process's parent gets: 0 a file, 1 a sentence with `part`, 2 another one.
+/// The answer that a peer of this process's parent gets: 0 a file, 1 a sentence with `part`, 2
+/// another one.
 int ask_parent(FdServerAddress server, int fd, uint64_t inode, uint64_t key, const char* part) {
   learn_fd_server(getppid(), server, key);
   auto file = open_peer_file(getppid(), fd, inode, 0);
@@ -85,13 +88,47 @@ TEST(FdServerOfAChild, APeerOfAFullProcessHearsThatItGetsNothing) {
   close_offered_file(fd);
 }
 
+size_t threads() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return static_cast<size_t>(std::distance(begin(tasks), end(tasks)));
+}
+
 TEST(FdServerOfAChild, ItEndsWithTheDescriptorsOfItsProcess) {
   const int code = in_child([&] {
+    const size_t before = threads();
     auto opened = start_fd_server(kKey);
     if (!opened) return 9;
     const FdServerAddress server = *opened;
     closefrom(3);
-    return in_child([&] { return ask_parent(server, 3, 1, kKey, "") == 0 ? 0 : 1; });
+    const int told = in_child([&] { return ask_parent(server, 3, 1, kKey, "") == 0 ? 0 : 1; });
+    while (threads() > before) usleep(1000);
+    return told;
+  });
+  EXPECT_EQ(code, 1);
+}
+
+/// The client closes the connection to a peer that has not asked yet, and opens files of its own.
+TEST(FdServerOfAChild, ItClosesNoFileThatTookANumber) {
+  const int code = in_child([&] {
+    const size_t before = threads();
+    auto server = start_fd_server(kKey);
+    if (!server) return 9;
+    const int next = dup(0);
+    close(next);
+    const pid_t peer = fork();
+    if (peer == 0) {
+      alarm(100);
+      connect_raw(*server);
+      for (;;) pause();
+    }
+    while (fcntl(next, F_GETFD) < 0) usleep(1000);
+    closefrom(3);
+    while (open("/dev/null", O_RDONLY) != next) {
+    }
+    kill(peer, SIGKILL);  // wakes the server
+    waitpid(peer, nullptr, 0);
+    while (threads() > before) usleep(1000);
+    return fcntl(next, F_GETFD) >= 0 ? 1 : 2;
   });
   EXPECT_EQ(code, 1);
 }

@@ -57,6 +57,21 @@ TEST(JobMark, ItOutlivesAnotherProgramWithoutAnEnvironment) {
   EXPECT_TRUE(JobMark(kMarkedDir).is_on(marked.number()));
 }
 
+TEST(JobMark, ALimitThatTheUserHasSetStays) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_RTTIME, &before), 0);
+  const rlimit short_one{300'000, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_RTTIME, &short_one), 0);
+  {
+    const Shell marked("exec sleep 1000", {kMarkedAssignment});
+    rlimit limit{};
+    ASSERT_EQ(::prlimit(marked.number(), RLIMIT_RTTIME, nullptr, &limit), 0);
+    EXPECT_EQ(limit.rlim_cur, short_one.rlim_cur);
+    EXPECT_TRUE(JobMark(kMarkedDir).is_on(marked.number())) << "by its environment";
+  }
+  ::setrlimit(RLIMIT_RTTIME, &before);
+}
+
 /// An administrator may allow no real-time class to run for long.
 TEST(JobMark, WhereTheLimitMayNotBeRaisedTheEnvironmentHasToDo) {
   const pid_t child = ::fork();
