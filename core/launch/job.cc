@@ -17,6 +17,7 @@ constexpr int kProtocolExitCode = 1;
 constexpr int kHostLostExitCode = 1;
 constexpr int kNetworkLostExitCode = 1;
 constexpr int kNoStartExitCode = 2;
+constexpr int64_t kUnreadMs = 1500;  // without a reader that takes anything
 constexpr int kOutputLostExitCode = 1;
 
 SharedBytes shared(std::vector<std::byte> bytes) {
@@ -85,10 +86,19 @@ int Job::finish() {
 }
 
 /// The loop writes what is left, so that a signal still ends a launcher whose reader takes nothing.
+/// Where one has ended the job, that was it.
 void Job::drain() {
   // A process that outlives its rank may write for ever.
   for (auto& host : hosts_) host->pause_output(true);
-  while (given_up_by_ == 0 && !all_is_written()) loop_.run_once(kNever);
+  size_t unread_bytes = SIZE_MAX;
+  int64_t until_ms = kNever;
+  while (given_up_by_ == 0 && !all_is_written()) {
+    const size_t bytes = out_.pending_bytes() + err_.pending_bytes();
+    if (std::exchange(unread_bytes, bytes) != bytes && ended_by_ != 0)
+      until_ms = now_ms() + kUnreadMs;
+    loop_.run_once(until_ms);
+    if (now_ms() >= until_ms) given_up_by_ = ended_by_;
+  }
 }
 
 void Job::heed_readers() {
@@ -138,6 +148,7 @@ void Job::interrupted(int signal_number, bool from_terminal) {
     given_up_by_ = signal_number;
     return;
   }
+  ended_by_ = signal_number;
   ending_.interrupted(signal_number, from_terminal, now_ms());
   if (!from_terminal || signal_number != SIGINT) return;
   for (auto& host : hosts_)

@@ -84,6 +84,7 @@ class Job final : public HostEvents, public EndingOrders {
   LineSink out_, err_;
   bool heeded_[2] = {};  // stdout, stderr: the error of its write has been dealt with
   bool output_is_lost_ = false;
+  int ended_by_ = 0;     // the signal by which the user has ended the job
   int given_up_by_ = 0;  // the signal by which the user gave up the output of ranks that have ended
   Gathering gathering_;
   Ending ending_;

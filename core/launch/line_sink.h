@@ -30,6 +30,8 @@ class LineSink {
   /// The error of the write that failed (EPIPE: the reader is gone); 0: none has. Later output is
   /// dropped.
   int write_error() const noexcept { return write_error_; }
+  /// What the reader has not taken.
+  size_t pending_bytes() const noexcept { return pending_.size(); }
   /// Whether all is written, or dropped.
   bool idle() const noexcept { return pending_.empty(); }
 

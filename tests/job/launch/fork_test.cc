@@ -420,6 +420,22 @@ TEST_F(Launch, AReaderThatTakesNothingKeepsNobodyFromEndingTheLauncher) {
   }
 }
 
+/// Its ranks still write when their user ends them.
+TEST_F(Launch, OneSignalEndsAJobWhoseReaderTakesNothing) {
+  for (const int number : {SIGTERM, SIGHUP}) {
+    Folder seen;
+    const auto pipe = seen.path() + "/pipe", done = seen.path() + "/done";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    const auto rank = "head -c 500000 /dev/zero; : > " + done + "; exec cat /dev/zero";
+    Running job(in_shell("exec \"$@\" > " + pipe, command(1, {"sh", "-c", rank})), environment());
+    while (entries(seen.path(), "done").empty()) ::usleep(1000);
+    ::kill(job.process(), number);
+    EXPECT_EQ(job.wait(kGoneSeconds).code, 128 + number);
+    ::close(reader);
+  }
+}
+
 TEST_F(Launch, StandardFilesMayBeClosed) {
   for (const char* closed : {"<&-", ">&-", "2>&-", "<&- >&-", "<&- 2>&-", "<&- >&- 2>&-"}) {
     const auto job = command(2, {"sh", "-c", "cat; echo out; echo err >&2"});
