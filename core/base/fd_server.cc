@@ -43,22 +43,21 @@ void* FdServer::run(void* server) noexcept {
 }
 
 void FdServer::work() {
-  std::vector<pollfd> watched;
   for (;;) {
     // A peer that was stopped before it asked holds up no other.
-    watched.assign(1, {listener_fd_, POLLIN, 0});
-    for (const End& end : ends_) watched.push_back({end.fd, POLLIN, 0});
-    if (poll(watched.data(), watched.size(), -1) < 0) {
+    watched_.assign(1, {listener_fd_, POLLIN, 0});
+    for (const End& end : ends_) watched_.push_back({end.fd, POLLIN, 0});
+    if (poll(watched_.data(), watched_.size(), -1) < 0) {
       if (errno == EINTR) continue;
       return;  // the client has lowered its limit of descriptors, say
     }
     for (size_t i = ends_.size(); i-- > 0;) {
-      if (watched[i + 1].revents == 0) continue;
+      if (watched_[i + 1].revents == 0) continue;
       answer(ends_[i]);
       close_own(ends_[i]);
       ends_.erase(ends_.begin() + static_cast<ptrdiff_t>(i));
     }
-    if (watched[0].revents != 0 && !accept_one()) return;
+    if (watched_[0].revents != 0 && !accept_one()) return;
   }
 }
 

@@ -1,6 +1,8 @@
 // The thread that passes descriptors of this process to its peers (fd_passing.h).
 #pragma once
 
+#include <poll.h>
+
 #include <cstdint>
 #include <vector>
 
@@ -43,6 +45,7 @@ class FdServer {
   const uint64_t job_key_;
   int spare_fd_;  // given up to refuse a peer when no descriptor is left
   std::vector<End> ends_;
+  std::vector<pollfd> watched_;  // the listener, and all of them
 };
 
 }  // namespace pinwire
