@@ -195,11 +195,12 @@ bool Lane::local_key(const Work& work, uint32_t& port_key) noexcept {
   if (work.local_key == kNoRegion) return true;
   const auto address = reinterpret_cast<uint64_t>(work.local);
   const Regions::Entry* entry = nic_.regions.find(work.local_key, address, work.bytes);
-  if (entry != nullptr) [[likely]]
-    port_key = entry->port_key;
-  else
+  if (entry == nullptr) [[unlikely]] {
     fail_local(work);
-  return entry != nullptr;
+    return false;
+  }
+  port_key = entry->port_key;
+  return true;
 }
 
 void Lane::fail_local(const Work& work) noexcept {

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "core/base/fd_record.h"
 #include "core/base/fd_server.h"
 #include "core/base/library_thread.h"
 #include "core/base/no_cancel.h"
@@ -87,27 +88,10 @@ Error no_answer(int os_error) {
 
 /// The descriptor that comes, or a sentence.
 Result<int> receive_file(int fd) {
-  char word = 0;
-  iovec part{&word, 1};
-  int file = -1;
-  alignas(cmsghdr) char rights[CMSG_SPACE(sizeof file)];
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = rights;
-  message.msg_controllen = sizeof rights;
-  ssize_t got;
-  do {
-    got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
-  } while (got < 0 && errno == EINTR);
-  if (got <= 0) return no_answer(got == 0 ? 0 : errno);
-  const cmsghdr* const header = CMSG_FIRSTHDR(&message);
-  const bool is_file = header != nullptr && header->cmsg_level == SOL_SOCKET &&
-                       header->cmsg_type == SCM_RIGHTS && header->cmsg_len == CMSG_LEN(sizeof file);
-  if (is_file) std::memcpy(&file, CMSG_DATA(header), sizeof file);
-  if (file >= 0) return file;
-  if ((message.msg_flags & MSG_CTRUNC) != 0)
-    return error("this process has too many open files (ulimit -n)");
+  const FdRecord record = receive_record(fd);
+  if (record.text.empty()) return no_answer(record.os_error);
+  if (record.fd >= 0) return record.fd;
+  if (record.is_cut) return error("this process has too many open files (ulimit -n)");
   return error("it does not offer that file");
 }
 

@@ -10,7 +10,6 @@
 #include <cstdio>
 #include <cstring>
 
-#include "core/bootstrap/environment_block.h"
 #include "core/config/settings.h"
 #include "core/launch/agent_input.h"
 #include "core/launch/environment.h"

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "core/launch/loop.h"
 #include "driver/work.h"
 
 namespace pinwire::launch {
@@ -32,10 +33,6 @@ inline constexpr int64_t kQuitGraceMs = 800;
 inline constexpr int64_t kHungUpMs = 1000;
 /// For ranks that have all said that they leave.
 inline constexpr int64_t kTeardownMs = 5000;
-/// The longest that the launcher waits at once while there is a deadline.
-inline constexpr int64_t kTickMs = 200;
-/// A wait that takes so much longer than it may was no wait: the process was stopped or frozen.
-inline constexpr int64_t kStoppedMs = 500;
 
 class Ending {
  public:
@@ -61,7 +58,7 @@ class Ending {
   /// that sends no signal, as by SIGSTOP or a cgroup's freezer, shows in nothing else. Counts for
   /// no deadline; one that was set since then was set after the stop.
   void waited(int64_t ms, std::optional<int64_t> deadline_ms) noexcept {
-    if (ms > kTickMs + kStoppedMs && deadline_ms == deadline_ms_) postpone(ms - kTickMs);
+    if (deadline_ms == deadline_ms_) postpone(ms - counted_ms(ms, kTickMs));
   }
   /// The job cannot go on (a host is lost, a rank breaks the protocol): as after a crash.
   void failed(int code, const std::string& sentence, int64_t now_ms);

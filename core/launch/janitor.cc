@@ -12,12 +12,12 @@
 #include <cstring>
 #include <memory>
 
+#include "core/base/fd_record.h"
 #include "core/base/log.h"
-#include "core/launch/fd_record.h"
+#include "core/base/remove_tree.h"
 #include "core/launch/job_dir.h"
 #include "core/launch/job_mark.h"
 #include "core/launch/kept_files.h"
-#include "core/launch/process.h"
 #include "core/launch/process_facts.h"
 
 namespace pinwire::launch {
@@ -97,9 +97,9 @@ Status Janitor::hear_of_dir() {
   if (record.is_cut)
     return error(
         "no descriptor is left for the job's directory (too many open files? see ulimit -n)");
-  if (!record.fd) return error("%s", record.text.c_str());
+  if (record.fd < 0) return error("%s", record.text.c_str());
   job_dir_ = std::move(record.text);
-  lock_ = std::move(record.fd);
+  lock_.reset(record.fd);
   return success();
 }
 

@@ -4,6 +4,7 @@
 #include "core/launch/janitor.h"
 
 namespace pinwire::launch {
+
 Result<JobDir> make_job_dir(const std::string& parent) {
   auto made = make_locked_dir(parent, kJobDirStart);
   if (!made) {

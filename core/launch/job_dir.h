@@ -1,14 +1,13 @@
 // The job's own directory, for sockets and the like. It vanishes with the job in every case: the
-// launcher removes it; if the launcher is killed, its janitor does; if that is killed too, the next
+// janitor makes and removes it; if that is killed, the launcher does; if both are, the next
 // launcher on this host. A lock on the directory, held by launcher and janitor, tells the last
 // case.
 #pragma once
 
 #include <string>
 
-#include "core/base/remove_tree.h"
 #include "core/base/result.h"
-#include "core/launch/process.h"
+#include "core/launch/fd.h"
 
 namespace pinwire::launch {
 

@@ -30,7 +30,7 @@ class LineSink {
   /// The error of the write that failed (EPIPE: the reader is gone); 0: none has. Later output is
   /// dropped.
   int write_error() const noexcept { return write_error_; }
-  /// What the reader has not taken.
+  /// How much the reader has not taken yet.
   size_t pending_bytes() const noexcept { return pending_.size(); }
   /// Whether all is written, or dropped.
   bool idle() const noexcept { return pending_.empty(); }

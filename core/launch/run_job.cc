@@ -157,7 +157,8 @@ Result<int> run_in(SupervisorLoop& events, const std::string& job_dir,
   return code;
 }
 
-/// Without a code, the sentence was said, or is to be: a job that could not be started.
+/// A job without a code could not be started: its caller says the sentence, unless a signal ended
+/// the start.
 Result<JobEnd> end_of(Result<int> code, const SupervisorLoop& events) {
   if (code) return JobEnd{.exit_code = *code, .again = {}};
   if (events.end_asked() == 0) return code.error();
@@ -172,7 +173,7 @@ Result<JobEnd> run_job(const Settings& settings, const LaunchOptions& options) {
     for (const auto& warning : warnings)
       if (!settings.quiet) log_warning("%s", warning.c_str());
   if (spawner_of(options) == SpawnerChoice::kMpi) return become_mpirun(options);
-  raise_descriptor_limit();  // a rank takes three
+  raise_descriptor_limit();  // a rank that starts takes five
   const auto inherited = InheritedChildren::now();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   remove_stale_job_dirs(settings.tmp_dir);

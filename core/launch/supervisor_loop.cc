@@ -5,14 +5,6 @@
 #include "core/launch/child_process.h"
 
 namespace pinwire::launch {
-namespace {
-
-constexpr int64_t kTurnMs = 200;
-/// A turn that takes so much longer than it may was no wait: the process was stopped or frozen.
-constexpr int64_t kStoppedMs = 500;
-
-}  // namespace
-
 SupervisorLoop::SupervisorLoop()
     : signals_(loop_,
                {.child_changed = [this] { reap(); },
@@ -46,10 +38,9 @@ int SupervisorLoop::end_asked() const noexcept {
 bool SupervisorLoop::turn_until(const std::function<bool()>& done, int64_t limit_ms) {
   while (!done()) {
     if (limit_ms <= 0 || end_asked() != 0) return false;
-    const int64_t began_ms = now_ms(), turn_ms = std::min(limit_ms, kTurnMs);
+    const int64_t began_ms = now_ms(), turn_ms = std::min(limit_ms, kTickMs);
     loop_.run_once(began_ms + turn_ms);
-    const int64_t took_ms = now_ms() - began_ms;
-    limit_ms -= took_ms > turn_ms + kStoppedMs ? turn_ms : took_ms;
+    limit_ms -= counted_ms(now_ms() - began_ms, turn_ms);
   }
   return true;
 }

@@ -19,6 +19,7 @@ constexpr uint32_t kRestartEveryMs = 200;
 
 Status EthdevPort::wait_link_up(uint32_t timeout_ms) {
   rte_eth_link link{};
+  const bool may_lack_space = address_space_is_limited();
   for (uint64_t waited_us = 0; waited_us <= timeout_ms * uint64_t{1000}; waited_us += kLinkStepUs) {
     if (rte_eth_link_get_nowait(ethdev_, &link) == 0 && link.link_status == RTE_ETH_LINK_UP) {
       const bool believable =
@@ -33,9 +34,9 @@ Status EthdevPort::wait_link_up(uint32_t timeout_ms) {
       started_ = rte_eth_dev_start(ethdev_) == 0;
     }
     if (peer_has_failed()) return error("%s", kPeerHasFailed);
-    if (address_space_is_limited() && lacked_address_space(eal_log_tail())) {
+    if (const auto log = may_lack_space ? eal_log_tail() : ""; lacked_address_space(log)) {
       return error("%s: the peer's memory cannot be mapped; %s (%s)", describe().c_str(),
-                   kRaiseAddressSpace, eal_log_tail().c_str());
+                   kRaiseAddressSpace, log.c_str());
     }
     usleep(kLinkStepUs);
   }

@@ -1,5 +1,5 @@
-// What wakes a process that sleeps over its inbox: a pipe for each lane, which peers open as they
-// do the inbox itself (core/base/peer_file.h; an eventfd cannot be opened through /proc).
+// A pipe for each lane wakes a process that sleeps over its inbox. Peers open it as they do the
+// inbox itself (core/base/peer_file.h; an eventfd cannot be opened through /proc).
 //
 // Everyone holds one end that reads and writes: a pipe whose peers are gone then neither hangs up
 // nor kills who writes to it.
@@ -11,7 +11,7 @@
 
 namespace pinwire::shm {
 
-/// What a peer needs to open one, besides the process.
+/// The number and the file of one in its owner, by which a peer opens it.
 struct WakeAddress {
   int32_t fd;
   uint64_t inode;

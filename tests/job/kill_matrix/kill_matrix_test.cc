@@ -4,10 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <cstdlib>
 
 #include "tests/job/kill_matrix/expect_end.h"
-#include "tests/job/kill_matrix/own_folders.h"
 #include "tests/job/kill_matrix/surroundings.h"
 
 namespace pinwire_test {
@@ -44,9 +42,3 @@ INSTANTIATE_TEST_SUITE_P(Cells, KillMatrix, testing::ValuesIn(all_cells()),
 
 }  // namespace
 }  // namespace pinwire_test
-
-int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
-  pinwire_test::take_own_folders({std::getenv("GASNETRUN"), std::getenv("CLIENT"), argv[0]});
-  return RUN_ALL_TESTS();
-}

@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <sstream>
 
 #include "tests/job/kill_matrix/own_folders.h"
 
@@ -19,26 +18,6 @@ namespace {
 
 constexpr double kHangSeconds = 60;
 constexpr int kRanks = 3, kHung = 124;
-
-std::vector<int> children_of(int process) {
-  const auto name = std::to_string(process);
-  std::ifstream list("/proc/" + name + "/task/" + name + "/children");
-  return {std::istream_iterator<int>(list), {}};
-}
-
-std::string words_of(int process, const char* file) {
-  std::ifstream stream("/proc/" + std::to_string(process) + "/" + file);
-  std::stringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
-
-/// A child of `parent` whose comm or cmdline has `text`; 0: none.
-int child_with(int parent, const char* file, const char* text) {
-  for (const int child : children_of(parent))
-    if (words_of(child, file).find(text) != std::string::npos) return child;
-  return 0;
-}
 
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);

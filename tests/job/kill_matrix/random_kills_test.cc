@@ -13,7 +13,6 @@
 #include <sstream>
 
 #include "tests/job/kill_matrix/expect_end.h"
-#include "tests/job/kill_matrix/own_folders.h"
 #include "tests/job/kill_matrix/surroundings.h"
 
 namespace pinwire_test {
@@ -131,9 +130,3 @@ TEST(RandomKills, EndTheJobOrLetItGoOnAndLeaveNothing) {
 
 }  // namespace
 }  // namespace pinwire_test
-
-int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
-  pinwire_test::take_own_folders({std::getenv("GASNETRUN"), std::getenv("CLIENT"), argv[0]});
-  return RUN_ALL_TESTS();
-}

@@ -1,9 +1,7 @@
 // Ranks whose program has file capabilities, as programs for verbs and DPDK often do, share memory
 // as others do, though the kernel hides from each what the others have open.
 #include <linux/capability.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -11,6 +9,7 @@
 #include <filesystem>
 
 #include "tests/job/launch/mpirun_fixture.h"
+#include "tests/job/launch/ordinary_user.h"
 
 namespace pinwire_test {
 namespace {
@@ -26,21 +25,13 @@ class Hidden : public Mpirun {
  protected:
   void SetUp() override {
     if (::geteuid() != 0) GTEST_SKIP() << "only root can give a program capabilities";
-    if (::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 0) GTEST_SKIP() << "no_new_privs is set";
-    struct statvfs facts {};
-    if (::statvfs(programs_.path().c_str(), &facts) != 0 || (facts.f_flag & ST_NOSUID) != 0)
-      GTEST_SKIP() << "the file system of /tmp is mounted nosuid";
+    if (const auto why = why_no_rights(programs_); !why.empty()) GTEST_SKIP() << why;
     for (const Folder* one : {&programs_, &folder_})
       ASSERT_EQ(::chmod(one->path().c_str(), 0777), 0);
     if (!give_capabilities(program("hidden_barrier_matrix")))
       GTEST_SKIP() << "the file system of /tmp keeps no capabilities";
     const auto probe = run(as_user(command(1, {"true"})), environment());
     if (probe.code != 0) GTEST_SKIP() << "another user cannot run the launcher: " << probe.err;
-  }
-  static std::vector<std::string> as_user(std::vector<std::string> words) {
-    words.insert(words.begin(), {"setpriv", "--reuid=770001", "--regid=770001", "--clear-groups",
-                                 "--inh-caps=-all", "--"});
-    return words;
   }
   /// A copy of one of the clients, without more rights than others.
   std::string program(const std::string& name) const {

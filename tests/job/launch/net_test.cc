@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "tests/job/launch/launch_fixture.h"
+#include "tests/job/launch/ordinary_user.h"
 
 namespace pinwire_test {
 namespace {
@@ -65,8 +66,7 @@ TEST_F(Launch, NamespacesWithoutRootGetAHint) {
   auto words = command(1, {"true"}, {"-spawner=netns"});
   if (::geteuid() == 0) {
     ASSERT_EQ(::chmod(folder_.path().c_str(), 0777), 0);
-    words.insert(words.begin(), {"setpriv", "--reuid=770001", "--regid=770001", "--clear-groups",
-                                 "--inh-caps=-all", "--"});
+    words = as_user(std::move(words));
   }
   const auto outcome = run(words, environment());
   if (outcome.code == 0 || outcome.code == 127)

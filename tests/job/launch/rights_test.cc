@@ -1,9 +1,7 @@
 // Ranks whose program has more rights than its user, as programs for verbs and DPDK often do: the
 // kernel forgets what the launcher asked for them, and hides their environment from it.
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -11,6 +9,7 @@
 #include <iterator>
 
 #include "tests/job/launch/launch_fixture.h"
+#include "tests/job/launch/ordinary_user.h"
 
 namespace pinwire_test {
 namespace {
@@ -21,10 +20,7 @@ class MoreRights : public Launch {
  protected:
   void SetUp() override {
     if (::geteuid() != 0) GTEST_SKIP() << "only root can give a program to another group";
-    if (::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 0) GTEST_SKIP() << "no_new_privs is set";
-    struct statvfs facts {};
-    if (::statvfs(programs_.path().c_str(), &facts) != 0 || (facts.f_flag & ST_NOSUID) != 0)
-      GTEST_SKIP() << "the file system of /tmp is mounted nosuid";
+    if (const auto why = why_no_rights(programs_); !why.empty()) GTEST_SKIP() << why;
     std::filesystem::copy_file(rank_, program_);
     ASSERT_EQ(::chown(program_.c_str(), 0, kForeignGroup), 0);
     ASSERT_EQ(::chmod(program_.c_str(), 02755), 0);
@@ -32,11 +28,6 @@ class MoreRights : public Launch {
       ASSERT_EQ(::chmod(one->path().c_str(), 0777), 0);
     const auto probe = run(as_user(command(1, {"true"})), environment());
     if (probe.code != 0) GTEST_SKIP() << "another user cannot run the launcher: " << probe.err;
-  }
-  static std::vector<std::string> as_user(std::vector<std::string> words) {
-    words.insert(words.begin(), {"setpriv", "--reuid=770001", "--regid=770001", "--clear-groups",
-                                 "--inh-caps=-all", "--"});
-    return words;
   }
   std::string said() const {
     std::ifstream file(said_.path() + "/words");

@@ -154,15 +154,23 @@ std::vector<int> children_of(int process) {
   return {std::istream_iterator<int>(list), {}};
 }
 
+std::string words_of(int process, const char* file) {
+  std::ifstream stream("/proc/" + std::to_string(process) + "/" + file);
+  std::stringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+int child_with(int parent, const char* file, const char* text) {
+  for (const int child : children_of(parent))
+    if (words_of(child, file).find(text) != std::string::npos) return child;
+  return 0;
+}
+
 int janitor_of(int launcher) {
   constexpr double kLimitS = 20;  // a new one has no name yet, and may wait long for a core
-  for (const double until = now_s() + kLimitS; now_s() < until; ::usleep(5000)) {
-    for (const int child : children_of(launcher)) {
-      std::string name;
-      std::ifstream("/proc/" + std::to_string(child) + "/comm") >> name;
-      if (name == "pinwire-janitor") return child;
-    }
-  }
+  for (const double until = now_s() + kLimitS; now_s() < until; ::usleep(5000))
+    if (const int child = child_with(launcher, "comm", "pinwire-janitor"); child != 0) return child;
   return 0;
 }
 

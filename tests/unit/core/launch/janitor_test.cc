@@ -8,6 +8,7 @@
 
 #include <filesystem>
 
+#include "core/base/remove_tree.h"
 #include "core/launch/job_dir.h"
 #include "core/launch/signals.h"
 #include "tests/unit/core/launch/start_program.h"
@@ -120,7 +121,7 @@ TEST_F(JanitorTest, ADirectoryThatCannotBeMadeGetsASentence) {
       << janitor.sentence();
 }
 
-/// Else another launcher would take it for one that is left over.
+/// Without the lock another launcher would take it for one that is left over.
 TEST_F(JanitorTest, TheDirectoryStaysLockedWhenTheJanitorIsKilled) {
   auto janitor = Janitor::hire(testing::TempDir(), false);
   ASSERT_TRUE(janitor.ok()) << janitor.sentence();

@@ -1,16 +1,16 @@
-#include "core/launch/fd_record.h"
+#include "core/base/fd_record.h"
 
-#include <errno.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include <cerrno>
 #include <cstring>
 
-namespace pinwire::launch {
+namespace pinwire {
 
-bool send_record(int socket, std::string text, int fd) {
+bool send_record(int socket, std::string_view text, int fd, int flags) noexcept {
   alignas(cmsghdr) char space[CMSG_SPACE(sizeof fd)] = {};
-  iovec part{text.data(), text.size()};
+  iovec part{const_cast<char*>(text.data()), text.size()};
   msghdr record{};
   record.msg_iov = &part;
   record.msg_iovlen = 1;
@@ -23,12 +23,13 @@ bool send_record(int socket, std::string text, int fd) {
     head->cmsg_len = CMSG_LEN(sizeof fd);
     std::memcpy(CMSG_DATA(head), &fd, sizeof fd);
   }
-  return ::sendmsg(socket, &record, MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
+  return ::sendmsg(socket, &record, MSG_NOSIGNAL | flags) == static_cast<ssize_t>(text.size());
 }
 
 FdRecord receive_record(int socket) {
   char text[kFdRecordBytesMax];
-  alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
+  FdRecord made;
+  alignas(cmsghdr) char space[CMSG_SPACE(sizeof made.fd)] = {};
   iovec part{text, sizeof text};
   msghdr record{};
   record.msg_iov = &part;
@@ -39,15 +40,18 @@ FdRecord receive_record(int socket) {
   do {
     got = ::recvmsg(socket, &record, MSG_CMSG_CLOEXEC);
   } while (got < 0 && errno == EINTR);
-  FdRecord made;
-  if (got > 0) made.text.assign(text, static_cast<size_t>(got));
-  made.is_cut = got > 0 && (record.msg_flags & MSG_CTRUNC) != 0;
-  if (const cmsghdr* const head = got > 0 ? CMSG_FIRSTHDR(&record) : nullptr) {
-    int fd = -1;
-    std::memcpy(&fd, CMSG_DATA(head), sizeof fd);
-    made.fd.reset(fd);
+  if (got <= 0) {
+    made.os_error = got == 0 ? 0 : errno;
+    return made;
+  }
+  made.text.assign(text, static_cast<size_t>(got));
+  made.is_cut = (record.msg_flags & MSG_CTRUNC) != 0;
+  const cmsghdr* const head = CMSG_FIRSTHDR(&record);
+  if (head != nullptr && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS &&
+      head->cmsg_len == CMSG_LEN(sizeof made.fd)) {
+    std::memcpy(&made.fd, CMSG_DATA(head), sizeof made.fd);
   }
   return made;
 }
 
-}  // namespace pinwire::launch
+}  // namespace pinwire
