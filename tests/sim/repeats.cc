@@ -31,8 +31,11 @@ uint64_t Repeats::timeouts_of(uint64_t silence_ns) {
 }
 
 uint64_t Repeats::allowed(const FabricCounts& faults, const Counted& counted) const {
+  // The fabric damages some, and injects some; the others' memory changed.
+  const uint64_t not_changed = faults.corrupted + faults.truncated + faults.injected;
+  const uint64_t changed = counted.damaged > not_changed ? counted.damaged - not_changed : 0;
   const uint64_t lost = faults.lost + faults.partitioned + faults.corrupted + faults.truncated +
-                        faults.overrun + faults.unbuffered + faults.oversized;
+                        faults.overrun + faults.unbuffered + faults.oversized + changed;
   const uint64_t silences = silences_ + faults.mute_timeouts;
   const uint64_t share = scenario_.link_bits_per_s <= kSlowLinkBits ? kSlowShare : kShare;
   const uint64_t paths_learnt = scenario_.path_slower_ns == 0 ? 1 : 2;

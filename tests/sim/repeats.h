@@ -3,7 +3,9 @@
 //
 // The repetitions that a run allows, in all:
 //  - for each frame that was lost on its way, itself, or what it acknowledged: one and a half,
-//    because a repetition may cross the acknowledgement that was late;
+//    because a repetition may cross the acknowledgement that was late; a frame is as good as lost
+//    whose body changed while it was under way, as a put wrote what a get read: its receiver finds
+//    it damaged;
 //  - each frame that its receiver refused, and each that took a detour and was overtaken, or was
 //    overtaken at all and acknowledged late, because its receiver did not look for a while, or its
 //    port was full (overtaken.h);
@@ -38,6 +40,7 @@ class Repeats {
     uint64_t frames = 0;
     uint64_t repeats = 0;
     uint64_t refused = 0;
+    uint64_t damaged = 0;
   };
   uint64_t allowed(const FabricCounts& faults, const Counted& counted) const;
 

@@ -169,6 +169,7 @@ Repeats::Counted World::counted() const {
       if (what == "frames_sent") counted.frames += value;
       if (what == "retransmits") counted.repeats += value;
       if (what == "rx_drop_refused") counted.refused += value;
+      if (what == "rx_drop_tag") counted.damaged += value;
     }
   } sum;
   for (const auto& driver : drivers_) driver->stats(sum);
