@@ -49,7 +49,6 @@ uint32_t Kept::begin(uint64_t from, uint64_t to) noexcept {
 void Kept::add(uint32_t index, const Region& region) noexcept { entries_[index].region = region; }
 
 void Kept::drop(uint32_t index) noexcept {
-  watch_->forget(slot(index));
   entries_[index] = Entry{};
   free_.push_back(index);
 }

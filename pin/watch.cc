@@ -91,9 +91,7 @@ bool Watch::settle() noexcept {
 bool Watch::watch(uint32_t slot, uint64_t from, uint64_t to) noexcept {
   board_.publish(slot, from, to);
   const Mapping around = anonymous_mapping(from, to);
-  if (around.to != 0 && enroll(around.from, around.to)) return true;
-  board_.forget(slot);
-  return false;
+  return around.to != 0 && enroll(around.from, around.to);
 }
 
 bool Watch::enroll(uint64_t from, uint64_t to) const noexcept {

@@ -47,9 +47,9 @@ class Watch {
   /// After settle().
   bool is_stale(uint32_t slot) const noexcept { return board_.is_stale(slot); }
 
-  /// From here on until forget(), whole pages are watched; pin them after. False: they cannot be.
+  /// From here on whole pages are watched, until the slot is used anew; pin them after. False: they
+  /// cannot be.
   bool watch(uint32_t slot, uint64_t from, uint64_t to) noexcept;
-  void forget(uint32_t slot) noexcept { board_.forget(slot); }
 
   /// Events so far, and whether so many could not be told apart that nothing is kept any more.
   uint64_t events() const noexcept { return events_.load(std::memory_order_relaxed); }

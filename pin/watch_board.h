@@ -76,14 +76,14 @@ class BasicWatchBoard {
     return slots_[slot].is_stale.load(std::memory_order_relaxed) != 0;
   }
 
-  /// Before the range is watched and pinned. Whoever has the slot calls, as forget().
+  /// Before the range is watched and pinned. Whoever has the slot calls. A slot that is not in use
+  /// may be marked for what it was: it is published anew before it is asked about.
   void publish(uint32_t slot, uint64_t from, uint64_t to) noexcept {
     Slot& at = slots_[slot];
     at.is_stale.store(0, std::memory_order_relaxed);
     at.from.store(from, std::memory_order_relaxed);
     at.to.store(to, std::memory_order_relaxed);
   }
-  void forget(uint32_t slot) noexcept { slots_[slot].to.store(0, std::memory_order_relaxed); }
 
  private:
   /// A slot that changes meanwhile may be marked for what it was: a pin more, no harm.

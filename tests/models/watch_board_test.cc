@@ -137,10 +137,7 @@ class WatchProgram {
       });
       const bool was_stale = shape_.looks_first && board_->is_stale(0);
       retry([&] { return is_settled(); });
-      if (shape_.looks_first ? was_stale : board_->is_stale(0)) {
-        board_->forget(0);
-        pinned = pin(0);
-      }
+      if (shape_.looks_first ? was_stale : board_->is_stale(0)) pinned = pin(0);
       expect(pinned == fresh, "a pin holds the memory that is there");
       kernel_.transfers.store(round + 2, kRelease);
       settle(fresh);
