@@ -142,6 +142,72 @@ TEST(FdServerOfAChild, ItClosesNoFileThatTookANumber) {
   EXPECT_EQ(code, 1);
 }
 
+constexpr unsigned kOther = 770'001;  // a user and a group that nobody has
+
+bool become_another() { return setresuid(kOther, kOther, kOther) == 0; }
+
+/// Two processes of root's, each with a server or without, know each other; then they become
+/// another user's or not. The answer that the one gets from the other, as of ask_parent().
+struct Two {
+  bool asker_changes, owner_changes, asker_has_server;
+};
+int ask_later(Two what, const char* part = "") {
+  const int fd = memfd_create("offered", MFD_CLOEXEC);
+  const uint64_t inode = inode_of(fd);
+  offer_file(fd);
+  const int code = in_child([&] {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return 9;
+    // Tells the other process where this one's server is, and waits until it says the same.
+    const auto meet = [](int end, FdServerAddress own, int other_pid) {
+      FdServerAddress theirs = 0;
+      if (write(end, &own, sizeof own) != sizeof own) return false;
+      if (read(end, &theirs, sizeof theirs) != sizeof theirs) return false;
+      learn_fd_server(other_pid, theirs, kKey);
+      return true;
+    };
+    const pid_t asker = fork();
+    if (asker == 0) {
+      alarm(100);
+      auto own = what.asker_has_server ? start_fd_server(kKey) : FdServerAddress{0};
+      if (!own || !meet(ends[0], *own, getppid())) _exit(8);
+      if (what.asker_changes && !become_another()) _exit(7);
+      char changed;
+      if (read(ends[0], &changed, 1) != 1) _exit(6);
+      auto file = open_peer_file(getppid(), fd, inode, 0);
+      if (!file) std::fprintf(stderr, "%s\n", file.sentence().c_str());
+      _exit(file ? 0 : file.sentence().find(part) != std::string::npos ? 1 : 2);
+    }
+    auto own = start_fd_server(kKey);
+    if (!own || !meet(ends[1], *own, asker)) return 5;
+    if (what.owner_changes && !become_another()) return 4;
+    if (write(ends[1], "x", 1) != 1) return 3;
+    int status = 0;
+    waitpid(asker, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+  });
+  close_offered_file(fd);
+  return code;
+}
+
+TEST(FdServerOfAChild, PeersThatGiveUpTheirRightsLaterGetFiles) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  EXPECT_EQ(ask_later({.asker_changes = true, .owner_changes = true, .asker_has_server = true}), 0);
+  EXPECT_EQ(ask_later({.asker_changes = true, .owner_changes = false, .asker_has_server = true}),
+            0);
+  EXPECT_EQ(ask_later({.asker_changes = false, .owner_changes = true, .asker_has_server = true}),
+            0);
+  EXPECT_EQ(ask_later({.asker_changes = false, .owner_changes = true, .asker_has_server = false}),
+            0);
+}
+
+TEST(FdServerOfAChild, APeerWithoutAServerThatGivesUpItsRightsIsToldWhy) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  EXPECT_EQ(ask_later({.asker_changes = true, .owner_changes = false, .asker_has_server = false},
+                      "does not know this process, which has become another user's"),
+            1);
+}
+
 class FdPassing : public testing::Test {
  protected:
   /// One for the program: a server stays open.
@@ -206,30 +272,69 @@ TEST_F(FdPassing, AnotherJobGetsNothing) {
 
 TEST_F(FdPassing, AnotherProcessIsNotTakenForThePeer) {
   const int code = in_child([&] {
-    constexpr int kOther = 1;
-    learn_fd_server(kOther, server(), kKey);
-    auto file = request_fd(kOther, fd_, inode_);
+    constexpr int kInit = 1;
+    learn_fd_server(kInit, server(), kKey);
+    auto file = request_fd(kInit, fd_, inode_);
     return !file && file.sentence().find("listens there") != std::string::npos ? 1 : 0;
   });
   EXPECT_EQ(code, 1);
 }
 
-TEST_F(FdPassing, AnotherUserGetsNothingAndTakesNothing) {
+TEST_F(FdPassing, AnotherUserOrGroupGetsNothingAndTakesNothing) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
-  constexpr uid_t kOther = 770'001;
-  EXPECT_EQ(in_child([&] {
-              if (setresuid(kOther, kOther, kOther) != 0) return 9;
-              return ask_parent(server(), fd_, inode_, kKey, "of user 0 listens there");
-            }),
-            1);
-  EXPECT_EQ(in_child([&] {
-              if (setresuid(kOther, kOther, kOther) != 0) return 9;
+  const std::function<bool()> changes[] = {become_another,
+                                           [] { return setresgid(kOther, kOther, kOther) == 0; }};
+  for (const auto& change : changes) {
+    EXPECT_EQ(in_child([&] {
+                if (!change()) return 9;
+                return ask_parent(server(), fd_, inode_, kKey,
+                                  "of user 0 and group 0 listens there");
+              }),
+              1);
+    EXPECT_EQ(in_child([&] {
+                if (!change()) return 9;
+                const int peer = connect_raw(server());
+                const FileRequest request{kKey, inode_, fd_, 0};
+                char word;
+                if (peer < 0) return 8;
+                send(peer, &request, sizeof request, MSG_NOSIGNAL);
+                return recv(peer, &word, 1, 0) <= 0 ? 1 : 0;
+              }),
+              1);
+  }
+}
+
+/// Without a server of its own nobody knows what it was, though its pid is a peer's.
+TEST_F(FdPassing, AnotherUserWithThePidOfAPeerGetsNothing) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  int go[2];
+  ASSERT_EQ(pipe(go), 0);
+  const pid_t peer = fork();
+  if (peer == 0) {
+    alarm(100);
+    char word;
+    if (read(go[0], &word, 1) != 1 || !become_another()) _exit(9);
+    const int socket_fd = connect_raw(server());
+    const FileRequest request{kKey, inode_, fd_, 0};
+    send(socket_fd, &request, sizeof request, MSG_NOSIGNAL);
+    _exit(recv(socket_fd, &word, 1, 0) <= 0 ? 1 : 0);
+  }
+  learn_fd_server(peer, server(), kKey);  // which is not its own
+  ASSERT_EQ(write(go[1], "x", 1), 1);
+  int status = 0;
+  waitpid(peer, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1) << status;
+  for (const int end : go) close(end);
+}
+
+/// A stranger may connect as often as it likes.
+TEST_F(FdPassing, AStrangerThatSaysNothingIsNotKept) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  EXPECT_EQ(in_child([] {
+              if (!become_another()) return 9;
               const int peer = connect_raw(server());
-              const FileRequest request{kKey, inode_, fd_, 0};
               char word;
-              if (peer < 0) return 8;
-              send(peer, &request, sizeof request, MSG_NOSIGNAL);
-              return recv(peer, &word, 1, 0) <= 0 ? 1 : 0;
+              return peer >= 0 && recv(peer, &word, 1, 0) <= 0 ? 1 : 0;
             }),
             1);
 }
