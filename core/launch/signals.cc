@@ -10,6 +10,7 @@
 #include <cstring>
 #include <iterator>
 #include <span>
+#include <utility>
 
 #include "core/base/check.h"
 
@@ -52,6 +53,9 @@ bool any_waits(std::span<const int> numbers) {
 }  // namespace
 
 void block_signals() {
+  // Once: the mask of before would be the blocked one, which programs would inherit.
+  static bool is_done = false;
+  if (std::exchange(is_done, true)) return;
   const auto set = set_of(kWatched);
   ::sigprocmask(SIG_BLOCK, &set, &mask_before);
   ::signal(SIGCHLD, SIG_DFL);  // were it ignored, there would be no wait status
