@@ -9,12 +9,14 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 
@@ -111,6 +113,35 @@ TEST(FdServerOfAChild, ItEndsWithTheDescriptorsOfItsProcess) {
     const int told = in_child([&] { return ask_parent(server, 3, 1, kKey, "") == 0 ? 0 : 1; });
     while (threads() > before) usleep(1000);
     return told;
+  });
+  EXPECT_EQ(code, 1);
+}
+
+/// The number of the one thread besides the caller; 0 if there is none.
+pid_t other_thread() {
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    const pid_t number = std::atoi(task.path().filename().c_str());
+    if (number != getpid()) return number;
+  }
+  return 0;
+}
+
+/// A program that shuts itself in so does not pay with a core.
+TEST(FdServerOfAChild, ItEndsWhereItsProcessMayOpenNothingMore) {
+  if (kSeesRacesOfNumbers) GTEST_SKIP() << "ThreadSanitizer has a thread of its own";
+  const int code = in_child([] {
+    auto server = start_fd_server(kKey);
+    const pid_t thread = other_thread();
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    const rlimit none{0, limit.rlim_max};
+    if (!server || thread == 0 || setrlimit(RLIMIT_NOFILE, &none) != 0) return 9;
+    in_child([&] {  // wakes it
+      setrlimit(RLIMIT_NOFILE, &limit);
+      return connect_raw(*server) >= 0 ? 0 : 1;
+    });
+    while (syscall(SYS_tgkill, getpid(), thread, 0) == 0) usleep(1000);
+    return 1;
   });
   EXPECT_EQ(code, 1);
 }
