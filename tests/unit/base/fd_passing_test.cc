@@ -10,12 +10,9 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstddef>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -23,44 +20,10 @@
 #include "core/base/fd_server.h"
 #include "core/base/offered_files.h"
 #include "core/base/peer_file.h"
+#include "tests/unit/base/fd_asker.h"
 
 namespace pinwire {
 namespace {
-
-constexpr uint64_t kKey = 0x1234'5678'9abc'def0;
-
-/// Runs `deed` in a child that this process forks; its exit code, or 128 + signal. One that hangs
-/// is ended by SIGALRM.
-int in_child(const std::function<int()>& deed) {
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(100);
-    _exit(deed());
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-/// The answer that a peer of this process's parent gets: 0 a file, 1 a sentence with `part`, 2
-/// another one.
-int ask_parent(FdServerAddress server, int fd, uint64_t inode, uint64_t key, const char* part) {
-  learn_fd_server(getppid(), server, key);
-  auto file = open_peer_file(getppid(), fd, inode, 0);
-  if (file) return 0;
-  std::fprintf(stderr, "%s\n", file.sentence().c_str());
-  return file.sentence().find(part) != std::string::npos ? 1 : 2;
-}
-
-/// A connection as a program makes it that knows all but checks nothing.
-int connect_raw(FdServerAddress server) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::snprintf(address.sun_path + 1, 6, "%05x", server - 1);
-  const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 6);
-  return connect(fd, reinterpret_cast<const sockaddr*>(&address), bytes) == 0 ? fd : -1;
-}
 
 // Before the tests whose server is this program's: it has no thread yet, so that its children may
 // have theirs (also under ThreadSanitizer).
@@ -171,72 +134,6 @@ TEST(FdServerOfAChild, ItClosesNoFileThatTookANumber) {
     return fcntl(next, F_GETFD) >= 0 ? 1 : 2;
   });
   EXPECT_EQ(code, 1);
-}
-
-constexpr unsigned kOther = 770'001;  // a user and a group that nobody has
-
-bool become_another() { return setresuid(kOther, kOther, kOther) == 0; }
-
-/// Two processes of root's, each with a server or without, know each other; then they become
-/// another user's or not. The answer that the one gets from the other, as of ask_parent().
-struct Two {
-  bool asker_changes, owner_changes, asker_has_server;
-};
-int ask_later(Two what, const char* part = "") {
-  const int fd = memfd_create("offered", MFD_CLOEXEC);
-  const uint64_t inode = inode_of(fd);
-  offer_file(fd);
-  const int code = in_child([&] {
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return 9;
-    // Tells the other process where this one's server is, and waits until it says the same.
-    const auto meet = [](int end, FdServerAddress own, int other_pid) {
-      FdServerAddress theirs = 0;
-      if (write(end, &own, sizeof own) != sizeof own) return false;
-      if (read(end, &theirs, sizeof theirs) != sizeof theirs) return false;
-      learn_fd_server(other_pid, theirs, kKey);
-      return true;
-    };
-    const pid_t asker = fork();
-    if (asker == 0) {
-      alarm(100);
-      auto own = what.asker_has_server ? start_fd_server(kKey) : FdServerAddress{0};
-      if (!own || !meet(ends[0], *own, getppid())) _exit(8);
-      if (what.asker_changes && !become_another()) _exit(7);
-      char changed;
-      if (read(ends[0], &changed, 1) != 1) _exit(6);
-      auto file = open_peer_file(getppid(), fd, inode, 0);
-      if (!file) std::fprintf(stderr, "%s\n", file.sentence().c_str());
-      _exit(file ? 0 : file.sentence().find(part) != std::string::npos ? 1 : 2);
-    }
-    auto own = start_fd_server(kKey);
-    if (!own || !meet(ends[1], *own, asker)) return 5;
-    if (what.owner_changes && !become_another()) return 4;
-    if (write(ends[1], "x", 1) != 1) return 3;
-    int status = 0;
-    waitpid(asker, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-  });
-  close_offered_file(fd);
-  return code;
-}
-
-TEST(FdServerOfAChild, PeersThatGiveUpTheirRightsLaterGetFiles) {
-  if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
-  EXPECT_EQ(ask_later({.asker_changes = true, .owner_changes = true, .asker_has_server = true}), 0);
-  EXPECT_EQ(ask_later({.asker_changes = true, .owner_changes = false, .asker_has_server = true}),
-            0);
-  EXPECT_EQ(ask_later({.asker_changes = false, .owner_changes = true, .asker_has_server = true}),
-            0);
-  EXPECT_EQ(ask_later({.asker_changes = false, .owner_changes = true, .asker_has_server = false}),
-            0);
-}
-
-TEST(FdServerOfAChild, APeerWithoutAServerThatGivesUpItsRightsIsToldWhy) {
-  if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
-  EXPECT_EQ(ask_later({.asker_changes = true, .owner_changes = false, .asker_has_server = false},
-                      "does not know this process, which has become another user's"),
-            1);
 }
 
 class FdPassing : public testing::Test {
