@@ -16,12 +16,6 @@ namespace {
 
 int copy_of(int fd) noexcept { return fcntl(fd, F_DUPFD_CLOEXEC, 3); }
 
-bool is_of_own_user(int fd) noexcept {
-  ucred peer{};
-  socklen_t bytes = sizeof peer;
-  return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.uid == geteuid();
-}
-
 }  // namespace
 
 FdServer::FdServer(int listener_fd, uint64_t job_key) noexcept
@@ -71,10 +65,7 @@ bool FdServer::accept_one() {
   if (inode_of(listener_fd_) != listener_inode_) return false;
   const int fd = accept4(listener_fd_, nullptr, nullptr, SOCK_CLOEXEC);
   if (fd >= 0) {
-    if (is_of_own_user(fd))
-      ends_.push_back({fd, inode_of(fd)});
-    else
-      close(fd);
+    add(fd);
     return true;
   }
   if (errno != EMFILE && errno != ENFILE) return true;  // the peer is gone again
@@ -86,11 +77,24 @@ bool FdServer::accept_one() {
   return true;
 }
 
-void FdServer::answer(const End& end) const noexcept {
+/// A stranger is not waited for: it could have this process hold any number of descriptors.
+void FdServer::add(int fd) {
+  const auto peer = SocketPeer::of(fd);
+  const bool is_same = peer && peer->who == who_;
+  if (!is_same && (!peer || !find_fd_peer(peer->pid))) {
+    close(fd);
+    return;
+  }
+  ends_.push_back({fd, inode_of(fd), is_same ? 0 : peer->pid});
+}
+
+void FdServer::answer(const End& end) const {
   if (inode_of(end.fd) != end.inode) return;
   FileRequest request{};
   const auto got = recv(end.fd, &request, sizeof request, MSG_DONTWAIT | MSG_TRUNC);
   if (got != sizeof request || request.job_key != job_key_) return;
+  // Not before it asks: its own server would look back at the one that looks, and so on.
+  if (end.changed_pid != 0 && !has_listened_as(end.changed_pid, who_)) return;
   send_offered_file(end.fd, request.fd, request.inode);
 }
 

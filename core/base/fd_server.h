@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/base/fd_peers.h"
+
 namespace pinwire {
 
 /// The question of a peer, in one record. The owner has told it the number of the descriptor and
@@ -19,7 +21,7 @@ struct FileRequest {
 
 class FdServer {
  public:
-  /// Takes over the socket, which listens.
+  /// Takes over the socket, which listens. It serves those who are what this process is now.
   FdServer(int listener_fd, uint64_t job_key) noexcept;
   ~FdServer();
   FdServer(const FdServer&) = delete;
@@ -34,15 +36,18 @@ class FdServer {
   struct End {
     int fd;
     uint64_t inode;
+    int changed_pid;  ///< the peer, if it is another user's or group's now; else 0
   };
   void work();
   bool accept_one();
-  void answer(const End& end) const noexcept;
+  void add(int fd);
+  void answer(const End& end) const;
   static void close_own(const End& end) noexcept;
 
   const int listener_fd_;
   const uint64_t listener_inode_;
   const uint64_t job_key_;
+  const UserAndGroup who_ = UserAndGroup::now();
   int spare_fd_;  // given up to refuse a peer when no descriptor is left
   std::vector<End> ends_;
   std::vector<pollfd> watched_;  // the listener, and all of them

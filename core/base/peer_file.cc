@@ -10,7 +10,6 @@
 
 #include "core/base/fd_passing.h"
 #include "core/base/no_cancel.h"
-#include "core/base/privilege.h"
 
 namespace pinwire {
 
@@ -21,8 +20,16 @@ Result<int> open_by_proc(int pid, int fd) {
   std::snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
   // Whatever is there: not a terminal that becomes this process's, nor a pipe that waits.
   const int opened = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (opened < 0) return error("cannot open %s: %s", path, std::strerror(errno));
-  return opened;
+  if (opened >= 0) return opened;
+  const char* const why = std::strerror(errno);
+  if (!has_become_another(pid)) return error("cannot open %s: %s", path, why);
+  return error(
+      "cannot open %s: %s: this process has become another user's or group's (setuid(2) or the "
+      "like) "
+      "since gasnet_init(), and the kernel shows it no more what its peers have open. Do that "
+      "before "
+      "gasnet_init(), or when the last segment is attached or published",
+      path, why);
 }
 
 }  // namespace
@@ -48,15 +55,16 @@ Result<int> open_peer_file(int pid, int fd, uint64_t inode, uint64_t bytes) {
 }
 
 const char* advice_on_peer_files() noexcept {
-  if (!is_privileged()) {
-    return "Ranks of one host must run as one user in one PID namespace; GASNET_DRIVER=dpdk does "
-           "without.";
+  if (!are_files_hidden()) {
+    return "Ranks of one host must run as one user in one PID namespace, and keep the user, the "
+           "group and the rights that they have at gasnet_init(); GASNET_DRIVER=dpdk does without.";
   }
-  return "This program has file capabilities or is set-user-ID or set-group-ID: the kernel hides "
-         "what it has open from its peers, which must be given it through a socket. Without one "
-         "its ranks share no memory: take that from the program (setcap -r), and give the "
-         "capabilities to the job: setpriv --inh-caps=+NAME --ambient-caps=+NAME "
-         "gasnetrun_pinwire ...";
+  return "This program has file capabilities, is set-user-ID or set-group-ID, or its user may not "
+         "read it: the kernel hides what it has open from its peers, which must be given it "
+         "through "
+         "a socket. Without one its ranks share no memory. For capabilities alone: take them from "
+         "the program (setcap -r), and give them to the job: setpriv --inh-caps=+NAME "
+         "--ambient-caps=+NAME gasnetrun_pinwire ...";
 }
 
 }  // namespace pinwire

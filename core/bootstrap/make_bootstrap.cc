@@ -3,12 +3,14 @@
 
 #include "core/bootstrap/bootstrap.h"
 #include "core/bootstrap/launcher_client.h"
+#include "core/bootstrap/outer_job.h"
 #include "core/bootstrap/pmix_bootstrap.h"
 #include "core/bootstrap/singleton.h"
 
 namespace pinwire {
 
 Result<std::unique_ptr<Bootstrap>> make_bootstrap() {
+  if (is_of_inner_job()) leave_outer_job();
   if (const char* fd = std::getenv(kJobFdVariable)) {
     auto made = make_launcher_bootstrap(fd);
     // What this process starts is not this rank.

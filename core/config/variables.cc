@@ -326,6 +326,10 @@ constexpr Variable kVariables[] = {
    [](S& s, const V& v) { s.job_dir = v.text; }},
   {"GASNET_JOB_FD", Kind::kText, "", 0, 0, "", true,
    "the launcher's end of the talk with this rank", [](S&, const V&) {}},
+  {"GASNET_JOB_PMIX", Kind::kText, "", 0, 0, "", true,
+   "the process that PMIx's variables name where the launcher starts this rank: where they name another one, mpirun or srun runs "
+   "inside of the job, and its job is this process's",
+   [](S&, const V&) {}},
   {"GASNET_JOB_RANK", Kind::kText, "", 0, 0, "", true,
    "this process's rank, for wrapper scripts", [](S&, const V&) {}},
   {"GASNET_JOB_FREE_CPUS", Kind::kText, "", 0, 0, "", true,

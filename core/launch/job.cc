@@ -62,6 +62,7 @@ void Job::turn() {
   until_ms = std::min({until_ms, out_.deadline_ms(), err_.deadline_ms()});
   for (auto& host : hosts_) until_ms = std::min(until_ms, host->deadline_ms());
   ending_.waited(loop_.run_once(until_ms), deadline);
+  if (pulse_) pulse_->wake_if_stopped();
   const int64_t now = now_ms();
   for (auto& host : hosts_) host->due(now);
   ending_.due(now);

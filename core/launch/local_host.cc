@@ -12,6 +12,7 @@
 
 #include "core/base/log.h"
 #include "core/bootstrap/launcher_client.h"
+#include "core/bootstrap/outer_job.h"
 #include "core/launch/environment.h"
 
 namespace pinwire::launch {
@@ -80,6 +81,8 @@ Status LocalHost::begin_rank(Rank rank) {
   environment.insert(environment.end(), own.environment.begin(), own.environment.end());
   // A rank of another job may have started this one: the place there is none here.
   set_variable(environment, kJobFdVariable, std::to_string(rank_end.get()));
+  const auto look_up = [&](const char* name) { return find_variable(environment, name); };
+  set_variable(environment, kJobPmixVariable, pmix_process(look_up));
   set_variable(environment, "GASNET_JOB_RANK", std::to_string(rank));
   set_variable(environment, "GASNET_JOB_RANKS", std::to_string(plan_.rank_count));
   auto begun = begin_process(process);

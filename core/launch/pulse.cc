@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -53,6 +54,13 @@ Result<Pulse> Pulse::start(const std::vector<int>& pipes, int64_t period_ms) {
 Pulse::~Pulse() {
   process_.signal(SIGKILL);
   process_.wait();
+}
+
+void Pulse::wake_if_stopped() const noexcept {
+  siginfo_t stopped{};
+  const auto number = static_cast<id_t>(process_.number());
+  if (process_.number() < 0 || ::waitid(P_PID, number, &stopped, WSTOPPED | WNOHANG) != 0) return;
+  if (stopped.si_pid != 0) process_.signal(SIGCONT);
 }
 
 bool Pulse::reap(pid_t process) noexcept {

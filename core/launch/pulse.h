@@ -20,8 +20,12 @@ class Pulse {
   Pulse& operator=(Pulse&&) = default;
   /// Afterwards no descriptor is open there any more: agents see the end of their input.
   ~Pulse();
+  pid_t number() const noexcept { return process_.number(); }
   /// A child of this process has ended: reaps it if it is this one. True if it was.
   bool reap(pid_t process) noexcept;
+  /// Lets it go on if a stranger has stopped it since the last look: the hosts would end a job that
+  /// is well. (The kernel tells of a child that stops by SIGCHLD.)
+  void wake_if_stopped() const noexcept;
 
  private:
   explicit Pulse(ChildProcess process) : process_(std::move(process)) {}

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <iterator>
 #include <span>
+#include <utility>
 
 #include "core/base/check.h"
 
@@ -52,13 +53,16 @@ bool any_waits(std::span<const int> numbers) {
 }  // namespace
 
 void block_signals() {
+  // What was before the first call is what programs get.
+  static bool is_again = false;
+  const bool is_first = !std::exchange(is_again, true);
   const auto set = set_of(kWatched);
-  ::sigprocmask(SIG_BLOCK, &set, &mask_before);
+  ::sigprocmask(SIG_BLOCK, &set, is_first ? &mask_before : nullptr);
   ::signal(SIGCHLD, SIG_DFL);  // were it ignored, there would be no wait status
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   for (size_t i = 0; i < std::size(kIgnored); ++i)
-    ::sigaction(kIgnored[i], &ignore, &actions_before[i]);
+    ::sigaction(kIgnored[i], &ignore, is_first ? &actions_before[i] : nullptr);
 }
 
 void restore_signals() {

@@ -20,7 +20,10 @@ bool address_space_is_limited() noexcept {
 }
 
 bool lacked_address_space(const std::string& log) {
-  return log.find(std::string("mmap failed (") + strerror(ENOMEM)) != log.npos;
+  const size_t failure = log.find(std::string("mmap failed (") + strerror(ENOMEM));
+  if (failure == log.npos) return false;
+  const size_t line = log.rfind(';', failure) == log.npos ? 0 : log.rfind(';', failure);
+  return log.substr(line, failure - line).find("VHOST") != std::string::npos;
 }
 
 Status leave_address_space_for(uint64_t peer_bytes) {

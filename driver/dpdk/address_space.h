@@ -15,7 +15,7 @@ inline constexpr char kRaiseAddressSpace[] = "raise the limit of address space (
 /// EAL without huge pages reserves address space, which then ends before the machine's memory does.
 bool address_space_is_limited() noexcept;
 
-/// Whether vhost has found none left for its peer, by the lines `log` of DPDK's log.
+/// Whether vhost has found none left for its peer, by eal_log_tail(). Others map memory, too.
 bool lacked_address_space(const std::string& log);
 
 /// Whether the process may map so much of its peer's memory. EAL runs, and no peer has connected.

@@ -38,11 +38,10 @@ Result<FabricPlan> plan_private(FabricRequest request) {
   return plan_fabric(request);
 }
 
-Result<FabricRequest> request_of(const DpdkOptions& options) {
+Result<FabricRequest> request_of(const DpdkOptions& options,
+                                 const std::vector<std::string>& eal_words) {
   Result<Fabric> fabric = fabric_from_name(options.fabric);
   if (!fabric) return fabric.error();
-  Result<std::vector<std::string>> words = split_words(options.eal_arguments);
-  if (!words) return words.error();
   return FabricRequest{.fabric = *fabric,
                        .rank = options.rank,
                        .rank_count = options.rank_count,
@@ -51,7 +50,7 @@ Result<FabricRequest> request_of(const DpdkOptions& options) {
                        .job_directory = options.job_directory,
                        .no_directory_reason = options.no_directory_reason,
                        .is_directory_of_ranks = options.is_directory_of_ranks,
-                       .eal_names_device = names_device(*words),
+                       .eal_names_device = names_device(eal_words),
                        .interface = options.interface,
                        .pci = options.pci,
                        .pci_index = options.pci_index,
@@ -60,8 +59,9 @@ Result<FabricRequest> request_of(const DpdkOptions& options) {
                        .ring_frames = options.ring_frames};
 }
 
-Result<FabricPlan> fabric_of(const DpdkOptions& options) {
-  Result<FabricRequest> request = request_of(options);
+Result<FabricPlan> fabric_of(const DpdkOptions& options,
+                             const std::vector<std::string>& eal_words) {
+  Result<FabricRequest> request = request_of(options, eal_words);
   if (!request) return request.error();
   return plan_private(std::move(*request));
 }
@@ -145,9 +145,11 @@ Status DpdkDevice::join_network(const DpdkOptions& options) {
 namespace {
 
 /// EAL's memory is a file that a peer of the same host maps. Where EAL gets none it takes memory
-/// that it cannot share, without a word, and the link never comes up.
-Status check_memory_files(const FabricPlan& fabric) {
-  if (!is_inside_host(fabric.fabric)) return success();
+/// that it cannot share, without a word, and the link never comes up. (memif's rings are such files
+/// whatever the user's words say of the memory.)
+Status check_memory_files(const FabricPlan& fabric, const EalPlan& eal) {
+  const bool needs_one = eal.in_memory_files || fabric.fabric == Fabric::kMemif;
+  if (!is_inside_host(fabric.fabric) || !needs_one) return success();
   const int fd = memfd_create("pinwire-probe", MFD_CLOEXEC);
   if (fd < 0) {
     return error(
@@ -181,11 +183,11 @@ std::string runtime_directory(const DpdkOptions& options) {
 Result<std::unique_ptr<DpdkDevice>> start_device(const DpdkOptions& options) {
   Result<std::vector<std::string>> words = split_words(options.eal_arguments);
   if (!words) return words.error();
-  Result<FabricPlan> fabric = fabric_of(options);
+  Result<FabricPlan> fabric = fabric_of(options, *words);
   if (!fabric) return fabric.error();
-  if (Status shared = check_memory_files(*fabric); !shared) return shared.error();
   const DpdkPortOptions port = port_options(options, *fabric);
   const EalPlan eal = eal_of(options, *fabric, port, std::move(*words));
+  if (Status shared = check_memory_files(*fabric, eal); !shared) return shared.error();
   const NewDescriptors opened_here;
   if (Status room = opened_here.leave_room_for(files_of(options)); !room) return room.error();
   if (Status started =
@@ -214,7 +216,9 @@ Result<std::unique_ptr<DpdkDevice>> start_device(const DpdkOptions& options) {
 }  // namespace
 
 Result<Fabric> chosen_fabric(const DpdkOptions& options) {
-  Result<FabricRequest> request = request_of(options);
+  Result<std::vector<std::string>> words = split_words(options.eal_arguments);
+  if (!words) return words.error();
+  Result<FabricRequest> request = request_of(options, *words);
   if (!request) return request.error();
   return choose_fabric(wish_of(*request));
 }

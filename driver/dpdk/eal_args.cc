@@ -110,8 +110,11 @@ EalPlan plan_eal(const EalRequest& request) {
   if (given_any(given,
                 {"--no-huge", "--in-memory", "--huge-dir", "--socket-mem", "--legacy-mem", "-m"})) {
     plan.memory = "as the EAL arguments say";
+    // The others name or mean a hugetlbfs.
+    plan.in_memory_files = given_any(given, {"--no-huge", "--in-memory"});
   } else {
     plan_memory(request, plan);
+    plan.in_memory_files = true;
   }
   return plan;
 }

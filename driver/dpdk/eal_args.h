@@ -30,6 +30,7 @@ struct EalRequest {
 struct EalPlan {
   std::vector<std::string> words;  ///< argv without the program's name
   uint64_t file_bytes = 0;         ///< what EAL keeps in a file of memory; 0: nobody knows
+  bool in_memory_files = false;    ///< in those of memfd_create(2), not of hugetlbfs
   std::string memory;              ///< which kind of pages and why, for the user
 };
 

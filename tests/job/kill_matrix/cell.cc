@@ -42,8 +42,11 @@ std::string name_of(Phase phase) {
 }
 
 std::string name_of(const Cell& cell) {
-  return name_of(cell.target) + "_" + name_of_signal(cell.signal) + "_" + name_of(cell.phase);
+  return name_of(cell.target) + "_" + name_of_signal(cell.signal) + "_" + name_of(cell.phase) +
+         (cell.over_dpdk ? "_over_dpdk" : "");
 }
+
+bool has_switch(const Cell& cell) { return cell.over_dpdk || cell.target == Target::kSwitch; }
 
 bool goes_on(const Cell& cell) {
   // A janitor waits for its launcher's end, and what it would have swept the launcher sweeps. srun

@@ -15,6 +15,7 @@ struct Cell {
   Target target;
   int signal;  ///< SIGSTOP: and SIGCONT after it
   Phase phase;
+  bool over_dpdk = false;  ///< with a switch, whose start is a phase of its own; of kLauncher alone
 };
 
 inline constexpr int kClientsCode = 7;
@@ -26,6 +27,7 @@ std::string name_of_signal(int number);
 std::string name_of(Phase phase);
 std::string name_of(const Cell& cell);
 
+bool has_switch(const Cell& cell);
 /// Whether the job goes on as if nothing had happened.
 bool goes_on(const Cell& cell);
 /// The exit codes that are right; empty: any but 0.

@@ -17,6 +17,10 @@ std::vector<Cell> all_cells() {
     for (const int signal : all_signals())
       for (const Phase phase : {Phase::kStarting, Phase::kRunning, Phase::kExiting})
         cells.push_back({target, signal, phase});
+  // The launcher is struck while its switch starts, too.
+  for (const int signal : all_signals())
+    for (const Phase phase : {Phase::kAtOnce, Phase::kRunning})
+      cells.push_back({Target::kLauncher, signal, phase, true});
   return cells;
 }
 
@@ -28,6 +32,9 @@ class KillMatrix : public testing::TestWithParam<Cell> {
 TEST_P(KillMatrix, TheJobEndsOrGoesOnAndLeavesNothing) {
   const Target target = GetParam().target;
   if (const auto why = surroundings().missing_for(target); !why.empty()) GTEST_SKIP() << why;
+  if (GetParam().over_dpdk)
+    if (const auto why = surroundings().missing_for(Target::kSwitch); !why.empty())
+      GTEST_SKIP() << why;
   MatrixJob job(GetParam(), surroundings().variables_for(target));
   const auto trouble = job.strike();
   ASSERT_FALSE(trouble) << *trouble;

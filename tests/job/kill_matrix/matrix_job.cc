@@ -42,7 +42,7 @@ std::vector<std::string> environment_of(const Cell& cell, const std::string& fol
   more.insert(more.end(),
               {mark, "GASNET_TMPDIR=" + folder, "TMPDIR=" + folder, "GASNET_DPDK_HUGEPAGES=never",
                "GASNET_EXITTIMEOUT=30",  // else a busy machine ends the phase kExiting
-               std::string("GASNET_DRIVER=") + (cell.target == Target::kSwitch ? "dpdk" : "shm"),
+               std::string("GASNET_DRIVER=") + (has_switch(cell) ? "dpdk" : "shm"),
                "GASNET_SSH_CMD=" + variable("FAKE_SSH")});
   return more;
 }
@@ -105,6 +105,11 @@ int MatrixJob::victim() const {
     case Target::kRank: {
       const auto names = entries(gates_.path(), "starting.1.");
       return names.empty() ? 0 : std::atoi(names[0].c_str() + std::string("starting.1.").size());
+    }
+    case Target::kLauncher: {
+      // At once: while its switch starts, not before it.
+      const bool waits = cell_.over_dpdk && cell_.phase == Phase::kAtOnce;
+      return !waits || child_with(launcher, "comm", "pinwire_switch") > 1 ? launcher : 0;
     }
     default:
       return launcher;

@@ -22,10 +22,11 @@ class JumpingClock : public Launch {
 };
 
 TEST_F(JumpingClock, JumpsByAYearBothWays) {
-  const auto outcome = run({"date", "+%Y"}, {"LD_PRELOAD=" + clock_});
-  const auto now = run({"date", "+%Y"});
+  constexpr long kAlmostAYearS = 300L * 24 * 3600;
+  const auto outcome = run({"date", "+%s"}, {"LD_PRELOAD=" + clock_});
+  const auto now = run({"date", "+%s"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_EQ(std::abs(std::atoi(outcome.out.c_str()) - std::atoi(now.out.c_str())), 1);
+  EXPECT_GT(std::abs(std::atol(outcome.out.c_str()) - std::atol(now.out.c_str())), kAlmostAYearS);
 }
 
 TEST_F(JumpingClock, JobsOfThisHostAndOfOthersRunAsEver) {

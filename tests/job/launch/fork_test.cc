@@ -180,6 +180,20 @@ TEST_F(Launch, ARankMayStartAJobOfItsOwn) {
   EXPECT_EQ(outcome.err, "");
 }
 
+/// PMIx's variables of those who started the launcher are farther than it; those that come between
+/// it and a rank are nearer. (Nobody serves PMIx here.)
+TEST_F(Launch, TheNearerOfTwoLaunchersCounts) {
+  const std::vector<std::string> outer = {"PMIX_NAMESPACE=outer", "PMIX_RANK=0"};
+  const auto inside =
+      launch(2, {"sh", "-c", "\"$@\"; exit $?", "sh", rank_, "gather", "10", "1"}, {}, outer);
+  EXPECT_EQ(inside.code, 0) << inside.err;
+  EXPECT_EQ(count_of(inside.out, "launcher rank"), 2) << inside.out;
+  const auto outside = launch(
+      1, {"env", "PMIX_NAMESPACE=inner", "PMIX_RANK=0", rank_, "gather", "10", "1"}, {}, outer);
+  EXPECT_NE(outside.code, 0) << outside.out;
+  EXPECT_EQ(count_of(outside.out, "launcher rank"), 0) << outside.out;
+}
+
 /// It passes the launcher's look at it, and the kernel refuses it: the other ranks, which may run
 /// already, are killed.
 TEST_F(Launch, AProgramThatCannotBeExecutedEndsTheJobWithASentence) {

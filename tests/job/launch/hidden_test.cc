@@ -104,6 +104,43 @@ TEST_F(Hidden, RanksOfAnUnreadableProgramShareMemory) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
 }
 
+/// What they were at gasnet_init() counts. (The kernel makes a process that becomes another user
+/// hidden from then on, too.)
+TEST_F(Hidden, RanksThatGiveUpTheirRightsShareLaterSegments) {
+  const auto client = program("changing_client");
+  ASSERT_EQ(::chmod(client.c_str(), 04755), 0);
+  for (const char* changing : {"all", "one"}) {
+    const auto outcome = run_shared(2, {client, changing});
+    EXPECT_EQ(outcome.code, 0) << changing << ": " << outcome.err;
+    EXPECT_EQ(sorted_lines(outcome.out),
+              (std::vector<std::string>{"rank 0 has 43", "rank 1 has 42"}));
+  }
+}
+
+TEST_F(Hidden, RanksThatWereNotHiddenAndGiveUpTheirRightsAreToldWhy) {
+  const auto outcome = launch(2, {program("changing_client"), "all"}, {},
+                              {"GASNET_DRIVER=shm", "GASNET_BACKTRACE=no", kPatience});
+  EXPECT_NE(outcome.code, 0);
+  EXPECT_NE(outcome.err.find("this process has become another user's or group's"),
+            std::string::npos)
+      << outcome.err;
+}
+
+/// Its memory is of a group to which its user does not belong.
+TEST_F(Hidden, ASetGroupIdProgramPassesNothingToAProcessOfItsUser) {
+  const auto client = program("hidden_barrier_matrix");
+  ASSERT_EQ(::removexattr(client.c_str(), "security.capability"), 0);
+  ASSERT_EQ(::chown(client.c_str(), 0, 770003), 0);
+  ASSERT_EQ(::chmod(client.c_str(), 02755), 0);
+  const auto alike = run_shared(2, {client}, {"GASNET_BARRIER=PSHM"});
+  EXPECT_EQ(alike.code, 0) << alike.err;
+  const auto mixed =
+      run_shared(2, {"sh", "-c", "test $GASNET_JOB_RANK = 1 && exec \"$0\"; exec \"$1\"", client,
+                     std::string(std::getenv("HIDDEN_CLIENTS")) + "/hidden_barrier_matrix"});
+  EXPECT_NE(mixed.code, 0);
+  EXPECT_NE(mixed.err.find("of user 770001 and group 770"), std::string::npos) << mixed.err;
+}
+
 TEST_F(Hidden, NoDescriptorIsHeldForAPeer) {
   constexpr int kRanks = 32, kOfRank = 8;  // what a rank needs for itself, with some to spare
   const auto client = program("privileged_client");

@@ -15,6 +15,37 @@ TEST_F(Mpirun, BarriersHold) {
   EXPECT_NE(outcome.out.find("in order"), std::string::npos);
 }
 
+/// The nearest launcher's word counts, whoever is whose child.
+TEST_F(Mpirun, AJobInsideOfAJobIsItsOwn) {
+  const auto inside = [this](std::vector<std::string> words) {
+    words.insert(words.end(), {rank_, "gather", "10", "1"});
+    return words;
+  };
+  const std::vector<std::string> by_mpirun = {"mpirun", "--allow-run-as-root", "--oversubscribe",
+                                              "-n", "2"};
+  const std::string pattern = "MPIRUN_CMD=mpirun --allow-run-as-root --oversubscribe -np %N %C";
+  const std::vector<std::string> more = {kPatience, "TMPDIR=" + folder_.path(), pattern};
+  const std::vector<std::string> of_pmix = {"pmix rank 0 of 2 key yes", "pmix rank 1 of 2 key yes"};
+  const std::vector<std::string> by_launcher = {"launcher rank 0 of 2 key yes",
+                                                "launcher rank 1 of 2 key yes"};
+  const std::vector<std::string> launcher = {std::getenv("GASNETRUN"), "-n", "2"};
+  const std::vector<std::string> spawner = {std::getenv("GASNETRUN"), "-spawner=mpi", "-n", "2"};
+  for (const auto& inner : {by_mpirun, spawner}) {
+    const auto outcome = launch(1, inside(inner), {}, more);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(sorted_lines(outcome.out), of_pmix) << outcome.err;
+  }
+  const auto other_way = mpirun(1, inside(launcher), more);
+  EXPECT_EQ(other_way.code, 0) << other_way.err;
+  EXPECT_EQ(sorted_lines(other_way.out), by_launcher) << other_way.err;
+  const auto behind_shell = mpirun(
+      1,
+      {launcher[0], "-n", "2", "sh", "-c", "env \"$@\"; exit $?", "sh", rank_, "gather", "10", "1"},
+      more);
+  EXPECT_EQ(behind_shell.code, 0) << behind_shell.err;
+  EXPECT_EQ(sorted_lines(behind_shell.out), by_launcher) << behind_shell.err;
+}
+
 TEST_F(Mpirun, GathersAndBarriers) {
   const auto outcome = mpirun(4, {rank_, "gather", "1000", "5"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;

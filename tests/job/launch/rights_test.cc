@@ -87,6 +87,14 @@ TEST_F(MoreRights, RanksThatCannotShareMemoryAreToldWhy) {
   EXPECT_EQ(open.out, "opened\nopened\n") << open.err;
 }
 
+TEST_F(MoreRights, RanksOfAnUnreadableProgramAreToldWhy) {
+  ASSERT_EQ(::chown(program_.c_str(), 0, 0), 0);
+  ASSERT_EQ(::chmod(program_.c_str(), 0711), 0);
+  const auto hidden = run(as_user(command(2, {program_, "peer-file"})), environment());
+  EXPECT_EQ(hidden.code, 0) << hidden.err;
+  EXPECT_EQ(count_of(hidden.out, "or its user may not read it: the kernel hides"), 2) << hidden.out;
+}
+
 TEST_F(MoreRights, AnOrderlyEndIsWithoutAWord) {
   const auto outcome = run(as_user(command(3, {program_, "gather", "100", "2"})), environment());
   EXPECT_EQ(outcome.code, 0) << outcome.err;

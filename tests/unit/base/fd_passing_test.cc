@@ -9,56 +9,21 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/un.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstddef>
-#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 
 #include "core/base/fd_server.h"
 #include "core/base/offered_files.h"
 #include "core/base/peer_file.h"
+#include "tests/unit/base/fd_asker.h"
 
 namespace pinwire {
 namespace {
-
-constexpr uint64_t kKey = 0x1234'5678'9abc'def0;
-
-/// Runs `deed` in a child that this process forks; its exit code, or 128 + signal. One that hangs
-/// is ended by SIGALRM.
-int in_child(const std::function<int()>& deed) {
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(100);
-    _exit(deed());
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-/// The answer that a peer of this process's parent gets: 0 a file, 1 a sentence with `part`, 2
-/// another one.
-int ask_parent(FdServerAddress server, int fd, uint64_t inode, uint64_t key, const char* part) {
-  learn_fd_server(getppid(), server, key);
-  auto file = open_peer_file(getppid(), fd, inode, 0);
-  if (file) return 0;
-  std::fprintf(stderr, "%s\n", file.sentence().c_str());
-  return file.sentence().find(part) != std::string::npos ? 1 : 2;
-}
-
-/// A connection as a program makes it that knows all but checks nothing.
-int connect_raw(FdServerAddress server) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::snprintf(address.sun_path + 1, 6, "%05x", server - 1);
-  const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 6);
-  return connect(fd, reinterpret_cast<const sockaddr*>(&address), bytes) == 0 ? fd : -1;
-}
 
 // Before the tests whose server is this program's: it has no thread yet, so that its children may
 // have theirs (also under ThreadSanitizer).
@@ -111,6 +76,35 @@ TEST(FdServerOfAChild, ItEndsWithTheDescriptorsOfItsProcess) {
     const int told = in_child([&] { return ask_parent(server, 3, 1, kKey, "") == 0 ? 0 : 1; });
     while (threads() > before) usleep(1000);
     return told;
+  });
+  EXPECT_EQ(code, 1);
+}
+
+/// The number of the one thread besides the caller; 0 if there is none.
+pid_t other_thread() {
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    const pid_t number = std::atoi(task.path().filename().c_str());
+    if (number != getpid()) return number;
+  }
+  return 0;
+}
+
+/// A program that shuts itself in so does not pay with a core.
+TEST(FdServerOfAChild, ItEndsWhereItsProcessMayOpenNothingMore) {
+  if (kSeesRacesOfNumbers) GTEST_SKIP() << "ThreadSanitizer has a thread of its own";
+  const int code = in_child([] {
+    auto server = start_fd_server(kKey);
+    const pid_t thread = other_thread();
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    const rlimit none{0, limit.rlim_max};
+    if (!server || thread == 0 || setrlimit(RLIMIT_NOFILE, &none) != 0) return 9;
+    in_child([&] {  // wakes it
+      setrlimit(RLIMIT_NOFILE, &limit);
+      return connect_raw(*server) >= 0 ? 0 : 1;
+    });
+    while (syscall(SYS_tgkill, getpid(), thread, 0) == 0) usleep(1000);
+    return 1;
   });
   EXPECT_EQ(code, 1);
 }
@@ -206,30 +200,69 @@ TEST_F(FdPassing, AnotherJobGetsNothing) {
 
 TEST_F(FdPassing, AnotherProcessIsNotTakenForThePeer) {
   const int code = in_child([&] {
-    constexpr int kOther = 1;
-    learn_fd_server(kOther, server(), kKey);
-    auto file = request_fd(kOther, fd_, inode_);
+    constexpr int kInit = 1;
+    learn_fd_server(kInit, server(), kKey);
+    auto file = request_fd(kInit, fd_, inode_);
     return !file && file.sentence().find("listens there") != std::string::npos ? 1 : 0;
   });
   EXPECT_EQ(code, 1);
 }
 
-TEST_F(FdPassing, AnotherUserGetsNothingAndTakesNothing) {
+TEST_F(FdPassing, AnotherUserOrGroupGetsNothingAndTakesNothing) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
-  constexpr uid_t kOther = 770'001;
-  EXPECT_EQ(in_child([&] {
-              if (setresuid(kOther, kOther, kOther) != 0) return 9;
-              return ask_parent(server(), fd_, inode_, kKey, "of user 0 listens there");
-            }),
-            1);
-  EXPECT_EQ(in_child([&] {
-              if (setresuid(kOther, kOther, kOther) != 0) return 9;
+  const std::function<bool()> changes[] = {become_another,
+                                           [] { return setresgid(kOther, kOther, kOther) == 0; }};
+  for (const auto& change : changes) {
+    EXPECT_EQ(in_child([&] {
+                if (!change()) return 9;
+                return ask_parent(server(), fd_, inode_, kKey,
+                                  "of user 0 and group 0 listens there");
+              }),
+              1);
+    EXPECT_EQ(in_child([&] {
+                if (!change()) return 9;
+                const int peer = connect_raw(server());
+                const FileRequest request{kKey, inode_, fd_, 0};
+                char word;
+                if (peer < 0) return 8;
+                send(peer, &request, sizeof request, MSG_NOSIGNAL);
+                return recv(peer, &word, 1, 0) <= 0 ? 1 : 0;
+              }),
+              1);
+  }
+}
+
+/// Without a server of its own nobody knows what it was, though its pid is a peer's.
+TEST_F(FdPassing, AnotherUserWithThePidOfAPeerGetsNothing) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  int go[2];
+  ASSERT_EQ(pipe(go), 0);
+  const pid_t peer = fork();
+  if (peer == 0) {
+    alarm(100);
+    char word;
+    if (read(go[0], &word, 1) != 1 || !become_another()) _exit(9);
+    const int socket_fd = connect_raw(server());
+    const FileRequest request{kKey, inode_, fd_, 0};
+    send(socket_fd, &request, sizeof request, MSG_NOSIGNAL);
+    _exit(recv(socket_fd, &word, 1, 0) <= 0 ? 1 : 0);
+  }
+  learn_fd_server(peer, server(), kKey);  // which is not its own
+  ASSERT_EQ(write(go[1], "x", 1), 1);
+  int status = 0;
+  waitpid(peer, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1) << status;
+  for (const int end : go) close(end);
+}
+
+/// A stranger may connect as often as it likes.
+TEST_F(FdPassing, AStrangerThatSaysNothingIsNotKept) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  EXPECT_EQ(in_child([] {
+              if (!become_another()) return 9;
               const int peer = connect_raw(server());
-              const FileRequest request{kKey, inode_, fd_, 0};
               char word;
-              if (peer < 0) return 8;
-              send(peer, &request, sizeof request, MSG_NOSIGNAL);
-              return recv(peer, &word, 1, 0) <= 0 ? 1 : 0;
+              return peer >= 0 && recv(peer, &word, 1, 0) <= 0 ? 1 : 0;
             }),
             1);
 }

@@ -52,6 +52,11 @@ TEST(AddressSpace, VhostsLogTellsThatThereWasNone) {
   EXPECT_TRUE(
       lacked_address_space("VHOST_CONFIG: (pair.sock) mmap failed (Cannot allocate memory)."));
   EXPECT_FALSE(lacked_address_space("EAL: mmap failed: Invalid argument"));
+  EXPECT_FALSE(lacked_address_space("EAL: mmap failed (Cannot allocate memory)"));
+  EXPECT_FALSE(lacked_address_space(
+      "VHOST_CONFIG: (pair.sock) closed; EAL: mmap failed (Cannot allocate memory)"));
+  EXPECT_TRUE(lacked_address_space(
+      "EAL: no huge pages; VHOST_CONFIG: (pair.sock) mmap failed (Cannot allocate memory)."));
   EXPECT_FALSE(lacked_address_space(""));
 }
 

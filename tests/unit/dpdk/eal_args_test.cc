@@ -54,6 +54,19 @@ TEST(PlanEal, SmallPagesWhenHugeOnesDoNotSuffice) {
   EXPECT_FALSE(has(plan, "--in-memory"));
 }
 
+TEST(PlanEal, MemoryIsOfMemoryFilesUnlessTheUserChoosesAHugetlbfs) {
+  EalRequest request = plain_request();
+  EXPECT_TRUE(plan_eal(request).in_memory_files);
+  for (const char* word : {"--huge-dir=/huge", "--legacy-mem", "--socket-mem=64"}) {
+    request.given = {word};
+    EXPECT_FALSE(plan_eal(request).in_memory_files) << word;
+  }
+  for (const char* word : {"--no-huge", "--in-memory"}) {
+    request.given = {word, "-m", "64"};
+    EXPECT_TRUE(plan_eal(request).in_memory_files) << word;
+  }
+}
+
 TEST(PlanEal, MemoryIsWholeMebibytesThatHoldAll) {
   EalRequest request = plain_request();
   ++request.memory_bytes;

@@ -1,8 +1,10 @@
 #include "core/launch/pulse.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -32,6 +34,23 @@ TEST(Pulse, SaysToEachAgentThatTheLauncherIsThere) {
     EXPECT_TRUE(reads(FrameKind::kAlive, one->read.get()));
     EXPECT_TRUE(reads(FrameKind::kAlive, other->read.get()));
   }
+}
+
+TEST(Pulse, GoesOnWhenItWasStopped) {
+  auto pipe = make_pipe();
+  ::fcntl(pipe->read.get(), F_SETFL, O_NONBLOCK);
+  auto pulse = Pulse::start({pipe->write.get()}, 1);
+  ASSERT_TRUE(pulse);
+  ASSERT_TRUE(reads(FrameKind::kAlive, pipe->read.get()));
+  pulse->wake_if_stopped();  // it runs: nothing to do
+  siginfo_t seen{};
+  ASSERT_EQ(::kill(pulse->number(), SIGSTOP), 0);
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(pulse->number()), &seen, WSTOPPED | WNOWAIT), 0);
+  char rest[4096];
+  while (::read(pipe->read.get(), rest, sizeof rest) > 0) {
+  }
+  pulse->wake_if_stopped();
+  EXPECT_TRUE(reads(FrameKind::kAlive, pipe->read.get()));
 }
 
 TEST(Pulse, HoldsNoOtherFileAndNoneAtItsEnd) {

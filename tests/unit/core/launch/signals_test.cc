@@ -58,5 +58,20 @@ TEST(StopUntilContinued, DoesNotStopOneThatIsToGoOnAlready) {
   EXPECT_EQ(told, 0);
 }
 
+/// Programs would inherit the blocked mask of the first call.
+TEST(BlockSignals, ProgramsGetWhatWasBeforeTheFirstCall) {
+  const int told = first_word_of_child([] {
+    block_signals();
+    block_signals();
+    restore_signals();
+    sigset_t blocked;
+    ::sigprocmask(SIG_BLOCK, nullptr, &blocked);
+    struct sigaction of_alarm {};
+    ::sigaction(SIGALRM, nullptr, &of_alarm);
+    if (::sigismember(&blocked, SIGTERM) == 1 || of_alarm.sa_handler != SIG_DFL) ::_exit(1);
+  });
+  EXPECT_EQ(told, 0);
+}
+
 }  // namespace
 }  // namespace pinwire::launch
