@@ -1,5 +1,6 @@
 #include "core/base/locked_dir.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
@@ -7,10 +8,10 @@
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
+#include <climits>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <thread>
 
 #include "core/base/private_dir.h"
 #include "tests/support/scratch_dir.h"
@@ -19,6 +20,8 @@ namespace pinwire {
 namespace {
 
 namespace fs = std::filesystem;
+
+int undone_mkdtemps = 0;  // the next so many are undone, as by a launcher that sweeps up
 
 class LockedDirs : public testing::Test {
  protected:
@@ -143,19 +146,20 @@ TEST_F(LockedDirs, OnesWithoutANameGoUnlessTheyAreLockedOrHoldSomething) {
 }
 
 TEST_F(LockedDirs, OneThatIsRemovedBeforeItsMakerHasLockedItIsMadeAnew) {
-  std::atomic<bool> over = false;
-  std::thread other([&] {
-    while (!over) finish_unlocked_dirs(parent_, kStarts);
-  });
-  for (int i = 0; i < 500; ++i) {
-    auto made = make_locked_dir(parent_, kJobDirStart);
-    EXPECT_TRUE(made.ok()) << made.sentence();
-    if (!made) break;
-    EXPECT_TRUE(fs::exists(made->path));
-    ::close(made->lock_fd);
-  }
-  over = true;
-  other.join();
+  undone_mkdtemps = 2;
+  auto made = make_locked_dir(parent_, kJobDirStart);
+  ASSERT_TRUE(made.ok()) << made.sentence();
+  EXPECT_EQ(undone_mkdtemps, 0);
+  EXPECT_TRUE(fs::exists(made->path));
+  ::close(made->lock_fd);
+}
+
+TEST_F(LockedDirs, OneThatIsRemovedAgainAndAgainGetsASentence) {
+  undone_mkdtemps = INT_MAX;
+  const auto made = make_locked_dir(parent_, kJobDirStart);
+  undone_mkdtemps = 0;
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.sentence().find("cannot lock the directory " + parent_), 0U) << made.sentence();
 }
 
 /// A mate could give a directory of ours a name that has it removed.
@@ -177,3 +181,14 @@ TEST_F(LockedDirs, WhereOthersMayGiveNamesNoneIsMadeAndNoneRemoved) {
 
 }  // namespace
 }  // namespace pinwire
+
+/// Instead of the C library's, for this program.
+char* mkdtemp(char* path) noexcept {
+  const auto real = reinterpret_cast<char* (*)(char*)>(::dlsym(RTLD_NEXT, "mkdtemp"));
+  char* const made = real(path);
+  if (made != nullptr && pinwire::undone_mkdtemps > 0) {
+    --pinwire::undone_mkdtemps;
+    ::rmdir(made);
+  }
+  return made;
+}

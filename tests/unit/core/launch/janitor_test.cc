@@ -48,7 +48,8 @@ class JanitorTest : public testing::Test {
   bool rank_dies() {
     return loop_.turn_until([this] { return rank_.number() < 0; }, 30'000);
   }
-  std::string dir_ = "/nowhere/pinwire-job-janits";
+  // Another run of this test kills by its own alone.
+  std::string dir_ = "/nowhere/pinwire-job-janits-" + std::to_string(::getpid());
   const bool signals_are_blocked_ = (block_signals(), true);
   SupervisorLoop loop_;
   ChildProcess rank_;
