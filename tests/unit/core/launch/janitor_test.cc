@@ -39,6 +39,8 @@ class JanitorTest : public testing::Test {
         this, [this](pid_t process) { return process == rank_.number() && rank_.reap(); });
   }
   void TearDown() override {
+    mkdtemp_is_stuck = false;
+    for (const pid_t stuck : children_now()) ::kill(stuck, SIGKILL);
     if (rank_.number() < 0) return;
     rank_.signal(SIGKILL);
     rank_.wait();
@@ -213,7 +215,6 @@ TEST_F(JanitorTest, ASignalEndsTheWaitForItsDirectory) {
   ASSERT_FALSE(hired.ok());
   EXPECT_EQ(hired.sentence(), "interrupted before the job had a directory");
   EXPECT_EQ(loop_.end_asked(), SIGTERM);
-  for (const pid_t stuck : children_now()) ::kill(stuck, SIGKILL);
 }
 
 TEST_F(JanitorTest, ADirectoryThatIsNotMadeInTimeGetsASentence) {
@@ -231,7 +232,6 @@ TEST_F(JanitorTest, ADirectoryThatIsNotMadeInTimeGetsASentence) {
   EXPECT_EQ(made->sentence().find("the job's janitor has made no directory in /tmp for 20 s"), 0U)
       << made->sentence();
   EXPECT_EQ(janitor.deadline_ms(), kNever);
-  for (const pid_t stuck : children_now()) ::kill(stuck, SIGKILL);
 }
 
 /// Nobody may ever reap it, and it shows the mark until then.
