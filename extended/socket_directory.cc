@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -25,8 +26,9 @@ void remove(SocketDirectory& directory) {
 
 SocketDirectory make_below(const std::string& parent) {
   SocketDirectory made;
-  remove_unlocked_dirs(parent);  // of jobs whose maker was killed
-  auto directory = make_locked_dir(parent, kJobDirStart);
+  // What is left of launchers is theirs: they know by it whose processes to kill.
+  finish_unlocked_dirs(parent, std::array{kRanksDirStart});
+  auto directory = make_locked_dir(parent, kRanksDirStart);
   if (!directory) {
     made.reason = directory.sentence();
     return made;

@@ -26,7 +26,7 @@ bool send_record(int socket, std::string_view text, int fd, int flags) noexcept 
   return ::sendmsg(socket, &record, MSG_NOSIGNAL | flags) == static_cast<ssize_t>(text.size());
 }
 
-FdRecord receive_record(int socket) {
+FdRecord receive_record(int socket, int flags) {
   char text[kFdRecordBytesMax];
   FdRecord made;
   alignas(cmsghdr) char space[CMSG_SPACE(sizeof made.fd)] = {};
@@ -38,7 +38,7 @@ FdRecord receive_record(int socket) {
   record.msg_controllen = sizeof space;
   ssize_t got;
   do {
-    got = ::recvmsg(socket, &record, MSG_CMSG_CLOEXEC);
+    got = ::recvmsg(socket, &record, MSG_CMSG_CLOEXEC | flags);
   } while (got < 0 && errno == EINTR);
   if (got <= 0) {
     made.os_error = got == 0 ? 0 : errno;

@@ -19,7 +19,7 @@ inline constexpr size_t kFdRecordBytesMax = 8192;
 
 /// `fd`: -1 if there is none; `flags`: more of sendmsg(2). False if it cannot be sent.
 bool send_record(int socket, std::string_view text, int fd, int flags = 0) noexcept;
-/// Waits for one, as long as the socket's SO_RCVTIMEO lets it.
-FdRecord receive_record(int socket);
+/// Waits for one, as long as the socket's SO_RCVTIMEO lets it. `flags`: more of recvmsg(2).
+FdRecord receive_record(int socket, int flags = 0);
 
 }  // namespace pinwire

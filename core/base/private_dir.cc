@@ -34,7 +34,15 @@ Status check_itself(const std::string& path, const struct stat& facts) {
   return error("others may write to %s (its mode is %04o)", path.c_str(), facts.st_mode & 07777u);
 }
 
-Status check_above(const std::string& path) {
+/// "/a" for "/a/b", "/" for "/a".
+std::string parent_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+}  // namespace
+
+Status check_names_in(const std::string& path) {
   struct stat facts {};
   if (::lstat(path.c_str(), &facts) != 0)
     return error("cannot look at %s: %s", path.c_str(), ::strerror(errno));
@@ -46,14 +54,6 @@ Status check_above(const std::string& path) {
   return error("others may replace what is in %s (its mode is %04o)", path.c_str(),
                facts.st_mode & 07777u);
 }
-
-/// "/a" for "/a/b", "/" for "/a".
-std::string parent_of(const std::string& path) {
-  const auto slash = path.rfind('/');
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-}  // namespace
 
 Result<std::string> resolve_private_dir(const std::string& path) {
   // With a slash at its end the name of a link means the directory that it leads to.
@@ -70,7 +70,7 @@ Result<std::string> resolve_private_dir(const std::string& path) {
   if (Status good = check_itself(resolved, facts); !good) return good.error();
   for (std::string above = resolved; above != "/";) {
     above = parent_of(above);
-    if (Status good = check_above(above); !good) return good.error();
+    if (Status good = check_names_in(above); !good) return good.error();
   }
   return resolved;
 }

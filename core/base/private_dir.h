@@ -16,4 +16,9 @@ namespace pinwire {
 /// directory at fault.
 Result<std::string> resolve_private_dir(const std::string& path);
 
+/// Success if nobody but this process's user, or root, can give another's entry of the directory a
+/// new name: it belongs to one of them, and where others may write to it, it is sticky. `path` has
+/// no links.
+Status check_names_in(const std::string& path);
+
 }  // namespace pinwire

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -22,8 +23,14 @@ Folder open_folder(int parent_fd, const char* name, int more_flags) {
   return {folder, ::closedir};
 }
 
-/// The number of the mount that an open directory lies in (proc(5), fdinfo); 0 if it is not known.
+/// The number of the mount that an open directory lies in; 0 if it is not known. Kernels before 5.8
+/// tell it in /proc alone (proc(5), fdinfo), and there may be no /proc.
 uint64_t mount_of(const Folder& folder) {
+  struct statx known {};
+  const int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
+  if (::statx(::dirfd(folder.get()), "", flags, STATX_MNT_ID, &known) == 0 &&
+      (known.stx_mask & STATX_MNT_ID) != 0)
+    return known.stx_mnt_id;
   const auto facts = "/proc/self/fdinfo/" + std::to_string(::dirfd(folder.get()));
   return number_in(facts.c_str(), "mnt_id:");
 }

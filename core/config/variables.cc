@@ -248,7 +248,7 @@ constexpr Variable kVariables[] = {
    [](S& s, const V& v) { s.switch_args = v.text; }},
   {"GASNET_TMPDIR", Kind::kText, "/tmp", 0, 0, "", false,
    "where the job's directory of sockets and the like is made, by the launcher or, over dpdk under mpirun and srun, by a rank; "
-   "if not set, what TMPDIR says",
+   "if not set, what TMPDIR says; where others may write it must be sticky, as /tmp is",
    [](S& s, const V& v) { s.tmp_dir = v.text; }, "TMPDIR"},
   {"GASNET_VERBOSEENV", Kind::kYesNo, "no", 0, 0, "", false,
    "say every setting at the start of the job",

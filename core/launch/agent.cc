@@ -15,7 +15,6 @@
 #include "core/launch/environment.h"
 #include "core/launch/frame_stream.h"
 #include "core/launch/janitor.h"
-#include "core/launch/job_dir.h"
 #include "core/launch/local_host.h"
 #include "core/launch/parcel.h"
 #include "core/launch/placement.h"
@@ -61,8 +60,11 @@ class Agent final : public HostEvents {
   void on_launcher_frame(const FrameHeader& header, Bytes chunk);
   void on_message(const FrameHeader& header, std::vector<std::byte> message);
   void start(Bytes packed);
-  Status prepare(const RemotePlan& plan);
-  Status start_ranks(const RemotePlan& plan);
+  Status prepare();
+  void go_on(const Status& has_directory);
+  Status open_input();
+  Status start_ranks();
+  void obey(const FrameHeader& order);
   void heed(int signal_number);
   void expect_launcher(double silence_limit_s);
   void turn();
@@ -74,9 +76,12 @@ class Agent final : public HostEvents {
   Loop& loop_ = events_.loop();
   FrameStream stream_;
   bootstrap::Assembly assembly_;
-  std::optional<Janitor> janitor_;
+  std::optional<RemotePlan> plan_;  // once it came
+  std::unique_ptr<Janitor> janitor_;
   std::unique_ptr<LocalHost> host_;
+  std::vector<FrameHeader> early_orders_;  // they came while the janitor made the directory
   std::unique_ptr<AgentInput> input_;
+  Fd rank_input_;  // its end for rank 0, until that is started
   int64_t last_beat_ms_ = 0;
   std::optional<int64_t> pulse_ms_;  // how often it says that it is still there
   double silence_limit_s_ = 0;
@@ -121,12 +126,8 @@ void Agent::on_launcher_frame(const FrameHeader& header, Bytes chunk) {
         refuse("the launcher sent more standard input than was asked for");
       return;
     case FrameKind::kOutput:
-      if (host_) host_->stop_output(header.code == 2 ? 2 : 1);
-      return;
     case FrameKind::kSignal:
-      if (host_ && header.rank >= host_->first() && header.rank - host_->first() < host_->count())
-        host_->signal_rank(header.rank, header.code);
-      return;
+      return host_ ? obey(header) : early_orders_.push_back(header);
     default:
       break;
   }
@@ -143,8 +144,14 @@ void Agent::on_launcher_frame(const FrameHeader& header, Bytes chunk) {
   on_message(header, std::move(message));
 }
 
+void Agent::obey(const FrameHeader& order) {
+  if (order.kind == FrameKind::kOutput) return host_->stop_output(order.code == 2 ? 2 : 1);
+  if (order.rank >= host_->first() && order.rank - host_->first() < host_->count())
+    host_->signal_rank(order.rank, order.code);
+}
+
 void Agent::on_message(const FrameHeader& header, std::vector<std::byte> message) {
-  if (header.kind == FrameKind::kStart && !host_) return start(message);
+  if (header.kind == FrameKind::kStart && !plan_) return start(message);
   const bool for_ranks = header.kind == FrameKind::kWelcome ||
                          header.kind == FrameKind::kGathered || header.kind == FrameKind::kRefused;
   const bool known_rank =
@@ -160,28 +167,46 @@ void Agent::start(Bytes packed) {
   if (over_) return;
   auto plan = unpack_plan(packed);
   if (!plan) return refuse(plan.sentence());
-  auto ready = prepare(*plan);
-  if (!ready) return refuse(ready.sentence());
-  if (auto started = start_ranks(*plan); !started) refuse(started.sentence());
+  plan_ = std::move(*plan);
+  if (auto ready = prepare(); !ready) refuse(ready.sentence());
 }
 
-Status Agent::prepare(const RemotePlan& plan) {
+/// The janitor makes the job's directory while the loop goes on.
+void Agent::go_on(const Status& has_directory) {
+  if (over_) return;
+  if (!has_directory) return refuse(has_directory.sentence());
+  if (auto started = start_ranks(); !started) refuse(started.sentence());
+}
+
+Status Agent::prepare() {
+  const RemotePlan& plan = *plan_;
   if (::chdir(plan.folder.c_str()) != 0)
     return error("there is no working directory %s there: %s", plan.folder.c_str(),
                  std::strerror(errno));
   for (const auto& one : plan.environment) ::putenv(::strdup(one.c_str()));
   auto settings = own_settings();
   if (!settings) return settings.error();
-  remove_stale_job_dirs(settings->tmp_dir);
-  auto janitor = Janitor::hire(settings->tmp_dir, plan.keep_files);
+  auto janitor = Janitor::hire(events_, settings->tmp_dir, plan.keep_files,
+                               [this](const Status& made) { go_on(made); });
   if (!janitor) return janitor.error();
   janitor_ = std::move(*janitor);
   expect_launcher(settings->ssh_timeout_s);
   if (settings->ssh_timeout_s > 0) pulse_ms_ = silence_period_ms(settings->ssh_timeout_s);
+  return plan.has_input ? open_input() : success();
+}
+
+/// Input may come before rank 0 can be started.
+Status Agent::open_input() {
+  auto pipe = make_pipe();
+  if (!pipe) return pipe.error();
+  rank_input_ = std::move(pipe->read);
+  input_ = std::make_unique<AgentInput>(
+      loop_, std::move(pipe->write), [this](int bytes) { tell(FrameKind::kInput, 0, bytes, {}); });
   return success();
 }
 
-Status Agent::start_ranks(const RemotePlan& plan) {
+Status Agent::start_ranks() {
+  const RemotePlan& plan = *plan_;
   auto path = find_program(plan.command[0]);
   if (!path) return path.error();
   auto environment = own_environment();
@@ -200,19 +225,13 @@ Status Agent::start_ranks(const RemotePlan& plan) {
     if (!settings) return settings.error();
     if (auto bound = bind_ranks(*settings, plan.cpus_per_rank, local); !bound) return bound;
   }
-  Pipe input;
-  if (plan.has_input) {
-    auto pipe = make_pipe();
-    if (!pipe) return pipe.error();
-    input = std::move(*pipe);
-    local.stdin_fd = input.read.get();
-    input_ = std::make_unique<AgentInput>(loop_, std::move(input.write), [this](int bytes) {
-      tell(FrameKind::kInput, 0, bytes, {});
-    });
-  }
+  if (rank_input_) local.stdin_fd = rank_input_.get();
   host_ = std::make_unique<LocalHost>(loop_, *this, std::move(local));
   running_ = plan.count;
-  return host_->start();
+  auto started = host_->start();
+  rank_input_.reset();
+  for (const auto& order : std::exchange(early_orders_, {})) obey(order);
+  return started;
 }
 
 /// Its job is the launcher's, and so are the signals to the ranks. One to the agent itself, as when
@@ -252,18 +271,18 @@ void Agent::check_launcher(int64_t now) {
 void Agent::turn() {
   int64_t until_ms = pulse_ms_ ? last_beat_ms_ + *pulse_ms_ : kNever;
   if (silence_) until_ms = std::min(until_ms, silence_->next_look_ms());
+  if (janitor_) until_ms = std::min(until_ms, janitor_->deadline_ms());
   loop_.run_once(until_ms);
   const int64_t now = now_ms();
   beat(now);
   check_launcher(now);
+  if (janitor_) janitor_->due(now);
 }
 
 int Agent::run() {
   if (auto opened = events_.opened(); !opened) refuse(opened.sentence());
   events_.hand_signals_to([this](int number, bool) { heed(number); });
-  events_.watch_children_of(this, [this](pid_t process) {
-    return (host_ && host_->reap(process)) || (janitor_ && janitor_->reap(process));
-  });
+  events_.watch_children_of(this, [this](pid_t process) { return host_ && host_->reap(process); });
   if (auto settings = own_settings()) expect_launcher(settings->ssh_timeout_s);
   tell(FrameKind::kAlive, kEveryRank, 0, {});  // to prepare what is asked for may take a while
   while (!over_ && !(host_ && running_ == 0)) {
@@ -276,7 +295,7 @@ int Agent::run() {
   events_.forget_children_of(this);
   if (!janitor_) return 0;  // nothing was started
   host_.reset();
-  janitor_->dismiss(events_, kill_children(&*janitor_, inherited_, janitor_->job_dir()));
+  janitor_->dismiss(kill_children(events_, janitor_->number(), inherited_, janitor_->job_dir()));
   return 0;
 }
 

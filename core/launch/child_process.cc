@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 namespace pinwire::launch {
 
@@ -28,6 +29,12 @@ std::optional<int> ChildProcess::reap_by(int options) noexcept {
 std::optional<int> ChildProcess::reap() noexcept { return reap_by(WNOHANG); }
 
 int ChildProcess::wait() noexcept { return reap_by(0).value_or(0); }
+
+Result<pid_t> fork_child() {
+  const pid_t child = ::fork();
+  if (child >= 0) return child;
+  return error("cannot fork: %s (too many processes? see ulimit -u)", ::strerror(errno));
+}
 
 std::string how_it_ended(int wait_status) {
   const bool was_killed = WIFSIGNALED(wait_status);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "core/base/result.h"
 #include "core/launch/held_process.h"
 
 namespace pinwire::launch {
@@ -25,6 +26,8 @@ class ChildProcess {
   void signal(int signal_number) const noexcept { process_.signal(signal_number); }
   /// Its wait status, if it has ended.
   std::optional<int> reap() noexcept;
+  /// It goes on without this process, which may still be told of its end (reap_children()).
+  void let_go() noexcept { process_.forget(); }
   /// Waits for the end of one that was killed.
   int wait() noexcept;
 
@@ -32,6 +35,9 @@ class ChildProcess {
   std::optional<int> reap_by(int options) noexcept;
   HeldProcess process_;
 };
+
+/// fork(2), with a sentence where there is no child.
+Result<pid_t> fork_child();
 
 /// "was killed by signal 9 (Killed)" or "ended with code 3".
 std::string how_it_ended(int wait_status);

@@ -41,6 +41,7 @@ void Ending::left(Rank rank, int code, int64_t now_ms) {
 }
 
 void Ending::ended(Rank rank, int wait_status, int64_t now_ms) {
+  if (ranks_[rank].given_up) return;
   mark_ended(rank);
   if (WIFSIGNALED(wait_status)) {
     killed(rank, WTERMSIG(wait_status), now_ms);
@@ -182,10 +183,24 @@ void Ending::due(int64_t now_ms) {
         begin_quitting(now_ms);
       }
       break;
-    case Phase::kQuitting:
     case Phase::kKilling:
+      if (++kills_ >= kKillsMax) give_up_unkillable();
+      [[fallthrough]];
+    case Phase::kQuitting:
       begin_killing(now_ms);
       break;
+  }
+}
+
+/// What cannot be killed would hold the launcher for ever.
+void Ending::give_up_unkillable() {
+  for (Rank rank = 0; rank < ranks_.size(); ++rank) {
+    if (ranks_[rank].ended) continue;
+    const auto why = orders_.why_not_killed(rank);
+    if (why.empty()) continue;
+    orders_.say(orders_.describe(rank) + " cannot be killed, and is left alone: " + why);
+    ranks_[rank].given_up = true;
+    mark_ended(rank);
   }
 }
 

@@ -26,11 +26,15 @@ class EndingOrders {
   virtual void say(const std::string& sentence) = 0;
   /// "rank 3 (process 4711 on host n1)"
   virtual std::string describe(Rank rank) const = 0;
+  /// Why SIGKILL does not end it; empty if it may be on its way.
+  virtual std::string why_not_killed(Rank rank) const = 0;
 };
 
 inline constexpr int64_t kQuitGraceMs = 800;
 /// Until a rank that has hung up has ended, if that was why.
 inline constexpr int64_t kHungUpMs = 1000;
+/// A rank that lives on after so many SIGKILL, kQuitGraceMs apart, and for a reason, is given up.
+inline constexpr int kKillsMax = 3;
 /// For ranks that have all said that they leave.
 inline constexpr int64_t kTeardownMs = 5000;
 
@@ -75,6 +79,7 @@ class Ending {
   enum class Phase { kRunning, kLeaving, kQuitting, kKilling };
   struct RankState {
     bool joined = false, left = false, ended = false, hung_up = false;
+    bool given_up = false;  // it counts as ended, and may still end
   };
   void exited(Rank rank, int code, int64_t now_ms);
   void killed(Rank rank, int signal_number, int64_t now_ms);
@@ -82,6 +87,7 @@ class Ending {
   void begin_leaving(int64_t now_ms);
   void begin_quitting(int64_t now_ms);
   void begin_killing(int64_t now_ms);
+  void give_up_unkillable();
   void signal_ranks(int signal_number, bool also_those_that_left);
   void mark_ended(Rank rank);
   bool all_left() const noexcept;
@@ -95,6 +101,7 @@ class Ending {
   std::optional<int> code_;
   int user_signal_ = 0;  // what the user sent; ranks that die of it are no surprise
   size_t ended_count_ = 0;
+  int kills_ = 0;               // deadlines that found ranks which had been killed
   bool cause_is_sure_ = false;  // a rank died of a signal not its own, or the job itself failed
   bool reader_is_gone_ = false;
   bool silent_end_ = false;  // a rank that never joined has ended well

@@ -1,8 +1,11 @@
 // What is left of a job is swept up even if the launcher is killed: a child of the launcher, in a
 // session of its own, waits for the launcher's end of a socket to close, kills every process that
-// carries the job's mark (job_mark.h), and removes the directory.
+// carries the job's mark (job_mark.h), and removes the directory. It carries no job's mark itself:
+// a launcher may be a rank of another job, whose janitor kills it, and this one outlives that.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 
 #include "core/base/result.h"
@@ -13,38 +16,56 @@ namespace pinwire::launch {
 
 class Janitor {
  public:
-  /// Before the first rank is started. The janitor itself makes the job's directory below `parent`:
-  /// there is none that a killed launcher would leave to nobody.
-  static Result<Janitor> hire(const std::string& parent, bool keep_job_dir);
+  using Ready = std::function<void(Status made)>;
+  /// For as long as it may take to make the directory.
+  static constexpr int64_t kAnswerMs = 20'000;
+
+  /// Before the first rank is started. The janitor itself makes the job's directory below `parent`,
+  /// after it has removed what is left over there: there is none that a killed launcher would leave
+  /// to nobody. Turns of the loop tell `ready`, once, whether job_dir() is there. One that is
+  /// killed before is replaced.
+  static Result<std::unique_ptr<Janitor>> hire(SupervisorLoop& loop, const std::string& parent,
+                                               bool keep_job_dir, Ready ready);
+  /// The same, and waits: a sentence, too, if a signal that asks for the end came first.
+  static Result<std::unique_ptr<Janitor>> hire_and_wait(SupervisorLoop& loop,
+                                                        const std::string& parent,
+                                                        bool keep_job_dir);
+  /// One that was not dismissed is on its own: it removes what it may still make.
+  ~Janitor();
+  Janitor(const Janitor&) = delete;
+  Janitor& operator=(const Janitor&) = delete;
+  /// Empty as long as there is none.
   const std::string& job_dir() const noexcept { return job_dir_; }
+  /// When due() is due: kNever once `ready` was told.
+  int64_t deadline_ms() const noexcept { return ready_ ? deadline_ms_ : kNever; }
+  /// If it did not answer for too long: `ready` gets a sentence.
+  void due(int64_t now_ms);
   /// The job is over: returns when all is swept up. `processes_are_gone`: kill_children has seen to
   /// that, so the janitor has no need to look at strangers, which takes as long as they like. What
   /// a janitor leaves that was killed, or that a signal does not let end, is swept up here.
-  void dismiss(SupervisorLoop& loop, bool processes_are_gone);
+  void dismiss(bool processes_are_gone);
   pid_t number() const noexcept { return process_.number(); }
-  /// A child of this process has ended: reaps it if it is the janitor. True if it was. One that
-  /// ends before it is dismissed gets a sentence.
-  bool reap(pid_t process);
 
  private:
-  Janitor(pid_t process, Fd pipe, bool keep_job_dir)
-      : process_(process), pipe_(std::move(pipe)), keep_job_dir_(keep_job_dir) {}
-  Status hear_of_dir();
+  Janitor(SupervisorLoop& loop, const std::string& parent, bool keep_job_dir, Ready ready);
+  Status begin();
+  void hear();
+  void tell(Status made);
+  void close_pipe();
+  bool reap(pid_t process);
+  void has_ended_early(pid_t process, int wait_status);
+
+  SupervisorLoop& loop_;
+  const std::string parent_;
+  const bool keep_job_dir_;
+  Ready ready_;  // none: it has been told
+  const int64_t deadline_ms_;
+  int begun_ = 0;
   ChildProcess process_;
   Fd pipe_;  // closed: it is dismissed
   std::string job_dir_;
   Fd lock_;  // of the directory: it stays locked as long as this or the janitor lives
-  bool keep_job_dir_;
   bool has_swept_ = false;
 };
-
-/// Kills, until none is left, every process that carries the mark of the job with that directory.
-/// Only those born at `since_ticks` or later (field 22 of /proc/PID/stat) are looked at: to read an
-/// environment takes until its process has filled or mapped what it is about to, which may be
-/// seconds.
-void kill_processes_of(const std::string& job_dir, uint64_t since_ticks = 0);
-
-/// Whether a process is a janitor of this or another launcher or agent.
-bool is_janitor(pid_t process);
 
 }  // namespace pinwire::launch

@@ -8,6 +8,7 @@
 
 #include "core/base/log.h"
 #include "core/bootstrap/job_key.h"
+#include "core/launch/process_facts.h"
 #include "core/launch/silence.h"
 
 namespace pinwire::launch {
@@ -256,6 +257,11 @@ void Job::say(const std::string& sentence) { log_note("%s", sentence.c_str()); }
 std::string Job::describe(Rank rank) const {
   return "rank " + std::to_string(rank) + " (process " + std::to_string(process_ids_[rank]) +
          " on " + host_of(rank).name() + ")";
+}
+
+/// Of ranks on other hosts their agents know: one that tells of no end is given up with its host.
+std::string Job::why_not_killed(Rank rank) const {
+  return host_of(rank).shares_terminal() ? launch::why_not_killed(process_ids_[rank]) : "";
 }
 
 }  // namespace pinwire::launch

@@ -59,6 +59,7 @@ class Job final : public HostEvents, public EndingOrders {
   void signal_rank(Rank rank, int signal_number) override;
   void say(const std::string& sentence) override;
   std::string describe(Rank rank) const override;
+  std::string why_not_killed(Rank rank) const override;
 
  private:
   Host& host_of(Rank rank) const;

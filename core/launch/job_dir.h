@@ -1,25 +1,20 @@
 // The job's own directory, for sockets and the like. It vanishes with the job in every case: the
-// janitor makes and removes it; if that is killed, the launcher does; if both are, the next
+// janitor makes and removes it; if that is killed, the launcher removes it; if both are, the next
 // launcher on this host. A lock on the directory, held by launcher and janitor, tells the last
 // case.
 #pragma once
 
 #include <string>
 
-#include "core/base/result.h"
-#include "core/launch/fd.h"
+#include "core/base/locked_dir.h"
 
 namespace pinwire::launch {
 
-struct JobDir {
-  std::string path;
-  Fd lock;
-};
+/// Mode 0700, in `parent`. `keep`: its end is another name (kKeptDirStart).
+Result<LockedDir> make_job_dir(const std::string& parent, bool keep);
 
-/// Mode 0700, in `parent`.
-Result<JobDir> make_job_dir(const std::string& parent);
-
-/// Removes what jobs left in `parent` whose launcher and janitor were both killed.
+/// Kills and removes what jobs left in `parent` whose launcher and janitor were both killed, and
+/// removes what a killed process left there of other directories of ours.
 void remove_stale_job_dirs(const std::string& parent);
 
 }  // namespace pinwire::launch

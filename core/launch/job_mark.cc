@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <span>
 #include <string_view>
 
 #include "core/base/hash.h"
@@ -25,6 +26,20 @@ JobMark JobMark::in(const std::vector<std::string>& environment) {
   const auto has_it = [](const std::string& one) { return one.starts_with(kVariable); };
   const auto found = std::find_if(environment.begin(), environment.end(), has_it);
   return found != environment.end() ? JobMark(found->substr(kVariable.size())) : JobMark();
+}
+
+JobMark JobMark::of_janitor(pid_t process) {
+  return JobMark("janitor " + std::to_string(process) + " " + std::to_string(birth_ticks(process)));
+}
+
+void JobMark::replace_on_self() const {
+  put_on_limits();
+  const std::span<char> shown = shown_environment();
+  for (auto one = shown.begin(); one != shown.end();) {
+    const auto end = std::find(one, shown.end(), '\0');
+    if (std::string_view(one, end).starts_with(kVariable)) std::fill(one, end, '\0');
+    one = end == shown.end() ? end : end + 1;
+  }
 }
 
 void JobMark::put_on_limits() const noexcept {

@@ -19,12 +19,20 @@ namespace pinwire::launch {
 class JobMark {
  public:
   explicit JobMark(const std::string& job_dir);
-  /// That of the job whose directory this environment has; without one, a mark that nothing carries.
+  /// That of the job whose directory this environment has; without one, a mark that nothing
+  /// carries.
   static JobMark in(const std::vector<std::string>& environment);
+
+  /// That of one janitor, by which others know what it is, whatever they are called: no other
+  /// process has its number and its birth. In the limit alone.
+  static JobMark of_janitor(pid_t process);
 
   /// Marks the calling process. Nothing where its hard limit does not allow it: then the
   /// environment has to do. Async-signal-safe.
   void put_on_limits() const noexcept;
+  /// The calling process, which executes no other program, carries this mark alone from now on, and
+  /// none of a job in which its launcher is a rank.
+  void replace_on_self() const;
   /// Whether a process carries either mark. False where neither can be read, and, of one with the
   /// environment alone, in the middle of its execve().
   bool is_on(pid_t process) const;

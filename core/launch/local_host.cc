@@ -55,13 +55,11 @@ void LocalHost::look_at_start(Rank rank) {
 }
 
 Status LocalHost::begin_rank(Rank rank) {
-  int sockets[2];
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
-    return error("cannot make the socket of rank %u: %s (too many open files? see ulimit -n)", rank,
-                 std::strerror(errno));
+  auto sockets = make_socket_pair("rank " + std::to_string(rank));
+  if (!sockets) return sockets.error();
   auto& one = local(rank);
-  one.socket.reset(sockets[0]);
-  Fd rank_end(sockets[1]);
+  one.socket = std::move(sockets->first);
+  const Fd rank_end = std::move(sockets->second);
   auto out = make_pipe();
   auto err = make_pipe();
   if (!out || !err) return (out ? err : out).error();

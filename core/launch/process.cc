@@ -8,6 +8,7 @@
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -124,11 +125,9 @@ Result<StartingProcess> begin_process(const ProcessPlan& plan) {
   auto environment = pointers(plan.environment);
   const auto mark = JobMark::in(plan.environment);
   const pid_t parent = ::getpid();
-  const pid_t child = ::fork();
-  if (child < 0) {
-    return error("cannot fork %s: %s (too many processes? see ulimit -u)", plan.path.c_str(),
-                 std::strerror(errno));
-  }
+  auto forked = fork_child();
+  if (!forked) return error("%s: %s", plan.path.c_str(), forked.sentence().c_str());
+  const pid_t child = *forked;
   if (child == 0)
     become(plan, mark, arguments.data(), environment.data(), parent, report->write.get());
   ::fcntl(report->read.get(), F_SETFL, O_NONBLOCK);
@@ -179,6 +178,14 @@ Result<Pipe> make_pipe() {
     return error("cannot make a pipe: %s (too many open files? see ulimit -n)",
                  std::strerror(errno));
   return Pipe{Fd(ends[0]), Fd(ends[1])};
+}
+
+Result<std::pair<Fd, Fd>> make_socket_pair(const std::string& whose) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    return error("cannot make the socket of %s: %s (too many open files? see ulimit -n)",
+                 whose.c_str(), std::strerror(errno));
+  return std::pair(Fd(ends[0]), Fd(ends[1]));
 }
 
 }  // namespace pinwire::launch

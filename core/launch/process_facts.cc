@@ -1,9 +1,14 @@
 #include "core/launch/process_facts.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <iterator>
+#include <memory>
 #include <sstream>
 #include <string_view>
 
@@ -22,17 +27,56 @@ std::string read_file(pid_t process, const std::string& name) {
   return text;
 }
 
+/// From /proc/PID/stat (proc(5) numbers its fields); without a state: there is no such process.
+struct Stat {
+  char state = 0;
+  uint64_t thread_count = 0;
+  uint64_t birth_ticks = 0;
+  uint64_t environment_begin = 0, environment_end = 0;  // addresses; 0 where they may not be read
+};
+
+Stat stat_of(pid_t process) {
+  const std::string text = read_file(process, "stat");
+  // The name in field 2 may have blanks and parentheses.
+  std::istringstream fields(text.substr(text.rfind(')') + 1));
+  std::vector<std::string> from_3{std::istream_iterator<std::string>(fields), {}};
+  constexpr size_t kFirst = 3, kLast = 51;
+  if (from_3.size() <= kLast - kFirst) return {};
+  const auto number = [&](size_t field) {
+    return std::strtoull(from_3[field - kFirst].c_str(), nullptr, 10);
+  };
+  return {.state = from_3[0][0],
+          .thread_count = number(20),
+          .birth_ticks = number(22),
+          .environment_begin = number(50),
+          .environment_end = number(51)};
+}
+
+/// Whether one of its threads is in a wait that no signal ends.
+bool any_thread_waits(pid_t process) {
+  const auto folder = "/proc/" + std::to_string(process) + "/task";
+  const std::unique_ptr<DIR, int (*)(DIR*)> list(::opendir(folder.c_str()), ::closedir);
+  while (const dirent* entry = list ? ::readdir(list.get()) : nullptr)
+    if (const pid_t thread = std::atoi(entry->d_name); thread > 0 && stat_of(thread).state == 'D')
+      return true;
+  return false;
+}
+
 }  // namespace
 
-uint64_t birth_ticks(pid_t process) {
-  constexpr int kFieldsBefore = 19;  // between the name, which may have blanks, and field 22
-  const std::string text = read_file(process, "stat");
-  std::istringstream fields(text.substr(text.rfind(')') + 1));
-  std::string skipped;
-  for (int field = 0; field < kFieldsBefore; ++field) fields >> skipped;
-  uint64_t ticks = 0;
-  fields >> ticks;
-  return ticks;
+uint64_t birth_ticks(pid_t process) { return stat_of(process).birth_ticks; }
+
+bool has_ended(pid_t process) {
+  const Stat stat = stat_of(process);
+  return stat.state == 0 || stat.state == 'X' || (stat.state == 'Z' && stat.thread_count <= 1);
+}
+
+std::string why_not_killed(pid_t process) {
+  if (::kill(process, 0) != 0 && errno == EPERM)
+    return "it acts for another user now (set-user-ID, sudo), and the launcher may not kill it";
+  return any_thread_waits(process)
+             ? "it waits in the kernel (state D), as for a file server that does not answer"
+             : "";
 }
 
 std::string name_of(pid_t process) {
@@ -43,6 +87,12 @@ std::string name_of(pid_t process) {
 bool has_in_environment(pid_t process, const std::string& assignment) {
   const std::string environment = '\0' + read_file(process, "environ");
   return environment.find('\0' + assignment + '\0') != std::string::npos;
+}
+
+std::span<char> shown_environment() {
+  const Stat stat = stat_of(::getpid());
+  return {reinterpret_cast<char*>(stat.environment_begin),
+          reinterpret_cast<char*>(stat.environment_end)};
 }
 
 uint64_t real_time_limit_us(pid_t process) {

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,12 +13,24 @@ namespace pinwire::launch {
 /// When it was born, in ticks since boot (field 22 of its stat); 0 if it is not there.
 uint64_t birth_ticks(pid_t process);
 
+/// Whether it is gone or a zombie, which nothing can kill. A process whose first thread has ended
+/// is none as long as others of its threads run.
+bool has_ended(pid_t process);
+
+/// Why SIGKILL does not end a process soon: it acts for another user, or waits in the kernel for
+/// something that does not come. Empty if it may be on its way.
+std::string why_not_killed(pid_t process);
+
 /// Its name of at most 15 letters; empty if it is not there.
 std::string name_of(pid_t process);
 
 /// Whether its environment has `assignment` ("NAME=value"). False where that may not be read, and
 /// in the middle of its execve().
 bool has_in_environment(pid_t process, const std::string& assignment);
+
+/// The memory in which /proc/self/environ shows this process's environment: what it was started
+/// with, whatever setenv(3) did since.
+std::span<char> shown_environment();
 
 /// Its soft limit of RLIMIT_RTTIME, which everybody may read; 0 if it has none, or is not there.
 uint64_t real_time_limit_us(pid_t process);

@@ -44,11 +44,10 @@ void beat(const std::vector<int>& pipes) {
 
 Result<Pulse> Pulse::start(const std::vector<int>& pipes, int64_t period_ms) {
   const pid_t parent = ::getpid();
-  const pid_t process = ::fork();
-  if (process < 0)
-    return error("cannot fork: %s (too many processes? see ulimit -u)", std::strerror(errno));
-  if (process == 0) work(pipes, period_ms, parent);
-  return Pulse(ChildProcess(process));
+  auto forked = fork_child();
+  if (!forked) return forked.error();
+  if (*forked == 0) work(pipes, period_ms, parent);
+  return Pulse(ChildProcess(*forked));
 }
 
 Pulse::~Pulse() {

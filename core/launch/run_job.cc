@@ -10,7 +10,6 @@
 #include "core/launch/environment.h"
 #include "core/launch/janitor.h"
 #include "core/launch/job.h"
-#include "core/launch/job_dir.h"
 #include "core/launch/local_plan.h"
 #include "core/launch/mpirun.h"
 #include "core/launch/remote_host.h"
@@ -176,16 +175,15 @@ Result<JobEnd> run_job(const Settings& settings, const LaunchOptions& options) {
   raise_descriptor_limit();  // a rank that starts takes five
   const auto inherited = InheritedChildren::now();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  remove_stale_job_dirs(settings.tmp_dir);
   SupervisorLoop events;
   if (auto opened = events.opened(); !opened) return opened.error();
-  auto janitor = Janitor::hire(settings.tmp_dir, options.keep_files);
-  if (!janitor) return janitor.error();
-  const std::string& job_dir = janitor->job_dir();
-  events.watch_children_of(&*janitor, [&janitor](pid_t process) { return janitor->reap(process); });
+  auto hired = Janitor::hire_and_wait(events, settings.tmp_dir, options.keep_files);
+  if (!hired) return end_of(hired.error(), events);
+  Janitor& janitor = **hired;
+  const std::string& job_dir = janitor.job_dir();
   auto end = end_of(run_in(events, job_dir, options), events);
   if (end && end->exit_code == 0) end->again = read_again(again_path(job_dir));
-  janitor->dismiss(events, kill_children(&*janitor, inherited, job_dir));
+  janitor.dismiss(kill_children(events, janitor.number(), inherited, job_dir));
   if (end && !end->again.empty() && events.end_asked() != 0)
     return JobEnd{.exit_code = 128 + events.end_asked(), .again = {}};
   return end;

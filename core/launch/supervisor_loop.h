@@ -34,9 +34,10 @@ class SupervisorLoop {
   /// Turns until `done()`. False if that does not come within `limit_ms`, or if end_asked(). Time
   /// for which this process was stopped does not count.
   bool turn_until(const std::function<bool()>& done, int64_t limit_ms);
+  /// Asks for all children that have ended by now, without a turn.
+  void reap();
 
  private:
-  void reap();
   void take(int signal_number, bool from_terminal);
   Loop loop_;
   std::map<const void*, Reap> reaps_;

@@ -1,11 +1,12 @@
-// The end of what a launcher or agent has below itself: orphans of its ranks become its children
-// (it is a subreaper), and are killed with what it forked; children of others are not.
+// The end of processes that a job leaves. Orphans of ranks become children of their launcher or
+// agent (it is a subreaper), and are killed with what it forked; children of others are not. Where
+// the launcher is gone, the mark of the job tells (job_mark.h).
 #pragma once
 
 #include <map>
 #include <string>
 
-#include "core/launch/janitor.h"
+#include "core/launch/supervisor_loop.h"
 
 namespace pinwire::launch {
 
@@ -21,10 +22,23 @@ class InheritedChildren {
   std::map<pid_t, uint64_t> births_;
 };
 
-/// Kills and reaps every child of this process but the inherited ones and janitors, and theirs,
-/// until none is left. False: some would not die. An orphan of an inherited child looks like one of
-/// a rank; where there are inherited ones, only a child that carries the mark of the job
-/// (job_mark.h) is killed.
-bool kill_children(Janitor* own, const InheritedChildren& inherited, const std::string& job_dir);
+/// The name of janitors (prctl(2), PR_SET_NAME). Others may have it; is_janitor() is not taken in.
+inline constexpr const char* kJanitorName = "pinwire-janitor";
+
+/// Whether a process is a janitor of this or another launcher or agent.
+bool is_janitor(pid_t process);
+
+/// Kills and reaps every child of this process, and theirs, but the inherited ones and
+/// `own_janitor`, until none is left. False: some would not die. Other janitors, whose launchers or
+/// agents are gone, are at work, and waited for. An orphan of an inherited child looks like one of
+/// a rank; where there are inherited ones, only a child that carries the mark of the job is killed.
+bool kill_children(SupervisorLoop& loop, pid_t own_janitor, const InheritedChildren& inherited,
+                   const std::string& job_dir);
+
+/// Kills, until none is left, every process that carries the mark of the job with that directory.
+/// False: some would not die. Only those born at `since_ticks` or later (field 22 of
+/// /proc/PID/stat) are looked at: to read an environment takes until its process has filled or
+/// mapped what it is about to, which may be seconds.
+bool kill_processes_of(const std::string& job_dir, uint64_t since_ticks = 0);
 
 }  // namespace pinwire::launch

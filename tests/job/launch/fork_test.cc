@@ -194,6 +194,44 @@ TEST_F(Launch, TheNearerOfTwoLaunchersCounts) {
   EXPECT_EQ(count_of(outside.out, "launcher rank"), 0) << outside.out;
 }
 
+/// The inner janitor is no process of the outer job, so it sweeps up when its launcher is killed.
+TEST_F(Launch, AKilledLauncherTakesJobsOfItsRanksWithIt) {
+  std::vector<std::string> words = {"sh", "-c", "exec \"$@\"", "sh"};
+  const auto inner = "setsid -f sleep 1000; echo waiting; exec sleep 1000";
+  for (const auto& word : command(1, {"sh", "-c", inner})) words.push_back(word);
+  for (int i = 0; i < 3; ++i) {
+    Running job(command(1, words), environment());
+    ASSERT_TRUE(job.wait_for("waiting", 1));
+    ::kill(job.process(), SIGKILL);
+    EXPECT_TRUE(gone(mark_, kGoneSeconds));
+    EXPECT_TRUE(empty_within(folder_.path(), kGoneSeconds));
+    for (const int left : processes_with(mark_)) ::kill(left, SIGKILL);
+  }
+}
+
+TEST_F(Launch, KeptFilesStayForTheirUser) {
+  EXPECT_EQ(launch(1, {"sh", "-c", "echo mine > $GASNET_JOB_DIR/file"}, {"-k"}).code, 0);
+  EXPECT_EQ(launch(1, {"true"}).code, 0);
+  const auto kept = entries(folder_.path(), "pinwire-kept-");
+  EXPECT_EQ(kept.size(), 1U);
+  for (const auto& one : kept) {
+    EXPECT_EQ(entries(folder_.path() + "/" + one, ""), std::vector<std::string>{"file"});
+    std::filesystem::remove_all(folder_.path() + "/" + one);
+  }
+}
+
+/// A mate who may write there could have the launcher remove what is not its own.
+TEST_F(Launch, ATemporaryDirectoryWhereOthersMayGiveNamesIsRefused) {
+  std::filesystem::create_directories(folder_.path() + "/pinwire-job-Ab12Cd/thesis");
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0777), 0);
+  const auto outcome = launch(1, {"true"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(outcome.err.find("others may replace what is in " + folder_.path()), std::string::npos)
+      << outcome.err;
+  EXPECT_TRUE(std::filesystem::exists(folder_.path() + "/pinwire-job-Ab12Cd/thesis"));
+  std::filesystem::remove_all(folder_.path() + "/pinwire-job-Ab12Cd");
+}
+
 /// It passes the launcher's look at it, and the kernel refuses it: the other ranks, which may run
 /// already, are killed.
 TEST_F(Launch, AProgramThatCannotBeExecutedEndsTheJobWithASentence) {

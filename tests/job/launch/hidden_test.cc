@@ -27,7 +27,7 @@ class Hidden : public Mpirun {
     if (::geteuid() != 0) GTEST_SKIP() << "only root can give a program capabilities";
     if (const auto why = why_no_rights(programs_); !why.empty()) GTEST_SKIP() << why;
     for (const Folder* one : {&programs_, &folder_})
-      ASSERT_EQ(::chmod(one->path().c_str(), 0777), 0);
+      ASSERT_EQ(::chmod(one->path().c_str(), 01777), 0);
     if (!give_capabilities(program("hidden_barrier_matrix")))
       GTEST_SKIP() << "the file system of /tmp keeps no capabilities";
     const auto probe = run(as_user(command(1, {"true"})), environment());

@@ -69,7 +69,7 @@ TEST_F(Limits, TooFewFilesGetASentence) {
 /// Root may have as many processes as it likes.
 TEST_F(Limits, TooFewProcessesGetASentence) {
   if (::geteuid() != 0) GTEST_SKIP() << "another user is needed, whose processes are few";
-  ASSERT_EQ(::chmod(folder_.path().c_str(), 0777), 0);
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 01777), 0);
   for (const auto& options :
        {std::vector<std::string>{}, std::vector<std::string>{"--hosts", "h0,h1"}}) {
     const auto outcome = begun_by(

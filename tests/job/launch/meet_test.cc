@@ -61,7 +61,7 @@ TEST_F(Meet, BelowOneToWhichAllMayWriteTheRanksMakeTheirOwn) {
 
 /// The maker of such a directory was killed before it could remove it.
 TEST_F(Meet, WhatAKilledJobLeftThereGoes) {
-  const auto left = open_to_all() + "/pinwire-job-Ab12Cd";
+  const auto left = open_to_all() + "/pinwire-ranks-Ab12Cd";
   ASSERT_TRUE(std::filesystem::create_directory(left));
   const auto outcome = mpirun(2, {client_}, over_dpdk({"GASNET_JOB_DIR=" + open_to_all()}));
   EXPECT_EQ(outcome.code, 0) << outcome.err;

@@ -65,7 +65,7 @@ TEST_F(Namespaces, AKilledLauncherLeavesNone) {
 TEST_F(Launch, NamespacesWithoutRootGetAHint) {
   auto words = command(1, {"true"}, {"-spawner=netns"});
   if (::geteuid() == 0) {
-    ASSERT_EQ(::chmod(folder_.path().c_str(), 0777), 0);
+    ASSERT_EQ(::chmod(folder_.path().c_str(), 01777), 0);
     words = as_user(std::move(words));
   }
   const auto outcome = run(words, environment());

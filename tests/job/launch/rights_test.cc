@@ -25,7 +25,7 @@ class MoreRights : public Launch {
     ASSERT_EQ(::chown(program_.c_str(), 0, kForeignGroup), 0);
     ASSERT_EQ(::chmod(program_.c_str(), 02755), 0);
     for (const Folder* one : {&programs_, &folder_, &said_})
-      ASSERT_EQ(::chmod(one->path().c_str(), 0777), 0);
+      ASSERT_EQ(::chmod(one->path().c_str(), 01777), 0);
     const auto probe = run(as_user(command(1, {"true"})), environment());
     if (probe.code != 0) GTEST_SKIP() << "another user cannot run the launcher: " << probe.err;
   }
@@ -71,6 +71,29 @@ TEST_F(MoreRights, OrphansOfRanksEndWithAJobWhoseLauncherHadChildrenBefore) {
   const int monitor = std::atoi(outcome.out.c_str());
   EXPECT_EQ(processes_with(mark_), std::vector<int>{monitor});
   if (monitor > 1) ::kill(monitor, SIGKILL);
+}
+
+/// By sudo or as a set-user-ID program that takes all of its owner's rights.
+TEST_F(MoreRights, ARankThatActsForAnotherUserIsNamedAndLeftAlone) {
+  const auto becomes = programs_.path() + "/becomes";
+  std::filesystem::copy_file("/usr/bin/setpriv", becomes);
+  ASSERT_EQ(::chmod(becomes.c_str(), 04755), 0);
+  const std::vector<std::string> rank = {becomes,
+                                         "--reuid=0",
+                                         "--regid=0",
+                                         "--clear-groups",
+                                         "sh",
+                                         "-c",
+                                         "echo waiting; exec sleep 1000"};
+  Running job(as_user(command(1, rank)), environment({"GASNET_EXITTIMEOUT=0.5"}));
+  ASSERT_TRUE(job.wait_for("waiting", 1)) << job.err();
+  ::kill(job.process(), SIGTERM);
+  const auto outcome = job.wait(kGoneSeconds);
+  EXPECT_EQ(outcome.code, 128 + SIGTERM) << outcome.err;
+  EXPECT_NE(outcome.err.find(") cannot be killed, and is left alone: it acts for another user now"),
+            std::string::npos)
+      << outcome.err;
+  for (const int left : processes_with(mark_)) ::kill(left, SIGKILL);
 }
 
 TEST_F(MoreRights, RanksPassTheirFilesThroughASocket) {

@@ -1,19 +1,27 @@
 #include "core/base/locked_dir.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <climits>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
+#include "core/base/private_dir.h"
 #include "tests/support/scratch_dir.h"
 
 namespace pinwire {
 namespace {
 
 namespace fs = std::filesystem;
+
+int undone_mkdtemps = 0;  // the next so many are undone, as by a launcher that sweeps up
 
 class LockedDirs : public testing::Test {
  protected:
@@ -28,6 +36,7 @@ class LockedDirs : public testing::Test {
     ::close(fd);
     return locked;
   }
+  static constexpr std::string_view kStarts[] = {kJobDirStart, kEalDirStart};
   const test::ScratchDir scratch_;
   const std::string parent_ = scratch_.path();
 };
@@ -53,7 +62,7 @@ TEST_F(LockedDirs, TheWordIsTheRealPathHoweverTheParentIsNamed) {
   ASSERT_TRUE(made.ok());
   ::close(made->lock_fd);
   std::string told;
-  remove_unlocked_dirs(parent_ + "/./", [&](const std::string& path) { told += path; });
+  finish_unlocked_dirs(parent_ + "/./", kStarts, [&](const std::string& path) { told += path; });
   EXPECT_EQ(told, made->path);
 }
 
@@ -62,17 +71,17 @@ TEST_F(LockedDirs, OneThatNobodyLocksGoesWithAWord) {
        other = make_locked_dir(parent_, kEalDirStart);
   ASSERT_TRUE(made.ok() && other.ok());
   std::string told;
-  remove_unlocked_dirs(parent_, [&](const std::string& path) { told += path; });
+  finish_unlocked_dirs(parent_, kStarts, [&](const std::string& path) { told += path; });
   EXPECT_EQ(entries(), 2U);
   ::close(made->lock_fd);
-  remove_unlocked_dirs(parent_, [&](const std::string& path) {
+  finish_unlocked_dirs(parent_, kStarts, [&](const std::string& path) {
     EXPECT_TRUE(fs::exists(path));
     told += path;
   });
   EXPECT_EQ(told, made->path);
   EXPECT_EQ(entries(), 1U);
   ::close(other->lock_fd);
-  remove_unlocked_dirs(parent_);
+  finish_unlocked_dirs(parent_, kStarts);
   EXPECT_EQ(entries(), 0U);
 }
 
@@ -103,5 +112,83 @@ TEST_F(LockedDirs, ASentenceTellsWhatFails) {
   EXPECT_EQ(entries(), 0U);
 }
 
+TEST_F(LockedDirs, ThoseOfOtherKindsStay) {
+  fs::create_directory(parent_ + "/pinwire-job-Ab12Cd");
+  fs::create_directory(parent_ + "/pinwire-ranks-Ab12Cd");
+  finish_unlocked_dirs(parent_, std::array{kRanksDirStart});
+  EXPECT_TRUE(fs::exists(parent_ + "/pinwire-job-Ab12Cd"));
+  EXPECT_FALSE(fs::exists(parent_ + "/pinwire-ranks-Ab12Cd"));
+}
+
+TEST_F(LockedDirs, AKeptOneGetsANameOfItsOwnAndStays) {
+  auto made = make_locked_dir(parent_, kJobDirStart);
+  ASSERT_TRUE(made.ok() && keep_locked_dir(*made).ok());
+  EXPECT_TRUE(resolve_private_dir(made->path).ok()) << "the mark changes nothing for its users";
+  std::ofstream(made->path + "/precious") << "of its user";
+  ::close(made->lock_fd);
+  for (int i = 0; i < 2; ++i) finish_unlocked_dirs(parent_, kStarts);
+  const auto letters = made->path.substr(made->path.size() - 6);
+  EXPECT_TRUE(fs::exists(parent_ + "/pinwire-kept-" + letters + "/precious"));
+  EXPECT_EQ(entries(), 1U);
+}
+
+/// Their maker was killed between two steps.
+TEST_F(LockedDirs, OnesWithoutANameGoUnlessTheyAreLockedOrHoldSomething) {
+  for (const char* letters : {"aaaaaa", "bbbbbb", "cccccc"})
+    fs::create_directory(parent_ + "/pinwire-new-" + letters);
+  std::ofstream(parent_ + "/pinwire-new-bbbbbb/file") << "of somebody";
+  const int fd = ::open((parent_ + "/pinwire-new-cccccc").c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_EQ(::flock(fd, LOCK_EX), 0);
+  finish_unlocked_dirs(parent_, kStarts);
+  EXPECT_FALSE(fs::exists(parent_ + "/pinwire-new-aaaaaa"));
+  EXPECT_EQ(entries(), 2U);
+  ::close(fd);
+}
+
+TEST_F(LockedDirs, OneThatIsRemovedBeforeItsMakerHasLockedItIsMadeAnew) {
+  undone_mkdtemps = 2;
+  auto made = make_locked_dir(parent_, kJobDirStart);
+  ASSERT_TRUE(made.ok()) << made.sentence();
+  EXPECT_EQ(undone_mkdtemps, 0);
+  EXPECT_TRUE(fs::exists(made->path));
+  ::close(made->lock_fd);
+}
+
+TEST_F(LockedDirs, OneThatIsRemovedAgainAndAgainGetsASentence) {
+  undone_mkdtemps = INT_MAX;
+  const auto made = make_locked_dir(parent_, kJobDirStart);
+  undone_mkdtemps = 0;
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.sentence().find("cannot lock the directory " + parent_), 0U) << made.sentence();
+}
+
+/// A mate could give a directory of ours a name that has it removed.
+TEST_F(LockedDirs, WhereOthersMayGiveNamesNoneIsMadeAndNoneRemoved) {
+  fs::create_directories(parent_ + "/pinwire-job-Ab12Cd/thesis");
+  for (const mode_t mode : {02770U, 0777U, 0702U}) {
+    ASSERT_EQ(::chmod(parent_.c_str(), mode), 0);
+    const auto made = make_locked_dir(parent_, kJobDirStart);
+    ASSERT_FALSE(made.ok());
+    EXPECT_EQ(made.sentence().find("others may replace what is in " + parent_), 0U)
+        << made.sentence();
+    finish_unlocked_dirs(parent_, kStarts);
+    EXPECT_TRUE(fs::exists(parent_ + "/pinwire-job-Ab12Cd/thesis"));
+  }
+  ASSERT_EQ(::chmod(parent_.c_str(), 01777), 0);
+  finish_unlocked_dirs(parent_, kStarts);
+  EXPECT_EQ(entries(), 0U);
+}
+
 }  // namespace
 }  // namespace pinwire
+
+/// Instead of the C library's, for this program.
+char* mkdtemp(char* path) noexcept {
+  const auto real = reinterpret_cast<char* (*)(char*)>(::dlsym(RTLD_NEXT, "mkdtemp"));
+  char* const made = real(path);
+  if (made != nullptr && pinwire::undone_mkdtemps > 0) {
+    --pinwire::undone_mkdtemps;
+    ::rmdir(made);
+  }
+  return made;
+}

@@ -80,5 +80,13 @@ TEST_F(RemoveTree, WhatIsMountedBelowItStays) {
   EXPECT_TRUE(fs::exists(precious_ + "/thesis"));
 }
 
+TEST_F(RemoveTree, AllInItGoesWithoutProcToo) {
+  const auto no_proc = [] { return ::umount2("/proc", MNT_DETACH) == 0; };
+  const int code = code_of(no_proc, tree_);
+  if (code == kNoNamespace) GTEST_SKIP() << "no mount namespaces here (they need root)";
+  ASSERT_EQ(code, 0);
+  EXPECT_FALSE(fs::exists(tree_));
+}
+
 }  // namespace
 }  // namespace pinwire

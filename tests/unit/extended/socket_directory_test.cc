@@ -92,7 +92,7 @@ TEST_F(SocketDirectories, BelowAnOpenOneTheFirstRankMakesOneThatGoesAfterABarrie
   job_.settings.job_dir = top_ + "/open";
   auto agreed = agree();
   EXPECT_TRUE(agreed.of_ranks);
-  EXPECT_TRUE(agreed.path.starts_with(top_ + "/open/pinwire-job-")) << agreed.path;
+  EXPECT_TRUE(agreed.path.starts_with(top_ + "/open/pinwire-ranks-")) << agreed.path;
   EXPECT_EQ(bootstrap_->told[0], "m" + agreed.path);
   EXPECT_EQ(fs::status(agreed.path).permissions(), fs::perms::owner_all);
   EXPECT_TRUE(leave_socket_directory(job_, agreed).ok());
@@ -102,16 +102,24 @@ TEST_F(SocketDirectories, BelowAnOpenOneTheFirstRankMakesOneThatGoesAfterABarrie
 
 TEST_F(SocketDirectories, WhatAKilledMakerLeftThereGoes) {
   job_.settings.job_dir = top_ + "/open";
-  ASSERT_TRUE(fs::create_directory(top_ + "/open/pinwire-job-Ab12Cd"));
+  ASSERT_TRUE(fs::create_directory(top_ + "/open/pinwire-ranks-Ab12Cd"));
   auto agreed = agree();
-  EXPECT_FALSE(fs::exists(top_ + "/open/pinwire-job-Ab12Cd"));
+  EXPECT_FALSE(fs::exists(top_ + "/open/pinwire-ranks-Ab12Cd"));
   EXPECT_TRUE(fs::exists(agreed.path));
+  EXPECT_TRUE(leave_socket_directory(job_, agreed).ok());
+}
+
+/// The next launcher knows by it whose processes to kill.
+TEST_F(SocketDirectories, WhatAKilledLauncherLeftThereStays) {
+  ASSERT_TRUE(fs::create_directory(top_ + "/pinwire-job-Ab12Cd"));
+  auto agreed = agree();
+  EXPECT_TRUE(fs::exists(top_ + "/pinwire-job-Ab12Cd"));
   EXPECT_TRUE(leave_socket_directory(job_, agreed).ok());
 }
 
 TEST_F(SocketDirectories, WhereNoneIsNamedItIsMadeInTheTemporaryOne) {
   auto agreed = agree();
-  EXPECT_TRUE(agreed.path.starts_with(top_ + "/pinwire-job-")) << agreed.path;
+  EXPECT_TRUE(agreed.path.starts_with(top_ + "/pinwire-ranks-")) << agreed.path;
   EXPECT_TRUE(leave_socket_directory(job_, agreed).ok());
   EXPECT_FALSE(fs::exists(agreed.path));
 }

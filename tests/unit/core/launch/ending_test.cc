@@ -24,7 +24,11 @@ class EndingTest : public testing::Test, public EndingOrders {
   void all_join() {
     for (Rank rank = 0; rank < 4; ++rank) ending.joined(rank, 0);
   }
+  std::string why_not_killed(Rank rank) const override {
+    return rank == unkillable ? "it is stuck" : "";
+  }
   std::vector<std::pair<Rank, int>> orders;
+  std::optional<Rank> unkillable;
   std::string said;
   Ending ending{4, kTimeoutMs, *this};
 };
@@ -144,6 +148,25 @@ TEST_F(EndingTest, C1_101_AFailureBeatsSuccess) {
   ending.left(1, 9, 11);
   ending.left(2, 8, 12);
   EXPECT_EQ(ending.exit_code(), 9);
+}
+
+TEST_F(EndingTest, ARankThatCannotBeKilledIsNamedAndLeftAlone) {
+  all_join();
+  unkillable = 2;
+  ending.interrupted(SIGQUIT, false, 0);
+  for (const Rank rank : {0U, 1U}) ending.ended(rank, SIGQUIT, 10);
+  int64_t now = 0;
+  const auto wait = [&] { ending.due(now = *ending.deadline_ms()); };
+  for (int i = 0; i < kKillsMax; ++i) wait();
+  EXPECT_EQ(said, "") << "it may be on its way";
+  wait();
+  EXPECT_EQ(said, "rank 2 cannot be killed, and is left alone: it is stuck\n");
+  EXPECT_FALSE(ending.over()) << "rank 3 may be on its way";
+  ending.ended(3, SIGKILL, now);
+  EXPECT_TRUE(ending.over());
+  EXPECT_EQ(ending.exit_code(), 128 + SIGQUIT);
+  ending.ended(2, SIGKILL, now);  // after all
+  EXPECT_TRUE(ending.over());
 }
 
 TEST_F(EndingTest, AnAnswerToSigquitIsNoCause) {

@@ -2,19 +2,30 @@
 // launcher has seen to them; and whom it does not even look at.
 #include "core/launch/janitor.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <optional>
+#include <utility>
 
 #include "core/base/remove_tree.h"
 #include "core/launch/job_dir.h"
+#include "core/launch/job_mark.h"
+#include "core/launch/process_facts.h"
 #include "core/launch/signals.h"
+#include "core/launch/sweep.h"
 #include "tests/unit/core/launch/start_program.h"
 
 namespace pinwire::launch {
 namespace {
+
+/// Janitors that are forked meanwhile wait in it for ever, as for a file server.
+bool mkdtemp_is_stuck = false;
 
 class JanitorTest : public testing::Test {
  protected:
@@ -28,6 +39,8 @@ class JanitorTest : public testing::Test {
         this, [this](pid_t process) { return process == rank_.number() && rank_.reap(); });
   }
   void TearDown() override {
+    mkdtemp_is_stuck = false;
+    for (const pid_t stuck : children_now()) ::kill(stuck, SIGKILL);
     if (rank_.number() < 0) return;
     rank_.signal(SIGKILL);
     rank_.wait();
@@ -37,7 +50,8 @@ class JanitorTest : public testing::Test {
   bool rank_dies() {
     return loop_.turn_until([this] { return rank_.number() < 0; }, 30'000);
   }
-  std::string dir_ = "/nowhere/pinwire-job-janits";
+  // Another run of this test kills by its own alone.
+  std::string dir_ = "/nowhere/pinwire-job-janits-" + std::to_string(::getpid());
   const bool signals_are_blocked_ = (block_signals(), true);
   SupervisorLoop loop_;
   ChildProcess rank_;
@@ -58,63 +72,71 @@ TEST_F(JanitorTest, DoesNotLookAtWhoWasThereBefore) {
 }
 
 TEST_F(JanitorTest, KillsWhoWasBornAfterIt) {
-  auto janitor = Janitor::hire(testing::TempDir(), false);
-  ASSERT_TRUE(janitor.ok()) << janitor.sentence();
-  dir_ = janitor->job_dir();
+  auto hired = Janitor::hire_and_wait(loop_, testing::TempDir(), false);
+  ASSERT_TRUE(hired.ok()) << hired.sentence();
+  Janitor& janitor = **hired;
+  dir_ = janitor.job_dir();
   start_rank();
-  janitor->dismiss(loop_, false);
+  janitor.dismiss(false);
   EXPECT_TRUE(rank_dies());
   EXPECT_FALSE(std::filesystem::exists(dir_));
 }
 
 TEST_F(JanitorTest, LooksAtNobodyIfTheLauncherHasSeenToIt) {
-  auto janitor = Janitor::hire(testing::TempDir(), false);
-  ASSERT_TRUE(janitor.ok()) << janitor.sentence();
-  dir_ = janitor->job_dir();
+  auto hired = Janitor::hire_and_wait(loop_, testing::TempDir(), false);
+  ASSERT_TRUE(hired.ok()) << hired.sentence();
+  Janitor& janitor = **hired;
+  dir_ = janitor.job_dir();
   start_rank();
-  janitor->dismiss(loop_, true);
+  janitor.dismiss(true);
   EXPECT_TRUE(rank_lives());
   EXPECT_FALSE(std::filesystem::exists(dir_));
 }
 
 TEST_F(JanitorTest, OneThatWasKilledLeavesTheDirectoryToItsLauncher) {
   for (const bool keep : {true, false}) {
-    auto janitor = Janitor::hire(testing::TempDir(), keep);
-    ASSERT_TRUE(janitor.ok()) << janitor.sentence();
-    dir_ = janitor->job_dir();
-    HeldProcess(janitor->number()).signal(SIGKILL);
-    janitor->dismiss(loop_, true);
-    EXPECT_EQ(std::filesystem::exists(dir_), keep);
-    remove_tree(dir_);
+    auto hired = Janitor::hire_and_wait(loop_, testing::TempDir(), keep);
+    ASSERT_TRUE(hired.ok()) << hired.sentence();
+    Janitor& janitor = **hired;
+    dir_ = janitor.job_dir();
+    HeldProcess(janitor.number()).signal(SIGKILL);
+    janitor.dismiss(true);
+    EXPECT_FALSE(std::filesystem::exists(dir_));
+    const auto kept =
+        testing::TempDir() + std::string(kKeptDirStart) + dir_.substr(dir_.size() - 6);
+    EXPECT_EQ(std::filesystem::exists(kept), keep);
+    remove_tree(kept);
   }
 }
 
 TEST_F(JanitorTest, OneThatWasKilledLeavesTheProcessesToItsLauncher) {
-  auto janitor = Janitor::hire(testing::TempDir(), false);
-  ASSERT_TRUE(janitor.ok()) << janitor.sentence();
-  dir_ = janitor->job_dir();
+  auto hired = Janitor::hire_and_wait(loop_, testing::TempDir(), false);
+  ASSERT_TRUE(hired.ok()) << hired.sentence();
+  Janitor& janitor = **hired;
+  dir_ = janitor.job_dir();
   start_rank();
-  HeldProcess(janitor->number()).signal(SIGKILL);
-  janitor->dismiss(loop_, false);
+  HeldProcess(janitor.number()).signal(SIGKILL);
+  janitor.dismiss(false);
   EXPECT_TRUE(rank_dies());
 }
 
 /// It is stuck before its program runs, and so has copies of all that is open.
 TEST_F(JanitorTest, AChildThatHasNotExecutedItsProgramHoldsNobody) {
-  auto janitor = Janitor::hire(testing::TempDir(), false);
-  ASSERT_TRUE(janitor.ok()) << janitor.sentence();
+  auto hired = Janitor::hire_and_wait(loop_, testing::TempDir(), false);
+  ASSERT_TRUE(hired.ok()) << hired.sentence();
+  Janitor& janitor = **hired;
   ChildProcess child(::fork());
   if (child.number() <= 0) {
     for (;;) ::pause();
   }
-  janitor->dismiss(loop_, false);
-  EXPECT_FALSE(std::filesystem::exists(janitor->job_dir()));
+  janitor.dismiss(false);
+  EXPECT_FALSE(std::filesystem::exists(janitor.job_dir()));
   child.signal(SIGKILL);
   child.wait();
 }
 
 TEST_F(JanitorTest, ADirectoryThatCannotBeMadeGetsASentence) {
-  auto janitor = Janitor::hire("/nowhere", false);
+  auto janitor = Janitor::hire_and_wait(loop_, "/nowhere", false);
   ASSERT_FALSE(janitor.ok());
   EXPECT_EQ(janitor.sentence().find("no directory for the job: cannot find the directory /nowhere"),
             0U)
@@ -123,27 +145,112 @@ TEST_F(JanitorTest, ADirectoryThatCannotBeMadeGetsASentence) {
 
 /// Without the lock another launcher would take it for one that is left over.
 TEST_F(JanitorTest, TheDirectoryStaysLockedWhenTheJanitorIsKilled) {
-  auto janitor = Janitor::hire(testing::TempDir(), false);
-  ASSERT_TRUE(janitor.ok()) << janitor.sentence();
-  HeldProcess(janitor->number()).signal(SIGKILL);
+  auto hired = Janitor::hire_and_wait(loop_, testing::TempDir(), false);
+  ASSERT_TRUE(hired.ok()) << hired.sentence();
+  Janitor& janitor = **hired;
+  HeldProcess(janitor.number()).signal(SIGKILL);
   siginfo_t ended{};
-  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(janitor->number()), &ended, WEXITED | WNOWAIT), 0);
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(janitor.number()), &ended, WEXITED | WNOWAIT), 0);
   remove_stale_job_dirs(testing::TempDir());
-  EXPECT_TRUE(std::filesystem::exists(janitor->job_dir()));
-  janitor->dismiss(loop_, true);
+  EXPECT_TRUE(std::filesystem::exists(janitor.job_dir()));
+  janitor.dismiss(true);
 }
 
 TEST_F(JanitorTest, OneThatSomebodyStoppedSweepsNevertheless) {
-  auto janitor = Janitor::hire(testing::TempDir(), false);
-  ASSERT_TRUE(janitor.ok()) << janitor.sentence();
-  dir_ = janitor->job_dir();
-  const HeldProcess process(janitor->number());
+  auto hired = Janitor::hire_and_wait(loop_, testing::TempDir(), false);
+  ASSERT_TRUE(hired.ok()) << hired.sentence();
+  Janitor& janitor = **hired;
+  dir_ = janitor.job_dir();
+  const HeldProcess process(janitor.number());
   process.signal(SIGSTOP);
   int told = 0;
   ASSERT_EQ(::waitpid(process.number(), &told, WUNTRACED), process.number());
-  janitor->dismiss(loop_, true);
+  janitor.dismiss(true);
   EXPECT_FALSE(std::filesystem::exists(dir_));
+}
+
+TEST_F(JanitorTest, OneThatIsKilledBeforeItAnswersIsReplaced) {
+  std::optional<bool> made;
+  mkdtemp_is_stuck = true;
+  auto hired = Janitor::hire(loop_, testing::TempDir(), false,
+                             [&](const Status& status) { made = status.ok(); });
+  ASSERT_TRUE(hired.ok()) << hired.sentence();
+  Janitor& janitor = **hired;
+  const pid_t first = janitor.number();
+  HeldProcess(first).signal(SIGKILL);
+  mkdtemp_is_stuck = false;
+  EXPECT_TRUE(loop_.turn_until([&] { return made.has_value(); }, 30'000));
+  EXPECT_EQ(made, true);
+  EXPECT_NE(janitor.number(), first);
+  EXPECT_TRUE(std::filesystem::exists(janitor.job_dir()));
+  janitor.dismiss(true);
+}
+
+TEST_F(JanitorTest, ManyThatAreKilledEndTheStartWithASentence) {
+  std::optional<Status> made;
+  mkdtemp_is_stuck = true;
+  auto hired = Janitor::hire(loop_, testing::TempDir(), false,
+                             [&](const Status& status) { made.emplace(status); });
+  ASSERT_TRUE(hired.ok()) << hired.sentence();
+  pid_t last = -1;
+  EXPECT_TRUE(loop_.turn_until(
+      [&] {
+        const pid_t now = (*hired)->number();
+        if (now > 0 && std::exchange(last, now) != now) HeldProcess(now).signal(SIGKILL);
+        return made.has_value();
+      },
+      30'000));
+  mkdtemp_is_stuck = false;
+  ASSERT_TRUE(made && !made->ok());
+  EXPECT_NE(made->sentence().find("was killed by signal 9 (Killed) before it made a directory"),
+            std::string::npos)
+      << made->sentence();
+}
+
+TEST_F(JanitorTest, ASignalEndsTheWaitForItsDirectory) {
+  mkdtemp_is_stuck = true;
+  ::kill(::getpid(), SIGTERM);
+  auto hired = Janitor::hire_and_wait(loop_, testing::TempDir(), false);
+  mkdtemp_is_stuck = false;
+  ASSERT_FALSE(hired.ok());
+  EXPECT_EQ(hired.sentence(), "interrupted before the job had a directory");
+  EXPECT_EQ(loop_.end_asked(), SIGTERM);
+}
+
+TEST_F(JanitorTest, ADirectoryThatIsNotMadeInTimeGetsASentence) {
+  std::optional<Status> made;
+  mkdtemp_is_stuck = true;
+  auto hired =
+      Janitor::hire(loop_, "/tmp", false, [&](const Status& status) { made.emplace(status); });
+  mkdtemp_is_stuck = false;
+  ASSERT_TRUE(hired.ok()) << hired.sentence();
+  Janitor& janitor = **hired;
+  janitor.due(janitor.deadline_ms() - 1);
+  EXPECT_FALSE(made);
+  janitor.due(janitor.deadline_ms());
+  ASSERT_TRUE(made && !made->ok());
+  EXPECT_EQ(made->sentence().find("the job's janitor has made no directory in /tmp for 20 s"), 0U)
+      << made->sentence();
+  EXPECT_EQ(janitor.deadline_ms(), kNever);
+}
+
+/// Nobody may ever reap it, and it shows the mark until then.
+TEST_F(JanitorTest, AZombieIsDead) {
+  start_rank();
+  rank_.signal(SIGKILL);
+  siginfo_t ended{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(rank_.number()), &ended, WEXITED | WNOWAIT), 0);
+  ASSERT_TRUE(JobMark(dir_).is_on(rank_.number()));
+  EXPECT_TRUE(has_ended(rank_.number()));
+  EXPECT_TRUE(kill_processes_of(dir_));
 }
 
 }  // namespace
 }  // namespace pinwire::launch
+
+/// Instead of the C library's, for this program.
+char* mkdtemp(char* path) noexcept {
+  while (pinwire::launch::mkdtemp_is_stuck) ::pause();
+  const auto real = reinterpret_cast<char* (*)(char*)>(::dlsym(RTLD_NEXT, "mkdtemp"));
+  return real(path);
+}

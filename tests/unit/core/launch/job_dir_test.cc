@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -34,19 +35,28 @@ TEST_F(StaleDirs, ThoseThatNobodyLocksGo) {
 }
 
 TEST_F(StaleDirs, ThoseOfRunningJobsStay) {
-  auto job = make_job_dir(parent_);
+  auto job = make_job_dir(parent_, false);
   ASSERT_TRUE(job.ok()) << job.sentence();
   remove_stale_job_dirs(parent_);
   EXPECT_TRUE(std::filesystem::exists(job->path));
-  job->lock.reset();
+  ::close(job->lock_fd);
   remove_stale_job_dirs(parent_);
   EXPECT_FALSE(std::filesystem::exists(job->path));
 }
 
-TEST_F(StaleDirs, OnesThatAreBeingMadeHaveNoLockYetAndStay) {
-  make("pinwire-new-abcdef");
+TEST_F(StaleDirs, ThoseOfRanksGoToo) {
+  make("pinwire-ranks-abcdef");
   remove_stale_job_dirs(parent_);
-  EXPECT_TRUE(there("pinwire-new-abcdef"));
+  EXPECT_FALSE(there("pinwire-ranks-abcdef"));
+}
+
+TEST_F(StaleDirs, WhatIsToBeKeptIsKept) {
+  auto job = make_job_dir(parent_, true);
+  ASSERT_TRUE(job.ok()) << job.sentence();
+  ::close(job->lock_fd);
+  remove_stale_job_dirs(parent_);
+  EXPECT_FALSE(std::filesystem::exists(job->path));
+  EXPECT_TRUE(there("pinwire-kept-" + job->path.substr(job->path.size() - 6)));
 }
 
 TEST_F(StaleDirs, OthersMayUseOurName) {

@@ -100,5 +100,33 @@ TEST(JobMark, ItLimitsNothing) {
   EXPECT_EQ(limit.rlim_max, own.rlim_max) << "the hard limit stays";
 }
 
+constexpr int kCarriesItsOwn = 77;
+
+/// As a launcher that is a rank of another job forks it.
+TEST(JobMark, AJanitorCarriesItsOwnAlone) {
+  auto made = start_program({.path = "/proc/self/exe",
+                             .arguments = {"unit_launch", "--gtest_filter=*JanitorAlone",
+                                           "--gtest_also_run_disabled_tests", "--gtest_brief=1"},
+                             .environment = {"A=1", kMarkedAssignment, "B=2"},
+                             .stdout_fd = 2});
+  ASSERT_TRUE(made.ok()) << made.sentence();
+  EXPECT_EQ(WEXITSTATUS(made->wait()), kCarriesItsOwn);
+}
+
+/// Of the test before it, as a program with another environment.
+TEST(JobMark, DISABLED_JanitorAlone) {
+  const pid_t self = ::getpid();
+  const JobMark job(kMarkedDir), janitor = JobMark::of_janitor(self);
+  ASSERT_TRUE(job.is_on(self));
+  ASSERT_TRUE(has_in_environment(self, kMarkedAssignment));
+  EXPECT_FALSE(janitor.is_on(self));
+  janitor.replace_on_self();
+  EXPECT_TRUE(janitor.is_on(self));
+  EXPECT_FALSE(job.is_on(self));
+  EXPECT_TRUE(has_in_environment(self, "A=1") && has_in_environment(self, "B=2"));
+  EXPECT_FALSE(JobMark::of_janitor(::getppid()).is_on(self));
+  if (!HasFailure()) ::_exit(kCarriesItsOwn);
+}
+
 }  // namespace
 }  // namespace pinwire::launch

@@ -6,7 +6,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/launch/job_dir.h"
+#include <filesystem>
+
+#include "core/launch/janitor.h"
+#include "core/launch/process_facts.h"
+#include "core/launch/signals.h"
+#include "tests/support/scratch_dir.h"
 #include "tests/unit/core/launch/start_program.h"
 
 namespace pinwire::launch {
@@ -23,9 +28,9 @@ class KillChildren : public testing::Test {
     }
   }
   /// A program, so that it has an environment of its own.
-  pid_t start(std::vector<std::string> environment = {}) {
-    auto made = start_program(
-        {.path = "/bin/sleep", .arguments = {"sleep", "1000"}, .environment = environment});
+  pid_t start(std::vector<std::string> environment = {}, const std::string& path = "/bin/sleep") {
+    auto made =
+        start_program({.path = path, .arguments = {"sleep", "1000"}, .environment = environment});
     if (!made) return -1;
     programs_.push_back(std::move(*made));
     return started_.emplace_back(programs_.back().number());
@@ -38,6 +43,9 @@ class KillChildren : public testing::Test {
   }
   std::vector<std::string> marked_ = {std::string("GASNET_JOB_DIR=") + kJobDir};
 
+  const bool signals_are_blocked_ = (block_signals(), true);
+  SupervisorLoop loop_;
+
  private:
   std::vector<pid_t> started_;
   std::vector<ChildProcess> programs_;
@@ -47,7 +55,7 @@ TEST_F(KillChildren, AllGoWhereNoneWasInherited) {
   const auto inherited = InheritedChildren::now();
   EXPECT_FALSE(inherited.any());
   const pid_t marked = start(marked_), other = start();
-  EXPECT_TRUE(kill_children(nullptr, inherited, kJobDir));
+  EXPECT_TRUE(kill_children(loop_, -1, inherited, kJobDir));
   EXPECT_FALSE(lives(marked));
   EXPECT_FALSE(lives(other));
 }
@@ -58,7 +66,7 @@ TEST_F(KillChildren, TheInheritedStayAndWhatMayBeOfTheirs) {
   EXPECT_TRUE(inherited.contains(monitor));
   const pid_t marked = start(marked_), other = start();
   EXPECT_FALSE(inherited.contains(marked));
-  EXPECT_TRUE(kill_children(nullptr, inherited, kJobDir));
+  EXPECT_TRUE(kill_children(loop_, -1, inherited, kJobDir));
   EXPECT_TRUE(lives(monitor));
   EXPECT_TRUE(lives(other));
   EXPECT_FALSE(lives(marked));
@@ -66,14 +74,41 @@ TEST_F(KillChildren, TheInheritedStayAndWhatMayBeOfTheirs) {
 
 TEST_F(KillChildren, TheJanitorStays) {
   const auto inherited = InheritedChildren::now();
-  block_signals();
-  SupervisorLoop loop;
-  auto janitor = Janitor::hire(testing::TempDir(), false);
-  ASSERT_TRUE(janitor.ok()) << janitor.sentence();
-  const pid_t child = janitor->number();  // it may not have its name yet
-  EXPECT_TRUE(kill_children(&*janitor, inherited, janitor->job_dir()));
+  auto hired = Janitor::hire_and_wait(loop_, testing::TempDir(), false);
+  ASSERT_TRUE(hired.ok()) << hired.sentence();
+  Janitor& janitor = **hired;
+  const pid_t child = janitor.number();
+  EXPECT_TRUE(kill_children(loop_, child, inherited, janitor.job_dir()));
   EXPECT_EQ(::waitpid(child, nullptr, WNOHANG), 0);
-  janitor->dismiss(loop, true);
+  janitor.dismiss(true);
+}
+
+TEST_F(KillChildren, AProcessWithItsNameIsNoJanitor) {
+  const test::ScratchDir files;
+  const auto program = files.path() + "/" + kJanitorName;
+  std::filesystem::copy_file("/bin/sleep", program);
+  const auto inherited = InheritedChildren::now();
+  const pid_t child = start({}, program);
+  while (name_of(child) != kJanitorName) ::usleep(1000);
+  EXPECT_TRUE(kill_children(loop_, -1, inherited, kJobDir));
+  EXPECT_FALSE(lives(child));
+}
+
+/// Its launcher was killed, and this one has adopted it.
+TEST_F(KillChildren, AnothersJanitorThatWasStoppedEndsItsWorkFirst) {
+  const test::ScratchDir files;
+  const auto inherited = InheritedChildren::now();
+  {
+    auto hired = Janitor::hire_and_wait(loop_, files.path(), false);
+    ASSERT_TRUE(hired.ok()) << hired.sentence();
+    const pid_t child = (*hired)->number();
+    ::kill(child, SIGSTOP);
+    int told = 0;
+    ASSERT_EQ(::waitpid(child, &told, WUNTRACED), child);
+  }
+  EXPECT_FALSE(std::filesystem::is_empty(files.path()));
+  EXPECT_TRUE(kill_children(loop_, -1, inherited, kJobDir));
+  EXPECT_TRUE(std::filesystem::is_empty(files.path()));
 }
 
 }  // namespace
