@@ -125,7 +125,10 @@ void FabricSwitch::read_words() {
 
 Status FabricSwitch::wait_until_ready(const std::string& path) {
   loop_.turn_until([this] { return is_ready() || has_ended(); }, kReadyMs);
-  if (is_ready()) return success();
+  if (is_ready()) {
+    start_ = {};  // its program runs, and the report of that may go
+    return success();
+  }
   if (loop_.end_asked() != 0)
     return error("interrupted while pinwire_switch (%s) started", path.c_str());
   if (const auto started = start_.read(); started && !*started) return *started;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/launch/loop.h"
+#include "core/launch/shared_file.h"
 #include "driver/work.h"
 
 namespace pinwire::launch {
@@ -46,6 +47,7 @@ class LineSink {
 
   Loop& loop_;
   const int fd_;
+  SharedFile file_;
   const bool tagged_;
   std::vector<std::string> unfinished_;  // per rank
   std::string pending_;
