@@ -5,6 +5,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace pinwire::launch {
 
@@ -27,6 +28,12 @@ void LineSink::feed(Rank rank, std::string_view text, int64_t now_ms) {
   }
   if (rest.size() > kLineBytesMax) put_rest(rank);
   if (rank == 0) prompt_due_ms_ = rest.empty() ? kNever : now_ms + kPromptMs;
+  write_some();
+}
+
+void LineSink::say(std::string_view line) {
+  if (std::exchange(open_line_of_, -1) >= 0) pending_ += '\n';
+  pending_ += line;
   write_some();
 }
 

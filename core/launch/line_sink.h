@@ -22,6 +22,8 @@ class LineSink {
   LineSink& operator=(const LineSink&) = delete;
 
   void feed(Rank rank, std::string_view text, int64_t now_ms);
+  /// A line of the launcher's own.
+  void say(std::string_view line);
   /// Writes what a rank left without an end of line.
   void finish(Rank rank);
   /// Rank 0 may ask its user something: an unfinished line of its waits only a moment.
