@@ -20,10 +20,12 @@ class AgentHeartbeatTest : public testing::Test {
 TEST_F(AgentHeartbeatTest, ItBeatsFourTimesWithinTheLimit) {
   heartbeat_.begin(4, 0);
   EXPECT_EQ(beats_, 1);
-  for (int64_t now = 0; now < 4000; now = heartbeat_.next_ms()) {
+  int64_t now = 0;
+  for (int turns = 0; turns < 10 && now < 4000; ++turns, now = heartbeat_.next_ms()) {
     heartbeat_.heard(now);
     heartbeat_.due(now);
   }
+  EXPECT_EQ(now, 4000);
   EXPECT_EQ(beats_, 4);
   EXPECT_TRUE(lost_.empty());
 }
