@@ -17,6 +17,7 @@ struct Writer final : public HostEvents {
   void on_frame(Rank, const FrameHeader&, Bytes) override {}
   void on_output(Rank, int, std::string_view text) override {
     heard_bytes += text.size();
+    if (paused != nullptr) paused->pause_output(true);
     if (other_end < 0) return;
     if (++parts > kPartsMax) return;
     [[maybe_unused]] const auto wrote = ::write(other_end, text.data(), text.size());
@@ -25,6 +26,7 @@ struct Writer final : public HostEvents {
   void on_not_started(Rank, const std::string&) override {}
   void on_host_failed(Rank, const std::string&) override {}
   static constexpr int kPartsMax = 1000;
+  LocalHost* paused = nullptr;  // with the first word
   int other_end = -1, parts = 0;
   size_t heard_bytes = 0;
 };
@@ -69,6 +71,24 @@ TEST_F(LocalHostTest, DrainingEndsThoughSomebodyWritesOn) {
   EXPECT_EQ(writer_.heard_bytes, 13U);
   ::close(writer_.other_end);
   for (const auto& one : {done, number, folder}) ::remove(one.c_str());
+}
+
+/// What one turn of the loop found readable may be more than there is room for.
+TEST_F(LocalHostTest, PausedOutputIsReadNoFurtherInTheSameTurn) {
+  start(1, "echo some; echo words >&2; exec sleep 600");
+  ::usleep(100'000);
+  writer_.paused = host_.get();
+  for (const int64_t until_ms = now_ms() + 60'000; writer_.heard_bytes == 0;) {
+    ASSERT_LT(now_ms(), until_ms);
+    loop_.run_once(now_ms() + 10);
+  }
+  EXPECT_TRUE(writer_.heard_bytes == 5 || writer_.heard_bytes == 6) << writer_.heard_bytes;
+  host_->pause_output(false);
+  for (const int64_t until_ms = now_ms() + 60'000; writer_.heard_bytes < 11;) {
+    ASSERT_LT(now_ms(), until_ms);
+    loop_.run_once(now_ms() + 10);
+    host_->pause_output(false);
+  }
 }
 
 }  // namespace
