@@ -112,11 +112,16 @@ TEST_F(Ssh, AProgramThatCannotBeExecutedThereGetsASentence) {
   }
 }
 
-/// It comes bit by bit, also after the ranks have ended and while their host's connection does.
+/// It comes bit by bit after the ranks have ended, while their host's connection does.
 TEST_F(Ssh, StandardInputThatComesAfterTheEndIsNoTrouble) {
-  const auto outcome = run(in_shell("while echo; do sleep 0.01; done | { \"$@\"; echo code $?; }",
-                                    command(1, {"true"}, {"--hosts", "late"})),
-                           environment(with_ssh()));
+  const Folder files;
+  const auto done = files.path() + "/done";
+  const auto line = "{ while ! [ -e " + done +
+                    " ]; do sleep 0.01; done; sleep 0.3; while echo; do sleep 0.01; done; } | "
+                    "{ \"$@\"; echo code $?; }";
+  const auto rank = std::vector<std::string>{"sh", "-c", ": > " + done};
+  const auto outcome =
+      run(in_shell(line, command(1, rank, {"--hosts", "late"})), environment(with_ssh()));
   EXPECT_EQ(outcome.out, "code 0\n") << outcome.err;
 }
 
