@@ -17,6 +17,12 @@ constexpr int kLineBytesMax = 2048;
 char identity_text[128] = "pinwire";
 pid_t speaker = 0;  ///< the process that `identity_text` names
 std::atomic<void (*)() noexcept> fatal_hook{nullptr};
+std::atomic<LogWriter> line_writer{nullptr};
+
+void write_to_stderr(std::string_view line) {
+  // A full or closed stderr must not stop the job: there is nowhere left to say so.
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+}
 
 /// "pinwire: process 12, a child of rank 0/2 on host"
 int write_identity(char* line, size_t bytes) noexcept {
@@ -25,7 +31,7 @@ int write_identity(char* line, size_t bytes) noexcept {
                        identity_text + std::strlen("pinwire: "));
 }
 
-void write_line(const char* level, const char* format, va_list values) noexcept {
+void write_line(LogWriter writer, const char* level, const char* format, va_list values) noexcept {
   const NoCancel whole;
   char line[kLineBytesMax];
   int used = write_identity(line, sizeof line);
@@ -33,8 +39,8 @@ void write_line(const char* level, const char* format, va_list values) noexcept 
   used += std::vsnprintf(line + used, sizeof line - static_cast<size_t>(used) - 1, format, values);
   if (used > kLineBytesMax - 2) used = kLineBytesMax - 2;
   line[used++] = '\n';
-  // A full or closed stderr must not stop the job: there is nowhere left to say so.
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line, static_cast<size_t>(used));
+  if (writer == nullptr) writer = write_to_stderr;
+  writer(std::string_view(line, static_cast<size_t>(used)));
 }
 
 [[noreturn]] void end_process() noexcept {
@@ -54,24 +60,26 @@ void log_identity(uint32_t rank, uint32_t rank_count, const char* host) noexcept
 
 bool is_child_of_rank() noexcept { return speaker != 0 && getpid() != speaker; }
 
+void log_through(LogWriter writer) noexcept { line_writer.store(writer); }
+
 void log_note(const char* format, ...) noexcept {
   va_list values;
   va_start(values, format);
-  write_line("", format, values);
+  write_line(line_writer.load(), "", format, values);
   va_end(values);
 }
 
 void log_warning(const char* format, ...) noexcept {
   va_list values;
   va_start(values, format);
-  write_line("warning: ", format, values);
+  write_line(line_writer.load(), "warning: ", format, values);
   va_end(values);
 }
 
 void fatal(const char* format, ...) noexcept {
   va_list values;
   va_start(values, format);
-  write_line("fatal: ", format, values);
+  write_line(nullptr, "fatal: ", format, values);
   va_end(values);
   end_process();
 }

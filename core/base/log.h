@@ -4,6 +4,7 @@
 
 #include <cstdarg>
 #include <cstdint>
+#include <string_view>
 
 namespace pinwire {
 
@@ -15,6 +16,11 @@ bool is_child_of_rank() noexcept;
 
 [[gnu::format(printf, 1, 2)]] void log_note(const char* format, ...) noexcept;
 [[gnu::format(printf, 1, 2)]] void log_warning(const char* format, ...) noexcept;
+
+/// Notes and warnings go to `writer` from now on, each a whole line with its end; nullptr: to
+/// stderr again. For a launcher, which hears no signal while it waits for room in a full stderr.
+using LogWriter = void (*)(std::string_view line);
+void log_through(LogWriter writer) noexcept;
 
 /// Says the sentence and aborts (SIGABRT): C1-025, C1-207. Safe in signal context.
 [[noreturn, gnu::cold, gnu::format(printf, 1, 2)]] void fatal(const char* format, ...) noexcept;

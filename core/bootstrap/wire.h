@@ -45,6 +45,7 @@ enum class FrameKind : uint16_t {
   kFailed,   ///< a sentence; the host cannot go on
   kHungUp,   ///< `rank` no longer holds the other end of its socket
   kAlive,    ///< the sender is still there: sent from time to time by agent and launcher
+  kTaken,    ///< from the launcher: it took `code` bytes of output of all ranks of the agent's
 };
 
 struct FrameHeader {

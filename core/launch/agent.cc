@@ -11,20 +11,24 @@
 #include <cstring>
 
 #include "core/config/settings.h"
+#include "core/launch/agent_heartbeat.h"
 #include "core/launch/agent_input.h"
 #include "core/launch/environment.h"
 #include "core/launch/frame_stream.h"
 #include "core/launch/janitor.h"
 #include "core/launch/local_host.h"
+#include "core/launch/output_window.h"
 #include "core/launch/parcel.h"
 #include "core/launch/placement.h"
 #include "core/launch/signals.h"
-#include "core/launch/silence.h"
 #include "core/launch/supervisor_loop.h"
 #include "core/launch/sweep.h"
 
 namespace pinwire::launch {
 namespace {
+
+/// A launcher sends its plan, which has the limit of its user, when it starts ssh.
+constexpr double kPlanLimitS = 60;
 
 Result<Settings> own_settings() {
   return read_settings([](const char* name) -> const char* { return ::getenv(name); });
@@ -44,11 +48,13 @@ class Agent final : public HostEvents {
     stream_.put_chunk(relayed, chunk);
   }
   void on_output(Rank rank, int stream, std::string_view text) override {
+    window_.sent(text.size());
     while (!text.empty()) {
       const auto part = text.substr(0, kChunkBytesMax);
       tell(FrameKind::kOutput, rank, stream, part);
       text.remove_prefix(part.size());
     }
+    heed_window();
   }
   void on_ended(Rank rank, int wait_status) override;
   void on_not_started(Rank, const std::string& sentence) override { refuse(sentence); }
@@ -66,10 +72,8 @@ class Agent final : public HostEvents {
   Status start_ranks();
   void obey(const FrameHeader& order);
   void heed(int signal_number);
-  void expect_launcher(double silence_limit_s);
+  void heed_window();
   void turn();
-  void beat(int64_t now);
-  void check_launcher(int64_t now);
 
   const InheritedChildren inherited_ = InheritedChildren::now();
   SupervisorLoop events_;
@@ -82,11 +86,8 @@ class Agent final : public HostEvents {
   std::vector<FrameHeader> early_orders_;  // they came while the janitor made the directory
   std::unique_ptr<AgentInput> input_;
   Fd rank_input_;  // its end for rank 0, until that is started
-  int64_t last_beat_ms_ = 0;
-  std::optional<int64_t> pulse_ms_;  // how often it says that it is still there
-  double silence_limit_s_ = 0;
-  std::optional<Silence> silence_;  // of the launcher
-  bool cut_off_ = false;            // it lasted too long
+  AgentHeartbeat heartbeat_;
+  OutputWindow window_;
   Rank running_ = 0;
   bool over_ = false;
 };
@@ -95,7 +96,14 @@ Agent::Agent()
     : stream_(loop_, Fd(::fcntl(0, F_DUPFD_CLOEXEC, 3)), Fd(::fcntl(1, F_DUPFD_CLOEXEC, 3)), "",
               {.frame = [this](const FrameHeader& header,
                                Bytes chunk) { on_launcher_frame(header, chunk); },
-               .ended = [this](const std::string&) { over_ = true; }}) {
+               .heard = [this] { heartbeat_.heard(now_ms()); },
+               .ended = [this](const std::string&) { over_ = true; }}),
+      heartbeat_({.beat =
+                      [this] {
+                        // The frames that are under way tell the same, once the launcher reads on.
+                        if (!stream_.full()) tell(FrameKind::kAlive, kEveryRank, 0, {});
+                      },
+                  .lost = [this](const std::string& sentence) { refuse(sentence); }}) {
   stream_.put_text(kAgentGreeting);
 }
 
@@ -110,17 +118,19 @@ void Agent::refuse(const std::string& sentence) {
 }
 
 void Agent::on_ended(Rank rank, int wait_status) {
-  if (over_) return;      // the refusal tells of all ranks of this host
-  host_->drain_output();  // its last words come before its end
+  if (over_) return;                           // the refusal tells of all ranks of this host
+  host_->drain_output(rank);                   // its last words come before its end
+  if (--running_ == 0) host_->drain_output();  // and those of all whom ranks left behind
   tell(FrameKind::kEnded, rank, wait_status, {});
-  --running_;
 }
 
 void Agent::on_launcher_frame(const FrameHeader& header, Bytes chunk) {
-  if (silence_) silence_->heard(now_ms());
   switch (header.kind) {
     case FrameKind::kAlive:
       return;
+    case FrameKind::kTaken:
+      window_.taken(static_cast<size_t>(std::max(header.code, 0)));
+      return heed_window();
     case FrameKind::kInput:
       if (input_ && !input_->feed(chunk))
         refuse("the launcher sent more standard input than was asked for");
@@ -190,8 +200,7 @@ Status Agent::prepare() {
                                [this](const Status& made) { go_on(made); });
   if (!janitor) return janitor.error();
   janitor_ = std::move(*janitor);
-  expect_launcher(settings->ssh_timeout_s);
-  if (settings->ssh_timeout_s > 0) pulse_ms_ = silence_period_ms(settings->ssh_timeout_s);
+  heartbeat_.begin(static_cast<double>(plan.silence_limit_ms) / 1000, now_ms());
   return plan.has_input ? open_input() : success();
 }
 
@@ -243,39 +252,17 @@ void Agent::heed(int signal_number) {
   }
 }
 
-/// From now on a launcher that says nothing for so long is lost.
-void Agent::expect_launcher(double silence_limit_s) {
-  silence_limit_s_ = silence_limit_s;
-  silence_.reset();
-  if (silence_limit_s > 0) silence_.emplace(silence_limit_s).heard(now_ms());
-}
-
-void Agent::beat(int64_t now) {
-  if (!pulse_ms_ || now - last_beat_ms_ < *pulse_ms_) return;
-  last_beat_ms_ = now;
-  // The frames that are under way tell the same, once the launcher reads again.
-  if (!stream_.full()) tell(FrameKind::kAlive, kEveryRank, 0, {});
-}
-
-/// The ranks end here as well when the network breaks, which ends no connection.
-void Agent::check_launcher(int64_t now) {
-  if (cut_off_ || !silence_ || !silence_->is_too_long(now)) return;
-  cut_off_ = true;
-  char text[96];
-  std::snprintf(text, sizeof text,
-                "nothing was heard of the launcher for %g s (GASNET_SSH_TIMEOUT)",
-                silence_limit_s_);
-  refuse(text);
+/// Ranks that are left when the others have ended would add to it for ever.
+void Agent::heed_window() {
+  if (host_) host_->pause_output(over_ || running_ == 0 || window_.is_used_up());
 }
 
 void Agent::turn() {
-  int64_t until_ms = pulse_ms_ ? last_beat_ms_ + *pulse_ms_ : kNever;
-  if (silence_) until_ms = std::min(until_ms, silence_->next_look_ms());
+  int64_t until_ms = heartbeat_.next_ms();
   if (janitor_) until_ms = std::min(until_ms, janitor_->deadline_ms());
   loop_.run_once(until_ms);
   const int64_t now = now_ms();
-  beat(now);
-  check_launcher(now);
+  heartbeat_.due(now);
   if (janitor_) janitor_->due(now);
 }
 
@@ -283,15 +270,11 @@ int Agent::run() {
   if (auto opened = events_.opened(); !opened) refuse(opened.sentence());
   events_.hand_signals_to([this](int number, bool) { heed(number); });
   events_.watch_children_of(this, [this](pid_t process) { return host_ && host_->reap(process); });
-  if (auto settings = own_settings()) expect_launcher(settings->ssh_timeout_s);
-  tell(FrameKind::kAlive, kEveryRank, 0, {});  // to prepare what is asked for may take a while
-  while (!over_ && !(host_ && running_ == 0)) {
-    turn();
-    if (host_) host_->pause_output(stream_.full());
-  }
-  if (host_) host_->pause_output(true);  // or ranks that are left would add to it for ever
-  events_.hand_signals_to({});           // from now on they end the wait
-  while (!cut_off_ && !stream_.drained() && events_.end_asked() == 0) turn();
+  heartbeat_.begin(kPlanLimitS, now_ms());  // to prepare what is asked for may take a while
+  while (!over_ && !(host_ && running_ == 0)) turn();
+  heed_window();
+  events_.hand_signals_to({});  // from now on they end the wait
+  while (!heartbeat_.has_lost_launcher() && !stream_.drained() && events_.end_asked() == 0) turn();
   events_.forget_children_of(this);
   if (!janitor_) return 0;  // nothing was started
   host_.reset();

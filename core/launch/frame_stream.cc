@@ -81,6 +81,7 @@ void FrameStream::read_some() {
   const ssize_t got = ::read(in_.get(), part, sizeof part);
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
   if (got <= 0) return end(got == 0 ? "the connection ended" : std::strerror(errno));
+  events_.heard();
   in_bytes_.insert(in_bytes_.end(), part, part + got);
   if (skip_to_greeting()) take_frames();
 }

@@ -13,12 +13,14 @@
 namespace pinwire::launch {
 
 /// What an agent says first; whatever a login shell prints before it is skipped.
-inline constexpr std::string_view kAgentGreeting = "\nPINWIRE-AGENT 3\n";
+inline constexpr std::string_view kAgentGreeting = "\nPINWIRE-AGENT 4\n";
 
 class FrameStream {
  public:
   struct Events {
     std::function<void(const FrameHeader&, Bytes chunk)> frame;
+    /// Something came, be it a part of a frame: a slow connection carries a frame for seconds.
+    std::function<void()> heard;
     /// Once: the other side is gone, or talks nonsense.
     std::function<void(const std::string& why)> ended;
   };

@@ -25,6 +25,9 @@ SharedBytes shared(std::vector<std::byte> bytes) {
   return std::make_shared<const std::vector<std::byte>>(std::move(bytes));
 }
 
+/// Of the job that runs. (A LogWriter has no state.)
+LineSink* own_words = nullptr;
+
 }  // namespace
 
 Job::Job(Loop& loop, JobPlan plan)
@@ -36,7 +39,12 @@ Job::Job(Loop& loop, JobPlan plan)
       out_(loop, 1, plan_.rank_count, plan_.tag_lines),
       err_(loop, 2, plan_.rank_count, plan_.tag_lines),
       gathering_(plan_.rank_count),
-      ending_(plan_.rank_count, plan_.exit_timeout_ms, *this) {}
+      ending_(plan_.rank_count, plan_.exit_timeout_ms, *this) {
+  own_words = &err_;
+  log_through([](std::string_view line) { own_words->say(line); });
+}
+
+Job::~Job() { log_through(nullptr); }
 
 void Job::add_host(std::unique_ptr<Host> host) { hosts_.push_back(std::move(host)); }
 

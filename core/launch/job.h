@@ -27,7 +27,11 @@ struct JobPlan {
 
 class Job final : public HostEvents, public EndingOrders {
  public:
+  /// While it lives, what this process says goes with standard error of the ranks.
   Job(Loop& loop, JobPlan plan);
+  ~Job() override;
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
 
   void add_host(std::unique_ptr<Host> host);
   /// Begins to start the ranks; a sentence if one cannot be. Then kill_all() is due.

@@ -3,14 +3,14 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace pinwire::launch {
 
 LineSink::LineSink(Loop& loop, int fd, Rank rank_count, bool tagged)
-    : loop_(loop), fd_(fd), tagged_(tagged), unfinished_(rank_count) {
+    : loop_(loop), fd_(fd), file_(fd), tagged_(tagged), unfinished_(rank_count) {
   loop_.watch(fd_, 0, [this](short) { write_some(); });
 }
 
@@ -28,6 +28,12 @@ void LineSink::feed(Rank rank, std::string_view text, int64_t now_ms) {
   }
   if (rest.size() > kLineBytesMax) put_rest(rank);
   if (rank == 0) prompt_due_ms_ = rest.empty() ? kNever : now_ms + kPromptMs;
+  write_some();
+}
+
+void LineSink::say(std::string_view line) {
+  if (std::exchange(open_line_of_, -1) >= 0) pending_ += '\n';
+  pending_ += line;
   write_some();
 }
 
@@ -70,14 +76,10 @@ void LineSink::write_some() {
   if (write_error_ != 0) pending_.clear();
   size_t done = 0;
   while (done < pending_.size()) {
-    // A pipe that polls writable takes PIPE_BUF bytes without blocking. (Not O_NONBLOCK: that flag
-    // would be shared with whoever else has this terminal or pipe open.)
-    pollfd one{fd_, POLLOUT, 0};
-    if (::poll(&one, 1, 0) <= 0) break;
-    const ssize_t wrote =
-        ::write(fd_, pending_.data() + done, std::min<size_t>(pending_.size() - done, PIPE_BUF));
+    // A pipe that polls writable has room for PIPE_BUF bytes, unless another process was faster.
+    const size_t bytes = std::min<size_t>(pending_.size() - done, PIPE_BUF);
+    const ssize_t wrote = file_.write(pending_.data() + done, bytes);
     if (wrote < 0 && errno == EINTR) continue;
-    // Somebody who shares it may have made it O_NONBLOCK, and poll() promises less than that.
     if (wrote < 0 && errno == EAGAIN) break;
     if (wrote < 0) {
       write_error_ = errno;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/launch/loop.h"
+#include "core/launch/shared_file.h"
 #include "driver/work.h"
 
 namespace pinwire::launch {
@@ -21,6 +22,8 @@ class LineSink {
   LineSink& operator=(const LineSink&) = delete;
 
   void feed(Rank rank, std::string_view text, int64_t now_ms);
+  /// A line of the launcher's own.
+  void say(std::string_view line);
   /// Writes what a rank left without an end of line.
   void finish(Rank rank);
   /// Rank 0 may ask its user something: an unfinished line of its waits only a moment.
@@ -46,6 +49,7 @@ class LineSink {
 
   Loop& loop_;
   const int fd_;
+  SharedFile file_;
   const bool tagged_;
   std::vector<std::string> unfinished_;  // per rank
   std::string pending_;

@@ -4,10 +4,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/base/log.h"
@@ -104,8 +106,8 @@ void LocalHost::watch(Rank rank) {
   // A turn of the loop may drain a pipe that its poll found readable. (Our ends alone: the flag
   // belongs to an end, and the ranks' ends stay as programs expect them.)
   for (const Fd* fd : {&one.out, &one.err}) ::fcntl(fd->get(), F_SETFL, O_NONBLOCK);
-  loop_.watch(one.out.get(), POLLIN, [this, rank](short) { read_output(rank, 1); });
-  loop_.watch(one.err.get(), POLLIN, [this, rank](short) { read_output(rank, 2); });
+  loop_.watch(one.out.get(), POLLIN, [this, rank](short) { read_unless_paused(rank, 1); });
+  loop_.watch(one.err.get(), POLLIN, [this, rank](short) { read_unless_paused(rank, 2); });
 }
 
 void LocalHost::read_socket(Rank rank) {
@@ -136,14 +138,25 @@ void LocalHost::read_socket(Rank rank) {
   }
 }
 
-void LocalHost::read_output(Rank rank, int stream) {
+/// Another pipe's words may have paused all in the same turn of the loop.
+void LocalHost::read_unless_paused(Rank rank, int stream) {
+  if (!paused_) read_output(rank, stream, kReadBytes);
+}
+
+/// How much it read.
+size_t LocalHost::read_output(Rank rank, int stream, size_t bytes_max) {
   look_at_start(rank);  // which comes before its words
   auto& fd = stream == 1 ? local(rank).out : local(rank).err;
   char text[kReadBytes];
-  const ssize_t got = ::read(fd.get(), text, sizeof text);
-  if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
-  if (got <= 0) return close_output(rank, stream);
-  events_.on_output(rank, stream, std::string_view(text, static_cast<size_t>(got)));
+  const ssize_t got = ::read(fd.get(), text, std::min(bytes_max, sizeof text));
+  if (got < 0 && (errno == EINTR || errno == EAGAIN)) return 0;
+  if (got <= 0) {
+    close_output(rank, stream);
+    return 0;
+  }
+  const auto bytes = static_cast<size_t>(got);
+  events_.on_output(rank, stream, std::string_view(text, bytes));
+  return bytes;
 }
 
 void LocalHost::close_output(Rank rank, int stream) {
@@ -158,12 +171,21 @@ void LocalHost::stop_output(int stream) {
 }
 
 void LocalHost::drain_output() {
-  for (Rank rank = plan_.first; rank < plan_.first + plan_.count; ++rank) {
-    for (int stream : {1, 2}) {
-      auto& fd = stream == 1 ? local(rank).out : local(rank).err;
-      // Not until the end of file: a process that outlives its rank may hold the other end.
-      pollfd one{fd.get(), POLLIN, 0};
-      while (fd && ::poll(&one, 1, 0) > 0) read_output(rank, stream);
+  for (Rank rank = plan_.first; rank < plan_.first + plan_.count; ++rank) drain_output(rank);
+}
+
+/// What is there now, and no more: a process that outlives its rank may hold the other end, and
+/// write as fast as this reads.
+void LocalHost::drain_output(Rank rank) {
+  for (int stream : {1, 2}) {
+    const int fd = (stream == 1 ? local(rank).out : local(rank).err).get();
+    int bytes = 0;
+    if (fd < 0 || ::ioctl(fd, FIONREAD, &bytes) != 0) continue;
+    auto left_bytes = static_cast<size_t>(bytes);
+    while (left_bytes > 0) {
+      const size_t got = read_output(rank, stream, left_bytes);
+      if (got == 0) break;
+      left_bytes -= got;
     }
   }
 }

@@ -43,6 +43,7 @@ class LocalHost final : public Host {
   void signal_rank(Rank rank, int signal_number) override;
   void pause_output(bool pause) override;
   void drain_output() override;
+  void drain_output(Rank rank);
   void stop_output(int stream) override;
   bool reap(pid_t process) override;
   bool close() override { return true; }
@@ -59,7 +60,8 @@ class LocalHost final : public Host {
   void look_at_start(Rank rank);
   void watch(Rank rank);
   void read_socket(Rank rank);
-  void read_output(Rank rank, int stream);
+  void read_unless_paused(Rank rank, int stream);
+  size_t read_output(Rank rank, int stream, size_t bytes_max);
   void close_output(Rank rank, int stream);
   void flush(Rank rank);
   void explain_end(Rank rank, int wait_status);

@@ -15,11 +15,14 @@ enum Field : size_t {
   kKeep,
   kNoAslr,
   kInput,
+  kSilence,
   kHost,
   kFolder,
   kCommandWords,
   kFixedFields
 };
+
+constexpr int64_t kSilenceMsMax = 86'400'000;  // GASNET_SSH_TIMEOUT takes no more than a day
 
 }  // namespace
 
@@ -60,6 +63,7 @@ std::vector<std::byte> pack_plan(const RemotePlan& plan) {
   fields[kKeep] = std::to_string(plan.keep_files);
   fields[kNoAslr] = std::to_string(plan.no_aslr);
   fields[kInput] = std::to_string(plan.has_input);
+  fields[kSilence] = std::to_string(plan.silence_limit_ms);
   fields[kHost] = plan.host_name;
   fields[kFolder] = plan.folder;
   fields[kCommandWords] = std::to_string(plan.command.size());
@@ -79,9 +83,11 @@ Result<RemotePlan> unpack_plan(Bytes bytes) {
                 count = number(kCount, bootstrap::kRanksMax),
                 rank_count = number(kRankCount, bootstrap::kRanksMax), cpus = number(kCpus, 4096),
                 keep = number(kKeep, 1), no_aslr = number(kNoAslr, 1), input = number(kInput, 1),
+                silence = number(kSilence, kSilenceMsMax),
                 words = number(kCommandWords, static_cast<int64_t>(fields->size()));
   if (first < 0 || count < 1 || first + count > rank_count || cpus < 0 || keep < 0 || no_aslr < 0 ||
-      input < 0 || words < 1 || static_cast<size_t>(words) > fields->size() - kFixedFields)
+      input < 0 || silence < 0 || words < 1 ||
+      static_cast<size_t>(words) > fields->size() - kFixedFields)
     return error("the launcher's plan for this host is malformed: are both of the same version?");
   const auto command = fields->begin() + kFixedFields;
   return RemotePlan{.first = static_cast<Rank>(first),
@@ -91,6 +97,7 @@ Result<RemotePlan> unpack_plan(Bytes bytes) {
                     .keep_files = keep == 1,
                     .no_aslr = no_aslr == 1,
                     .has_input = input == 1,
+                    .silence_limit_ms = silence,
                     .host_name = (*fields)[kHost],
                     .folder = (*fields)[kFolder],
                     .command = {command, command + words},

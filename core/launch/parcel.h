@@ -19,6 +19,9 @@ struct RemotePlan {
   bool keep_files = false;
   bool no_aslr = false;
   bool has_input = false;  ///< rank 0 runs there and gets the launcher's standard input
+  /// Each end counts as lost when the other hears nothing of it for so long; 0: never. It is the
+  /// launcher's word, for the host's own environment may have another.
+  int64_t silence_limit_ms = 0;
   std::string host_name;
   std::string folder;  ///< working directory
   std::vector<std::string> command;

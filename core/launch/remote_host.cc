@@ -38,13 +38,12 @@ Result<std::string> own_path() {
 }  // namespace
 
 RemoteHost::RemoteHost(Loop& loop, HostEvents& events, std::vector<std::string> shell,
-                       RemotePlan plan, double silence_limit_s)
+                       RemotePlan plan)
     : loop_(loop),
       events_(events),
       shell_(std::move(shell)),
       plan_(std::move(plan)),
-      ended_(plan_.count),
-      silence_limit_s_(silence_limit_s) {}
+      ended_(plan_.count) {}
 
 RemoteHost::~RemoteHost() { stop_input(); }
 
@@ -55,7 +54,8 @@ bool RemoteHost::close() {
 }
 
 void RemoteHost::stop_input() {
-  if (std::exchange(reads_input_, false)) loop_.forget(kStdinFd);
+  if (input_) loop_.forget(kStdinFd);
+  input_.reset();
 }
 
 Status RemoteHost::start() {
@@ -81,12 +81,16 @@ Status RemoteHost::start() {
   stream_.emplace(loop_, std::move(from->read), std::move(to->write), kAgentGreeting,
                   FrameStream::Events{.frame = [this](const FrameHeader& header,
                                                       Bytes chunk) { on_frame(header, chunk); },
+                                      .heard =
+                                          [this] {
+                                            if (silence_) silence_->heard(now_ms());
+                                          },
                                       .ended = [this](const std::string& why) { lost(why); }},
                   FrameStream::Out::kShared);
   stream_->put(bootstrap::frame_header(FrameKind::kStart, kEveryRank), pack_plan(plan_));
-  if (silence_limit_s_ > 0) silence_.emplace(silence_limit_s_).heard(now_ms());
+  if (plan_.silence_limit_ms > 0) silence_.emplace(silence_limit_s()).heard(now_ms());
   if (plan_.has_input) {
-    reads_input_ = true;
+    input_.emplace(kStdinFd);
     loop_.watch(kStdinFd, POLLIN, [this](short) { read_input(); });
   }
   return success();
@@ -95,7 +99,7 @@ Status RemoteHost::start() {
 void RemoteHost::read_input() {
   check(stream_.has_value(), "standard input for a host that is closed");
   std::byte part[kChunkBytesMax];
-  const ssize_t got = ::read(kStdinFd, part, sizeof part);
+  const ssize_t got = input_->read(part, sizeof part);
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
   const auto bytes = got > 0 ? static_cast<size_t>(got) : 0;
   stream_->put(bootstrap::frame_header(FrameKind::kInput, 0), Bytes(part, bytes));
@@ -107,11 +111,17 @@ void RemoteHost::read_input() {
 void RemoteHost::input_taken(int bytes) {
   if (bytes < 0) return stop_input();
   input_bytes_ -= std::min(input_bytes_, static_cast<size_t>(bytes));
-  if (reads_input_ && input_bytes_ < kInputWindowBytes) loop_.set_events(kStdinFd, POLLIN);
+  if (input_ && input_bytes_ < kInputWindowBytes) loop_.set_events(kStdinFd, POLLIN);
 }
 
 void RemoteHost::send(Rank rank, FrameKind kind, uint32_t round, const SharedBytes& message) {
   if (stream_) stream_->put(bootstrap::frame_header(kind, rank, round), *message);
+}
+
+void RemoteHost::pause_output(bool pause) {
+  if (pause || !stream_) return;
+  if (const int bytes = output_.take(); bytes > 0)
+    stream_->put(bootstrap::frame_header(FrameKind::kTaken, kEveryRank, 0, bytes), {});
 }
 
 void RemoteHost::stop_output(int stream) {
@@ -145,12 +155,12 @@ void RemoteHost::due(int64_t now_ms) {
   if (!awaits_word() || !silence_->is_too_long(now_ms)) return;
   char text[96];
   std::snprintf(text, sizeof text, "nothing was heard of it for %g s (GASNET_SSH_TIMEOUT)",
-                silence_limit_s_);
+                silence_limit_s());
   give_up(text);
 }
 
 void RemoteHost::on_frame(const FrameHeader& header, Bytes chunk) {
-  if (silence_) silence_->heard(now_ms());
+  start_ = {};  // its program runs, and the report of that may go
   if (header.kind == FrameKind::kAlive) return;
   const std::string text(reinterpret_cast<const char*>(chunk.data()), chunk.size());
   if (header.kind == FrameKind::kFailed) {
@@ -170,6 +180,7 @@ void RemoteHost::on_rank_frame(const FrameHeader& header, Bytes chunk) {
       return input_taken(header.code);
     case FrameKind::kOutput: {
       const std::string_view text(reinterpret_cast<const char*>(chunk.data()), chunk.size());
+      output_.came(chunk.size());
       return events_.on_output(header.rank, header.code == 2 ? 2 : 1, text);
     }
     case FrameKind::kEnded: {

@@ -6,8 +6,10 @@
 
 #include "core/launch/frame_stream.h"
 #include "core/launch/host.h"
+#include "core/launch/output_window.h"
 #include "core/launch/parcel.h"
 #include "core/launch/process.h"
+#include "core/launch/shared_file.h"
 #include "core/launch/silence.h"
 
 namespace pinwire::launch {
@@ -19,9 +21,7 @@ inline constexpr int64_t kKillGraceMs = 1500;
 class RemoteHost final : public Host {
  public:
   /// `shell`: the words that run a command on the host, ssh and its options and the host's name.
-  /// `silence_limit_s`: a host of which nothing is heard for so long counts as lost; 0: never.
-  RemoteHost(Loop& loop, HostEvents& events, std::vector<std::string> shell, RemotePlan plan,
-             double silence_limit_s);
+  RemoteHost(Loop& loop, HostEvents& events, std::vector<std::string> shell, RemotePlan plan);
   ~RemoteHost() override;
   const std::string& name() const noexcept override { return plan_.host_name; }
   Rank first() const noexcept override { return plan_.first; }
@@ -30,8 +30,8 @@ class RemoteHost final : public Host {
   Status start() override;
   void send(Rank rank, FrameKind kind, uint32_t round, const SharedBytes& message) override;
   void signal_rank(Rank rank, int signal_number) override;
-  void pause_output(bool) override {}  // what is under way fits into the launcher
-  void drain_output() override {}      // comes before a rank's end
+  void pause_output(bool pause) override;
+  void drain_output() override {}  // comes before a rank's end
   void stop_output(int stream) override;
   int pulse_fd() const override { return stream_ ? stream_->out_fd() : -1; }
   int64_t deadline_ms() const override;
@@ -45,6 +45,7 @@ class RemoteHost final : public Host {
   void lost(const std::string& why);
   void give_up(const std::string& why);
   bool awaits_word() const;
+  double silence_limit_s() const { return static_cast<double>(plan_.silence_limit_ms) / 1000; }
   void read_input();
   void input_taken(int bytes);
   void stop_input();
@@ -59,11 +60,11 @@ class RemoteHost final : public Host {
   std::vector<bool> ended_;
   bool lost_ = false;
   std::optional<int64_t> kill_asked_ms_;  // when the job first wanted a rank killed
-  const double silence_limit_s_;
-  std::optional<Silence> silence_;  // since ssh was started
-  bool reads_input_ = false;
-  size_t input_bytes_ = 0;  // under way to rank 0
-  std::string refusal_;     // the agent's own words before it went
+  std::optional<Silence> silence_;        // since ssh was started
+  OutputCredit output_;
+  std::optional<SharedFile> input_;  // the launcher's own, while it is read
+  size_t input_bytes_ = 0;           // under way to rank 0
+  std::string refusal_;              // the agent's own words before it went
 };
 
 }  // namespace pinwire::launch

@@ -28,10 +28,15 @@ std::vector<std::string> forwarded(const LaunchOptions& options,
   return chosen;
 }
 
+int64_t silence_limit_ms(const Settings& settings) {
+  if (settings.ssh_timeout_s <= 0) return 0;
+  return std::max<int64_t>(1, static_cast<int64_t>(settings.ssh_timeout_s * 1000));
+}
+
 }  // namespace
 
-Result<RemotePlan> plan_share(const LaunchOptions& options, const HostShare& share,
-                              const std::vector<std::string>& environment) {
+Result<RemotePlan> plan_share(const Settings& settings, const LaunchOptions& options,
+                              const HostShare& share, const std::vector<std::string>& environment) {
   char folder[PATH_MAX];
   if (::getcwd(folder, sizeof folder) == nullptr)
     return error("there is no working directory: %s", std::strerror(errno));
@@ -42,6 +47,7 @@ Result<RemotePlan> plan_share(const LaunchOptions& options, const HostShare& sha
                     .keep_files = options.keep_files,
                     .no_aslr = options.no_aslr,
                     .has_input = share.first == 0,
+                    .silence_limit_ms = silence_limit_ms(settings),
                     .host_name = share.host,
                     .folder = folder,
                     .command = options.command,

@@ -8,8 +8,8 @@
 
 namespace pinwire::launch {
 
-Result<RemotePlan> plan_share(const LaunchOptions& options, const HostShare& share,
-                              const std::vector<std::string>& environment);
+Result<RemotePlan> plan_share(const Settings& settings, const LaunchOptions& options,
+                              const HostShare& share, const std::vector<std::string>& environment);
 
 /// The words before a command that make it run on `host`.
 Result<std::vector<std::string>> shell_for(const Settings& settings, const std::string& host);

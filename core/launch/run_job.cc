@@ -50,13 +50,12 @@ Status add_remote_hosts(Loop& loop, Job& job, const Settings& settings,
   auto shares = share_ranks(options);
   if (!shares) return shares.error();
   for (const auto& share : *shares) {
-    auto plan = plan_share(options, share, environment);
+    auto plan = plan_share(settings, options, share, environment);
     if (!plan) return plan.error();
     if (options.verbose) describe(options, share.host, share.first, share.count);
     auto shell = shell_for(settings, share.host);
     if (!shell) return shell.error();
-    job.add_host(std::make_unique<RemoteHost>(loop, job, std::move(*shell), std::move(*plan),
-                                              settings.ssh_timeout_s));
+    job.add_host(std::make_unique<RemoteHost>(loop, job, std::move(*shell), std::move(*plan)));
   }
   return success();
 }

@@ -488,6 +488,21 @@ TEST_F(Launch, OneSignalEndsAJobWhoseReaderTakesNothing) {
   }
 }
 
+/// Nor does it wait for room for its own sentence.
+TEST_F(Launch, ASentenceThatNobodyReadsHoldsNoLauncherThatGetsASignal) {
+  Folder seen;
+  const auto pipe = seen.path() + "/pipe", done = seen.path() + "/done";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  const auto rank = "head -c 300000 /dev/zero >&2; : > " + done + "; exit 3";
+  Running job(in_shell("exec \"$@\" 2> " + pipe, command(1, {"sh", "-c", rank})), environment());
+  while (entries(seen.path(), "done").empty()) ::usleep(1000);
+  ::usleep(300'000);  // it says that its rank has exited with code 3
+  ::kill(job.process(), SIGTERM);
+  EXPECT_EQ(job.wait(kGoneSeconds).code, 128 + SIGTERM);
+  ::close(reader);
+}
+
 TEST_F(Launch, StandardFilesMayBeClosed) {
   for (const char* closed : {"<&-", ">&-", "2>&-", "<&- >&-", "<&- 2>&-", "<&- >&- 2>&-"}) {
     const auto job = command(2, {"sh", "-c", "cat; echo out; echo err >&2"});

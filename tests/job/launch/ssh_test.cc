@@ -1,29 +1,17 @@
 // Jobs on several hosts, with a program in ssh's place that runs its command here.
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
-#include "tests/job/launch/held_program.h"
-#include "tests/job/launch/launch_fixture.h"
+#include "tests/job/launch/ssh_fixture.h"
 
 namespace pinwire_test {
 namespace {
-
-class Ssh : public Launch {
- protected:
-  std::vector<std::string> with_ssh(std::vector<std::string> more = {}) const {
-    more.push_back(std::string("GASNET_SSH_CMD=") + std::getenv("FAKE_SSH"));
-    return more;
-  }
-  Outcome ssh(int ranks, std::vector<std::string> words,
-              std::vector<std::string> options = {"--hosts", "n0,n1"},
-              std::vector<std::string> more = {}, const std::string& input = "") const {
-    return launch(ranks, std::move(words), std::move(options), with_ssh(std::move(more)), input);
-  }
-};
 
 TEST_F(Ssh, BarriersHold) {
   const auto outcome = ssh(4, {rank_, "barriers", "4"});
@@ -124,11 +112,16 @@ TEST_F(Ssh, AProgramThatCannotBeExecutedThereGetsASentence) {
   }
 }
 
-/// It comes bit by bit, also after the ranks have ended and while their host's connection does.
+/// It comes bit by bit after the ranks have ended, while their host's connection does.
 TEST_F(Ssh, StandardInputThatComesAfterTheEndIsNoTrouble) {
-  const auto outcome = run(in_shell("while echo; do sleep 0.01; done | { \"$@\"; echo code $?; }",
-                                    command(1, {"true"}, {"--hosts", "late"})),
-                           environment(with_ssh()));
+  const Folder files;
+  const auto done = files.path() + "/done";
+  const auto line = "{ while ! [ -e " + done +
+                    " ]; do sleep 0.01; done; sleep 0.3; while echo; do sleep 0.01; done; } | "
+                    "{ \"$@\"; echo code $?; }";
+  const auto rank = std::vector<std::string>{"sh", "-c", ": > " + done};
+  const auto outcome =
+      run(in_shell(line, command(1, rank, {"--hosts", "late"})), environment(with_ssh()));
   EXPECT_EQ(outcome.out, "code 0\n") << outcome.err;
 }
 
@@ -363,96 +356,95 @@ TEST_F(Ssh, AHostThatNeverAnswersEndsTheJob) {
   EXPECT_EQ(count_of(outcome.err, "silent true` work"), 1) << outcome.err;
 }
 
-/// A job of one rank on the host "far", whose line can be cut.
-class Far : public Ssh {
+/// Writes `kParts` of `kPartBytes` and notes each, on each of its ranks.
+constexpr int kParts = 250;
+constexpr size_t kPartBytes = 256 << 10;
+std::vector<std::string> writer(const Folder& files) {
+  return {"sh", "-c",
+          "i=0; while [ $i -lt " + std::to_string(kParts) + " ]; do head -c " +
+              std::to_string(kPartBytes) + " /dev/zero; printf . >> " + files.path() +
+              "/parts; i=$((i+1)); done"};
+}
+
+/// Jobs of two hosts with a named pipe as standard output.
+class SshReader : public Ssh {
  protected:
-  static constexpr int kLimitS = 4;
-  static constexpr double kHangS = 60;
-  std::vector<std::string> far_command(const std::vector<std::string>& words) const {
-    return command(1, words, {"--hosts", "far"});
+  void SetUp() override {
+    ASSERT_EQ(::mkfifo(pipe_.c_str(), 0600), 0);
+    reader_ = ::open(pipe_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    std::ofstream(files_.path() + "/parts").close();
   }
-  std::vector<std::string> far_environment() const {
-    return environment(with_ssh({"GASNET_SSH_TIMEOUT=" + std::to_string(kLimitS),
-                                 "FAKE_RELAYS=" + notes_.path() + "/relays"}));
+  void TearDown() override {
+    ::close(reader_);
+    Ssh::TearDown();
   }
-  void signal_line(int number) const {
-    std::ifstream list(notes_.path() + "/relays");
-    int count = 0;
-    for (int relay = 0; list >> relay; ++count) ASSERT_EQ(::kill(relay, number), 0);
-    ASSERT_EQ(count, 2);
+  std::vector<std::string> job_of(const std::vector<std::string>& words) const {
+    return in_shell("exec \"$@\" > " + pipe_, command(2, words, {"--hosts", "n0,n1"}));
   }
-  /// Stops the launcher and cuts the line. True once `rank` has ended nevertheless.
-  bool ends_by_itself(const Running& job, int rank) const {
-    ::kill(job.process(), SIGSTOP);
-    EXPECT_TRUE(comes_into_state(job.process(), 'T'));
-    signal_line(SIGSTOP);
-    for (const double until = now_s() + kHangS; now_s() < until; ::usleep(5000))
-      if (::kill(rank, 0) != 0) return true;
-    return false;
+  size_t bytes_written() const {
+    return std::filesystem::file_size(files_.path() + "/parts") * kPartBytes;
   }
-
- private:
-  Folder notes_;
-};
-
-/// The launcher is stopped, and can neither end the connection nor kill anybody.
-TEST_F(Far, RanksThatTheLauncherNoLongerReachesEndByThemselves) {
-  Running job(far_command({rank_, "wait"}), far_environment());
-  ASSERT_TRUE(job.wait_for("waiting", 1));
-  const int rank = std::atoi(job.out().c_str() + job.out().find("waiting ") + 8);
-  ASSERT_GT(rank, 1);
-  EXPECT_TRUE(ends_by_itself(job, rank));
-  signal_line(SIGCONT);
-  ::kill(job.process(), SIGCONT);
-  const auto outcome = job.wait();
-  EXPECT_EQ(outcome.code, 1);
-  EXPECT_EQ(count_of(outcome.err, "host far: nothing was heard of the launcher for 4 s"), 1)
-      << outcome.err;
-}
-
-/// Its agent has much to say that nobody takes any more.
-TEST_F(Far, RanksThatWriteAndAreNoLongerReachedEndByThemselves) {
-  Running job(far_command({"sh", "-c", "echo waiting $$; exec yes"}), far_environment());
-  ASSERT_TRUE(job.wait_for("y\n", 1));
-  const int rank = std::atoi(job.out().c_str() + job.out().find("waiting ") + 8);
-  ASSERT_GT(rank, 1);
-  EXPECT_TRUE(ends_by_itself(job, rank));
-  ::kill(job.process(), SIGCONT);
-  EXPECT_EQ(job.wait().code, 1);
-}
-
-/// Its agent waits for it, and hears nobody meanwhile.
-TEST_F(Far, AProgramThatDoesNotStartEndsWithItsLauncher) {
-  const HeldProgram program;
-  if (!program.is_held()) GTEST_SKIP() << "no lease on a file here";
-  Running job(far_command({program.path()}), far_environment());
-  ASSERT_TRUE(program.is_asked_for());
-  ::kill(job.process(), SIGKILL);
-  EXPECT_TRUE(gone(mark_, HeldProgram::kHeldS));
-  EXPECT_TRUE(empty_within(folder_.path(), kGoneSeconds));
-}
-
-/// The process of that name in this test's jobs; waits until there is one other than `before`.
-int helper(const std::string& mark, const std::string& name, int before = 0, double limit_s = 60) {
-  for (const double until = now_s() + limit_s; now_s() < until; ::usleep(5000)) {
-    for (const int process : processes_with(mark)) {
-      std::ifstream facts("/proc/" + std::to_string(process) + "/comm");
-      std::string word;
-      if (facts >> word && word == name && process != before) return process;
+  /// Once the ranks write no more.
+  void wait_for_a_stop() const {
+    for (size_t bytes = 1, before = 0; bytes != before || bytes == 0; bytes = bytes_written()) {
+      before = bytes;
+      ::usleep(500'000);
     }
   }
-  return 0;
+  Folder files_;
+  const std::string pipe_ = files_.path() + "/pipe";
+  int reader_ = -1;
+};
+
+constexpr size_t kOutputUnderWayBytesMax = 8 << 20;
+
+/// Output waits in the ranks, not in the memory of launcher and agents.
+TEST_F(SshReader, RanksWaitForAReaderThatTakesNothing) {
+  Running job(job_of(writer(files_)), environment(with_ssh({kPatience})));
+  wait_for_a_stop();
+  EXPECT_LE(bytes_written(), kOutputUnderWayBytesMax);
+  ::fcntl(reader_, F_SETFL, 0);
+  std::vector<char> part(1 << 20);
+  size_t bytes = 0;
+  for (ssize_t got; (got = ::read(reader_, part.data(), part.size())) > 0;)
+    bytes += static_cast<size_t>(std::count(part.data(), part.data() + got, '\0'));
+  EXPECT_EQ(bytes, 2 * kParts * kPartBytes);
+  EXPECT_EQ(job.wait().code, 0);
 }
 
-TEST_F(Far, WhoeverKillsTheProcessThatSpeaksForTheLauncherGetsAnother) {
-  Running job(far_command({rank_, "wait"}), far_environment());
-  ASSERT_TRUE(job.wait_for("waiting", 1));
-  const int first = helper(mark_, "pinwire-pulse");
-  ASSERT_GT(first, 1);
-  ASSERT_EQ(::kill(first, SIGKILL), 0);
-  EXPECT_GT(helper(mark_, "pinwire-pulse", first), 1);
-  ::kill(job.process(), SIGTERM);
-  EXPECT_EQ(job.wait().code, 128 + SIGTERM);
+/// While their output waits, and their hosts are heard of nevertheless.
+TEST_F(SshReader, OneSignalEndsRanksThatWaitForTheirReader) {
+  for (const int number : {SIGTERM, SIGHUP}) {
+    Running job(job_of(writer(files_)), environment(with_ssh({"GASNET_SSH_TIMEOUT=2"})));
+    wait_for_a_stop();
+    EXPECT_FALSE(job.wait_for_error("\n", 1, 3)) << job.err();
+    ::kill(job.process(), number);
+    EXPECT_EQ(job.wait(kGoneSeconds).code, 128 + number) << job.err();
+  }
+}
+
+/// A rank ends though its last words wait, and its code is the job's.
+TEST_F(SshReader, ARankThatEndsWhileOutputWaitsIsHeardOf) {
+  auto words = writer(files_);
+  words[2] = "[ $GASNET_JOB_RANK = 0 ] || { while ! [ -e " + files_.path() +
+             "/go ]; do sleep 0.05; done; echo last words; exit 5; }; " + words[2];
+  Running job(job_of(words), environment(with_ssh({"GASNET_EXITTIMEOUT=0.5"})));
+  wait_for_a_stop();
+  std::ofstream(files_.path() + "/go").close();
+  EXPECT_TRUE(job.wait_for_error("exited with code 5", 1)) << job.err();
+  ::fcntl(reader_, F_SETFL, 0);
+  std::string all;
+  std::vector<char> part(1 << 20);
+  for (ssize_t got; (got = ::read(reader_, part.data(), part.size())) > 0;)
+    all.append(part.data(), static_cast<size_t>(got));
+  EXPECT_EQ(count_of(all, "last words"), 1);
+  EXPECT_EQ(job.wait().code, 5) << job.err();
+}
+
+/// A host that is lost soon by its own environment is not by the launcher's.
+TEST_F(Ssh, TheLimitOfSilenceIsTheLaunchers) {
+  const auto outcome = ssh(1, {"sleep", "3"}, {"--hosts", "hasty"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
 }
 
 TEST_F(Far, WhoeverStopsTheProcessThatSpeaksForTheLauncherStopsNothing) {

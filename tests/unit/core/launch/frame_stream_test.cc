@@ -11,11 +11,13 @@ namespace {
 struct Side {
   std::vector<std::pair<FrameHeader, std::vector<std::byte>>> frames;
   std::string ended;
+  int heard = 0;
   FrameStream::Events events() {
     return {.frame =
                 [this](const FrameHeader& header, Bytes chunk) {
                   frames.emplace_back(header, std::vector(chunk.begin(), chunk.end()));
                 },
+            .heard = [this] { ++heard; },
             .ended = [this](const std::string& why) { ended = why; }};
   }
 };
@@ -55,6 +57,14 @@ TEST(FrameStream, NoiseBeforeTheGreetingIsSkipped) {
   EXPECT_EQ(side.frames.size(), 1U);
 }
 
+/// A slow connection carries one frame for longer than any silence may last.
+TEST(FrameStream, APartOfAFrameIsHeard) {
+  const auto part = frame("late").substr(0, 20);
+  const auto side = hear(part, "");
+  EXPECT_EQ(side.frames.size(), 0U);
+  EXPECT_EQ(side.heard, 20);
+}
+
 TEST(FrameStream, AMalformedFrameEndsIt) {
   const auto side = hear(frame("good") + std::string(60, 'x') + frame("late"), "");
   EXPECT_EQ(side.frames.size(), 1U);
@@ -66,7 +76,7 @@ TEST(FrameStream, LongMessagesAreCutAndComeWhole) {
   Loop loop;
   Side side;
   FrameStream sender(loop, std::move(back->read), std::move(there->write), "",
-                     {.frame = [](auto&, auto) {}, .ended = [](auto&) {}});
+                     {.frame = [](auto&, auto) {}, .heard = [] {}, .ended = [](auto&) {}});
   FrameStream receiver(loop, std::move(there->read), std::move(unused->write), "", side.events());
   std::vector<std::byte> message(1'000'000);
   for (size_t i = 0; i < message.size(); ++i) message[i] = static_cast<std::byte>(i * 13 & 255);

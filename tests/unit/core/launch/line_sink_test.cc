@@ -62,6 +62,15 @@ TEST_F(LineSinkTest, WhatFollowsAPromptOfAnotherRankStartsALine) {
   EXPECT_EQ(shown(), "done\n");
 }
 
+TEST_F(LineSinkTest, ASentenceOfTheLauncherIsALineOfItsOwn) {
+  LineSink sink(loop, pipe.write.get(), 2, true);
+  sink.feed(0, "prompt> ", 0);
+  sink.due(1000);
+  sink.say("pinwire: words\n");
+  sink.feed(0, "on\n", 0);
+  EXPECT_EQ(shown(), "[0] prompt> \npinwire: words\n[0] on\n");
+}
+
 TEST_F(LineSinkTest, TagsEveryLineOnce) {
   LineSink sink(loop, pipe.write.get(), 12, true);
   sink.feed(11, "one\n\ntwo", 0);

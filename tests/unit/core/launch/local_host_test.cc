@@ -1,0 +1,95 @@
+#include "core/launch/local_host.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <memory>
+
+namespace pinwire::launch {
+namespace {
+
+/// Writes more to the pipe with each part of it that it hears of, as a process does that is faster
+/// than the launcher.
+struct Writer final : public HostEvents {
+  void on_started(Rank, int) override {}
+  void on_frame(Rank, const FrameHeader&, Bytes) override {}
+  void on_output(Rank, int, std::string_view text) override {
+    heard_bytes += text.size();
+    if (paused != nullptr) paused->pause_output(true);
+    if (other_end < 0) return;
+    if (++parts > kPartsMax) return;
+    [[maybe_unused]] const auto wrote = ::write(other_end, text.data(), text.size());
+  }
+  void on_ended(Rank, int) override {}
+  void on_not_started(Rank, const std::string&) override {}
+  void on_host_failed(Rank, const std::string&) override {}
+  static constexpr int kPartsMax = 1000;
+  LocalHost* paused = nullptr;  // with the first word
+  int other_end = -1, parts = 0;
+  size_t heard_bytes = 0;
+};
+
+class LocalHostTest : public testing::Test {
+ protected:
+  void start(Rank count, const std::string& line) {
+    host_ = std::make_unique<LocalHost>(loop_, writer_,
+                                        LocalPlan{.host_name = "here",
+                                                  .count = count,
+                                                  .rank_count = count,
+                                                  .path = "/bin/sh",
+                                                  .arguments = {"sh", "-c", line},
+                                                  .environment = {"PATH=/usr/bin:/bin"},
+                                                  .own = std::vector<LocalPlan::Own>(count)});
+    ASSERT_TRUE(host_->start());
+  }
+  void TearDown() override {
+    for (Rank rank = 0; host_ && rank < host_->count(); ++rank) host_->signal_rank(rank, SIGKILL);
+    while (::waitpid(-1, nullptr, 0) > 0) {
+    }
+  }
+  Loop loop_;
+  Writer writer_;
+  std::unique_ptr<LocalHost> host_;
+};
+
+TEST_F(LocalHostTest, DrainingEndsThoughSomebodyWritesOn) {
+  char path[] = "/tmp/local-host-XXXXXX";
+  ASSERT_NE(::mkdtemp(path), nullptr);
+  const std::string folder = path, done = folder + "/done", number = folder + "/number";
+  start(1, "echo twelve bytes; echo $$ > " + number + "; : > " + done + "; exec sleep 600");
+  while (::access(done.c_str(), F_OK) != 0) ::usleep(1000);
+  FILE* file = ::fopen(number.c_str(), "r");
+  int process = 0;
+  ASSERT_EQ(std::fscanf(file, "%d", &process), 1);
+  ::fclose(file);
+  const auto end = "/proc/" + std::to_string(process) + "/fd/1";
+  writer_.other_end = ::open(end.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+  ASSERT_GE(writer_.other_end, 0);
+  host_->drain_output();
+  EXPECT_EQ(writer_.heard_bytes, 13U);
+  ::close(writer_.other_end);
+  for (const auto& one : {done, number, folder}) ::remove(one.c_str());
+}
+
+/// What one turn of the loop found readable may be more than there is room for.
+TEST_F(LocalHostTest, PausedOutputIsReadNoFurtherInTheSameTurn) {
+  start(1, "echo some; echo words >&2; exec sleep 600");
+  ::usleep(100'000);
+  writer_.paused = host_.get();
+  for (const int64_t until_ms = now_ms() + 60'000; writer_.heard_bytes == 0;) {
+    ASSERT_LT(now_ms(), until_ms);
+    loop_.run_once(now_ms() + 10);
+  }
+  EXPECT_TRUE(writer_.heard_bytes == 5 || writer_.heard_bytes == 6) << writer_.heard_bytes;
+  host_->pause_output(false);
+  for (const int64_t until_ms = now_ms() + 60'000; writer_.heard_bytes < 11;) {
+    ASSERT_LT(now_ms(), until_ms);
+    loop_.run_once(now_ms() + 10);
+    host_->pause_output(false);
+  }
+}
+
+}  // namespace
+}  // namespace pinwire::launch
