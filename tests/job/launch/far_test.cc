@@ -102,5 +102,16 @@ TEST_F(Far, WhoeverKillsTheProcessThatSpeaksForTheLauncherGetsAnother) {
   EXPECT_EQ(job.wait().code, 128 + SIGTERM);
 }
 
+TEST_F(Far, WhoeverStopsTheProcessThatSpeaksForTheLauncherStopsNothing) {
+  Running job(far_command({rank_, "wait"}), far_environment());
+  ASSERT_TRUE(job.wait_for("waiting", 1));
+  const int pulse = helper(mark_, "pinwire-pulse");
+  ASSERT_GT(pulse, 1);
+  ASSERT_EQ(::kill(pulse, SIGSTOP), 0);
+  EXPECT_TRUE(comes_into_state(pulse, 'S', kGoneSeconds)) << "nobody lets it go on";
+  ::kill(job.process(), SIGTERM);
+  EXPECT_EQ(job.wait().code, 128 + SIGTERM);
+}
+
 }  // namespace
 }  // namespace pinwire_test

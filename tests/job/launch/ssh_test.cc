@@ -447,17 +447,6 @@ TEST_F(Ssh, TheLimitOfSilenceIsTheLaunchers) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
 }
 
-TEST_F(Far, WhoeverStopsTheProcessThatSpeaksForTheLauncherStopsNothing) {
-  Running job(far_command({rank_, "wait"}), far_environment());
-  ASSERT_TRUE(job.wait_for("waiting", 1));
-  const int pulse = helper(mark_, "pinwire-pulse");
-  ASSERT_GT(pulse, 1);
-  ASSERT_EQ(::kill(pulse, SIGSTOP), 0);
-  EXPECT_TRUE(comes_into_state(pulse, 'S', kGoneSeconds)) << "nobody lets it go on";
-  ::kill(job.process(), SIGTERM);
-  EXPECT_EQ(job.wait().code, 128 + SIGTERM);
-}
-
 TEST_F(Ssh, ProblemsAtTheStartGetASentence) {
   const struct {
     std::vector<std::string> options, words;
