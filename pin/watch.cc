@@ -34,9 +34,8 @@ void tell(const uffd_msg& event, Mark&& mark) noexcept {
     case UFFD_EVENT_REMOVE:
       mark(event.arg.remove.start, event.arg.remove.end);
       break;
-    case UFFD_EVENT_REMAP:
+    case UFFD_EVENT_REMAP:  // of what was where it goes to, the kernel told UFFD_EVENT_UNMAP
       mark(event.arg.remap.from, event.arg.remap.from + event.arg.remap.len);
-      mark(event.arg.remap.to, event.arg.remap.to + event.arg.remap.len);
       break;
     default:
       break;

@@ -159,6 +159,16 @@ static void transfers(gasnet_node_t to, int thread) {
   }
 }
 
+/* Their lists were made at attach, as handlers may ask, too. */
+static void neighbours(void) {
+  gex_RankInfo_t *ranks;
+  gex_Rank_t count, index;
+  gex_System_QueryHostInfo(&ranks, &count, &index);
+  EXPECT(count >= 1 && ranks[index].gex_jobrank == me);
+  gex_System_QueryNbrhdInfo(&ranks, &count, &index);
+  EXPECT(count >= 1 && ranks[index].gex_jobrank == me);
+}
+
 static void many_in_flight(gasnet_node_t to, int thread) {
   for (int i = 0; i < kMany; ++i)
     handles[thread][i] = gasnet_put_nb_bulk(to, part(to, thread) + 4 * i, local[thread] + 4 * i, 4);
@@ -168,6 +178,7 @@ static void many_in_flight(gasnet_node_t to, int thread) {
 }
 
 static void everything(int thread) {
+  neighbours();
   for (gasnet_node_t k = 0; k < nodes; ++k) {
     const gasnet_node_t to = (me + k) % nodes;
     messages(to, thread);
