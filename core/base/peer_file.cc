@@ -21,14 +21,13 @@ Result<int> open_by_proc(int pid, int fd) {
   // Whatever is there: not a terminal that becomes this process's, nor a pipe that waits.
   const int opened = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (opened >= 0) return opened;
+  const bool is_refused = errno == EACCES || errno == EPERM;
   const char* const why = std::strerror(errno);
-  if (!has_become_another(pid)) return error("cannot open %s: %s", path, why);
+  if (!is_refused || !has_become_another(pid)) return error("cannot open %s: %s", path, why);
   return error(
       "cannot open %s: %s: this process has become another user's or group's (setuid(2) or the "
-      "like) "
-      "since gasnet_init(), and the kernel shows it no more what its peers have open. Do that "
-      "before "
-      "gasnet_init(), or when the last segment is attached or published",
+      "like) since gasnet_init(), and the kernel no longer shows it what its peers have open. Do "
+      "that before gasnet_init(), or when the last segment is attached or published",
       path, why);
 }
 
@@ -61,9 +60,8 @@ const char* advice_on_peer_files() noexcept {
   }
   return "This program has file capabilities, is set-user-ID or set-group-ID, or its user may not "
          "read it: the kernel hides what it has open from its peers, which must be given it "
-         "through "
-         "a socket. Without one its ranks share no memory. For capabilities alone: take them from "
-         "the program (setcap -r), and give them to the job: setpriv --inh-caps=+NAME "
+         "through a socket. Without one its ranks share no memory. For capabilities alone: take "
+         "them from the program (setcap -r), and give them to the job: setpriv --inh-caps=+NAME "
          "--ambient-caps=+NAME gasnetrun_pinwire ...";
 }
 

@@ -118,7 +118,8 @@ void Job::heed_readers() {
 void Job::heed_reader(int stream) {
   const int os_error = sink(stream).write_error();
   if (os_error == 0 || std::exchange(heeded_[stream - 1], true)) return;
-  if (os_error == EPIPE) {  // `| head -1`: the ranks shall see what they would see without us
+  // `| head -1`, or a socket's other end: the ranks shall see what they would see without us.
+  if (os_error == EPIPE || os_error == ECONNRESET) {
     ending_.reader_gone();
     for (auto& host : hosts_) host->stop_output(stream);
     return;

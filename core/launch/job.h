@@ -41,6 +41,8 @@ class Job final : public HostEvents, public EndingOrders {
   bool over() const noexcept { return ending_.over(); }
   /// After the end: all output is written, all helpers are gone.
   int finish();
+  /// Whether the readers of standard output and error have taken, or lost, all that was said.
+  bool all_is_written() const noexcept { return out_.idle() && err_.idle(); }
   /// Kills what runs, for a start that failed half way.
   void kill_all();
   void interrupted(int signal_number, bool from_terminal);
@@ -72,7 +74,6 @@ class Job final : public HostEvents, public EndingOrders {
   Status start_pulse();
   void close_hosts();
   void drain();
-  bool all_is_written() const noexcept { return out_.idle() && err_.idle(); }
   void signal_host(Host& host, int signal_number);
   void heed_readers();
   void heed_reader(int stream);

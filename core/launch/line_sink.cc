@@ -17,6 +17,7 @@ LineSink::LineSink(Loop& loop, int fd, Rank rank_count, bool tagged)
 LineSink::~LineSink() { loop_.forget(fd_); }
 
 void LineSink::feed(Rank rank, std::string_view text, int64_t now_ms) {
+  is_fed_ = true;
   auto& rest = unfinished_[rank];
   const auto last_end = text.rfind('\n');
   if (last_end != std::string_view::npos) {
@@ -27,7 +28,11 @@ void LineSink::feed(Rank rank, std::string_view text, int64_t now_ms) {
     rest.append(text);
   }
   if (rest.size() > kLineBytesMax) put_rest(rank);
-  if (rank == 0) prompt_due_ms_ = rest.empty() ? kNever : now_ms + kPromptMs;
+  if (rank == 0) {
+    bytes_of_0_ += text.size();
+    const bool ends_block = bytes_of_0_ % kBlockBytes == 0;
+    prompt_due_ms_ = rest.empty() ? kNever : now_ms + (ends_block ? kBlockMs : kPromptMs);
+  }
   write_some();
 }
 

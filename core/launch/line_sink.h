@@ -26,13 +26,14 @@ class LineSink {
   void say(std::string_view line);
   /// Writes what a rank left without an end of line.
   void finish(Rank rank);
-  /// Rank 0 may ask its user something: an unfinished line of its waits only a moment.
+  /// Rank 0 may ask its user something: an unfinished line of its waits only a moment, or longer
+  /// where it ends a block, as a program that asks nobody writes whole blocks.
   int64_t deadline_ms() const noexcept { return prompt_due_ms_; }
   void due(int64_t now_ms);
   bool full() const noexcept { return pending_.size() > kPendingBytesMax; }
-  /// The error of the write that failed (EPIPE: the reader is gone); 0: none has. Later output is
-  /// dropped.
-  int write_error() const noexcept { return write_error_; }
+  /// The error of the write that failed (EPIPE, ECONNRESET: the reader is gone); 0: none has, or no
+  /// rank has lost anything by it. Later output is dropped.
+  int write_error() const noexcept { return is_fed_ ? write_error_ : 0; }
   /// How much the reader has not taken yet.
   size_t pending_bytes() const noexcept { return pending_.size(); }
   /// Whether all is written, or dropped.
@@ -42,6 +43,8 @@ class LineSink {
   static constexpr size_t kPendingBytesMax = 1 << 20;
   static constexpr size_t kLineBytesMax = 64 << 10;
   static constexpr int64_t kPromptMs = 50;
+  static constexpr int64_t kBlockMs = 2000;
+  static constexpr uint64_t kBlockBytes = 4096;  // of a C library's buffer for a pipe, at least
 
   void put_lines(Rank rank, std::string_view lines);
   void put_rest(Rank rank);
@@ -54,8 +57,10 @@ class LineSink {
   std::vector<std::string> unfinished_;  // per rank
   std::string pending_;
   int64_t prompt_due_ms_ = kNever;
+  uint64_t bytes_of_0_ = 0;
   int64_t open_line_of_ = -1;  // the rank whose unfinished line the reader sees last
   int write_error_ = 0;
+  bool is_fed_ = false;  // by a rank
 };
 
 }  // namespace pinwire::launch

@@ -127,13 +127,24 @@ Result<int> run_ranks(SupervisorLoop& events, const Settings& settings,
   auto added = spawner_of(options) == SpawnerChoice::kSsh
                    ? add_remote_hosts(loop, job, settings, options, environment)
                    : add_this_host(loop, job, options, network, environment);
-  if (!added) return added.error();
-  if (options.dry_run) return 0;
+  // What the job says leaves with its end, or with a signal.
+  const auto say_the_rest = [&] {
+    events.turn_until([&job] { return job.all_is_written(); }, kNever);
+  };
+  if (!added) {
+    say_the_rest();
+    return added.error();
+  }
+  if (options.dry_run) {
+    say_the_rest();
+    return 0;
+  }
   // A signal that came before there are ranks ends the start; one that does not ask for the end
   // waits for them.
   if (events.end_asked() != 0) return error("interrupted before its ranks were started");
   if (auto started = job.start(); !started) {
     job.kill_all();
+    say_the_rest();
     return started.error();
   }
   const Attention attention(events, job, network);

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -20,10 +21,14 @@ bool address_space_is_limited() noexcept {
 }
 
 bool lacked_address_space(const std::string& log) {
-  const size_t failure = log.find(std::string("mmap failed (") + strerror(ENOMEM));
-  if (failure == log.npos) return false;
-  const size_t line = log.rfind(';', failure) == log.npos ? 0 : log.rfind(';', failure);
-  return log.substr(line, failure - line).find("VHOST") != std::string::npos;
+  const std::string failure = std::string("mmap failed (") + strerror(ENOMEM);
+  for (size_t from = 0; from < log.size();) {
+    const size_t end = std::min(log.find(';', from), log.size());
+    const std::string line = log.substr(from, end - from);
+    if (line.find("VHOST") < line.find(failure) && line.find(failure) != line.npos) return true;
+    from = end + 1;
+  }
+  return false;
 }
 
 Status leave_address_space_for(uint64_t peer_bytes) {

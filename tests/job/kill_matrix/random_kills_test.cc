@@ -50,8 +50,9 @@ Kill draw(const std::vector<Target>& targets, unsigned long seed) {
   kill.cell.phase = kPhases[below(std::size(kPhases))];
   // A start takes up to so long, and longer over DPDK; most moments are early, when most happens.
   // In the other phases the job waits for a gate.
+  const bool wants_switch = below(2) == 1;  // drawn everywhere, so that a seed is the same job
   const bool may_have_switch = surroundings().missing_for(Target::kSwitch).empty();
-  if (kill.cell.target == Target::kLauncher) kill.cell.over_dpdk = may_have_switch && below(2) == 1;
+  if (kill.cell.target == Target::kLauncher) kill.cell.over_dpdk = may_have_switch && wants_switch;
   const size_t start_us = has_switch(kill.cell) ? 1'500'000 : 150'000;
   const size_t early = below(kParts) * below(kParts) / kParts;
   kill.delay_us = static_cast<unsigned>(

@@ -2,10 +2,12 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -436,6 +438,47 @@ TEST_F(Launch, OutputThatIsLostOnAFullDiskShowsInTheCode) {
   }
 }
 
+/// Ranks that say nothing have lost nothing.
+TEST_F(Launch, WordsOfItsOwnThatAreLostAreNoFailureOfTheJob) {
+  if (::access("/dev/full", W_OK) != 0) GTEST_SKIP() << "there is no /dev/full";
+  const auto silent =
+      run(in_shell("exec \"$@\" 2> /dev/full", command(2, {"true"}, {"-v"})), environment());
+  EXPECT_EQ(silent.code, 0);
+  const auto lost =
+      run(in_shell("exec \"$@\" 2> /dev/full", command(1, {"sh", "-c", "echo lost >&2"}, {"-v"})),
+          environment());
+  EXPECT_EQ(lost.code, 1);
+}
+
+/// A pipe holds less than all of it.
+TEST_F(Launch, WhatWouldBeStartedIsSaidToTheEndThoughItsReaderIsSlow) {
+  constexpr int kHosts = 3000;
+  std::string hosts = "h0";
+  for (int host = 1; host < kHosts; ++host) hosts += ",h" + std::to_string(host);
+  Folder seen;
+  const auto pipe = seen.path() + "/pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  Running job(
+      in_shell("exec \"$@\" 2> " + pipe, command(kHosts, {"true"}, {"-t", "--hosts", hosts})),
+      environment());
+  constexpr int kNearlyFullBytes = 60'000;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  for (int unread_bytes = 0; unread_bytes < kNearlyFullBytes;) {
+    ASSERT_LT(std::chrono::steady_clock::now(), until);
+    ASSERT_EQ(::ioctl(reader, FIONREAD, &unread_bytes), 0);
+    ::usleep(1000);
+  }
+  EXPECT_TRUE(comes_into_state(job.process(), 'S')) << "it has ended";
+  ::fcntl(reader, F_SETFL, 0);
+  std::string all(1 << 16, '\0'), said;
+  for (ssize_t got; (got = ::read(reader, all.data(), all.size())) > 0;)
+    said.append(all.data(), static_cast<size_t>(got));
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), kHosts);
+  EXPECT_EQ(job.wait().code, 0);
+  ::close(reader);
+}
+
 TEST_F(Launch, AFileThatMayGrowNoMoreShowsInTheCode) {
   const auto line = "ulimit -f 1; exec \"$@\" > " + folder_.path() + "/../" +
                     std::filesystem::path(folder_.path()).filename().string() + ".out";
@@ -497,7 +540,8 @@ TEST_F(Launch, ASentenceThatNobodyReadsHoldsNoLauncherThatGetsASignal) {
   const auto rank = "head -c 300000 /dev/zero >&2; : > " + done + "; exit 3";
   Running job(in_shell("exec \"$@\" 2> " + pipe, command(1, {"sh", "-c", rank})), environment());
   while (entries(seen.path(), "done").empty()) ::usleep(1000);
-  ::usleep(300'000);  // it says that its rank has exited with code 3
+  // Its janitor is the last of its children; then it says that its rank has exited with code 3.
+  while (children_of(job.process()).size() > 1) ::usleep(1000);
   ::kill(job.process(), SIGTERM);
   EXPECT_EQ(job.wait(kGoneSeconds).code, 128 + SIGTERM);
   ::close(reader);

@@ -415,9 +415,9 @@ TEST_F(SshReader, RanksWaitForAReaderThatTakesNothing) {
 /// While their output waits, and their hosts are heard of nevertheless.
 TEST_F(SshReader, OneSignalEndsRanksThatWaitForTheirReader) {
   for (const int number : {SIGTERM, SIGHUP}) {
-    Running job(job_of(writer(files_)), environment(with_ssh({"GASNET_SSH_TIMEOUT=2"})));
+    Running job(job_of(writer(files_)), environment(with_ssh({"GASNET_SSH_TIMEOUT=5"})));
     wait_for_a_stop();
-    EXPECT_FALSE(job.wait_for_error("\n", 1, 3)) << job.err();
+    EXPECT_FALSE(job.wait_for_error("\n", 1, 7)) << job.err();
     ::kill(job.process(), number);
     EXPECT_EQ(job.wait(kGoneSeconds).code, 128 + number) << job.err();
   }

@@ -57,6 +57,9 @@ TEST(AddressSpace, VhostsLogTellsThatThereWasNone) {
       "VHOST_CONFIG: (pair.sock) closed; EAL: mmap failed (Cannot allocate memory)"));
   EXPECT_TRUE(lacked_address_space(
       "EAL: no huge pages; VHOST_CONFIG: (pair.sock) mmap failed (Cannot allocate memory)."));
+  EXPECT_TRUE(lacked_address_space(
+      "EAL: mmap failed (Cannot allocate memory); VHOST_CONFIG: (pair.sock) mmap failed (Cannot "
+      "allocate memory)."));
   EXPECT_FALSE(lacked_address_space(""));
 }
 

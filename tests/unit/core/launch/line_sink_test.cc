@@ -52,6 +52,19 @@ TEST_F(LineSinkTest, APromptOfRank0WaitsOnlyAMoment) {
   EXPECT_EQ(sink.deadline_ms(), kNever) << "others have no user to ask";
 }
 
+/// Another rank's line would tear it.
+TEST_F(LineSinkTest, ALineThatABlockCutsIsNoPrompt) {
+  constexpr int64_t kMuchLaterMs = 500;
+  LineSink sink(loop, pipe.write.get(), 2, false);
+  sink.feed(0, std::string(1000, 'a') + "\n" + std::string(3095, 'b'), 0);
+  sink.due(kMuchLaterMs);
+  EXPECT_EQ(shown(), std::string(1000, 'a') + "\n");
+  sink.feed(0, "end\nflood> ", kMuchLaterMs);
+  EXPECT_EQ(shown(), std::string(3095, 'b') + "end\n");
+  sink.due(2 * kMuchLaterMs);
+  EXPECT_EQ(shown(), "flood> ");
+}
+
 TEST_F(LineSinkTest, WhatFollowsAPromptOfAnotherRankStartsALine) {
   LineSink sink(loop, pipe.write.get(), 2, false);
   sink.feed(0, "flood> ", 0);

@@ -7,6 +7,8 @@
 
 #include <memory>
 
+#include "tests/support/scratch_dir.h"
+
 namespace pinwire::launch {
 namespace {
 
@@ -44,8 +46,15 @@ class LocalHostTest : public testing::Test {
                                                   .own = std::vector<LocalPlan::Own>(count)});
     ASSERT_TRUE(host_->start());
   }
+  static void wait_for(const std::string& file) {
+    for (const int64_t until_ms = now_ms() + 60'000; ::access(file.c_str(), F_OK) != 0;) {
+      ASSERT_LT(now_ms(), until_ms);
+      ::usleep(1000);
+    }
+  }
   void TearDown() override {
     for (Rank rank = 0; host_ && rank < host_->count(); ++rank) host_->signal_rank(rank, SIGKILL);
+    host_.reset();
     while (::waitpid(-1, nullptr, 0) > 0) {
     }
   }
@@ -59,7 +68,7 @@ TEST_F(LocalHostTest, DrainingEndsThoughSomebodyWritesOn) {
   ASSERT_NE(::mkdtemp(path), nullptr);
   const std::string folder = path, done = folder + "/done", number = folder + "/number";
   start(1, "echo twelve bytes; echo $$ > " + number + "; : > " + done + "; exec sleep 600");
-  while (::access(done.c_str(), F_OK) != 0) ::usleep(1000);
+  wait_for(done);
   FILE* file = ::fopen(number.c_str(), "r");
   int process = 0;
   ASSERT_EQ(std::fscanf(file, "%d", &process), 1);
@@ -75,8 +84,10 @@ TEST_F(LocalHostTest, DrainingEndsThoughSomebodyWritesOn) {
 
 /// What one turn of the loop found readable may be more than there is room for.
 TEST_F(LocalHostTest, PausedOutputIsReadNoFurtherInTheSameTurn) {
-  start(1, "echo some; echo words >&2; exec sleep 600");
-  ::usleep(100'000);
+  const test::ScratchDir folder;
+  const auto said = folder.path() + "/said";
+  start(1, "echo some; echo words >&2; : > " + said + "; exec sleep 600");
+  wait_for(said);
   writer_.paused = host_.get();
   for (const int64_t until_ms = now_ms() + 60'000; writer_.heard_bytes == 0;) {
     ASSERT_LT(now_ms(), until_ms);
