@@ -25,7 +25,7 @@ SharedBytes shared(std::vector<std::byte> bytes) {
   return std::make_shared<const std::vector<std::byte>>(std::move(bytes));
 }
 
-/// Of the job that runs. (A LogWriter has no state.)
+/// The job that runs has them. (A LogWriter has no state.)
 LineSink* own_words = nullptr;
 
 }  // namespace
@@ -268,7 +268,8 @@ std::string Job::describe(Rank rank) const {
          " on " + host_of(rank).name() + ")";
 }
 
-/// Of ranks on other hosts their agents know: one that tells of no end is given up with its host.
+/// The agents of other hosts know it of their ranks: one that tells of no end is given up with its
+/// host.
 std::string Job::why_not_killed(Rank rank) const {
   return host_of(rank).shares_terminal() ? launch::why_not_killed(process_ids_[rank]) : "";
 }

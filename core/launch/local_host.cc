@@ -174,8 +174,8 @@ void LocalHost::drain_output() {
   for (Rank rank = plan_.first; rank < plan_.first + plan_.count; ++rank) drain_output(rank);
 }
 
-/// What is there now, and no more: a process that outlives its rank may hold the other end, and
-/// write as fast as this reads.
+/// Reads what is there now, and no more: a process that outlives its rank may hold the other end,
+/// and write as fast as this reads.
 void LocalHost::drain_output(Rank rank) {
   for (int stream : {1, 2}) {
     const int fd = (stream == 1 ? local(rank).out : local(rank).err).get();

@@ -42,7 +42,7 @@ struct Pipe {
 /// Both ends closed on exec.
 Result<Pipe> make_pipe();
 
-/// Of SOCK_SEQPACKET, both closed on exec. `whose`: for the sentence.
+/// Two ends of SOCK_SEQPACKET, both closed on exec. `whose`: for the sentence.
 Result<std::pair<Fd, Fd>> make_socket_pair(const std::string& whose);
 
 /// Tells whether a process that was forked runs its program, without a wait.

@@ -15,7 +15,7 @@ namespace {
 
 constexpr off_t kWhereItIs = -1;
 
-/// Of a file, a kernel or a sandbox that does not know RWF_NOWAIT.
+/// Does this file, kernel or sandbox not know RWF_NOWAIT?
 bool is_refused(ssize_t result) noexcept {
   return result < 0 &&
          (errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL || errno == EPERM);

@@ -16,7 +16,7 @@ namespace pinwire::launch {
 class SharedFile {
  public:
   explicit SharedFile(int fd);
-  /// As read(2) and write(2); EAGAIN where they would wait.
+  /// They are read(2) and write(2), with EAGAIN where those would wait.
   ssize_t read(void* bytes, size_t count);
   ssize_t write(const void* bytes, size_t count);
 

@@ -53,7 +53,7 @@ bool any_waits(std::span<const int> numbers) {
 }  // namespace
 
 void block_signals() {
-  // What was before the first call is what programs get.
+  // Programs get the mask that was there before the first call.
   static bool is_again = false;
   const bool is_first = !std::exchange(is_again, true);
   const auto set = set_of(kWatched);

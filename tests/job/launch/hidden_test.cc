@@ -104,7 +104,7 @@ TEST_F(Hidden, RanksOfAnUnreadableProgramShareMemory) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
 }
 
-/// What they were at gasnet_init() counts. (The kernel makes a process that becomes another user
+/// Their user and group at gasnet_init() count. (The kernel makes a process that becomes another user
 /// hidden from then on, too.)
 TEST_F(Hidden, RanksThatGiveUpTheirRightsShareLaterSegments) {
   const auto client = program("changing_client");

@@ -82,7 +82,7 @@ TEST_F(LocalHostTest, DrainingEndsThoughSomebodyWritesOn) {
   for (const auto& one : {done, number, folder}) ::remove(one.c_str());
 }
 
-/// What one turn of the loop found readable may be more than there is room for.
+/// One turn of the loop may find more readable than there is room for.
 TEST_F(LocalHostTest, PausedOutputIsReadNoFurtherInTheSameTurn) {
   const test::ScratchDir folder;
   const auto said = folder.path() + "/said";

@@ -31,7 +31,7 @@ Ends socket_ends() {
   return {Fd(ends[0]), Fd(ends[1])};
 }
 
-/// What is written by the first is shown by the second, or the other way round. Raw, so that no
+/// The first end writes, and the second shows it, or the other way round. Raw, so that no
 /// line discipline holds bytes back.
 Ends terminal_ends(bool program_reads) {
   Fd screen(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
