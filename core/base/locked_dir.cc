@@ -107,8 +107,14 @@ Result<LockedDir> make_locked_dir(const std::string& parent, std::string_view st
 }
 
 Status keep_locked_dir(const LockedDir& directory) {
-  if (::fchmod(directory.lock_fd, S_IRWXU | kKeepMark) == 0) return success();
-  return failed("mark", directory.path, errno);
+  struct stat facts {};
+  if (::fchmod(directory.lock_fd, S_IRWXU | kKeepMark) != 0 ||
+      ::fstat(directory.lock_fd, &facts) != 0)
+    return failed("mark", directory.path, errno);
+  if ((facts.st_mode & kKeepMark) != 0) return success();
+  return error(
+      "its file system does not keep the sticky bit by which the directory %s is marked to be kept",
+      directory.path.c_str());
 }
 
 void finish_locked_dir(const std::string& path) {

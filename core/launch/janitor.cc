@@ -38,6 +38,7 @@ constexpr int kBegunMax = 3;
   auto made = make_job_dir(parent, keep_job_dir);
   send_record(pipe_fd, made ? made->path : made.sentence(), made ? made->lock_fd : -1);
   if (!made) ::_exit(1);
+  remove_stale_rank_dirs(parent);  // after the answer: they delay no start
   char processes_are_gone;
   ssize_t got;
   do {
@@ -109,7 +110,10 @@ Status Janitor::begin() {
 void Janitor::hear() {
   if (!ready_) return loop_.loop().set_events(pipe_.get(), 0);  // its end: reap() tells
   auto record = receive_record(pipe_.get(), MSG_DONTWAIT);
-  if (record.text.empty()) return loop_.loop().set_events(pipe_.get(), 0);
+  if (record.text.empty()) {
+    if (record.os_error == 0) loop_.loop().set_events(pipe_.get(), 0);
+    return;  // after an error the loop asks again: the answer may still come
+  }
   if (record.is_cut)
     return tell(error(
         "no descriptor is left for the job's directory (too many open files? see ulimit -n)"));
@@ -129,13 +133,15 @@ void Janitor::due(int64_t now_ms) {
   process_.let_go();
   tell(
       error("the job's janitor has made no directory in %s for %lld s: does its file system "
-            "answer? (GASNET_TMPDIR names another place for it)",
+            "answer, or are many directories left over there? (GASNET_TMPDIR names another place "
+            "for it)",
             parent_.c_str(), static_cast<long long>(kAnswerMs / 1000)));
 }
 
 void Janitor::dismiss(bool processes_are_gone) {
-  if (pipe_ && processes_are_gone) [[maybe_unused]]
-    const auto wrote = ::write(pipe_.get(), "", 1);
+  if (pipe_ && processes_are_gone) {
+    [[maybe_unused]] const auto wrote = ::write(pipe_.get(), "", 1);
+  }
   close_pipe();
   if (ready_) return process_.let_go();  // nothing is there that it would have to sweep yet
   process_.signal(SIGCONT);              // one that somebody stopped would be waited for in vain
@@ -143,7 +149,8 @@ void Janitor::dismiss(bool processes_are_gone) {
     process_.signal(SIGKILL);
     process_.wait();
   }
-  if (has_swept_) return;
+  // A janitor that never answered, and has been let go, leaves no directory to sweep.
+  if (has_swept_ || job_dir_.empty()) return;
   if (!processes_are_gone) kill_processes_of(job_dir_);
   finish_locked_dir(job_dir_);
 }

@@ -30,8 +30,12 @@ Result<LockedDir> make_job_dir(const std::string& parent, bool keep) {
 }
 
 void remove_stale_job_dirs(const std::string& parent) {
-  finish_unlocked_dirs(parent, std::array{kJobDirStart, kEalDirStart, kRanksDirStart},
+  finish_unlocked_dirs(parent, std::array{kJobDirStart},
                        [](const std::string& path) { kill_processes_of(path); });
+}
+
+void remove_stale_rank_dirs(const std::string& parent) {
+  finish_unlocked_dirs(parent, std::array{kEalDirStart, kRanksDirStart});
 }
 
 }  // namespace pinwire::launch

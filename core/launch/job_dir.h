@@ -13,8 +13,13 @@ namespace pinwire::launch {
 /// Mode 0700, in `parent`. `keep`: its end is another name (kKeptDirStart).
 Result<LockedDir> make_job_dir(const std::string& parent, bool keep);
 
-/// Kills and removes what jobs left in `parent` whose launcher and janitor were both killed, and
-/// removes what a killed process left there of other directories of ours.
+/// Kills and removes what jobs left in `parent` whose launcher and janitor were both killed. It is
+/// called before the next job has its directory: what dead jobs hold must be free before ranks
+/// start.
 void remove_stale_job_dirs(const std::string& parent);
+
+/// Removes the directories that killed ranks left in `parent`, EAL's and those of ranks without a
+/// launcher. No process carries their names as a mark, so none is looked for.
+void remove_stale_rank_dirs(const std::string& parent);
 
 }  // namespace pinwire::launch

@@ -20,7 +20,9 @@ constexpr uint64_t kMarkMin = uint64_t{1} << 61;
 
 JobMark::JobMark(const std::string& job_dir)
     : assignment_(std::string(kVariable) + job_dir),
-      number_(kMarkMin | hash_more(kHashStart, job_dir.data(), job_dir.size()) % kMarkMin) {}
+      number_(job_dir.empty()
+                  ? 0
+                  : kMarkMin | hash_more(kHashStart, job_dir.data(), job_dir.size()) % kMarkMin) {}
 
 JobMark JobMark::in(const std::vector<std::string>& environment) {
   const auto has_it = [](const std::string& one) { return one.starts_with(kVariable); };

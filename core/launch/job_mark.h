@@ -18,6 +18,7 @@ namespace pinwire::launch {
 
 class JobMark {
  public:
+  /// Nothing carries that of an empty name: users empty GASNET_JOB_DIR who mean to unset it.
   explicit JobMark(const std::string& job_dir);
   /// That of the job whose directory this environment has; without one, a mark that nothing
   /// carries.

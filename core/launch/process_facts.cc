@@ -17,14 +17,26 @@
 namespace pinwire::launch {
 namespace {
 
-std::string read_file(pid_t process, const std::string& name) {
-  const Fd file(
-      ::open(("/proc/" + std::to_string(process) + "/" + name).c_str(), O_RDONLY | O_CLOEXEC));
+/// `folder` below /proc: a process's number or "self".
+std::string read_file_in(const std::string& folder, const std::string& name) {
+  const Fd file(::open(("/proc/" + folder + "/" + name).c_str(), O_RDONLY | O_CLOEXEC));
   std::string text;
   char part[16384];
   for (ssize_t got; file && (got = ::read(file.get(), part, sizeof part)) > 0;)
     text.append(part, static_cast<size_t>(got));
   return text;
+}
+
+/// Whether /proc counts processes as this one does: it may be that of an outer PID namespace
+/// (`unshare -p -f` without --mount-proc), and tells of strangers by our numbers then.
+bool proc_is_ours() {
+  char number[16] = {};
+  return ::readlink("/proc/self", number, sizeof number - 1) > 0 && std::atoi(number) == ::getpid();
+}
+
+/// Empty where /proc would tell of a stranger.
+std::string read_file(pid_t process, const std::string& name) {
+  return proc_is_ours() ? read_file_in(std::to_string(process), name) : "";
 }
 
 /// From /proc/PID/stat (proc(5) numbers its fields); without a state: there is no such process.
@@ -35,15 +47,15 @@ struct Stat {
   uint64_t environment_begin = 0, environment_end = 0;  // addresses; 0 where they may not be read
 };
 
-Stat stat_of(pid_t process) {
-  const std::string text = read_file(process, "stat");
+Stat stat_from(const std::string& text) {
   // The name in field 2 may have blanks and parentheses.
   std::istringstream fields(text.substr(text.rfind(')') + 1));
   std::vector<std::string> from_3{std::istream_iterator<std::string>(fields), {}};
-  constexpr size_t kFirst = 3, kLast = 51;
-  if (from_3.size() <= kLast - kFirst) return {};
-  const auto number = [&](size_t field) {
-    return std::strtoull(from_3[field - kFirst].c_str(), nullptr, 10);
+  if (from_3.empty()) return {};
+  // Some sandboxes show fewer fields than Linux does.
+  const auto number = [&](size_t field) -> uint64_t {
+    const size_t at = field - 3;
+    return at < from_3.size() ? std::strtoull(from_3[at].c_str(), nullptr, 10) : 0;
   };
   return {.state = from_3[0][0],
           .thread_count = number(20),
@@ -51,6 +63,8 @@ Stat stat_of(pid_t process) {
           .environment_begin = number(50),
           .environment_end = number(51)};
 }
+
+Stat stat_of(pid_t process) { return stat_from(read_file(process, "stat")); }
 
 /// Whether one of its threads is in a wait that no signal ends.
 bool any_thread_waits(pid_t process) {
@@ -90,7 +104,9 @@ bool has_in_environment(pid_t process, const std::string& assignment) {
 }
 
 std::span<char> shown_environment() {
-  const Stat stat = stat_of(::getpid());
+  // The kernel resolves "self" for its reader, whatever namespace /proc is of.
+  const Stat stat = stat_from(read_file_in("self", "stat"));
+  if (stat.environment_end <= stat.environment_begin) return {};
   return {reinterpret_cast<char*>(stat.environment_begin),
           reinterpret_cast<char*>(stat.environment_end)};
 }

@@ -1,4 +1,5 @@
-// Facts about processes, from /proc.
+// Facts about processes, from /proc. Where that is of an outer PID namespace nothing is known of
+// any process by its number.
 #pragma once
 
 #include <sys/types.h>

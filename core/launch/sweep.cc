@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "core/base/check.h"
 #include "core/launch/held_process.h"
 #include "core/launch/job_mark.h"
 #include "core/launch/process_facts.h"
@@ -92,6 +93,7 @@ bool kill_children(SupervisorLoop& loop, pid_t own_janitor, const InheritedChild
 }
 
 bool kill_processes_of(const std::string& job_dir, uint64_t since_ticks) {
+  check(!job_dir.empty(), "processes of a job without a directory");
   const JobMark mark(job_dir);
   return kill_until_none(true, [&] { return kill_marked(mark, since_ticks); });
 }

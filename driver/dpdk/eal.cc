@@ -104,8 +104,8 @@ Status make_directory(const EalOptions& options) {
   auto made = make_locked_dir(parent, kEalDirStart);
   if (!made) {
     return error(
-        "DPDK gets no directory of its own: %s; set TMPDIR or GASNET_JOB_DIR to a directory that "
-        "can be written",
+        "DPDK gets no directory of its own: %s; set TMPDIR or GASNET_JOB_DIR to a directory of "
+        "your own",
         made.sentence().c_str());
   }
   eal_directory = std::move(made->path);

@@ -21,7 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-int undone_mkdtemps = 0;  // the next so many are undone, as by a launcher that sweeps up
+bool sticky_is_dropped = false;  // fchmod(2) succeeds without that bit, as on some file systems
+int undone_mkdtemps = 0;         // the next so many are undone, as by a launcher that sweeps up
 
 class LockedDirs : public testing::Test {
  protected:
@@ -132,6 +133,18 @@ TEST_F(LockedDirs, AKeptOneGetsANameOfItsOwnAndStays) {
   EXPECT_EQ(entries(), 1U);
 }
 
+TEST_F(LockedDirs, OneThatCannotBeMarkedToBeKeptGetsASentence) {
+  auto made = make_locked_dir(parent_, kJobDirStart);
+  ASSERT_TRUE(made.ok()) << made.sentence();
+  sticky_is_dropped = true;
+  const auto marked = keep_locked_dir(*made);
+  sticky_is_dropped = false;
+  ::close(made->lock_fd);
+  ASSERT_FALSE(marked.ok());
+  EXPECT_EQ(marked.sentence().find("its file system does not keep the sticky bit"), 0U)
+      << marked.sentence();
+}
+
 /// Their maker was killed between two steps.
 TEST_F(LockedDirs, OnesWithoutANameGoUnlessTheyAreLockedOrHoldSomething) {
   for (const char* letters : {"aaaaaa", "bbbbbb", "cccccc"})
@@ -191,4 +204,9 @@ char* mkdtemp(char* path) noexcept {
     ::rmdir(made);
   }
   return made;
+}
+
+int fchmod(int fd, mode_t mode) noexcept {
+  const auto real = reinterpret_cast<int (*)(int, mode_t)>(::dlsym(RTLD_NEXT, "fchmod"));
+  return real(fd, pinwire::sticky_is_dropped ? mode & ~mode_t{S_ISVTX} : mode);
 }

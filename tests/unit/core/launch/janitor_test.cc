@@ -3,8 +3,10 @@
 #include "core/launch/janitor.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +21,7 @@
 #include "core/launch/process_facts.h"
 #include "core/launch/signals.h"
 #include "core/launch/sweep.h"
+#include "tests/support/scratch_dir.h"
 #include "tests/unit/core/launch/start_program.h"
 
 namespace pinwire::launch {
@@ -26,6 +29,8 @@ namespace {
 
 /// Janitors that are forked meanwhile wait in it for ever, as for a file server.
 bool mkdtemp_is_stuck = false;
+/// The next so many calls of recvmsg(2) fail.
+int failing_receptions = 0;
 
 class JanitorTest : public testing::Test {
  protected:
@@ -234,6 +239,38 @@ TEST_F(JanitorTest, ADirectoryThatIsNotMadeInTimeGetsASentence) {
   EXPECT_EQ(janitor.deadline_ms(), kNever);
 }
 
+/// An empty GASNET_JOB_DIR, by which users mean to unset it, marks no process of that janitor's
+/// job.
+TEST_F(JanitorTest, OneThatNeverAnsweredKillsNobody) {
+  dir_ = "";
+  start_rank();
+  mkdtemp_is_stuck = true;
+  auto hired = Janitor::hire(loop_, testing::TempDir(), false, [](const Status&) {});
+  mkdtemp_is_stuck = false;
+  ASSERT_TRUE(hired.ok()) << hired.sentence();
+  (*hired)->due((*hired)->deadline_ms());
+  (*hired)->dismiss(false);
+  EXPECT_TRUE(rank_lives());
+}
+
+TEST_F(JanitorTest, WhatRanksLeftGoesAsWell) {
+  const test::ScratchDir scratch;
+  const auto left = scratch.path() + "/pinwire-eal-A1b2C3";
+  ASSERT_TRUE(std::filesystem::create_directory(left));
+  auto hired = Janitor::hire_and_wait(loop_, scratch.path(), false);
+  ASSERT_TRUE(hired.ok()) << hired.sentence();
+  (*hired)->dismiss(true);
+  EXPECT_FALSE(std::filesystem::exists(left));
+}
+
+TEST_F(JanitorTest, AnErrorOfReadingItsAnswerIsNotItsEnd) {
+  failing_receptions = 2;
+  auto hired = Janitor::hire_and_wait(loop_, testing::TempDir(), false);
+  ASSERT_TRUE(hired.ok()) << hired.sentence();
+  EXPECT_EQ(failing_receptions, 0);
+  (*hired)->dismiss(true);
+}
+
 /// Nobody may ever reap it, and it shows the mark until then.
 TEST_F(JanitorTest, AZombieIsDead) {
   start_rank();
@@ -253,4 +290,14 @@ char* mkdtemp(char* path) noexcept {
   while (pinwire::launch::mkdtemp_is_stuck) ::pause();
   const auto real = reinterpret_cast<char* (*)(char*)>(::dlsym(RTLD_NEXT, "mkdtemp"));
   return real(path);
+}
+
+ssize_t recvmsg(int fd, msghdr* message, int flags) {
+  if (pinwire::launch::failing_receptions > 0) {
+    --pinwire::launch::failing_receptions;
+    errno = ENOBUFS;
+    return -1;
+  }
+  const auto real = reinterpret_cast<ssize_t (*)(int, msghdr*, int)>(::dlsym(RTLD_NEXT, "recvmsg"));
+  return real(fd, message, flags);
 }

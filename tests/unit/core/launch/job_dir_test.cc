@@ -2,13 +2,17 @@
 #include "core/launch/job_dir.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 
+#include "core/launch/process_facts.h"
 #include "tests/support/scratch_dir.h"
+#include "tests/unit/core/launch/start_program.h"
 
 namespace pinwire::launch {
 namespace {
@@ -28,10 +32,8 @@ class StaleDirs : public testing::Test {
 
 TEST_F(StaleDirs, ThoseThatNobodyLocksGo) {
   make("pinwire-job-abcdef");
-  make("pinwire-eal-A1b2C3");
   remove_stale_job_dirs(parent_);
   EXPECT_FALSE(there("pinwire-job-abcdef"));
-  EXPECT_FALSE(there("pinwire-eal-A1b2C3"));
 }
 
 TEST_F(StaleDirs, ThoseOfRunningJobsStay) {
@@ -44,10 +46,33 @@ TEST_F(StaleDirs, ThoseOfRunningJobsStay) {
   EXPECT_FALSE(std::filesystem::exists(job->path));
 }
 
-TEST_F(StaleDirs, ThoseOfRanksGoToo) {
-  make("pinwire-ranks-abcdef");
-  remove_stale_job_dirs(parent_);
+/// They hold up the start of no job.
+TEST_F(StaleDirs, ThoseOfRanksGoByThemselves) {
+  for (const char* name : {"pinwire-ranks-abcdef", "pinwire-eal-A1b2C3", "pinwire-job-abcdef"})
+    make(name);
+  remove_stale_rank_dirs(parent_);
   EXPECT_FALSE(there("pinwire-ranks-abcdef"));
+  EXPECT_FALSE(there("pinwire-eal-A1b2C3"));
+  EXPECT_TRUE(there("pinwire-job-abcdef"));
+  make("pinwire-eal-A1b2C3");
+  remove_stale_job_dirs(parent_);
+  EXPECT_TRUE(there("pinwire-eal-A1b2C3"));
+}
+
+/// Two looks at all of /proc for each would be in vain.
+TEST_F(StaleDirs, NoProcessIsLookedForByThoseOfRanks) {
+  make("pinwire-eal-A1b2C3");
+  auto started = start_program(
+      {.path = "/bin/sleep",
+       .arguments = {"sleep", "1000"},
+       .environment = {"GASNET_JOB_DIR=" + std::filesystem::canonical(parent_).string() +
+                       "/pinwire-eal-A1b2C3"}});
+  ASSERT_TRUE(started.ok()) << started.sentence();
+  remove_stale_rank_dirs(parent_);
+  EXPECT_FALSE(there("pinwire-eal-A1b2C3"));
+  EXPECT_FALSE(has_ended(started->number()));
+  started->signal(SIGKILL);
+  EXPECT_TRUE(WIFSIGNALED(started->wait()));
 }
 
 TEST_F(StaleDirs, WhatIsToBeKeptIsKept) {

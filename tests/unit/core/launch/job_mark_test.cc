@@ -50,6 +50,12 @@ TEST(JobMark, AProcessOfTheJobCarriesItAndNoOther) {
   EXPECT_FALSE(JobMark::in({"A=b"}).is_on(other.number()));
 }
 
+TEST(JobMark, AnEmptyNameMarksNothing) {
+  const Shell emptied("exec sleep 1000", {"GASNET_JOB_DIR="});
+  EXPECT_FALSE(JobMark("").is_on(emptied.number()));
+  EXPECT_FALSE(JobMark::in({"GASNET_JOB_DIR="}).is_on(emptied.number()));
+}
+
 TEST(JobMark, ItOutlivesAnotherProgramWithoutAnEnvironment) {
   const Shell marked("exec env -i sleep 1000", {kMarkedAssignment});
   marked.await_name("sleep");
