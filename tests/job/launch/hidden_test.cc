@@ -104,8 +104,8 @@ TEST_F(Hidden, RanksOfAnUnreadableProgramShareMemory) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
 }
 
-/// Their user and group at gasnet_init() count. (The kernel makes a process that becomes another user
-/// hidden from then on, too.)
+/// Their user and group at gasnet_init() count. (The kernel makes a process that becomes another
+/// user hidden from then on, too.)
 TEST_F(Hidden, RanksThatGiveUpTheirRightsShareLaterSegments) {
   const auto client = program("changing_client");
   ASSERT_EQ(::chmod(client.c_str(), 04755), 0);
