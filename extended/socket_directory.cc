@@ -26,7 +26,7 @@ void remove(SocketDirectory& directory) {
 
 SocketDirectory make_below(const std::string& parent) {
   SocketDirectory made;
-  // What is left of launchers is theirs: they know by it whose processes to kill.
+  // The directories that launchers left are theirs: they know by it whose processes to kill.
   finish_unlocked_dirs(parent, std::array{kRanksDirStart});
   auto directory = make_locked_dir(parent, kRanksDirStart);
   if (!directory) {

@@ -14,7 +14,7 @@ namespace pinwire {
 /// The names begin so; six random letters follow.
 inline constexpr std::string_view kJobDirStart = "pinwire-job-";
 inline constexpr std::string_view kEalDirStart = "pinwire-eal-";
-/// Of ranks whom no launcher of ours started: no process carries its name as a mark.
+/// Ranks whom no launcher of ours started have it: no process carries its name as a mark.
 inline constexpr std::string_view kRanksDirStart = "pinwire-ranks-";
 /// Its job is over, and its user wants to see it: nobody removes it.
 inline constexpr std::string_view kKeptDirStart = "pinwire-kept-";

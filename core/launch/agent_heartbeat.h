@@ -1,4 +1,4 @@
-// What holds agent and launcher together while a network that breaks ends no connection: the agent
+// Agent and launcher hold together by it while a network that breaks ends no connection: the agent
 // says from time to time that it is still there, and takes a launcher that says nothing for long
 // for lost.
 #pragma once

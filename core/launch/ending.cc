@@ -192,7 +192,7 @@ void Ending::due(int64_t now_ms) {
   }
 }
 
-/// What cannot be killed would hold the launcher for ever.
+/// A rank that cannot be killed would hold the launcher for ever.
 void Ending::give_up_unkillable() {
   for (Rank rank = 0; rank < ranks_.size(); ++rank) {
     if (ranks_[rank].ended) continue;

@@ -127,7 +127,7 @@ Result<int> run_ranks(SupervisorLoop& events, const Settings& settings,
   auto added = spawner_of(options) == SpawnerChoice::kSsh
                    ? add_remote_hosts(loop, job, settings, options, environment)
                    : add_this_host(loop, job, options, network, environment);
-  // What the job says leaves with its end, or with a signal.
+  // All that the job says leaves before its end, or a signal ends that.
   const auto say_the_rest = [&] {
     events.turn_until([&job] { return job.all_is_written(); }, kNever);
   };

@@ -114,7 +114,7 @@ TEST(JobMark, ItLimitsNothing) {
 
 constexpr int kCarriesItsOwn = 77;
 
-/// As a launcher that is a rank of another job forks it.
+/// A launcher that is a rank of another job forks it so.
 TEST(JobMark, AJanitorCarriesItsOwnAlone) {
   auto made = start_program({.path = "/proc/self/exe",
                              .arguments = {"unit_launch", "--gtest_filter=*JanitorAlone",
@@ -125,7 +125,7 @@ TEST(JobMark, AJanitorCarriesItsOwnAlone) {
   EXPECT_EQ(WEXITSTATUS(made->wait()), kCarriesItsOwn);
 }
 
-/// Of the test before it, as a program with another environment.
+/// The test before it runs this one, as a program with another environment.
 TEST(JobMark, DISABLED_JanitorAlone) {
   const pid_t self = ::getpid();
   const JobMark job(kMarkedDir), janitor = JobMark::of_janitor(self);

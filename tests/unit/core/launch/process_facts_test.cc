@@ -1,4 +1,5 @@
-// What /proc tells of processes, and that it tells nothing where it is another PID namespace's.
+// Tests of what /proc tells of processes, and that it tells nothing where it is another PID
+// namespace's.
 #include "core/launch/process_facts.h"
 
 #include <gtest/gtest.h>
@@ -56,7 +57,7 @@ bool shown_environment_is_own() {
 
 TEST(ProcessFacts, TheShownEnvironmentIsWhatProcShows) { EXPECT_TRUE(shown_environment_is_own()); }
 
-/// As under `unshare -p -f` without --mount-proc: /proc/1 is not this process, which is 1.
+/// It is so under `unshare -p -f` without --mount-proc: /proc/1 is not this process, which is 1.
 TEST(ProcessFacts, WhereProcIsAnotherNamespacesNothingIsKnownOfStrangers) {
   const pid_t child = ::fork();
   if (child == 0) {
