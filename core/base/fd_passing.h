@@ -38,7 +38,7 @@ Result<FdServerAddress> start_fd_server(uint64_t job_key);
 /// none (0), and what this process is meanwhile. Before any file is asked for.
 void learn_fd_server(int pid, FdServerAddress number, uint64_t job_key);
 
-/// Whether learn_fd_server() was called for one.
+/// Whether that process has one, as far as learn_fd_server() told.
 bool has_fd_server(int pid) noexcept;
 
 /// Whether this process's user or group is another than when it learned of that peer.

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 
 #include "core/config/settings.h"
@@ -28,7 +27,7 @@ namespace pinwire::launch {
 namespace {
 
 /// A launcher sends its plan, which has the limit of its user, when it starts ssh.
-constexpr double kPlanLimitS = 60;
+constexpr int64_t kPlanLimitMs = 60'000;
 
 Result<Settings> own_settings() {
   return read_settings([](const char* name) -> const char* { return ::getenv(name); });
@@ -101,7 +100,7 @@ Agent::Agent()
       heartbeat_({.beat =
                       [this] {
                         // The frames that are under way tell the same, once the launcher reads on.
-                        if (!stream_.full()) tell(FrameKind::kAlive, kEveryRank, 0, {});
+                        if (stream_.drained()) tell(FrameKind::kAlive, kEveryRank, 0, {});
                       },
                   .lost = [this](const std::string& sentence) { refuse(sentence); }}) {
   stream_.put_text(kAgentGreeting);
@@ -200,7 +199,7 @@ Status Agent::prepare() {
                                [this](const Status& made) { go_on(made); });
   if (!janitor) return janitor.error();
   janitor_ = std::move(*janitor);
-  heartbeat_.begin(static_cast<double>(plan.silence_limit_ms) / 1000, now_ms());
+  heartbeat_.begin(plan.silence_limit_ms, now_ms());
   return plan.has_input ? open_input() : success();
 }
 
@@ -270,7 +269,7 @@ int Agent::run() {
   if (auto opened = events_.opened(); !opened) refuse(opened.sentence());
   events_.hand_signals_to([this](int number, bool) { heed(number); });
   events_.watch_children_of(this, [this](pid_t process) { return host_ && host_->reap(process); });
-  heartbeat_.begin(kPlanLimitS, now_ms());  // to prepare what is asked for may take a while
+  heartbeat_.begin(kPlanLimitMs, now_ms());  // to prepare what is asked for may take a while
   while (!over_ && !(host_ && running_ == 0)) turn();
   heed_window();
   events_.hand_signals_to({});  // from now on they end the wait

@@ -20,8 +20,9 @@ class AgentHeartbeat {
     std::function<void(const std::string& sentence)> lost;
   };
   explicit AgentHeartbeat(Events events) : events_(std::move(events)) {}
-  /// From now on both ends are to be heard within `limit_s` (0: whenever they like). Beats at once.
-  void begin(double limit_s, int64_t now_ms);
+  /// From now on both ends are to be heard within `limit_ms` (0: whenever they like). Beats at
+  /// once.
+  void begin(int64_t limit_ms, int64_t now_ms);
   /// The launcher said something.
   void heard(int64_t now_ms);
   /// When due() is to be called.
@@ -33,7 +34,7 @@ class AgentHeartbeat {
   void look_for_launcher(int64_t now_ms);
 
   const Events events_;
-  double limit_s_ = 0;
+  int64_t limit_ms_ = 0;
   int64_t last_beat_ms_ = 0;
   std::optional<Silence> silence_;  // of the launcher; none: it may last
   bool has_lost_launcher_ = false;

@@ -39,14 +39,12 @@ class FrameStream {
   void put(const FrameHeader& header, Bytes message);
   /// One chunk of another's message, as it is.
   void put_chunk(const FrameHeader& header, Bytes chunk);
-  bool full() const noexcept { return out_bytes_.size() > kPendingBytesMax; }
   bool greeted() const noexcept { return greeting_.empty(); }
   /// Whether all is written, or the other side is gone.
   bool drained() const noexcept { return out_bytes_.empty() || ended_; }
   int out_fd() const noexcept { return out_.get(); }
 
  private:
-  static constexpr size_t kPendingBytesMax = 4 << 20;
   static constexpr size_t kNoiseBytesMax = 64 << 10;
   static constexpr uint32_t kSharedChunkBytesMax = PIPE_BUF - sizeof(FrameHeader);
   void read_some();

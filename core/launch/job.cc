@@ -58,8 +58,8 @@ Status Job::start_pulse() {
   std::vector<int> pipes;
   for (auto& host : hosts_)
     if (const int fd = host->pulse_fd(); fd >= 0) pipes.push_back(fd);
-  if (pipes.empty() || plan_.silence_limit_s <= 0) return success();
-  auto started = Pulse::start(pipes, silence_period_ms(plan_.silence_limit_s));
+  if (pipes.empty() || plan_.silence_limit_ms <= 0) return success();
+  auto started = Pulse::start(pipes, silence_period_ms(plan_.silence_limit_ms));
   if (!started) return started.error();
   pulse_.emplace(std::move(*started));
   return success();

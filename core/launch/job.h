@@ -18,8 +18,8 @@ namespace pinwire::launch {
 struct JobPlan {
   Rank rank_count = 0;
   int64_t exit_timeout_ms = 0;
-  double silence_limit_s = 0;  ///< agents take a launcher that says nothing for lost; 0: never
-  int64_t close_ms = 3000;     ///< after the end, for hosts to sweep up; then their connections end
+  int64_t silence_limit_ms = 0;  ///< agents take a launcher that says nothing for lost; 0: never
+  int64_t close_ms = 3000;  ///< after the end, for hosts to sweep up; then their connections end
   bool tag_lines = false;
   bool verbose = false;
   std::vector<std::byte> environment;  ///< what ranks see as the environment that spawned the job

@@ -88,7 +88,7 @@ Status RemoteHost::start() {
                                       .ended = [this](const std::string& why) { lost(why); }},
                   FrameStream::Out::kShared);
   stream_->put(bootstrap::frame_header(FrameKind::kStart, kEveryRank), pack_plan(plan_));
-  if (plan_.silence_limit_ms > 0) silence_.emplace(silence_limit_s()).heard(now_ms());
+  if (plan_.silence_limit_ms > 0) silence_.emplace(plan_.silence_limit_ms).heard(now_ms());
   if (plan_.has_input) {
     input_.emplace(kStdinFd);
     loop_.watch(kStdinFd, POLLIN, [this](short) { read_input(); });
@@ -153,18 +153,14 @@ int64_t RemoteHost::deadline_ms() const {
 
 void RemoteHost::due(int64_t now_ms) {
   if (!awaits_word() || !silence_->is_too_long(now_ms)) return;
-  char text[96];
-  std::snprintf(text, sizeof text, "nothing was heard of it for %g s (GASNET_SSH_TIMEOUT)",
-                silence_limit_s());
-  give_up(text);
+  give_up(silence_sentence("it", plan_.silence_limit_ms));
 }
 
 void RemoteHost::on_frame(const FrameHeader& header, Bytes chunk) {
   start_ = {};  // its program runs, and the report of that may go
   if (header.kind == FrameKind::kAlive) return;
-  const std::string text(reinterpret_cast<const char*>(chunk.data()), chunk.size());
   if (header.kind == FrameKind::kFailed) {
-    refusal_ = text;
+    refusal_.assign(reinterpret_cast<const char*>(chunk.data()), chunk.size());
     return;
   }
   if (header.rank < plan_.first || header.rank - plan_.first >= plan_.count)

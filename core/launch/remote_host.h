@@ -45,7 +45,6 @@ class RemoteHost final : public Host {
   void lost(const std::string& why);
   void give_up(const std::string& why);
   bool awaits_word() const;
-  double silence_limit_s() const { return static_cast<double>(plan_.silence_limit_ms) / 1000; }
   void read_input();
   void input_taken(int bytes);
   void stop_input();

@@ -28,12 +28,12 @@ std::vector<std::string> forwarded(const LaunchOptions& options,
   return chosen;
 }
 
+}  // namespace
+
 int64_t silence_limit_ms(const Settings& settings) {
   if (settings.ssh_timeout_s <= 0) return 0;
   return std::max<int64_t>(1, static_cast<int64_t>(settings.ssh_timeout_s * 1000));
 }
-
-}  // namespace
 
 Result<RemotePlan> plan_share(const Settings& settings, const LaunchOptions& options,
                               const HostShare& share, const std::vector<std::string>& environment) {

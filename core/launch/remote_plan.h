@@ -8,6 +8,9 @@
 
 namespace pinwire::launch {
 
+/// GASNET_SSH_TIMEOUT, for the launcher and for its agents. 0: silence may last.
+int64_t silence_limit_ms(const Settings& settings);
+
 Result<RemotePlan> plan_share(const Settings& settings, const LaunchOptions& options,
                               const HostShare& share, const std::vector<std::string>& environment);
 

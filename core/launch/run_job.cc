@@ -120,7 +120,7 @@ Result<int> run_ranks(SupervisorLoop& events, const Settings& settings,
   Job job(loop, {.rank_count = options.rank_count,
                  .exit_timeout_ms =
                      static_cast<int64_t>(exit_timeout_s(settings, options.rank_count) * 1000),
-                 .silence_limit_s = settings.ssh_timeout_s,
+                 .silence_limit_ms = silence_limit_ms(settings),
                  .tag_lines = options.tag_lines,
                  .verbose = options.verbose,
                  .environment = block_of(environment)});

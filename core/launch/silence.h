@@ -4,19 +4,29 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
+#include <string>
 
 namespace pinwire::launch {
 
 /// Each end says so often that it is still there.
-constexpr int64_t silence_period_ms(double limit_s) noexcept {
-  constexpr double kMsPerS = 1000, kBeatsPerLimit = 4;
-  return std::max<int64_t>(1, static_cast<int64_t>(limit_s * kMsPerS / kBeatsPerLimit));
+constexpr int64_t silence_period_ms(int64_t limit_ms) noexcept {
+  constexpr int64_t kBeatsPerLimit = 4;
+  return std::max<int64_t>(1, limit_ms / kBeatsPerLimit);
+}
+
+/// `of`: the end of which nothing was heard for so long.
+inline std::string silence_sentence(const char* of, int64_t limit_ms) {
+  char text[96];
+  std::snprintf(text, sizeof text, "nothing was heard of %s for %g s (GASNET_SSH_TIMEOUT)", of,
+                static_cast<double>(limit_ms) / 1000);
+  return text;
 }
 
 class Silence {
  public:
-  explicit Silence(double limit_s) noexcept
-      : period_ms_(silence_period_ms(limit_s)), limit_ms_(static_cast<int64_t>(limit_s * 1000)) {}
+  explicit Silence(int64_t limit_ms) noexcept
+      : period_ms_(silence_period_ms(limit_ms)), limit_ms_(limit_ms) {}
   void heard(int64_t now_ms) noexcept { looked_ms_ = now_ms, silent_ms_ = 0; }
   /// Whether it lasts too long. A process that stood still (SIGSTOP, a freezer, a suspended host)
   /// heard nothing meanwhile: such a time counts as one period.

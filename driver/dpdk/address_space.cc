@@ -25,7 +25,8 @@ bool lacked_address_space(const std::string& log) {
   for (size_t from = 0; from < log.size();) {
     const size_t end = std::min(log.find(';', from), log.size());
     const std::string line = log.substr(from, end - from);
-    if (line.find("VHOST") < line.find(failure) && line.find(failure) != line.npos) return true;
+    const size_t at = line.find(failure);
+    if (at != line.npos && line.find("VHOST") < at) return true;
     from = end + 1;
   }
   return false;

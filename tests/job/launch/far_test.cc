@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <optional>
 
 #include "tests/job/launch/held_program.h"
 #include "tests/job/launch/ssh_fixture.h"
@@ -91,26 +92,32 @@ int helper(const std::string& mark, const std::string& name, int before = 0, dou
   return 0;
 }
 
-TEST_F(Far, WhoeverKillsTheProcessThatSpeaksForTheLauncherGetsAnother) {
-  Running job(far_command({rank_, "wait"}), far_environment());
-  ASSERT_TRUE(job.wait_for("waiting", 1));
-  const int first = helper(mark_, "pinwire-pulse");
-  ASSERT_GT(first, 1);
-  ASSERT_EQ(::kill(first, SIGKILL), 0);
-  EXPECT_GT(helper(mark_, "pinwire-pulse", first), 1);
-  ::kill(job.process(), SIGTERM);
-  EXPECT_EQ(job.wait().code, 128 + SIGTERM);
+/// A job whose rank waits, and the process that speaks for its launcher. It ends by SIGTERM.
+class FarPulse : public Far {
+ protected:
+  void SetUp() override {
+    job_.emplace(far_command({rank_, "wait"}), far_environment());
+    ASSERT_TRUE(job_->wait_for("waiting", 1));
+    pulse_ = helper(mark_, "pinwire-pulse");
+    ASSERT_GT(pulse_, 1);
+  }
+  void TearDown() override {
+    ::kill(job_->process(), SIGTERM);
+    EXPECT_EQ(job_->wait().code, 128 + SIGTERM);
+    Far::TearDown();
+  }
+  std::optional<Running> job_;
+  int pulse_ = 0;
+};
+
+TEST_F(FarPulse, WhoeverKillsTheProcessThatSpeaksForTheLauncherGetsAnother) {
+  ASSERT_EQ(::kill(pulse_, SIGKILL), 0);
+  EXPECT_GT(helper(mark_, "pinwire-pulse", pulse_), 1);
 }
 
-TEST_F(Far, WhoeverStopsTheProcessThatSpeaksForTheLauncherStopsNothing) {
-  Running job(far_command({rank_, "wait"}), far_environment());
-  ASSERT_TRUE(job.wait_for("waiting", 1));
-  const int pulse = helper(mark_, "pinwire-pulse");
-  ASSERT_GT(pulse, 1);
-  ASSERT_EQ(::kill(pulse, SIGSTOP), 0);
-  EXPECT_TRUE(comes_into_state(pulse, 'S', kGoneSeconds)) << "nobody lets it go on";
-  ::kill(job.process(), SIGTERM);
-  EXPECT_EQ(job.wait().code, 128 + SIGTERM);
+TEST_F(FarPulse, WhoeverStopsTheProcessThatSpeaksForTheLauncherStopsNothing) {
+  ASSERT_EQ(::kill(pulse_, SIGSTOP), 0);
+  EXPECT_TRUE(comes_into_state(pulse_, 'S', kGoneSeconds)) << "nobody lets it go on";
 }
 
 }  // namespace

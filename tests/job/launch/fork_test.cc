@@ -15,6 +15,7 @@
 
 #include "tests/job/launch/held_program.h"
 #include "tests/job/launch/launch_fixture.h"
+#include "tests/job/launch/unread_pipe.h"
 
 namespace pinwire_test {
 namespace {
@@ -455,28 +456,22 @@ TEST_F(Launch, WhatWouldBeStartedIsSaidToTheEndThoughItsReaderIsSlow) {
   constexpr int kHosts = 3000;
   std::string hosts = "h0";
   for (int host = 1; host < kHosts; ++host) hosts += ",h" + std::to_string(host);
-  Folder seen;
-  const auto pipe = seen.path() + "/pipe";
-  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  Running job(
-      in_shell("exec \"$@\" 2> " + pipe, command(kHosts, {"true"}, {"-t", "--hosts", hosts})),
-      environment());
+  const UnreadPipe pipe;
+  Running job(in_shell("exec \"$@\" 2> " + pipe.path(),
+                       command(kHosts, {"true"}, {"-t", "--hosts", hosts})),
+              environment());
   constexpr int kNearlyFullBytes = 60'000;
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   for (int unread_bytes = 0; unread_bytes < kNearlyFullBytes;) {
     ASSERT_LT(std::chrono::steady_clock::now(), until);
-    ASSERT_EQ(::ioctl(reader, FIONREAD, &unread_bytes), 0);
+    ASSERT_EQ(::ioctl(pipe.reader(), FIONREAD, &unread_bytes), 0);
     ::usleep(1000);
   }
   EXPECT_TRUE(comes_into_state(job.process(), 'S')) << "it has ended";
-  ::fcntl(reader, F_SETFL, 0);
-  std::string all(1 << 16, '\0'), said;
-  for (ssize_t got; (got = ::read(reader, all.data(), all.size())) > 0;)
-    said.append(all.data(), static_cast<size_t>(got));
+  std::string said;
+  pipe.read_rest([&](std::string_view part) { said += part; });
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), kHosts);
   EXPECT_EQ(job.wait().code, 0);
-  ::close(reader);
 }
 
 TEST_F(Launch, AFileThatMayGrowNoMoreShowsInTheCode) {
@@ -500,51 +495,48 @@ TEST_F(Launch, RanksGetSigpipeWhenNobodyReadsTheirOutput) {
 /// All ranks have ended, and the reader of what they left takes nothing.
 TEST_F(Launch, AReaderThatTakesNothingKeepsNobodyFromEndingTheLauncher) {
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
-    Folder seen;
-    const auto pipe = seen.path() + "/pipe", done = seen.path() + "/done";
-    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-    const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    const Folder seen;
+    const UnreadPipe pipe;
+    const auto done = seen.path() + "/done";
     const auto rank = "head -c 500000 /dev/zero; : > " + done;
-    Running job(in_shell("exec \"$@\" > " + pipe, command(1, {"sh", "-c", rank})), environment());
+    Running job(in_shell("exec \"$@\" > " + pipe.path(), command(1, {"sh", "-c", rank})),
+                environment());
     while (entries(seen.path(), "done").empty()) ::usleep(1000);
     // Its janitor is the last of its children.
     while (children_of(job.process()).size() > 1) ::usleep(1000);
     ::kill(job.process(), number);
     EXPECT_EQ(job.wait(kGoneSeconds).code, 128 + number);
-    ::close(reader);
   }
 }
 
 /// Its ranks still write when their user ends them.
 TEST_F(Launch, OneSignalEndsAJobWhoseReaderTakesNothing) {
   for (const int number : {SIGTERM, SIGHUP}) {
-    Folder seen;
-    const auto pipe = seen.path() + "/pipe", done = seen.path() + "/done";
-    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-    const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    const Folder seen;
+    const UnreadPipe pipe;
+    const auto done = seen.path() + "/done";
     const auto rank = "head -c 500000 /dev/zero; : > " + done + "; exec cat /dev/zero";
-    Running job(in_shell("exec \"$@\" > " + pipe, command(1, {"sh", "-c", rank})), environment());
+    Running job(in_shell("exec \"$@\" > " + pipe.path(), command(1, {"sh", "-c", rank})),
+                environment());
     while (entries(seen.path(), "done").empty()) ::usleep(1000);
     ::kill(job.process(), number);
     EXPECT_EQ(job.wait(kGoneSeconds).code, 128 + number);
-    ::close(reader);
   }
 }
 
 /// Nor does it wait for room for its own sentence.
 TEST_F(Launch, ASentenceThatNobodyReadsHoldsNoLauncherThatGetsASignal) {
-  Folder seen;
-  const auto pipe = seen.path() + "/pipe", done = seen.path() + "/done";
-  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  const Folder seen;
+  const UnreadPipe pipe;
+  const auto done = seen.path() + "/done";
   const auto rank = "head -c 300000 /dev/zero >&2; : > " + done + "; exit 3";
-  Running job(in_shell("exec \"$@\" 2> " + pipe, command(1, {"sh", "-c", rank})), environment());
+  Running job(in_shell("exec \"$@\" 2> " + pipe.path(), command(1, {"sh", "-c", rank})),
+              environment());
   while (entries(seen.path(), "done").empty()) ::usleep(1000);
   // Its janitor is the last of its children; then it says that its rank has exited with code 3.
   while (children_of(job.process()).size() > 1) ::usleep(1000);
   ::kill(job.process(), SIGTERM);
   EXPECT_EQ(job.wait(kGoneSeconds).code, 128 + SIGTERM);
-  ::close(reader);
 }
 
 TEST_F(Launch, StandardFilesMayBeClosed) {

@@ -1,5 +1,4 @@
 // Jobs on several hosts, with a program in ssh's place that runs its command here.
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 #include <fstream>
 
 #include "tests/job/launch/ssh_fixture.h"
+#include "tests/job/launch/unread_pipe.h"
 
 namespace pinwire_test {
 namespace {
@@ -369,17 +369,9 @@ std::vector<std::string> writer(const Folder& files) {
 /// Jobs of two hosts with a named pipe as standard output.
 class SshReader : public Ssh {
  protected:
-  void SetUp() override {
-    ASSERT_EQ(::mkfifo(pipe_.c_str(), 0600), 0);
-    reader_ = ::open(pipe_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    std::ofstream(files_.path() + "/parts").close();
-  }
-  void TearDown() override {
-    ::close(reader_);
-    Ssh::TearDown();
-  }
+  void SetUp() override { std::ofstream(files_.path() + "/parts").close(); }
   std::vector<std::string> job_of(const std::vector<std::string>& words) const {
-    return in_shell("exec \"$@\" > " + pipe_, command(2, words, {"--hosts", "n0,n1"}));
+    return in_shell("exec \"$@\" > " + pipe_.path(), command(2, words, {"--hosts", "n0,n1"}));
   }
   size_t bytes_written() const {
     return std::filesystem::file_size(files_.path() + "/parts") * kPartBytes;
@@ -392,8 +384,7 @@ class SshReader : public Ssh {
     }
   }
   Folder files_;
-  const std::string pipe_ = files_.path() + "/pipe";
-  int reader_ = -1;
+  const UnreadPipe pipe_;
 };
 
 constexpr size_t kOutputUnderWayBytesMax = 8 << 20;
@@ -403,11 +394,10 @@ TEST_F(SshReader, RanksWaitForAReaderThatTakesNothing) {
   Running job(job_of(writer(files_)), environment(with_ssh({kPatience})));
   wait_for_a_stop();
   EXPECT_LE(bytes_written(), kOutputUnderWayBytesMax);
-  ::fcntl(reader_, F_SETFL, 0);
-  std::vector<char> part(1 << 20);
   size_t bytes = 0;
-  for (ssize_t got; (got = ::read(reader_, part.data(), part.size())) > 0;)
-    bytes += static_cast<size_t>(std::count(part.data(), part.data() + got, '\0'));
+  pipe_.read_rest([&](std::string_view part) {
+    bytes += static_cast<size_t>(std::count(part.begin(), part.end(), '\0'));
+  });
   EXPECT_EQ(bytes, 2 * kParts * kPartBytes);
   EXPECT_EQ(job.wait().code, 0);
 }
@@ -432,11 +422,8 @@ TEST_F(SshReader, ARankThatEndsWhileOutputWaitsIsHeardOf) {
   wait_for_a_stop();
   std::ofstream(files_.path() + "/go").close();
   EXPECT_TRUE(job.wait_for_error("exited with code 5", 1)) << job.err();
-  ::fcntl(reader_, F_SETFL, 0);
   std::string all;
-  std::vector<char> part(1 << 20);
-  for (ssize_t got; (got = ::read(reader_, part.data(), part.size())) > 0;)
-    all.append(part.data(), static_cast<size_t>(got));
+  pipe_.read_rest([&](std::string_view part) { all += part; });
   EXPECT_EQ(count_of(all, "last words"), 1);
   EXPECT_EQ(job.wait().code, 5) << job.err();
 }

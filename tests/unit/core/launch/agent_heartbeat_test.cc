@@ -18,7 +18,7 @@ class AgentHeartbeatTest : public testing::Test {
 };
 
 TEST_F(AgentHeartbeatTest, ItBeatsFourTimesWithinTheLimit) {
-  heartbeat_.begin(4, 0);
+  heartbeat_.begin(4000, 0);
   EXPECT_EQ(beats_, 1);
   int64_t now = 0;
   for (int turns = 0; turns < 10 && now < 4000; ++turns, now = heartbeat_.next_ms()) {
@@ -31,7 +31,7 @@ TEST_F(AgentHeartbeatTest, ItBeatsFourTimesWithinTheLimit) {
 }
 
 TEST_F(AgentHeartbeatTest, ALauncherThatSaysNothingIsLostOnce) {
-  heartbeat_.begin(4, 0);
+  heartbeat_.begin(4000, 0);
   for (int64_t now = 1000; now < 4000; now += 1000) heartbeat_.due(now);
   EXPECT_FALSE(heartbeat_.has_lost_launcher());
   for (int64_t now = 4000; now < 9000; now += 1000) heartbeat_.due(now);
@@ -41,7 +41,7 @@ TEST_F(AgentHeartbeatTest, ALauncherThatSaysNothingIsLostOnce) {
 }
 
 TEST_F(AgentHeartbeatTest, ALauncherThatIsHeardIsNotLost) {
-  heartbeat_.begin(4, 0);
+  heartbeat_.begin(4000, 0);
   for (int64_t now = 1000; now < 9000; now += 1000) {
     heartbeat_.due(now);
     if (now == 3000 || now == 6000) heartbeat_.heard(now);
@@ -50,7 +50,7 @@ TEST_F(AgentHeartbeatTest, ALauncherThatIsHeardIsNotLost) {
 }
 
 TEST_F(AgentHeartbeatTest, WithoutALimitNobodyIsLost) {
-  heartbeat_.begin(1, 0);
+  heartbeat_.begin(1000, 0);
   heartbeat_.begin(0, 10);
   EXPECT_EQ(beats_, 2);
   EXPECT_EQ(heartbeat_.next_ms(), kNever);

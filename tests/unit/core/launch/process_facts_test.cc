@@ -57,23 +57,29 @@ bool shown_environment_is_own() {
 
 TEST(ProcessFacts, TheShownEnvironmentIsWhatProcShows) { EXPECT_TRUE(shown_environment_is_own()); }
 
+/// Has a forked child work in a namespace of its own: 0 is success, kNoNamespace that there is
+/// none.
+template <typename Work>
+void expect_in_child(const char* without, Work work) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(work());
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kNoNamespace) GTEST_SKIP() << without;
+  EXPECT_EQ(status, 0);
+}
+
 /// It is so under `unshare -p -f` without --mount-proc: /proc/1 is not this process, which is 1.
 TEST(ProcessFacts, WhereProcIsAnotherNamespacesNothingIsKnownOfStrangers) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    if (::unshare(CLONE_NEWPID) != 0) ::_exit(kNoNamespace);
+  expect_in_child("no PID namespaces here (they need root)", [] {
+    if (::unshare(CLONE_NEWPID) != 0) return kNoNamespace;
     const pid_t first = ::fork();
     if (first == 0)
       ::_exit(::getpid() == 1 && shown_environment_is_own() && name_of(1).empty() ? 0 : 1);
     int status = 0;
     ::waitpid(first, &status, 0);
-    ::_exit(status == 0 ? 0 : 1);
-  }
-  int status = -1;
-  ::waitpid(child, &status, 0);
-  if (WIFEXITED(status) && WEXITSTATUS(status) == kNoNamespace)
-    GTEST_SKIP() << "no PID namespaces here (they need root)";
-  EXPECT_EQ(status, 0);
+    return status == 0 ? 0 : 1;
+  });
 }
 
 /// The parent of a vfork(2) is in state D until its child executes a program.
@@ -103,19 +109,13 @@ TEST(ProcessFacts, AShortStatTellsWhatIsInIt) {
   const auto file = scratch.path() + "/stat",
              shown = "/proc/" + std::to_string(sleeps.number()) + "/stat";
   std::ofstream(file) << sleeps.number() << " (a ) b) S 1 2 3";
-  const pid_t child = ::fork();
-  if (child == 0) {
+  expect_in_child("no mount namespaces here (they need root)", [&] {
     if (::unshare(CLONE_NEWNS) != 0 ||
         ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
         ::mount(file.c_str(), shown.c_str(), nullptr, MS_BIND, nullptr) != 0)
-      ::_exit(kNoNamespace);
-    ::_exit(!has_ended(sleeps.number()) && birth_ticks(sleeps.number()) == 0 ? 0 : 1);
-  }
-  int status = -1;
-  ::waitpid(child, &status, 0);
-  if (WIFEXITED(status) && WEXITSTATUS(status) == kNoNamespace)
-    GTEST_SKIP() << "no mount namespaces here (they need root)";
-  EXPECT_EQ(status, 0);
+      return kNoNamespace;
+    return !has_ended(sleeps.number()) && birth_ticks(sleeps.number()) == 0 ? 0 : 1;
+  });
 }
 
 TEST(ProcessFacts, AProcessLivesAsLongAsOneOfItsThreads) {

@@ -8,7 +8,7 @@ namespace {
 constexpr int64_t kHourMs = 3'600'000;
 
 TEST(Silence, EndsAtItsLimitWhereverItIsLookedAt) {
-  Silence silence(2);
+  Silence silence(2000);
   silence.heard(1000);
   EXPECT_EQ(silence.next_look_ms(), 1500);
   for (const int64_t now : {1001, 1500, 1900, 2300, 2800, 2999}) {
@@ -19,7 +19,7 @@ TEST(Silence, EndsAtItsLimitWhereverItIsLookedAt) {
 }
 
 TEST(Silence, AWordEndsIt) {
-  Silence silence(2);
+  Silence silence(2000);
   silence.heard(0);
   for (int64_t now = 500; now < kHourMs; now += 500) {
     if (now % 1500 == 0) silence.heard(now);
@@ -28,7 +28,7 @@ TEST(Silence, AWordEndsIt) {
 }
 
 TEST(Silence, ATimeInWhichTheLauncherStoodStillCountsAsOnePeriod) {
-  Silence silence(2);
+  Silence silence(2000);
   silence.heard(0);
   EXPECT_FALSE(silence.is_too_long(kHourMs));
   EXPECT_FALSE(silence.is_too_long(kHourMs + 500));
@@ -37,7 +37,7 @@ TEST(Silence, ATimeInWhichTheLauncherStoodStillCountsAsOnePeriod) {
   EXPECT_TRUE(silence.is_too_long(kHourMs + 1500));
 }
 
-TEST(Silence, TheShortestLimitHasAPeriod) { EXPECT_EQ(silence_period_ms(0.001), 1); }
+TEST(Silence, TheShortestLimitHasAPeriod) { EXPECT_EQ(silence_period_ms(1), 1); }
 
 }  // namespace
 }  // namespace pinwire::launch
