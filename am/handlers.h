@@ -34,7 +34,7 @@ enum InternalHandler : uint8_t {
   kHandlerVisitAnswer,
   kHandlerVisitEnd,
   kHandlerBarrierWake,
-  kHandlerSegmentQuestion,  ///< extended/segments.h, likewise
+  kHandlerSegmentQuestion,  ///< extended/segments/remote.h, likewise
   kHandlerSegmentAnswer,
   kHandlerVisComplete,  ///< extended/vis/peer_completion.h
   kHandlerCollLetter,   ///< extended/coll/mail.h, as all below
@@ -48,7 +48,7 @@ enum InternalHandler : uint8_t {
   kHandlerCollStream,
   kHandlerCollThere,
   kHandlerCollFetched,
-  kHandlerAtomic,  ///< extended/atomic.h, as all below
+  kHandlerAtomic,  ///< extended/atomics/atomic.h, as all below
   kHandlerAtomicDone,
   kHandlerAtomicValue,
 };

@@ -39,7 +39,7 @@ struct Settings {
   bool interrupts_anywhere = false;  ///< am/interrupts.h
   uint32_t look_us = 0;              ///< am/sleep.h
   double hold_limit_s = 0;           ///< debug builds; 0: none
-  bool fills_payloads = true;        ///< debug builds, with the two below: extended/canary.h
+  bool fills_payloads = true;        ///< debug builds, with the two below: extended/checks/canary.h
   uint64_t payload_canary = 0;
   uint64_t payload_canary_bytes = 0;
   uint32_t max_threads = 0;        ///< 0: as many as there are

@@ -9,7 +9,8 @@
 //   collectives yet)
 //
 // Off, an event costs one predictable branch. Puts and gets that the headers inline pass by here:
-// while G, P, R or D is watched, the table that they read stays empty (extended/reach.cc).
+// while G, P, R or D is watched, the table that they read stays empty
+// (extended/segments/publish.cc).
 #pragma once
 
 #include <atomic>

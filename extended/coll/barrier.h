@@ -1,8 +1,8 @@
-// The barrier of GASNet-EX (GX-144). GASNet-1's, with names, is extended/barrier.h.
+// The barrier of GASNet-EX (GX-144). GASNet-1's, with names, is extended/barrier/barrier.h.
 #pragma once
 
 #include "extended/coll/member.h"
-#include "extended/objects.h"
+#include "extended/state/objects.h"
 
 namespace pinwire {
 

@@ -3,7 +3,7 @@
 #include "core/base/check.h"
 #include "core/base/log.h"
 #include "extended/coll/member.h"
-#include "extended/objects.h"
+#include "extended/state/objects.h"
 
 namespace pinwire {
 

@@ -4,8 +4,8 @@
 #include "am/progress.h"
 #include "extended/coll/pipeline.h"
 #include "extended/coll/pool.h"
-#include "extended/objects.h"
-#include "extended/sync.h"
+#include "extended/rma/sync.h"
+#include "extended/state/objects.h"
 
 namespace pinwire {
 namespace {

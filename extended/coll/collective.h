@@ -9,7 +9,7 @@
 #include "am/dispatch.h"
 #include "extended/coll/member.h"
 #include "extended/coll/reduction.h"
-#include "extended/ops.h"
+#include "extended/rma/ops.h"
 
 namespace pinwire {
 

@@ -7,7 +7,7 @@
 #include "am/sleep.h"
 #include "core/base/bits.h"
 #include "extended/coll/member.h"
-#include "extended/sync.h"
+#include "extended/rma/sync.h"
 
 namespace pinwire {
 namespace {

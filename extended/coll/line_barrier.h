@@ -1,6 +1,7 @@
 // The barrier of a team (GX-144). Where its members share memory, and are not many, each counts its
-// calls on a line that the others read, one cache-line transfer; else extended/led_barrier.h. A
-// call is none of the team's numbered operations, and needs nothing of theirs.
+// calls on a line that the others read, one cache-line transfer; else
+// extended/barrier/led_barrier.h. A call is none of the team's numbered operations, and needs
+// nothing of theirs.
 //
 // Lines are of seats (Member), and so of one team after the other: counts go on where any member's
 // line is highest, so that who still reads for the team before finds enough.
@@ -13,8 +14,8 @@
 #include "am/deferred.h"
 #include "core/api_types.h"
 #include "driver/shm/host_memory.h"
+#include "extended/barrier/led_barrier.h"
 #include "extended/coll/in_progress.h"
-#include "extended/led_barrier.h"
 #include "pin/lock.h"
 
 namespace pinwire {

@@ -10,7 +10,7 @@
 #include "core/base/log.h"
 #include "core/engine/engine.h"
 #include "extended/coll/addressee.h"
-#include "extended/transfer.h"
+#include "extended/rma/transfer.h"
 
 namespace pinwire {
 namespace {

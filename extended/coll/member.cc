@@ -11,7 +11,7 @@
 #include "extended/coll/mail.h"
 #include "extended/coll/pool.h"
 #include "extended/coll/run.h"
-#include "extended/objects.h"
+#include "extended/state/objects.h"
 #include "pin/lock.h"
 
 namespace pinwire {
@@ -118,6 +118,12 @@ Member* find_seat(uint32_t seat) noexcept {
   if (seat >= kSeatsMax) return nullptr;
   Member* member = seats[seat].load(std::memory_order_acquire);
   return member != nullptr && member->is_open.load(std::memory_order_acquire) ? member : nullptr;
+}
+
+LedBarrier* led_barrier_of(uint32_t seat) noexcept {
+  Member* member = find_seat(seat);
+  return member != nullptr && member->line_barrier.led.is_open() ? &member->line_barrier.led
+                                                                 : nullptr;
 }
 
 }  // namespace pinwire

@@ -126,5 +126,7 @@ bool is_quiet(const Member& member) noexcept;
 void close_seat(Member& member) noexcept;
 /// The one that a peer names; nullptr: there is none.
 Member* find_seat(uint32_t seat) noexcept;
+/// Its barrier; nullptr: there is none, or it is not led.
+LedBarrier* led_barrier_of(uint32_t seat) noexcept;
 
 }  // namespace pinwire

@@ -5,7 +5,7 @@
 #include "core/base/log.h"
 #include "extended/coll/member.h"
 #include "extended/coll/reduce.h"
-#include "extended/sync.h"
+#include "extended/rma/sync.h"
 
 namespace pinwire {
 namespace {

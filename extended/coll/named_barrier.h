@@ -1,8 +1,8 @@
 // GASNet-1's split-phase barrier, with names, over any team: a reduction of what the members say.
 #pragma once
 
-#include "extended/barrier.h"
-#include "extended/objects.h"
+#include "extended/barrier/barrier.h"
+#include "extended/state/objects.h"
 
 namespace pinwire {
 
@@ -10,11 +10,11 @@ namespace pinwire {
 struct NamedBarrier {
   bool is_notified = false;
   BarrierArguments said{};  ///< by notify
-  uint64_t value = 0;  ///< BarrierValue::packed()
+  uint64_t value = 0;       ///< BarrierValue::packed()
   gex_Event_t event = GEX_EVENT_INVALID;
 };
 
-/// As extended/barrier.h has them for the job.
+/// As extended/barrier/barrier.h has them for the job.
 void named_notify(pinwire_tm& tm, int id, int flags) noexcept;
 BarrierResult named_wait(pinwire_tm& tm, int id, int flags) noexcept;
 BarrierResult named_try(pinwire_tm& tm, int id, int flags) noexcept;

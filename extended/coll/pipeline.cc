@@ -6,7 +6,7 @@
 #include "core/base/bits.h"
 #include "core/base/check.h"
 #include "extended/coll/scratch_parts.h"
-#include "extended/objects.h"
+#include "extended/state/objects.h"
 
 namespace pinwire {
 namespace {

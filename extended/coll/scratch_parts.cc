@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "core/base/bits.h"
-#include "extended/objects.h"
+#include "extended/state/objects.h"
 
 namespace pinwire {
 namespace {

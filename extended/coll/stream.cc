@@ -11,7 +11,7 @@
 #include "extended/coll/addressee.h"
 #include "extended/coll/mail.h"
 #include "extended/coll/pipeline.h"
-#include "extended/transfer.h"
+#include "extended/rma/transfer.h"
 
 namespace pinwire {
 namespace {

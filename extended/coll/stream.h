@@ -16,7 +16,7 @@
 #include "driver/shm/host_memory.h"
 #include "extended/coll/collective.h"
 #include "extended/coll/stream_flags.h"
-#include "extended/ops.h"
+#include "extended/rma/ops.h"
 
 namespace pinwire {
 

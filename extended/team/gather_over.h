@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "extended/objects.h"
+#include "extended/state/objects.h"
 
 namespace pinwire {
 

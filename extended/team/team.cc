@@ -6,6 +6,14 @@
 
 namespace pinwire {
 
+void make_objects(const char* client_name, gex_Flags_t flags) {
+  objects.client = new pinwire_client{client_name, flags};
+  objects.endpoint = make_endpoint(GEX_EP_CAPABILITY_ALL, 0);
+  objects.team = new pinwire_tm{{}, objects.endpoint, engine.rank, engine.rank_count};
+  objects.team->member = &take_seat();
+  open_seat(*objects.team->member, objects.team, nullptr, 0);
+}
+
 gex_TM_t make_team(const Newcomer& newcomer, std::vector<Target> targets,
                    std::vector<uint32_t> seats, uint64_t lines_from) {
   auto* tm = new pinwire_tm;

@@ -1,11 +1,11 @@
 // Making teams and ending them (GX-069 to GX-072, EX-087 to EX-125). What is collective is
-// blocking, in client context; the callers' arguments are checked by api_team.cc.
+// blocking, in client context; the callers' arguments are checked by extended/api/ex/teams.cc.
 #pragma once
 
 #include <vector>
 
 #include "extended/coll/member.h"
-#include "extended/objects.h"
+#include "extended/state/objects.h"
 
 namespace pinwire {
 
@@ -17,6 +17,10 @@ struct Newcomer {
   gex_Flags_t flags;
   gex_Memvec_t scratch;  ///< nothing: no bytes
 };
+
+/// The process's objects but its segment, with the team of all ranks: at the end of
+/// gex_Client_Init, and of gasnet_init for what uses both APIs.
+void make_objects(const char* client_name, gex_Flags_t flags);
 
 /// A member of this process; messages for its collectives may come from now on.
 gex_TM_t make_team(const Newcomer& newcomer, std::vector<Target> targets,

@@ -4,7 +4,7 @@
 
 #include "am/progress.h"
 #include "core/engine/engine.h"
-#include "extended/transfer.h"
+#include "extended/rma/transfer.h"
 #include "extended/vis/place.h"
 
 namespace pinwire::vis {

@@ -1,10 +1,10 @@
 // Where a piece of a transfer is in this process. The call was checked when it began
-// (extended/usage.h), so debug builds look only at the piece: whether it is in the segment, and
-// overlaps its other end.
+// (extended/checks/usage.h), so debug builds look only at the piece: whether it is in the segment,
+// and overlaps its other end.
 #pragma once
 
 #include "core/api_types.h"
-#include "extended/range_checks.h"
+#include "extended/checks/ranges.h"
 
 namespace pinwire::vis {
 

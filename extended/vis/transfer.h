@@ -4,7 +4,7 @@
 
 #include "core/api_types.h"
 #include "core/engine/target.h"
-#include "extended/transfer.h"
+#include "extended/rma/transfer.h"
 #include "extended/vis/packed_puts.h"
 #include "extended/vis/pieces.h"
 

@@ -51,7 +51,7 @@ void sleep_until_notified(uint32_t rank, shm::BasicBarrierLine<ModelMemory>& lin
   }
 }
 
-/// As extended/barrier.cc: who waits sleeps at once, and who notifies sends it a message.
+/// As extended/barrier/barrier.cc: who waits sleeps at once, and who notifies sends it a message.
 void run_sleepy_rank(uint32_t rank, uint32_t ranks) {
   for (uint64_t phase = 1; phase <= kSleepyPhases; ++phase) {
     const uint64_t asleep = lines[rank].notify(phase, value_of(rank, phase));
@@ -71,7 +71,7 @@ void run_sleepy_rank(uint32_t rank, uint32_t ranks) {
 
 shm::BasicBarrierLine<ModelMemory> over_line;  // of the leader
 
-/// As extended/led_barrier.cc: rank 0 leads the others, who read its line alone.
+/// As extended/barrier/led_barrier.cc: rank 0 leads the others, who read its line alone.
 void run_led_rank(uint32_t rank, uint32_t ranks) {
   for (uint64_t phase = 1; phase <= kPhases; ++phase) {
     if (phase % 2 == 1) write_word(&before_barrier[rank], phase);

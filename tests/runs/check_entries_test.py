@@ -61,7 +61,7 @@ class Entries(unittest.TestCase):
 
     def test_an_entry_that_is_unwrapped_is_refused_whichever_it_is(self):
         refused = 0
-        for path in sorted((self.root / "extended").glob("api_*.cc")):
+        for path in sorted((self.root / "extended/api").rglob("*.cc")):
             text = path.read_text(encoding="utf-8")
             bare = re.sub(r"\b(ClientCall|LibraryCall|RareCall|OnlyEntry)\b|\breply_call\(", "Nothing(", text)
             if bare == text:
@@ -69,8 +69,8 @@ class Entries(unittest.TestCase):
             path.write_text(bare, encoding="utf-8")
             status, said = self.check()
             path.write_text(text, encoding="utf-8")
-            self.assertEqual(status, 1, f"{path.name} without its calls passes: {said}")
-            refused += said.count(f"extended/{path.name}: ")
+            self.assertEqual(status, 1, f"{path.relative_to(self.root)} without its calls passes: {said}")
+            refused += said.count(f"{path.relative_to(self.root)}: ")
         self.assertGreater(refused, 20)
 
     def test_a_reason_that_no_entry_needs_is_refused(self):

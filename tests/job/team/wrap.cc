@@ -6,7 +6,7 @@
 #include "core/base/check.h"
 #include "core/base/log.h"
 #include "extended/coll/member.h"
-#include "extended/objects.h"
+#include "extended/state/objects.h"
 #include "tests/support/byte_pattern.h"
 
 using namespace pinwire;

@@ -10,10 +10,10 @@
 #include "am/dispatch.h"
 #include "am/handlers.h"
 #include "am/tracked.h"
-#include "extended/domain.h"
-#include "extended/objects.h"
-#include "extended/sync.h"
-#include "extended/usage.h"
+#include "extended/atomics/domain.h"
+#include "extended/checks/usage.h"
+#include "extended/rma/sync.h"
+#include "extended/state/objects.h"
 
 namespace pinwire {
 namespace {

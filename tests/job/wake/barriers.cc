@@ -11,7 +11,7 @@
 #include "am/sleep.h"
 #include "core/base/random.h"
 #include "core/engine/client_usage.h"
-#include "extended/barrier_lines.h"
+#include "extended/barrier/lines.h"
 #include "gasnet_coll.h"
 #include "gasnetex.h"
 #include "tests/job/wake/lanes.h"
@@ -81,8 +81,8 @@ void come_late(Kind kind, uint64_t round, Random& random) {
     sched_yield();
     expect_patience(since_ns, "nobody sleeps at", round);
   }
-  // A busy host may preempt a reader between its announcement and its sleep. Each kSurelyEach rounds
-  // this rank waits long enough that every reader sleeps.
+  // A busy host may preempt a reader between its announcement and its sleep. Each kSurelyEach
+  // rounds this rank waits long enough that every reader sleeps.
   constexpr uint64_t kSurelyEach = 5, kSurelyNs = 20'000'000;
   const uint64_t pause_ns = round % kSurelyEach == 0 ? kSurelyNs : random.below(kPauseNs);
   const int64_t until_ns = now_ns() + static_cast<int64_t>(pause_ns);

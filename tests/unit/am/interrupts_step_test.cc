@@ -13,10 +13,10 @@
 #include <thread>
 
 #include "am/dispatcher.h"
+#include "am/hsl.h"
 #include "am/interrupts.h"
 #include "am/progress.h"
 #include "core/debug/error_policy.h"
-#include "extended/hsl.h"
 
 namespace pinwire {
 namespace {

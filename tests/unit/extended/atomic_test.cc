@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "driver/atomics.h"
-#include "extended/atomic_call.h"
-#include "extended/domain.h"
-#include "extended/objects.h"
+#include "extended/atomics/call.h"
+#include "extended/atomics/domain.h"
+#include "extended/state/objects.h"
 
 namespace pinwire {
 namespace {

@@ -1,4 +1,4 @@
-#include "extended/barrier.h"
+#include "extended/barrier/barrier.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "extended/hsl.h"
+#include "am/hsl.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "extended/kept_names.h"
+#include "extended/api/kept_names.h"
 
 #include <gtest/gtest.h>
 

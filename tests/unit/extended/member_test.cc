@@ -8,7 +8,7 @@
 #include <atomic>
 #include <thread>
 
-#include "extended/objects.h"
+#include "extended/state/objects.h"
 
 namespace pinwire {
 namespace {

@@ -1,9 +1,9 @@
 // Atomic domains over NICs whose atomics meet no CPU's, or do: from attach to the operations.
 #include <vector>
 
-#include "extended/atomic.h"
-#include "extended/domain.h"
-#include "extended/objects.h"
+#include "extended/atomics/atomic.h"
+#include "extended/atomics/domain.h"
+#include "extended/state/objects.h"
 #include "tests/unit/extended/two_ranks.h"
 
 namespace pinwire {

@@ -1,4 +1,4 @@
-#include "extended/ops.h"
+#include "extended/rma/ops.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "extended/sync.h"
+#include "extended/rma/sync.h"
 
 namespace pinwire {
 namespace {

@@ -10,7 +10,7 @@
 #include "core/api_types.h"
 #include "core/engine/engine.h"
 #include "driver/shm/lines.h"
-#include "extended/job.h"
+#include "extended/state/job.h"
 #include "nicfw/nic.h"
 #include "tests/support/count_allocations.h"
 #include "tests/support/loop_port.h"

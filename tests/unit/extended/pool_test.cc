@@ -7,8 +7,8 @@
 #include <set>
 #include <vector>
 
-#include "extended/objects.h"
-#include "extended/sync.h"
+#include "extended/rma/sync.h"
+#include "extended/state/objects.h"
 
 namespace pinwire {
 namespace {

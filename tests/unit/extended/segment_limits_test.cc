@@ -1,10 +1,9 @@
 // The limits of segments, from what the ranks tell of their hosts.
-#include "extended/segment_limits.h"
-
 #include <gtest/gtest.h>
 
 #include "core/engine/engine.h"
-#include "extended/job.h"
+#include "extended/segments/limits.h"
+#include "extended/state/job.h"
 
 namespace pinwire {
 namespace {

@@ -1,5 +1,5 @@
 // Which directory the ranks of a host agree on, from what each would tell.
-#include "extended/socket_directory.h"
+#include "extended/drivers/socket_directory.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "extended/sync.h"
+#include "extended/rma/sync.h"
 
 #include <gtest/gtest.h>
 

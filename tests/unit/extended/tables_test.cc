@@ -1,7 +1,7 @@
 // Teams' tables: who is in a colour, in which order, and who is found by a jobrank.
-#include "extended/team/tables.h"
-
 #include <gtest/gtest.h>
+
+#include "extended/state/team_tables.h"
 
 namespace pinwire {
 namespace {

@@ -1,6 +1,6 @@
 // Two ranks over a fake RDMA network, from attach to the transfers: rank 0 is the production
-// engine, attached by extended/reach.cc; rank 1 attached likewise, and is then no more than its
-// devices, as nobody at the target has a part in one-sided work.
+// engine, attached by extended/segments/publish.cc; rank 1 attached likewise, and is then no more
+// than its devices, as nobody at the target has a part in one-sided work.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,10 +17,10 @@
 #include "core/engine/engine.h"
 #include "driver/checked.h"
 #include "driver/verbs/driver.h"
-#include "extended/job.h"
-#include "extended/pinning.h"
-#include "extended/reach.h"
-#include "extended/transfer.h"
+#include "extended/rma/transfer.h"
+#include "extended/segments/pin.h"
+#include "extended/segments/publish.h"
+#include "extended/state/job.h"
 #include "pin/demand.h"
 #include "tests/support/verbs/fake_verbs.h"
 

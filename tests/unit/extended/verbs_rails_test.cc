@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "extended/driver_table.h"
+#include "extended/drivers/table.h"
 #include "tests/support/verbs/fake_verbs.h"
 
 namespace pinwire {

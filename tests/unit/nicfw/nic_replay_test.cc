@@ -94,7 +94,7 @@ TEST(NicReplay, KeysOfRegionsDifferFromJobToJob_R7) {
       ManualClock clock;
       LoopPort port(1);
       auto nic =
-          make_nic(port, clock, {.seed = job_key + rank});  // as extended/driver_dpdk.cc does
+          make_nic(port, clock, {.seed = job_key + rank});  // as extended/drivers/dpdk.cc does
       OpenInfo info;
       info.rank = rank;
       info.rank_count = 4;

@@ -93,7 +93,7 @@ class ManyHosts {
     work.bytes = payload_bytes;
     return work;
   }
-  /// Of a request's class, as extended/transfer.cc posts it.
+  /// Of a request's class, as extended/rma/transfer.cc posts it.
   Work one_sided(Op op, Rank from, Rank to, uint64_t bytes, bool is_copied) {
     Work work{};
     work.op = op;

@@ -9,7 +9,7 @@
 
 #include "am/handlers.h"
 #include "am/progress.h"
-#include "extended/ops.h"
+#include "extended/rma/ops.h"
 #include "extended/vis/transfer.h"
 #include "tests/unit/am/one_peer.h"
 

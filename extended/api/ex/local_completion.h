@@ -1,0 +1,31 @@
+// The local completion of an active message, as its caller wants to learn of it (GX-104): at
+// return, by an event, or with the thread's implicit operations.
+#pragma once
+
+#include "am/send.h"
+#include "core/api_types.h"
+#include "extended/rma/ops.h"
+
+namespace pinwire {
+
+enum class Within : uint8_t { kRequest, kReply };
+
+class LocalCompletion {
+ public:
+  /// Fatal: an `lc_opt` that such a message does not take.
+  LocalCompletion(const char* call, gex_Event_t* lc_opt, Within within) noexcept;
+
+  /// What may count it; nullptr: it has to be complete at return. So it is of replies: a handler
+  /// holds the lane that would report the end, and nobody may wait for it there.
+  DoneCount* count() const noexcept { return op_ != nullptr ? &op_->done : nullptr; }
+
+  /// Once the message is sent, or not; writes the event if it is. Returns whether it is.
+  bool settle(Sent sent) noexcept;
+  bool settle(bool is_sent) noexcept { return settle(is_sent ? Sent::kAll : Sent::kNothing); }
+
+ private:
+  gex_Event_t* const event_;  ///< to be written; nullptr: none
+  pinwire_op* op_ = nullptr;
+};
+
+}  // namespace pinwire

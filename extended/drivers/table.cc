@@ -1,0 +1,50 @@
+#include "extended/drivers/table.h"
+
+#include <algorithm>
+#include <string>
+
+namespace pinwire {
+namespace {
+
+struct Entry {
+  const char* name;
+  DriverChoice choice;
+  Result<Rails> (*make)(const Job&);
+};
+
+constexpr Entry kNetworkDrivers[] = {
+    {"verbs", DriverChoice::kVerbs, make_verbs_for},
+    {"dpdk", DriverChoice::kDpdk, make_dpdk_for},
+};
+
+}  // namespace
+
+Result<size_t> rails_everywhere(const Job& job, size_t here) {
+  const std::byte mine{static_cast<uint8_t>(here)};
+  auto all = job.bootstrap->all_gather({&mine, 1});
+  if (!all) return all.error();
+  size_t least = here;
+  for (const auto& bytes : *all) {
+    least = std::min<size_t>(least, bytes.size() == 1 ? static_cast<uint8_t>(bytes[0]) : 0);
+  }
+  return least;
+}
+
+Result<Rails> make_network_rails(const Job& job) {
+  std::string reasons;
+  for (const Entry& entry : kNetworkDrivers) {
+    if (job.settings.driver != DriverChoice::kAuto && job.settings.driver != entry.choice) continue;
+    auto rails = entry.make(job);
+    auto everywhere = rails_everywhere(job, rails ? rails->size() : 0);
+    if (!everywhere) return everywhere.error();
+    if (*everywhere != 0) {
+      rails->resize(*everywhere);
+      return rails;
+    }
+    reasons += std::string(reasons.empty() ? "" : "; ") + entry.name + ": " +
+               (rails ? "another rank has none that works" : rails.sentence());
+  }
+  return error("no driver works for the peers that need a network: %s", reasons.c_str());
+}
+
+}  // namespace pinwire
