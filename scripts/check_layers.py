@@ -1,7 +1,9 @@
 """Checks that includes point downward only (the rooms of the README's picture, among them the core
 API below the extended one: C1-309), that units include each other in no new cycles, and that nicfw
 depends on nothing that has a job, an environment, a thread or a clock of its own. Prints each
-violation; exit status 1 if there is one."""
+violation; exit status 1 if there is one.
+
+    check_layers.py [ROOT]    of the sources there; those around this script otherwise"""
 
 import pathlib
 import re
@@ -65,8 +67,8 @@ def room_of(path):
     return best
 
 
-def violations(path):
-    name = path.relative_to(ROOT).as_posix()
+def violations(root, path):
+    name = path.relative_to(root).as_posix()
     room = room_of(name)
     if room is None:
         return
@@ -82,12 +84,14 @@ def violations(path):
             yield f"{name} ({room}) includes {target} ({to}), which is not below it"
 
 
-def units_of(paths):
+def units_of(root, paths):
     """A unit is a header and the source of its name. For each, the units whose headers it includes."""
-    stems = {path.relative_to(ROOT).with_suffix("").as_posix(): set() for path in paths if path.suffix != ".c"}
+    stems = {path.relative_to(root).with_suffix("").as_posix(): set() for path in paths if path.suffix != ".c"}
     for path in paths:
-        unit = path.relative_to(ROOT).with_suffix("")
-        for _, target in INCLUDE.findall(path.read_text(encoding="utf-8")):
+        unit = path.relative_to(root).with_suffix("")
+        for mark, target in INCLUDE.findall(path.read_text(encoding="utf-8")):
+            if mark == "<":
+                continue
             for other in (pathlib.Path(target).with_suffix(""), unit.parent / pathlib.Path(target).with_suffix("")):
                 if other.as_posix() in stems and other != unit:
                     stems.get(unit.as_posix(), set()).add(other.as_posix())
@@ -110,13 +114,13 @@ def cycles(units):
     return sorted(sorted(one) for one in found)
 
 
-def main():
-    paths = [path for suffix in ("h", "cc", "c") for path in sorted(ROOT.rglob(f"*.{suffix}"))
-             if not any(part.startswith(("build", ".")) for part in path.relative_to(ROOT).parts)]
-    found = [line for path in paths for line in violations(path)]
-    for cycle in cycles(units_of(paths)):
+def main(root):
+    paths = [path for suffix in ("h", "cc", "c") for path in sorted(root.rglob(f"*.{suffix}"))
+             if not any(part.startswith(("build", ".")) for part in path.relative_to(root).parts)]
+    found = [line for path in paths for line in violations(root, path)]
+    for cycle in cycles(units_of(root, paths)):
         rooms = {unit.rpartition("/")[0] for unit in cycle}
-        if len(cycle) > max((CYCLES_MAX.get(room, 0) for room in rooms)):
+        if len(cycle) > max(CYCLES_MAX.get(room, 0) for room in rooms):
             found.append(f"these units include each other: {' '.join(cycle)}")
     for line in found:
         print(line)
@@ -124,4 +128,4 @@ def main():
     sys.exit(1 if found else 0)
 
 
-main()
+main(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT)

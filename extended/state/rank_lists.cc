@@ -1,22 +1,29 @@
 #include "extended/state/rank_lists.h"
 
+#include <algorithm>
+#include <type_traits>
+#include <vector>
+
+#include "core/api_types.h"
 #include "core/engine/engine.h"
 #include "extended/state/job.h"
 
 namespace pinwire {
 namespace {
 
-/// The ranks whose `set_of` is this rank's; made by the first call.
+/// Makes the list in the first call.
 template <uint32_t (*SetOf)(Rank)>
-const RankList& members() {
-  static const RankList list = [] {
-    RankList made;
+RankList members() {
+  static const auto list = [] {
+    std::vector<std::remove_const_t<gex_RankInfo_t>> made;
     for (Rank rank = 0; rank < engine.rank_count; ++rank) {
       if (SetOf(rank) == SetOf(engine.rank)) made.push_back({rank});
     }
     return made;
   }();
-  return list;
+  const auto mine = std::find_if(list.begin(), list.end(),
+                                 [](const auto& info) { return info.gex_jobrank == engine.rank; });
+  return {list.data(), static_cast<Rank>(list.size()), static_cast<Rank>(mine - list.begin())};
 }
 
 }  // namespace
@@ -26,8 +33,8 @@ uint32_t neighbourhood_of(Rank rank) noexcept {
 }
 uint32_t host_of(Rank rank) noexcept { return job()->places[rank].host; }
 
-const RankList& neighbours() noexcept { return members<neighbourhood_of>(); }
-const RankList& ranks_of_this_host() noexcept { return members<host_of>(); }
+RankList neighbours() noexcept { return members<neighbourhood_of>(); }
+RankList ranks_of_this_host() noexcept { return members<host_of>(); }
 
 void make_rank_lists() {
   neighbours();

@@ -2,23 +2,24 @@
 // (GX-164 to GX-167).
 #pragma once
 
-#include <type_traits>
-#include <vector>
-
-#include "core/api_types.h"
 #include "driver/work.h"
 
 namespace pinwire {
 
-using RankList = std::vector<std::remove_const_t<gex_RankInfo_t>>;
+/// The ranks of this rank's set, as the API gives them out. The pointer leads to `count` of
+/// gex_RankInfo_t, a type that has no linkage, as the API defines it without a name.
+struct RankList {
+  const void* infos;
+  Rank count;
+  Rank index;  ///< of this rank in it
+};
 
 /// Makes the lists of ranks, once their places are known and before any handler runs: a handler may
 /// ask for them in signal context, where nothing is allocated (PA-020, problem 3).
 void make_rank_lists();
 
-/// The ranks of this rank's set.
-const RankList& neighbours() noexcept;
-const RankList& ranks_of_this_host() noexcept;
+RankList neighbours() noexcept;
+RankList ranks_of_this_host() noexcept;
 
 /// The number of a rank's set. Sets count from 0, by their lowest rank. In EVERYTHING no process
 /// maps another's memory: each is alone (GX-167).

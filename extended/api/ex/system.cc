@@ -13,12 +13,9 @@ using namespace pinwire;
 namespace {
 
 void tell(const RankList& list, gex_RankInfo_t** info_p, gex_Rank_t* count_p, gex_Rank_t* index_p) {
-  if (info_p != nullptr) *info_p = list.data();
-  if (count_p != nullptr) *count_p = static_cast<gex_Rank_t>(list.size());
-  if (index_p == nullptr) return;
-  const auto mine = std::find_if(list.begin(), list.end(),
-                                 [](const auto& info) { return info.gex_jobrank == engine.rank; });
-  *index_p = static_cast<gex_Rank_t>(mine - list.begin());
+  if (info_p != nullptr) *info_p = static_cast<gex_RankInfo_t*>(list.infos);
+  if (count_p != nullptr) *count_p = list.count;
+  if (index_p != nullptr) *index_p = list.index;
 }
 
 /// Sets count from 0, by their lowest rank.
