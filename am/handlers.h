@@ -37,14 +37,14 @@ enum InternalHandler : uint8_t {
   kHandlerSegmentQuestion,  ///< extended/segments/remote.h, likewise
   kHandlerSegmentAnswer,
   kHandlerVisComplete,  ///< extended/vis/peer_completion.h
-  kHandlerCollLetter,   ///< extended/coll/mail.h, as all below
+  kHandlerCollLetter,   ///< extended/coll/messages/mail.h, as all below
   kHandlerCollSignal,
   kHandlerCollOffer,
   kHandlerCollPull,
   kHandlerCollPiece,
   kHandlerCollTaken,
   kHandlerCollEpoch,
-  kHandlerCollGrant,  ///< extended/coll/stream.h, as all below
+  kHandlerCollGrant,  ///< extended/coll/messages/stream.h, as all below
   kHandlerCollStream,
   kHandlerCollThere,
   kHandlerCollFetched,

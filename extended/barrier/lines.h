@@ -1,6 +1,6 @@
 // Lines in shared memory by which ranks of one host tell each other that they are at a barrier,
 // whatever drivers carry their messages: the job's (extended/barrier/barrier.h), and those of teams
-// (extended/coll/line_barrier.h).
+// (extended/coll/member/line_barrier.h).
 #pragma once
 
 #include <cstdint>

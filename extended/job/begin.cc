@@ -28,9 +28,9 @@
 #include "extended/barrier/barrier.h"
 #include "extended/barrier/lines.h"
 #include "extended/checks/canary.h"
-#include "extended/coll/mail.h"
-#include "extended/coll/member.h"
-#include "extended/coll/stream.h"
+#include "extended/coll/messages/mail.h"
+#include "extended/coll/messages/stream.h"
+#include "extended/coll/progress/seats.h"
 #include "extended/drivers/connect.h"
 #include "extended/drivers/nearest_port.h"
 #include "extended/job/debugging.h"
@@ -94,7 +94,7 @@ Status choose_barrier(Job& job) {
   }
   open_barrier(led_barrier_of);
   Member& of_all = *objects.team->member;  // its seat was taken before there were drivers
-  of_all.line_barrier.open(of_all, 0);
+  open_line_barrier(of_all, 0);
   return success();
 }
 

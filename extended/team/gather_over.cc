@@ -2,9 +2,9 @@
 
 #include <numeric>
 
-#include "extended/coll/barrier.h"
-#include "extended/coll/collective.h"
-#include "extended/coll/gather_all.h"
+#include "extended/coll/algorithms/barrier.h"
+#include "extended/coll/algorithms/gather_all.h"
+#include "extended/coll/operation/start.h"
 
 namespace pinwire {
 

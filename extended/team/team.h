@@ -4,7 +4,8 @@
 
 #include <vector>
 
-#include "extended/coll/member.h"
+#include "extended/coll/member/member.h"
+#include "extended/coll/progress/seats.h"
 #include "extended/state/objects.h"
 
 namespace pinwire {

@@ -1,11 +1,12 @@
-// extended/coll/stream_flags.h: handlers of a stream's messages and the script of its operation, in
-// every interleaving. A stream carries one operation after another; a message of the second may
-// arrive as soon as that has begun, and is handled by another thread than the last of the first.
+// extended/coll/messages/stream_flags.h: handlers of a stream's messages and the script of its
+// operation, in every interleaving. A stream carries one operation after another; a message of the
+// second may arrive as soon as that has begun, and is handled by another thread than the last of
+// the first.
 #include <gtest/gtest.h>
 
 #include <cstdio>
 
-#include "extended/coll/stream_flags.h"
+#include "extended/coll/messages/stream_flags.h"
 #include "tests/models/memory.h"
 #include "tests/models/mutations.h"
 

@@ -37,11 +37,11 @@ class Layers(unittest.TestCase):
         self.check(0, "0 violations")
 
     def test_a_room_may_not_include_a_higher_one(self):
-        self.write("extended/rma/put.h", '"extended/coll/member.h"')
-        self.check(1, "extended/rma/put.h (extended/rma) includes extended/coll/member.h (extended/coll), which is not below it")
+        self.write("extended/rma/put.h", '"extended/coll/member/member.h"')
+        self.check(1, "extended/rma/put.h (extended/rma) includes extended/coll/member/member.h (extended/coll/member), which is not below it")
 
     def test_rooms_beside_each_other_do_not_include_each_other(self):
-        self.write("extended/coll/member.cc", '"extended/vis/pieces.h"')
+        self.write("extended/coll/member/member.cc", '"extended/vis/pieces.h"')
         self.check(1, "1 violations")
 
     def test_a_cycle_by_way_of_a_source_is_refused(self):

@@ -2,11 +2,12 @@
 #include "core/base/log.h"
 #include "extended/barrier/barrier.h"
 #include "extended/checks/usage.h"
-#include "extended/coll/barrier.h"
-#include "extended/coll/call.h"
-#include "extended/coll/gather_all.h"
-#include "extended/coll/move.h"
-#include "extended/coll/named_barrier.h"
+#include "extended/coll/algorithms/barrier.h"
+#include "extended/coll/algorithms/call.h"
+#include "extended/coll/algorithms/gather_all.h"
+#include "extended/coll/algorithms/move.h"
+#include "extended/coll/algorithms/named_barrier.h"
+#include "extended/coll/operation/start.h"
 #include "extended/state/objects.h"
 
 using namespace pinwire;

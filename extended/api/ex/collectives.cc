@@ -3,10 +3,11 @@
 #include "core/base/log.h"
 #include "core/trace/trace.h"
 #include "extended/checks/usage.h"
-#include "extended/coll/barrier.h"
-#include "extended/coll/call.h"
-#include "extended/coll/move.h"
-#include "extended/coll/reduce.h"
+#include "extended/coll/algorithms/barrier.h"
+#include "extended/coll/algorithms/call.h"
+#include "extended/coll/algorithms/move.h"
+#include "extended/coll/algorithms/reduce.h"
+#include "extended/coll/operation/start.h"
 #include "segment/kinds/device_memory.h"
 
 using namespace pinwire;

@@ -4,7 +4,7 @@
 #include "core/base/log.h"
 #include "core/engine/engine.h"
 #include "extended/checks/usage.h"
-#include "extended/coll/pipeline.h"
+#include "extended/coll/algorithms/pipeline.h"
 #include "extended/state/objects.h"
 #include "extended/team/team.h"
 

@@ -205,7 +205,7 @@ static void check_move(const Operation *o) {
 /* ---- Many at once --------------------------------------------------------------------------------------------- */
 
 static size_t random_bytes(void) {
-  /* Those around letters that carry their data, of both kinds (extended/coll/member.h), are among them. */
+  /* Those around letters that carry their data, of both kinds (extended/coll/member/member.h), are among them. */
   static const size_t sizes[] = {0, 1, 8, 100, 1024, 1025, 5000, 16384, 16392, 20000, kBytesMax};
   return sizes[pick(pick(3) == 0 ? 11 : 6)];
 }
@@ -282,7 +282,7 @@ static void run_batch(unsigned batch) {
 
 /* ---- What goes in pieces: sizes around those of pieces and windows ------------------------------------------------ */
 
-enum { kPiece = 32768, kAtOnce = 12 }; /* extended/coll/stream.h */
+enum { kPiece = 32768, kAtOnce = 12 }; /* extended/coll/messages/stream.h */
 
 /* Over the team with scratch and the one without in turns, several at once; the last ones of all are waited for first. */
 static Operation large[kAtOnce];

@@ -5,7 +5,8 @@
 
 #include "core/base/check.h"
 #include "core/base/log.h"
-#include "extended/coll/member.h"
+#include "extended/coll/member/member.h"
+#include "extended/coll/progress/seats.h"
 #include "extended/state/objects.h"
 #include "tests/support/byte_pattern.h"
 
@@ -116,7 +117,7 @@ void cross_barriers() {
     meet_all();
     tm->member->line_barrier.close();
     meet_all();
-    tm->member->line_barrier.open(*tm->member, wrap - kBefore);
+    open_line_barrier(*tm->member, wrap - kBefore);
     meet_all();
     for (uint64_t i = 0; i < kBarriers; i += kAtOnce) {
       gex_Event_t events[kAtOnce];

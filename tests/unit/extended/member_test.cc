@@ -1,6 +1,6 @@
 // The seats of teams in a process: one team after another, while other threads may still be at what
 // was deferred for the one before.
-#include "extended/coll/member.h"
+#include "extended/coll/member/member.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -8,6 +8,7 @@
 #include <atomic>
 #include <thread>
 
+#include "extended/coll/progress/seats.h"
 #include "extended/state/objects.h"
 
 namespace pinwire {

@@ -1,12 +1,14 @@
 // What collectives keep for the next ones: as much as the open teams can have at work, however many
 // operations their clients had under way.
-#include "extended/coll/pool.h"
+#include "extended/coll/operation/pool.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 #include <vector>
 
+#include "extended/coll/operation/start.h"
+#include "extended/coll/progress/seats.h"
 #include "extended/rma/sync.h"
 #include "extended/state/objects.h"
 

@@ -1,5 +1,5 @@
 // Which reductions there are (GX-150), and what they do to the values at the ends (GX-151).
-#include "extended/coll/reduction.h"
+#include "extended/coll/operation/reduction.h"
 
 #include <gtest/gtest.h>
 

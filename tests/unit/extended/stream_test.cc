@@ -1,9 +1,9 @@
 // The pieces of large collectives: each byte in one of them, no element in two; and their places.
-#include "extended/coll/stream.h"
+#include "extended/coll/messages/stream.h"
 
 #include <gtest/gtest.h>
 
-#include "extended/coll/pipeline.h"
+#include "extended/coll/algorithms/pipeline.h"
 
 namespace pinwire {
 namespace {

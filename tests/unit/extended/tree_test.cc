@@ -1,6 +1,6 @@
 // The binomial tree of collectives: every size, root and member; the order of reductions; and the
 // chain.
-#include "extended/coll/tree.h"
+#include "extended/coll/algorithms/tree.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,171 @@
+#include "extended/coll/member/line_barrier.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "am/progress.h"
+#include "am/sleep.h"
+#include "core/base/bits.h"
+#include "core/base/check.h"
+#include "extended/rma/sync.h"
+
+namespace pinwire {
+namespace {
+
+/// An operation carries its count where it counts completions: it is done at the next.
+constexpr uint32_t kCountMask = ~uint32_t{0} >> 1;
+constexpr uint32_t low_bits(uint64_t count) noexcept {
+  return static_cast<uint32_t>(count) & kCountMask;
+}
+
+}  // namespace
+
+uint64_t LineBarrier::count_of(uint32_t seat) noexcept {
+  const shm::BarrierLines* lines = barrier_lines(engine.rank, line_index_of(seat));
+  if (lines == nullptr) return 0;
+  return std::max(lines->here.phase.load(std::memory_order_relaxed),
+                  lines->over.phase.load(std::memory_order_relaxed));
+}
+
+void LineBarrier::open(const std::vector<BarrierSeat>& seats, Rank me, uint64_t from) {
+  close();
+  called_ = from;
+  if (!are_few_beside(seats)) return led.open(seats, me, from);
+  for (Rank rank = 0; rank < seats.size(); ++rank) {
+    shm::BarrierLines* lines = barrier_lines(seats[rank].jobrank, seats[rank].index);
+    check(lines != nullptr, "a member beside without lines", rank);
+    if (rank != me) others_.push_back(&lines->here);
+  }
+  own_ = &barrier_lines(engine.rank, seats[me].index)->here;
+  // Nobody sleeps over it: who read it for the team before has found what it wanted.
+  if (from != own_->phase.load(std::memory_order_relaxed)) own_->notify(from, 0);
+}
+
+void LineBarrier::close() noexcept {
+  led.close();
+  others_.clear();
+  own_ = nullptr;
+}
+
+/// By lines alone, or of the phases of `led`.
+uint64_t LineBarrier::enter() noexcept {
+  if (own_ == nullptr) return called_ = led.enter(0);
+  notify_line(*own_, ++called_, 0);
+  return called_;
+}
+
+/// Of those from `line` on, which is left at one that does not.
+bool LineBarrier::all_show(uint64_t count, uint32_t& line) const noexcept {
+  uint64_t unused;
+  for (; line < others_.size(); ++line) {
+    if (!others_[line]->read(count, unused)) return false;
+  }
+  return true;
+}
+
+/// Before a sleep: false if who is awaited sends a message then.
+bool LineBarrier::will_show(uint64_t count, uint32_t& line) const noexcept {
+  for (;;) {
+    const uint32_t missing = line;
+    await_line(*others_[missing]);
+    if (all_show(count, line)) return true;
+    if (line == missing) return false;  // else the next line has no bit yet
+  }
+}
+
+void LineBarrier::pass_led() noexcept {
+  const uint64_t count = enter();
+  run_or_defer(*this);
+  wait_until([this, count] { return led.over() >= count; });
+  show_order_of_puts();
+}
+
+void LineBarrier::pass() noexcept {
+  if (own_ == nullptr) return pass_led();
+  const uint64_t count = enter();
+  uint32_t line = 0, misses = 0;
+  wait_until([&] {
+    if (all_show(count, line)) return true;
+    const bool will_sleep = waits_sleep.load(std::memory_order_relaxed) &&
+                            ++misses > engine.spins_now.load(std::memory_order_relaxed);
+    // The processor reads the line for the next turns before it has ended this one, and would do
+    // all of them anew once the line changes.
+    cpu_relax();
+    return will_sleep && will_show(count, line);
+  });
+  show_order_of_puts();
+}
+
+gex_Event_t LineBarrier::start() noexcept {
+  pinwire_op* op = take_op();
+  if (op == nullptr) [[unlikely]] {  // as all that start something: it is complete then
+    pass();
+    return GEX_EVENT_INVALID;
+  }
+  const uint64_t count = enter();
+  uint32_t line = 0;
+  if (own_ != nullptr && all_show(count, line)) {
+    show_order_of_puts();
+    return handle_of(op);
+  }
+  op->done.store(low_bits(count), std::memory_order_relaxed);
+  op->started = low_bits(count) + 1;
+  push(*op);
+  own_ != nullptr ? defer(*this) : static_cast<void>(run_or_defer(*this));
+  return op;
+}
+
+void LineBarrier::push(pinwire_op& op) noexcept {
+  const std::lock_guard<PinLock> guard(lock_);
+  op.next = nullptr;
+  (last_ != nullptr ? last_->next : first_) = &op;
+  last_ = &op;
+  newest_ = called_;
+  in_progress_.begin();
+}
+
+uint64_t LineBarrier::count_of(const pinwire_op& op) const noexcept {
+  return newest_ - ((low_bits(newest_) - op.done.load(std::memory_order_relaxed)) & kCountMask);
+}
+
+bool LineBarrier::is_over(uint64_t count) const noexcept {
+  if (own_ == nullptr) return led.over() >= count;
+  uint32_t line = 0;
+  if (all_show(count, line)) return true;
+  cpu_relax();  // see pass()
+  return waits_sleep.load(std::memory_order_relaxed) && will_show(count, line);
+}
+
+/// nullptr: the first has not finished, or there is none.
+pinwire_op* LineBarrier::pop_finished() noexcept {
+  const std::lock_guard<PinLock> guard(lock_);
+  if (first_ == nullptr) return nullptr;
+  pinwire_op* op = first_;
+  if (!is_over(count_of(*op))) return nullptr;
+  first_ = op->next;
+  if (first_ == nullptr) last_ = nullptr;
+  return op;
+}
+
+uint32_t LineBarrier::finish_ops() noexcept {
+  uint32_t finished = 0;
+  while (pinwire_op* op = pop_finished()) {
+    show_order_of_puts();
+    ++finished;
+    if (in_progress_.end([op] { count_done(op->done); })) return finished;
+  }
+  // The first one is not finished, so the team stays open meanwhile.
+  if (!led.is_open()) defer(*this);
+  return finished;
+}
+
+uint32_t LineBarrier::go_on(Deferred& self) noexcept {
+  auto& barrier = static_cast<LineBarrier&>(self);
+  const uint64_t over = barrier.led.over();
+  const LedBarrier::Awaits awaits = barrier.led.go_on();
+  if (awaits == LedBarrier::Awaits::kLine) defer(barrier);
+  const auto passed = static_cast<uint32_t>(barrier.led.over() - over);
+  return barrier.is_quiet() ? passed : passed + barrier.finish_ops();
+}
+
+}  // namespace pinwire

@@ -1,0 +1,67 @@
+// The barrier of a team (GX-144). Where its members share memory, and are not many, each counts its
+// calls on a line that the others read, one cache-line transfer; else
+// extended/barrier/led_barrier.h. A call is none of the team's numbered operations, and needs
+// nothing of theirs.
+//
+// Lines are of seats (Member), and so of one team after the other: counts go on where any member's
+// line is highest, so that who still reads for the team before finds enough.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "am/deferred.h"
+#include "core/api_types.h"
+#include "driver/shm/host_memory.h"
+#include "extended/barrier/led_barrier.h"
+#include "extended/coll/member/in_progress.h"
+#include "pin/lock.h"
+
+namespace pinwire {
+
+class LineBarrier : private Deferred {
+ public:
+  LineBarrier() noexcept : led(*this) { run = go_on; }
+
+  /// What the lines of this process's seat show.
+  static uint64_t count_of(uint32_t seat) noexcept;
+  /// The index of the seat's lines in its process; 0 is the job's.
+  static constexpr uint32_t line_index_of(uint32_t seat) noexcept { return seat + 1; }
+  /// `seats`: of all members, `me` is this one. `from`: the highest count of the members' lines,
+  /// the same for all.
+  void open(const std::vector<BarrierSeat>& seats, Rank me, uint64_t from);
+  void close() noexcept;
+  /// Nothing that was called is in progress.
+  bool is_quiet() const noexcept { return in_progress_.is_none(); }
+
+  /// Client context, one thread of the member's at a time.
+  void pass() noexcept;
+  gex_Event_t start() noexcept;
+
+  LedBarrier led;  ///< open where members do not all share lines
+
+ private:
+  static uint32_t go_on(Deferred& self) noexcept;
+  uint32_t finish_ops() noexcept;
+  uint64_t enter() noexcept;
+  void pass_led() noexcept;
+  bool is_over(uint64_t count) const noexcept;
+  bool all_show(uint64_t count, uint32_t& line) const noexcept;
+  bool will_show(uint64_t count, uint32_t& line) const noexcept;
+  uint64_t count_of(const pinwire_op& op) const noexcept;
+  void push(pinwire_op& op) noexcept;
+  pinwire_op* pop_finished() noexcept;
+
+  std::vector<shm::BarrierLine*> others_;
+  shm::BarrierLine* own_ = nullptr;  ///< nullptr: not by lines alone
+  uint64_t called_ = 0;              ///< what `own_` shows; of callers
+
+  PinLock lock_;                 ///< of the list
+  pinwire_op* first_ = nullptr;  ///< not finished, in order
+  pinwire_op* last_ = nullptr;
+  uint64_t newest_ = 0;  ///< count of `last_`
+  BasicInProgress<shm::HostMemory> in_progress_;
+};
+
+}  // namespace pinwire

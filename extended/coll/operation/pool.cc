@@ -1,0 +1,105 @@
+#include "extended/coll/operation/pool.h"
+
+#include <mutex>
+#include <utility>
+
+#include "pin/lock.h"
+
+namespace pinwire {
+namespace {
+
+/// For each team: as many as its window has, and more of what is small, for clients that call
+/// ahead.
+constexpr uint32_t kWorkspacesEach = kWindowOps;
+constexpr uint32_t kOperationsEach = 16 * kWindowOps;
+
+template <typename T>
+class KeptList {
+ public:
+  /// nullptr: none is kept.
+  T* take() noexcept {
+    if (first_ == nullptr) return nullptr;
+    --count_;
+    return std::exchange(first_, first_->next);
+  }
+  void give(T& item) noexcept {
+    item.next = std::exchange(first_, &item);
+    ++count_;
+  }
+  /// One that is too many; nullptr: there is none.
+  T* take_above(uint32_t bound) noexcept { return count_ > bound ? take() : nullptr; }
+  uint32_t count() const noexcept { return count_; }
+
+ private:
+  T* first_ = nullptr;
+  uint32_t count_ = 0;
+};
+
+struct Pool {
+  PinLock lock;
+  uint32_t teams = 0;
+  KeptList<Collective> operations;
+  KeptList<Workspace> workspaces;
+};
+Pool pool;
+
+template <typename T>
+T& take_or_make(KeptList<T>& list) noexcept {
+  {
+    const std::lock_guard<PinLock> guard(pool.lock);
+    if (T* item = list.take()) return *item;
+  }
+  return *new T;
+}
+
+template <typename T>
+void drop_extra(KeptList<T>& list, uint32_t each) noexcept {
+  T* extra = nullptr;
+  do {
+    delete extra;
+    const std::lock_guard<PinLock> guard(pool.lock);
+    extra = list.take_above(pool.teams * each);
+  } while (extra != nullptr);
+}
+
+}  // namespace
+
+Collective& take_operation() noexcept { return take_or_make(pool.operations); }
+void take_workspace(Collective& c) noexcept { c.workspace = &take_or_make(pool.workspaces); }
+
+void recycle(Collective& c) noexcept {
+  Workspace& workspace = *std::exchange(c.workspace, nullptr);
+  workspace.scratch.release_large();
+  Workspace* extra_workspace = nullptr;
+  Collective* extra = nullptr;
+  {
+    const std::lock_guard<PinLock> guard(pool.lock);
+    pool.workspaces.give(workspace);
+    pool.operations.give(c);
+    extra_workspace = pool.workspaces.take_above(pool.teams * kWorkspacesEach);
+    extra = pool.operations.take_above(pool.teams * kOperationsEach);
+  }
+  delete extra_workspace;
+  delete extra;
+}
+
+void widen_pool() noexcept {
+  const std::lock_guard<PinLock> guard(pool.lock);
+  ++pool.teams;
+}
+
+void narrow_pool() noexcept {
+  {
+    const std::lock_guard<PinLock> guard(pool.lock);
+    --pool.teams;
+  }
+  drop_extra(pool.workspaces, kWorkspacesEach);
+  drop_extra(pool.operations, kOperationsEach);
+}
+
+PoolCounts kept_in_pool() noexcept {
+  const std::lock_guard<PinLock> guard(pool.lock);
+  return {pool.operations.count(), pool.workspaces.count()};
+}
+
+}  // namespace pinwire

@@ -1,0 +1,67 @@
+#include "extended/coll/operation/start.h"
+
+#include "am/deferred.h"
+#include "am/progress.h"
+#include "extended/coll/operation/pool.h"
+#include "extended/rma/sync.h"
+#include "extended/state/objects.h"
+
+namespace pinwire {
+namespace {
+
+void submit(Collective& c, DoneCount& done) noexcept {
+  Member& member = *c.member;
+  c.done = &done;
+  c.number = member.called++;
+  Collective* newest = member.submitted.load(std::memory_order_relaxed);
+  do {
+    c.next = newest;
+    // release pairs with the acquire of who admits it
+  } while (!member.submitted.compare_exchange_weak(newest, &c, std::memory_order_release,
+                                                   std::memory_order_relaxed));
+  defer(member);
+  run_deferred();
+}
+
+}  // namespace
+
+Collective& new_collective(gex_TM_t tm, Collective::Script script) noexcept {
+  Collective& c = take_operation();
+  c.member = tm->member;
+  c.script = script;
+  c.next = nullptr;
+  c.stage = Collective::Stage::kBefore;
+  c.syncs_before = c.syncs_after = c.is_live = false;
+  c.phase = c.round = 0;
+  c.root = 0;
+  c.dst = nullptr;
+  c.src = nullptr;
+  c.bytes = 0;
+  c.sizes = nullptr;
+  c.reduction = {};
+  // Nothing is left of what came and went: of the operation before, all is taken and in place.
+  c.sends = 0;
+  for (uint32_t i = 0; i < c.member->data_boxes(); ++i) {
+    c.inbound[i].is_begun = c.inbound[i].is_done = false;
+  }
+  return c;
+}
+
+gex_Event_t start_collective(Collective& c) noexcept {
+  pinwire_op* op = take_op();
+  if (op == nullptr) [[unlikely]] {  // as all that start something: it is complete then
+    run_collective(c);
+    return GEX_EVENT_INVALID;
+  }
+  op->started = 1;
+  submit(c, op->done);
+  return handle_of(op);
+}
+
+void run_collective(Collective& c) noexcept {
+  DoneCount done{0};
+  submit(c, done);
+  wait_until([&done] { return done.load(std::memory_order_acquire) != 0; });
+}
+
+}  // namespace pinwire

@@ -1,0 +1,135 @@
+#include "extended/coll/progress/run.h"
+
+#include "extended/coll/messages/mail.h"
+#include "extended/coll/operation/collective.h"
+#include "extended/coll/operation/pool.h"
+
+namespace pinwire {
+namespace {
+
+/// What the client has started since the last turn, in its order.
+void admit(Member& member) noexcept {
+  Collective* newest = member.submitted.exchange(nullptr, std::memory_order_acquire);
+  Collective* oldest = nullptr;
+  while (newest != nullptr) {
+    Collective* before = newest->next;
+    newest->next = oldest;
+    oldest = newest;
+    newest = before;
+  }
+  while (oldest != nullptr) {
+    Collective* c = oldest;
+    oldest = c->next;
+    c->next = nullptr;
+    check(c->number == member.admitted,
+          "collectives of one team are called by one thread at a "
+          "time (GX-141)",
+          c->number, member.admitted);
+    ++member.admitted;
+    (member.last != nullptr ? member.last->next : member.first) = c;
+    member.last = c;
+  }
+}
+
+/// One barrier of an operation, in the boxes from `letters` on. False: a round has not arrived.
+bool synchronise(Collective& c, uint32_t letters) noexcept {
+  const Member& member = *c.member;
+  for (;;) {
+    if (c.round != 0 && !has_arrived(c, letters + c.round - 1)) return false;
+    if (c.round == member.rounds) return true;
+    const uint64_t to = (member.rank + (uint64_t{1} << c.round)) % member.size;
+    send_signal(c, static_cast<Rank>(to), letters + c.round);
+    ++c.round;
+  }
+}
+
+/// True: it is finished.
+bool go_on(Collective& c) noexcept {
+  const uint32_t letters = c.member->data_boxes();
+  if (c.stage == Collective::Stage::kBefore) {
+    if (c.syncs_before && !synchronise(c, letters)) return false;
+    c.stage = Collective::Stage::kScript;
+    c.round = 0;
+  }
+  if (c.stage == Collective::Stage::kScript) {
+    if (!c.script(c) || !all_taken(c)) return false;
+    c.stage = Collective::Stage::kAfter;
+    c.round = 0;
+  }
+  return !c.syncs_after || synchronise(c, letters + c.member->rounds);
+}
+
+void finish(Member& member, Collective& c) noexcept {
+  member.live[c.number % kWindowOps].store(nullptr, std::memory_order_relaxed);
+  DoneCount& done = *c.done;
+  recycle(c);
+  member.finished.store(member.finished.load(std::memory_order_relaxed) + 1,
+                        std::memory_order_release);
+  count_done(done);
+}
+
+/// All operations of the window that can go on.
+uint32_t go_through_window(Member& member) noexcept {
+  const uint64_t end = (member.epochs + 2) * kEpochOps;
+  uint32_t finished = 0;
+  Collective* before = nullptr;
+  for (Collective* c = member.first; c != nullptr && c->number < end;) {
+    Collective* next = c->next;
+    if (!c->is_live) {
+      c->is_live = true;
+      take_workspace(*c);
+      // release pairs with the acquire of handlers that find it
+      member.live[c->number % kWindowOps].store(c, std::memory_order_release);
+    }
+    if (go_on(*c)) {
+      (before != nullptr ? before->next : member.first) = next;
+      if (member.last == c) member.last = before;
+      finish(member, *c);
+      ++finished;
+    } else {
+      before = c;
+    }
+    c = next;
+  }
+  return finished;
+}
+
+uint64_t finished_below(const Member& member) noexcept {
+  return member.first != nullptr ? member.first->number : member.admitted;
+}
+
+/// True: another epoch is over, and so the window has moved.
+bool go_on_with_epoch(Member& member) noexcept {
+  if (finished_below(member) < (member.epochs + 1) * kEpochOps) return false;
+  for (;;) {
+    if (member.epoch_round != 0) {
+      const uint32_t arrivals =
+          member.epoch_arrivals[member.epoch_round - 1].load(std::memory_order_acquire);
+      // They count on and on, one for each epoch.
+      if (static_cast<int32_t>(arrivals - static_cast<uint32_t>(member.epochs)) <= 0) return false;
+    }
+    if (member.epoch_round == member.rounds) break;
+    const uint64_t to = (member.rank + (uint64_t{1} << member.epoch_round)) % member.size;
+    send_epoch(member, static_cast<Rank>(to), member.epoch_round);
+    ++member.epoch_round;
+  }
+  ++member.epochs;
+  member.epoch_round = 0;
+  member.epochs_over.store(member.epochs, std::memory_order_release);
+  return true;
+}
+
+}  // namespace
+
+uint32_t run_member(Deferred& work) noexcept {
+  auto& member = static_cast<Member&>(work);
+  uint32_t finished = 0;
+  admit(member);
+  do {
+    finished += go_through_window(member);
+  } while (go_on_with_epoch(member));
+  if (member.gets != 0) defer(member);
+  return finished;
+}
+
+}  // namespace pinwire

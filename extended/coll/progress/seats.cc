@@ -1,0 +1,127 @@
+#include "extended/coll/progress/seats.h"
+
+#include <bit>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "am/deferred.h"
+#include "am/progress.h"
+#include "core/base/check.h"
+#include "core/base/log.h"
+#include "extended/coll/operation/pool.h"
+#include "extended/coll/progress/run.h"
+#include "extended/state/objects.h"
+#include "pin/lock.h"
+
+namespace pinwire {
+namespace {
+
+struct FreeSeats {
+  PinLock lock;
+  uint32_t used = 0;        ///< seats that have a Member
+  Member* first = nullptr;  ///< of those that have no team, by `next_free`
+};
+FreeSeats free_seats;
+
+/// So that a Member that is listed as deferred may be free.
+struct Seat : Member {
+  Seat* next_free = nullptr;
+};
+
+std::vector<BarrierSeat> seats_of(const Member& member) {
+  std::vector<BarrierSeat> seats;
+  for (Rank rank = 0; rank < member.size; ++rank) {
+    seats.push_back({member.jobrank_of(rank), LineBarrier::line_index_of(member.seat_of(rank))});
+  }
+  return seats;
+}
+
+}  // namespace
+
+void open_line_barrier(Member& member, uint64_t from) {
+  member.line_barrier.open(seats_of(member), member.rank, from);
+}
+
+Member& take_seat() noexcept {
+  const std::lock_guard<PinLock> guard(free_seats.lock);
+  if (free_seats.first != nullptr) {
+    auto* seat = static_cast<Seat*>(free_seats.first);
+    free_seats.first = seat->next_free;
+    return *seat;
+  }
+  if (free_seats.used == kSeatsMax) {
+    fatal(
+        "a process is in at most %u teams at once; destroy those that are done with "
+        "(gex_TM_Destroy)",
+        kSeatsMax);
+  }
+  auto* seat = new Seat;
+  seat->run = run_member;
+  seat->seat = free_seats.used;
+  ++free_seats.used;
+  list_seat(*seat);
+  return *seat;
+}
+
+void open_seat(Member& member, gex_TM_t tm, const uint32_t* seats_of_all,
+               uint64_t lines_from) noexcept {
+  // A thread that found the seat on the list for the team before may be at it just now.
+  const DeferredPause pause;
+  member.tm = tm;
+  member.rank = tm->rank;
+  member.size = tm->size;
+  member.rounds = static_cast<uint32_t>(std::bit_width(tm->size - 1));
+  check(member.rounds <= kRoundsMax, "a team of too many members", tm->size);
+  member.seats = seats_of_all;
+  member.called = member.admitted = member.epochs = 0;
+  member.epoch_round = 0;
+  member.epochs_over.store(0, std::memory_order_relaxed);
+  member.finished.store(0, std::memory_order_relaxed);
+  member.barrier = {};
+  open_line_barrier(member, lines_from);
+  for (auto& arrivals : member.epoch_arrivals) arrivals.store(0, std::memory_order_relaxed);
+  if (tm->size > 1) {
+    member.boxes = std::make_unique<LetterBox[]>(kWindowOps * member.boxes_each());
+    // Touched as it is used: as a rule, little of it.
+    const size_t letters = size_t{kWindowOps} * member.data_boxes();
+    member.payloads = std::make_unique_for_overwrite<std::byte[]>(letters * kSmallBytesMax);
+    member.large_payloads = std::make_unique_for_overwrite<std::byte[]>(letters * kLargeStride);
+  }
+  widen_pool();
+  member.is_open.store(true, std::memory_order_release);
+}
+
+bool is_quiet(const Member& member) noexcept {
+  return member.finished.load(std::memory_order_acquire) == member.called &&
+         member.line_barrier.is_quiet();
+}
+
+void close_seat(Member& member) noexcept {
+  // All members have called as many operations, and their last epoch is over here when every
+  // message of it has arrived.
+  const uint64_t epochs = member.called / kEpochOps;
+  wait_until([&member, epochs] {
+    if (member.epochs_over.load(std::memory_order_acquire) == epochs) return true;
+    defer(member);
+    return false;
+  });
+  member.is_open.store(false, std::memory_order_relaxed);
+  member.line_barrier.close();
+  member.boxes.reset();
+  member.payloads.reset();
+  member.large_payloads.reset();
+  narrow_pool();
+  auto& seat = static_cast<Seat&>(member);
+  const std::lock_guard<PinLock> guard(free_seats.lock);
+  seat.next_free = static_cast<Seat*>(free_seats.first);
+  free_seats.first = &seat;
+}
+
+LedBarrier* led_barrier_of(uint32_t seat) noexcept {
+  Member* member = find_seat(seat);
+  return member != nullptr && member->line_barrier.led.is_open() ? &member->line_barrier.led
+                                                                 : nullptr;
+}
+
+}  // namespace pinwire
