@@ -12,12 +12,14 @@
 #include <exception>
 #include <string_view>
 
-#include "bench/flood/arguments.h"
-#include "bench/flood/director.h"
-#include "bench/flood/messages.h"
-#include "bench/flood/pairs.h"
-#include "bench/flood/stop.h"
-#include "bench/flood/worker.h"
+#include "bench/flood/host/stop.h"
+#include "bench/flood/loops/messages.h"
+#include "bench/flood/plan/pairs.h"
+#include "bench/flood/roles/director.h"
+#include "bench/flood/roles/prompt.h"
+#include "bench/flood/roles/tables.h"
+#include "bench/flood/roles/worker.h"
+#include "bench/flood/words/arguments.h"
 
 namespace pinwire::flood {
 namespace {

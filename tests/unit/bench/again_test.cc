@@ -1,4 +1,4 @@
-#include "bench/flood/again.h"
+#include "bench/flood/plan/again.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "bench/flood/command.h"
+#include "bench/flood/plan/command.h"
 
 namespace pinwire::flood {
 namespace {

@@ -1,4 +1,4 @@
-#include "bench/flood/arguments.h"
+#include "bench/flood/words/arguments.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "bench/flood/command.h"
+#include "bench/flood/plan/command.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "bench/flood/histogram.h"
+#include "bench/flood/numbers/histogram.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "bench/flood/json_file.h"
+#include "bench/flood/words/json_file.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

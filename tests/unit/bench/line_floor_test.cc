@@ -1,4 +1,4 @@
-#include "bench/flood/line_floor.h"
+#include "bench/flood/host/line_floor.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>

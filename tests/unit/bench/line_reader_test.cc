@@ -1,4 +1,4 @@
-#include "bench/flood/line_reader.h"
+#include "bench/flood/words/line_reader.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

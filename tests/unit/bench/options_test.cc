@@ -1,4 +1,4 @@
-#include "bench/flood/options.h"
+#include "bench/flood/plan/options.h"
 
 #include <gtest/gtest.h>
 

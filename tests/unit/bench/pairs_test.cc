@@ -1,4 +1,4 @@
-#include "bench/flood/pairs.h"
+#include "bench/flood/plan/pairs.h"
 
 #include <gtest/gtest.h>
 

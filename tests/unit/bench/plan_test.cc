@@ -1,4 +1,4 @@
-#include "bench/flood/plan.h"
+#include "bench/flood/plan/plan.h"
 
 #include <gtest/gtest.h>
 

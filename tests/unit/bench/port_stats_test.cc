@@ -1,4 +1,4 @@
-#include "bench/flood/port_stats.h"
+#include "bench/flood/host/port_stats.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "bench/flood/progress.h"
+#include "bench/flood/words/progress.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "bench/flood/report.h"
+#include "bench/flood/plan/report.h"
 
 #include <gtest/gtest.h>
 

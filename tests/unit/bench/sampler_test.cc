@@ -1,4 +1,4 @@
-#include "bench/flood/sampler.h"
+#include "bench/flood/numbers/sampler.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "bench/flood/summary.h"
+#include "bench/flood/numbers/summary.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "bench/flood/table.h"
+#include "bench/flood/words/table.h"
 
 #include <gtest/gtest.h>
 

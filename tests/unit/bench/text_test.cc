@@ -1,4 +1,4 @@
-#include "bench/flood/text.h"
+#include "bench/flood/words/text.h"
 
 #include <gtest/gtest.h>
 

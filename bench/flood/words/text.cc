@@ -1,0 +1,73 @@
+#include "bench/flood/words/text.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+
+namespace pinwire::flood {
+
+std::string text(const char* format, ...) {
+  va_list values;
+  va_start(values, format);
+  va_list again;
+  va_copy(again, values);
+  const int length = std::vsnprintf(nullptr, 0, format, values);
+  va_end(values);
+  std::string result(length > 0 ? static_cast<size_t>(length) : 0, '\0');
+  std::vsnprintf(result.data(), result.size() + 1, format, again);
+  va_end(again);
+  return result;
+}
+
+std::string significant(double value) {
+  if (!std::isfinite(value)) return "-";
+  if (value == 0) return "0";
+  const int magnitude = static_cast<int>(std::floor(std::log10(std::fabs(value))));
+  const int decimals = magnitude >= 3 ? 0 : 3 - magnitude;
+  return text("%.*f", decimals > 9 ? 9 : decimals, value);
+}
+
+std::string bytes_text(uint64_t bytes) {
+  const auto in = [&](uint64_t unit, const char* label) {
+    return text("%llu %s", static_cast<unsigned long long>(bytes / unit), label);
+  };
+  if (bytes >= 1u << 20 && bytes % (1u << 20) == 0) return in(1u << 20, "MiB");
+  if (bytes >= 1u << 10 && bytes % (1u << 10) == 0) return in(1u << 10, "KiB");
+  return text("%llu", static_cast<unsigned long long>(bytes));
+}
+
+bool parse_count(std::string_view words, uint64_t& count) {
+  const char* end = words.data() + words.size();
+  const auto [stopped, failure] = std::from_chars(words.data(), end, count);
+  return failure == std::errc{} && stopped == end;
+}
+
+bool parse_bytes(std::string_view words, uint64_t& bytes) {
+  unsigned shift = 0;
+  if (!words.empty()) {
+    switch (words.back()) {
+      case 'k':
+      case 'K':
+        shift = 10;
+        break;
+      case 'm':
+      case 'M':
+        shift = 20;
+        break;
+      case 'g':
+      case 'G':
+        shift = 30;
+        break;
+      default:
+        break;
+    }
+  }
+  if (shift != 0) words.remove_suffix(1);
+  uint64_t count = 0;
+  if (!parse_count(words, count) || count > (UINT64_MAX >> shift)) return false;
+  bytes = count << shift;
+  return true;
+}
+
+}  // namespace pinwire::flood
