@@ -12,9 +12,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 #include "core/base/file_size.h"
 #include "core/base/locked_dir.h"
+#include "core/base/log.h"
 #include "core/base/remove_tree.h"
 #include "driver/dpdk/address_space.h"
 #include "driver/dpdk/eal_log.h"
@@ -114,10 +116,11 @@ Status make_directory(const EalOptions& options) {
 }
 
 void remove_directory() {
-  if (!eal_directory.empty()) remove_tree(eal_directory);
+  if (eal_directory.empty()) return;
+  if (auto removed = remove_tree(eal_directory); !removed)
+    log_warning("DPDK's directory stays: %s", removed.sentence().c_str());
   eal_directory.clear();
-  if (eal_directory_fd >= 0) close(eal_directory_fd);
-  eal_directory_fd = -1;
+  close(std::exchange(eal_directory_fd, -1));
 }
 
 /// Whether EAL shares nothing with other processes, and so writes nothing to its directory.
