@@ -71,7 +71,7 @@ bool is_name_for(std::string_view name, ino_t inode) {
 }
 
 /// A descriptor that holds the lock of the directory, or -1. `is_it` looks at what is there before
-/// open_own_dir() may change its mode.
+/// open_own_dir() may change its mode, of which the umask, too, may have taken some.
 template <typename IsIt>
 int lock_if(const std::string& path, IsIt is_it) {
   const int found_fd = find_dir(AT_FDCWD, path.c_str());
@@ -138,7 +138,6 @@ Result<LockedDir> make_once(const std::string& real_parent, std::string_view sta
     return failed("lock", path, os_error);
   }
   struct stat facts {};
-  ::fchmod(lock_fd, S_IRWXU);  // the umask may have taken some of it
   ::fstat(lock_fd, &facts);
   std::string named = path_of(real_parent, start, with_proof(random, facts.st_ino));
   if (rename_to_new(path, named) == 0) return LockedDir{std::move(named), lock_fd};

@@ -68,7 +68,6 @@ JobMarks::JobMarks(std::span<const std::string> job_dirs) {
 }
 
 bool JobMarks::any_is_on(pid_t process) const {
-  if (numbers_.empty()) return false;
   if (numbers_.contains(real_time_limit_us(process))) return true;
   const std::string environment = environment_of(process);
   const std::string start = '\0' + std::string(kVariable);

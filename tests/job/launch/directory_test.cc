@@ -1,6 +1,5 @@
 // Directories that jobs make in GASNET_TMPDIR: they go with their jobs, whatever ranks do to them,
 // and nothing else goes.
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,7 +7,6 @@
 #include <fstream>
 
 #include "tests/job/launch/launch_fixture.h"
-#include "tests/job/launch/ordinary_user.h"
 #include "tests/support/left_dir.h"
 
 namespace pinwire_test {
@@ -69,34 +67,61 @@ TEST_F(Directories, NothingIsKeptWhereThereIsNothing) {
   }
 }
 
-class OfAUser : public Directories {
+/// Root, too, is refused what its modes refuse then.
+class WithoutRights : public Directories {
  protected:
-  void SetUp() override {
-    if (::geteuid() != 0) GTEST_SKIP() << "only root can act for another user";
-    ASSERT_EQ(::chmod(folder_.path().c_str(), 01777), 0);
-    const auto probe = run(as_user(command(1, {"true"})), environment());
-    if (probe.code != 0) GTEST_SKIP() << "another user cannot run the launcher: " << probe.err;
+  static std::vector<std::string> without_rights(std::vector<std::string> words) {
+    if (::geteuid() == 0)
+      words.insert(words.begin(), {"setpriv", "--inh-caps=-all", "--bounding-set=-all", "--"});
+    return words;
   }
+  void SetUp() override {
+    const auto probe = run(without_rights({"cat", "/proc/self/status"}));
+    if (probe.out.find("CapEff:\t0000000000000000") == std::string::npos)
+      GTEST_SKIP() << "rights cannot be given up here: " << probe.err;
+  }
+  Outcome with_umask(const std::string& mask, int ranks, const std::vector<std::string>& words,
+                     const std::vector<std::string>& more = {}) const {
+    return run(in_shell("umask " + mask + "; exec \"$@\"", without_rights(command(ranks, words))),
+               environment(more));
+  }
+  const std::string dpdk_client_ = std::getenv("DPDK_CLIENT");
 };
 
-TEST_F(OfAUser, WhatARankClosesGoesWithoutAWord) {
+TEST_F(WithoutRights, WhatARankClosesGoesWithoutAWord) {
   for (const char* closes :
        {"mkdir -p $GASNET_JOB_DIR/a/b; touch $GASNET_JOB_DIR/a/b/c; chmod 0 $GASNET_JOB_DIR/a",
         "mkdir $GASNET_JOB_DIR/a; chmod 0 $GASNET_JOB_DIR"}) {
-    const auto outcome = run(as_user(command(1, {"sh", "-c", closes})), environment());
+    const auto outcome = run(without_rights(command(1, {"sh", "-c", closes})), environment());
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     EXPECT_EQ(outcome.err, "");
     EXPECT_EQ(entries(folder_.path(), "").size(), 0U) << closes;
   }
 }
 
-TEST_F(OfAUser, TheUmaskTakesNothingFromTheJob) {
-  for (const char* mask : {"umask 0277; exec \"$@\"", "umask 0777; exec \"$@\""}) {
-    const auto outcome =
-        run(in_shell(mask, as_user(command(2, {rank_, "gather", "10", "1"}))), environment());
+TEST_F(WithoutRights, TheUmaskTakesNothingFromTheJob) {
+  for (const char* mask : {"0277", "0777"}) {
+    const auto outcome = with_umask(mask, 2, {rank_, "gather", "10", "1"});
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     EXPECT_EQ(outcome.err, "");
   }
+}
+
+/// By a pair of sockets, and by the switch's.
+TEST_F(WithoutRights, TheUmaskTakesNothingFromRanksThatMeetOverDpdk) {
+  if (dpdk_client_.empty()) GTEST_SKIP() << "built without DPDK";
+  for (const int ranks : {2, 3}) {
+    const auto outcome =
+        with_umask("0277", ranks, {dpdk_client_},
+                   {kPatience, "GASNET_DRIVER=dpdk", "GASNET_DPDK_HUGEPAGES=never",
+                    std::string("GASNET_SWITCH=") + std::getenv("PINWIRE_SWITCH")});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+  }
+}
+
+/// The rank's own umask is as its user has set it.
+TEST_F(WithoutRights, TheUmaskReachesTheRanks) {
+  EXPECT_EQ(with_umask("0277", 1, {"sh", "-c", "umask"}).out, "0277\n");
 }
 
 /// A mate who may write there could have the launcher remove what is not its own.

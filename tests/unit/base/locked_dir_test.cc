@@ -77,6 +77,7 @@ TEST_F(LockedDirs, OneThatNobodyLocksGoes) {
   auto made = make_locked_dir(parent_, kJobDirStart);
   ASSERT_TRUE(made.ok()) << made.sentence();
   const auto left = leave(kEalDirStart);
+  EXPECT_EQ(left_over_dirs(parent_, kStarts), std::vector<std::string>{left});
   finish_unlocked_dirs(parent_, kStarts);
   EXPECT_FALSE(fs::exists(left));
   finish_left_over(std::span(&made->path, 1));
@@ -110,7 +111,7 @@ TEST_F(LockedDirs, ANameThatWasGivenByHandHasNothingRemoved) {
 }
 
 TEST_F(LockedDirs, TheUmaskTakesNoRightsFromItsUser) {
-  for (const mode_t mask : {0277U, 0777U}) {
+  for (const mode_t mask : {0277U, 0777U, 0477U}) {
     const mode_t before = ::umask(mask);
     auto made = make_locked_dir(parent_, kJobDirStart);
     ::umask(before);

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -37,7 +38,19 @@ namespace {
 bool mkdir_is_stuck = false;
 /// Janitors wait so before they remove a directory; or they, or all, cannot remove any.
 bool mkdir_fails_beside_others = false;  // as where they have taken all space
-bool removal_is_stuck = false, removal_fails = false;
+bool removal_is_stuck = false, removal_waits_for_dismissal = false, removal_fails = false;
+
+/// For a janitor, which has one socket.
+void wait_for_dismissal() {
+  for (;; ::usleep(1000)) {
+    for (int fd = 0; fd < 1024; ++fd) {
+      struct stat facts {};
+      pollfd word{fd, POLLIN, 0};
+      if (::fstat(fd, &facts) == 0 && S_ISSOCK(facts.st_mode) && ::poll(&word, 1, 0) > 0) return;
+    }
+  }
+}
+
 /// The next so many calls of recvmsg(2) fail.
 int failing_receptions = 0;
 
@@ -192,17 +205,20 @@ TEST_F(JanitorTest, WhatIsLeftOverHoldsUpNoStart) {
   EXPECT_FALSE(std::filesystem::exists((*hired)->job_dir()));
 }
 
-/// Whether its own job ends before it comes to that, or later.
+/// Whether its own job ends while it is at that, or later.
 TEST_F(JanitorTest, WhatIsLeftOverGoesAsWell) {
-  const test::ScratchDir scratch;
-  std::vector<std::string> left;
-  for (int i = 0; i < 50; ++i)
-    for (const auto start : {kJobDirStart, kEalDirStart, kRanksDirStart})
+  for (const bool job_is_short : {false, true}) {
+    const test::ScratchDir scratch;
+    std::vector<std::string> left;
+    for (const auto start : {kJobDirStart, kJobDirStart, kEalDirStart, kRanksDirStart})
       left.push_back(test::leave_dir(scratch.path(), start));
-  auto hired = Janitor::hire_and_wait(loop_, scratch.path(), false);
-  ASSERT_TRUE(hired.ok()) << hired.sentence();
-  (*hired)->dismiss(true);
-  for (const auto& one : left) EXPECT_FALSE(std::filesystem::exists(one)) << one;
+    removal_waits_for_dismissal = job_is_short;
+    auto hired = Janitor::hire_and_wait(loop_, scratch.path(), false);
+    removal_waits_for_dismissal = false;
+    ASSERT_TRUE(hired.ok()) << hired.sentence();
+    (*hired)->dismiss(true);
+    for (const auto& one : left) EXPECT_FALSE(std::filesystem::exists(one)) << one;
+  }
 }
 
 /// A dead job may have taken all of a file system.
@@ -391,6 +407,7 @@ int mkdir(const char* path, mode_t mode) noexcept {
 
 int unlinkat(int parent_fd, const char* name, int flags) noexcept {
   while (pinwire::launch::removal_is_stuck) ::pause();
+  if (pinwire::launch::removal_waits_for_dismissal) pinwire::launch::wait_for_dismissal();
   if (pinwire::launch::removal_fails) {
     errno = EPERM;
     return -1;
