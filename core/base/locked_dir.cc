@@ -7,15 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <memory>
 
-#include "core/base/check.h"
-#include "core/base/hash.h"
+#include "core/base/dir_letters.h"
 #include "core/base/own_dir.h"
 #include "core/base/private_dir.h"
 #include "core/base/remove_tree.h"
@@ -24,34 +22,8 @@ namespace pinwire {
 namespace {
 
 constexpr std::string_view kNewStart = "pinwire-new-";
-constexpr size_t kRandomLetters = kDirLetters / 2;
-constexpr ino_t kNoInode = 0;  // in the names of those that have no other yet
+constexpr ino_t kNoInode = 0;  // in the letters of those that have no other name yet
 constexpr int kTriesMax = 100;
-
-/// Six letters for 30 bits.
-std::string letters_for(uint64_t number) {
-  constexpr std::string_view kAlphabet = "abcdefghijklmnopqrstuvwxyz234567";
-  std::string letters;
-  while (letters.size() < kRandomLetters) {
-    letters += kAlphabet[number % kAlphabet.size()];
-    number /= kAlphabet.size();
-  }
-  return letters;
-}
-
-std::string random_letters() {
-  uint64_t number = 0;
-  const auto got = ::getrandom(&number, sizeof number, 0);
-  check(got == sizeof number, "getrandom gave no name for a directory", got);
-  return letters_for(number);
-}
-
-/// All that follows the start of a name.
-std::string with_proof(std::string_view random, ino_t inode) {
-  const uint64_t hash =
-      hash_more(hash_more(kHashStart, random.data(), random.size()), &inode, sizeof inode);
-  return std::string(random) + letters_for(hash_fold(hash));
-}
 
 std::string path_of(const std::string& folder, std::string_view start, const std::string& letters) {
   return (folder + "/").append(start).append(letters);
@@ -63,15 +35,8 @@ bool may_be_name(std::string_view name, std::string_view start) {
   return name.starts_with(start) && name.size() == start.size() + kDirLetters;
 }
 
-/// A name must be unmistakable before its directory is removed: others, too, name directories after
-/// Pinwire.
-bool is_name_for(std::string_view name, ino_t inode) {
-  const auto letters = name.substr(name.size() - kDirLetters);
-  return letters == with_proof(letters.substr(0, kRandomLetters), inode);
-}
-
 /// A descriptor that holds the lock of the directory, or -1. `is_it` looks at what is there before
-/// open_own_dir() may change its mode, of which the umask, too, may have taken some.
+/// open_own_dir() may change its mode.
 template <typename IsIt>
 int lock_if(const std::string& path, IsIt is_it) {
   const int found_fd = find_dir(AT_FDCWD, path.c_str());
@@ -94,8 +59,7 @@ int lock_if(const std::string& path, IsIt is_it) {
 /// -1. No clock is asked: one has its lock before it has its name.
 int lock_left_over(const std::string& path, bool has_name = true) {
   return lock_if(path, [&](const struct stat& facts) {
-    return facts.st_uid == ::geteuid() &&
-           is_name_for(name_of(path), has_name ? facts.st_ino : kNoInode);
+    return facts.st_uid == ::geteuid() && proves(name_of(path), has_name ? facts.st_ino : kNoInode);
   });
 }
 
@@ -137,6 +101,7 @@ Result<LockedDir> make_once(const std::string& real_parent, std::string_view sta
     ::rmdir(path.c_str());
     return failed("lock", path, os_error);
   }
+  take_own_rights(lock_fd);  // from the umask
   struct stat facts {};
   ::fstat(lock_fd, &facts);
   std::string named = path_of(real_parent, start, with_proof(random, facts.st_ino));

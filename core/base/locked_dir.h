@@ -15,11 +15,12 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/dir_letters.h"
 #include "core/base/result.h"
 
 namespace pinwire {
 
-/// The names begin so; kDirLetters letters follow.
+/// The names begin so; kDirLetters letters follow (dir_letters.h).
 inline constexpr std::string_view kJobDirStart = "pinwire-job-";
 /// That of a job whose directory is kept at its end. The name tells it: ranks may change the mode.
 inline constexpr std::string_view kKeepDirStart = "pinwire-job-keep-";
@@ -28,7 +29,6 @@ inline constexpr std::string_view kEalDirStart = "pinwire-eal-";
 inline constexpr std::string_view kRanksDirStart = "pinwire-ranks-";
 /// Its job is over, and its user wants to see it: nobody removes it.
 inline constexpr std::string_view kKeptDirStart = "pinwire-kept-";
-inline constexpr size_t kDirLetters = 12;
 
 struct LockedDir {
   std::string path;  ///< without links

@@ -8,8 +8,11 @@ namespace pinwire {
 /// if it is none, or a link.
 int find_dir(int parent_fd, const char* name) noexcept;
 
-/// Opens for reading what find_dir() has found, which stays open. If this process's user owns it
-/// and lacks rights to it, the user gets them. -1 and errno if that cannot be.
+/// Opens for reading what find_dir() has found, which stays open. A directory that is closed to
+/// this process's user, who owns it, is opened to the user. -1 and errno if that cannot be.
 int open_own_dir(int found_fd) noexcept;
+
+/// What is open so may be changed by its owner from now on.
+void take_own_rights(int fd) noexcept;
 
 }  // namespace pinwire

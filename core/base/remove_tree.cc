@@ -60,6 +60,7 @@ Status empty_dir(int found_fd, uint64_t mount, const std::string& path) {
     return error("cannot remove %s: something is mounted there", path.c_str());
   const auto folder = folder_of(open_own_dir(found_fd));
   if (!folder) return removed_or(errno, path);
+  take_own_rights(::dirfd(folder.get()));
   Status emptied = success();
   for (const auto& one : names_in(folder)) {
     Status removed = remove_entry(::dirfd(folder.get()), mount, path + "/" + one);

@@ -171,17 +171,19 @@ void Janitor::dismiss(bool processes_are_gone) {
   }
   // A janitor that never answered, and has been let go, leaves no directory to sweep.
   if (job_dir_.empty()) return;
-  if (!has_swept_) sweep(processes_are_gone);
-  if (keep_job_dir_) tell_where_kept();
+  if (has_swept_ || sweep(processes_are_gone)) tell_where_kept();
 }
 
-void Janitor::sweep(bool processes_are_gone) const {
+/// False: something stays that should not.
+bool Janitor::sweep(bool processes_are_gone) const {
   if (!processes_are_gone) kill_processes_of(job_dir_);
-  if (auto finished = finish_locked_dir(job_dir_); !finished)
-    log_warning("files of the job stay: %s", finished.sentence().c_str());
+  const auto finished = finish_locked_dir(job_dir_);
+  if (!finished) log_warning("files of the job stay: %s", finished.sentence().c_str());
+  return finished.ok();
 }
 
 void Janitor::tell_where_kept() const {
+  if (!keep_job_dir_) return;
   const auto kept = where_kept(job_dir_, lock_.get());
   if (kept.empty()) return log_note("-k keeps nothing: the job's directory holds nothing");
   log_note("the job's directory is kept as %s on host %s", kept.c_str(), this_host().c_str());

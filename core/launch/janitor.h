@@ -52,7 +52,7 @@ class Janitor {
   Status begin();
   void hear();
   void tell(Status made);
-  void sweep(bool processes_are_gone) const;
+  bool sweep(bool processes_are_gone) const;
   void tell_where_kept() const;
   void close_pipe();
   bool reap(pid_t process);
