@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "core/base/dir_letters.h"
+#include "core/base/own_dir.h"
 #include "core/base/private_dir.h"
 #include "core/base/remove_tree.h"
 
@@ -20,35 +22,45 @@ namespace pinwire {
 namespace {
 
 constexpr std::string_view kNewStart = "pinwire-new-";
-constexpr std::string_view kRandomLetters = "XXXXXX";
+constexpr ino_t kNoInode = 0;  // in the letters of those that have no other name yet
 constexpr int kTriesMax = 100;
-/// On a directory that only its owner may write to, the sticky bit changes nothing.
-constexpr mode_t kKeepMark = S_ISVTX;
 
-/// A name must be unmistakable before its directory is removed: others, too, name directories after
-/// Pinwire.
-bool is_name(std::string_view name, std::string_view start) {
-  return name.starts_with(start) && name.size() == start.size() + kRandomLetters.size();
+std::string path_of(const std::string& folder, std::string_view start, const std::string& letters) {
+  return (folder + "/").append(start).append(letters);
 }
 
-/// A descriptor that holds the lock of the directory, or -1.
-int lock(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (fd < 0 || ::flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
-  const int os_error = errno;
-  ::close(fd);
-  errno = os_error;
-  return -1;
+std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+bool may_be_name(std::string_view name, std::string_view start) {
+  return name.starts_with(start) && name.size() == start.size() + kDirLetters;
 }
 
-/// Its lock, if `path` is a directory of mine that nobody else has locked, else -1. No clock is
-/// asked: one has its lock before it has its name.
-int lock_left_over(const std::string& path) {
+/// A descriptor that holds the lock of the directory, or -1. `is_it` looks at what is there before
+/// open_own_dir() may change its mode.
+template <typename IsIt>
+int lock_if(const std::string& path, IsIt is_it) {
+  const int found_fd = find_dir(AT_FDCWD, path.c_str());
+  if (found_fd < 0) return -1;
   struct stat facts {};
-  const int fd = lock(path);
-  if (fd < 0 || (::fstat(fd, &facts) == 0 && facts.st_uid == ::geteuid())) return fd;
-  ::close(fd);
-  return -1;
+  const int fd = ::fstat(found_fd, &facts) == 0 && is_it(facts) ? open_own_dir(found_fd) : -1;
+  int os_error = errno;
+  ::close(found_fd);
+  if (fd >= 0 && ::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    os_error = errno;
+    ::close(fd);
+    errno = os_error;
+    return -1;
+  }
+  errno = os_error;
+  return fd;
+}
+
+/// Its lock, if `path` is a directory of mine with its own name that nobody else has locked, else
+/// -1. No clock is asked: one has its lock before it has its name.
+int lock_left_over(const std::string& path, bool has_name = true) {
+  return lock_if(path, [&](const struct stat& facts) {
+    return facts.st_uid == ::geteuid() && proves(name_of(path), has_name ? facts.st_ino : kNoInode);
+  });
 }
 
 Error failed(const char* deed, const std::string& path, int os_error) {
@@ -61,36 +73,85 @@ std::string real_path(const std::string& path) {
   return whole ? whole.get() : "";
 }
 
+/// As rename(2), but with EEXIST where `to` is there: that takes the place of an empty directory.
+int rename_to_new(const std::string& from, const std::string& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return -1;
+  struct stat facts {};
+  if (::lstat(to.c_str(), &facts) != 0) return ::rename(from.c_str(), to.c_str());
+  errno = EEXIST;
+  return -1;
+}
+
 /// One try. Nothing, without an error, if a launcher that looks for what is left came between: it
 /// removes what has no lock yet, and is empty.
 Result<LockedDir> make_once(const std::string& real_parent, std::string_view start,
-                            bool& was_removed) {
-  std::string path = real_parent + "/";
-  const size_t folder_bytes = path.size();
-  path.append(kNewStart).append(kRandomLetters);
-  if (::mkdtemp(path.data()) == nullptr) return failed("make", path, errno);
-  const int lock_fd = lock(path);
+                            bool& try_again) {
+  const std::string random = random_letters();
+  const std::string path = path_of(real_parent, kNewStart, with_proof(random, kNoInode));
+  if (::mkdir(path.c_str(), S_IRWXU) != 0) {
+    const int os_error = errno;
+    try_again = os_error == EEXIST;
+    return failed("make", path, os_error);
+  }
+  const int lock_fd = lock_if(path, [](const struct stat&) { return true; });
   if (lock_fd < 0) {
     const int os_error = errno;
-    was_removed = os_error == ENOENT || os_error == EWOULDBLOCK;
+    try_again = os_error == ENOENT || os_error == EWOULDBLOCK;
     ::rmdir(path.c_str());
     return failed("lock", path, os_error);
   }
-  std::string named = path.substr(0, folder_bytes);
-  named.append(start).append(path, folder_bytes + kNewStart.size());
-  if (::rename(path.c_str(), named.c_str()) == 0) return LockedDir{std::move(named), lock_fd};
+  take_own_rights(lock_fd);  // from the umask
+  struct stat facts {};
+  ::fstat(lock_fd, &facts);
+  std::string named = path_of(real_parent, start, with_proof(random, facts.st_ino));
+  if (rename_to_new(path, named) == 0) return LockedDir{std::move(named), lock_fd};
   const int os_error = errno;
-  was_removed = ::rmdir(path.c_str()) != 0 && errno == ENOENT;
+  try_again = ::rmdir(path.c_str()) != 0 && errno == ENOENT;
   ::close(lock_fd);
   return failed("name", named, os_error);
 }
 
 /// The caller holds its lock, so its maker finds it locked, and makes another.
 void remove_unnamed(const std::string& path) {
-  const int lock_fd = lock_left_over(path);
+  const int lock_fd = lock_left_over(path, false);
   if (lock_fd < 0) return;
   ::rmdir(path.c_str());
   ::close(lock_fd);
+}
+
+/// The paths of those in `parent` that have such a name; none where others may give names.
+std::vector<std::string> named_dirs(const std::string& parent,
+                                    std::span<const std::string_view> starts) {
+  std::vector<std::string> paths;
+  const auto real = real_path(parent);  // processes carry that of their directory
+  if (real.empty() || !check_names_in(real)) return paths;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(real.c_str()), ::closedir);
+  while (const dirent* entry = folder ? ::readdir(folder.get()) : nullptr) {
+    const std::string_view name = entry->d_name;
+    const auto has_name = [name](std::string_view start) { return may_be_name(name, start); };
+    if (std::any_of(starts.begin(), starts.end(), has_name))
+      paths.push_back(real + "/" + entry->d_name);
+  }
+  return paths;
+}
+
+bool is_to_be_kept(const std::string& path) { return may_be_name(name_of(path), kKeepDirStart); }
+
+/// The name of one that is kept, and others for where a user has given that.
+std::string kept_path(const std::string& path, int tries) {
+  const auto kept = path_of(path.substr(0, path.rfind('/')), kKeptDirStart,
+                            path.substr(path.size() - kDirLetters));
+  return tries == 1 ? kept : kept + "-" + std::to_string(tries);
+}
+
+Status keep(const std::string& path) {
+  if (::rmdir(path.c_str()) == 0 || errno == ENOENT) return success();
+  for (int tries = 1; tries <= kTriesMax; ++tries) {
+    if (rename_to_new(path, kept_path(path, tries)) == 0 || errno == ENOENT) return success();
+    if (errno != EEXIST) break;
+  }
+  return failed("keep", path, errno);
 }
 
 }  // namespace
@@ -100,50 +161,51 @@ Result<LockedDir> make_locked_dir(const std::string& parent, std::string_view st
   if (real.empty()) return failed("find", parent, errno);
   if (auto safe = check_names_in(real); !safe) return safe.error();
   for (int tries = 1;; ++tries) {
-    bool was_removed = false;
-    auto made = make_once(real, start, was_removed);
-    if (made || !was_removed || tries == kTriesMax) return made;
+    bool try_again = false;
+    auto made = make_once(real, start, try_again);
+    if (made || !try_again || tries == kTriesMax) return made;
   }
 }
 
-Status keep_locked_dir(const LockedDir& directory) {
-  struct stat facts {};
-  if (::fchmod(directory.lock_fd, S_IRWXU | kKeepMark) != 0 ||
-      ::fstat(directory.lock_fd, &facts) != 0)
-    return failed("mark", directory.path, errno);
-  if ((facts.st_mode & kKeepMark) != 0) return success();
-  return error(
-      "its file system does not keep the sticky bit by which the directory %s is marked to be kept",
-      directory.path.c_str());
+Status finish_locked_dir(const std::string& path) {
+  return is_to_be_kept(path) ? keep(path) : remove_tree(path);
 }
 
-void finish_locked_dir(const std::string& path) {
-  struct stat facts {};
-  if (::lstat(path.c_str(), &facts) != 0) return;
-  if ((facts.st_mode & kKeepMark) == 0) return remove_tree(path);
-  const auto slash = path.rfind('/') + 1;
-  const auto letters = path.substr(path.size() - kRandomLetters.size());
-  ::rename(path.c_str(), path.substr(0, slash).append(kKeptDirStart).append(letters).c_str());
+std::string where_kept(const std::string& path, int lock_fd) {
+  struct stat wanted {
+  }, facts{};
+  if (!is_to_be_kept(path) || ::fstat(lock_fd, &wanted) != 0) return "";
+  for (int tries = 1; tries <= kTriesMax; ++tries) {
+    auto kept = kept_path(path, tries);
+    if (::lstat(kept.c_str(), &facts) != 0) break;
+    if (facts.st_ino == wanted.st_ino && facts.st_dev == wanted.st_dev) return kept;
+  }
+  return "";
 }
 
-void finish_unlocked_dirs(const std::string& parent, std::span<const std::string_view> starts,
-                          const std::function<void(const std::string& path)>& before_removal) {
-  const auto real = real_path(parent);  // processes carry that of their directory
-  if (real.empty() || !check_names_in(real)) return;
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(real.c_str()), ::closedir);
-  if (!folder) return;
-  while (const dirent* entry = ::readdir(folder.get())) {
-    const std::string_view name = entry->d_name;
-    const std::string path = real + "/" + entry->d_name;
-    if (is_name(name, kNewStart)) remove_unnamed(path);
-    const auto has_name = [name](std::string_view start) { return is_name(name, start); };
-    if (std::none_of(starts.begin(), starts.end(), has_name)) continue;
+std::vector<std::string> left_over_dirs(const std::string& parent,
+                                        std::span<const std::string_view> starts) {
+  auto paths = named_dirs(parent, starts);
+  std::erase_if(paths, [](const std::string& path) {
+    const int lock_fd = lock_left_over(path);
+    if (lock_fd >= 0) ::close(lock_fd);
+    return lock_fd < 0;
+  });
+  return paths;
+}
+
+void finish_left_over(std::span<const std::string> paths) {
+  for (const auto& path : paths) {
     const int lock_fd = lock_left_over(path);
     if (lock_fd < 0) continue;
-    if (before_removal) before_removal(path);
-    finish_locked_dir(path);
+    [[maybe_unused]] const auto finished = finish_locked_dir(path);
     ::close(lock_fd);
   }
+}
+
+void finish_unlocked_dirs(const std::string& parent, std::span<const std::string_view> starts) {
+  for (const auto& path : named_dirs(parent, std::span(&kNewStart, 1))) remove_unnamed(path);
+  finish_left_over(left_over_dirs(parent, starts));
 }
 
 }  // namespace pinwire

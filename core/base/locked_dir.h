@@ -1,18 +1,29 @@
 // Directories for sockets and the like that no crash leaves behind for ever: a lock on one tells
-// that its maker lives, and whoever finds one without a lock may remove it.
+// that its maker lives, and a process that finds one without a lock may remove it.
+//
+// Users, too, name directories after Pinwire, so a name alone must not have one removed. After its
+// start a name has six random letters, and six that are computed from those and from the inode
+// number of the directory: no directory matches that was named by hand, copied or restored. An
+// attribute (xattr(7)) is not to be had on every file system, and a file inside would be copied
+// with the rest. Where inode numbers change (FUSE, layers of overlayfs that went through a restart)
+// a directory that a crash left stays, which harms nobody; one whose maker lives is removed by its
+// path, and needs no such proof.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "core/base/dir_letters.h"
 #include "core/base/result.h"
 
 namespace pinwire {
 
-/// The names begin so; six random letters follow.
+/// The names begin so; kDirLetters letters follow (dir_letters.h).
 inline constexpr std::string_view kJobDirStart = "pinwire-job-";
+/// That of a job whose directory is kept at its end. The name tells it: ranks may change the mode.
+inline constexpr std::string_view kKeepDirStart = "pinwire-job-keep-";
 inline constexpr std::string_view kEalDirStart = "pinwire-eal-";
 /// Ranks whom no launcher of ours started have it: no process carries its name as a mark.
 inline constexpr std::string_view kRanksDirStart = "pinwire-ranks-";
@@ -24,22 +35,28 @@ struct LockedDir {
   int lock_fd;       ///< the caller's to close; closes at exec. The lock goes with its last copy
 };
 
-/// Mode 0700, in `parent`. The name appears with the lock already held, so that one without a lock
-/// is left over, however young it is. A sentence, too, if another user could put a directory of
-/// that name there in its place: it would be removed with all that is in it.
+/// Mode 0700, whatever the umask, in `parent`. The name appears with the lock already held, so that
+/// one without a lock is left over, however young it is. A sentence, too, if another user could put
+/// a directory of that name there in its place: it would be removed with all that is in it.
 Result<LockedDir> make_locked_dir(const std::string& parent, std::string_view start);
 
-/// From now on the directory is kept at its end, whoever comes upon it: its mode tells.
-Status keep_locked_dir(const LockedDir& directory);
+/// The end of a directory of these names: removed, or, where it is to be kept and holds anything,
+/// renamed. A sentence if something of it stays that should not.
+Status finish_locked_dir(const std::string& path);
 
-/// The end of a directory of these names: removed, or renamed where it is to be kept.
-void finish_locked_dir(const std::string& path);
+/// Where finish_locked_dir() has put the directory whose path was `path`; empty if nothing is kept.
+std::string where_kept(const std::string& path, int lock_fd);
 
-/// Finishes those directories in `parent` whose names begin with one of `starts`, that are this
-/// process's user's, and that nobody has locked; `before_removal`, if there is one, is told of
-/// each. What a maker left that was killed before it gave the name goes as well. Leaves all alone
-/// where another user may have given the names.
-void finish_unlocked_dirs(const std::string& parent, std::span<const std::string_view> starts,
-                          const std::function<void(const std::string& path)>& before_removal = {});
+/// Those directories in `parent` whose names begin with one of `starts`, that are this process's
+/// user's, and that nobody has locked. None where another user may have given the names.
+std::vector<std::string> left_over_dirs(const std::string& parent,
+                                        std::span<const std::string_view> starts);
+
+/// Finishes what left_over_dirs() has found, unless another process is about to. What cannot be
+/// removed stays, and the next call tries again.
+void finish_left_over(std::span<const std::string> paths);
+
+/// Both, and removes what a maker left in `parent` that was killed before it gave the name.
+void finish_unlocked_dirs(const std::string& parent, std::span<const std::string_view> starts);
 
 }  // namespace pinwire

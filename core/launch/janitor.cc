@@ -9,13 +9,16 @@
 #include <unistd.h>
 
 #include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "core/base/fd_record.h"
 #include "core/base/log.h"
 #include "core/launch/job_dir.h"
 #include "core/launch/job_mark.h"
 #include "core/launch/kept_files.h"
+#include "core/launch/local_plan.h"
 #include "core/launch/process.h"
 #include "core/launch/process_facts.h"
 #include "core/launch/sweep.h"
@@ -24,6 +27,18 @@ namespace pinwire::launch {
 namespace {
 
 constexpr int kBegunMax = 3;
+
+/// Finishes what dead jobs left; false if its own job ended first, as that goes before. After the
+/// answer: it delays no start.
+bool finish_left(const std::string& parent, const std::vector<std::string>& left, int pipe_fd) {
+  for (const auto& one : left) {
+    pollfd word{pipe_fd, POLLIN, 0};
+    if (::poll(&word, 1, 0) > 0) return false;
+    finish_left_over(std::span(&one, 1));
+  }
+  remove_stale_rank_dirs(parent);
+  return true;
+}
 
 [[noreturn]] void work(const std::string& parent, int pipe_fd, bool keep_job_dir) {
   ::setsid();
@@ -34,19 +49,25 @@ constexpr int kBegunMax = 3;
   // From here on a launcher that adopts this process leaves it alone: there is something to sweep.
   JobMark::of_janitor(::getpid()).replace_on_self();
   const uint64_t hired_ticks = birth_ticks(::getpid());
-  remove_stale_job_dirs(parent);
+  const auto left = kill_stale_jobs(parent);
   auto made = make_job_dir(parent, keep_job_dir);
+  if (!made) {  // they may have filled the file system
+    finish_left_over(left);
+    made = make_job_dir(parent, keep_job_dir);
+  }
   send_record(pipe_fd, made ? made->path : made.sentence(), made ? made->lock_fd : -1);
   if (!made) ::_exit(1);
-  remove_stale_rank_dirs(parent);  // after the answer: they delay no start
+  const bool has_finished_left = finish_left(parent, left, pipe_fd);
   char processes_are_gone;
   ssize_t got;
   do {
     got = ::read(pipe_fd, &processes_are_gone, 1);
   } while (got < 0 && errno == EINTR);
   if (got != 1) kill_processes_of(made->path, hired_ticks);
-  finish_locked_dir(made->path);
-  ::_exit(0);
+  const auto finished = finish_locked_dir(made->path);
+  if (!has_finished_left) finish_left(parent, left, -1);
+  // What stays is the launcher's to name: here nobody would hear of it.
+  ::_exit(finished ? 0 : 1);
 }
 
 }  // namespace
@@ -133,8 +154,7 @@ void Janitor::due(int64_t now_ms) {
   process_.let_go();
   tell(
       error("the job's janitor has made no directory in %s for %lld s: does its file system "
-            "answer, or are many directories left over there? (GASNET_TMPDIR names another place "
-            "for it)",
+            "answer? (GASNET_TMPDIR names another place for it)",
             parent_.c_str(), static_cast<long long>(kAnswerMs / 1000)));
 }
 
@@ -150,9 +170,23 @@ void Janitor::dismiss(bool processes_are_gone) {
     process_.wait();
   }
   // A janitor that never answered, and has been let go, leaves no directory to sweep.
-  if (has_swept_ || job_dir_.empty()) return;
+  if (job_dir_.empty()) return;
+  if (has_swept_ || sweep(processes_are_gone)) tell_where_kept();
+}
+
+/// False: something stays that should not.
+bool Janitor::sweep(bool processes_are_gone) const {
   if (!processes_are_gone) kill_processes_of(job_dir_);
-  finish_locked_dir(job_dir_);
+  const auto finished = finish_locked_dir(job_dir_);
+  if (!finished) log_warning("files of the job stay: %s", finished.sentence().c_str());
+  return finished.ok();
+}
+
+void Janitor::tell_where_kept() const {
+  if (!keep_job_dir_) return;
+  const auto kept = where_kept(job_dir_, lock_.get());
+  if (kept.empty()) return log_note("-k keeps nothing: the job's directory holds nothing");
+  log_note("the job's directory is kept as %s on host %s", kept.c_str(), this_host().c_str());
 }
 
 bool Janitor::reap(pid_t process) {

@@ -21,9 +21,9 @@ class Janitor {
   static constexpr int64_t kAnswerMs = 20'000;
 
   /// Before the first rank is started. The janitor itself makes the job's directory below `parent`,
-  /// after it has removed what is left over there: there is none that a killed launcher would leave
-  /// to nobody. Turns of the loop tell `ready`, once, whether job_dir() is there. One that is
-  /// killed before is replaced.
+  /// after it has killed what is left over there, and before it removes that: there is none that a
+  /// killed launcher would leave to nobody. Turns of the loop tell `ready`, once, whether job_dir()
+  /// is there. One that is killed before is replaced.
   static Result<std::unique_ptr<Janitor>> hire(SupervisorLoop& loop, const std::string& parent,
                                                bool keep_job_dir, Ready ready);
   /// The same, and waits: a sentence, too, if a signal that asks for the end came first.
@@ -42,7 +42,8 @@ class Janitor {
   void due(int64_t now_ms);
   /// The job is over: returns when all is swept up. `processes_are_gone`: kill_children has seen to
   /// that, so the janitor has no need to look at strangers, which takes as long as they like. What
-  /// a janitor leaves that was killed, or that a signal does not let end, is swept up here.
+  /// a janitor leaves that was killed, or that a signal does not let end, or that it cannot remove,
+  /// is swept up here, and named if it stays. Says where a directory is kept.
   void dismiss(bool processes_are_gone);
   pid_t number() const noexcept { return process_.number(); }
 
@@ -51,6 +52,8 @@ class Janitor {
   Status begin();
   void hear();
   void tell(Status made);
+  bool sweep(bool processes_are_gone) const;
+  void tell_where_kept() const;
   void close_pipe();
   bool reap(pid_t process);
   void has_ended_early(pid_t process, int wait_status);

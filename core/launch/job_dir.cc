@@ -1,37 +1,22 @@
 #include "core/launch/job_dir.h"
 
-#include <unistd.h>
-
 #include <array>
 
-#include "core/base/remove_tree.h"
 #include "core/launch/sweep.h"
 
 namespace pinwire::launch {
-namespace {
-
-Error no_directory(const std::string& why) {
-  return error("no directory for the job: %s (GASNET_TMPDIR names another place for it)",
-               why.c_str());
-}
-
-}  // namespace
 
 Result<LockedDir> make_job_dir(const std::string& parent, bool keep) {
-  auto made = make_locked_dir(parent, kJobDirStart);
-  if (!made) return no_directory(made.sentence());
-  if (!keep) return made;
-  if (auto marked = keep_locked_dir(*made); !marked) {
-    remove_tree(made->path);
-    ::close(made->lock_fd);
-    return no_directory(marked.sentence());
-  }
-  return made;
+  auto made = make_locked_dir(parent, keep ? kKeepDirStart : kJobDirStart);
+  if (made) return made;
+  return error("no directory for the job: %s (GASNET_TMPDIR names another place for it)",
+               made.sentence().c_str());
 }
 
-void remove_stale_job_dirs(const std::string& parent) {
-  finish_unlocked_dirs(parent, std::array{kJobDirStart},
-                       [](const std::string& path) { kill_processes_of(path); });
+std::vector<std::string> kill_stale_jobs(const std::string& parent) {
+  auto left = left_over_dirs(parent, std::array{kJobDirStart, kKeepDirStart});
+  if (!left.empty()) kill_processes_of(left);
+  return left;
 }
 
 void remove_stale_rank_dirs(const std::string& parent) {

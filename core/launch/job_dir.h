@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/base/locked_dir.h"
 
@@ -13,10 +14,11 @@ namespace pinwire::launch {
 /// Mode 0700, in `parent`. `keep`: its end is another name (kKeptDirStart).
 Result<LockedDir> make_job_dir(const std::string& parent, bool keep);
 
-/// Kills and removes what jobs left in `parent` whose launcher and janitor were both killed. It is
-/// called before the next job has its directory: what dead jobs hold must be free before ranks
-/// start.
-void remove_stale_job_dirs(const std::string& parent);
+/// Kills what is left of jobs in `parent` whose launcher and janitor were both killed, and returns
+/// their directories for finish_left_over(). It is called before the next job has its directory:
+/// what processes of dead jobs hold must be free before ranks start. What their directories hold
+/// need not be: to remove it takes as long as there is much of it.
+std::vector<std::string> kill_stale_jobs(const std::string& parent);
 
 /// Removes the directories that killed ranks left in `parent`, EAL's and those of ranks without a
 /// launcher. No process carries their names as a mark, so none is looked for.

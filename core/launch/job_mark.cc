@@ -58,4 +58,26 @@ bool JobMark::is_on(pid_t process) const {
   return real_time_limit_us(process) == number_ || has_in_environment(process, assignment_);
 }
 
+JobMarks::JobMarks(std::span<const std::string> job_dirs) {
+  for (const auto& job_dir : job_dirs) {
+    const JobMark mark(job_dir);
+    if (mark.number_ == 0) continue;
+    assignments_.insert(mark.assignment_);
+    numbers_.insert(mark.number_);
+  }
+}
+
+bool JobMarks::any_is_on(pid_t process) const {
+  if (numbers_.contains(real_time_limit_us(process))) return true;
+  const std::string environment = environment_of(process);
+  const std::string start = '\0' + std::string(kVariable);
+  for (auto at = environment.find(start); at != std::string::npos;
+       at = environment.find(start, at + 1)) {
+    const auto end = environment.find('\0', at + 1);
+    if (end != std::string::npos && assignments_.contains(environment.substr(at + 1, end - at - 1)))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace pinwire::launch

@@ -11,7 +11,9 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 namespace pinwire::launch {
@@ -39,9 +41,21 @@ class JobMark {
   bool is_on(pid_t process) const;
 
  private:
+  friend class JobMarks;
   JobMark() = default;
   std::string assignment_;
   uint64_t number_ = 0;
+};
+
+/// The marks of many jobs: each process is looked at once, however many they are.
+class JobMarks {
+ public:
+  explicit JobMarks(std::span<const std::string> job_dirs);
+  bool any_is_on(pid_t process) const;
+
+ private:
+  std::unordered_set<std::string> assignments_;
+  std::unordered_set<uint64_t> numbers_;
 };
 
 }  // namespace pinwire::launch

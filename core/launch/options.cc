@@ -59,7 +59,7 @@ ends with the job's exit code. When one rank crashes or leaves, so do the others
   -E VAR1,VAR2,...    environment variables to pass on to other hosts (GASNET_* always are)
   --tag               begin every line of output with [rank]
   -v                  say what is done     -t   only say it, do not do it
-  -k                  keep the job's directory, as pinwire-kept-XXXXXX in GASNET_TMPDIR
+  -k                  keep what is in the job's directory, in GASNET_TMPDIR, and say where
   -h, --help          this text            --help-env   the environment variables
   --version
 

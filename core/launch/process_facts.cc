@@ -98,9 +98,10 @@ std::string name_of(pid_t process) {
   return line.substr(0, line.find('\n'));
 }
 
+std::string environment_of(pid_t process) { return '\0' + read_file(process, "environ"); }
+
 bool has_in_environment(pid_t process, const std::string& assignment) {
-  const std::string environment = '\0' + read_file(process, "environ");
-  return environment.find('\0' + assignment + '\0') != std::string::npos;
+  return environment_of(process).find('\0' + assignment + '\0') != std::string::npos;
 }
 
 std::span<char> shown_environment() {

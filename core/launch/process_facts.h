@@ -25,8 +25,9 @@ std::string why_not_killed(pid_t process);
 /// Its name of at most 15 letters; empty if it is not there.
 std::string name_of(pid_t process);
 
-/// Whether its environment has `assignment` ("NAME=value"). False where that may not be read, and
-/// in the middle of its execve().
+/// Its environment, each assignment ("NAME=value") with a NUL before and after it. Empty where that
+/// may not be read, and in the middle of its execve().
+std::string environment_of(pid_t process);
 bool has_in_environment(pid_t process, const std::string& assignment);
 
 /// The memory in which /proc/self/environ shows this process's environment: what it was started

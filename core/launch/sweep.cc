@@ -31,7 +31,7 @@ bool kill_until_none(bool marks_tell, KillOnce kill_once) {
   return false;
 }
 
-bool kill_marked(const JobMark& mark, uint64_t since_ticks) {
+bool kill_marked(const JobMarks& marks, uint64_t since_ticks) {
   const std::unique_ptr<DIR, int (*)(DIR*)> proc(::opendir("/proc"), ::closedir);
   bool any = false;
   while (const dirent* entry = proc ? ::readdir(proc.get()) : nullptr) {
@@ -40,7 +40,7 @@ bool kill_marked(const JobMark& mark, uint64_t since_ticks) {
     // Held before it is looked at: else another might get its number in between, and die for it.
     const HeldProcess held(process);
     // A zombie shows its limits until its parent reaps it, which may be never.
-    if (birth_ticks(process) >= since_ticks && mark.is_on(process) && !has_ended(process))
+    if (birth_ticks(process) >= since_ticks && marks.any_is_on(process) && !has_ended(process))
       any = held.signal(SIGKILL) || any;
   }
   return any;
@@ -94,8 +94,12 @@ bool kill_children(SupervisorLoop& loop, pid_t own_janitor, const InheritedChild
 
 bool kill_processes_of(const std::string& job_dir, uint64_t since_ticks) {
   check(!job_dir.empty(), "processes of a job without a directory");
-  const JobMark mark(job_dir);
-  return kill_until_none(true, [&] { return kill_marked(mark, since_ticks); });
+  return kill_processes_of(std::span(&job_dir, 1), since_ticks);
+}
+
+bool kill_processes_of(std::span<const std::string> job_dirs, uint64_t since_ticks) {
+  const JobMarks marks(job_dirs);
+  return kill_until_none(true, [&] { return kill_marked(marks, since_ticks); });
 }
 
 }  // namespace pinwire::launch

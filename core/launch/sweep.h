@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 
 #include "core/launch/supervisor_loop.h"
@@ -35,10 +36,11 @@ bool is_janitor(pid_t process);
 bool kill_children(SupervisorLoop& loop, pid_t own_janitor, const InheritedChildren& inherited,
                    const std::string& job_dir);
 
-/// Kills, until none is left, every process that carries the mark of the job with that directory.
-/// False: some would not die. Only those born at `since_ticks` or later (field 22 of
-/// /proc/PID/stat) are looked at: to read an environment takes until its process has filled or
-/// mapped what it is about to, which may be seconds.
+/// Kills, until none is left, every process that carries the mark of the job with that directory,
+/// or of one of many: all are looked for at once. False: some would not die. Only those born at
+/// `since_ticks` or later (field 22 of /proc/PID/stat) are looked at: to read an environment takes
+/// until its process has filled or mapped what it is about to, which may be seconds.
 bool kill_processes_of(const std::string& job_dir, uint64_t since_ticks = 0);
+bool kill_processes_of(std::span<const std::string> job_dirs, uint64_t since_ticks = 0);
 
 }  // namespace pinwire::launch

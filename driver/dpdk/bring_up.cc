@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "core/base/cpus.h"
+#include "core/base/owner_umask.h"
 #include "core/base/private_dir.h"
 #include "driver/dpdk/address_space.h"
 #include "driver/dpdk/eal.h"
@@ -224,6 +225,7 @@ Result<Fabric> chosen_fabric(const DpdkOptions& options) {
 }
 
 Result<std::unique_ptr<DpdkDevice>> bring_up_dpdk(const DpdkOptions& options) {
+  const OwnerUmask owners;
   auto device = start_device(options);
   if (device) return device;
   if (const std::string path = failure_path(options); !path.empty()) {

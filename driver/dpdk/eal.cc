@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 #include "core/base/file_size.h"
 #include "core/base/locked_dir.h"
@@ -114,10 +115,11 @@ Status make_directory(const EalOptions& options) {
 }
 
 void remove_directory() {
-  if (!eal_directory.empty()) remove_tree(eal_directory);
+  if (eal_directory.empty()) return;
+  // Below a job's directory its launcher names what stays, as of a rank that gave up its rights.
+  [[maybe_unused]] const auto removed = remove_tree(eal_directory);
   eal_directory.clear();
-  if (eal_directory_fd >= 0) close(eal_directory_fd);
-  eal_directory_fd = -1;
+  close(std::exchange(eal_directory_fd, -1));
 }
 
 /// Whether EAL shares nothing with other processes, and so writes nothing to its directory.

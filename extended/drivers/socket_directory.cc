@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/locked_dir.h"
+#include "core/base/log.h"
 #include "core/base/private_dir.h"
 #include "core/base/remove_tree.h"
 #include "core/engine/engine.h"
@@ -20,7 +21,8 @@ constexpr char kFound = 'f', kMade = 'm', kNone = 'n';
 
 void remove(SocketDirectory& directory) {
   if (directory.lock_fd < 0) return;
-  remove_tree(directory.path);
+  if (auto removed = remove_tree(directory.path); !removed)
+    log_warning("the directory of this host's ranks stays: %s", removed.sentence().c_str());
   ::close(std::exchange(directory.lock_fd, -1));
 }
 

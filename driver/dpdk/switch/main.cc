@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/base/cpus.h"
+#include "core/base/owner_umask.h"
 #include "core/base/private_dir.h"
 #include "core/base/standard_files.h"
 #include "driver/dpdk/device_text.h"
@@ -103,6 +104,7 @@ Status keep_private(SwitchOptions& options) {
 }
 
 int serve(SwitchOptions options) {
+  const OwnerUmask owners;
   Status started = keep_private(options);
   if (started) started = let_open_files(open_files_of(options));
   if (started) started = eal_start(eal_options(options));

@@ -212,29 +212,6 @@ TEST_F(Launch, AKilledLauncherTakesJobsOfItsRanksWithIt) {
   }
 }
 
-TEST_F(Launch, KeptFilesStayForTheirUser) {
-  EXPECT_EQ(launch(1, {"sh", "-c", "echo mine > $GASNET_JOB_DIR/file"}, {"-k"}).code, 0);
-  EXPECT_EQ(launch(1, {"true"}).code, 0);
-  const auto kept = entries(folder_.path(), "pinwire-kept-");
-  EXPECT_EQ(kept.size(), 1U);
-  for (const auto& one : kept) {
-    EXPECT_EQ(entries(folder_.path() + "/" + one, ""), std::vector<std::string>{"file"});
-    std::filesystem::remove_all(folder_.path() + "/" + one);
-  }
-}
-
-/// A mate who may write there could have the launcher remove what is not its own.
-TEST_F(Launch, ATemporaryDirectoryWhereOthersMayGiveNamesIsRefused) {
-  std::filesystem::create_directories(folder_.path() + "/pinwire-job-Ab12Cd/thesis");
-  ASSERT_EQ(::chmod(folder_.path().c_str(), 0777), 0);
-  const auto outcome = launch(1, {"true"});
-  EXPECT_EQ(outcome.code, 2);
-  EXPECT_NE(outcome.err.find("others may replace what is in " + folder_.path()), std::string::npos)
-      << outcome.err;
-  EXPECT_TRUE(std::filesystem::exists(folder_.path() + "/pinwire-job-Ab12Cd/thesis"));
-  std::filesystem::remove_all(folder_.path() + "/pinwire-job-Ab12Cd");
-}
-
 /// It passes the launcher's look at it, and the kernel refuses it: the other ranks, which may run
 /// already, are killed.
 TEST_F(Launch, AProgramThatCannotBeExecutedEndsTheJobWithASentence) {
@@ -355,23 +332,6 @@ TEST_F(Launch, AFilterOfItsOutputGetsAllOfIt) {
   int lines = 0;
   while (std::getline(log, one)) ++lines;
   EXPECT_EQ(lines, 2000);
-}
-
-TEST_F(Launch, WhatARankMountsInTheJobsDirectoryStays) {
-  Folder precious;
-  std::ofstream(precious.path() + "/thesis") << "of somebody else";
-  const auto job = command(1, {"sh", "-c",
-                               "mkdir $GASNET_JOB_DIR/m && mount --bind " + precious.path() +
-                                   " $GASNET_JOB_DIR/m && echo mounted"});
-  auto words = in_shell("mount --make-rprivate / && exec \"$@\"", job);
-  words.insert(words.begin(), {"unshare", "-m"});
-  const auto outcome = run(words, environment());
-  if (outcome.out != "mounted\n") GTEST_SKIP() << "nothing can be mounted here: " << outcome.err;
-  EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_EQ(entries(precious.path(), ""), std::vector<std::string>{"thesis"});
-  // The mount is gone with its namespace; the directory below it stayed for its sake.
-  for (const auto& left : entries(folder_.path(), "pinwire-job-"))
-    std::filesystem::remove_all(folder_.path() + "/" + left);
 }
 
 constexpr const char* kTellsOfSignals =

@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "tests/job/launch/mpirun_fixture.h"
+#include "tests/support/left_dir.h"
 
 namespace pinwire_test {
 namespace {
@@ -61,8 +62,7 @@ TEST_F(Meet, BelowOneToWhichAllMayWriteTheRanksMakeTheirOwn) {
 
 /// The maker of such a directory was killed before it could remove it.
 TEST_F(Meet, WhatAKilledJobLeftThereGoes) {
-  const auto left = open_to_all() + "/pinwire-ranks-Ab12Cd";
-  ASSERT_TRUE(std::filesystem::create_directory(left));
+  const auto left = pinwire::test::leave_dir(open_to_all(), pinwire::kRanksDirStart);
   const auto outcome = mpirun(2, {client_}, over_dpdk({"GASNET_JOB_DIR=" + open_to_all()}));
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_FALSE(std::filesystem::exists(left));

@@ -178,7 +178,7 @@ TEST_F(Switch, ADirectoryThatDpdkCannotBeToldGetsASentenceAtOnce) {
 /// DPDK would cut the path, and make the socket outside of the job's directory.
 TEST_F(Switch, ADirectoryTooLongForSocketsGetsASentenceAtOnce) {
   constexpr size_t kSocketBytesMax = 107;
-  const std::string below = "/pinwire-job-XXXXXX/sw_9.sock";
+  const std::string below = "/pinwire-job-XXXXXXXXXXXX/sw_9.sock";
   std::string folder = folder_.path() + "/";
   folder.resize(kSocketBytesMax - below.size(), 'd');
   ASSERT_EQ(::mkdir(folder.c_str(), 0700), 0);

@@ -3,12 +3,16 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <optional>
+#include <string>
 
 #include "tests/support/scratch_dir.h"
 
@@ -30,61 +34,105 @@ class RemoveTree : public testing::Test {
 };
 
 TEST_F(RemoveTree, AllInItGoesAndWhatIsBesideItStays) {
-  remove_tree(tree_);
+  EXPECT_TRUE(remove_tree(tree_).ok());
   EXPECT_FALSE(fs::exists(tree_));
   EXPECT_TRUE(fs::exists(precious_ + "/thesis"));
-  remove_tree(tree_);  // nothing is there any more
+  EXPECT_TRUE(remove_tree(tree_).ok()) << "nothing is there any more";
+  EXPECT_TRUE(remove_tree(tree_ + "/a").ok());
 }
 
 TEST_F(RemoveTree, LinksGoAndWhatTheyPointToStays) {
   fs::create_directory_symlink(precious_, tree_ + "/a/link");
-  remove_tree(tree_);
+  EXPECT_TRUE(remove_tree(tree_).ok());
   EXPECT_FALSE(fs::exists(tree_));
   EXPECT_TRUE(fs::exists(precious_ + "/thesis"));
   fs::create_directory_symlink(precious_, tree_);
-  remove_tree(tree_);
+  EXPECT_TRUE(remove_tree(tree_).ok());
   EXPECT_FALSE(fs::is_symlink(tree_));
   EXPECT_TRUE(fs::exists(precious_ + "/thesis"));
 }
 
-constexpr int kNoNamespace = 77;
+constexpr uid_t kTreesUser = 770'005;  // a number that no user has
+constexpr int kNoRights = 77;
 
-/// In a mount namespace of its own: `mount` mounts something; then the tree is removed. What is
-/// mounted vanishes with the process. Returns its exit code.
-int remove_with(const std::function<bool()>& mount, const std::string& tree) {
-  if (::unshare(CLONE_NEWNS) != 0 ||
-      ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 || !mount())
-    return kNoNamespace;
-  remove_tree(tree);
-  return 0;
-}
-
-int code_of(const std::function<bool()>& mount, const std::string& tree) {
+/// What a process that has begun by `begin` is told when it removes the tree. Nothing if it may not
+/// begin so.
+std::optional<std::string> told_after(const std::function<bool()>& begin, const std::string& tree) {
+  int ends[2];
+  if (::pipe(ends) != 0) return std::nullopt;
   const pid_t child = ::fork();
-  if (child == 0) ::_exit(remove_with(mount, tree));
+  if (child == 0) {
+    if (!begin()) ::_exit(kNoRights);
+    const auto removed = remove_tree(tree);
+    const std::string told = removed ? "" : removed.sentence();
+    ::_exit(::write(ends[1], told.data(), told.size()) < 0);
+  }
+  ::close(ends[1]);
+  char text[1024];
+  const ssize_t got = ::read(ends[0], text, sizeof text);
+  ::close(ends[0]);
   int status = -1;
   ::waitpid(child, &status, 0);
-  return WEXITSTATUS(status);
+  if (WEXITSTATUS(status) == kNoRights) return std::nullopt;
+  EXPECT_EQ(status, 0);
+  return std::string(text, static_cast<size_t>(std::max(got, ssize_t{0})));
+}
+
+bool become_user() { return ::setresuid(kTreesUser, kTreesUser, kTreesUser) == 0; }
+
+TEST_F(RemoveTree, WhatItsUserHasClosedGoes) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can act for another user";
+  ASSERT_EQ(::chmod(top_.c_str(), 0777), 0);
+  for (const mode_t mode : {0U, 0400U, 0500U, 0300U}) {
+    fs::create_directories(tree_ + "/a/b/c");
+    std::ofstream(tree_ + "/a/b/file") << "of the job";
+    for (const auto& one : {tree_, tree_ + "/a", tree_ + "/a/b", tree_ + "/a/b/c"})
+      ASSERT_TRUE(::chown(one.c_str(), kTreesUser, 0) == 0 && ::chmod(one.c_str(), mode) == 0);
+    EXPECT_EQ(told_after(become_user, tree_), "") << mode;
+    EXPECT_FALSE(fs::exists(tree_)) << mode;
+  }
+}
+
+TEST_F(RemoveTree, WhatIsAnothersStaysAndIsNamed) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can act for another user";
+  ASSERT_EQ(::chmod(top_.c_str(), 0777), 0);
+  for (const auto& one : {tree_, tree_ + "/a"}) ASSERT_EQ(::chown(one.c_str(), kTreesUser, 0), 0);
+  fs::create_directories(tree_ + "/more");
+  ASSERT_EQ(::chown((tree_ + "/more").c_str(), kTreesUser, 0), 0);
+  EXPECT_EQ(told_after(become_user, tree_),
+            "cannot remove " + tree_ + "/a/b/file: Permission denied");
+  EXPECT_TRUE(fs::exists(tree_ + "/a/b/file"));
+  EXPECT_FALSE(fs::exists(tree_ + "/more"));
+}
+
+/// In a mount namespace of its own, where `mount` mounts something. What is mounted vanishes with
+/// the process.
+std::function<bool()> in_namespace(const std::function<bool()>& mount) {
+  return [mount] {
+    return ::unshare(CLONE_NEWNS) == 0 &&
+           ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 && mount();
+  };
 }
 
 TEST_F(RemoveTree, WhatIsMountedBelowItStays) {
   const auto bind = [this](const std::string& place) {
     return ::mount(precious_.c_str(), place.c_str(), nullptr, MS_BIND, nullptr) == 0;
   };
-  const int code = code_of([&] { return bind(tree_ + "/a/b/c"); }, tree_);
-  if (code == kNoNamespace) GTEST_SKIP() << "no mount namespaces here (they need root)";
-  ASSERT_EQ(code, 0);
+  const auto told = told_after(in_namespace([&] { return bind(tree_ + "/a/b/c"); }), tree_);
+  if (!told) GTEST_SKIP() << "no mount namespaces here (they need root)";
+  EXPECT_EQ(told, "cannot remove " + tree_ + "/a/b/c: something is mounted there");
   EXPECT_TRUE(fs::exists(precious_ + "/thesis"));
   EXPECT_FALSE(fs::exists(tree_ + "/a/b/file"));
-  ASSERT_EQ(code_of([&] { return bind(tree_); }, tree_), 0);
+  EXPECT_EQ(told_after(in_namespace([&] { return bind(tree_); }), tree_),
+            "cannot remove " + tree_ + ": something is mounted there");
   EXPECT_TRUE(fs::exists(precious_ + "/thesis"));
 }
 
 TEST_F(RemoveTree, AllInItGoesWithoutProcToo) {
-  const auto no_proc = [] { return ::umount2("/proc", MNT_DETACH) == 0; };
-  const int code = code_of(no_proc, tree_);
-  if (code == kNoNamespace) GTEST_SKIP() << "no mount namespaces here (they need root)";
-  ASSERT_EQ(code, 0);
+  const auto told =
+      told_after(in_namespace([] { return ::umount2("/proc", MNT_DETACH) == 0; }), tree_);
+  if (!told) GTEST_SKIP() << "no mount namespaces here (they need root)";
+  EXPECT_EQ(told, "");
   EXPECT_FALSE(fs::exists(tree_));
 }
 

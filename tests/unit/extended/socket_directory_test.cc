@@ -9,6 +9,7 @@
 #include <map>
 
 #include "core/engine/engine.h"
+#include "tests/support/left_dir.h"
 #include "tests/support/scratch_dir.h"
 
 namespace pinwire {
@@ -102,18 +103,18 @@ TEST_F(SocketDirectories, BelowAnOpenOneTheFirstRankMakesOneThatGoesAfterABarrie
 
 TEST_F(SocketDirectories, WhatAKilledMakerLeftThereGoes) {
   job_.settings.job_dir = top_ + "/open";
-  ASSERT_TRUE(fs::create_directory(top_ + "/open/pinwire-ranks-Ab12Cd"));
+  const auto left = test::leave_dir(top_ + "/open", kRanksDirStart);
   auto agreed = agree();
-  EXPECT_FALSE(fs::exists(top_ + "/open/pinwire-ranks-Ab12Cd"));
+  EXPECT_FALSE(fs::exists(left));
   EXPECT_TRUE(fs::exists(agreed.path));
   EXPECT_TRUE(leave_socket_directory(job_, agreed).ok());
 }
 
 /// The next launcher knows by it whose processes to kill.
 TEST_F(SocketDirectories, WhatAKilledLauncherLeftThereStays) {
-  ASSERT_TRUE(fs::create_directory(top_ + "/pinwire-job-Ab12Cd"));
+  const auto left = test::leave_dir(top_, kJobDirStart);
   auto agreed = agree();
-  EXPECT_TRUE(fs::exists(top_ + "/pinwire-job-Ab12Cd"));
+  EXPECT_TRUE(fs::exists(left));
   EXPECT_TRUE(leave_socket_directory(job_, agreed).ok());
 }
 

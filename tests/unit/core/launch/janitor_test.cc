@@ -5,22 +5,29 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <functional>
 #include <optional>
 #include <utility>
+#include <vector>
 
+#include "core/base/log.h"
 #include "core/base/remove_tree.h"
 #include "core/launch/job_dir.h"
 #include "core/launch/job_mark.h"
 #include "core/launch/process_facts.h"
 #include "core/launch/signals.h"
 #include "core/launch/sweep.h"
+#include "tests/support/left_dir.h"
 #include "tests/support/scratch_dir.h"
 #include "tests/unit/core/launch/start_program.h"
 
@@ -28,7 +35,22 @@ namespace pinwire::launch {
 namespace {
 
 /// Janitors that are forked meanwhile wait in it for ever, as for a file server.
-bool mkdtemp_is_stuck = false;
+bool mkdir_is_stuck = false;
+/// Janitors wait so before they remove a directory; or they, or all, cannot remove any.
+bool mkdir_fails_beside_others = false;  // as where they have taken all space
+bool removal_is_stuck = false, removal_waits_for_dismissal = false, removal_fails = false;
+
+/// For a janitor, which has one socket.
+void wait_for_dismissal() {
+  for (;; ::usleep(1000)) {
+    for (int fd = 0; fd < 1024; ++fd) {
+      struct stat facts {};
+      pollfd word{fd, POLLIN, 0};
+      if (::fstat(fd, &facts) == 0 && S_ISSOCK(facts.st_mode) && ::poll(&word, 1, 0) > 0) return;
+    }
+  }
+}
+
 /// The next so many calls of recvmsg(2) fail.
 int failing_receptions = 0;
 
@@ -44,11 +66,24 @@ class JanitorTest : public testing::Test {
         this, [this](pid_t process) { return process == rank_.number() && rank_.reap(); });
   }
   void TearDown() override {
-    mkdtemp_is_stuck = false;
+    mkdir_is_stuck = removal_is_stuck = removal_fails = false;
     for (const pid_t stuck : children_now()) ::kill(stuck, SIGKILL);
     if (rank_.number() < 0) return;
     rank_.signal(SIGKILL);
     rank_.wait();
+  }
+  /// Where dir_ is kept.
+  std::string kept() const {
+    return testing::TempDir() + std::string(kKeptDirStart) + dir_.substr(dir_.size() - kDirLetters);
+  }
+  /// What is said meanwhile.
+  static std::string words_of(const std::function<void()>& work) {
+    static std::string words;
+    words.clear();
+    log_through([](std::string_view line) { words += line; });
+    work();
+    log_through(nullptr);
+    return words;
   }
   bool rank_lives() { return !rank_.reap() && rank_.number() > 0; }
   /// It was killed; it may take a while to die.
@@ -104,14 +139,97 @@ TEST_F(JanitorTest, OneThatWasKilledLeavesTheDirectoryToItsLauncher) {
     ASSERT_TRUE(hired.ok()) << hired.sentence();
     Janitor& janitor = **hired;
     dir_ = janitor.job_dir();
+    std::ofstream(dir_ + "/file") << "something";
     HeldProcess(janitor.number()).signal(SIGKILL);
     janitor.dismiss(true);
     EXPECT_FALSE(std::filesystem::exists(dir_));
-    const auto kept =
-        testing::TempDir() + std::string(kKeptDirStart) + dir_.substr(dir_.size() - 6);
-    EXPECT_EQ(std::filesystem::exists(kept), keep);
-    remove_tree(kept);
+    EXPECT_EQ(std::filesystem::exists(kept()), keep);
+    EXPECT_TRUE(remove_tree(kept()).ok());
   }
+}
+
+/// By the janitor or by the launcher.
+TEST_F(JanitorTest, WhereADirectoryIsKeptIsSaid) {
+  for (const bool is_killed : {false, true}) {
+    auto hired = Janitor::hire_and_wait(loop_, testing::TempDir(), true);
+    ASSERT_TRUE(hired.ok()) << hired.sentence();
+    dir_ = (*hired)->job_dir();
+    std::ofstream(dir_ + "/file") << "something";
+    ASSERT_EQ(::chmod(dir_.c_str(), 0), 0) << "as a rank may";
+    if (is_killed) HeldProcess((*hired)->number()).signal(SIGKILL);
+    const auto words = words_of([&] { (*hired)->dismiss(true); });
+    EXPECT_NE(words.find("the job's directory is kept as " + kept() + " on host "),
+              std::string::npos)
+        << words;
+    ASSERT_EQ(::chmod(kept().c_str(), 0700), 0);
+    EXPECT_TRUE(std::filesystem::exists(kept() + "/file"));
+    EXPECT_TRUE(remove_tree(kept()).ok());
+  }
+}
+
+TEST_F(JanitorTest, NothingIsKeptWhereThereIsNothing) {
+  auto hired = Janitor::hire_and_wait(loop_, testing::TempDir(), true);
+  ASSERT_TRUE(hired.ok()) << hired.sentence();
+  dir_ = (*hired)->job_dir();
+  const auto words = words_of([&] { (*hired)->dismiss(true); });
+  EXPECT_NE(words.find("-k keeps nothing"), std::string::npos) << words;
+  EXPECT_FALSE(std::filesystem::exists(dir_));
+  EXPECT_FALSE(std::filesystem::exists(kept()));
+}
+
+TEST_F(JanitorTest, WhatCannotBeRemovedIsNamed) {
+  removal_fails = true;
+  auto hired = Janitor::hire_and_wait(loop_, testing::TempDir(), false);
+  ASSERT_TRUE(hired.ok()) << hired.sentence();
+  dir_ = (*hired)->job_dir();
+  const auto words = words_of([&] { (*hired)->dismiss(true); });
+  EXPECT_NE(
+      words.find("files of the job stay: cannot remove " + dir_ + ": Operation not permitted"),
+      std::string::npos)
+      << words;
+  removal_fails = false;
+  EXPECT_TRUE(remove_tree(dir_).ok());
+}
+
+/// To remove what dead jobs left may take long.
+TEST_F(JanitorTest, WhatIsLeftOverHoldsUpNoStart) {
+  const test::ScratchDir scratch;
+  const auto left = test::leave_dir(scratch.path(), kJobDirStart);
+  removal_is_stuck = true;
+  auto hired = Janitor::hire_and_wait(loop_, scratch.path(), false);
+  removal_is_stuck = false;
+  ASSERT_TRUE(hired.ok()) << hired.sentence();
+  HeldProcess((*hired)->number()).signal(SIGKILL);
+  (*hired)->dismiss(true);
+  EXPECT_TRUE(std::filesystem::exists(left));
+  EXPECT_FALSE(std::filesystem::exists((*hired)->job_dir()));
+}
+
+/// Whether its own job ends while it is at that, or later.
+TEST_F(JanitorTest, WhatIsLeftOverGoesAsWell) {
+  for (const bool job_is_short : {false, true}) {
+    const test::ScratchDir scratch;
+    std::vector<std::string> left;
+    for (const auto start : {kJobDirStart, kJobDirStart, kEalDirStart, kRanksDirStart})
+      left.push_back(test::leave_dir(scratch.path(), start));
+    removal_waits_for_dismissal = job_is_short;
+    auto hired = Janitor::hire_and_wait(loop_, scratch.path(), false);
+    removal_waits_for_dismissal = false;
+    ASSERT_TRUE(hired.ok()) << hired.sentence();
+    (*hired)->dismiss(true);
+    for (const auto& one : left) EXPECT_FALSE(std::filesystem::exists(one)) << one;
+  }
+}
+
+/// A dead job may have taken all of a file system.
+TEST_F(JanitorTest, WhatIsLeftOverGoesFirstWhereThereIsNoSpace) {
+  const test::ScratchDir scratch;
+  test::leave_dir(scratch.path(), kJobDirStart);
+  mkdir_fails_beside_others = true;
+  auto hired = Janitor::hire_and_wait(loop_, scratch.path(), false);
+  mkdir_fails_beside_others = false;
+  ASSERT_TRUE(hired.ok()) << hired.sentence();
+  (*hired)->dismiss(true);
 }
 
 TEST_F(JanitorTest, OneThatWasKilledLeavesTheProcessesToItsLauncher) {
@@ -156,7 +274,7 @@ TEST_F(JanitorTest, TheDirectoryStaysLockedWhenTheJanitorIsKilled) {
   HeldProcess(janitor.number()).signal(SIGKILL);
   siginfo_t ended{};
   ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(janitor.number()), &ended, WEXITED | WNOWAIT), 0);
-  remove_stale_job_dirs(testing::TempDir());
+  finish_left_over(kill_stale_jobs(testing::TempDir()));
   EXPECT_TRUE(std::filesystem::exists(janitor.job_dir()));
   janitor.dismiss(true);
 }
@@ -176,14 +294,14 @@ TEST_F(JanitorTest, OneThatSomebodyStoppedSweepsNevertheless) {
 
 TEST_F(JanitorTest, OneThatIsKilledBeforeItAnswersIsReplaced) {
   std::optional<bool> made;
-  mkdtemp_is_stuck = true;
+  mkdir_is_stuck = true;
   auto hired = Janitor::hire(loop_, testing::TempDir(), false,
                              [&](const Status& status) { made = status.ok(); });
   ASSERT_TRUE(hired.ok()) << hired.sentence();
   Janitor& janitor = **hired;
   const pid_t first = janitor.number();
   HeldProcess(first).signal(SIGKILL);
-  mkdtemp_is_stuck = false;
+  mkdir_is_stuck = false;
   EXPECT_TRUE(loop_.turn_until([&] { return made.has_value(); }, 30'000));
   EXPECT_EQ(made, true);
   EXPECT_NE(janitor.number(), first);
@@ -193,7 +311,7 @@ TEST_F(JanitorTest, OneThatIsKilledBeforeItAnswersIsReplaced) {
 
 TEST_F(JanitorTest, ManyThatAreKilledEndTheStartWithASentence) {
   std::optional<Status> made;
-  mkdtemp_is_stuck = true;
+  mkdir_is_stuck = true;
   auto hired = Janitor::hire(loop_, testing::TempDir(), false,
                              [&](const Status& status) { made.emplace(status); });
   ASSERT_TRUE(hired.ok()) << hired.sentence();
@@ -205,7 +323,7 @@ TEST_F(JanitorTest, ManyThatAreKilledEndTheStartWithASentence) {
         return made.has_value();
       },
       30'000));
-  mkdtemp_is_stuck = false;
+  mkdir_is_stuck = false;
   ASSERT_TRUE(made && !made->ok());
   EXPECT_NE(made->sentence().find("was killed by signal 9 (Killed) before it made a directory"),
             std::string::npos)
@@ -213,10 +331,10 @@ TEST_F(JanitorTest, ManyThatAreKilledEndTheStartWithASentence) {
 }
 
 TEST_F(JanitorTest, ASignalEndsTheWaitForItsDirectory) {
-  mkdtemp_is_stuck = true;
+  mkdir_is_stuck = true;
   ::kill(::getpid(), SIGTERM);
   auto hired = Janitor::hire_and_wait(loop_, testing::TempDir(), false);
-  mkdtemp_is_stuck = false;
+  mkdir_is_stuck = false;
   ASSERT_FALSE(hired.ok());
   EXPECT_EQ(hired.sentence(), "interrupted before the job had a directory");
   EXPECT_EQ(loop_.end_asked(), SIGTERM);
@@ -224,10 +342,10 @@ TEST_F(JanitorTest, ASignalEndsTheWaitForItsDirectory) {
 
 TEST_F(JanitorTest, ADirectoryThatIsNotMadeInTimeGetsASentence) {
   std::optional<Status> made;
-  mkdtemp_is_stuck = true;
+  mkdir_is_stuck = true;
   auto hired =
       Janitor::hire(loop_, "/tmp", false, [&](const Status& status) { made.emplace(status); });
-  mkdtemp_is_stuck = false;
+  mkdir_is_stuck = false;
   ASSERT_TRUE(hired.ok()) << hired.sentence();
   Janitor& janitor = **hired;
   janitor.due(janitor.deadline_ms() - 1);
@@ -244,23 +362,13 @@ TEST_F(JanitorTest, ADirectoryThatIsNotMadeInTimeGetsASentence) {
 TEST_F(JanitorTest, OneThatNeverAnsweredKillsNobody) {
   dir_ = "";
   start_rank();
-  mkdtemp_is_stuck = true;
+  mkdir_is_stuck = true;
   auto hired = Janitor::hire(loop_, testing::TempDir(), false, [](const Status&) {});
-  mkdtemp_is_stuck = false;
+  mkdir_is_stuck = false;
   ASSERT_TRUE(hired.ok()) << hired.sentence();
   (*hired)->due((*hired)->deadline_ms());
   (*hired)->dismiss(false);
   EXPECT_TRUE(rank_lives());
-}
-
-TEST_F(JanitorTest, WhatRanksLeftGoesAsWell) {
-  const test::ScratchDir scratch;
-  const auto left = scratch.path() + "/pinwire-eal-A1b2C3";
-  ASSERT_TRUE(std::filesystem::create_directory(left));
-  auto hired = Janitor::hire_and_wait(loop_, scratch.path(), false);
-  ASSERT_TRUE(hired.ok()) << hired.sentence();
-  (*hired)->dismiss(true);
-  EXPECT_FALSE(std::filesystem::exists(left));
 }
 
 TEST_F(JanitorTest, AnErrorOfReadingItsAnswerIsNotItsEnd) {
@@ -286,10 +394,27 @@ TEST_F(JanitorTest, AZombieIsDead) {
 }  // namespace pinwire::launch
 
 /// Instead of the C library's, for this program.
-char* mkdtemp(char* path) noexcept {
-  while (pinwire::launch::mkdtemp_is_stuck) ::pause();
-  const auto real = reinterpret_cast<char* (*)(char*)>(::dlsym(RTLD_NEXT, "mkdtemp"));
-  return real(path);
+int mkdir(const char* path, mode_t mode) noexcept {
+  while (pinwire::launch::mkdir_is_stuck) ::pause();
+  const auto parent = std::filesystem::path(path).parent_path();
+  if (pinwire::launch::mkdir_fails_beside_others && !std::filesystem::is_empty(parent)) {
+    errno = ENOSPC;
+    return -1;
+  }
+  const auto real = reinterpret_cast<int (*)(const char*, mode_t)>(::dlsym(RTLD_NEXT, "mkdir"));
+  return real(path, mode);
+}
+
+int unlinkat(int parent_fd, const char* name, int flags) noexcept {
+  while (pinwire::launch::removal_is_stuck) ::pause();
+  if (pinwire::launch::removal_waits_for_dismissal) pinwire::launch::wait_for_dismissal();
+  if (pinwire::launch::removal_fails) {
+    errno = EPERM;
+    return -1;
+  }
+  const auto real =
+      reinterpret_cast<int (*)(int, const char*, int)>(::dlsym(RTLD_NEXT, "unlinkat"));
+  return real(parent_fd, name, flags);
 }
 
 ssize_t recvmsg(int fd, msghdr* message, int flags) {

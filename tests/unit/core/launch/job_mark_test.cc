@@ -7,6 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <string>
+
 #include "core/launch/process.h"
 #include "core/launch/process_facts.h"
 #include "tests/unit/core/launch/start_program.h"
@@ -16,6 +19,8 @@ namespace {
 
 constexpr const char* kMarkedDir = "/nowhere/pinwire-job-marked";
 const std::string kMarkedAssignment = std::string("GASNET_JOB_DIR=") + kMarkedDir;
+
+const std::array<std::string, 3> kMany = {std::string(kMarkedDir) + "2", kMarkedDir, ""};
 
 /// A shell's command, which ends with this.
 class Shell {
@@ -51,6 +56,8 @@ TEST(JobMark, AProcessOfTheJobCarriesItAndNoOther) {
   const JobMark mark(kMarkedDir);
   const Shell marked("exec sleep 1000", {kMarkedAssignment}), other("exec sleep 1000", {});
   EXPECT_TRUE(mark.is_on(marked.number()));
+  EXPECT_TRUE(JobMarks(kMany).any_is_on(marked.number()));
+  EXPECT_FALSE(JobMarks(kMany).any_is_on(other.number()));
   EXPECT_FALSE(JobMark(std::string(kMarkedDir) + "2").is_on(marked.number()));
   EXPECT_FALSE(mark.is_on(other.number()));
   EXPECT_FALSE(JobMark::in({"A=b"}).is_on(other.number()));
@@ -59,6 +66,7 @@ TEST(JobMark, AProcessOfTheJobCarriesItAndNoOther) {
 TEST(JobMark, AnEmptyNameMarksNothing) {
   const Shell emptied("exec sleep 1000", {"GASNET_JOB_DIR="});
   EXPECT_FALSE(JobMark("").is_on(emptied.number()));
+  EXPECT_FALSE(JobMarks(std::array{std::string()}).any_is_on(emptied.number()));
   EXPECT_FALSE(JobMark::in({"GASNET_JOB_DIR="}).is_on(emptied.number()));
 }
 
@@ -67,6 +75,7 @@ TEST(JobMark, ItOutlivesAnotherProgramWithoutAnEnvironment) {
   marked.await_name("sleep");
   EXPECT_FALSE(has_in_environment(marked.number(), kMarkedAssignment));
   EXPECT_TRUE(JobMark(kMarkedDir).is_on(marked.number()));
+  EXPECT_TRUE(JobMarks(kMany).any_is_on(marked.number()));
 }
 
 TEST(JobMark, ALimitThatTheUserHasSetStays) {
@@ -80,6 +89,7 @@ TEST(JobMark, ALimitThatTheUserHasSetStays) {
     ASSERT_EQ(::prlimit(marked.number(), RLIMIT_RTTIME, nullptr, &limit), 0);
     EXPECT_EQ(limit.rlim_cur, short_one.rlim_cur);
     EXPECT_TRUE(marked.comes_to_carry(JobMark(kMarkedDir))) << "by its environment";
+    EXPECT_TRUE(JobMarks(kMany).any_is_on(marked.number()));
   }
   ::setrlimit(RLIMIT_RTTIME, &before);
 }
