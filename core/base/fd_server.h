@@ -32,6 +32,9 @@ class FdServer {
   static void* run(void* server) noexcept;
 
  private:
+  /// So many connections of one peer that is another user's or group's now: as many of its threads
+  /// may ask at once. What has its pid may be any process of any user.
+  static constexpr int kEndsOfChangedMax = 8;
   /// A connection to a peer that has not asked yet.
   struct End {
     int fd;
@@ -41,6 +44,8 @@ class FdServer {
   void work();
   bool accept_one();
   void add(int fd);
+  void close_oldest_of(int changed_pid);
+  void drop(size_t end);
   void answer(const End& end) const;
   static void close_own(const End& end) noexcept;
 

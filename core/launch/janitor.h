@@ -10,6 +10,8 @@
 
 #include "core/base/result.h"
 #include "core/launch/child_process.h"
+#include "core/launch/patience.h"
+#include "core/launch/silence.h"
 #include "core/launch/supervisor_loop.h"
 
 namespace pinwire::launch {
@@ -37,12 +39,14 @@ class Janitor {
   /// Empty as long as there is none.
   const std::string& job_dir() const noexcept { return job_dir_; }
   /// When due() is due: kNever once `ready` was told.
-  int64_t deadline_ms() const noexcept { return ready_ ? deadline_ms_ : kNever; }
-  /// If it did not answer for too long: `ready` gets a sentence.
+  int64_t deadline_ms() const noexcept { return ready_ ? answer_.next_look_ms() : kNever; }
+  /// If it did not answer for too long: `ready` gets a sentence. Time for which this process stood
+  /// still hardly counts (Silence).
   void due(int64_t now_ms);
   /// The job is over: returns when all is swept up. `processes_are_gone`: kill_children has seen to
   /// that, so the janitor has no need to look at strangers, which takes as long as they like. What
-  /// a janitor leaves that was killed, or that a signal does not let end, is swept up here.
+  /// a janitor leaves that was killed, or that a signal does not let end, is swept up here. One
+  /// that gets on no more (Patience), or that cannot be killed, is left alone with a warning.
   void dismiss(bool processes_are_gone);
   pid_t number() const noexcept { return process_.number(); }
 
@@ -51,6 +55,9 @@ class Janitor {
   Status begin();
   void hear();
   void tell(Status made);
+  void give_up_answer();
+  bool outwait(Patience& patience);
+  void leave(const Patience& patience);
   void close_pipe();
   bool reap(pid_t process);
   void has_ended_early(pid_t process, int wait_status);
@@ -59,7 +66,7 @@ class Janitor {
   const std::string parent_;
   const bool keep_job_dir_;
   Ready ready_;  // none: it has been told
-  const int64_t deadline_ms_;
+  Silence answer_{kAnswerMs};
   int begun_ = 0;
   ChildProcess process_;
   Fd pipe_;  // closed: it is dismissed
