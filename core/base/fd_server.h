@@ -21,6 +21,10 @@ struct FileRequest {
 
 class FdServer {
  public:
+  /// The most connections of one peer that is another user's or group's now: as many of its threads
+  /// may ask at once. Any process may have got the peer's pid.
+  static constexpr int kEndsOfChangedMax = 8;
+
   /// Takes over the socket, which listens. It serves those who are what this process is now.
   FdServer(int listener_fd, uint64_t job_key) noexcept;
   ~FdServer();
@@ -32,9 +36,6 @@ class FdServer {
   static void* run(void* server) noexcept;
 
  private:
-  /// So many connections of one peer that is another user's or group's now: as many of its threads
-  /// may ask at once. What has its pid may be any process of any user.
-  static constexpr int kEndsOfChangedMax = 8;
   /// A connection to a peer that has not asked yet.
   struct End {
     int fd;

@@ -13,7 +13,7 @@ namespace pinwire::launch {
 
 class Patience {
  public:
-  /// So long it may stand still. To remove files costs a tick of the processor (10 ms) in far less,
+  /// The longest standstill. To remove files costs a tick of the processor (10 ms) in far less,
   /// on slow file servers too; what runs for a moment after each SIGCONT has none of it.
   static constexpr int64_t kStandstillMs = 10'000;
 
