@@ -26,7 +26,8 @@
 namespace pinwire::launch {
 namespace {
 
-/// A launcher sends its plan, which has the limit of its user, when it starts ssh.
+/// A launcher sends its plan, which has the limit of its user, when it starts ssh. An agent that
+/// waited for one for ever, as a user may ask of it, would stay on its host for nothing.
 constexpr int64_t kPlanLimitMs = 60'000;
 
 Result<Settings> own_settings() {

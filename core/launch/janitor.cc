@@ -110,8 +110,9 @@ void Janitor::hear() {
     return;  // after an error the loop asks again: the answer may still come
   }
   if (record.is_cut)
-    return tell(error(
-        "no descriptor is left for the job's directory (too many open files? see ulimit -n)"));
+    return tell(
+        error("no descriptor is left for the job's directory; raise the limit of open files "
+              "(ulimit -n)"));
   if (record.fd < 0) return tell(error("%s", record.text.c_str()));
   job_dir_ = std::move(record.text);
   lock_.reset(record.fd);
