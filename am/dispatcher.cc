@@ -18,6 +18,7 @@
 #include "core/base/cpus.h"
 #include "core/base/event_fd.h"
 #include "core/base/library_thread.h"
+#include "core/base/no_descriptor.h"
 #include "core/engine/client_usage.h"
 #include "core/engine/engine.h"
 #include "core/engine/open_board.h"
@@ -126,10 +127,7 @@ class Dispatcher {
     const bool are_open = wake_fd_ >= 0 && all_fds_ >= 0 && own_fd_ >= 0 &&
                           watch(all_fds_, wake_fd_) && watch(own_fd_, wake_fd_);
     if (!are_open) {
-      return error(
-          "cannot open what GASNET_DISPATCH needs: %s; raise the limit of open files "
-          "(ulimit -n)",
-          std::strerror(errno));
+      return error("cannot open what GASNET_DISPATCH needs: %s", no_descriptor(errno).c_str());
     }
     for (uint32_t d = 0; mode_ != DispatchMode::kNicproc && d < engine.driver_count; ++d) {
       const DriverSlot& slot = engine.drivers[d];

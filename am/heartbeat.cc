@@ -6,11 +6,13 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <string>
 
 #include "am/sleep.h"
 #include "core/base/event_fd.h"
 #include "core/base/library_thread.h"
 #include "core/base/log.h"
+#include "core/base/no_descriptor.h"
 #include "core/engine/engine.h"
 #include "core/interrupts/client_threads.h"
 
@@ -45,7 +47,7 @@ class Heartbeat {
       return success();
     }
     wake_fd_ = open_event_fd();
-    if (wake_fd_ < 0) return cannot(errno);
+    if (wake_fd_ < 0) return cannot(no_descriptor(errno));
     is_running_.store(true, std::memory_order_relaxed);
     pthread_t thread;
     const int why = start_library_thread(
@@ -57,7 +59,7 @@ class Heartbeat {
         this);
     if (why != 0) {
       is_running_.store(false, std::memory_order_relaxed);
-      return cannot(why);
+      return cannot(std::string(std::strerror(why)) + "; " + kRaiseThreads);
     }
     pthread_setname_np(thread, "heartbeat");
     pthread_detach(thread);
@@ -89,11 +91,11 @@ class Heartbeat {
   }
 
  private:
-  static Status cannot(int why) {
+  static Status cannot(const std::string& why) {
     return error(
-        "cannot start the thread that answers peers while this rank computes: %s; %s, or that of "
-        "open files (ulimit -n), or say GASNET_PEER_TIMEOUT=0",
-        std::strerror(why), kRaiseThreads);
+        "cannot start the thread that answers peers while this rank computes: %s, or say "
+        "GASNET_PEER_TIMEOUT=0",
+        why.c_str());
   }
 
   void run() noexcept {

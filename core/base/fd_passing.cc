@@ -12,6 +12,7 @@
 #include "core/base/fd_server.h"
 #include "core/base/library_thread.h"
 #include "core/base/no_cancel.h"
+#include "core/base/no_descriptor.h"
 
 namespace pinwire {
 namespace {
@@ -53,7 +54,7 @@ bool are_files_hidden() noexcept {
 
 Result<FdServerAddress> start_fd_server(uint64_t job_key) {
   const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) return error("cannot make a Unix socket: %s", std::strerror(errno));
+  if (fd < 0) return error("cannot make a Unix socket: %s", no_descriptor(errno).c_str());
   auto number = listen_anywhere(fd);
   if (!number) {
     close(fd);
@@ -88,7 +89,7 @@ Result<int> request_fd(int pid, int fd, uint64_t inode) {
   const auto peer = find_fd_peer(pid);
   if (!peer || peer->server == 0) return error("process %d has no descriptor server", pid);
   const int socket_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-  if (socket_fd < 0) return error("cannot make a Unix socket: %s", std::strerror(errno));
+  if (socket_fd < 0) return error("cannot make a Unix socket: %s", no_descriptor(errno).c_str());
   auto file = ask(socket_fd, pid, *peer, {peer->job_key, inode, fd, 0});
   close(socket_fd);
   if (!file) return error("process %d passes no file: %s", pid, file.sentence().c_str());

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
 
@@ -48,8 +49,7 @@ void FdServer::work() {
     for (size_t i = ends_.size(); i-- > 0;) {
       if (watched_[i + 1].revents == 0) continue;
       answer(ends_[i]);
-      close_own(ends_[i]);
-      ends_.erase(ends_.begin() + static_cast<ptrdiff_t>(i));
+      drop(i);
     }
     if (watched_[0].revents != 0 && !accept_one()) return;
   }
@@ -58,6 +58,11 @@ void FdServer::work() {
 /// The client may have closed it, and have a file of its own under the number.
 void FdServer::close_own(const End& end) noexcept {
   if (inode_of(end.fd) == end.inode) close(end.fd);
+}
+
+void FdServer::drop(size_t end) {
+  close_own(ends_[end]);
+  ends_.erase(ends_.begin() + static_cast<ptrdiff_t>(end));
 }
 
 /// False: the socket is not there any more.
@@ -85,7 +90,15 @@ void FdServer::add(int fd) {
     close(fd);
     return;
   }
+  if (!is_same) close_oldest_of(peer->pid);
   ends_.push_back({fd, inode_of(fd), is_same ? 0 : peer->pid});
+}
+
+/// If it has as many as it may. Those that have asked are answered and closed by now.
+void FdServer::close_oldest_of(int changed_pid) {
+  const auto is_its = [changed_pid](const End& end) { return end.changed_pid == changed_pid; };
+  if (std::count_if(ends_.begin(), ends_.end(), is_its) < kEndsOfChangedMax) return;
+  drop(static_cast<size_t>(std::find_if(ends_.begin(), ends_.end(), is_its) - ends_.begin()));
 }
 
 void FdServer::answer(const End& end) const {

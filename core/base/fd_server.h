@@ -21,6 +21,10 @@ struct FileRequest {
 
 class FdServer {
  public:
+  /// The most connections of one peer that is another user's or group's now: as many of its threads
+  /// may ask at once. Any process may have got the peer's pid.
+  static constexpr int kEndsOfChangedMax = 8;
+
   /// Takes over the socket, which listens. It serves those who are what this process is now.
   FdServer(int listener_fd, uint64_t job_key) noexcept;
   ~FdServer();
@@ -41,6 +45,8 @@ class FdServer {
   void work();
   bool accept_one();
   void add(int fd);
+  void close_oldest_of(int changed_pid);
+  void drop(size_t end);
   void answer(const End& end) const;
   static void close_own(const End& end) noexcept;
 

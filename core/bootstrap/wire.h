@@ -46,6 +46,8 @@ enum class FrameKind : uint16_t {
   kHungUp,   ///< `rank` no longer holds the other end of its socket
   kAlive,    ///< the sender is still there: sent from time to time by agent and launcher
   kTaken,    ///< from the launcher: it took `code` bytes of output of all ranks of the agent's
+  kLives,  ///< from the agent: `rank` has not ended yet of the SIGKILL that the launcher asked for;
+           ///< a sentence why it will not, or nothing
 };
 
 struct FrameHeader {

@@ -26,7 +26,8 @@
 namespace pinwire::launch {
 namespace {
 
-/// A launcher sends its plan, which has the limit of its user, when it starts ssh.
+/// A launcher sends its plan, which has the limit of its user, when it starts ssh. An agent that
+/// waited for one for ever, as a user may ask of it, would stay on its host for nothing.
 constexpr int64_t kPlanLimitMs = 60'000;
 
 Result<Settings> own_settings() {
@@ -155,8 +156,10 @@ void Agent::on_launcher_frame(const FrameHeader& header, Bytes chunk) {
 
 void Agent::obey(const FrameHeader& order) {
   if (order.kind == FrameKind::kOutput) return host_->stop_output(order.code == 2 ? 2 : 1);
-  if (order.rank >= host_->first() && order.rank - host_->first() < host_->count())
-    host_->signal_rank(order.rank, order.code);
+  if (order.rank < host_->first() || order.rank - host_->first() >= host_->count()) return;
+  host_->signal_rank(order.rank, order.code);
+  if (order.code == SIGKILL && host_->lives(order.rank))
+    tell(FrameKind::kLives, order.rank, 0, host_->why_not_killed(order.rank));
 }
 
 void Agent::on_message(const FrameHeader& header, std::vector<std::byte> message) {

@@ -33,7 +33,8 @@ int ChildProcess::wait() noexcept { return reap_by(0).value_or(0); }
 Result<pid_t> fork_child() {
   const pid_t child = ::fork();
   if (child >= 0) return child;
-  return error("cannot fork: %s (too many processes? see ulimit -u)", ::strerror(errno));
+  const char* const advice = errno == EAGAIN ? " (too many processes? see ulimit -u)" : "";
+  return error("cannot fork: %s%s", ::strerror(errno), advice);
 }
 
 std::string how_it_ended(int wait_status) {

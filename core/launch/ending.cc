@@ -184,7 +184,7 @@ void Ending::due(int64_t now_ms) {
       }
       break;
     case Phase::kKilling:
-      if (++kills_ >= kKillsMax) give_up_unkillable();
+      give_up_unkillable();
       [[fallthrough]];
     case Phase::kQuitting:
       begin_killing(now_ms);
@@ -195,11 +195,13 @@ void Ending::due(int64_t now_ms) {
 /// A rank that cannot be killed would hold the launcher for ever.
 void Ending::give_up_unkillable() {
   for (Rank rank = 0; rank < ranks_.size(); ++rank) {
-    if (ranks_[rank].ended) continue;
+    auto& state = ranks_[rank];
+    if (state.ended) continue;
     const auto why = orders_.why_not_killed(rank);
-    if (why.empty()) continue;
+    state.unkilled = why.empty() ? 0 : state.unkilled + 1;
+    if (state.unkilled < kKillsMax) continue;
     orders_.say(orders_.describe(rank) + " cannot be killed, and is left alone: " + why);
-    ranks_[rank].given_up = true;
+    state.given_up = true;
     mark_ended(rank);
   }
 }

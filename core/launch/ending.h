@@ -33,7 +33,8 @@ class EndingOrders {
 inline constexpr int64_t kQuitGraceMs = 800;
 /// Until a rank that has hung up has ended, if that was why.
 inline constexpr int64_t kHungUpMs = 1000;
-/// A rank that lives on after so many SIGKILL, kQuitGraceMs apart, and for a reason, is given up.
+/// A rank that has a reason to live on at the end of so many SIGKILL in a row, kQuitGraceMs apart,
+/// is given up. (One look may find a rank in a wait for a disk that is soon over.)
 inline constexpr int kKillsMax = 3;
 /// For ranks that have all said that they leave.
 inline constexpr int64_t kTeardownMs = 5000;
@@ -79,6 +80,7 @@ class Ending {
   enum class Phase { kRunning, kLeaving, kQuitting, kKilling };
   struct RankState {
     bool joined = false, left = false, ended = false, hung_up = false;
+    int unkilled = 0;       // SIGKILL in a row that it has survived for a reason
     bool given_up = false;  // it counts as ended, and may still end
   };
   void exited(Rank rank, int code, int64_t now_ms);
@@ -101,7 +103,6 @@ class Ending {
   std::optional<int> code_;
   int user_signal_ = 0;  // what the user sent; ranks that die of it are no surprise
   size_t ended_count_ = 0;
-  int kills_ = 0;               // deadlines that found ranks which had been killed
   bool cause_is_sure_ = false;  // a rank died of a signal not its own, or the job itself failed
   bool reader_is_gone_ = false;
   bool silent_end_ = false;  // a rank that never joined has ended well

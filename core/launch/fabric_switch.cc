@@ -6,7 +6,9 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "core/base/log.h"
 #include "core/launch/environment.h"
+#include "core/launch/process_facts.h"
 #include "core/launch/words.h"
 #include "driver/dpdk/device_text.h"
 #include "driver/dpdk/eal_args.h"
@@ -145,9 +147,13 @@ void FabricSwitch::stop() {
   if (process_.number() < 0) return;
   process_.signal(SIGTERM);
   process_.signal(SIGCONT);  // one that somebody stopped takes no other signal but SIGKILL
-  if (loop_.turn_until([this] { return process_.number() < 0; }, kEndMs)) return pass_report_on();
+  const auto has_ended = [this] { return process_.number() < 0; };
+  if (loop_.turn_until(has_ended, kEndMs)) return pass_report_on();
   process_.signal(SIGKILL);
-  process_.wait();
+  if (loop_.turn_until_in_any_case(has_ended, kEndMs)) return;
+  log_warning("pinwire_switch (process %d) cannot be killed, and is left alone: %s",
+              process_.number(), why_not_killed(process_.number()).c_str());
+  process_.let_go();
 }
 
 bool FabricSwitch::reap(pid_t process) {

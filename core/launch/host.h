@@ -27,6 +27,9 @@ class HostEvents {
   virtual void on_started(Rank rank, int process_id) = 0;
   /// A frame that the rank sent: its header and chunk are well-formed, its meaning is not checked.
   virtual void on_frame(Rank rank, const FrameHeader& header, Bytes chunk) = 0;
+  /// Standard input of the job, of which rank 0 gets no more. Only where the rank has not that of
+  /// this process itself, which tells it then.
+  virtual void on_input_lost(int /*os_error*/) {}
   /// `stream` is 1 or 2.
   virtual void on_output(Rank rank, int stream, std::string_view text) = 0;
   /// After everything that the rank sent.
@@ -54,6 +57,8 @@ class Host {
   /// `rank` may be kEveryRank: each rank of this host.
   virtual void send(Rank rank, FrameKind kind, uint32_t round, const SharedBytes& message) = 0;
   virtual void signal_rank(Rank rank, int signal_number) = 0;
+  /// Why the last SIGKILL does not end it; empty if it may be on its way.
+  virtual std::string why_not_killed(Rank rank) = 0;
   virtual void pause_output(bool pause) = 0;
   /// Reads what its ranks left in their pipes. All ranks have ended.
   virtual void drain_output() = 0;

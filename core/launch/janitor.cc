@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,8 +14,8 @@
 
 #include "core/base/fd_record.h"
 #include "core/base/log.h"
+#include "core/launch/janitor_mark.h"
 #include "core/launch/job_dir.h"
-#include "core/launch/job_mark.h"
 #include "core/launch/kept_files.h"
 #include "core/launch/local_plan.h"
 #include "core/launch/process.h"
@@ -42,12 +41,11 @@ bool finish_left(const std::string& parent, const std::vector<std::string>& left
 
 [[noreturn]] void work(const std::string& parent, int pipe_fd, bool keep_job_dir) {
   ::setsid();
-  ::prctl(PR_SET_NAME, kJanitorName);
   for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) ::signal(number, SIG_IGN);
   ::signal(SIGCHLD, SIG_DFL);
   close_all_but({pipe_fd});
   // From here on a launcher that adopts this process leaves it alone: there is something to sweep.
-  JobMark::of_janitor(::getpid()).replace_on_self();
+  become_janitor();
   const uint64_t hired_ticks = birth_ticks(::getpid());
   const auto left = kill_stale_jobs(parent);
   auto made = make_job_dir(parent, keep_job_dir);
@@ -73,11 +71,8 @@ bool finish_left(const std::string& parent, const std::vector<std::string>& left
 }  // namespace
 
 Janitor::Janitor(SupervisorLoop& loop, const std::string& parent, bool keep_job_dir, Ready ready)
-    : loop_(loop),
-      parent_(parent),
-      keep_job_dir_(keep_job_dir),
-      ready_(std::move(ready)),
-      deadline_ms_(now_ms() + kAnswerMs) {
+    : loop_(loop), parent_(parent), keep_job_dir_(keep_job_dir), ready_(std::move(ready)) {
+  answer_.heard(now_ms());
   loop_.watch_children_of(this, [this](pid_t process) { return reap(process); });
 }
 
@@ -109,7 +104,7 @@ Result<std::unique_ptr<Janitor>> Janitor::hire_and_wait(SupervisorLoop& loop,
   if (!hired) return hired.error();
   const bool in_time = loop.turn_until([&known] { return known.has_value(); }, kAnswerMs);
   if (!in_time && loop.end_asked() != 0) return error("interrupted before the job had a directory");
-  if (!in_time) (*hired)->due((*hired)->deadline_ms());
+  if (!in_time) (*hired)->give_up_answer();
   if (!*known) return known->error();
   return hired;
 }
@@ -136,8 +131,9 @@ void Janitor::hear() {
     return;  // after an error the loop asks again: the answer may still come
   }
   if (record.is_cut)
-    return tell(error(
-        "no descriptor is left for the job's directory (too many open files? see ulimit -n)"));
+    return tell(
+        error("no descriptor is left for the job's directory; raise the limit of open files "
+              "(ulimit -n)"));
   if (record.fd < 0) return tell(error("%s", record.text.c_str()));
   job_dir_ = std::move(record.text);
   lock_.reset(record.fd);
@@ -149,7 +145,10 @@ void Janitor::tell(Status made) {
 }
 
 void Janitor::due(int64_t now_ms) {
-  if (now_ms < deadline_ms()) return;
+  if (ready_ && answer_.is_too_long(now_ms)) give_up_answer();
+}
+
+void Janitor::give_up_answer() {
   close_pipe();  // it removes what it may still make
   process_.let_go();
   tell(
@@ -164,11 +163,7 @@ void Janitor::dismiss(bool processes_are_gone) {
   }
   close_pipe();
   if (ready_) return process_.let_go();  // nothing is there that it would have to sweep yet
-  process_.signal(SIGCONT);              // one that somebody stopped would be waited for in vain
-  if (!loop_.turn_until([this] { return process_.number() < 0; }, kNever)) {
-    process_.signal(SIGKILL);
-    process_.wait();
-  }
+  if (Patience patience(process_.number(), now_ms()); !outwait(patience)) return leave(patience);
   // A janitor that never answered, and has been let go, leaves no directory to sweep.
   if (job_dir_.empty()) return;
   if (has_swept_ || sweep(processes_are_gone)) tell_where_kept();
@@ -187,6 +182,28 @@ void Janitor::tell_where_kept() const {
   const auto kept = where_kept(job_dir_, lock_.get());
   if (kept.empty()) return log_note("-k keeps nothing: the job's directory holds nothing");
   log_note("the job's directory is kept as %s on host %s", kept.c_str(), this_host().c_str());
+}
+
+/// False: it stands still, or does not die.
+bool Janitor::outwait(Patience& patience) {
+  constexpr int64_t kLookMs = 1000, kKilledMs = 5000;
+  const auto has_ended = [this] { return process_.number() < 0; };
+  while (loop_.end_asked() == 0) {
+    process_.signal(SIGCONT);  // one that somebody stopped would be waited for in vain
+    if (loop_.turn_until(has_ended, kLookMs)) return true;
+    if (loop_.end_asked() == 0 && patience.is_at_end(now_ms())) return false;
+  }
+  process_.signal(SIGKILL);
+  return loop_.turn_until_in_any_case(has_ended, kKilledMs);
+}
+
+/// Its directory is not touched: whoever does may have to wait, too.
+void Janitor::leave(const Patience& patience) {
+  log_warning(
+      "the job's janitor (process %d) does not come to an end with the job's directory %s: %s; it "
+      "is left alone, and goes on when it can (if it never does, remove that directory by hand)",
+      process_.number(), job_dir_.c_str(), patience.why().c_str());
+  process_.let_go();
 }
 
 bool Janitor::reap(pid_t process) {

@@ -10,6 +10,8 @@
 
 #include "core/base/result.h"
 #include "core/launch/child_process.h"
+#include "core/launch/patience.h"
+#include "core/launch/silence.h"
 #include "core/launch/supervisor_loop.h"
 
 namespace pinwire::launch {
@@ -37,13 +39,15 @@ class Janitor {
   /// Empty as long as there is none.
   const std::string& job_dir() const noexcept { return job_dir_; }
   /// When due() is due: kNever once `ready` was told.
-  int64_t deadline_ms() const noexcept { return ready_ ? deadline_ms_ : kNever; }
-  /// If it did not answer for too long: `ready` gets a sentence.
+  int64_t deadline_ms() const noexcept { return ready_ ? answer_.next_look_ms() : kNever; }
+  /// If it did not answer for too long: `ready` gets a sentence. Time for which this process stood
+  /// still hardly counts (Silence).
   void due(int64_t now_ms);
   /// The job is over: returns when all is swept up. `processes_are_gone`: kill_children has seen to
   /// that, so the janitor has no need to look at strangers, which takes as long as they like. What
   /// a janitor leaves that was killed, or that a signal does not let end, or that it cannot remove,
-  /// is swept up here, and named if it stays. Says where a directory is kept.
+  /// is swept up here, and named if it stays. One that gets on no more (Patience), or that cannot be
+  /// killed, is left alone with a warning. Says where a directory is kept.
   void dismiss(bool processes_are_gone);
   pid_t number() const noexcept { return process_.number(); }
 
@@ -54,6 +58,9 @@ class Janitor {
   void tell(Status made);
   bool sweep(bool processes_are_gone) const;
   void tell_where_kept() const;
+  void give_up_answer();
+  bool outwait(Patience& patience);
+  void leave(const Patience& patience);
   void close_pipe();
   bool reap(pid_t process);
   void has_ended_early(pid_t process, int wait_status);
@@ -62,7 +69,7 @@ class Janitor {
   const std::string parent_;
   const bool keep_job_dir_;
   Ready ready_;  // none: it has been told
-  const int64_t deadline_ms_;
+  Silence answer_{kAnswerMs};
   int begun_ = 0;
   ChildProcess process_;
   Fd pipe_;  // closed: it is dismissed

@@ -8,7 +8,6 @@
 
 #include "core/base/log.h"
 #include "core/bootstrap/job_key.h"
-#include "core/launch/process_facts.h"
 #include "core/launch/silence.h"
 
 namespace pinwire::launch {
@@ -19,7 +18,7 @@ constexpr int kHostLostExitCode = 1;
 constexpr int kNetworkLostExitCode = 1;
 constexpr int kNoStartExitCode = 2;
 constexpr int64_t kUnreadMs = 1500;  // without a reader that takes anything
-constexpr int kOutputLostExitCode = 1;
+constexpr int kDataLostExitCode = 1;
 
 SharedBytes shared(std::vector<std::byte> bytes) {
   return std::make_shared<const std::vector<std::byte>>(std::move(bytes));
@@ -92,7 +91,7 @@ int Job::finish() {
   heed_readers();
   if (!all_is_written()) return 128 + given_up_by_;
   const int code = ending_.exit_code();
-  return code == 0 && output_is_lost_ ? kOutputLostExitCode : code;
+  return code == 0 && data_is_lost_ ? kDataLostExitCode : code;
 }
 
 /// The loop writes what is left, so that a signal still ends a launcher whose reader takes nothing.
@@ -101,13 +100,12 @@ void Job::drain() {
   // A process that outlives its rank may write for ever.
   for (auto& host : hosts_) host->pause_output(true);
   size_t unread_bytes = SIZE_MAX;
-  int64_t until_ms = kNever;
+  int64_t left_ms = kNever;
   while (given_up_by_ == 0 && !all_is_written()) {
     const size_t bytes = out_.pending_bytes() + err_.pending_bytes();
-    if (std::exchange(unread_bytes, bytes) != bytes && ended_by_ != 0)
-      until_ms = now_ms() + kUnreadMs;
-    loop_.run_once(until_ms);
-    if (now_ms() >= until_ms) given_up_by_ = ended_by_;
+    if (std::exchange(unread_bytes, bytes) != bytes && ended_by_ != 0) left_ms = kUnreadMs;
+    left_ms = loop_.run_counted(left_ms);
+    if (left_ms <= 0) given_up_by_ = ended_by_;
   }
 }
 
@@ -124,20 +122,26 @@ void Job::heed_reader(int stream) {
     for (auto& host : hosts_) host->stop_output(stream);
     return;
   }
-  output_is_lost_ = true;
+  data_is_lost_ = true;
   say(std::string("cannot write standard ") + (stream == 1 ? "output" : "error") + ": " +
       std::strerror(os_error) + "; what the ranks say there is lost from now on");
 }
 
+void Job::on_input_lost(int os_error) {
+  data_is_lost_ = true;
+  say(std::string("cannot read standard input: ") + std::strerror(os_error) +
+      "; rank 0 gets no more of it");
+}
+
 void Job::close_hosts() {
   pulse_.reset();  // it holds the pipes whose end lets the agents go
-  const int64_t deadline = now_ms() + plan_.close_ms;
   const auto all_closed = [this] {
     bool closed = true;
     for (auto& host : hosts_) closed = host->close() && closed;
     return closed;
   };
-  while (!all_closed() && given_up_by_ == 0 && now_ms() < deadline) loop_.run_once(deadline);
+  for (int64_t left_ms = plan_.close_ms; !all_closed() && given_up_by_ == 0 && left_ms > 0;)
+    left_ms = loop_.run_counted(left_ms);
 }
 
 bool Job::reap(pid_t process) {
@@ -268,10 +272,6 @@ std::string Job::describe(Rank rank) const {
          " on " + host_of(rank).name() + ")";
 }
 
-/// The agents of other hosts know it of their ranks: one that tells of no end is given up with its
-/// host.
-std::string Job::why_not_killed(Rank rank) const {
-  return host_of(rank).shares_terminal() ? launch::why_not_killed(process_ids_[rank]) : "";
-}
+std::string Job::why_not_killed(Rank rank) const { return host_of(rank).why_not_killed(rank); }
 
 }  // namespace pinwire::launch

@@ -57,6 +57,7 @@ class Job final : public HostEvents, public EndingOrders {
 
   void on_started(Rank rank, int process_id) override;
   void on_frame(Rank rank, const FrameHeader& header, Bytes chunk) override;
+  void on_input_lost(int os_error) override;
   void on_output(Rank rank, int stream, std::string_view text) override;
   void on_ended(Rank rank, int wait_status) override;
   void on_not_started(Rank rank, const std::string& sentence) override;
@@ -88,9 +89,9 @@ class Job final : public HostEvents, public EndingOrders {
   std::vector<int> process_ids_;
   std::vector<bool> joined_;
   LineSink out_, err_;
-  bool heeded_[2] = {};  // stdout, stderr: the error of its write has been dealt with
-  bool output_is_lost_ = false;
-  int ended_by_ = 0;     // the signal by which the user has ended the job
+  bool heeded_[2] = {};        // stdout, stderr: the error of its write has been dealt with
+  bool data_is_lost_ = false;  // of the ranks' standard files
+  int ended_by_ = 0;           // the signal by which the user has ended the job
   int given_up_by_ = 0;  // the signal by which the user gave up the output of ranks that have ended
   Gathering gathering_;
   Ending ending_;

@@ -42,6 +42,14 @@ void JobMark::replace_on_self() const {
     if (std::string_view(one, end).starts_with(kVariable)) std::fill(one, end, '\0');
     one = end == shown.end() ? end : end + 1;
   }
+  put_on_environment(shown);
+}
+
+void JobMark::put_on_environment(std::span<char> shown) const {
+  if (shown.size() <= assignment_.size()) return;  // then the limit has to do
+  const auto end = std::copy(assignment_.begin(), assignment_.end(), shown.begin());
+  // Nothing remains of a variable that it ends within.
+  std::fill(end, std::find(end, shown.end(), '\0'), '\0');
 }
 
 void JobMark::put_on_limits() const noexcept {

@@ -27,14 +27,15 @@ class JobMark {
   static JobMark in(const std::vector<std::string>& environment);
 
   /// That of one janitor, by which others know what it is, whatever they are called: no other
-  /// process has its number and its birth. In the limit alone.
+  /// process has its number and its birth.
   static JobMark of_janitor(pid_t process);
 
   /// Marks the calling process. Nothing where its hard limit does not allow it: then the
   /// environment has to do. Async-signal-safe.
   void put_on_limits() const noexcept;
   /// The calling process, which executes no other program, carries this mark alone from now on, and
-  /// none of a job in which its launcher is a rank.
+  /// none of a job in which its launcher is a rank. In its environment, too, whose first variables
+  /// are lost: its user may have set the limit, and anybody of the same user may change it.
   void replace_on_self() const;
   /// Whether a process carries either mark. False where neither can be read, and, of one with the
   /// environment alone, in the middle of its execve().
@@ -43,6 +44,7 @@ class JobMark {
  private:
   friend class JobMarks;
   JobMark() = default;
+  void put_on_environment(std::span<char> shown) const;
   std::string assignment_;
   uint64_t number_ = 0;
 };

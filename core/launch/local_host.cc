@@ -16,6 +16,7 @@
 #include "core/bootstrap/launcher_client.h"
 #include "core/bootstrap/outer_job.h"
 #include "core/launch/environment.h"
+#include "core/launch/process_facts.h"
 
 namespace pinwire::launch {
 namespace {
@@ -221,6 +222,10 @@ void LocalHost::signal_rank(Rank rank, int signal_number) {
   auto& one = local(rank);
   one.kill_sent = one.kill_sent || signal_number == SIGKILL;
   one.process.signal(signal_number);
+}
+
+std::string LocalHost::why_not_killed(Rank rank) {
+  return lives(rank) ? launch::why_not_killed(local(rank).process.number()) : "";
 }
 
 void LocalHost::explain_end(Rank rank, int wait_status) {

@@ -41,6 +41,8 @@ class LocalHost final : public Host {
   Status start() override;
   void send(Rank rank, FrameKind kind, uint32_t round, const SharedBytes& message) override;
   void signal_rank(Rank rank, int signal_number) override;
+  bool lives(Rank rank) { return local(rank).process.number() > 0; }
+  std::string why_not_killed(Rank rank) override;
   void pause_output(bool pause) override;
   void drain_output() override;
   void drain_output(Rank rank);

@@ -53,4 +53,14 @@ int64_t Loop::run_once(int64_t deadline_ms) {
   return waited_ms;
 }
 
+int64_t Loop::run_counted(int64_t left_ms) {
+  if (left_ms == kNever) {
+    run_once(kNever);
+    return kNever;
+  }
+  const int64_t began_ms = now_ms(), turn_ms = std::clamp<int64_t>(left_ms, 0, kTickMs);
+  run_once(began_ms + turn_ms);
+  return left_ms - counted_ms(now_ms() - began_ms, turn_ms);
+}
+
 }  // namespace pinwire::launch

@@ -18,6 +18,9 @@ class Loop {
   /// Waits at most until `deadline_ms` (none: for ever) and calls those that are ready. How long it
   /// waited, in ms.
   int64_t run_once(int64_t deadline_ms);
+  /// Waits at most `left_ms` (kNever: for ever), calls those that are ready, and returns what is
+  /// left of that. Time for which this process was stopped does not count.
+  int64_t run_counted(int64_t left_ms);
 
  private:
   struct Entry {

@@ -64,7 +64,7 @@ ends with the job's exit code. When one rank crashes or leaves, so do the others
   --version
 
 Exit code: that of gasnet_exit; 128 + the signal if one killed a rank or ended the job; 2 for a bad command line;
-1 if output of a good job could not be written. SIGUSR1, SIGUSR2, SIGTSTP and SIGCONT are passed on to the ranks.
+1 if output of a good job could not be written, or, over ssh, its input not be read. SIGUSR1, SIGUSR2, SIGTSTP and SIGCONT are passed on to the ranks.
 )";
 
 /// "-spawner=ssh", as GASNet users write it.

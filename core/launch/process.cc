@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "core/base/no_descriptor.h"
 #include "core/launch/job_mark.h"
 #include "core/launch/signals.h"
 
@@ -175,16 +176,14 @@ Result<std::string> find_program(const std::string& program) {
 Result<Pipe> make_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0)
-    return error("cannot make a pipe: %s (too many open files? see ulimit -n)",
-                 std::strerror(errno));
+    return error("cannot make a pipe: %s", no_descriptor(errno).c_str());
   return Pipe{Fd(ends[0]), Fd(ends[1])};
 }
 
 Result<std::pair<Fd, Fd>> make_socket_pair(const std::string& whose) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-    return error("cannot make the socket of %s: %s (too many open files? see ulimit -n)",
-                 whose.c_str(), std::strerror(errno));
+    return error("cannot make the socket of %s: %s", whose.c_str(), no_descriptor(errno).c_str());
   return std::pair(Fd(ends[0]), Fd(ends[1]));
 }
 

@@ -42,6 +42,7 @@ std::string read_file(pid_t process, const std::string& name) {
 /// From /proc/PID/stat (proc(5) numbers its fields); without a state: there is no such process.
 struct Stat {
   char state = 0;
+  uint64_t processor_ticks = 0;
   uint64_t thread_count = 0;
   uint64_t birth_ticks = 0;
   uint64_t environment_begin = 0, environment_end = 0;  // addresses; 0 where they may not be read
@@ -58,6 +59,7 @@ Stat stat_from(const std::string& text) {
     return at < from_3.size() ? std::strtoull(from_3[at].c_str(), nullptr, 10) : 0;
   };
   return {.state = from_3[0][0],
+          .processor_ticks = number(14) + number(15),
           .thread_count = number(20),
           .birth_ticks = number(22),
           .environment_begin = number(50),
@@ -91,6 +93,11 @@ std::string why_not_killed(pid_t process) {
   return any_thread_waits(process)
              ? "it waits in the kernel (state D), as for a file server that does not answer"
              : "";
+}
+
+Activity activity_of(pid_t process) {
+  const Stat stat = stat_of(process);
+  return {.state = stat.state, .processor_ticks = stat.processor_ticks};
 }
 
 std::string name_of(pid_t process) {

@@ -101,6 +101,7 @@ void RemoteHost::read_input() {
   std::byte part[kChunkBytesMax];
   const ssize_t got = input_->read(part, sizeof part);
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  if (got < 0) events_.on_input_lost(errno);
   const auto bytes = got > 0 ? static_cast<size_t>(got) : 0;
   stream_->put(bootstrap::frame_header(FrameKind::kInput, 0), Bytes(part, bytes));
   if (bytes == 0) return stop_input();
@@ -130,11 +131,17 @@ void RemoteHost::stop_output(int stream) {
 
 void RemoteHost::signal_rank(Rank rank, int signal_number) {
   if (lost_ || !stream_) return;
+  why_alive_.erase(rank);
   stream_->put(bootstrap::frame_header(FrameKind::kSignal, rank, 0, signal_number), {});
   if (signal_number != SIGKILL) return;
   // The job asks again and again until the rank has ended.
   if (!kill_asked_ms_) kill_asked_ms_ = now_ms();
   if (now_ms() - *kill_asked_ms_ >= kKillGraceMs) give_up("it does not answer");
+}
+
+std::string RemoteHost::why_not_killed(Rank rank) {
+  const auto known = why_alive_.find(rank);
+  return known == why_alive_.end() ? "" : known->second;
 }
 
 void RemoteHost::give_up(const std::string& why) {
@@ -179,7 +186,12 @@ void RemoteHost::on_rank_frame(const FrameHeader& header, Bytes chunk) {
       output_.came(chunk.size());
       return events_.on_output(header.rank, header.code == 2 ? 2 : 1, text);
     }
+    case FrameKind::kLives:
+      kill_asked_ms_.reset();
+      why_alive_[header.rank].assign(reinterpret_cast<const char*>(chunk.data()), chunk.size());
+      return;
     case FrameKind::kEnded: {
+      kill_asked_ms_.reset();
       const auto index = header.rank - plan_.first;
       if (ended_[index]) return;
       ended_[index] = true;

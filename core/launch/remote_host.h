@@ -1,6 +1,7 @@
 // The ranks of another host, through an agent that ssh starts there.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -14,8 +15,8 @@
 
 namespace pinwire::launch {
 
-/// A host gets so long to kill its ranks; its command may have to connect to it first. Then the
-/// connection is ended, and the agent, if there is one, kills all that it has.
+/// A host gets so long to tell of the ranks that it is to kill; its command may have to connect to
+/// it first. Then the connection is ended, and the agent, if there is one, kills all that it has.
 inline constexpr int64_t kKillGraceMs = 1500;
 
 class RemoteHost final : public Host {
@@ -30,6 +31,7 @@ class RemoteHost final : public Host {
   Status start() override;
   void send(Rank rank, FrameKind kind, uint32_t round, const SharedBytes& message) override;
   void signal_rank(Rank rank, int signal_number) override;
+  std::string why_not_killed(Rank rank) override;
   void pause_output(bool pause) override;
   void drain_output() override {}  // comes before a rank's end
   void stop_output(int stream) override;
@@ -58,8 +60,10 @@ class RemoteHost final : public Host {
   std::optional<FrameStream> stream_;
   std::vector<bool> ended_;
   bool lost_ = false;
-  std::optional<int64_t> kill_asked_ms_;  // when the job first wanted a rank killed
-  std::optional<Silence> silence_;        // since ssh was started
+  /// When the job first wanted a rank killed since the agent last told what came of that.
+  std::optional<int64_t> kill_asked_ms_;
+  std::map<Rank, std::string> why_alive_;  // after their last SIGKILL
+  std::optional<Silence> silence_;         // since ssh was started
   OutputCredit output_;
   std::optional<SharedFile> input_;  // the launcher's own, while it is read
   size_t input_bytes_ = 0;           // under way to rank 0

@@ -36,11 +36,14 @@ int SupervisorLoop::end_asked() const noexcept {
 }
 
 bool SupervisorLoop::turn_until(const std::function<bool()>& done, int64_t limit_ms) {
+  turn_until_in_any_case([&] { return end_asked() != 0 || done(); }, limit_ms);
+  return done();
+}
+
+bool SupervisorLoop::turn_until_in_any_case(const std::function<bool()>& done, int64_t limit_ms) {
   while (!done()) {
-    if (limit_ms <= 0 || end_asked() != 0) return false;
-    const int64_t began_ms = now_ms(), turn_ms = std::min(limit_ms, kTickMs);
-    loop_.run_once(began_ms + turn_ms);
-    limit_ms -= counted_ms(now_ms() - began_ms, turn_ms);
+    if (limit_ms <= 0) return false;
+    limit_ms = loop_.run_counted(limit_ms);
   }
   return true;
 }

@@ -34,6 +34,8 @@ class SupervisorLoop {
   /// Turns until `done()`. False if that does not come within `limit_ms`, or if end_asked(). Time
   /// for which this process was stopped does not count.
   bool turn_until(const std::function<bool()>& done, int64_t limit_ms);
+  /// The same, whatever asks for the end: for a wait of which that end itself consists.
+  bool turn_until_in_any_case(const std::function<bool()>& done, int64_t limit_ms);
   /// Asks for all children that have ended by now, without a turn.
   void reap();
 

@@ -9,6 +9,7 @@
 
 #include "core/base/check.h"
 #include "core/launch/held_process.h"
+#include "core/launch/janitor_mark.h"
 #include "core/launch/job_mark.h"
 #include "core/launch/process_facts.h"
 
@@ -73,10 +74,6 @@ bool InheritedChildren::contains(pid_t process) const {
   // The number alone may be that of a later child by now.
   const auto one = births_.find(process);
   return one != births_.end() && one->second == birth_ticks(process);
-}
-
-bool is_janitor(pid_t process) {
-  return name_of(process) == kJanitorName && JobMark::of_janitor(process).is_on(process);
 }
 
 bool kill_children(SupervisorLoop& loop, pid_t own_janitor, const InheritedChildren& inherited,

@@ -23,12 +23,6 @@ class InheritedChildren {
   std::map<pid_t, uint64_t> births_;
 };
 
-/// The name of janitors (prctl(2), PR_SET_NAME). Others may have it; is_janitor() is not taken in.
-inline constexpr const char* kJanitorName = "pinwire-janitor";
-
-/// Whether a process is a janitor of this or another launcher or agent.
-bool is_janitor(pid_t process);
-
 /// Kills and reaps every child of this process, and theirs, but the inherited ones and
 /// `own_janitor`, until none is left. False: some would not die. Other janitors, whose launchers or
 /// agents are gone, are at work, and waited for. An orphan of an inherited child looks like one of

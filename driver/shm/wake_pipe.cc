@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "core/base/check.h"
 #include "core/base/no_cancel.h"
+#include "core/base/no_descriptor.h"
 #include "core/base/offered_files.h"
 #include "core/base/peer_file.h"
 
@@ -23,10 +23,8 @@ WakePipe& WakePipe::operator=(WakePipe&& other) noexcept {
 
 Result<WakePipe> WakePipe::create() {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
-    return error("shm: cannot create a pipe: %s; raise the limit of open files (ulimit -n)",
-                 std::strerror(errno));
-  }
+  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+    return error("shm: cannot create a pipe: %s", no_descriptor(errno).c_str());
   auto both = open(getpid(), {ends[0], inode_of(ends[0])});
   close(ends[0]);
   close(ends[1]);

@@ -7,11 +7,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include "tests/job/launch/held_program.h"
 #include "tests/job/launch/launch_fixture.h"
@@ -174,6 +176,35 @@ TEST_F(Launch, AStoppedJanitorDoesNotHoldTheJob) {
   EXPECT_EQ(job.wait().code, 0);
 }
 
+/// Whoever stops it whenever it goes on has its directory stay, and holds nobody.
+TEST_F(Launch, AJanitorThatIsStoppedAgainAndAgainDoesNotHoldTheJob) {
+  const char* const fills = "cd $GASNET_JOB_DIR && seq 20000 | xargs touch; echo waiting; read line";
+  Running job(command(1, {"sh", "-c", fills}), environment());
+  ASSERT_TRUE(job.wait_for("waiting", 1));
+  const int janitor = janitor_of(job.process());
+  ASSERT_GT(janitor, 1);
+  ::kill(janitor, SIGSTOP);
+  ASSERT_TRUE(comes_into_state(janitor, 'T'));
+  std::atomic<bool> is_over = false;
+  std::thread stops([&] {
+    while (!is_over && ::kill(janitor, SIGSTOP) == 0) ::usleep(50);
+  });
+  job.tell("on\n");
+  const auto outcome = job.wait();
+  is_over = true;
+  stops.join();
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const auto left = entries(folder_.path(), "pinwire-job-");
+  const auto warning = "the job's janitor (process " + std::to_string(janitor) +
+                       ") does not come to an end with the job's directory ";
+  EXPECT_EQ(count_of(outcome.err, warning), static_cast<int>(left.size())) << outcome.err;
+  if (left.empty()) return;  // on a busy machine it may have had the time
+  EXPECT_EQ(count_of(outcome.err, left[0] + ": somebody stops it again and again"), 1)
+      << outcome.err;
+  ::kill(janitor, SIGCONT);
+  EXPECT_TRUE(empty_within(folder_.path(), kGoneSeconds));
+}
+
 /// The ranks of the inner job are none of the outer one's.
 TEST_F(Launch, ARankMayStartAJobOfItsOwn) {
   std::vector<std::string> words = {"sh", "-c", "exec \"$@\"", "sh"};
@@ -277,6 +308,15 @@ TEST_F(Launch, StandardInputIsOfRank0) {
   const auto outcome = launch(3, {"cat"}, {}, {}, "to rank 0\n");
   EXPECT_EQ(outcome.code, 0);
   EXPECT_EQ(outcome.out, "to rank 0\n");
+}
+
+/// It reads that of the launcher itself, and is told itself.
+TEST_F(Launch, StandardInputThatCannotBeReadIsRank0sOwnAffair) {
+  const auto unread = run(in_shell("exec \"$@\" < /", command(2, {"true"})), environment());
+  EXPECT_EQ(unread.code, 0) << unread.err;
+  const auto read = run(in_shell("exec \"$@\" < /", command(2, {"cat"})), environment());
+  EXPECT_EQ(read.code, 1);
+  EXPECT_EQ(count_of(read.err, "Is a directory"), 1) << read.err;
 }
 
 TEST_F(Launch, AnyProgramMayRun) {

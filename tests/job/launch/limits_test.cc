@@ -62,7 +62,9 @@ TEST_F(Limits, TooFewFilesGetASentence) {
        {std::vector<std::string>{}, std::vector<std::string>{"--hosts", "h0,h1"}}) {
     const auto outcome = begun_by("ulimit -n 256", options);
     EXPECT_EQ(outcome.code, 2);
-    EXPECT_GE(count_of(outcome.err, "too many open files? see ulimit -n"), 1) << outcome.err;
+    EXPECT_GE(
+        count_of(outcome.err, "Too many open files; raise the limit of open files (ulimit -n)"), 1)
+        << outcome.err;
   }
 }
 

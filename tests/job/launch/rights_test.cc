@@ -73,11 +73,17 @@ TEST_F(MoreRights, OrphansOfRanksEndWithAJobWhoseLauncherHadChildrenBefore) {
   if (monitor > 1) ::kill(monitor, SIGKILL);
 }
 
-/// By sudo or as a set-user-ID program that takes all of its owner's rights.
-TEST_F(MoreRights, ARankThatActsForAnotherUserIsNamedAndLeftAlone) {
+/// Ends a job whose rank acts for another user, as by sudo or as a set-user-ID program that takes
+/// all of its owner's rights.
+class RanksOfAnotherUser : public MoreRights {
+ protected:
+  Outcome end_job(const std::vector<std::string>& options);
+};
+
+Outcome RanksOfAnotherUser::end_job(const std::vector<std::string>& options) {
   const auto becomes = programs_.path() + "/becomes";
   std::filesystem::copy_file("/usr/bin/setpriv", becomes);
-  ASSERT_EQ(::chmod(becomes.c_str(), 04755), 0);
+  EXPECT_EQ(::chmod(becomes.c_str(), 04755), 0);
   const std::vector<std::string> rank = {becomes,
                                          "--reuid=0",
                                          "--regid=0",
@@ -85,15 +91,31 @@ TEST_F(MoreRights, ARankThatActsForAnotherUserIsNamedAndLeftAlone) {
                                          "sh",
                                          "-c",
                                          "echo waiting; exec sleep 1000"};
-  Running job(as_user(command(1, rank)), environment({"GASNET_EXITTIMEOUT=0.5"}));
-  ASSERT_TRUE(job.wait_for("waiting", 1)) << job.err();
+  Running job(as_user(command(1, rank, options)),
+              environment({"GASNET_EXITTIMEOUT=0.5",
+                           std::string("GASNET_SSH_CMD=") + std::getenv("FAKE_SSH")}));
+  EXPECT_TRUE(job.wait_for("waiting", 1)) << job.err();
   ::kill(job.process(), SIGTERM);
-  const auto outcome = job.wait(kGoneSeconds);
-  EXPECT_EQ(outcome.code, 128 + SIGTERM) << outcome.err;
-  EXPECT_NE(outcome.err.find(") cannot be killed, and is left alone: it acts for another user now"),
-            std::string::npos)
-      << outcome.err;
+  auto outcome = job.wait(kGoneSeconds);
   for (const int left : processes_with(mark_)) ::kill(left, SIGKILL);
+  return outcome;
+}
+
+constexpr const char* kIsLeftAlone =
+    ") cannot be killed, and is left alone: it acts for another user now";
+
+TEST_F(RanksOfAnotherUser, AreNamedAndLeftAlone) {
+  const auto outcome = end_job({});
+  EXPECT_EQ(outcome.code, 128 + SIGTERM) << outcome.err;
+  EXPECT_EQ(count_of(outcome.err, kIsLeftAlone), 1) << outcome.err;
+}
+
+/// Their agent tells the launcher why.
+TEST_F(RanksOfAnotherUser, AreNamedAndLeftAloneOnOtherHosts) {
+  const auto outcome = end_job({"--hosts", "n7"});
+  EXPECT_EQ(outcome.code, 128 + SIGTERM) << outcome.err;
+  EXPECT_EQ(count_of(outcome.err, std::string(" on n7") + kIsLeftAlone), 1) << outcome.err;
+  EXPECT_EQ(count_of(outcome.err, "does not answer"), 0) << outcome.err;
 }
 
 TEST_F(MoreRights, RanksPassTheirFilesThroughASocket) {

@@ -189,6 +189,30 @@ bool comes_into_state(int process, char state, double limit_s) {
   return false;
 }
 
+namespace {
+
+/// Of each process how often it has begun to wait; nothing if one of them does not sleep.
+std::map<int, std::string> sleeps_of(const std::vector<int>& processes) {
+  std::map<int, std::string> sleeps;
+  for (const int process : processes) {
+    const auto status = words_of(process, "status");
+    const auto counts = status.find("voluntary_ctxt_switches");
+    if (status.find("State:\tS") == std::string::npos || counts == std::string::npos) return {};
+    sleeps[process] = status.substr(counts);
+  }
+  return sleeps;
+}
+
+}  // namespace
+
+bool come_to_rest(const std::string& assignment, double limit_s) {
+  for (const double until = now_s() + limit_s; now_s() < until; ::usleep(5000)) {
+    const auto before = sleeps_of(processes_with(assignment));
+    if (!before.empty() && sleeps_of(processes_with(assignment)) == before) return true;
+  }
+  return false;
+}
+
 bool gone(const std::string& assignment, double limit_s) {
   for (const double until = now_s() + limit_s; now_s() < until; ::usleep(5000))
     if (processes_with(assignment).empty()) return true;

@@ -63,6 +63,9 @@ int janitor_of(int launcher);
 std::vector<std::string> in_shell(const std::string& line, const std::vector<std::string>& job);
 /// True once the state in its stat is `state`, false if it is another one for `limit_s`.
 bool comes_into_state(int process, char state, double limit_s = 20);
+/// True once all processes whose environment has `assignment` sleep, and none has run between two
+/// looks at all of them: then they wait for others, or for a clock.
+bool come_to_rest(const std::string& assignment, double limit_s = 60);
 /// True once there is none, false if there still is one after `limit_s`.
 bool gone(const std::string& assignment, double limit_s);
 /// Names in `folder` that start with `prefix`.

@@ -77,6 +77,7 @@ TEST_P(Seccomp, WithoutEventFilesDispatchersGetASentence) {
       EXPECT_EQ(outcome.err, "");
     else
       EXPECT_NE(outcome.err.find(sentence), std::string::npos) << mode << ": " << outcome.err;
+    EXPECT_EQ(count_of(outcome.err, "ulimit -n"), 0) << "no limit refuses it: " << outcome.err;
   }
 }
 

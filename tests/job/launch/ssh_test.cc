@@ -90,6 +90,19 @@ TEST_F(Ssh, StandardInputReachesRank0) {
   EXPECT_EQ(outcome.out.size(), input.size());
 }
 
+TEST_F(Ssh, StandardInputThatCannotBeReadShowsInTheCode) {
+  const auto from_a_directory = [this](const char* words) {
+    return run(in_shell("exec \"$@\" < /", command(1, {"sh", "-c", words}, {"--hosts", "n0"})),
+               environment(with_ssh()));
+  };
+  const auto good = from_a_directory("cat; echo the end");
+  EXPECT_EQ(good.code, 1);
+  EXPECT_EQ(good.out, "the end\n") << "rank 0 waits for no more";
+  EXPECT_EQ(count_of(good.err, "cannot read standard input: Is a directory; rank 0 gets no more"), 1)
+      << good.err;
+  EXPECT_EQ(from_a_directory("cat; exit 3").code, 3);
+}
+
 TEST_F(Ssh, StandardInputThatNobodyReadsIsNoTrouble) {
   for (int round = 0; round < 3; ++round) {
     const auto outcome =
@@ -152,13 +165,11 @@ TEST_F(Ssh, StandardInputWaitsUntilRank0ReadsIt) {
   Running job(with_large_input(files, command(1, {"sh", "-c", counts}, {"--hosts", "n0"})),
               environment(with_ssh()));
   ASSERT_TRUE(job.wait_for("up", 1));
-  size_t position = input_position(job.process()), before = 1;
-  while (position != before) {  // no longer moves
-    before = position;
-    ::usleep(500'000);
+  size_t position = 0;
+  do {
+    ASSERT_TRUE(come_to_rest(mark_));
     position = input_position(job.process());
-  }
-  EXPECT_GT(position, 0U);
+  } while (position == 0);
   EXPECT_LE(position, kUnderWayBytesMax);
   std::ofstream(files.path() + "/go").close();
   const auto outcome = job.wait();
@@ -172,7 +183,7 @@ TEST_F(Ssh, StandardInputThatRank0ClosesIsReadNoFurther) {
   Running job(with_large_input(files, command(1, {"sh", "-c", closes}, {"--hosts", "n0"})),
               environment(with_ssh()));
   ASSERT_TRUE(job.wait_for("up", 1));
-  ::usleep(500'000);
+  ASSERT_TRUE(come_to_rest(mark_));
   EXPECT_LE(input_position(job.process()), kUnderWayBytesMax);
   ::kill(job.process(), SIGTERM);
   EXPECT_EQ(job.wait().code, 128 + SIGTERM);
@@ -376,12 +387,11 @@ class SshReader : public Ssh {
   size_t bytes_written() const {
     return std::filesystem::file_size(files_.path() + "/parts") * kPartBytes;
   }
-  /// Once the ranks write no more.
+  /// Once the ranks, which have written, write no more.
   void wait_for_a_stop() const {
-    for (size_t bytes = 1, before = 0; bytes != before || bytes == 0; bytes = bytes_written()) {
-      before = bytes;
-      ::usleep(500'000);
-    }
+    do {
+      ASSERT_TRUE(come_to_rest(mark_));
+    } while (bytes_written() == 0);
   }
   Folder files_;
   const UnreadPipe pipe_;

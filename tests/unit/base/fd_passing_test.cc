@@ -13,9 +13,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <vector>
 
 #include "core/base/fd_server.h"
 #include "core/base/offered_files.h"
@@ -265,6 +267,30 @@ TEST_F(FdPassing, AStrangerThatSaysNothingIsNotKept) {
               return peer >= 0 && recv(peer, &word, 1, 0) <= 0 ? 1 : 0;
             }),
             1);
+}
+
+/// Any process of another user may have got the pid of a peer.
+TEST_F(FdPassing, AnotherUserWithThePidOfAPeerHoldsFewDescriptors) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  int go[2];
+  ASSERT_EQ(pipe(go), 0);
+  const pid_t peer = fork();
+  if (peer == 0) {
+    alarm(100);
+    char word;
+    if (read(go[0], &word, 1) != 1 || !become_another()) _exit(9);
+    std::vector<int> silent;
+    for (int i = 0; i <= FdServer::kEndsOfChangedMax; ++i) silent.push_back(connect_raw(server()));
+    if (recv(silent[0], &word, 1, 0) > 0) _exit(8);
+    const bool others_stay = recv(silent[1], &word, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
+    _exit(others_stay ? 1 : 2);
+  }
+  learn_fd_server(peer, server(), kKey);
+  ASSERT_EQ(write(go[1], "x", 1), 1);
+  int status = 0;
+  waitpid(peer, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1) << status;
+  for (const int end : go) close(end);
 }
 
 TEST_F(FdPassing, APeerThatSaysNothingHoldsUpNobody) {

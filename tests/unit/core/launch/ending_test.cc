@@ -169,6 +169,26 @@ TEST_F(EndingTest, ARankThatCannotBeKilledIsNamedAndLeftAlone) {
   EXPECT_TRUE(ending.over());
 }
 
+/// It reads or writes whenever it is looked at, and gets on with that.
+TEST_F(EndingTest, ARankIsLeftAloneOnlyIfEachOfManyLooksFindsItStuck) {
+  all_join();
+  ending.interrupted(SIGQUIT, false, 0);
+  for (const Rank rank : {0U, 1U, 3U}) ending.ended(rank, SIGQUIT, 10);
+  const auto look = [&](bool is_stuck) {
+    unkillable = is_stuck ? std::optional<Rank>(2) : std::nullopt;
+    ending.due(*ending.deadline_ms());
+  };
+  look(true);  // it has had SIGQUIT
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 1; i < kKillsMax; ++i) look(true);
+    look(false);
+  }
+  for (int i = 1; i < kKillsMax; ++i) look(true);
+  EXPECT_EQ(said, "");
+  look(true);
+  EXPECT_EQ(said, "rank 2 cannot be killed, and is left alone: it is stuck\n");
+}
+
 TEST_F(EndingTest, AnAnswerToSigquitIsNoCause) {
   all_join();
   ending.ended(0, SIGKILL, 10);

@@ -126,11 +126,12 @@ constexpr int kCarriesItsOwn = 77;
 
 /// A launcher that is a rank of another job forks it so.
 TEST(JobMark, AJanitorCarriesItsOwnAlone) {
-  auto made = start_program({.path = "/proc/self/exe",
-                             .arguments = {"unit_launch", "--gtest_filter=*JanitorAlone",
-                                           "--gtest_also_run_disabled_tests", "--gtest_brief=1"},
-                             .environment = {"A=1", kMarkedAssignment, "B=2"},
-                             .stdout_fd = 2});
+  auto made = start_program(
+      {.path = "/proc/self/exe",
+       .arguments = {"unit_launch", "--gtest_filter=*JanitorAlone",
+                     "--gtest_also_run_disabled_tests", "--gtest_brief=1"},
+       .environment = {"LOST=" + std::string(60, '1'), "A=1", kMarkedAssignment, "B=2"},
+       .stdout_fd = 2});
   ASSERT_TRUE(made.ok()) << made.sentence();
   EXPECT_EQ(WEXITSTATUS(made->wait()), kCarriesItsOwn);
 }
@@ -147,6 +148,9 @@ TEST(JobMark, DISABLED_JanitorAlone) {
   EXPECT_FALSE(job.is_on(self));
   EXPECT_TRUE(has_in_environment(self, "A=1") && has_in_environment(self, "B=2"));
   EXPECT_FALSE(JobMark::of_janitor(::getppid()).is_on(self));
+  const rlimit low{200'000, 200'000};
+  ASSERT_EQ(::setrlimit(RLIMIT_RTTIME, &low), 0);
+  EXPECT_TRUE(janitor.is_on(self)) << "by its environment";
   if (!HasFailure()) ::_exit(kCarriesItsOwn);
 }
 

@@ -20,6 +20,7 @@ class StuckHost final : public Host {
   Status start() override { return success(); }
   void send(Rank, FrameKind, uint32_t, const SharedBytes&) override {}
   void signal_rank(Rank, int) override {}
+  std::string why_not_killed(Rank) override { return ""; }
   void pause_output(bool) override {}
   void drain_output() override {}
   void stop_output(int) override {}

@@ -102,6 +102,17 @@ TEST(ProcessFacts, NothingHoldsOneThatSleeps) {
   EXPECT_FALSE(has_ended(sleeps.number()));
 }
 
+TEST(ProcessFacts, ItIsKnownWhetherAProcessGetsOn) {
+  const Child sleeps([] { ::pause(); }), runs([] {
+    for (volatile bool goes_on = true; goes_on;) {
+    }
+  });
+  EXPECT_TRUE(Child::comes([&] { return activity_of(sleeps.number()).state == 'S'; }));
+  EXPECT_TRUE(Child::comes([&] { return activity_of(runs.number()).processor_ticks > 10; }));
+  ::kill(runs.number(), SIGSTOP);
+  EXPECT_TRUE(Child::comes([&] { return activity_of(runs.number()).state == 'T'; }));
+}
+
 /// Some sandboxes show fewer fields than Linux does.
 TEST(ProcessFacts, AShortStatTellsWhatIsInIt) {
   const Child sleeps([] { ::pause(); });

@@ -1,6 +1,8 @@
 // One host, with a script in place of ssh and agent.
 #include "core/launch/remote_host.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -16,11 +18,12 @@ namespace {
 struct Heard final : public HostEvents {
   void on_started(Rank, int) override { ++started; }
   void on_frame(Rank, const FrameHeader&, Bytes) override {}
+  void on_input_lost(int os_error) override { input_error = os_error; }
   void on_output(Rank, int, std::string_view text) override { output_bytes += text.size(); }
   void on_ended(Rank, int) override {}
   void on_not_started(Rank, const std::string&) override {}
   void on_host_failed(Rank, const std::string& sentence) override { failed = sentence; }
-  int started = 0;
+  int started = 0, input_error = 0;
   size_t output_bytes = 0;
   std::string failed;
 };
@@ -46,12 +49,13 @@ class RemoteHostTest : public testing::Test {
     std::filesystem::remove_all(folder_);
   }
   /// `script` runs in the test's folder, and gets what an agent gets.
-  void start(const std::string& script, int64_t silence_limit_ms = 0) {
+  void start(const std::string& script, int64_t silence_limit_ms = 0, bool has_input = false) {
     host_ = std::make_unique<RemoteHost>(
         loop_, heard_,
         std::vector<std::string>{"/bin/sh", "-c", "cd " + folder_ + " && " + script, "sh"},
         RemotePlan{.count = 1,
                    .rank_count = 1,
+                   .has_input = has_input,
                    .silence_limit_ms = silence_limit_ms,
                    .host_name = "n0",
                    .folder = "/",
@@ -126,6 +130,38 @@ TEST_F(RemoteHostTest, AHostOfWhichAByteComesIsNotSilent) {
   EXPECT_EQ(heard_.failed, "");
   for (int i = 0; i < 3; ++i) host_->due(now += kPeriodMs);
   EXPECT_NE(heard_.failed.find("nothing was heard of it for 4000 s"), std::string::npos);
+}
+
+TEST_F(RemoteHostTest, AnErrorOfStandardInputIsNotItsEnd) {
+  const int before = ::dup(0), folder = ::open("/", O_RDONLY | O_DIRECTORY);
+  ASSERT_EQ(::dup2(folder, 0), 0);
+  ::close(folder);
+  start("exec sleep 600", 0, true);
+  EXPECT_TRUE(turn_until([this] { return heard_.input_error == EISDIR; })) << heard_.input_error;
+  host_.reset();
+  ::dup2(before, 0);
+  ::close(before);
+}
+
+/// A rank that cannot be killed is not a host that does not answer.
+TEST_F(RemoteHostTest, WhatTheAgentTellsOfARankThatWasKilledIsItsAnswer) {
+  const auto kill = [this] {
+    ::usleep((kKillGraceMs + 1) * 1000);
+    host_->signal_rank(0, SIGKILL);
+  };
+  write_file("said", std::string(kAgentGreeting) + frame(FrameKind::kStarted, "", 7));
+  write_file("answer", frame(FrameKind::kLives, "it is stuck", 0));
+  start("cat said; while ! [ -e go ]; do sleep 0.01; done; cat answer; exec sleep 600");
+  ASSERT_TRUE(turn_until([this] { return heard_.started == 1; }));
+  kill();
+  EXPECT_EQ(host_->why_not_killed(0), "");
+  write_file("go", "");
+  EXPECT_TRUE(turn_until([this] { return host_->why_not_killed(0) == "it is stuck"; }));
+  kill();
+  EXPECT_EQ(heard_.failed, "");
+  EXPECT_EQ(host_->why_not_killed(0), "") << "that was of the one before";
+  kill();
+  EXPECT_EQ(heard_.failed, "host n0: it does not answer");
 }
 
 /// The report of a start is one descriptor of each host.

@@ -2,6 +2,7 @@
 #include "core/launch/supervisor_loop.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -60,6 +61,28 @@ TEST_F(SupervisorLoopTest, SignalsThatCameBeforeSomebodyTakesThemAreNotLost) {
   ::raise(SIGHUP);
   EXPECT_FALSE(loop_.turn_until([] { return false; }, kHangMs));
   EXPECT_EQ(loop_.end_asked(), SIGHUP);
+}
+
+TEST_F(SupervisorLoopTest, AWaitOfTheEndItselfGoesOn) {
+  ::raise(SIGTERM);
+  EXPECT_FALSE(loop_.turn_until([] { return false; }, kHangMs));
+  int turns = 0;
+  EXPECT_TRUE(loop_.turn_until_in_any_case([&turns] { return ++turns > 1; }, kHangMs));
+  EXPECT_FALSE(loop_.turn_until_in_any_case([] { return false; }, 1));
+}
+
+/// A handler that takes so long stands for a stop.
+TEST_F(SupervisorLoopTest, AStopDoesNotCount) {
+  constexpr int64_t kLeftMs = 5000;
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  ::close(ends[1]);
+  loop_.loop().watch(ends[0], POLLIN, [](short) { ::usleep((kTickMs + 2 * kStoppedMs) * 1000); });
+  EXPECT_EQ(loop_.loop().run_counted(kLeftMs), kLeftMs - kTickMs);
+  loop_.loop().forget(ends[0]);
+  ::close(ends[0]);
+  EXPECT_LE(loop_.loop().run_counted(1), 0);
+  EXPECT_EQ(loop_.loop().run_counted(0), 0) << "it does not wait";
 }
 
 TEST_F(SupervisorLoopTest, AWaitHasALimit) {

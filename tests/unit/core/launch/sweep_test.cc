@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
 
 #include "core/launch/janitor.h"
+#include "core/launch/janitor_mark.h"
 #include "core/launch/process_facts.h"
 #include "core/launch/signals.h"
 #include "tests/support/scratch_dir.h"
@@ -92,6 +94,19 @@ TEST_F(KillChildren, AProcessWithItsNameIsNoJanitor) {
   while (name_of(child) != kJanitorName) ::usleep(1000);
   EXPECT_TRUE(kill_children(loop_, -1, inherited, kJobDir));
   EXPECT_FALSE(lives(child));
+}
+
+/// By the mark in a limit alone it would be known no more.
+TEST_F(KillChildren, AnothersJanitorIsOneWhateverItsLimit) {
+  auto hired = Janitor::hire_and_wait(loop_, testing::TempDir(), false);
+  ASSERT_TRUE(hired.ok()) << hired.sentence();
+  const pid_t janitor = (*hired)->number();
+  rlimit limit{};
+  ASSERT_EQ(::prlimit(janitor, RLIMIT_RTTIME, nullptr, &limit), 0);
+  limit.rlim_cur = 300'000;
+  ASSERT_EQ(::prlimit(janitor, RLIMIT_RTTIME, &limit, nullptr), 0);
+  EXPECT_TRUE(is_janitor(janitor));
+  (*hired)->dismiss(true);
 }
 
 /// Its launcher was killed, and this one has adopted it.
