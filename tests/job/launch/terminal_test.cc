@@ -29,7 +29,8 @@ class Terminal : public Launch {
   }
   std::vector<std::string> with_output_to(int end, const std::vector<std::string>& job) const {
     EXPECT_EQ(::dup2(end, kFd), kFd);
-    return in_shell("exec \"$@\" >&" + std::to_string(kFd) + " " + std::to_string(kFd) + ">&-", job);
+    return in_shell("exec \"$@\" >&" + std::to_string(kFd) + " " + std::to_string(kFd) + ">&-",
+                    job);
   }
   int screen_ = -1, terminal_ = -1;
 };
@@ -67,31 +68,48 @@ class TerminalOfAnother : public Terminal {
     }
     EXPECT_TRUE(comes_into_state(rank, 'S'));
   }
-  void expect_that_a_signal_ends_it() {
-    const auto job = command(1, {"sh", "-c", "echo $$ >&2; exec yes"});
+  /// `meanwhile` is done while it waits for room.
+  template <typename Meanwhile>
+  void expect_that_a_signal_ends_it(Meanwhile&& meanwhile) {
+    const auto job = command(1, {"sh", "-c", "echo $$ >&2; read line; exec yes"});
     Running one(as_user(with_output_to(terminal_, job)), environment({"GASNET_EXITTIMEOUT=0.5"}));
     ASSERT_TRUE(one.wait_for_error("\n", 1)) << one.err();
     const int rank = std::atoi(one.err().c_str());
     ASSERT_GT(rank, 1) << one.err();
+    one.tell("go\n");
+    pollfd screen{screen_, POLLIN, 0};
+    ASSERT_EQ(::poll(&screen, 1, 60'000), 1) << one.err();
     wait_until_stuck(rank);
+    meanwhile();
     ::kill(one.process(), SIGTERM);
     EXPECT_EQ(one.wait(kGoneSeconds).code, 128 + SIGTERM) << one.err();
   }
+  /// Reads until nothing has come for a while.
+  void read_screen() const {
+    char text[1024];
+    for (pollfd one{screen_, POLLIN, 0}; ::poll(&one, 1, 1000) > 0;)
+      ASSERT_GT(::read(screen_, text, sizeof text), 0);
+  }
 };
 
-TEST_F(TerminalOfAnother, OneThatNobodyReadsHoldsNoLauncher) { expect_that_a_signal_ends_it(); }
+TEST_F(TerminalOfAnother, OneThatNobodyReadsHoldsNoLauncher) {
+  expect_that_a_signal_ends_it([] {});
+}
 
+/// It has room, and takes nothing.
 TEST_F(TerminalOfAnother, OneThatIsStoppedHoldsNoLauncher) {
-  constexpr char kCtrlS = 'S' & 0x1f;
-  ASSERT_EQ(::write(screen_, &kCtrlS, 1), 1);
-  expect_that_a_signal_ends_it();
+  expect_that_a_signal_ends_it([this] {
+    constexpr char kCtrlS = 'S' & 0x1f;
+    ASSERT_EQ(::write(screen_, &kCtrlS, 1), 1);
+    read_screen();
+  });
 }
 
 /// It is written to by parts, none of which is lost.
 TEST_F(TerminalOfAnother, ASlowReaderGetsAll) {
   constexpr int kLines = 20'000;
-  const auto counts = "i=0; while [ $i -lt " + std::to_string(kLines) +
-                      " ]; do echo line $i; i=$((i+1)); done";
+  const auto counts =
+      "i=0; while [ $i -lt " + std::to_string(kLines) + " ]; do echo line $i; i=$((i+1)); done";
   Running one(as_user(with_output_to(terminal_, command(1, {"sh", "-c", counts}))), environment());
   ::close(terminal_);
   ::close(kFd);

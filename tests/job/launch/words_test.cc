@@ -22,7 +22,8 @@ class Words : public Ssh {
   /// Once it sleeps, it is signalled: it then waits for the reader, or is on its way there.
   static Outcome signalled(Running& job, int number) {
     const double until = now_s() + kGoneSeconds;
-    while (words_of(job.process(), "comm").find("gasnetrun") != 0 && now_s() < until) ::usleep(5000);
+    while (words_of(job.process(), "comm").find("gasnetrun") != 0 && now_s() < until)
+      ::usleep(5000);
     EXPECT_TRUE(comes_into_state(job.process(), 'S'));
     ::usleep(200'000);
     EXPECT_EQ(::kill(job.process(), 0), 0) << "it did not wait for its reader";
@@ -73,8 +74,8 @@ TEST_F(Words, AReaderThatComesLateGetsThemAll) {
 /// Its agent has something to say, which nobody takes, and hears of its ranks nevertheless.
 TEST_F(Words, AnAgentThatWarnsHearsOfItsRanks) {
   const Folder files;
-  const auto waits = "echo waiting $$; while ! [ -e " + files.path() +
-                     "/go ]; do sleep 0.05; done; exit 5";
+  const auto waits =
+      "echo waiting $$; while ! [ -e " + files.path() + "/go ]; do sleep 0.05; done; exit 5";
   Running job(with_full("2> ", command(1, {"sh", "-c", waits}, {"--hosts", "n0"})),
               environment(with_ssh()));
   ASSERT_TRUE(job.wait_for("waiting ", 1));

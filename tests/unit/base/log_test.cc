@@ -56,6 +56,8 @@ void write_in_brackets(std::string_view line) {
 }
 
 [[noreturn]] void say_all_through_a_writer() {
+  log_identity(3, 8, "here");
+  on_fatal(nullptr);
   log_to_stderr_through(write_in_brackets);
   log_note("a note");
   log_warning("a warning");
@@ -69,12 +71,16 @@ void write_in_brackets(std::string_view line) {
 
 TEST(LogDeathTest, AWriterGetsAllThatGoesToStderrAndFatalsLastWord) {
   EXPECT_EXIT(say_all_through_a_writer(), testing::KilledBySignal(SIGABRT),
-              "^\\[pinwire: a note\n\\]\\[pinwire: warning: a warning\n\\]"
-              "\\(pinwire: another\n\\)\\(pinwire: warning: one more\n\\)"
-              "\\[pinwire: fatal: the last word\n\\]$");
+              "^\\[pinwire: rank 3/8 on here: a note\n\\]\\[pinwire: rank 3/8 on here: warning: a "
+              "warning\n\\]"
+              "\\(pinwire: rank 3/8 on here: another\n\\)\\(pinwire: rank 3/8 on here: warning: "
+              "one more\n\\)"
+              "\\[pinwire: rank 3/8 on here: fatal: the last word\n\\]$");
 }
 
 [[noreturn]] void give_writers_back() {
+  log_identity(3, 8, "here");
+  on_fatal(nullptr);
   log_to_stderr_through(write_in_brackets);
   log_through(write_in_brackets);
   log_through(nullptr);
@@ -85,13 +91,13 @@ TEST(LogDeathTest, AWriterGetsAllThatGoesToStderrAndFatalsLastWord) {
 
 TEST(LogDeathTest, WritersAreGivenBack) {
   EXPECT_EXIT(give_writers_back(), testing::KilledBySignal(SIGABRT),
-              "^pinwire: plain\npinwire: fatal: plain\n$");
+              "^pinwire: rank 3/8 on here: plain\npinwire: rank 3/8 on here: fatal: plain\n$");
 }
 
 /// As if its last bytes were there, so that the next line stays one of its own.
 TEST(LogDeathTest, ALineThatIsTooLongIsCutAndEnds) {
   EXPECT_EXIT(fatal("%s", std::string(5000, 'x').c_str()), testing::KilledBySignal(SIGABRT),
-              "^pinwire: fatal: x+\n$");
+              "fatal: x+\n$");
   const auto keep = [](std::string_view line) { lines_kept().emplace_back(line); };
   log_through(keep);
   log_note("%s", std::string(5000, 'x').c_str());
@@ -106,13 +112,15 @@ TEST(LogDeathTest, ItAbortsWithoutAStandardErrorToo) {
 }
 
 [[noreturn]] void fatal_in_fatals_hook() {
+  log_identity(3, 8, "here");
   on_fatal([]() noexcept { fatal("once more"); });
   fatal("the first");
 }
 
 TEST(LogDeathTest, AHookThatFailsRunsOnce) {
   EXPECT_EXIT(fatal_in_fatals_hook(), testing::KilledBySignal(SIGABRT),
-              "^pinwire: fatal: the first\npinwire: fatal: once more\n$");
+              "^pinwire: rank 3/8 on here: fatal: the first\n"
+              "pinwire: rank 3/8 on here: fatal: once more\n$");
 }
 
 TEST(Result, HoldsAValueOrASentence) {
