@@ -50,14 +50,29 @@ TEST_F(Words, ASignalEndsALauncherThatShowsItsHelp) {
   EXPECT_EQ(signalled(job, SIGTERM).code, 128 + SIGTERM);
 }
 
-/// The switch has reported at its end, after the job.
-TEST_F(Words, ASignalEndsALauncherThatPassesAReportOn) {
-  const Folder files;
-  const auto seen = files.path() + "/seen";
+/// The switch reports at its end, after the job.
+class Report : public Words {
+ protected:
+  std::vector<std::string> with_switch() const {
+    return environment({"GASNET_DRIVER=dpdk", "FAKE_SWITCH_SEEN=" + files_.path() + "/seen",
+                        std::string("GASNET_SWITCH=") + std::getenv("FAKE_SWITCH_PROGRAM"),
+                        "GASNET_EXITTIMEOUT=0.5"});
+  }
+  const Folder files_;
+};
+
+TEST_F(Report, AChildOfTheSwitchDoesNotKeepIt) {
+  auto variables = with_switch();
+  variables.push_back("FAKE_SWITCH=parent");
+  Running job(command(3, {"true"}, {"-v"}), variables);
+  const auto outcome = job.wait(kGoneSeconds);
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(count_of(outcome.err, "fake_switch: counters"), 1) << outcome.err;
+}
+
+TEST_F(Report, ASignalEndsALauncherThatPassesItOn) {
   Running job(with_full("2> ", command(3, {"sh", "-c", "echo up; exec sleep 1000"}, {"-v"})),
-              environment({"GASNET_DRIVER=dpdk", "FAKE_SWITCH_SEEN=" + seen,
-                           std::string("GASNET_SWITCH=") + std::getenv("FAKE_SWITCH_PROGRAM"),
-                           "GASNET_EXITTIMEOUT=0.5"}));
+              with_switch());
   ASSERT_TRUE(job.wait_for("up", 3));
   EXPECT_EQ(signalled(job, SIGTERM).code, 128 + SIGTERM);
 }
