@@ -6,10 +6,9 @@
 // The signal is SIGALRM, as the launcher ignores that anyhow (core/launch/signals.h): neither it
 // nor its children lose a signal that means something. A handler without SA_RESTART and an
 // unblocked signal are there for the call alone. The launcher has one thread, which forks nobody
-// meanwhile, so that no child gets either of them, and execve(2) resets both for those that come
-// later. The timer is the process's own (setitimer(2)), which costs nothing and is never refused,
-// unlike timers of timer_create(2), of which RLIMIT_SIGPENDING allows a user so many. An alarm that
-// was pending goes on afterwards, late by the time of the call.
+// meanwhile, so that no child gets either of them. The timer is the process's own (setitimer(2)),
+// which is never refused, unlike those of timer_create(2), of which RLIMIT_SIGPENDING allows a user
+// so many. An alarm that was set before goes on afterwards, late by the time of the call.
 #pragma once
 
 #include <signal.h>
