@@ -17,12 +17,13 @@ constexpr int kLineBytesMax = 2048;
 char identity_text[128] = "pinwire";
 pid_t speaker = 0;  ///< the process that `identity_text` names
 std::atomic<void (*)() noexcept> fatal_hook{nullptr};
-std::atomic<LogWriter> line_writer{nullptr};
 
 void write_to_stderr(std::string_view line) {
   // A full or closed stderr must not stop the job: there is nowhere left to say so.
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
 }
+
+std::atomic<LogWriter> line_writer{nullptr}, stderr_writer{write_to_stderr};
 
 /// "pinwire: process 12, a child of rank 0/2 on host"
 int write_identity(char* line, size_t bytes) noexcept {
@@ -39,7 +40,7 @@ void write_line(LogWriter writer, const char* level, const char* format, va_list
   used += std::vsnprintf(line + used, sizeof line - static_cast<size_t>(used) - 1, format, values);
   if (used > kLineBytesMax - 2) used = kLineBytesMax - 2;
   line[used++] = '\n';
-  if (writer == nullptr) writer = write_to_stderr;
+  if (writer == nullptr) writer = stderr_writer.load();
   writer(std::string_view(line, static_cast<size_t>(used)));
 }
 
@@ -61,6 +62,10 @@ void log_identity(uint32_t rank, uint32_t rank_count, const char* host) noexcept
 bool is_child_of_rank() noexcept { return speaker != 0 && getpid() != speaker; }
 
 void log_through(LogWriter writer) noexcept { line_writer.store(writer); }
+
+void log_to_stderr_through(LogWriter writer) noexcept {
+  stderr_writer.store(writer == nullptr ? write_to_stderr : writer);
+}
 
 void log_note(const char* format, ...) noexcept {
   va_list values;

@@ -17,10 +17,15 @@ bool is_child_of_rank() noexcept;
 [[gnu::format(printf, 1, 2)]] void log_note(const char* format, ...) noexcept;
 [[gnu::format(printf, 1, 2)]] void log_warning(const char* format, ...) noexcept;
 
-/// Notes and warnings go to `writer` from now on, each a whole line with its end; nullptr: to
-/// stderr again. For a launcher, which hears no signal while it waits for room in a full stderr.
+/// Gets whole lines, each with its end.
 using LogWriter = void (*)(std::string_view line);
+/// Notes and warnings go to `writer` from now on; nullptr: to stderr again. For a launcher whose
+/// loop writes them.
 void log_through(LogWriter writer) noexcept;
+/// What goes to stderr, with it the last word of fatal(), is written by `writer` from now on;
+/// nullptr: by write(2) again. For a process that blocks signals, and would hear none while it
+/// waits for room there.
+void log_to_stderr_through(LogWriter writer) noexcept;
 
 /// Says the sentence and aborts (SIGABRT): C1-025, C1-207. Safe in signal context.
 [[noreturn, gnu::cold, gnu::format(printf, 1, 2)]] void fatal(const char* format, ...) noexcept;

@@ -15,9 +15,12 @@
 #include "core/launch/environment.h"
 #include "core/launch/frame_stream.h"
 #include "core/launch/janitor.h"
+#include "core/launch/line_sink.h"
 #include "core/launch/local_host.h"
+#include "core/launch/log_to_sink.h"
 #include "core/launch/output_window.h"
 #include "core/launch/parcel.h"
+#include "core/launch/patient_write.h"
 #include "core/launch/placement.h"
 #include "core/launch/signals.h"
 #include "core/launch/supervisor_loop.h"
@@ -29,10 +32,6 @@ namespace {
 /// A launcher sends its plan, which has the limit of its user, when it starts ssh. An agent that
 /// waited for one for ever, as a user may ask of it, would stay on its host for nothing.
 constexpr int64_t kPlanLimitMs = 60'000;
-
-Result<Settings> own_settings() {
-  return read_settings([](const char* name) -> const char* { return ::getenv(name); });
-}
 
 class Agent final : public HostEvents {
  public:
@@ -74,13 +73,17 @@ class Agent final : public HostEvents {
   void heed(int signal_number);
   void heed_window();
   void turn();
+  void say_the_rest();
 
   const InheritedChildren inherited_ = InheritedChildren::now();
   SupervisorLoop events_;
   Loop& loop_ = events_.loop();
+  LineSink words_{loop_, STDERR_FILENO, 0, false};
+  const LogToSink own_words_{words_};
   FrameStream stream_;
   bootstrap::Assembly assembly_;
-  std::optional<RemotePlan> plan_;  // once it came
+  std::optional<RemotePlan> plan_;    // once it came
+  std::optional<Settings> settings_;  // those of the plan's environment
   std::unique_ptr<Janitor> janitor_;
   std::unique_ptr<LocalHost> host_;
   std::vector<FrameHeader> early_orders_;  // they came while the janitor made the directory
@@ -196,9 +199,10 @@ Status Agent::prepare() {
     return error("there is no working directory %s there: %s", plan.folder.c_str(),
                  std::strerror(errno));
   for (const auto& one : plan.environment) ::putenv(::strdup(one.c_str()));
-  auto settings = own_settings();
+  auto settings = read_settings(::getenv);
   if (!settings) return settings.error();
-  auto janitor = Janitor::hire(events_, settings->tmp_dir, plan.keep_files,
+  settings_ = std::move(*settings);
+  auto janitor = Janitor::hire(events_, settings_->tmp_dir, plan.keep_files,
                                [this](const Status& made) { go_on(made); });
   if (!janitor) return janitor.error();
   janitor_ = std::move(*janitor);
@@ -232,9 +236,7 @@ Status Agent::start_ranks() {
                   .no_aslr = plan.no_aslr,
                   .own = std::vector<LocalPlan::Own>(plan.count)};
   if (plan.cpus_per_rank > 0) {
-    auto settings = own_settings();
-    if (!settings) return settings.error();
-    if (auto bound = bind_ranks(*settings, plan.cpus_per_rank, local); !bound) return bound;
+    if (auto bound = bind_ranks(*settings_, plan.cpus_per_rank, local); !bound) return bound;
   }
   if (rank_input_) local.stdin_fd = rank_input_.get();
   host_ = std::make_unique<LocalHost>(loop_, *this, std::move(local));
@@ -268,6 +270,11 @@ void Agent::turn() {
   if (janitor_) janitor_->due(now);
 }
 
+/// A reader that takes nothing keeps this process no longer than its launcher waits for it.
+void Agent::say_the_rest() {
+  events_.turn_until([this] { return words_.idle(); }, kUnreadMs);
+}
+
 int Agent::run() {
   if (auto opened = events_.opened(); !opened) refuse(opened.sentence());
   events_.hand_signals_to([this](int number, bool) { heed(number); });
@@ -278,9 +285,10 @@ int Agent::run() {
   events_.hand_signals_to({});  // from now on they end the wait
   while (!heartbeat_.has_lost_launcher() && !stream_.drained() && events_.end_asked() == 0) turn();
   events_.forget_children_of(this);
-  if (!janitor_) return 0;  // nothing was started
   host_.reset();
-  janitor_->dismiss(kill_children(events_, janitor_->number(), inherited_, janitor_->job_dir()));
+  if (janitor_)
+    janitor_->dismiss(kill_children(events_, janitor_->number(), inherited_, janitor_->job_dir()));
+  say_the_rest();
   return 0;
 }
 

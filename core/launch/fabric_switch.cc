@@ -1,6 +1,7 @@
 #include "core/launch/fabric_switch.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -8,6 +9,7 @@
 
 #include "core/base/log.h"
 #include "core/launch/environment.h"
+#include "core/launch/patient_write.h"
 #include "core/launch/process_facts.h"
 #include "core/launch/words.h"
 #include "driver/dpdk/device_text.h"
@@ -168,9 +170,11 @@ bool FabricSwitch::reap(pid_t process) {
 }
 
 void FabricSwitch::pass_report_on() {
+  // All that it said waits in the pipe, whose other end a child of its may still have.
+  ::fcntl(out_.get(), F_SETFL, O_NONBLOCK);
   char text[4096];
   for (ssize_t got; report_ && (got = ::read(out_.get(), text, sizeof text)) > 0;)
-    [[maybe_unused]] const auto wrote = ::write(STDERR_FILENO, text, static_cast<size_t>(got));
+    write_patiently(STDERR_FILENO, {text, static_cast<size_t>(got)});
 }
 
 }  // namespace pinwire::launch

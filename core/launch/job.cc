@@ -8,6 +8,7 @@
 
 #include "core/base/log.h"
 #include "core/bootstrap/job_key.h"
+#include "core/launch/patient_write.h"
 #include "core/launch/silence.h"
 
 namespace pinwire::launch {
@@ -17,15 +18,11 @@ constexpr int kProtocolExitCode = 1;
 constexpr int kHostLostExitCode = 1;
 constexpr int kNetworkLostExitCode = 1;
 constexpr int kNoStartExitCode = 2;
-constexpr int64_t kUnreadMs = 1500;  // without a reader that takes anything
 constexpr int kDataLostExitCode = 1;
 
 SharedBytes shared(std::vector<std::byte> bytes) {
   return std::make_shared<const std::vector<std::byte>>(std::move(bytes));
 }
-
-/// The job that runs has them. (A LogWriter has no state.)
-LineSink* own_words = nullptr;
 
 }  // namespace
 
@@ -38,12 +35,7 @@ Job::Job(Loop& loop, JobPlan plan)
       out_(loop, 1, plan_.rank_count, plan_.tag_lines),
       err_(loop, 2, plan_.rank_count, plan_.tag_lines),
       gathering_(plan_.rank_count),
-      ending_(plan_.rank_count, plan_.exit_timeout_ms, *this) {
-  own_words = &err_;
-  log_through([](std::string_view line) { own_words->say(line); });
-}
-
-Job::~Job() { log_through(nullptr); }
+      ending_(plan_.rank_count, plan_.exit_timeout_ms, *this) {}
 
 void Job::add_host(std::unique_ptr<Host> host) { hosts_.push_back(std::move(host)); }
 

@@ -10,6 +10,7 @@
 #include "core/launch/gathering.h"
 #include "core/launch/host.h"
 #include "core/launch/line_sink.h"
+#include "core/launch/log_to_sink.h"
 #include "core/launch/loop.h"
 #include "core/launch/pulse.h"
 
@@ -29,7 +30,6 @@ class Job final : public HostEvents, public EndingOrders {
  public:
   /// While it lives, what this process says goes with standard error of the ranks.
   Job(Loop& loop, JobPlan plan);
-  ~Job() override;
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
@@ -89,6 +89,7 @@ class Job final : public HostEvents, public EndingOrders {
   std::vector<int> process_ids_;
   std::vector<bool> joined_;
   LineSink out_, err_;
+  const LogToSink own_words_{err_};
   bool heeded_[2] = {};        // stdout, stderr: the error of its write has been dealt with
   bool data_is_lost_ = false;  // of the ranks' standard files
   int ended_by_ = 0;           // the signal by which the user has ended the job

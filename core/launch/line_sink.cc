@@ -9,12 +9,12 @@
 
 namespace pinwire::launch {
 
-LineSink::LineSink(Loop& loop, int fd, Rank rank_count, bool tagged)
-    : loop_(loop), fd_(fd), file_(fd), tagged_(tagged), unfinished_(rank_count) {
-  loop_.watch(fd_, 0, [this](short) { write_some(); });
+LineSink::LineSink(Loop& loop, SharedFile file, Rank rank_count, bool tagged)
+    : loop_(loop), file_(std::move(file)), tagged_(tagged), unfinished_(rank_count) {
+  loop_.watch(file_.fd(), 0, [this](short) { write_some(); });
 }
 
-LineSink::~LineSink() { loop_.forget(fd_); }
+LineSink::~LineSink() { loop_.forget(file_.fd()); }
 
 void LineSink::feed(Rank rank, std::string_view text, int64_t now_ms) {
   is_fed_ = true;
@@ -80,7 +80,8 @@ void LineSink::put_rest(Rank rank) {
 void LineSink::write_some() {
   if (write_error_ != 0) pending_.clear();
   size_t done = 0;
-  while (done < pending_.size()) {
+  for (const int64_t until_ms = now_ms() + kTurnMs;
+       done < pending_.size() && now_ms() <= until_ms;) {
     // A pipe that polls writable has room for PIPE_BUF bytes, unless another process was faster.
     const size_t bytes = std::min<size_t>(pending_.size() - done, PIPE_BUF);
     const ssize_t wrote = file_.write(pending_.data() + done, bytes);
@@ -94,7 +95,8 @@ void LineSink::write_some() {
     done += static_cast<size_t>(wrote);
   }
   pending_.erase(0, done);
-  loop_.set_events(fd_, pending_.empty() ? 0 : POLLOUT);
+  loop_.set_events(file_.fd(), pending_.empty() ? 0 : POLLOUT);
+  loop_.rest(file_.fd(), file_.rests_until_ms());
 }
 
 }  // namespace pinwire::launch

@@ -1,5 +1,6 @@
-// Output of many ranks to one descriptor, line by line, never mixed within a line. Never blocks the
-// launcher: what the reader does not take yet is kept, and `full` asks to read no more from ranks.
+// Output of many ranks to one descriptor, line by line, never mixed within a line. Never holds the
+// launcher for more than kTurnMs: what the reader does not take yet is kept, and `full` asks to
+// read no more from ranks.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ namespace pinwire::launch {
 class LineSink {
  public:
   /// `tagged`: every line begins with "[rank] ".
-  LineSink(Loop& loop, int fd, Rank rank_count, bool tagged);
+  LineSink(Loop& loop, SharedFile file, Rank rank_count, bool tagged);
   ~LineSink();
   LineSink(const LineSink&) = delete;
   LineSink& operator=(const LineSink&) = delete;
@@ -42,6 +43,7 @@ class LineSink {
  private:
   static constexpr size_t kPendingBytesMax = 1 << 20;
   static constexpr size_t kLineBytesMax = 64 << 10;
+  static constexpr int64_t kTurnMs = 20;  // then the loop sees to others, and to signals
   static constexpr int64_t kPromptMs = 50;
   static constexpr int64_t kBlockMs = 2000;
   static constexpr uint64_t kBlockBytes = 4096;  // of a C library's buffer for a pipe, at least
@@ -51,7 +53,6 @@ class LineSink {
   void write_some();
 
   Loop& loop_;
-  const int fd_;
   SharedFile file_;
   const bool tagged_;
   std::vector<std::string> unfinished_;  // per rank

@@ -25,18 +25,26 @@ void Loop::set_events(int fd, short events) {
   if (const auto it = entries_.find(fd); it != entries_.end()) it->second.events = events;
 }
 
+void Loop::rest(int fd, int64_t until_ms) {
+  if (const auto it = entries_.find(fd); it != entries_.end()) it->second.rests_until_ms = until_ms;
+}
+
 void Loop::forget(int fd) { entries_.erase(fd); }
 
 int64_t Loop::run_once(int64_t deadline_ms) {
   std::vector<pollfd> list;
   std::vector<uint64_t> births;
+  const int64_t began_ms = now_ms();
   for (const auto& [fd, entry] : entries_) {
     // A descriptor that hung up is always ready: those that nobody asks about stay out.
     if (entry.events == 0) continue;
+    if (entry.rests_until_ms > began_ms) {
+      deadline_ms = std::min(deadline_ms, entry.rests_until_ms);
+      continue;
+    }
     list.push_back({fd, entry.events, 0});
     births.push_back(entry.born);
   }
-  const int64_t began_ms = now_ms();
   int timeout_ms = -1;
   if (deadline_ms != kNever)
     timeout_ms = static_cast<int>(std::clamp<int64_t>(deadline_ms - began_ms, 0, 3'600'000));

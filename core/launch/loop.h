@@ -14,9 +14,11 @@ class Loop {
   using Ready = std::function<void(short events)>;
   void watch(int fd, short events, Ready ready);
   void set_events(int fd, short events);
+  /// Nobody asks about `fd` until then, though it may be ready.
+  void rest(int fd, int64_t until_ms);
   void forget(int fd);
-  /// Waits at most until `deadline_ms` (none: for ever) and calls those that are ready. How long it
-  /// waited, in ms.
+  /// Waits at most until `deadline_ms` (none: for ever), or until one has rested, and calls those
+  /// that are ready. How long it waited, in ms.
   int64_t run_once(int64_t deadline_ms);
   /// Waits at most `left_ms` (kNever: for ever), calls those that are ready, and returns what is
   /// left of that. Time for which this process was stopped does not count.
@@ -27,6 +29,7 @@ class Loop {
     short events;
     uint64_t born;  // an fd number may be used anew within one round
     Ready ready;
+    int64_t rests_until_ms = 0;
   };
   std::map<int, Entry> entries_;
   uint64_t births_ = 0;

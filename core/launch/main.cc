@@ -3,16 +3,17 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 #include "core/base/log.h"
 #include "core/base/standard_files.h"
 #include "core/config/settings.h"
 #include "core/launch/agent.h"
 #include "core/launch/options.h"
+#include "core/launch/patient_write.h"
 #include "core/launch/run_job.h"
 #include "core/launch/signals.h"
 
@@ -27,11 +28,14 @@ int say_and(int code, const std::string& sentence) {
   return code;
 }
 
-/// Writes what a user asked to see. Standard output may be a full disk.
+/// Writes what a user asked to see. Standard output may be a full disk, or have a reader that takes
+/// nothing.
 int show(const std::string& text) {
-  const bool written = std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
-  if (written) return 0;
-  return say_and(kNotShown, std::string("cannot write standard output: ") + std::strerror(errno));
+  const int os_error = pinwire::launch::write_patiently(STDOUT_FILENO, text);
+  if (os_error == 0) return 0;
+  if (os_error == ECANCELED) return 128 + pinwire::launch::end_was_asked();
+  return say_and(kNotShown,
+                 std::string("cannot write standard output: ") + std::strerror(os_error));
 }
 
 /// Both the launcher and the ranks, which inherit its limit, have buffers on their stacks; beyond
@@ -42,12 +46,16 @@ bool has_too_little_stack() {
   return getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < kStackBytesMin;
 }
 
+/// An agent takes its settings from its launcher's plan, and answers with what is wrong with them.
+bool is_agent(int argc, char** argv) { return argc == 2 && std::strcmp(argv[1], "--agent") == 0; }
+
 /// What the command line asks for, in the environment as it is now.
 int do_once(int argc, char** argv) {
   if (has_too_little_stack()) {
     return say_and(kBadCommandLine,
                    "the stack may have less than 256 KiB: raise its limit (ulimit -s)");
   }
+  if (is_agent(argc, argv)) return pinwire::launch::run_agent();
   using Action = pinwire::launch::LaunchOptions::Action;
   auto settings =
       pinwire::read_settings([](const char* name) -> const char* { return std::getenv(name); });
@@ -63,8 +71,6 @@ int do_once(int argc, char** argv) {
       return show(pinwire::help_markdown());
     case Action::kVersion:
       return show("gasnetrun_pinwire " PINWIRE_VERSION "\n");
-    case Action::kAgent:
-      return pinwire::launch::run_agent();
     case Action::kRun:
       break;
   }
@@ -82,6 +88,8 @@ int do_once(int argc, char** argv) {
 int main(int argc, char** argv) {
   pinwire::open_standard_files();
   pinwire::launch::block_signals();
+  pinwire::log_to_stderr_through(
+      [](std::string_view line) { pinwire::launch::write_patiently(STDERR_FILENO, line); });
   int code;
   do {
     code = do_once(argc, argv);

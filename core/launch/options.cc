@@ -21,7 +21,6 @@ enum LongOption : int {
   kHelpEnv,
   kHelpMarkdown,
   kVersion,
-  kAgent,
 };
 
 constexpr option kLong[] = {
@@ -37,7 +36,6 @@ constexpr option kLong[] = {
     {"help-env", no_argument, nullptr, kHelpEnv},
     {"help-env-markdown", no_argument, nullptr, kHelpMarkdown},
     {"version", no_argument, nullptr, kVersion},
-    {"agent", no_argument, nullptr, kAgent},
     {nullptr, 0, nullptr, 0},
 };
 
@@ -159,9 +157,6 @@ Status take(LaunchOptions& options, int letter, const char* value) {
       break;
     case kVersion:
       options.action = Action::kVersion;
-      break;
-    case kAgent:
-      options.action = Action::kAgent;
       break;
     case kSpawner: {
       auto spawner = spawner_named(value);

@@ -11,7 +11,7 @@
 namespace pinwire::launch {
 
 struct LaunchOptions {
-  enum class Action { kRun, kHelp, kHelpEnvironment, kHelpMarkdown, kVersion, kAgent };
+  enum class Action { kRun, kHelp, kHelpEnvironment, kHelpMarkdown, kVersion };
   Action action = Action::kRun;
   Rank rank_count = 0;
   uint32_t host_count = 0;     ///< -N; 0: as many as are named

@@ -22,6 +22,8 @@ constexpr int kStops[] = {SIGTSTP, SIGCONT};
 /// Each would kill the launcher by default. A write tells of a reader that is gone (SIGPIPE) and of
 /// a file that may grow no more (SIGXFSZ), and an alarm means nothing to a launcher.
 constexpr int kIgnored[] = {SIGPIPE, SIGXFSZ, SIGALRM};
+constexpr int kEnds[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+int end_read = 0;  // the first of them that a Signals has read
 sigset_t mask_before;
 struct sigaction actions_before[std::size(kIgnored)];
 
@@ -41,13 +43,15 @@ sigset_t set_of(std::span<const int> numbers) {
   return set;
 }
 
-/// Whether one of them has come and is not read yet.
-bool any_waits(std::span<const int> numbers) {
+/// The first of them that has come and is not read yet; 0: none.
+int waiting_of(std::span<const int> numbers) noexcept {
   sigset_t pending;
   ::sigemptyset(&pending);
   ::sigpending(&pending);
-  return std::any_of(numbers.begin(), numbers.end(),
-                     [&pending](int number) { return ::sigismember(&pending, number) == 1; });
+  const auto first = std::find_if(numbers.begin(), numbers.end(), [&pending](int number) {
+    return ::sigismember(&pending, number) == 1;
+  });
+  return first == numbers.end() ? 0 : *first;
 }
 
 }  // namespace
@@ -72,14 +76,15 @@ void restore_signals() {
 }
 
 bool asks_for_end(int signal_number) noexcept {
-  constexpr int kEnds[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
   return std::find(std::begin(kEnds), std::end(kEnds), signal_number) != std::end(kEnds);
 }
+
+int end_was_asked() noexcept { return end_read != 0 ? end_read : waiting_of(kEnds); }
 
 void stop_until_continued() {
   // The kernel drops a SIGCONT that waits when a process is to stop: it would stop for ever.
   constexpr int kGoOn[] = {SIGCONT};
-  if (any_waits(kGoOn)) return;
+  if (waiting_of(kGoOn) != 0) return;
   sigset_t stop;
   ::sigemptyset(&stop);
   ::sigaddset(&stop, SIGTSTP);
@@ -120,6 +125,7 @@ void Signals::read() {
   signalfd_siginfo info{};
   while (::read(fd_.get(), &info, sizeof info) == sizeof info) {
     const int number = static_cast<int>(info.ssi_signo);
+    if (end_read == 0 && asks_for_end(number)) end_read = number;
     if (number == SIGCHLD) {
       events_.child_changed();
     } else {

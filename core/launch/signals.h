@@ -42,6 +42,10 @@ void stop_until_continued();
 /// Whether a signal of this number asks for the end of a job.
 bool asks_for_end(int signal_number) noexcept;
 
+/// The signal that asks for the end of this process, be it read by a Signals or still pending; 0:
+/// none has come.
+int end_was_asked() noexcept;
+
 /// Blocks them, so that none is lost before a Signals exists. Before the first thread or child.
 void block_signals();
 /// As they were for whoever started this process; for a program about to be executed.

@@ -13,6 +13,9 @@ unset FRUIT PEAR
 export FAKE_HOST=$host
 # Its own idea of how long nothing may be heard is much shorter than the default.
 [ "$host" = hasty ] && export GASNET_SSH_TIMEOUT=1
+# Its own environment has a directory that is not there, or a setting that is none.
+[ "$host" = homeless ] && export TMPDIR=/nowhere/at/all
+[ "$host" = confused ] && export GASNET_EXITTIMEOUT=never
 # Two processes carry what is said to and from a host far away, and note their numbers in
 # $FAKE_RELAYS: when they are stopped, nothing arrives any more, and no connection ends.
 relay='echo $$ >>"$FAKE_RELAYS"; exec cat'

@@ -6,6 +6,8 @@ if [ "$FAKE_SWITCH" = broken ]; then
 fi
 echo "$*" >"$FAKE_SWITCH_SEEN"
 cut -d ' ' -f 1,5,6 "/proc/$$/stat" >"$FAKE_SWITCH_SEEN.ids"
+# A child that goes on has its standard output, too.
+[ "$FAKE_SWITCH" = parent ] && sleep 1000 &
 trap 'echo "fake_switch: counters"; exit 0' TERM
 echo "some words of EAL"
 while [ "$FAKE_SWITCH" = slow ] && ! [ -e "$FAKE_SWITCH_SEEN.go" ]; do sleep 0.02; done

@@ -444,6 +444,18 @@ TEST_F(Ssh, TheLimitOfSilenceIsTheLaunchers) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
 }
 
+/// They are those of the host, which nobody here sees.
+TEST_F(Ssh, SettingsOfAHostThatItsAgentRefusesGetASentence) {
+  const auto elsewhere = run(command(2, {"true"}, {"--hosts", "n0,homeless"}),
+                             with_ssh({"TMPDIR=" + folder_.path(), mark_}));
+  EXPECT_EQ(elsewhere.code, 2) << elsewhere.err;
+  EXPECT_EQ(count_of(elsewhere.err, "host homeless: "), 1) << elsewhere.err;
+  EXPECT_EQ(count_of(elsewhere.err, "/nowhere/at/all"), 1) << elsewhere.err;
+  const auto confused = ssh(2, {"true"}, {"--hosts", "n0,confused"});
+  EXPECT_EQ(confused.code, 2) << confused.err;
+  EXPECT_EQ(count_of(confused.err, "host confused: GASNET_EXITTIMEOUT"), 1) << confused.err;
+}
+
 TEST_F(Ssh, ProblemsAtTheStartGetASentence) {
   const struct {
     std::vector<std::string> options, words;

@@ -26,6 +26,14 @@ class UnreadPipe {
   UnreadPipe& operator=(const UnreadPipe&) = delete;
   const std::string& path() const { return path_; }
   int reader() const { return reader_; }
+  /// From now on a write to it waits.
+  void fill() const {
+    const int writer = ::open(path_.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    const std::string page(4096, '.');
+    while (::write(writer, page.data(), page.size()) > 0) {
+    }
+    ::close(writer);
+  }
   /// Hands all that comes, until its writers have ended, to `take`.
   template <typename Take>
   void read_rest(Take take) const {

@@ -8,8 +8,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 
 #include "core/launch/process.h"
+#include "tests/unit/core/launch/full_counter.h"
 
 namespace pinwire::launch {
 namespace {
@@ -147,6 +150,52 @@ TEST_F(LineSinkTest, ATerminalThatDoesNotBlockGetsAllLines) {
   }
   EXPECT_EQ(sink.write_error(), 0);
   EXPECT_EQ(lines, kLines);
+}
+
+/// A reader that takes a little at a time, each write(2) after some ms.
+class SlowScreen {
+ public:
+  explicit SlowScreen(int fd) : reader_([this, fd] { read_all(fd); }) {}
+  ~SlowScreen() {
+    over_ = true;
+    reader_.join();
+  }
+
+ private:
+  void read_all(int fd) {
+    char text[4096];
+    for (ssize_t got = 1; got != 0 && !over_; ::usleep(4000)) got = ::read(fd, text, sizeof text);
+  }
+  std::atomic<bool> over_{false};
+  std::thread reader_;
+};
+
+/// Signals wait as long as it writes.
+TEST_F(LineSinkTest, ASlowReaderHoldsTheLoopForAMomentOnly) {
+  const Fd screen(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
+  if (!screen || ::grantpt(screen.get()) != 0 || ::unlockpt(screen.get()) != 0)
+    GTEST_SKIP() << "no pseudo-terminals here";
+  const Fd terminal(::open(::ptsname(screen.get()), O_RDWR | O_NOCTTY | O_CLOEXEC));
+  const SlowScreen reader(screen.get());
+  LineSink sink(loop, {terminal.get(), SharedFile::Way::kPolled}, 1, false);
+  const std::string much = std::string(1 << 20, 'x') + "\n";
+  sink.feed(0, much, 0);
+  EXPECT_GT(sink.pending_bytes(), much.size() / 2);
+}
+
+/// It polls as writable nevertheless: nobody asks again and again.
+TEST_F(LineSinkTest, AReaderThatTakesNothingCostsNoTime) {
+  const FullCounter counter;
+  LineSink sink(loop, {counter.fd(), SharedFile::Way::kPolled}, 1, false);
+  sink.say("8 bytes\n");
+  int turns = 0;
+  for (const int64_t until_ms = now_ms() + 500; now_ms() < until_ms; ++turns)
+    loop.run_once(until_ms);
+  EXPECT_LT(turns, 100);
+  EXPECT_FALSE(sink.idle());
+  counter.empty();
+  while (!sink.idle()) loop.run_once(kNever);
+  EXPECT_EQ(sink.write_error(), 0);
 }
 
 }  // namespace

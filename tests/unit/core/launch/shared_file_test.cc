@@ -1,4 +1,4 @@
-// Nothing here may wait: a test that does never ends.
+// Nothing here may wait for long: a test that does never ends.
 #include "core/launch/shared_file.h"
 
 #include <errno.h>
@@ -6,12 +6,18 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <string>
 
+#include "core/launch/loop.h"
 #include "core/launch/process.h"
+#include "tests/unit/core/launch/full_counter.h"
 
 namespace pinwire::launch {
 namespace {
@@ -31,21 +37,28 @@ Ends socket_ends() {
   return {Fd(ends[0]), Fd(ends[1])};
 }
 
-/// The first end writes, and the second shows it, or the other way round. Raw, so that no
+/// What is written to the screen is read from the terminal, or the other way round. Raw, so that no
 /// line discipline holds bytes back.
-Ends terminal_ends(bool program_reads) {
+Ends terminal_ends(bool terminal_reads) {
   Fd screen(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
   if (!screen || ::grantpt(screen.get()) != 0 || ::unlockpt(screen.get()) != 0) return {};
   Fd terminal(::open(::ptsname(screen.get()), O_RDWR | O_NOCTTY | O_CLOEXEC));
-  if (program_reads) return {std::move(terminal), std::move(screen)};
+  termios mode{};
+  ::tcgetattr(terminal.get(), &mode);
+  ::cfmakeraw(&mode);
+  ::tcsetattr(terminal.get(), TCSANOW, &mode);
+  if (terminal_reads) return {std::move(terminal), std::move(screen)};
   return {std::move(screen), std::move(terminal)};
+}
+
+void wait_until_rested(const SharedFile& file) {
+  while (now_ms() < file.rests_until_ms()) ::usleep(1000);
 }
 
 bool is_non_blocking(const Fd& fd) { return (::fcntl(fd.get(), F_GETFL) & O_NONBLOCK) != 0; }
 
 /// Reads all that there is, then finds nothing.
-void expect_reads(const Ends& ends) {
-  SharedFile file(ends.reads.get());
+void expect_reads(const Ends& ends, SharedFile file) {
   char text[100];
   EXPECT_EQ(file.read(text, sizeof text), -1);
   EXPECT_EQ(errno, EAGAIN);
@@ -56,9 +69,10 @@ void expect_reads(const Ends& ends) {
   EXPECT_FALSE(is_non_blocking(ends.reads));
 }
 
+void expect_reads(const Ends& ends) { expect_reads(ends, ends.reads.get()); }
+
 /// Writes as much as there is room for, and again once there is more.
-void expect_writes(const Ends& ends) {
-  SharedFile file(ends.writes.get());
+void expect_writes(const Ends& ends, SharedFile file) {
   const std::string page(4096, 'x');
   constexpr size_t kFarTooMuch = 64 << 20;
   size_t bytes = 0;
@@ -73,9 +87,12 @@ void expect_writes(const Ends& ends) {
     ASSERT_GT(got, 0);
     read += static_cast<size_t>(got);
   }
+  wait_until_rested(file);
   EXPECT_GT(file.write("x", 1), 0);
   EXPECT_FALSE(is_non_blocking(ends.writes));
 }
+
+void expect_writes(const Ends& ends) { expect_writes(ends, ends.writes.get()); }
 
 TEST(SharedFile, AnEmptyPipeHoldsNobody) { expect_reads(pipe_ends()); }
 TEST(SharedFile, AnEmptySocketHoldsNobody) { expect_reads(socket_ends()); }
@@ -92,6 +109,137 @@ TEST(SharedFile, AFullTerminalHoldsNobody) {
   const auto ends = terminal_ends(false);
   if (!ends.writes) GTEST_SKIP() << "no pseudo-terminals here";
   expect_writes(ends);
+}
+
+/// To open the device of a master makes another pair of ends.
+TEST(SharedFile, TheMasterOfATerminalIsReadAndWritten) {
+  const auto from_master = terminal_ends(true), to_master = terminal_ends(false);
+  if (!from_master.reads || !to_master.reads) GTEST_SKIP() << "no pseudo-terminals here";
+  expect_writes(from_master);
+  expect_reads(to_master);
+}
+
+constexpr auto kPolled = SharedFile::Way::kPolled;
+
+TEST(SharedFilePolled, AnEmptyPipeHoldsNobody) {
+  const auto ends = pipe_ends();
+  expect_reads(ends, {ends.reads.get(), kPolled});
+}
+
+TEST(SharedFilePolled, AFullPipeHoldsNobody) {
+  const auto ends = pipe_ends();
+  expect_writes(ends, {ends.writes.get(), kPolled});
+}
+
+TEST(SharedFilePolled, ASilentTerminalHoldsNobody) {
+  const auto ends = terminal_ends(true);
+  if (!ends.reads) GTEST_SKIP() << "no pseudo-terminals here";
+  expect_reads(ends, {ends.reads.get(), kPolled});
+}
+
+/// It polls as ready while there is room for one byte, and keeps those that bring more.
+TEST(SharedFilePolled, AFullTerminalHoldsNobody) {
+  const auto ends = terminal_ends(false);
+  if (!ends.writes) GTEST_SKIP() << "no pseudo-terminals here";
+  expect_writes(ends, {ends.writes.get(), kPolled});
+}
+
+/// It polls as ready, and waits for the second byte of each read(2) for 25 s.
+TEST(SharedFilePolled, ATerminalThatWaitsForMoreHoldsNobodyForLong) {
+  const auto ends = terminal_ends(true);
+  if (!ends.reads) GTEST_SKIP() << "no pseudo-terminals here";
+  termios mode{};
+  ::tcgetattr(ends.reads.get(), &mode);
+  mode.c_cc[VMIN] = 2;
+  mode.c_cc[VTIME] = 255;
+  ::tcsetattr(ends.reads.get(), TCSANOW, &mode);
+  ASSERT_EQ(::write(ends.writes.get(), "x", 1), 1);
+  SharedFile file(ends.reads.get(), kPolled);
+  const int64_t began_ms = now_ms();
+  char text[2];
+  ssize_t got;
+  do {
+    got = file.read(text, sizeof text);
+  } while (got < 0 && errno == EAGAIN);
+  EXPECT_EQ(got, 1);
+  EXPECT_LT(now_ms() - began_ms, 15'000);
+}
+
+constexpr uint64_t kTooMuch = 5;
+
+TEST(SharedFilePolled, APromiseThatPollBreaksHoldsNobodyAndIsBelievedLessAndLess) {
+  const FullCounter counter;
+  SharedFile file(counter.fd(), kPolled);
+  int64_t rest_ms = 0;
+  for (int round = 0; round < 8; ++round) {
+    EXPECT_EQ(file.write(&kTooMuch, sizeof kTooMuch), -1);
+    EXPECT_EQ(errno, EAGAIN);
+    const int64_t until_ms = file.rests_until_ms();
+    rest_ms = until_ms - now_ms();  // at most
+    EXPECT_LE(rest_ms, SharedFile::kRestMsMax);
+    EXPECT_EQ(file.write(&kTooMuch, sizeof kTooMuch), -1);
+    EXPECT_EQ(errno, EAGAIN);
+    const bool is_early = now_ms() < until_ms;
+    EXPECT_TRUE(!is_early || file.rests_until_ms() == until_ms) << "it asked again";
+    wait_until_rested(file);
+  }
+  EXPECT_GT(rest_ms, SharedFile::kRestMsMax / 4);
+  counter.empty();
+  EXPECT_EQ(file.write(&kTooMuch, sizeof kTooMuch), 8);
+}
+
+TEST(SharedFilePolled, TheCallersAlarmsAreAsBefore) {
+  sigset_t alarm, before, now;
+  ::sigemptyset(&alarm);
+  ::sigaddset(&alarm, SIGALRM);
+  ::sigprocmask(SIG_BLOCK, &alarm, &before);
+  const auto action_before = ::signal(SIGALRM, SIG_IGN);
+  const itimerval much_later{{}, {1000, 0}};
+  itimerval timer{};
+  ::setitimer(ITIMER_REAL, &much_later, nullptr);
+
+  const FullCounter counter;
+  SharedFile file(counter.fd(), kPolled);
+  EXPECT_EQ(file.write(&kTooMuch, sizeof kTooMuch), -1) << "though the signal was blocked";
+
+  EXPECT_EQ(::getitimer(ITIMER_REAL, &timer), 0);
+  EXPECT_GT(timer.it_value.tv_sec, 0);
+  EXPECT_EQ(timer.it_interval.tv_sec + timer.it_interval.tv_usec, 0);
+  ::sigprocmask(SIG_SETMASK, nullptr, &now);
+  EXPECT_EQ(::sigismember(&now, SIGALRM), 1);
+  const itimerval never{};
+  ::setitimer(ITIMER_REAL, &never, nullptr);
+  EXPECT_EQ(::signal(SIGALRM, action_before), SIG_IGN);
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+}
+
+/// A child writes to what it opened as /dev/tty while that was `screen`'s terminal. In between it
+/// gets another one.
+int write_to_former_terminal(const std::string& former, const std::string& later) {
+  ::signal(SIGHUP, SIG_IGN);
+  ::setsid();
+  const int first = ::open(former.c_str(), O_RDWR);
+  const int tty = ::open("/dev/tty", O_RDWR | O_NOCTTY);
+  if (first < 0 || tty < 0 || ::ioctl(first, TIOCNOTTY) != 0) return 77;
+  if (::open(later.c_str(), O_RDWR) < 0 || ::open("/dev/tty", O_RDWR) < 0) return 77;
+  return SharedFile(tty).write("words", 5) == 5 ? 0 : 1;
+}
+
+TEST(SharedFile, ADeviceThatIsAnotherTerminalNowIsNotOpenedAnew) {
+  const auto former = terminal_ends(false), later = terminal_ends(false);
+  if (!former.reads || !later.reads) GTEST_SKIP() << "no pseudo-terminals here";
+  const std::string former_name = ::ptsname(former.reads.get());
+  const std::string later_name = ::ptsname(later.reads.get());
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(write_to_former_terminal(former_name, later_name));
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "no terminal of one's own here";
+  EXPECT_EQ(status, 0);
+  for (const auto* ends : {&former, &later}) ::fcntl(ends->reads.get(), F_SETFL, O_NONBLOCK);
+  char text[10];
+  EXPECT_EQ(::read(later.reads.get(), text, sizeof text), -1);
+  EXPECT_EQ(::read(former.reads.get(), text, sizeof text), 5);
 }
 
 TEST(SharedFile, FilesAreReadAndWrittenWhereTheyAre) {

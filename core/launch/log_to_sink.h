@@ -1,0 +1,17 @@
+// What this process says (core/base/log.h), as lines of a sink that its loop writes.
+#pragma once
+
+#include "core/launch/line_sink.h"
+
+namespace pinwire::launch {
+
+/// One at a time, as long as it lives.
+class LogToSink {
+ public:
+  explicit LogToSink(LineSink& sink) noexcept;
+  ~LogToSink();
+  LogToSink(const LogToSink&) = delete;
+  LogToSink& operator=(const LogToSink&) = delete;
+};
+
+}  // namespace pinwire::launch
