@@ -46,8 +46,8 @@ class Janitor {
   /// The job is over: returns when all is swept up. `processes_are_gone`: kill_children has seen to
   /// that, so the janitor has no need to look at strangers, which takes as long as they like. What
   /// a janitor leaves that was killed, or that a signal does not let end, or that it cannot remove,
-  /// is swept up here, and named if it stays. One that gets on no more (Patience), or that cannot be
-  /// killed, is left alone with a warning. Says where a directory is kept.
+  /// is swept up here, and named if it stays. One that gets on no more (Patience), or that cannot
+  /// be killed, is left alone with a warning. Says where a directory is kept.
   void dismiss(bool processes_are_gone);
   pid_t number() const noexcept { return process_.number(); }
 

@@ -311,7 +311,7 @@ class StuckJanitor : public JanitorTest {
   void TearDown() override {
     log_through(nullptr);
     JanitorTest::TearDown();
-    remove_tree(dir_);
+    EXPECT_TRUE(remove_tree(dir_).ok());
   }
   static inline std::string said_;
   const test::ScratchDir files_;

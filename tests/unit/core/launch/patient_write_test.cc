@@ -32,6 +32,8 @@ class PatientWrite : public testing::Test {
     child_ = ::fork();
     if (child_ != 0) return pipe_->write.reset();
     pipe_->read.reset();
+    // A shell's background job ignores it, and so would the child.
+    ::signal(SIGINT, SIG_DFL);
     block_signals();
     ::_exit(body(fd));
   }
