@@ -93,8 +93,8 @@ class Heartbeat {
  private:
   static Status cannot(const std::string& why) {
     return error(
-        "cannot start the thread that answers peers while this rank computes: %s, or say "
-        "GASNET_PEER_TIMEOUT=0",
+        "cannot start the thread that answers peers while this rank computes: %s "
+        "(GASNET_PEER_TIMEOUT=0 does without it)",
         why.c_str());
   }
 

@@ -13,7 +13,7 @@
 
 namespace pinwire {
 
-/// What the three calls below are made of.
+/// The parts of the three calls below.
 namespace hsl {
 
 constexpr uint32_t kFree = 0, kHeld = 1, kSleptFor = 2;

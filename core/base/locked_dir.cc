@@ -73,7 +73,7 @@ std::string real_path(const std::string& path) {
   return whole ? whole.get() : "";
 }
 
-/// As rename(2), but with EEXIST where `to` is there: that takes the place of an empty directory.
+/// Is rename(2) with EEXIST where `to` is there: that takes the place of an empty directory.
 int rename_to_new(const std::string& from, const std::string& to) {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL && errno != ENOSYS) return -1;

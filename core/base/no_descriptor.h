@@ -1,4 +1,4 @@
-// What a user can do where the kernel gives a process no descriptor: that goes by the errno.
+// Advice for a user where the kernel gives a process no descriptor: it goes by the errno.
 #pragma once
 
 #include <cerrno>

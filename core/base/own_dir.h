@@ -12,7 +12,7 @@ int find_dir(int parent_fd, const char* name) noexcept;
 /// this process's user, who owns it, is opened to the user. -1 and errno if that cannot be.
 int open_own_dir(int found_fd) noexcept;
 
-/// What is open so may be changed by its owner from now on.
+/// Gives the owner of an open directory all rights to it.
 void take_own_rights(int fd) noexcept;
 
 }  // namespace pinwire

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -49,38 +50,79 @@ Status removed_or(int os_error, const std::string& path) {
   return error("cannot remove %s: %s", path.c_str(), ::strerror(os_error));
 }
 
-Status remove_entry(int parent_fd, uint64_t mount, const std::string& path);
+/// Removes a tree whose depth has no bound by a stack and descriptors that have one: what lies too
+/// deep moves up to the top of the tree, and goes from there.
+class Removal {
+ public:
+  /// Nothing outside of this mount goes.
+  explicit Removal(uint64_t mount) : mount_(mount) {}
 
-/// Removes what is in the directory that find_dir() has found at `path`.
-Status empty_dir(int found_fd, uint64_t mount, const std::string& path) {
-  // An unknown mount counts as another one: a directory that stays harms nobody.
-  if (mount == 0)
-    return error("cannot remove %s: neither statx(2) nor /proc tells of mounts", path.c_str());
-  if (mount_of(found_fd) != mount)
-    return error("cannot remove %s: something is mounted there", path.c_str());
-  const auto folder = folder_of(open_own_dir(found_fd));
-  if (!folder) return removed_or(errno, path);
-  take_own_rights(::dirfd(folder.get()));
-  Status emptied = success();
-  for (const auto& one : names_in(folder)) {
-    Status removed = remove_entry(::dirfd(folder.get()), mount, path + "/" + one);
-    if (emptied && !removed) emptied = std::move(removed);
+  /// `path` is for the sentence; its last part is the name in the parent.
+  Status remove(int parent_fd, const std::string& path) {
+    const char* const name = name_in(path);
+    if (::unlinkat(parent_fd, name, 0) == 0) return success();  // it was no directory
+    const int os_error = errno;
+    const int found_fd = find_dir(parent_fd, name);
+    if (found_fd < 0) return removed_or(errno == ENOTDIR ? os_error : errno, path);
+    Status emptied = is_of_mount(found_fd, path);
+    const auto folder = folder_of(emptied ? open_own_dir(found_fd) : -1);
+    const int open_error = errno;
+    ::close(found_fd);
+    if (emptied) emptied = folder ? empty(folder, path) : removed_or(open_error, path);
+    if (!emptied || ::unlinkat(parent_fd, name, AT_REMOVEDIR) == 0) return emptied;
+    return removed_or(errno, path);
   }
-  return emptied;
-}
 
-/// `path` is for the sentence; its last part is the name in the parent.
-Status remove_entry(int parent_fd, uint64_t mount, const std::string& path) {
-  const char* const name = path.c_str() + path.rfind('/') + 1;
-  if (::unlinkat(parent_fd, name, 0) == 0) return success();  // it was no directory
-  const int os_error = errno;
-  const int found_fd = find_dir(parent_fd, name);
-  if (found_fd < 0) return removed_or(errno == ENOTDIR ? os_error : errno, path);
-  Status emptied = empty_dir(found_fd, mount, path);
-  ::close(found_fd);
-  if (!emptied || ::unlinkat(parent_fd, name, AT_REMOVEDIR) == 0) return emptied;
-  return removed_or(errno, path);
-}
+ private:
+  static constexpr int kDepthMax = 32;
+
+  static const char* name_in(const std::string& path) { return path.c_str() + path.rfind('/') + 1; }
+
+  Status is_of_mount(int found_fd, const std::string& path) const {
+    // An unknown mount counts as another one: a directory that stays harms nobody.
+    if (mount_ == 0)
+      return error("cannot remove %s: neither statx(2) nor /proc tells of mounts", path.c_str());
+    if (mount_of(found_fd) == mount_) return success();
+    return error("cannot remove %s: something is mounted there", path.c_str());
+  }
+
+  Status empty(const Folder& folder, const std::string& path) {
+    const int fd = ::dirfd(folder.get());
+    take_own_rights(fd);
+    if (depth_ == 0) top_fd_ = fd;
+    Status emptied = success();
+    uint64_t moved_before;
+    do {
+      moved_before = moved_;
+      ::rewinddir(folder.get());
+      ++depth_;
+      for (const auto& one : names_in(folder)) {
+        const auto at = path + "/" + one;
+        Status removed = depth_ < kDepthMax ? remove(fd, at) : move_up(fd, at);
+        if (emptied && !removed) emptied = std::move(removed);
+      }
+      --depth_;
+    } while (depth_ == 0 && moved_ != moved_before);
+    return emptied;
+  }
+
+  /// A mount point cannot move, and is told as one when its turn comes.
+  Status move_up(int parent_fd, const std::string& path) {
+    const char* const name = name_in(path);
+    if (::unlinkat(parent_fd, name, 0) == 0) return success();
+    for (;;) {
+      const auto up = "deep-" + std::to_string(moved_++);
+      if (::renameat(parent_fd, name, top_fd_, up.c_str()) == 0) return success();
+      const bool is_taken = errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR;
+      if (!is_taken) return removed_or(errno, path);
+    }
+  }
+
+  const uint64_t mount_;
+  int top_fd_ = -1;
+  int depth_ = 0;
+  uint64_t moved_ = 0;
+};
 
 }  // namespace
 
@@ -89,7 +131,7 @@ Status remove_tree(const std::string& path) {
   const std::string above = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   const int parent_fd = ::open(above.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (parent_fd < 0) return removed_or(errno, path);
-  Status removed = remove_entry(parent_fd, mount_of(parent_fd), path);
+  Status removed = Removal(mount_of(parent_fd)).remove(parent_fd, path);
   ::close(parent_fd);
   return removed;
 }

@@ -21,6 +21,7 @@ namespace {
 
 constexpr int64_t kReadyMs = 20'000;
 constexpr int64_t kEndMs = 1500;
+constexpr int kKillLooksMax = 4;
 
 /// Beside this program when installed, elsewhere in a build tree.
 Result<std::string> switch_path(const Settings& settings) {
@@ -152,9 +153,13 @@ void FabricSwitch::stop() {
   const auto has_ended = [this] { return process_.number() < 0; };
   if (loop_.turn_until(has_ended, kEndMs)) return pass_report_on();
   process_.signal(SIGKILL);
-  if (loop_.turn_until_in_any_case(has_ended, kEndMs)) return;
+  std::string why;
+  for (int look = 0; look < kKillLooksMax && why.empty(); ++look) {
+    if (loop_.turn_until_in_any_case(has_ended, kEndMs)) return;
+    why = why_not_killed(process_.number());  // nothing: it frees memory, or waits for a core
+  }
   log_warning("pinwire_switch (process %d) cannot be killed, and is left alone: %s",
-              process_.number(), why_not_killed(process_.number()).c_str());
+              process_.number(), why.empty() ? "it does not come to its end" : why.c_str());
   process_.let_go();
 }
 

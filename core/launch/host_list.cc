@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "core/launch/signals.h"
 #include "core/launch/words.h"
 
 namespace pinwire::launch {
@@ -25,6 +26,7 @@ void add_once(std::vector<std::string>& list, const std::string& written) {
 }  // namespace
 
 Result<std::vector<std::string>> read_host_file(const std::string& path) {
+  const EndsBySignal reading;  // perhaps of a pipe that nobody writes to
   std::ifstream file(path);
   if (!file) return error("cannot read the host file %s: %s", path.c_str(), std::strerror(errno));
   std::vector<std::string> hosts;

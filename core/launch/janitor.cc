@@ -3,17 +3,18 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
 #include "core/base/fd_record.h"
 #include "core/base/log.h"
+#include "core/base/no_descriptor.h"
 #include "core/launch/janitor_mark.h"
 #include "core/launch/job_dir.h"
 #include "core/launch/kept_files.h"
@@ -27,22 +28,33 @@ namespace {
 
 constexpr int kBegunMax = 3;
 
-/// Finishes what dead jobs left; false if its own job ended first, as that goes before. After the
-/// answer: it delays no start.
-bool finish_left(const std::string& parent, const std::vector<std::string>& left, int pipe_fd) {
-  for (const auto& one : left) {
-    pollfd word{pipe_fd, POLLIN, 0};
-    if (::poll(&word, 1, 0) > 0) return false;
-    finish_left_over(std::span(&one, 1));
-  }
-  remove_stale_rank_dirs(parent);
-  return true;
-}
-
-[[noreturn]] void work(const std::string& parent, int pipe_fd, bool keep_job_dir) {
+void ignore_signals() {
   ::setsid();
   for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) ::signal(number, SIG_IGN);
   ::signal(SIGCHLD, SIG_DFL);
+}
+
+/// Finishes what dead jobs left, in a process of its own that nobody waits for, as it takes as long
+/// as there is much of it. One that is killed leaves the rest to the next job. Returns its number.
+pid_t finish_left_beside(const std::string& parent, const std::vector<std::string>& left) {
+  const pid_t process = ::fork();
+  if (process != 0) return process;
+  ::prctl(PR_SET_NAME, "pinwire-sweeper");
+  close_all_but({});
+  finish_left_over(left);
+  remove_stale_rank_dirs(parent);
+  ::_exit(0);
+}
+
+/// The little that most dead jobs left is gone when a job ends, however short that is.
+void wait_a_moment_for(pid_t process) {
+  constexpr int kLooks = 250, kLookUs = 2000;
+  for (int look = 0; look < kLooks && ::waitpid(process, nullptr, WNOHANG) == 0; ++look)
+    ::usleep(kLookUs);
+}
+
+[[noreturn]] void work(const std::string& parent, int pipe_fd, bool keep_job_dir) {
+  ignore_signals();
   close_all_but({pipe_fd});
   // From here on a launcher that adopts this process leaves it alone: there is something to sweep.
   become_janitor();
@@ -55,7 +67,7 @@ bool finish_left(const std::string& parent, const std::vector<std::string>& left
   }
   send_record(pipe_fd, made ? made->path : made.sentence(), made ? made->lock_fd : -1);
   if (!made) ::_exit(1);
-  const bool has_finished_left = finish_left(parent, left, pipe_fd);
+  const pid_t sweeper = finish_left_beside(parent, left);
   char processes_are_gone;
   ssize_t got;
   do {
@@ -63,8 +75,19 @@ bool finish_left(const std::string& parent, const std::vector<std::string>& left
   } while (got < 0 && errno == EINTR);
   if (got != 1) kill_processes_of(made->path, hired_ticks);
   const auto finished = finish_locked_dir(made->path);
-  if (!has_finished_left) finish_left(parent, left, -1);
-  // What stays is the launcher's to name: here nobody would hear of it.
+  wait_a_moment_for(sweeper);
+  ::_exit(finished ? 0 : 1);  // a second sweep says what stays
+}
+
+/// After a janitor that was killed, or could not remove all: the launcher must not wait for a file
+/// system itself, as no signal would end that.
+[[noreturn]] void work_again(const std::string& job_dir, int pipe_fd, bool processes_are_gone) {
+  ignore_signals();
+  close_all_but({pipe_fd});
+  become_janitor();
+  if (!processes_are_gone) kill_processes_of(job_dir);
+  const auto finished = finish_locked_dir(job_dir);
+  if (!finished) send_record(pipe_fd, finished.sentence(), -1);
   ::_exit(finished ? 0 : 1);
 }
 
@@ -132,8 +155,7 @@ void Janitor::hear() {
   }
   if (record.is_cut)
     return tell(
-        error("no descriptor is left for the job's directory; raise the limit of open files "
-              "(ulimit -n)"));
+        error("no descriptor is left for the job's directory: %s", no_descriptor(EMFILE).c_str()));
   if (record.fd < 0) return tell(error("%s", record.text.c_str()));
   job_dir_ = std::move(record.text);
   lock_.reset(record.fd);
@@ -151,10 +173,11 @@ void Janitor::due(int64_t now_ms) {
 void Janitor::give_up_answer() {
   close_pipe();  // it removes what it may still make
   process_.let_go();
-  tell(
-      error("the job's janitor has made no directory in %s for %lld s: does its file system "
-            "answer? (GASNET_TMPDIR names another place for it)",
-            parent_.c_str(), static_cast<long long>(kAnswerMs / 1000)));
+  tell(error(
+      "the job's janitor has made no directory in %s for %lld s: does its file system "
+      "answer, or do processes of dead jobs not die there? (GASNET_TMPDIR names another place "
+      "for it)",
+      parent_.c_str(), static_cast<long long>(kAnswerMs / 1000)));
 }
 
 void Janitor::dismiss(bool processes_are_gone) {
@@ -163,46 +186,73 @@ void Janitor::dismiss(bool processes_are_gone) {
   }
   close_pipe();
   if (ready_) return process_.let_go();  // nothing is there that it would have to sweep yet
-  if (Patience patience(process_.number(), now_ms()); !outwait(patience)) return leave(patience);
+  if (!outwait()) return leave();
   // A janitor that never answered, and has been let go, leaves no directory to sweep.
   if (job_dir_.empty()) return;
-  if (has_swept_ || sweep(processes_are_gone)) tell_where_kept();
+  if (has_swept_ || sweep_again(processes_are_gone)) tell_where_kept();
 }
 
 /// False: something stays that should not.
-bool Janitor::sweep(bool processes_are_gone) const {
-  if (!processes_are_gone) kill_processes_of(job_dir_);
-  const auto finished = finish_locked_dir(job_dir_);
-  if (!finished) log_warning("files of the job stay: %s", finished.sentence().c_str());
-  return finished.ok();
+bool Janitor::sweep_again(bool processes_are_gone) {
+  auto sockets = make_socket_pair("the job's second janitor");
+  auto forked = sockets ? fork_child() : Result<pid_t>(sockets.error());
+  if (!forked) {
+    tell_what_stays(forked.sentence());
+    return false;
+  }
+  if (*forked == 0) work_again(job_dir_, sockets->second.get(), processes_are_gone);
+  process_ = ChildProcess(*forked);
+  sockets->second.reset();
+  if (!outwait()) {
+    leave();
+    return false;
+  }
+  if (!has_swept_) {
+    const auto why = receive_record(sockets->first.get(), MSG_DONTWAIT).text;
+    tell_what_stays(!why.empty() ? why : "a signal ended their removal");
+  }
+  return has_swept_;
+}
+
+void Janitor::tell_what_stays(const std::string& why) const {
+  log_warning("files of the job stay: %s (the next job with %s as GASNET_TMPDIR tries again)",
+              why.c_str(), parent_.c_str());
 }
 
 void Janitor::tell_where_kept() const {
   if (!keep_job_dir_) return;
   const auto kept = where_kept(job_dir_, lock_.get());
-  if (kept.empty()) return log_note("-k keeps nothing: the job's directory holds nothing");
+  if (kept.empty())
+    return log_note("-k keeps nothing of host %s: the job's directory holds nothing, or is gone",
+                    this_host().c_str());
   log_note("the job's directory is kept as %s on host %s", kept.c_str(), this_host().c_str());
 }
 
 /// False: it stands still, or does not die.
-bool Janitor::outwait(Patience& patience) {
-  constexpr int64_t kLookMs = 1000, kKilledMs = 5000;
+bool Janitor::outwait() {
+  constexpr int64_t kLookMs = 1000, kAfterSignalMs = 1500, kKilledMs = 5000;
+  patience_.emplace(process_.number(), now_ms());
   const auto has_ended = [this] { return process_.number() < 0; };
   while (loop_.end_asked() == 0) {
     process_.signal(SIGCONT);  // one that somebody stopped would be waited for in vain
     if (loop_.turn_until(has_ended, kLookMs)) return true;
-    if (loop_.end_asked() == 0 && patience.is_at_end(now_ms())) return false;
+    if (loop_.end_asked() == 0 && patience_->is_at_end(now_ms())) return false;
   }
+  process_.signal(SIGCONT);
+  if (loop_.turn_until_in_any_case(has_ended, kAfterSignalMs)) return true;
+  is_killed_ = true;
   process_.signal(SIGKILL);
   return loop_.turn_until_in_any_case(has_ended, kKilledMs);
 }
 
-/// Its directory is not touched: whoever does may have to wait, too.
-void Janitor::leave(const Patience& patience) {
+/// Its directory is not touched: a process that does may have to wait, too.
+void Janitor::leave() {
+  const char* const course = is_killed_ ? "was killed, does not die, and is left alone"
+                                        : "is left alone, and goes on when it can";
   log_warning(
       "the job's janitor (process %d) does not come to an end with the job's directory %s: %s; it "
-      "is left alone, and goes on when it can (if it never does, remove that directory by hand)",
-      process_.number(), job_dir_.c_str(), patience.why().c_str());
+      "%s (once it has ended, the next job with %s as GASNET_TMPDIR sees to that directory)",
+      process_.number(), job_dir_.c_str(), patience_->why().c_str(), course, parent_.c_str());
   process_.let_go();
 }
 

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/base/result.h"
@@ -19,7 +20,8 @@ namespace pinwire::launch {
 class Janitor {
  public:
   using Ready = std::function<void(Status made)>;
-  /// For as long as it may take to make the directory.
+  /// The longest time to the answer: processes of dead jobs die meanwhile, and the file system
+  /// makes the directory.
   static constexpr int64_t kAnswerMs = 20'000;
 
   /// Before the first rank is started. The janitor itself makes the job's directory below `parent`,
@@ -43,11 +45,11 @@ class Janitor {
   /// If it did not answer for too long: `ready` gets a sentence. Time for which this process stood
   /// still hardly counts (Silence).
   void due(int64_t now_ms);
-  /// The job is over: returns when all is swept up. `processes_are_gone`: kill_children has seen to
-  /// that, so the janitor has no need to look at strangers, which takes as long as they like. What
-  /// a janitor leaves that was killed, or that a signal does not let end, or that it cannot remove,
-  /// is swept up here, and named if it stays. One that gets on no more (Patience), or that cannot
-  /// be killed, is left alone with a warning. Says where a directory is kept.
+  /// The job is over: returns when all of it is swept up. `processes_are_gone`: kill_children has
+  /// seen to that, so the janitor has no need to look at strangers, which takes as long as they
+  /// like. A second janitor does what one left undone that was killed, or that could not remove
+  /// all, and the launcher names what stays. A janitor that gets on no more (Patience), or does not
+  /// die of a signal to its launcher, is left alone with a warning. Says where a directory is kept.
   void dismiss(bool processes_are_gone);
   pid_t number() const noexcept { return process_.number(); }
 
@@ -56,11 +58,12 @@ class Janitor {
   Status begin();
   void hear();
   void tell(Status made);
-  bool sweep(bool processes_are_gone) const;
+  bool sweep_again(bool processes_are_gone);
+  void tell_what_stays(const std::string& why) const;
   void tell_where_kept() const;
   void give_up_answer();
-  bool outwait(Patience& patience);
-  void leave(const Patience& patience);
+  bool outwait();
+  void leave();
   void close_pipe();
   bool reap(pid_t process);
   void has_ended_early(pid_t process, int wait_status);
@@ -76,6 +79,8 @@ class Janitor {
   std::string job_dir_;
   Fd lock_;  // of the directory: it stays locked as long as this or the janitor lives
   bool has_swept_ = false;
+  std::optional<Patience> patience_;  // with the process that is waited for last
+  bool is_killed_ = false;            // by this process, after a signal
 };
 
 }  // namespace pinwire::launch

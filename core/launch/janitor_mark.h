@@ -1,4 +1,4 @@
-// By what a janitor is known: its name, and a mark that no other process has (JobMark::of_janitor).
+// A janitor is known by its name, and by a mark that no other process has (JobMark::of_janitor).
 #pragma once
 
 #include <sys/types.h>

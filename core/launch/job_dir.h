@@ -1,7 +1,7 @@
 // The job's own directory, for sockets and the like. It vanishes with the job in every case: the
-// janitor makes and removes it; if that is killed, the launcher removes it; if both are, the next
-// launcher on this host. A lock on the directory, held by launcher and janitor, tells the last
-// case.
+// janitor makes and removes it; if that is killed, the launcher starts another one; if both are,
+// the next launcher on this host removes it. A lock on the directory, held by launcher and janitor,
+// tells the last case.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // Output of many ranks to one descriptor, line by line, never mixed within a line. Never holds the
-// launcher for more than kTurnMs: what the reader does not take yet is kept, and `full` asks to
-// read no more from ranks.
+// launcher for much longer than kTurnMs: what the reader does not take yet is kept, and `full` asks
+// to read no more from ranks.
 #pragma once
 
 #include <cstdint>

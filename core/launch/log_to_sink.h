@@ -1,4 +1,4 @@
-// What this process says (core/base/log.h), as lines of a sink that its loop writes.
+// The words of this process (core/base/log.h) become lines of a sink that its loop writes.
 #pragma once
 
 #include "core/launch/line_sink.h"

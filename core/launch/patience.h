@@ -24,9 +24,10 @@ class Patience {
   /// kStandstillMs.
   bool is_at_end(int64_t now_ms) { return is_at_end(activity_of(process_), now_ms); }
   bool is_at_end(const Activity& activity, int64_t now_ms) {
-    // A process that could run has only to wait for its turn on a busy machine.
-    if (activity.state == 'R' || activity.processor_ticks != last_.processor_ticks)
-      standstill_.heard(now_ms);
+    // A process that could run has only to wait for its turn on a busy machine. Where /proc is that
+    // of other processes, nothing is known of it, and a signal alone ends the wait.
+    const bool may_get_on = activity.state == 'R' || activity.state == '\0';
+    if (may_get_on || activity.processor_ticks != last_.processor_ticks) standstill_.heard(now_ms);
     last_ = activity;
     return standstill_.is_too_long(now_ms);
   }

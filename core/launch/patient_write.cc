@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -16,10 +17,13 @@ namespace {
 /// Blocked signals end no poll(2): it looks for them from time to time.
 constexpr int kLookMs = 20;
 
-/// Waits for room. A file that rests may poll as ready.
-void wait_for_room(int fd, bool rests) noexcept {
+/// Waits for room, and returns how long. A file that rests may poll as ready, and so may a pipe
+/// whose room another process takes.
+int64_t wait_for_room(int fd, bool rests) noexcept {
+  const int64_t began_ms = now_ms();
   pollfd one{rests ? -1 : fd, POLLOUT, 0};
-  ::poll(&one, 1, kLookMs);
+  if (::poll(&one, 1, kLookMs) > 0) ::usleep(1000);
+  return std::min<int64_t>(now_ms() - began_ms, kLookMs);
 }
 
 }  // namespace
@@ -38,8 +42,8 @@ int write_patiently(int fd, std::string_view text) noexcept {
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote < 0 && errno != EAGAIN) return errno;
     if (end_was_asked() != 0 && patience_ms <= 0) return ECANCELED;
-    wait_for_room(fd, file.rests_until_ms() > now_ms());
-    if (end_was_asked() != 0) patience_ms -= kLookMs;
+    const int64_t waited_ms = wait_for_room(fd, file.rests_until_ms() > now_ms());
+    if (end_was_asked() != 0) patience_ms -= waited_ms;
   }
   return 0;
 }

@@ -12,6 +12,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "core/base/number_file.h"
 #include "core/launch/fd.h"
 
 namespace pinwire::launch {
@@ -90,6 +91,12 @@ bool has_ended(pid_t process) {
 std::string why_not_killed(pid_t process) {
   if (::kill(process, 0) != 0 && errno == EPERM)
     return "it acts for another user now (set-user-ID, sudo), and the launcher may not kill it";
+  const auto status = "/proc/" + std::to_string(process) + "/status";
+  const uint64_t tracer =
+      stat_of(process).state == 'Z' ? number_in(status.c_str(), "TracerPid:") : 0;
+  if (tracer != 0)
+    return "it has ended, but a debugger (process " + std::to_string(tracer) +
+           ") traces it, and has not let it go";
   return any_thread_waits(process)
              ? "it waits in the kernel (state D), as for a file server that does not answer"
              : "";

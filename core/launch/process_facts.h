@@ -22,7 +22,7 @@ bool has_ended(pid_t process);
 /// something that does not come. Empty if it may be on its way.
 std::string why_not_killed(pid_t process);
 
-/// What a process that is waited for does: its state ('D', 'T' and so on; 0: nothing is known of
+/// How a process that is waited for gets on: its state ('D', 'T' and so on; 0: nothing is known of
 /// it), and how long it has had the processor, in ticks (proc(5)).
 struct Activity {
   char state = 0;

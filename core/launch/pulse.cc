@@ -52,7 +52,7 @@ Result<Pulse> Pulse::start(const std::vector<int>& pipes, int64_t period_ms) {
 
 Pulse::~Pulse() {
   process_.signal(SIGKILL);
-  process_.wait();
+  process_.let_go();  // it may be frozen with its cgroup; reap_children() takes it when it ends
 }
 
 void Pulse::wake_if_stopped() const noexcept {

@@ -131,7 +131,7 @@ void RemoteHost::stop_output(int stream) {
 
 void RemoteHost::signal_rank(Rank rank, int signal_number) {
   if (lost_ || !stream_) return;
-  why_alive_.erase(rank);
+  if (signal_number == SIGKILL) why_alive_.erase(rank);  // the answer to the kill before
   stream_->put(bootstrap::frame_header(FrameKind::kSignal, rank, 0, signal_number), {});
   if (signal_number != SIGKILL) return;
   // The job asks again and again until the rank has ended.

@@ -75,6 +75,13 @@ void restore_signals() {
   ::sigprocmask(SIG_SETMASK, &mask_before, nullptr);
 }
 
+EndsBySignal::EndsBySignal() noexcept {
+  const auto ends = set_of(kEnds);
+  ::sigprocmask(SIG_UNBLOCK, &ends, &before_);
+}
+
+EndsBySignal::~EndsBySignal() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
 bool asks_for_end(int signal_number) noexcept {
   return std::find(std::begin(kEnds), std::end(kEnds), signal_number) != std::end(kEnds);
 }

@@ -1,6 +1,8 @@
 // Signals to the launcher, as events of its loop.
 #pragma once
 
+#include <signal.h>
+
 #include <functional>
 
 #include "core/base/result.h"
@@ -48,7 +50,21 @@ int end_was_asked() noexcept;
 
 /// Blocks them, so that none is lost before a Signals exists. Before the first thread or child.
 void block_signals();
-/// As they were for whoever started this process; for a program about to be executed.
+/// As they were before this process began; for a program about to be executed.
 void restore_signals();
+
+/// While one lives, a signal that asks for the end ends this process at once, also one that has
+/// come before: for system calls that may have to wait for a file server, which no loop sees. The
+/// janitor sweeps up.
+class EndsBySignal {
+ public:
+  EndsBySignal() noexcept;
+  ~EndsBySignal();
+  EndsBySignal(const EndsBySignal&) = delete;
+  EndsBySignal& operator=(const EndsBySignal&) = delete;
+
+ private:
+  sigset_t before_;
+};
 
 }  // namespace pinwire::launch

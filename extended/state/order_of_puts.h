@@ -1,4 +1,4 @@
-// What ThreadSanitizer must know of peers.
+// The order of puts and barriers, for ThreadSanitizer, which sees no peer.
 #pragma once
 
 #include "core/engine/engine.h"

@@ -176,9 +176,10 @@ TEST_F(Launch, AStoppedJanitorDoesNotHoldTheJob) {
   EXPECT_EQ(job.wait().code, 0);
 }
 
-/// Whoever stops it whenever it goes on has its directory stay, and holds nobody.
+/// A process that stops the janitor each time it goes on keeps its directory, and holds nobody.
 TEST_F(Launch, AJanitorThatIsStoppedAgainAndAgainDoesNotHoldTheJob) {
-  const char* const fills = "cd $GASNET_JOB_DIR && seq 20000 | xargs touch; echo waiting; read line";
+  const char* const fills =
+      "cd $GASNET_JOB_DIR && seq 20000 | xargs touch; echo waiting; read line";
   Running job(command(1, {"sh", "-c", fills}), environment());
   ASSERT_TRUE(job.wait_for("waiting", 1));
   const int janitor = janitor_of(job.process());

@@ -1,6 +1,7 @@
 // What launcher and agent say by themselves, to a reader that takes nothing: a full pipe. It keeps
 // none of them from hearing a signal.
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -26,7 +27,10 @@ class Words : public Ssh {
       ::usleep(5000);
     EXPECT_TRUE(comes_into_state(job.process(), 'S'));
     ::usleep(200'000);
-    EXPECT_EQ(::kill(job.process(), 0), 0) << "it did not wait for its reader";
+    siginfo_t ended{};
+    EXPECT_EQ(
+        ::waitid(P_PID, static_cast<id_t>(job.process()), &ended, WEXITED | WNOWAIT | WNOHANG), 0);
+    EXPECT_EQ(ended.si_pid, 0) << "it did not wait for its reader";
     ::kill(job.process(), number);
     return job.wait(kGoneSeconds);
   }

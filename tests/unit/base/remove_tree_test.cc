@@ -1,8 +1,10 @@
 #include "core/base/remove_tree.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,6 +41,29 @@ TEST_F(RemoveTree, AllInItGoesAndWhatIsBesideItStays) {
   EXPECT_TRUE(fs::exists(precious_ + "/thesis"));
   EXPECT_TRUE(remove_tree(tree_).ok()) << "nothing is there any more";
   EXPECT_TRUE(remove_tree(tree_ + "/a").ok());
+}
+
+/// Neither the stack nor the descriptors of a process bound how deep a rank may go.
+TEST_F(RemoveTree, NothingIsTooDeep) {
+  constexpr int kDepth = 2000;
+  const int here = ::open(".", O_PATH);
+  ASSERT_EQ(::chdir(tree_.c_str()), 0);
+  for (int depth = 0; depth < kDepth; ++depth) {
+    ASSERT_EQ(::mkdir("deep-0", 0700), 0);
+    std::ofstream{"file"};
+    ASSERT_EQ(::chdir("deep-0"), 0);
+  }
+  ASSERT_EQ(::fchdir(here), 0);
+  ::close(here);
+  constexpr rlim_t kFew = 100;
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit limit{kFew, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+  const auto removed = remove_tree(tree_);
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_TRUE(removed.ok()) << removed.sentence();
+  EXPECT_FALSE(fs::exists(tree_));
 }
 
 TEST_F(RemoveTree, LinksGoAndWhatTheyPointToStays) {

@@ -39,17 +39,15 @@ namespace {
 bool mkdir_is_stuck = false;
 /// Janitors wait so before they remove a directory; or they, or all, cannot remove any.
 bool mkdir_fails_beside_others = false;  // as where they have taken all space
-bool removal_is_stuck = false, removal_waits_for_dismissal = false, removal_fails = false;
+bool removal_is_stuck = false, removal_fails = false;
+/// A process beside a janitor removes nothing as long as this file is there.
+std::string sweepers_gate;
 
-/// For a janitor, which has one socket.
-void wait_for_dismissal() {
-  for (;; ::usleep(1000)) {
-    for (int fd = 0; fd < 1024; ++fd) {
-      struct stat facts {};
-      pollfd word{fd, POLLIN, 0};
-      if (::fstat(fd, &facts) == 0 && S_ISSOCK(facts.st_mode) && ::poll(&word, 1, 0) > 0) return;
-    }
-  }
+void wait_for_gate() {
+  char name[16] = "";
+  ::prctl(PR_GET_NAME, name);
+  while (std::string_view(name) == "pinwire-sweeper" && std::filesystem::exists(sweepers_gate))
+    ::usleep(1000);
 }
 
 /// Janitors that are forked meanwhile wait in it for ever, in state D, when they sweep.
@@ -87,6 +85,18 @@ class JanitorTest : public testing::Test {
     work();
     log_through(nullptr);
     return words;
+  }
+  static std::vector<std::string> leave_some(const std::string& parent) {
+    std::vector<std::string> left;
+    for (const auto start : {kJobDirStart, kJobDirStart, kEalDirStart, kRanksDirStart})
+      left.push_back(test::leave_dir(parent, start));
+    return left;
+  }
+  void expect_that_they_go(const std::vector<std::string>& left) {
+    for (const auto& one : left) {
+      EXPECT_TRUE(loop_.turn_until([&one] { return !std::filesystem::exists(one); }, 30'000))
+          << one;
+    }
   }
   bool rank_lives() { return !rank_.reap() && rank_.number() > 0; }
   /// It was killed; it may take a while to die.
@@ -208,20 +218,28 @@ TEST_F(JanitorTest, WhatIsLeftOverHoldsUpNoStart) {
   EXPECT_FALSE(std::filesystem::exists((*hired)->job_dir()));
 }
 
-/// Whether its own job ends while it is at that, or later.
 TEST_F(JanitorTest, WhatIsLeftOverGoesAsWell) {
-  for (const bool job_is_short : {false, true}) {
-    const test::ScratchDir scratch;
-    std::vector<std::string> left;
-    for (const auto start : {kJobDirStart, kJobDirStart, kEalDirStart, kRanksDirStart})
-      left.push_back(test::leave_dir(scratch.path(), start));
-    removal_waits_for_dismissal = job_is_short;
-    auto hired = Janitor::hire_and_wait(loop_, scratch.path(), false);
-    removal_waits_for_dismissal = false;
-    ASSERT_TRUE(hired.ok()) << hired.sentence();
-    (*hired)->dismiss(true);
-    for (const auto& one : left) EXPECT_FALSE(std::filesystem::exists(one)) << one;
-  }
+  const test::ScratchDir scratch;
+  const auto left = leave_some(scratch.path());
+  auto hired = Janitor::hire_and_wait(loop_, scratch.path(), false);
+  ASSERT_TRUE(hired.ok()) << hired.sentence();
+  (*hired)->dismiss(true);
+  expect_that_they_go(left);
+}
+
+/// Nor an end; and it goes then.
+TEST_F(JanitorTest, WhatIsLeftOverHoldsUpNoEnd) {
+  const test::ScratchDir scratch;
+  const auto left = leave_some(scratch.path());
+  sweepers_gate = scratch.path() + "/gate";
+  std::ofstream{sweepers_gate};
+  auto hired = Janitor::hire_and_wait(loop_, scratch.path(), false);
+  ASSERT_TRUE(hired.ok()) << hired.sentence();
+  (*hired)->dismiss(true);
+  EXPECT_FALSE(std::filesystem::exists((*hired)->job_dir()));
+  for (const auto& one : left) EXPECT_TRUE(std::filesystem::exists(one)) << one;
+  std::filesystem::remove(sweepers_gate);
+  expect_that_they_go(left);
 }
 
 /// A dead job may have taken all of a file system.
@@ -332,8 +350,18 @@ TEST_F(StuckJanitor, IsLeftAloneWithAWarning) {
 TEST_F(StuckJanitor, IsKilledByASignalToItsLauncher) {
   ::kill(::getpid(), SIGTERM);
   janitor_->dismiss(true);
-  EXPECT_FALSE(std::filesystem::exists(dir_)) << "its launcher sweeps up";
+  EXPECT_FALSE(std::filesystem::exists(dir_)) << "a second janitor sweeps up";
   EXPECT_EQ(said_, "");
+}
+
+TEST_F(StuckJanitor, ASignalEndsTheWaitForASecondOneToo) {
+  unlinkat_is_stuck = true;
+  ::kill(::getpid(), SIGTERM);
+  janitor_->dismiss(true);
+  unlinkat_is_stuck = false;
+  EXPECT_TRUE(std::filesystem::exists(dir_)) << "its launcher would have waited for ever";
+  EXPECT_NE(said_.find("files of the job stay: a signal ended their removal"), std::string::npos)
+      << said_;
 }
 
 TEST_F(JanitorTest, OneThatIsKilledBeforeItAnswersIsReplaced) {
@@ -458,7 +486,7 @@ int unlinkat(int parent_fd, const char* name, int flags) noexcept {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (;;) ::pause();
   }
-  if (pinwire::launch::removal_waits_for_dismissal) pinwire::launch::wait_for_dismissal();
+  pinwire::launch::wait_for_gate();
   if (pinwire::launch::removal_fails) {
     errno = EPERM;
     return -1;

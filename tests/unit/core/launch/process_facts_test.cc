@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include <functional>
 #include <iterator>
 
+#include "core/base/number_file.h"
 #include "tests/support/scratch_dir.h"
 
 namespace pinwire::launch {
@@ -93,6 +95,25 @@ TEST(ProcessFacts, OneThatWaitsInTheKernelSaysSo) {
   EXPECT_TRUE(Child::comes([&] {
     return why_not_killed(waits.number()).starts_with("it waits in the kernel (state D)");
   }));
+}
+
+/// Its parent cannot reap it before the tracer does, which may be stopped.
+TEST(ProcessFacts, OneThatADebuggerKeepsSaysSo) {
+  const Child ends([] { ::pause(); });
+  const Child debugger([&ends] {
+    if (::ptrace(PTRACE_SEIZE, ends.number(), nullptr, nullptr) == 0) ::pause();
+  });
+  const auto status = "/proc/" + std::to_string(ends.number()) + "/status";
+  const auto is_traced = [&] {
+    return number_in(status.c_str(), "TracerPid:") == static_cast<uint64_t>(debugger.number());
+  };
+  if (!Child::comes(is_traced)) GTEST_SKIP() << "no process may be traced here";
+  EXPECT_EQ(why_not_killed(ends.number()), "");
+  ::kill(ends.number(), SIGKILL);
+  EXPECT_TRUE(Child::comes([&] { return activity_of(ends.number()).state == 'Z'; }));
+  EXPECT_EQ(why_not_killed(ends.number()), "it has ended, but a debugger (process " +
+                                               std::to_string(debugger.number()) +
+                                               ") traces it, and has not let it go");
 }
 
 TEST(ProcessFacts, NothingHoldsOneThatSleeps) {

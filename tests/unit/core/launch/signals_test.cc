@@ -58,6 +58,34 @@ TEST(StopUntilContinued, DoesNotStopOneThatIsToGoOnAlready) {
   EXPECT_EQ(told, 0);
 }
 
+/// Perhaps in a system call that no loop sees.
+TEST(EndsBySignal, OneThatComesEndsTheProcess) {
+  for (const bool is_early : {true, false}) {
+    const int told = first_word_of_child([is_early] {
+      ::signal(SIGTERM, SIG_DFL);
+      block_signals();
+      if (is_early) ::raise(SIGTERM);
+      const EndsBySignal here;
+      ::raise(SIGTERM);
+    });
+    EXPECT_TRUE(WIFSIGNALED(told) && WTERMSIG(told) == SIGTERM) << told;
+  }
+}
+
+TEST(EndsBySignal, OthersAndLaterOnesWait) {
+  const int told = first_word_of_child([] {
+    ::signal(SIGTERM, SIG_DFL);
+    block_signals();
+    {
+      const EndsBySignal here;
+      ::raise(SIGUSR1);
+    }
+    ::raise(SIGTERM);
+    if (end_was_asked() != SIGTERM) ::_exit(1);
+  });
+  EXPECT_EQ(told, 0);
+}
+
 /// Programs would inherit the blocked mask of the first call.
 TEST(BlockSignals, ProgramsGetWhatWasBeforeTheFirstCall) {
   const int told = first_word_of_child([] {

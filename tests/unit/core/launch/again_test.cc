@@ -1,0 +1,53 @@
+// A launcher reads what its ranks have left, whatever that is.
+#include "core/launch/again.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "tests/support/scratch_dir.h"
+
+namespace pinwire::launch {
+namespace {
+
+class Again : public testing::Test {
+ protected:
+  void leave(const std::string& text) const { std::ofstream(path_) << text; }
+  const test::ScratchDir scratch_;
+  const std::string path_ = again_path(scratch_.path());
+};
+
+TEST_F(Again, AssignmentsEndWithNul) {
+  using std::string_literals::operator""s;
+  leave("A=1\0B=2 3\n\0=none\0none\0C=\0D=cut"s);
+  EXPECT_EQ(read_again(path_), (std::vector<std::string>{"A=1", "B=2 3\n", "C="}));
+}
+
+TEST_F(Again, NothingThereAsksForNothing) {
+  EXPECT_TRUE(read_again(path_).empty());
+  leave("");
+  EXPECT_TRUE(read_again(path_).empty());
+}
+
+/// It would be waited for, or read for ever.
+TEST_F(Again, WhatIsNoFileAsksForNothing) {
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+  EXPECT_TRUE(read_again(path_).empty());
+  std::filesystem::remove(path_);
+  std::filesystem::create_symlink("/dev/zero", path_);
+  EXPECT_TRUE(read_again(path_).empty());
+  std::filesystem::remove(path_);
+  std::filesystem::create_directory(path_);
+  EXPECT_TRUE(read_again(path_).empty());
+}
+
+TEST_F(Again, TooMuchAsksForNothing) {
+  leave("A=" + std::string(100'000, 'a') + '\0');
+  EXPECT_TRUE(read_again(path_).empty());
+}
+
+}  // namespace
+}  // namespace pinwire::launch
