@@ -43,7 +43,7 @@ constexpr Variable kVariables[] = {
    "segment to put into, and the central one is for debugging other conduits)",
    [](S& s, const V& v) { s.barrier = static_cast<BarrierChoice>(v.choice); }},
   {"GASNET_DISPATCH", Kind::kChoice, "poll", 0, 0, "poll|interrupt|watchdog|thread|nicproc", false,
-   "who runs the handlers of messages that arrive: poll, client threads in GASNet calls; interrupt, by a signal in the "
+   "which thread runs the handlers of messages that arrive: poll, client threads in GASNet calls; interrupt, by a signal in the "
    "midst of their own work, too; watchdog, so when a message has waited too long; thread, a thread of the library that "
    "sleeps until then, too; nicproc, such a thread alone, which never sleeps, as a NIC with a processor would",
    [](S& s, const V& v) { s.dispatch = static_cast<DispatchMode>(v.choice); }, "GASNET_RCV_THREAD", "thread"},
@@ -370,7 +370,7 @@ constexpr ElsewhereVariable kElsewhere[] = {
   {"GASNET_SSH_OUT_DEGREE", "one connection for each host"},
   {"GASNET_SSH_REMOTE_PATH", "ranks run in the working directory of the launcher"},
   {"GASNET_TEST_*", "read by GASNet's own tests"},
-  {"GASNET_THREAD_STACK_*", "no threads of its own that run handlers"},
+  {"GASNET_THREAD_STACK_*", "threads of the library have stacks of the system's default size"},
   {"GASNET_TSC_*", "the tick is measured against the kernel's clock; GASNET_TSC_RATE gives it"},
   {"GASNET_UCX_*", "of the ucx conduit"},
   {"GASNET_USE_GETHOSTID", "see GASNET_HOST_DETECT"},

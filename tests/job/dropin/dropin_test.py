@@ -138,6 +138,16 @@ class Dropin(unittest.TestCase):
                 words = pkg_config("seq", "--define-prefix", "--static", "--cflags", "--libs")
                 self.expect_job(build(language, "program", compiler, words))
 
+    def test_the_hello_of_the_readme(self):
+        readme = (HERE.parents[2] / "README.md").read_text(encoding="utf-8")
+        (work / "hello.c").write_text(re.search(r"^```c\n(.*?)^```$", readme, re.M | re.S)[1], encoding="utf-8")
+        words = pkg_config("par", "--define-prefix", "--static", "--cflags", "--libs")
+        for compiler in compilers():
+            program = build("c", "hello", compiler, words, source="hello")
+            for driver in DRIVERS:
+                said = output_of([prefix / "bin/gasnetrun_pinwire", "-n", 2, program], GASNET_DRIVER=driver)
+                self.assertEqual(sorted(said.splitlines()), ["rank 0 of 2: 42", "rank 1 of 2: 42"])
+
     def test_make_fragment(self):
         for compiler in compilers():
             output_of(["make", "-B", f"PREFIX={prefix}", "MODE=parsync", f"GASNET_CC={compiler}",

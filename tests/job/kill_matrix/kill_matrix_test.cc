@@ -1,6 +1,6 @@
 // Each process of a job gets each signal in each phase of the job's life: the job ends with the
 // right code, or goes on as if nothing had happened, and leaves nothing. How long that took is
-// printed; scripts/kill-matrix measures what README.md promises of it.
+// printed; scripts/kill-matrix measures what docs/running.md promises of it.
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -1,0 +1,136 @@
+"""Checks README.md and docs/*.md: the README stays short, every relative link names a file and a heading that exist, every path
+in code that begins with a folder of the sources exists, and the prose keeps to the patterns that docs/contributing.md asks for.
+Prints each violation; exit status 1 if there is one.
+
+    check_docs.py [ROOT]    of the documents there; those around this script otherwise"""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+README_LINES_MAX = 120
+COLUMNS_MAX = 120
+# Written before the rules for prose and columns. RDMA_FAULTS.md and CLIENTS.md wait for their turn; CONFORMANCE.md and JOBS.md are
+# written by scripts from records, whose words are the tests'; COUNTERS.md and COLLECTIVE_ORDER.md are tables of old.
+OLDER = ("CLIENTS.md", "COLLECTIVE_ORDER.md", "CONFORMANCE.md", "COUNTERS.md", "JOBS.md", "RDMA_FAULTS.md")
+FOLDERS = ("am", "bench", "core", "docs", "driver", "extended", "nicfw", "pin", "scripts", "segment", "tests")
+
+FENCE = re.compile(r"^\s*(```|~~~)")
+CODE = re.compile(r"(`+)(.+?)\1")
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#{1,6} +(.+?) *#*$")
+TREE_PATH = re.compile(r"(?<![\w./$<-])(?:" + "|".join(FOLDERS) + r")/[\w./*+{},-]*")
+OPENING = re.compile(r"(?:^|[.!?:;]\s+|\|)[\s>|*_#/-]*\b(Of|Who|So)\s")
+
+
+def lines_of(text):
+    """Yields (number, line, whether the line is in a block of code)."""
+    fenced = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if FENCE.match(line):
+            fenced = not fenced
+            yield number, line, True
+        else:
+            yield number, line, fenced or line.startswith(("    ", "\t"))
+
+
+def anchors_of(text):
+    """The names by which links reach the headings of a document, as GitHub makes them."""
+    anchors = set()
+    for _, line, is_code in lines_of(text):
+        heading = HEADING.match(line)
+        if is_code or not heading:
+            continue
+        title = LINK.sub(lambda link: link.group(0)[1:].split("]")[0], heading.group(1))
+        base = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+        name, count = base, 0
+        while name in anchors:
+            count += 1
+            name = f"{base}-{count}"
+        anchors.add(name)
+    return anchors
+
+
+def alternatives(path):
+    """`a.{h,cc}` is two paths."""
+    braces = re.search(r"\{([^{}]*)\}", path)
+    if not braces:
+        return [path]
+    return [one for word in braces.group(1).split(",") for one in alternatives(path[:braces.start()] + word + path[braces.end():])]
+
+
+def exists(root, path):
+    if "*" in path:
+        return any(True for _ in root.glob(path.rstrip("/")))
+    return (root / path).exists() or (root / (path + ".in")).exists()
+
+
+class Checker:
+    def __init__(self, root):
+        self.root = root
+        self.violations = []
+
+    def say(self, document, number, sentence):
+        self.violations.append(f"{document.relative_to(self.root)}:{number}: {sentence}")
+
+    def check_link(self, document, number, target):
+        if re.match(r"[a-z][a-z0-9+.-]*:", target, re.I):
+            return
+        name, _, anchor = target.partition("#")
+        file = document.parent / name if name else document
+        if name.startswith("/") or not file.exists():
+            self.say(document, number, f"the link {target} names no file")
+        elif anchor and file.suffix == ".md" and anchor not in anchors_of(file.read_text(encoding="utf-8")):
+            self.say(document, number, f"the link {target} names no heading")
+
+    def check_paths(self, document, number, code):
+        for found in TREE_PATH.findall(code):
+            for path in alternatives(found.rstrip(".,")):
+                if not exists(self.root, path):
+                    self.say(document, number, f"{path} does not exist")
+
+    def check_prose(self, document, number, line, is_code):
+        opening = OPENING.search(line) if not is_code or re.match(r"\s*(//|#)", line) else None
+        if opening:
+            self.say(document, number, f'a sentence begins with "{opening.group(1)}"')
+        if len(line) > COLUMNS_MAX and not line.startswith("|"):
+            self.say(document, number, f"{len(line)} columns, more than {COLUMNS_MAX}")
+
+    def check(self, document):
+        text = document.read_text(encoding="utf-8")
+        for number, line, is_code in lines_of(text):
+            for code in [line] if is_code else [span for _, span in CODE.findall(line)]:
+                self.check_paths(document, number, code)
+            if not is_code:
+                for target in LINK.findall(CODE.sub("``", line)):
+                    self.check_link(document, number, target)
+            if document.name not in OLDER:
+                self.check_prose(document, number, line, is_code)
+
+    def check_readme(self, document):
+        lines = document.read_text(encoding="utf-8").splitlines()
+        if len(lines) > README_LINES_MAX:
+            self.say(document, len(lines), f"{len(lines)} lines, more than {README_LINES_MAX}")
+        for number, line in enumerate(lines, 1):
+            if len(line) > COLUMNS_MAX and line.startswith("|"):  # check_prose() says the others
+                self.say(document, number, f"{len(line)} columns, more than {COLUMNS_MAX}")
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT
+    checker = Checker(root)
+    readme = root / "README.md"
+    documents = ([readme] if readme.exists() else []) + sorted((root / "docs").glob("*.md"))
+    for document in documents:
+        checker.check(document)
+    if readme.exists():
+        checker.check_readme(readme)
+    for violation in checker.violations:
+        print(violation)
+    print(f"{len(documents)} documents, {len(checker.violations)} violations")
+    return 1 if checker.violations or not documents else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""scripts/check_docs.py itself, on small trees. Usage: check_docs_test.py SCRIPT [unittest arguments]"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPT = pathlib.Path(sys.argv.pop(1)).resolve()
+
+
+class Docs(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()  # pylint: disable=consider-using-with
+        self.addCleanup(holder.cleanup)
+        self.root = pathlib.Path(holder.name)
+
+    def write(self, name, text=""):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def check(self, status, *words):
+        ran = subprocess.run([sys.executable, SCRIPT, self.root], capture_output=True, text=True, check=False)
+        self.assertEqual((ran.returncode, ran.stderr), (status, ""), ran.stdout)
+        for word in words:
+            self.assertIn(word, ran.stdout)
+
+    def test_the_documents_pass(self):
+        self.root = SCRIPT.parent.parent
+        self.check(0, " 0 violations")
+
+    def test_a_tree_without_documents_fails(self):
+        self.check(1, "0 documents")
+
+    def test_a_readme_of_120_lines_and_columns_passes(self):
+        self.write("README.md", ("x" * 120 + "\n") * 120)
+        self.check(0, "1 documents, 0 violations")
+
+    def test_a_longer_readme_fails(self):
+        self.write("README.md", "x\n" * 121)
+        self.check(1, "README.md:121: 121 lines, more than 120", " 1 violations")
+
+    def test_a_wider_readme_fails_once_for_each_line_tables_included(self):
+        self.write("README.md", "x" * 121 + "\n| " + "x" * 120 + " |\n")
+        self.check(1, "README.md:1: 121 columns, more than 120", "README.md:2: 124 columns", " 2 violations")
+
+    def test_a_table_of_a_document_may_be_wide(self):
+        self.write("docs/a.md", "| " + "x" * 120 + " |\n")
+        self.check(0)
+        self.write("docs/a.md", "x" * 121 + "\n")
+        self.check(1, "docs/a.md:1: 121 columns")
+
+    def test_links_name_files_and_headings(self):
+        self.write("README.md", "[a](docs/a.md) [b](docs/a.md#the-first-one) [c](#here) [d](https://x.y/z)\n# Here\n")
+        self.write("docs/a.md", "# The first, one\n[back](../README.md#here)\n")
+        self.check(0, "2 documents, 0 violations")
+
+    def test_a_link_to_no_file_fails(self):
+        self.write("docs/a.md", "text\n[b](b.md)\n")
+        self.check(1, "docs/a.md:2: the link b.md names no file")
+
+    def test_a_link_to_no_heading_fails(self):
+        self.write("docs/a.md", "[b](b.md#two) [c](#three)\n")
+        self.write("docs/b.md", "# One\n")
+        self.check(1, "the link b.md#two names no heading", "the link #three names no heading", " 2 violations")
+
+    def test_an_absolute_link_fails(self):
+        self.write("docs/a.md", "[b](/docs/a.md)\n")
+        self.check(1, "the link /docs/a.md names no file")
+
+    def test_equal_headings_are_numbered_and_code_is_part_of_their_names(self):
+        self.write("docs/a.md", "# One\n# One\n# `gasnet_init` (C)\n[b](#one) [c](#one-1) [d](#gasnet_init-c)\n")
+        self.check(0)
+
+    def test_a_link_or_heading_in_code_is_none(self):
+        self.write("docs/a.md", "`[b](b.md)`\n```\n[b](b.md)\n# One\n```\n")
+        self.check(0)
+        self.write("docs/a.md", "```\n# One\n```\n[b](#one)\n")
+        self.check(1, "the link #one names no heading")
+
+    def test_paths_in_code_exist(self):
+        self.write("am/send.cc")
+        self.write("am/send.h")
+        self.write("core/api/config.h.in")
+        self.write("docs/a.md", "`am/send.cc`, `am/send.{h,cc}`, `am/*.h`, `am/`, `am/send.cc:12`, `core/api/config.h`, `build/am/none`, am/none\n")
+        self.check(0)
+
+    def test_a_path_in_code_that_does_not_exist_fails(self):
+        self.write("am/send.cc")
+        for path in ("am/sent.cc", "am/send.{h,cc}", "am/*.h", "extended/job/"):
+            self.write("docs/a.md", f"see `{path}`\n")
+            self.check(1, "docs/a.md:1: ", " does not exist", " 1 violations")
+
+    def test_paths_in_commands_exist(self):
+        self.write("docs/a.md", "`scripts/none --all`\n\n    bench/none\n")
+        self.check(1, "docs/a.md:1: scripts/none does not exist", "docs/a.md:3: bench/none does not exist")
+
+    def test_a_sentence_begins_with_a_subject(self):
+        for text in ("Of two, one.", "It ends. So it goes.", "| a | Who calls, waits |", "- Of a list", "    // Of one"):
+            self.write("docs/a.md", text + "\n")
+            self.check(1, "docs/a.md:1: a sentence begins with ", " 1 violations")
+
+    def test_words_inside_of_sentences_pass(self):
+        self.write("docs/a.md", "It is one of two. SO_REUSEADDR. Offers. Whole. `x` so far.\n\n    int x;  Of\n")
+        self.check(0)
+
+    def test_older_documents_keep_their_prose(self):
+        self.write("docs/JOBS.md", "Of two, one." + "x" * 120 + "\n")
+        self.check(0)
+        self.write("docs/JOBS.md", "[a](b.md)\n")
+        self.check(1, "names no file")
+
+
+if __name__ == "__main__":
+    unittest.main()
