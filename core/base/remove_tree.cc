@@ -44,10 +44,17 @@ std::vector<std::string> names_in(const Folder& folder) {
   return names;
 }
 
+/// A sentence has room for the reason beside a path of any length.
+std::string shown(const std::string& path) {
+  constexpr size_t kEnd = 400;
+  return path.size() <= 2 * kEnd ? path
+                                 : path.substr(0, kEnd) + "..." + path.substr(path.size() - kEnd);
+}
+
 /// One that is gone is as good as removed: another process may be about to remove the same.
 Status removed_or(int os_error, const std::string& path) {
   if (os_error == ENOENT) return success();
-  return error("cannot remove %s: %s", path.c_str(), ::strerror(os_error));
+  return error("cannot remove %s: %s", shown(path).c_str(), ::strerror(os_error));
 }
 
 /// Removes a tree whose depth has no bound by a stack and descriptors that have one: what lies too
@@ -81,19 +88,21 @@ class Removal {
   Status is_of_mount(int found_fd, const std::string& path) const {
     // An unknown mount counts as another one: a directory that stays harms nobody.
     if (mount_ == 0)
-      return error("cannot remove %s: neither statx(2) nor /proc tells of mounts", path.c_str());
+      return error("cannot remove %s: neither statx(2) nor /proc tells of mounts",
+                   shown(path).c_str());
     if (mount_of(found_fd) == mount_) return success();
-    return error("cannot remove %s: something is mounted there", path.c_str());
+    return error("cannot remove %s: something is mounted there", shown(path).c_str());
   }
 
   Status empty(const Folder& folder, const std::string& path) {
     const int fd = ::dirfd(folder.get());
     take_own_rights(fd);
     if (depth_ == 0) top_fd_ = fd;
-    Status emptied = success();
+    Status emptied = success();  // of the last pass, which meets all that is left
     uint64_t moved_before;
     do {
       moved_before = moved_;
+      emptied = success();
       ::rewinddir(folder.get());
       ++depth_;
       for (const auto& one : names_in(folder)) {
@@ -106,22 +115,35 @@ class Removal {
     return emptied;
   }
 
-  /// A mount point cannot move, and is told as one when its turn comes.
+  /// A mount point cannot move, and stays.
   Status move_up(int parent_fd, const std::string& path) {
     const char* const name = name_in(path);
     if (::unlinkat(parent_fd, name, 0) == 0) return success();
+    give_rights(parent_fd, name);  // a directory that changes its parent is written to
     for (;;) {
-      const auto up = "deep-" + std::to_string(moved_++);
-      if (::renameat(parent_fd, name, top_fd_, up.c_str()) == 0) return success();
+      const auto up = "deep-" + std::to_string(next_++);
+      if (::renameat(parent_fd, name, top_fd_, up.c_str()) == 0) break;
       const bool is_taken = errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR;
       if (!is_taken) return removed_or(errno, path);
     }
+    ++moved_;
+    return success();
+  }
+
+  void give_rights(int parent_fd, const char* name) const {
+    const int found_fd = find_dir(parent_fd, name);
+    const bool is_here = found_fd >= 0 && mount_of(found_fd) == mount_;
+    const int fd = is_here ? open_own_dir(found_fd) : -1;
+    if (fd >= 0) take_own_rights(fd);
+    for (const int one : {fd, found_fd})
+      if (one >= 0) ::close(one);
   }
 
   const uint64_t mount_;
   int top_fd_ = -1;
   int depth_ = 0;
-  uint64_t moved_ = 0;
+  uint64_t moved_ = 0;  // so many have moved up
+  uint64_t next_ = 0;   // the next name there
 };
 
 }  // namespace

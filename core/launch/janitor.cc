@@ -67,6 +67,7 @@ void wait_a_moment_for(pid_t process) {
   }
   send_record(pipe_fd, made ? made->path : made.sentence(), made ? made->lock_fd : -1);
   if (!made) ::_exit(1);
+  ::signal(SIGCHLD, SIG_IGN);  // no zombie is left of the next
   const pid_t sweeper = finish_left_beside(parent, left);
   char processes_are_gone;
   ssize_t got;
@@ -247,6 +248,7 @@ bool Janitor::outwait() {
 
 /// Its directory is not touched: a process that does may have to wait, too.
 void Janitor::leave() {
+  patience_->is_at_end(now_ms());  // a last look
   const char* const course = is_killed_ ? "was killed, does not die, and is left alone"
                                         : "is left alone, and goes on when it can";
   log_warning(

@@ -76,7 +76,8 @@ void restore_signals() {
 }
 
 EndsBySignal::EndsBySignal() noexcept {
-  const auto ends = set_of(kEnds);
+  constexpr int kAtOnce[] = {SIGINT, SIGTERM, SIGHUP};
+  const auto ends = set_of(kAtOnce);
   ::sigprocmask(SIG_UNBLOCK, &ends, &before_);
 }
 

@@ -53,9 +53,10 @@ void block_signals();
 /// As they were before this process began; for a program about to be executed.
 void restore_signals();
 
-/// While one lives, a signal that asks for the end ends this process at once, also one that has
-/// come before: for system calls that may have to wait for a file server, which no loop sees. The
-/// janitor sweeps up.
+/// While one lives, SIGINT, SIGTERM and SIGHUP end this process at once, also those that have come
+/// before: for system calls that may have to wait for a file server, which no loop sees. The
+/// janitor sweeps up. SIGQUIT ends no such wait, as it writes a core file first, and waits to be
+/// read.
 class EndsBySignal {
  public:
   EndsBySignal() noexcept;

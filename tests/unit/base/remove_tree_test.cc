@@ -130,6 +130,31 @@ TEST_F(RemoveTree, WhatIsAnothersStaysAndIsNamed) {
   EXPECT_FALSE(fs::exists(tree_ + "/more"));
 }
 
+/// As deep as they may be, so that they would have to move.
+TEST_F(RemoveTree, WhatCannotMoveStaysAndTheRestGoes) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can act for another user";
+  ASSERT_EQ(::chmod(top_.c_str(), 0777), 0);
+  std::string deep = tree_;
+  for (int depth = 0; depth < 40; ++depth) {
+    fs::create_directory(deep += "/d");
+    ASSERT_EQ(::chown(deep.c_str(), kTreesUser, 0), 0);
+    for (const char* const name : {"/mine", "/roots"}) fs::create_directories(deep + name + "/in");
+    for (const char* const name : {"/mine", "/mine/in"})
+      ASSERT_EQ(::chown((deep + name).c_str(), kTreesUser, 0), 0);
+    ASSERT_EQ(::chmod((deep + "/mine").c_str(), 0500), 0);
+  }
+  fs::remove_all(tree_ + "/a");
+  ASSERT_EQ(::chown(tree_.c_str(), kTreesUser, 0), 0);
+  const auto told = told_after(become_user, tree_);
+  EXPECT_NE(told.value_or("").find("Permission denied"), std::string::npos) << told.value_or("");
+  int left = 0;
+  for (const auto& one : fs::recursive_directory_iterator(tree_)) {
+    EXPECT_NE(one.path().filename(), "mine") << one.path();
+    left += one.path().filename() == "roots";
+  }
+  EXPECT_EQ(left, 40);
+}
+
 /// In a mount namespace of its own, where `mount` mounts something. What is mounted vanishes with
 /// the process.
 std::function<bool()> in_namespace(const std::function<bool()>& mount) {
