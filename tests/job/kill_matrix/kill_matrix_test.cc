@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <string>
+#include <vector>
 
 #include "tests/job/kill_matrix/expect_end.h"
 #include "tests/job/kill_matrix/surroundings.h"
@@ -27,6 +29,30 @@ std::vector<Cell> all_cells() {
 class KillMatrix : public testing::TestWithParam<Cell> {
  protected:
   static void TearDownTestSuite() { surroundings().close(); }
+
+  /// A step manager of Slurm that is to cancel a step which ends just then may wait for ever, in
+  /// PMIx_server_finalize(), for a thread of libpmix (Slurm 22.05 with PMIx 4.2). All processes of
+  /// the step have ended, but srun gives up 30 s later only, and with any code.
+  static bool has_manager_hung(const MatrixJob::Verdict& verdict) {
+    return verdict.outcome.err.find("srun: error: Timed out waiting for job step to complete") !=
+           std::string::npos;
+  }
+  /// Tries again where the manager has hung: the job must have left nothing all the same.
+  static MatrixJob::Verdict struck() {
+    constexpr int kTriesMax = 4;
+    MatrixJob::Verdict verdict;
+    for (int tries = 0; tries < kTriesMax && (tries == 0 || has_manager_hung(verdict)); ++tries) {
+      EXPECT_EQ(verdict.left, std::vector<std::string>());
+      verdict = strike_one();
+    }
+    return verdict;
+  }
+  static MatrixJob::Verdict strike_one() {
+    MatrixJob job(GetParam(), surroundings().variables_for(GetParam().target));
+    const auto trouble = job.strike();
+    [&] { ASSERT_FALSE(trouble) << *trouble; }();
+    return trouble ? MatrixJob::Verdict{} : job.end();
+  }
 };
 
 TEST_P(KillMatrix, TheJobEndsOrGoesOnAndLeavesNothing) {
@@ -35,10 +61,9 @@ TEST_P(KillMatrix, TheJobEndsOrGoesOnAndLeavesNothing) {
   if (GetParam().over_dpdk)
     if (const auto why = surroundings().missing_for(Target::kSwitch); !why.empty())
       GTEST_SKIP() << why;
-  MatrixJob job(GetParam(), surroundings().variables_for(target));
-  const auto trouble = job.strike();
-  ASSERT_FALSE(trouble) << *trouble;
-  const auto verdict = job.end();
+  const auto verdict = struck();
+  if (HasFatalFailure()) return;
+  if (has_manager_hung(verdict)) GTEST_SKIP() << "the step manager of Slurm hung each time";
   expect_end(GetParam(), verdict);
   std::printf("%s: code %d after %.2f s\n", name_of(GetParam()).c_str(), verdict.outcome.code,
               verdict.seconds);
