@@ -431,13 +431,14 @@ static size_t resident_bytes(void) {
 /* What is kept of many large reductions that were under way at once is that of those which were at work. */
 static void many_at_once(gex_TM_t tm) {
   enum { kReductions = 400, kValues = 10000, kKept = 12 << 20 };
-  static int32_t from[kValues], to[kValues];
+  static int32_t from[kValues], to[kReductions][kValues];
   static gex_Event_t events[kReductions];
   size_t before = 0; /* once one of them was at work */
+  memset(to, 1, sizeof to); /* resident from now on */
   for (int turn = 0; turn < 2; ++turn) {
     const int reductions = turn == 0 ? 1 : kReductions;
     for (int i = 0; i < reductions; ++i)
-      events[i] = gex_Coll_ReduceToAllNB(tm, to, from, GEX_DT_I32, sizeof(int32_t), kValues, GEX_OP_MAX, NULL, NULL, 0);
+      events[i] = gex_Coll_ReduceToAllNB(tm, to[i], from, GEX_DT_I32, sizeof(int32_t), kValues, GEX_OP_MAX, NULL, NULL, 0);
     gex_Event_WaitAll(events, (size_t)reductions, 0);
     if (turn == 0) before = resident_bytes();
   }
