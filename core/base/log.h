@@ -22,9 +22,9 @@ using LogWriter = void (*)(std::string_view line);
 /// Notes and warnings go to `writer` from now on; nullptr: to stderr again. For a launcher whose
 /// loop writes them.
 void log_through(LogWriter writer) noexcept;
-/// What goes to stderr, with it the last word of fatal(), is written by `writer` from now on;
-/// nullptr: by write(2) again. For a process that blocks signals, and would hear none while it
-/// waits for room there.
+/// `writer` writes the lines for stderr from now on, the last one of fatal() included; nullptr:
+/// write(2) does so again. For a process that blocks signals, and would hear none while it waits for
+/// room there.
 void log_to_stderr_through(LogWriter writer) noexcept;
 
 /// Says the sentence and aborts (SIGABRT): C1-025, C1-207. Safe in signal context.

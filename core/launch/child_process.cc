@@ -14,21 +14,17 @@ ChildProcess& ChildProcess::operator=(ChildProcess&& other) noexcept {
   return *this;
 }
 
-std::optional<int> ChildProcess::reap_by(int options) noexcept {
+std::optional<int> ChildProcess::reap() noexcept {
   if (number() < 0) return std::nullopt;
   int wait_status = 0;
   pid_t reaped;
   do {
-    reaped = ::waitpid(number(), &wait_status, options);
+    reaped = ::waitpid(number(), &wait_status, WNOHANG);
   } while (reaped < 0 && errno == EINTR);
   if (reaped == 0) return std::nullopt;
   process_.forget();
   return wait_status;
 }
-
-std::optional<int> ChildProcess::reap() noexcept { return reap_by(WNOHANG); }
-
-int ChildProcess::wait() noexcept { return reap_by(0).value_or(0); }
 
 Result<pid_t> fork_child() {
   const pid_t child = ::fork();

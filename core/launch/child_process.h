@@ -28,11 +28,8 @@ class ChildProcess {
   std::optional<int> reap() noexcept;
   /// It goes on without this process, which may still be told of its end (reap_children()).
   void let_go() noexcept { process_.forget(); }
-  /// Waits for the end of one that was killed.
-  int wait() noexcept;
 
  private:
-  std::optional<int> reap_by(int options) noexcept;
   HeldProcess process_;
 };
 

@@ -1,4 +1,4 @@
-// What every rank knows after the start.
+// The facts that every rank knows after the start.
 #pragma once
 
 #include <vector>

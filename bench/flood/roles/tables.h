@@ -1,4 +1,4 @@
-// What rank 0 measures and prints without a prompt.
+// Rank 0 without a prompt: it measures the plan, and prints the tables.
 #pragma once
 
 #include "bench/flood/roles/job.h"

@@ -1,4 +1,4 @@
-// What the C entry points of GASNet-EX's active messages share (messages.cc, negotiated.cc).
+// Shared parts of the C entry points of GASNet-EX's active messages (messages.cc, negotiated.cc).
 #pragma once
 
 #include <cstddef>

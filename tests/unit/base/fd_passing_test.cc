@@ -234,27 +234,58 @@ TEST_F(FdPassing, AnotherUserOrGroupGetsNothingAndTakesNothing) {
   }
 }
 
-/// Without a server of its own nobody knows what it was, though its pid is a peer's.
-TEST_F(FdPassing, AnotherUserWithThePidOfAPeerGetsNothing) {
-  if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
-  int go[2];
-  ASSERT_EQ(pipe(go), 0);
-  const pid_t peer = fork();
-  if (peer == 0) {
-    alarm(100);
-    char word;
-    if (read(go[0], &word, 1) != 1 || !become_another()) _exit(9);
-    const int socket_fd = connect_raw(server());
-    const FileRequest request{kKey, inode_, fd_, 0};
-    send(socket_fd, &request, sizeof request, MSG_NOSIGNAL);
-    _exit(recv(socket_fd, &word, 1, 0) <= 0 ? 1 : 0);
+/// Another user's process with the pid of a peer. Without a server of its own nobody knows what it
+/// was.
+class FdPassingToAnother : public FdPassing {
+ protected:
+  void SetUp() override {
+    if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+    FdPassing::SetUp();
   }
-  learn_fd_server(peer, server(), kKey);  // which is not its own
-  ASSERT_EQ(write(go[1], "x", 1), 1);
-  int status = 0;
-  waitpid(peer, &status, 0);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1) << status;
-  for (const int end : go) close(end);
+  /// The exit code of a child that has been learned as a peer, and has become another user, and
+  /// then does this.
+  template <typename Deed>
+  int code_of_changed_peer(Deed&& deed) {
+    int go[2];
+    if (pipe(go) != 0) return -1;
+    const pid_t peer = fork();
+    if (peer == 0) {
+      alarm(100);
+      char word;
+      _exit(read(go[0], &word, 1) == 1 && become_another() ? deed() : 9);
+    }
+    learn_fd_server(peer, server(), kKey);  // which is not its own
+    EXPECT_EQ(write(go[1], "x", 1), 1);
+    int status = 0;
+    waitpid(peer, &status, 0);
+    for (const int end : go) close(end);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -status;
+  }
+};
+
+TEST_F(FdPassingToAnother, ThatAsksGetsNothing) {
+  EXPECT_EQ(code_of_changed_peer([this] {
+              const int socket_fd = connect_raw(server());
+              const FileRequest request{kKey, inode_, fd_, 0};
+              send(socket_fd, &request, sizeof request, MSG_NOSIGNAL);
+              char word;
+              return recv(socket_fd, &word, 1, 0) <= 0 ? 1 : 0;
+            }),
+            1);
+}
+
+TEST_F(FdPassingToAnother, ThatSaysNothingHoldsFewDescriptors) {
+  EXPECT_EQ(code_of_changed_peer([] {
+              std::vector<int> silent;
+              for (int i = 0; i <= FdServer::kEndsOfChangedMax; ++i)
+                silent.push_back(connect_raw(server()));
+              char word;
+              if (recv(silent[0], &word, 1, 0) > 0) return 8;
+              const bool others_stay =
+                  recv(silent[1], &word, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
+              return others_stay ? 1 : 2;
+            }),
+            1);
 }
 
 /// A stranger may connect as often as it likes.
@@ -267,30 +298,6 @@ TEST_F(FdPassing, AStrangerThatSaysNothingIsNotKept) {
               return peer >= 0 && recv(peer, &word, 1, 0) <= 0 ? 1 : 0;
             }),
             1);
-}
-
-/// Any process of another user may have got the pid of a peer.
-TEST_F(FdPassing, AnotherUserWithThePidOfAPeerHoldsFewDescriptors) {
-  if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
-  int go[2];
-  ASSERT_EQ(pipe(go), 0);
-  const pid_t peer = fork();
-  if (peer == 0) {
-    alarm(100);
-    char word;
-    if (read(go[0], &word, 1) != 1 || !become_another()) _exit(9);
-    std::vector<int> silent;
-    for (int i = 0; i <= FdServer::kEndsOfChangedMax; ++i) silent.push_back(connect_raw(server()));
-    if (recv(silent[0], &word, 1, 0) > 0) _exit(8);
-    const bool others_stay = recv(silent[1], &word, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
-    _exit(others_stay ? 1 : 2);
-  }
-  learn_fd_server(peer, server(), kKey);
-  ASSERT_EQ(write(go[1], "x", 1), 1);
-  int status = 0;
-  waitpid(peer, &status, 0);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1) << status;
-  for (const int end : go) close(end);
 }
 
 TEST_F(FdPassing, APeerThatSaysNothingHoldsUpNobody) {

@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/unit/core/launch/start_program.h"
+
 namespace pinwire::launch {
 namespace {
 
@@ -40,7 +42,7 @@ TEST(HeldProcess, ASignalToOneThatIsGoneReachesNobody) {
 
 TEST(ChildProcess, ForgetsItsNumberWhenItIsReaped) {
   ChildProcess child(fork_exiting(7));
-  EXPECT_EQ(child.wait(), 7 << 8);
+  EXPECT_EQ(end_of(child), 7 << 8);
   EXPECT_EQ(child.number(), -1);
   EXPECT_FALSE(child.reap());
 }
@@ -50,7 +52,7 @@ TEST(ChildProcess, IsNotReapedBeforeItHasEnded) {
   EXPECT_FALSE(child.reap());
   EXPECT_NE(child.number(), -1);
   child.signal(SIGTERM);
-  EXPECT_EQ(child.wait(), SIGTERM);
+  EXPECT_EQ(end_of(child), SIGTERM);
 }
 
 TEST(ChildProcess, IsKilledByTheEndOfItsObject) {

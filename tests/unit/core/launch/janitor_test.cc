@@ -71,7 +71,7 @@ class JanitorTest : public testing::Test {
     for (const pid_t stuck : children_now()) ::kill(stuck, SIGKILL);
     if (rank_.number() < 0) return;
     rank_.signal(SIGKILL);
-    rank_.wait();
+    end_of(rank_);
   }
   /// Where dir_ is kept.
   std::string kept() const {
@@ -276,7 +276,7 @@ TEST_F(JanitorTest, AChildThatHasNotExecutedItsProgramHoldsNobody) {
   janitor.dismiss(false);
   EXPECT_FALSE(std::filesystem::exists(janitor.job_dir()));
   child.signal(SIGKILL);
-  child.wait();
+  end_of(child);
 }
 
 TEST_F(JanitorTest, ADirectoryThatCannotBeMadeGetsASentence) {

@@ -74,11 +74,11 @@ TEST_F(StaleDirs, ProcessesOfManyAreLookedForAtOnce) {
   EXPECT_EQ(kill_stale_jobs(parent_).size(), left.size());
   EXPECT_LE(looks_at_proc, 20);
   EXPECT_TRUE(std::filesystem::exists(left.front())) << "it is removed later";
-  EXPECT_TRUE(WIFSIGNALED(first->wait()));
-  EXPECT_TRUE(WIFSIGNALED(last->wait()));
+  EXPECT_TRUE(WIFSIGNALED(end_of(*first)));
+  EXPECT_TRUE(WIFSIGNALED(end_of(*last)));
   EXPECT_FALSE(has_ended(other->number()));
   other->signal(SIGKILL);
-  other->wait();
+  end_of(*other);
   ::close(running->lock_fd);
 }
 
@@ -103,7 +103,7 @@ TEST_F(StaleDirs, NoProcessIsLookedForByThoseOfRanks) {
   EXPECT_FALSE(std::filesystem::exists(left));
   EXPECT_FALSE(has_ended(started->number()));
   started->signal(SIGKILL);
-  EXPECT_TRUE(WIFSIGNALED(started->wait()));
+  EXPECT_TRUE(WIFSIGNALED(end_of(*started)));
 }
 
 TEST_F(StaleDirs, WhatIsToBeKeptIsKept) {

@@ -34,7 +34,7 @@ class Shell {
   }
   ~Shell() {
     process_.signal(SIGKILL);
-    process_.wait();
+    end_of(process_);
   }
   Shell(const Shell&) = delete;
   pid_t number() const { return process_.number(); }
@@ -133,7 +133,7 @@ TEST(JobMark, AJanitorCarriesItsOwnAlone) {
        .environment = {"LOST=" + std::string(60, '1'), "A=1", kMarkedAssignment, "B=2"},
        .stdout_fd = 2});
   ASSERT_TRUE(made.ok()) << made.sentence();
-  EXPECT_EQ(WEXITSTATUS(made->wait()), kCarriesItsOwn);
+  EXPECT_EQ(WEXITSTATUS(end_of(*made)), kCarriesItsOwn);
 }
 
 /// The test before it runs this one, as a program with another environment.
