@@ -23,8 +23,8 @@ using LogWriter = void (*)(std::string_view line);
 /// loop writes them.
 void log_through(LogWriter writer) noexcept;
 /// `writer` writes the lines for stderr from now on, the last one of fatal() included; nullptr:
-/// write(2) does so again. For a process that blocks signals, and would hear none while it waits for
-/// room there.
+/// write(2) does so again. For a process that blocks signals, and would hear none while it waits
+/// for room there.
 void log_to_stderr_through(LogWriter writer) noexcept;
 
 /// Says the sentence and aborts (SIGABRT): C1-025, C1-207. Safe in signal context.
