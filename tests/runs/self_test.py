@@ -17,11 +17,16 @@ sys.path.insert(0, str(SCRIPTS))
 sys.dont_write_bytecode = True
 from conforming import record, rows, table  # noqa: E402  pylint: disable=wrong-import-position
 PATIENCE_S = 30
+LONG_GUESTS = [f"guest/l{i}" for i in range(1, 22)]
+OTHER_GUESTS = [f"guest/s{i}" for i in range(1, 5)]
+SUITES = {"long": [*LONG_GUESTS, "guest/matrix/x", "job/long"], "always": ["guest/short"],
+          "guest": [*LONG_GUESTS, "guest/matrix/x", *OTHER_GUESTS, "guest/short"]}
 MESON = """case $1 in
   setup) mkdir -p build/meson-logs; touch build/build.ninja ;;
   test) case "$LISTS$*" in
-      all*"--list --suite long"*) for i in 1 2 3 4 5 6 7 8 9 10 11; do echo "p / guest/l$i"; done; echo "p / guest/matrix/x"; echo "p / job/long" ;;
-      all*--list*"--suite guest"*) for i in 1 2 3 4 5 6 7 8 9 10 11; do echo "p / guest/l$i"; done; echo "p / guest/matrix/x"; echo "p / guest/short" ;;
+      all*"--list --suite long"*) for i in %(long)s; do echo "p / $i"; done ;;
+      all*"--list --suite always"*) for i in %(always)s; do echo "p / $i"; done ;;
+      all*--list*"--suite guest"*) for i in %(guest)s; do echo "p / $i"; done ;;
       *--list*) ;;
       *) case $MESON_DOES in
           log) echo "$*" >> ran; printf "$MESON_LOG" > build/meson-logs/testlog.json ;;
@@ -29,7 +34,7 @@ MESON = """case $1 in
         esac ;;
     esac ;;
 esac
-"""
+""" % {suite: " ".join(tests) for suite, tests in SUITES.items()}
 STUBS = {"install-packages": "exit 0\n", "conformance": ""}
 
 
@@ -115,11 +120,20 @@ class Runs(Checkout):
             self.assertEqual(status, expected, out)
             self.assertIn(f"left behind: process {pids[-1]}: {self.root}/build/left 60", out)
 
-    def test_each_long_test_that_needs_a_guest_has_its_turn(self):
-        for turn in range(7, 17):
-            self.run_test([entry("guest/short")], "--turn", f"{turn:02}", LISTS="all")
-        ran = [word for line in (self.root / "ran").read_text().splitlines() for word in line.split() if word.startswith("guest/")]
-        self.assertEqual(sorted(ran), sorted([f"guest/l{i}" for i in range(1, 12)] + 10 * ["guest/short"]))
+    def ran(self):
+        return sorted(word for line in (self.root / "ran").read_text().splitlines() for word in line.split() if word.startswith("guest/"))
+
+    def test_each_test_that_needs_a_guest_has_its_turn(self):
+        for turn in range(7, 27):
+            out = self.run_test([entry("guest/short")], "--turn", f"{turn:02}", LISTS="all")[0]
+        self.assertEqual(self.ran(), sorted([*LONG_GUESTS, *6 * OTHER_GUESTS, "guest/s1", "guest/s2", "guest/s4",
+                                              *20 * ["guest/short"]]))
+        self.assertIn("guest/s1 (build): it waits for its turn", out)
+        self.assertIn("guest/l1 (build): long", out)
+
+    def test_without_turns_all_guests_run_but_the_long(self):
+        self.run_test([entry("guest/short")], LISTS="all")
+        self.assertEqual(self.ran(), sorted([*OTHER_GUESTS, "guest/short"]))
 
     def test_a_signal_ends_what_runs(self):
         meson = self.root / "meson"

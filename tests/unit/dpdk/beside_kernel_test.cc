@@ -18,7 +18,7 @@ namespace pinwire {
 namespace {
 
 constexpr uint16_t kTcpPort = 7000, kKernelsUdpPort = 7001;
-constexpr int kPatienceMs = 20'000;
+constexpr int kKernelPatienceMs = 20'000;
 
 sockaddr_in address_of(uint32_t rank, uint16_t port) {
   sockaddr_in address{};
@@ -34,7 +34,7 @@ bool becomes_readable(int fd, int timeout_ms) {
   int ready = -1;
   const double begin = now_s();
   do ready = poll(&waiting, 1, timeout_ms);
-  while (ready < 0 && errno == EINTR && (now_s() - begin) * 1000 < kPatienceMs);
+  while (ready < 0 && errno == EINTR && (now_s() - begin) * 1000 < kKernelPatienceMs);
   return ready == 1;
 }
 
@@ -71,7 +71,7 @@ std::string talk_by_tcp(uint32_t rank, Meeting& meeting) {
   if (!meeting.barrier(2)) return "alone";
   int fd = -1;
   if (rank == 0) {
-    if (!here.is_readable(kPatienceMs)) return "nobody connects through the kernel";
+    if (!here.is_readable(kKernelPatienceMs)) return "nobody connects through the kernel";
     fd = accept4(here.fd(), nullptr, nullptr, SOCK_CLOEXEC);
   } else {
     fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -81,7 +81,7 @@ std::string talk_by_tcp(uint32_t rank, Meeting& meeting) {
   }
   char word = static_cast<char>('a' + rank);
   bool passed = write(fd, &word, 1) == 1;
-  passed = passed && becomes_readable(fd, kPatienceMs) && read(fd, &word, 1) == 1 &&
+  passed = passed && becomes_readable(fd, kKernelPatienceMs) && read(fd, &word, 1) == 1 &&
            word == static_cast<char>('b' - rank);
   if (!meeting.barrier(2)) return "alone";
   close(fd);
@@ -134,7 +134,8 @@ std::string port_and_kernel(uint32_t rank, Meeting& meeting, const std::string& 
     return meeting.barrier(2) ? "" : "alone";
   }
   std::string wrong = expect_only(device->port(), 'p');
-  if (wrong.empty() && !kernels.is_readable(kPatienceMs)) wrong = "the kernel got no datagram";
+  if (wrong.empty() && !kernels.is_readable(kKernelPatienceMs))
+    wrong = "the kernel got no datagram";
   if (wrong.empty() && ours.is_readable(0)) wrong = "the kernel got the port's datagram, too";
   return meeting.barrier(2) ? wrong : "alone";
 }

@@ -52,7 +52,7 @@ class Handler {
   std::atomic<int> runs_{0};
 };
 
-constexpr std::chrono::milliseconds kWhile{100}, kPatience{20'000};
+constexpr std::chrono::milliseconds kWhile{100}, kThreadPatience{20'000};
 
 TEST(InterruptsHeld, NoHandlerRunsUntilTheEnd) {
   with_eal([]() -> std::string {
@@ -62,7 +62,7 @@ TEST(InterruptsHeld, NoHandlerRunsUntilTheEnd) {
     handler.trigger();
     if (handler.runs_within(kWhile)) return "a handler ran meanwhile";
     held.reset();
-    return handler.runs_within(kPatience) ? "" : "the handler never ran";
+    return handler.runs_within(kThreadPatience) ? "" : "the handler never ran";
   });
 }
 
@@ -75,7 +75,7 @@ TEST(InterruptsHeld, HandlersCanBeUnregisteredMeanwhile) {
     held.reset();
     Handler another;  // the thread goes on
     another.trigger();
-    return another.runs_within(kPatience) ? "" : "the thread is stuck";
+    return another.runs_within(kThreadPatience) ? "" : "the thread is stuck";
   });
 }
 

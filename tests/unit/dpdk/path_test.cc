@@ -8,7 +8,7 @@
 namespace pinwire {
 namespace {
 
-constexpr uint32_t kRouter = 2;
+constexpr uint32_t kRouterRank = 2;
 
 /// Drops what is longer than 1,514 bytes. Its links carry more: af_packet would repeat for ever,
 /// and send nothing else, what a veth device refuses.
@@ -43,7 +43,7 @@ std::string exchange(const DpdkOptions& options, Meeting& meeting, Board& board)
 std::string across_a_narrow_path(uint32_t rank, Meeting& meeting, Board& board,
                                  const std::string& directory) {
   if (std::string wrong = join_namespaces(rank, 3, meeting); !wrong.empty()) return wrong;
-  if (rank == kRouter) return route_narrowly(meeting);
+  if (rank == kRouterRank) return route_narrowly(meeting);
   if (!meeting.barrier(3)) return "alone";
   DpdkOptions options = packet_options(rank, directory);
   options.address = "10.1.0.2/24,10.2.0.2/24";

@@ -18,13 +18,13 @@
 namespace pinwire {
 namespace {
 
-constexpr uint16_t kEtherType = 0x88b5;  // local experimental
+constexpr uint16_t kTapEtherType = 0x88b5;  // local experimental
 
 int packet_socket(const char* interface) {
-  const int fd = socket(AF_PACKET, SOCK_RAW, htons(kEtherType));
+  const int fd = socket(AF_PACKET, SOCK_RAW, htons(kTapEtherType));
   sockaddr_ll to{};
   to.sll_family = AF_PACKET;
-  to.sll_protocol = htons(kEtherType);
+  to.sll_protocol = htons(kTapEtherType);
   to.sll_ifindex = static_cast<int>(if_nametoindex(interface));
   if (fd < 0 || bind(fd, reinterpret_cast<sockaddr*>(&to), sizeof to) != 0) return -1;
   return fd;
@@ -35,7 +35,7 @@ std::vector<std::byte> make_frame(uint32_t bytes) {
   for (uint32_t i = 0; i < bytes; ++i) frame[i] = static_cast<std::byte>(i * 7 + bytes);
   std::memset(frame.data(), 0xff, 6);
   frame[6] = std::byte{2};
-  const uint16_t type = htons(kEtherType);
+  const uint16_t type = htons(kTapEtherType);
   std::memcpy(frame.data() + 12, &type, 2);
   return frame;
 }

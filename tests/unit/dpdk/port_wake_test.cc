@@ -17,14 +17,14 @@ namespace {
 constexpr uint32_t kFrames = 300;
 constexpr int kPatienceMs = 10'000;
 constexpr uint32_t kBytes = 100;
-constexpr uint16_t kEtherType = 0xb588;
+constexpr uint16_t kWakeEtherType = 0xb588;
 
 /// Sends one frame that carries a number.
 bool send_number(DpdkPort& port, uint32_t number) {
   std::byte frame[kBytes] = {};
   std::memset(frame, 0xff, 6);
   frame[6] = std::byte{2};
-  std::memcpy(frame + 12, &kEtherType, 2);
+  std::memcpy(frame + 12, &kWakeEtherType, 2);
   std::memcpy(frame + 16, &number, 4);
   const TxFrame sent{frame, kBytes, 0, nullptr, 0};
   for (int tries = 0; tries < 1'000'000; ++tries) {

@@ -11,7 +11,7 @@
 namespace pinwire {
 namespace {
 
-constexpr uint32_t kHeadBytes = 42, kBodyBytes = 3000;
+constexpr uint32_t kTaggedHeadBytes = 42, kTaggedBodyBytes = 3000;
 
 std::vector<std::byte> counted(uint32_t bytes, uint32_t from) {
   std::vector<std::byte> all(bytes);
@@ -28,8 +28,8 @@ std::string pass_frame(uint16_t vlan, uint16_t tci = 5) {
   if (!sender) return sender.sentence();
   auto receiver = ring_port("test_receiver", out, in, {.vlan = vlan});
   if (!receiver) return receiver.sentence();
-  const auto head = counted(kHeadBytes, 1), body = counted(kBodyBytes, 77);
-  const TxFrame frame{head.data(), kHeadBytes, kBodyBytes, body.data(), 0};
+  const auto head = counted(kTaggedHeadBytes, 1), body = counted(kTaggedBodyBytes, 77);
+  const TxFrame frame{head.data(), kTaggedHeadBytes, kTaggedBodyBytes, body.data(), 0};
   if ((*sender)->tx(0, {&frame, 1}) != 1) return "not sent";
   RxFrame got;
   const bool came = (*receiver)->rx(0, {&got, 1}) == 1;
@@ -40,11 +40,11 @@ std::string pass_frame(uint16_t vlan, uint16_t tci = 5) {
   if (!came) return "never came";
   const uint32_t tag = vlan == 0 ? 4 : 0;
   const std::byte kTag[] = {std::byte{0x81}, std::byte{0}, std::byte{0}, std::byte{5}};
-  const bool right = got.bytes == kHeadBytes + kBodyBytes + tag &&
-                     std::memcmp(got.data, head.data(), 12) == 0 &&
-                     std::memcmp(got.data + 12, kTag, tag) == 0 &&
-                     std::memcmp(got.data + 12 + tag, head.data() + 12, kHeadBytes - 12) == 0 &&
-                     std::memcmp(got.data + kHeadBytes + tag, body.data(), kBodyBytes) == 0;
+  const bool right =
+      got.bytes == kTaggedHeadBytes + kTaggedBodyBytes + tag &&
+      std::memcmp(got.data, head.data(), 12) == 0 && std::memcmp(got.data + 12, kTag, tag) == 0 &&
+      std::memcmp(got.data + 12 + tag, head.data() + 12, kTaggedHeadBytes - 12) == 0 &&
+      std::memcmp(got.data + kTaggedHeadBytes + tag, body.data(), kTaggedBodyBytes) == 0;
   const bool is_aligned = reinterpret_cast<uintptr_t>(got.data) % 16 == 0;
   (*receiver)->release(0, {&got, 1});
   if (!is_aligned) return "not aligned";

@@ -5,14 +5,14 @@
 namespace pinwire {
 namespace {
 
-constexpr uint32_t kFrameBytes = 9014;
+constexpr uint32_t kPathFrameBytes = 9014;
 constexpr uint64_t kQuickNs = 10'000;
 constexpr uint64_t kQueuedNs =
     30'000;  ///< above the target of a large window, below that of one of two frames
 constexpr uint64_t kSlowNs = 2'000'000;
 
 CongestionWindow window_of(uint32_t limit, CongestionSignal signal = CongestionSignal::kDelay,
-                           uint32_t frame_bytes = kFrameBytes) {
+                           uint32_t frame_bytes = kPathFrameBytes) {
   CongestionWindow window;
   window.start(limit, frame_bytes, signal);
   return window;
@@ -150,11 +150,11 @@ TEST(Congestion, LossWithoutDelayCountsOnlyWhereItIsHeavy) {
 }
 
 TEST(Congestion, HeavyLossWithoutDelayLeavesAFewFrames) {
-  for (const uint32_t frame_bytes : {1'514u, kFrameBytes}) {
+  for (const uint32_t frame_bytes : {1'514u, kPathFrameBytes}) {
     CongestionWindow window = window_of(64, CongestionSignal::kLoss, frame_bytes);
     uint64_t now = 0;
     for (int i = 0; i < 20; ++i) window.on_loss(32, kQuickNs, now += 2 * kQuickNs);
-    EXPECT_EQ(window.frames(), frame_bytes == kFrameBytes ? 2u : 5u);
+    EXPECT_EQ(window.frames(), frame_bytes == kPathFrameBytes ? 2u : 5u);
   }
 }
 
@@ -221,7 +221,7 @@ TEST(Congestion, AQueueIsNotTakenForThePath) {
   acknowledge(window, 100, kLongNs, now);
   EXPECT_EQ(window.idle_path_ns(), 0u);
   EXPECT_LT(window.frames(), 4u);
-  window.start(256, kFrameBytes, CongestionSignal::kDelay);
+  window.start(256, kPathFrameBytes, CongestionSignal::kDelay);
   answer_quietly(window, 1, kLongNs, now);
   EXPECT_EQ(window.idle_path_ns(), 0u) << "another peer's";
 }

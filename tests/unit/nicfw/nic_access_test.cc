@@ -15,8 +15,8 @@ struct Outside {
   std::function<Work(uint64_t* remote, uint32_t key)> work;
 };
 
-uint64_t local[512];
-uint64_t old;
+uint64_t local_memory[512];
+uint64_t old_value;
 const AtomicOperands kAdd{AtomicCode::kAdd, 1, 0};
 
 class NicAccess : public testing::TestWithParam<Outside> {};
@@ -64,37 +64,43 @@ TEST_P(NicAccess, OutsideTheRegionIsRefusedAndChangesNothing) {
 INSTANTIATE_TEST_SUITE_P(
     Each, NicAccess,
     testing::Values(
-        Outside{"PutBelow",
-                [](uint64_t* at, uint32_t key) { return put_work(1, local, 8, at - 1, key); }},
+        Outside{"PutBelow", [](uint64_t* at,
+                               uint32_t key) { return put_work(1, local_memory, 8, at - 1, key); }},
         Outside{"PutAtTheVeryFirstAddress",
-                [](uint64_t*, uint32_t key) { return put_work(1, local, 8, nullptr, key); }},
-        Outside{"PutAbove",
-                [](uint64_t* at, uint32_t key) { return put_work(1, local, 8, at + 100, key); }},
-        Outside{"PutAcrossTheEnd",
-                [](uint64_t* at, uint32_t key) { return put_work(1, local, 16, at + 99, key); }},
-        Outside{"LongPutAcrossTheEnd",
-                [](uint64_t* at, uint32_t key) { return put_work(1, local, 4096, at, key); }},
+                [](uint64_t*, uint32_t key) { return put_work(1, local_memory, 8, nullptr, key); }},
+        Outside{
+            "PutAbove",
+            [](uint64_t* at, uint32_t key) { return put_work(1, local_memory, 8, at + 100, key); }},
+        Outside{
+            "PutAcrossTheEnd",
+            [](uint64_t* at, uint32_t key) { return put_work(1, local_memory, 16, at + 99, key); }},
+        Outside{
+            "LongPutAcrossTheEnd",
+            [](uint64_t* at, uint32_t key) { return put_work(1, local_memory, 4096, at, key); }},
         Outside{"PutSendAcrossTheEnd",
                 [](uint64_t* at, uint32_t key) {
-                  Work work = put_work(1, local, 4096, at, key);
+                  Work work = put_work(1, local_memory, 4096, at, key);
                   work.op = Op::kPutSend;
                   return work;
                 }},
-        Outside{
-            "PutWithAWrongKey",
-            [](uint64_t* at, uint32_t key) { return put_work(1, local, 8, at, key ^ 0x10000); }},
+        Outside{"PutWithAWrongKey",
+                [](uint64_t* at, uint32_t key) {
+                  return put_work(1, local_memory, 8, at, key ^ 0x10000);
+                }},
         Outside{"PutWithoutAKey",
-                [](uint64_t* at, uint32_t) { return put_work(1, local, 8, at, 0); }},
-        Outside{"GetBelow",
-                [](uint64_t* at, uint32_t key) { return get_work(1, local, 8, at - 1, key); }},
-        Outside{"GetAcrossTheEnd",
-                [](uint64_t* at, uint32_t key) { return get_work(1, local, 4000, at, key); }},
+                [](uint64_t* at, uint32_t) { return put_work(1, local_memory, 8, at, 0); }},
+        Outside{"GetBelow", [](uint64_t* at,
+                               uint32_t key) { return get_work(1, local_memory, 8, at - 1, key); }},
         Outside{
-            "AtomicAbove",
-            [](uint64_t* at, uint32_t key) { return atomic_work(1, &kAdd, &old, at + 100, key); }},
+            "GetAcrossTheEnd",
+            [](uint64_t* at, uint32_t key) { return get_work(1, local_memory, 4000, at, key); }},
+        Outside{"AtomicAbove",
+                [](uint64_t* at, uint32_t key) {
+                  return atomic_work(1, &kAdd, &old_value, at + 100, key);
+                }},
         Outside{"AtomicMisaligned",
                 [](uint64_t* at, uint32_t key) {
-                  return atomic_work(1, &kAdd, &old, reinterpret_cast<char*>(at) + 4, key);
+                  return atomic_work(1, &kAdd, &old_value, reinterpret_cast<char*>(at) + 4, key);
                 }}),
     [](const auto& tested) { return std::string(tested.param.name); });
 

@@ -7,11 +7,11 @@
 #include "nicfw/wire.h"
 #include "tests/support/frame_forger.h"
 #include "tests/support/nic_group.h"
+#include "tests/unit/nicfw/nic_words.h"
 
 namespace pinwire {
 namespace {
 
-constexpr auto kRequest = MessageClass::kRequest;
 constexpr uint32_t kBytes = 1200;  // one frame
 constexpr uint64_t kPauseNs = 200'000;
 

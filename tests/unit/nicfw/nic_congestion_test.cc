@@ -7,19 +7,16 @@
 #include "nicfw/congestion.h"
 #include "nicfw/wire.h"
 #include "tests/support/nic_group.h"
+#include "tests/unit/nicfw/nic_words.h"
 
 namespace pinwire {
 namespace {
 
-constexpr auto kRequest = MessageClass::kRequest;
-constexpr auto kReply = MessageClass::kReply;
-constexpr uint64_t kWord = 5;
-constexpr uint64_t kNever = 50'000'000'000;  ///< a timeout that no test waits for
 constexpr uint64_t kUsNs = 1'000;
 constexpr uint64_t kMsNs = 1'000'000;
 constexpr uint32_t kLargeFrame = 9014;
 constexpr uint32_t kLargeWindow = 2;  ///< of such frames, at first
-constexpr size_t kPutBytes = 1 << 20;
+constexpr size_t kLargePutBytes = 1 << 20;
 
 FrameHeader header_of(std::span<const std::byte> frame) {
   FrameHeader header;
@@ -39,7 +36,7 @@ class Putter {
     group.run(1);
     region_ = group.pin(1, target_.data(), target_.size());
   }
-  bool put(uint64_t bytes = kPutBytes) {
+  bool put(uint64_t bytes = kLargePutBytes) {
     return group.post(0, put_work(1, source_.data(), bytes, target_.data(), region_.remote_key));
   }
   /// Round trips in which both ranks poll each microsecond.
@@ -101,8 +98,8 @@ class Putter {
   NicGroup group;
 
  private:
-  const std::vector<uint8_t> source_ = byte_pattern(kPutBytes);
-  std::vector<uint8_t> target_ = std::vector<uint8_t>(kPutBytes);
+  const std::vector<uint8_t> source_ = byte_pattern(kLargePutBytes);
+  std::vector<uint8_t> target_ = std::vector<uint8_t>(kLargePutBytes);
   Region region_;
 };
 
@@ -294,7 +291,7 @@ TEST(NicCongestion, OnePollTakesNoMoreThanSixteenBursts) {
   NicGroup group({.ranks = kSenders + 1,
                   .rx_buffers = 1024,
                   .memory_medium = std::vector<bool>(kSenders + 1, true)});
-  const auto source = byte_pattern(kPutBytes);
+  const auto source = byte_pattern(kLargePutBytes);
   std::vector<uint8_t> target(source.size());
   const Region region = group.pin(0, target.data(), target.size());
   for (Rank rank = 1; rank <= kSenders; ++rank) {

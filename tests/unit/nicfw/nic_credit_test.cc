@@ -5,13 +5,10 @@
 #include "core/base/bits.h"
 #include "tests/support/frame_look.h"
 #include "tests/support/nic_group.h"
+#include "tests/unit/nicfw/nic_words.h"
 
 namespace pinwire {
 namespace {
-
-constexpr auto kRequest = MessageClass::kRequest;
-constexpr uint64_t kWord = 5;
-constexpr uint64_t kNever = 50'000'000'000;  ///< a timeout that no test waits for
 
 Work request() { return send_work(1, kRequest, &kWord, sizeof kWord); }
 

@@ -4,15 +4,13 @@
 
 #include "tests/support/frame_look.h"
 #include "tests/support/nic_group.h"
+#include "tests/unit/nicfw/nic_words.h"
 
 namespace pinwire {
 namespace {
 
-constexpr auto kRequest = MessageClass::kRequest;
-constexpr uint64_t kWord = 5;
-constexpr uint64_t kNever = 50'000'000'000;  ///< a timeout that no test waits for
-constexpr uint64_t kExpired = 20'000'000;    ///< longer than a sender may be silent
-constexpr uint32_t kBurstFrames = 32;        ///< that a lane takes from its port at once
+constexpr uint64_t kExpired = 20'000'000;  ///< longer than a sender may be silent
+constexpr uint32_t kBurstFrames = 32;      ///< that a lane takes from its port at once
 
 /// Rank 0 sends, and was promised more than a rank that does not.
 class NicExpiry : public testing::Test {

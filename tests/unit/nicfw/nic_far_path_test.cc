@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "tests/support/path_group.h"
+#include "tests/unit/nicfw/nic_words.h"
 
 namespace pinwire {
 namespace {
 
-constexpr auto kRequest = MessageClass::kRequest;
 constexpr uint64_t kTickNs = 50'000, kOneWayTicks = 20;
 
 class NicFarPath : public PathGroup {

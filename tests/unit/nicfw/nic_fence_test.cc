@@ -9,7 +9,7 @@
 namespace pinwire {
 namespace {
 
-constexpr uint64_t kMessages = 1500;
+constexpr uint64_t kFencedMessages = 1500;
 constexpr uint64_t kFenceEvery = 6;
 
 struct Wire {
@@ -31,11 +31,11 @@ TEST_P(NicFence, KeepsWhatWasSentBeforeItInFront) {
                     .config = {.coalesce = wire.coalesce, .first_sequence = 0xffffff80}});
     group.set_faults(wire.faults);
     const auto payload = byte_pattern(700);
-    std::vector<bool> seen(kMessages);
+    std::vector<bool> seen(kFencedMessages);
     uint64_t sent = 0, got = 0;
-    for (uint64_t round = 0; got < kMessages; ++round) {
+    for (uint64_t round = 0; got < kFencedMessages; ++round) {
       ASSERT_LT(round, 2'000'000u) << sent << " sent, " << got << " arrived";
-      while (sent < kMessages) {
+      while (sent < kFencedMessages) {
         Work work = send_work(1, cls, &sent, 8);
         work.flags =
             static_cast<uint8_t>(kWorkCopied | kWorkSilent | (is_fenced(sent) ? kWorkFenced : 0));
@@ -46,7 +46,7 @@ TEST_P(NicFence, KeepsWhatWasSentBeforeItInFront) {
       }
       group.poll(0);
       for (const uint64_t word : group.poll(1)) {
-        ASSERT_LT(word, kMessages);
+        ASSERT_LT(word, kFencedMessages);
         ASSERT_FALSE(seen[word]) << word;
         seen[word] = true;
         ++got;

@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/nic_group.h"
+#include "tests/unit/nicfw/nic_words.h"
 
 namespace pinwire {
 namespace {
 
-constexpr uint64_t kWord = 5;
 constexpr uint64_t kStepNs = 1'000;
 
 class NicGaps : public testing::Test {

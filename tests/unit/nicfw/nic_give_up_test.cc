@@ -2,11 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/nic_group.h"
+#include "tests/unit/nicfw/nic_words.h"
 
 namespace pinwire {
 namespace {
-
-constexpr uint64_t kWord = 5;
 
 /// Messages and copied puts that rank 0 may post to `peer` before it must poll.
 uint32_t posts_to(NicGroup& group, Rank peer, const Region& region) {

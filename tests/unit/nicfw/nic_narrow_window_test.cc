@@ -9,14 +9,14 @@
 #include "nicfw/wire.h"
 #include "tests/support/frame_look.h"
 #include "tests/support/nic_group.h"
+#include "tests/unit/nicfw/nic_words.h"
 
 namespace pinwire {
 namespace {
 
-constexpr uint64_t kUsNs = 1'000;
-constexpr uint32_t kFrameBytes = 9014;
-constexpr uint64_t kWord = 7;
-constexpr size_t kPutBytes = 1 << 20;
+constexpr uint64_t kNsPerUs = 1'000;
+constexpr uint32_t kJumboBytes = 9014;
+constexpr size_t kWindowPutBytes = 1 << 20;
 constexpr uint64_t kStrangerUs = 25;
 
 /// Rank 0 sends to rank 1, and a stranger a large frame each kStrangerUs. Frames of rank 1 arrive
@@ -38,10 +38,10 @@ class NarrowWindow : public testing::Test {
     for (uint64_t i = 0; i < times; ++i) {
       group_.poll(0);
       take_departures();
-      if (now_us_ % kStrangerUs == 0) inject(1, std::vector<std::byte>(kFrameBytes));
+      if (now_us_ % kStrangerUs == 0) inject(1, std::vector<std::byte>(kJumboBytes));
       replies_ += group_.poll(1, takes_).size();
       delay_answers();
-      group_.clock().advance(kUsNs);
+      group_.clock().advance(kNsPerUs);
       ++now_us_;
       dones_ += group_.dones(0).size();
     }
@@ -73,9 +73,9 @@ class NarrowWindow : public testing::Test {
   size_t replies_ = 0;                   // messages that rank 1 took
   std::vector<Departure> departures_;
   size_t dones_ = 0;
-  NicGroup group_{{.frame_bytes_max = kFrameBytes,
+  NicGroup group_{{.frame_bytes_max = kJumboBytes,
                    .rx_buffers = 512,
-                   .config = {.coalesce = false, .path_bytes = kFrameBytes}}};
+                   .config = {.coalesce = false, .path_bytes = kJumboBytes}}};
 
  private:
   struct Answer {
@@ -111,8 +111,8 @@ class NarrowWindow : public testing::Test {
   uint64_t now_us_ = 0;
   uint32_t to_lose_ = 0;
   std::deque<Answer> answers_;
-  const std::vector<uint8_t> source_ = byte_pattern(kPutBytes);
-  std::vector<uint8_t> target_ = std::vector<uint8_t>(kPutBytes);
+  const std::vector<uint8_t> source_ = byte_pattern(kWindowPutBytes);
+  std::vector<uint8_t> target_ = std::vector<uint8_t>(kWindowPutBytes);
   const Region region_ = group_.pin(1, target_.data(), target_.size());
 };
 
@@ -149,7 +149,7 @@ TEST_F(NarrowWindow, IsHalvedOnceForALossWhoseAnswerComesLate) {
 }
 
 TEST_F(WindowBelowOneFrame, LetsTheFlowsSendInTurn) {
-  ASSERT_TRUE(put(kPutBytes));
+  ASSERT_TRUE(put(kWindowPutBytes));
   constexpr size_t kFrames = 8;
   for (int i = 0; i < 100'000 && departures_.size() < kFrames; ++i) {
     while (send()) {
@@ -189,7 +189,7 @@ TEST_F(WindowBelowOneFrame, IsHalvedOnceByALostFrameThatWaitsForItsTurn) {
   const uint64_t timeouts = group_.stat(0, "timeouts"), asks = group_.stat(0, "late_asks");
   lose(1);
   ASSERT_TRUE(send());
-  ASSERT_TRUE(put(kPutBytes));
+  ASSERT_TRUE(put(kWindowPutBytes));
   wait_for(3);
   ASSERT_EQ(departures_[1].flow, Flow::kOneSided);
   ASSERT_EQ(departures_[2].flow, Flow::kRequest) << "the repetition";
@@ -208,7 +208,7 @@ class WindowOfOneFrame : public NarrowWindow {
     delay_us_ = 100;
     exchange(8);
     departures_.clear();
-    ASSERT_TRUE(put(kPutBytes));
+    ASSERT_TRUE(put(kWindowPutBytes));
     step(4 * delay_us_);
     ASSERT_LE(departures_.size(), 4u) << "one in each round trip";
   }

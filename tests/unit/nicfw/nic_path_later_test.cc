@@ -2,11 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/path_group.h"
+#include "tests/unit/nicfw/nic_words.h"
 
 namespace pinwire {
 namespace {
-
-constexpr auto kRequest = MessageClass::kRequest;
 
 struct NicPathLater : PathGroup {
   /// Rank 0 sends a short frame that is lost, and repeats it.

@@ -3,11 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/path_group.h"
+#include "tests/unit/nicfw/nic_words.h"
 
 namespace pinwire {
 namespace {
-
-constexpr auto kRequest = MessageClass::kRequest;
 
 struct NicPath : PathGroup {};
 

@@ -5,12 +5,10 @@
 #include <cstring>
 
 #include "tests/support/nic_group.h"
+#include "tests/unit/nicfw/nic_words.h"
 
 namespace pinwire {
 namespace {
-
-constexpr auto kRequest = MessageClass::kRequest;
-constexpr uint64_t kPercent = 100;
 
 /// Rank 0 sends one message each `pause_ns` and looks as often; rank 1 looks
 /// each ten pauses.

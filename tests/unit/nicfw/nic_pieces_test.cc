@@ -8,11 +8,11 @@
 #include "nicfw/piece.h"
 #include "tests/support/frame_forger.h"
 #include "tests/support/nic_group.h"
+#include "tests/unit/nicfw/nic_words.h"
 
 namespace pinwire {
 namespace {
 
-constexpr auto kRequest = MessageClass::kRequest;
 constexpr uint32_t kPortBytes = 9014;
 constexpr uint32_t kPathBytes = 1514;
 

@@ -6,12 +6,10 @@
 
 #include "nicfw/wire.h"
 #include "tests/support/nic_group.h"
+#include "tests/unit/nicfw/nic_words.h"
 
 namespace pinwire {
 namespace {
-
-constexpr auto kRequest = MessageClass::kRequest;
-constexpr uint64_t kPercent = 100;
 
 /// Frames that rank `to` did not need, because it had accepted them before or could not take them.
 uint64_t needless(NicGroup& group, uint32_t to) {

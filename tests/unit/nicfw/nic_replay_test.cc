@@ -6,12 +6,10 @@
 
 #include "nicfw/wire.h"
 #include "tests/support/nic_group.h"
+#include "tests/unit/nicfw/nic_words.h"
 
 namespace pinwire {
 namespace {
-
-constexpr auto kRequest = MessageClass::kRequest;
-constexpr uint64_t kWord = 5;
 
 std::vector<std::byte> captured(NicGroup& group, uint32_t rank, uint32_t index = 0) {
   const auto frame = group.port(rank).peek(index);

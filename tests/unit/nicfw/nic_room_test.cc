@@ -4,12 +4,10 @@
 #include <cstring>
 
 #include "tests/support/nic_group.h"
+#include "tests/unit/nicfw/nic_words.h"
 
 namespace pinwire {
 namespace {
-
-constexpr auto kRequest = MessageClass::kRequest;
-constexpr auto kReply = MessageClass::kReply;
 
 class NicWithFewBuffers : public testing::TestWithParam<uint32_t> {
  public:

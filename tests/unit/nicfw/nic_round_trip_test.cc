@@ -2,12 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/nic_group.h"
+#include "tests/unit/nicfw/nic_words.h"
 
 namespace pinwire {
 namespace {
 
-constexpr auto kRequest = MessageClass::kRequest;
-constexpr uint64_t kWord = 5;
 constexpr uint64_t kRoundTripNs = 100'000;
 
 bool send_one(NicGroup& group) { return group.post(0, send_work(1, kRequest, &kWord, 8)); }

@@ -7,13 +7,10 @@
 
 #include "nicfw/pool_share.h"
 #include "tests/support/nic_group.h"
+#include "tests/unit/nicfw/nic_words.h"
 
 namespace pinwire {
 namespace {
-
-constexpr auto kRequest = MessageClass::kRequest;
-constexpr auto kReply = MessageClass::kReply;
-constexpr uint64_t kWord = 7;
 
 class SilentPeers {
  public:

@@ -4,13 +4,12 @@
 
 #include "tests/support/frame_look.h"
 #include "tests/support/nic_group.h"
+#include "tests/unit/nicfw/nic_words.h"
 
 namespace pinwire {
 namespace {
 
-constexpr auto kRequest = MessageClass::kRequest;
 constexpr uint64_t kSecond = 1'000'000'000;
-constexpr uint64_t kWord = 5;
 
 Work short_message(Rank peer) { return send_work(peer, kRequest, &kWord, sizeof kWord); }
 

@@ -3,11 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/nic_group.h"
+#include "tests/unit/nicfw/nic_words.h"
 
 namespace pinwire {
 namespace {
 
-constexpr uint64_t kMessages = 4'000;
+constexpr uint64_t kWrappedMessages = 4'000;
 
 /// Rank 0 sends requests, rank 1 replies; each is numbered, and arrives once.
 class Dialogue {
@@ -40,9 +41,6 @@ class Dialogue {
   }
 
  private:
-  static constexpr auto kRequest = MessageClass::kRequest;
-  static constexpr auto kReply = MessageClass::kReply;
-
   NicGroup& group_;
   uint64_t sent_ = 0, replies_ = 0;
   std::vector<int> seen_, answered_;
@@ -66,7 +64,7 @@ TEST_P(NicWraps, EachMessageComesOnceWhateverTheWireDoes) {
                                .first_sequence = GetParam().first_sequence,
                                .first_number = GetParam().first_number}});
     group.set_faults(faults);
-    Dialogue dialogue(group, kMessages);
+    Dialogue dialogue(group, kWrappedMessages);
     dialogue.run(4'000'000);
     dialogue.check_each_came_once();
     EXPECT_EQ(group.stat(1, "rx_drop_tag") + group.stat(0, "rx_drop_tag") != 0, faults.corrupt != 0)

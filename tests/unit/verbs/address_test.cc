@@ -5,7 +5,7 @@
 namespace pinwire::verbs {
 namespace {
 
-Address sample() {
+Address sample_address() {
   Address address;
   address.place.mtu = 5;
   address.place.lid = 0x1234;
@@ -18,7 +18,7 @@ Address sample() {
 
 /// Of a device without datagrams, for 3 ranks.
 Address sample_with_ends() {
-  Address address = sample();
+  Address address = sample_address();
   address.place.datagram_queue = 0;
   for (uint32_t i = 0; i < 3 * 2; ++i) {
     address.ends.push_back({{100 + i, 200 + i}, uint64_t{0x7f0012345678} + i, 0xdeadbee0 + i});
@@ -37,7 +37,7 @@ void expect_alike(const Address& got, const Address& sent) {
 }
 
 TEST(Address, ComesBackWhole) {
-  for (const Address& sent : {sample(), sample_with_ends()}) {
+  for (const Address& sent : {sample_address(), sample_with_ends()}) {
     auto got = decode(encode(sent), 3);
     ASSERT_TRUE(got.ok());
     expect_alike(*got, sent);
@@ -45,12 +45,12 @@ TEST(Address, ComesBackWhole) {
 }
 
 TEST(Address, DoesNotGrowWithTheRanks) {
-  EXPECT_LE(encode(sample()).size(), 64u);
-  EXPECT_TRUE(decode(encode(sample()), 100'000).ok());
+  EXPECT_LE(encode(sample_address()).size(), 64u);
+  EXPECT_TRUE(decode(encode(sample_address()), 100'000).ok());
 }
 
 TEST(Address, OfAnyOtherLengthIsRefused) {
-  for (const Address& sent : {sample(), sample_with_ends()}) {
+  for (const Address& sent : {sample_address(), sample_with_ends()}) {
     const auto bytes = encode(sent);
     for (size_t length = 0; length < bytes.size(); ++length) {
       EXPECT_FALSE(decode(std::span(bytes).first(length), 3).ok()) << length;
@@ -61,7 +61,7 @@ TEST(Address, OfAnyOtherLengthIsRefused) {
 }
 
 TEST(Address, OfAnotherVersionIsRefused) {
-  auto bytes = encode(sample());
+  auto bytes = encode(sample_address());
   bytes[0] = std::byte{99};
   auto got = decode(bytes, 3);
   ASSERT_FALSE(got.ok());
@@ -69,7 +69,7 @@ TEST(Address, OfAnotherVersionIsRefused) {
 }
 
 TEST(Address, OfAbsurdlyManyLanesIsRefused) {
-  auto bytes = encode(sample());
+  auto bytes = encode(sample_address());
   bytes[8] = bytes[9] = bytes[10] = bytes[11] = std::byte{0xff};
   EXPECT_FALSE(decode(bytes, 3).ok());
 }

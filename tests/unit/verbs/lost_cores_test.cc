@@ -9,14 +9,14 @@
 namespace pinwire {
 namespace {
 
-struct Storm {
+struct LostStorm {
   Rank ranks;
   uint32_t depth;
   uint32_t works;  ///< of each rank
   ManyHosts::Limits limits;
 };
 
-class LostCores : public testing::TestWithParam<Storm> {
+class LostCores : public testing::TestWithParam<LostStorm> {
  protected:
   static constexpr uint32_t kRoundsMax = 200'000, kLongAbsence = 150;
 
@@ -113,10 +113,10 @@ TEST_P(LostCores, DelayWorkAndLoseNone_C1_154) {
 
 INSTANTIATE_TEST_SUITE_P(
     Crowd, LostCores,
-    testing::Values(Storm{8, 256, 2000, {}}, Storm{8, 64, 1500, {.receives_max = 32}},
-                    Storm{16, 64, 600, {.receives_max = 32, .completions_max = 512}},
-                    Storm{32, 4, 120, {.receives_max = 48, .completions_max = 2048}},
-                    Storm{40, 4, 60, {.receives_max = 32}}, Storm{32, 2, 100, {}}));
+    testing::Values(LostStorm{8, 256, 2000, {}}, LostStorm{8, 64, 1500, {.receives_max = 32}},
+                    LostStorm{16, 64, 600, {.receives_max = 32, .completions_max = 512}},
+                    LostStorm{32, 4, 120, {.receives_max = 48, .completions_max = 2048}},
+                    LostStorm{40, 4, 60, {.receives_max = 32}}, LostStorm{32, 2, 100, {}}));
 
 }  // namespace
 }  // namespace pinwire
