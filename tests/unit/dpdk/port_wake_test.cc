@@ -14,7 +14,7 @@
 namespace pinwire {
 namespace {
 
-constexpr uint32_t kFrames = 300;
+constexpr uint32_t kWakeFrames = 300;
 constexpr int kPatienceMs = 10'000;
 constexpr uint32_t kBytes = 100;
 constexpr uint16_t kWakeEtherType = 0xb588;
@@ -72,7 +72,7 @@ struct Sleeper {
 
 std::string ping(DpdkPort& port) {
   Sleeper sleeper{port};
-  for (uint32_t i = 1; i <= kFrames; ++i) {
+  for (uint32_t i = 1; i <= kWakeFrames; ++i) {
     if (i % 3 == 0)
       usleep(i % 5 * 200);  // sometimes the peer sleeps already, sometimes it is about to
     if (!send_number(port, i)) return "could not send";
@@ -83,7 +83,7 @@ std::string ping(DpdkPort& port) {
 
 std::string pong(DpdkPort& port) {
   Sleeper sleeper{port};
-  for (uint32_t i = 1; i <= kFrames; ++i) {
+  for (uint32_t i = 1; i <= kWakeFrames; ++i) {
     if (std::string wrong = sleeper.await(i); !wrong.empty()) return wrong;
     if (!send_number(port, i)) return "could not send";
   }
