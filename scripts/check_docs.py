@@ -1,6 +1,6 @@
-"""Checks README.md and docs/*.md: the README stays short, every relative link names a file and a heading that exist, every path
-in code that begins with a folder of the sources exists, and the prose keeps to the patterns that docs/contributing.md asks for.
-Prints each violation; exit status 1 if there is one.
+"""Checks README.md and docs/*.md: the README stays short, lines have at most 120 columns, every relative link names a file and a
+heading that exist, and every path in code that begins with a folder of the sources exists. scripts/check_prose.py checks the
+prose. Prints each violation; exit status 1 if there is one.
 
     check_docs.py [ROOT]    of the documents there; those around this script otherwise"""
 
@@ -21,7 +21,6 @@ CODE = re.compile(r"(`+)(.+?)\1")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#{1,6} +(.+?) *#*$")
 TREE_PATH = re.compile(r"(?<![\w./$<-])(?:" + "|".join(FOLDERS) + r")/[\w./*+{},-]*")
-OPENING = re.compile(r"(?:^|[.!?:;]\s+|\|)[\s>|*_#/-]*\b(Of|Who|So)\s")
 
 
 def lines_of(text):
@@ -90,10 +89,7 @@ class Checker:
                 if not exists(self.root, path):
                     self.say(document, number, f"{path} does not exist")
 
-    def check_prose(self, document, number, line, is_code):
-        opening = OPENING.search(line) if not is_code or re.match(r"\s*(//|#)", line) else None
-        if opening:
-            self.say(document, number, f'a sentence begins with "{opening.group(1)}"')
+    def check_columns(self, document, number, line):
         if len(line) > COLUMNS_MAX and not line.startswith("|"):
             self.say(document, number, f"{len(line)} columns, more than {COLUMNS_MAX}")
 
@@ -106,14 +102,14 @@ class Checker:
                 for target in LINK.findall(CODE.sub("``", line)):
                     self.check_link(document, number, target)
             if document.name not in OLDER:
-                self.check_prose(document, number, line, is_code)
+                self.check_columns(document, number, line)
 
     def check_readme(self, document):
         lines = document.read_text(encoding="utf-8").splitlines()
         if len(lines) > README_LINES_MAX:
             self.say(document, len(lines), f"{len(lines)} lines, more than {README_LINES_MAX}")
         for number, line in enumerate(lines, 1):
-            if len(line) > COLUMNS_MAX and line.startswith("|"):  # check_prose() says the others
+            if len(line) > COLUMNS_MAX and line.startswith("|"):  # check_columns() says the others
                 self.say(document, number, f"{len(line)} columns, more than {COLUMNS_MAX}")
 
 

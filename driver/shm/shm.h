@@ -4,8 +4,8 @@
 //
 // Why this cannot deadlock, with the smallest rings and any load (C1-154).
 // tests/models/shm_lane_test.cc explores all points, and finds what each of them prevents:
-//  1. A lane has a ring for requests and one for replies. So replies never wait for a request to be
-//     handled, neither for its place in a ring nor behind it.
+//  1. A lane has a ring for requests and one for replies. Replies therefore never wait for a
+//     request to be handled, neither for its place in a ring nor behind it.
 //  2. Reply handlers send nothing and wait for nothing, and a handler that waits for room polls the
 //     replies of its lane (poll_in_handler()). A batch of recv() has one class, so these are freed
 //     while requests of an outer batch are not. Hence the ring of replies drains as long as
@@ -18,13 +18,13 @@
 //     an empty ring; and a consumer that has run dry says so, however little it has freed. Hence
 //     whoever waits for room gets it when the ring drains.
 //  6. A rank that computes drains nothing. A handler whose reply finds no room leaves it with the
-//     lane and returns (am/owed.h), so such a rank stops nobody but those who wait for it.
-//     The same opens the circle of two threads that wait in handlers of different lanes, each of
-//     which polls its own lane alone while the other's ring of replies is full: one lane has no
-//     such circle. What a lane owes is bounded: beyond 32 MiB for a peer its handlers wait. The
-//     1,024 requests that fit a ring by default are answered in 16 MiB of the largest Mediums. With
-//     more slots (GASNET_SHM_RING_SLOTS) they may exceed the bound on both sides, and such a circle
-//     then lasts until another thread of one of the two ranks polls.
+//     lane and returns (am/owed.h), so such a rank stops nobody but those who wait for it. The same
+//     opens the circle of two threads that wait in handlers of different lanes, each of which polls
+//     its own lane alone while the other's ring of replies is full: one lane has no such circle.
+//     The debt of a lane is bounded: beyond 32 MiB for a peer its handlers wait. The 1,024 requests
+//     that fit a ring by default are answered in 16 MiB of the largest Mediums. With more slots
+//     (GASNET_SHM_RING_SLOTS) they may exceed the bound on both sides, and such a circle then lasts
+//     until another thread of one of the two ranks polls.
 //  7. A handler that waits sends what its lane owes, too, and no reply overtakes one that is owed
 //     to its peer: a handler behind those waits for what it can bring about itself.
 // Between reserve() and publish() a sender only copies, so the gap that it leaves in a ring closes

@@ -14,7 +14,7 @@ HEADS = " | ".join(f"{driver} {mode}" for driver, mode in COLUMNS)
 
 
 def worst(results):
-    """Of all that ran; None when nothing did."""
+    """The result of all that ran; None when nothing did."""
     for result in (FAILED, PASSED, SKIPPED):
         if result in results:
             return result
@@ -48,13 +48,13 @@ class Table:
                 self.per_column[column][result] += 1
 
     def result_in(self, row, column):
-        """What the cell says: a row is not shown whole where one of its cases asks nothing."""
+        """The text of a cell: a row is not shown whole where one of its cases asks nothing."""
         result = worst(self.cell[row.id, column])
         is_whole = self.absent[row.id, column] <= self.ran[row.id, column]
         return PART if result == PASSED and not is_whole else result
 
     def results_elsewhere(self, row):
-        """Of each pattern: (result or None, whether it is evidence). Tests over one driver in one mode count in its column, too."""
+        """For each pattern: (result or None, whether it is evidence). Tests over one driver in one mode count in its column, too."""
         found = {}
         for pattern in row.tests:
             results = {name: self.of_test[name] for name in matching([pattern], self.of_test)}

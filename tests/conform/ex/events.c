@@ -1,5 +1,5 @@
-/* Explicit events (GX-030 to GX-032), and what polls (GX-012). What is not complete is seen
- * while rank 1 makes no GASNet call. */
+/* Explicit events (GX-030 to GX-032), and what polls (GX-012). An incomplete operation is seen while rank 1 makes no
+ * GASNet call. */
 #include <unistd.h>
 
 #include "ex.h"
@@ -182,7 +182,7 @@ CASE(waits_poll, "GX-032") {
   }
 }
 
-/* Of GASNet-1, and one after the other without any other call. */
+/* Calls of GASNet-1, one after the other without any other call. */
 CASE(tries_poll_for_what_is_under_way, "GX-012") {
   SOMETHING_STAYS_UNDER_WAY();
   if (freeze_rank_1()) {

@@ -40,7 +40,7 @@ static size_t at_most(size_t limit) {
   const size_t room = part_bytes() < kLongMax ? part_bytes() : kLongMax;
   return limit < room ? limit : room;
 }
-/* What an event, the group, or nothing is waited for by. */
+/* The ways to wait for an event, for the group, or for nothing. */
 static void complete(gex_Event_t *lc, gex_Event_t event) {
   if (lc == GEX_EVENT_GROUP) gex_NBI_Wait(GEX_EC_AM, 0);
   if (lc != GEX_EVENT_GROUP && lc != GEX_EVENT_NOW) gex_Event_Wait(event);

@@ -1,5 +1,5 @@
-/* What the limits of messages' payloads are like (GASNet-EX 0.19, "Active messages");
- * largest_payloads.c sends as much. */
+/* The limits of messages' payloads (GASNet-EX 0.19, "Active messages"); largest_payloads.c sends as
+ * much. */
 #include "ex.h"
 
 typedef size_t limit_of(gex_TM_t, gex_Rank_t, const gex_Event_t *, gex_Flags_t, unsigned int);

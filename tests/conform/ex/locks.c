@@ -89,7 +89,7 @@ CASE(arguments_are_used_once, "GX-168") {
   EXPECT(at == locks);
 }
 
-/* What one API makes or locks the other unlocks or destroys. */
+/* A lock that one API makes or locks the other unlocks or destroys. */
 CASE(both_names_are_of_one_lock, "GX-169") {
   gex_HSL_t by_old_initializer = GASNET_HSL_INITIALIZER, made;
   gasnet_hsl_t by_new_initializer = GEX_HSL_INITIALIZER, made_too;

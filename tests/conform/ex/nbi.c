@@ -132,7 +132,7 @@ CASE(remote_atomics, "GX-036") {
 /* ---- while rank 1 makes no GASNet call
  * ----------------------------------------------------------------------- */
 
-/* Of all masks those that contain `category` fail, and what failed is still outstanding. 0: none fails. */
+/* All masks that contain `category` fail, and what failed is still outstanding. 0: none fails. */
 static void expect_only(gex_EC_t category) {
   for (int again = 0; again < 2; ++again)
     for (unsigned subset = 1; subset < kSubsets; ++subset) {

@@ -1,4 +1,4 @@
-/* Who shares memory, and who a host (GASNet-EX 0.19, "System queries"). */
+/* The processes that share memory, or a host (GASNet-EX 0.19, "System queries"). */
 #include "ex.h"
 
 CASE(declarations, "GX-164") {

@@ -1,5 +1,5 @@
-/* What is legal in handlers and with a lock held (GX-016 to GX-018): every call of the list, in a
- * request handler, in a reply handler, and by a client thread that holds a lock. */
+/* Calls that are legal in handlers and with a lock held (GX-016 to GX-018): every call of the list,
+ * in a request handler, in a reply handler, and by a client thread that holds a lock. */
 #include "ex.h"
 
 static gex_AD_t domain = GEX_AD_INVALID;

@@ -74,7 +74,7 @@ CASE(ranks_of_the_job, "GX-024 GX-025 GX-026") {
 /* ---- verbose errors (GX-027)
  * ------------------------------------------------------------------------ */
 
-/* What a call that fails has written, as it was told to, to either stream. */
+/* The text that a failing call has written, as it was told to, to either stream. */
 static long bytes_said(int verbose) {
   gex_AM_Entry_t bad = {GEX_AM_INDEX_BASE - 1,
                         (gex_AM_Fn_t)barrier,

@@ -23,7 +23,7 @@ CASE(declarations, "GX-068") {
 /* ---- Who is in a team, and where
  * ------------------------------------------------------------------ */
 
-/* What one caller passes: the same everywhere by construction. */
+/* The arguments of one caller: the same everywhere by construction. */
 struct call {
   int color, key, is_in;
 };

@@ -39,7 +39,7 @@ static unsigned char *place(gasnet_node_t owner, int thread) {
   return part(owner) + thread * 600000;
 }
 
-/* What a client thread does, alone or beside others. */
+/* The work of a client thread, alone or beside others. */
 static void *communicate(void *argument) {
   const int thread = (int)(intptr_t)argument;
   unsigned char bytes[300], back[300];
@@ -122,7 +122,7 @@ static void *begin_and_sync_later(void *argument) {
   return argument;
 }
 
-/* What another thread began is no concern of this one's. */
+/* Work that another thread began is no concern of this one's. */
 CASE(implicit_sets_are_of_threads, "C1-244") {
   BY_TURNS();
   SOMETHING_STAYS_UNDER_WAY();
