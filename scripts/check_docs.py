@@ -1,5 +1,6 @@
 """Checks README.md and docs/*.md: the README stays short, lines have at most 120 columns, every relative link names a file and a
-heading that exist, and every path in code that begins with a folder of the sources exists. scripts/check_prose.py checks the
+heading that exist, and every path in code that begins with a folder of the sources exists. Each id of a requirement that any file
+cites is explained in docs/requirements.md, or is a row of docs/CONFORMANCE.md or of a rows.tsv. scripts/check_prose.py checks the
 prose. Prints each violation; exit status 1 if there is one.
 
     check_docs.py [ROOT]    of the documents there; those around this script otherwise"""
@@ -11,10 +12,19 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 README_LINES_MAX = 120
 COLUMNS_MAX = 120
-# Written before the rules for prose and columns. RDMA_FAULTS.md and CLIENTS.md wait for their turn; CONFORMANCE.md and JOBS.md are
-# written by scripts from records, whose words are the tests'; COUNTERS.md and COLLECTIVE_ORDER.md are tables of old.
-OLDER = ("CLIENTS.md", "COLLECTIVE_ORDER.md", "CONFORMANCE.md", "COUNTERS.md", "JOBS.md", "RDMA_FAULTS.md")
+# Scripts write these from records; their lines are as long as the records' words.
+GENERATED = ("CONFORMANCE.md", "JOBS.md")
 FOLDERS = ("am", "bench", "core", "docs", "driver", "extended", "nicfw", "pin", "scripts", "segment", "tests")
+
+SPECIFICATIONS = r"(C1|GX|EX|VIS|UPC|PA)"
+# C1-161, and in the names of tests ..._C1_161 and ..._GX150.
+CITED = re.compile(rf"(?<![A-Za-z0-9]){SPECIFICATIONS}[-_]?(\d{{3}})(?![A-Za-z0-9])")
+DEFINED = re.compile(rf"^(?:\| )?{SPECIFICATIONS}-(\d{{3}})\b", re.M)
+# "a file": why it cites ids that do not exist.
+INVENTS_IDS = {
+    "tests/runs/self_test.py": "it tests rows and cases that are wrong on purpose",
+    "tests/runs/check_docs_test.py": "it tests this script",
+}
 
 FENCE = re.compile(r"^\s*(```|~~~)")
 CODE = re.compile(r"(`+)(.+?)\1")
@@ -101,8 +111,21 @@ class Checker:
             if not is_code:
                 for target in LINK.findall(CODE.sub("``", line)):
                     self.check_link(document, number, target)
-            if document.name not in OLDER:
+            if document.name not in GENERATED:
                 self.check_columns(document, number, line)
+
+    def check_ids(self):
+        defined = set()
+        for name in ("docs/requirements.md", "docs/CONFORMANCE.md", "tests/**/rows.tsv"):
+            for file in self.root.glob(name):
+                defined.update(DEFINED.findall(file.read_text(encoding="utf-8")))
+        for file in sorted(file for folder in FOLDERS for file in (self.root / folder).rglob("*") if file.is_file()):
+            if file.relative_to(self.root).as_posix() in INVENTS_IDS:
+                continue
+            for number, line in enumerate(file.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+                for specification, row in CITED.findall(line):
+                    if (specification, row) not in defined:
+                        self.say(file, number, f"{specification}-{row} is cited and explained nowhere; docs/requirements.md does that")
 
     def check_readme(self, document):
         lines = document.read_text(encoding="utf-8").splitlines()
@@ -122,6 +145,7 @@ def main():
         checker.check(document)
     if readme.exists():
         checker.check_readme(readme)
+    checker.check_ids()
     for violation in checker.violations:
         print(violation)
     print(f"{len(documents)} documents, {len(checker.violations)} violations")
