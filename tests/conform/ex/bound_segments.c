@@ -89,8 +89,7 @@ CASE(only_neighbours_are_mapped, "GX-078") {
   }
 }
 
-/* ---- IMMEDIATE
- * ------------------------------------------------------------------------------------ */
+/* ---- IMMEDIATE ------------------------------------------------------------------------------- */
 
 /* At once, or not at all; of this process always at once. */
 static void ask_at_once(gex_TM_t tm, gex_Rank_t rank, int is_own) {
@@ -135,8 +134,7 @@ CASE(pairs_name_them_too, "GX-077") {
   }
 }
 
-/* ---- The old form
- * ---------------------------------------------------------------------------------- */
+/* ---- The old form ---------------------------------------------------------------------------- */
 
 CASE(old_form_of_the_query, "GX-079") {
   for (gex_Rank_t rank = 0; rank < nodes; ++rank) {

@@ -46,8 +46,7 @@ CASE(constants, "GX-030 GX-036") {
   EXPECT_EQ(GEX_EC_RMW & (GEX_EC_PUT | GEX_EC_AM | GEX_EC_LC | GEX_EC_GET), 0);
 }
 
-/* ---- tests and waits
- * ---------------------------------------------------------------------------------- */
+/* ---- tests and waits ------------------------------------------------------------------------- */
 
 CASE(test_is_zero_at_the_end, "GX-031 GX-032") {
   for (gex_Rank_t to = 0; to < nodes; ++to) {

@@ -85,8 +85,7 @@ CASE(largest_requests, "GX-092 GX-094 GX-095") {
   free(source);
 }
 
-/* ---- Replies
- * --------------------------------------------------------------------------------------- */
+/* ---- Replies --------------------------------------------------------------------------------- */
 
 static unsigned char *reply_source;
 static uintptr_t reply_places[kNodesMax]; /* of whom each reply's Long goes to */
@@ -153,8 +152,7 @@ CASE(limits_of_tokens, "GX-097") {
   await_all((int)nodes);
 }
 
-/* ---- Negotiated payloads: the largest least_payload
- * --------------------------------------------------- */
+/* ---- Negotiated payloads: the largest least_payload ------------------------------------------ */
 
 static void prepare_medium(gex_Rank_t to, unsigned char *buffer, gex_Flags_t flag) {
   const size_t least = gex_AM_MaxRequestMedium(team, to, buffer ? GEX_EVENT_NOW : NULL, flag, 2);

@@ -68,8 +68,7 @@ static void check_places(void) {
   }
 }
 
-/* ---- Messages. A message that is refused for want of room is not looked at.
- * -------------------- */
+/* ---- Messages. A message that is refused for want of room is not looked at. ------------------ */
 
 static void on_payload(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t seed) {
   (void)token;
@@ -122,8 +121,7 @@ CASE(of_messages, "GX-104") {
   }
 }
 
-/* ---- Puts: of one piece, of many
- * -------------------------------------------------------------------- */
+/* ---- Puts: of one piece, of many ------------------------------------------------------------- */
 
 static void put(int i, gex_Event_t *roots, gex_Event_t *leaves) {
   const gex_Flags_t flags = GEX_FLAG_IMMEDIATE;

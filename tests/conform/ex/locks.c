@@ -107,8 +107,7 @@ CASE(both_names_are_of_one_lock, "GX-169") {
   gasnet_hsl_destroy(&made_too);
 }
 
-/* ---- Handlers
- * ------------------------------------------------------------------------------------------ */
+/* ---- Handlers -------------------------------------------------------------------------------- */
 
 enum { kCount = 400 };
 static uint64_t sum;
@@ -139,8 +138,7 @@ CASE(locks_protect_what_handlers_share, "GX-169") {
   gasnet_hsl_unlock(&fixed);
 }
 
-/* ---- Threads: by turns in PARSYNC
- * ---------------------------------------------------------------------- */
+/* ---- Threads: by turns in PARSYNC ------------------------------------------------------------ */
 
 enum { kThreads = 2, kTurns = 8000, kMeetEach = 1000 };
 static uint64_t tally;

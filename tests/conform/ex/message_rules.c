@@ -47,8 +47,7 @@ CASE(buffers_of_mediums_suit_any_type, "GX-109") {
   EXPECT_EQ(wrong, 0);
 }
 
-/* ---- A request of any category may get a reply of any, or none
- * ------------------------------------ */
+/* ---- A request of any category may get a reply of any, or none ------------------------------- */
 
 enum { kShort, kMedium, kLong, kNone };
 

@@ -73,8 +73,7 @@ CASE(neighbours_share_memory, "GX-165") {
   }
 }
 
-/* ---- What ranks say of each other
- * -------------------------------------------------------------------- */
+/* ---- What ranks say of each other ------------------------------------------------------------ */
 
 struct place {
   gex_Rank_t near_sets, near_set, host_sets, host_set;

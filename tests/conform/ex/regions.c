@@ -137,8 +137,7 @@ CASE(several_regions, "GX-039") {
   }
 }
 
-/* ---- while rank 1 makes no GASNet call
- * -------------------------------------------------------------------- */
+/* ---- while rank 1 makes no GASNet call ------------------------------------------------------- */
 
 CASE(a_region_is_apart_from_the_implicit_set, "GX-036 GX-039") {
   SOMETHING_STAYS_UNDER_WAY();

@@ -151,8 +151,7 @@ CASE(calls_with_a_lock_held, "GX-008 GX-016") {
   gex_AD_Destroy(domain);
 }
 
-/* ---- segments of others (GX-018)
- * ----------------------------------------------------------------- */
+/* ---- segments of others (GX-018) ------------------------------------------------------------- */
 
 static gex_Event_t asked;
 static void *asked_address;
@@ -184,8 +183,7 @@ CASE(segment_asked_for_in_a_handler, "GX-018") {
   }
 }
 
-/* ---- gasnet_exit
- * ------------------------------------------------------------------------------------ */
+/* ---- gasnet_exit ----------------------------------------------------------------------------- */
 
 static void on_exit_code(gex_Token_t token, gex_AM_Arg_t code) {
   (void)token;

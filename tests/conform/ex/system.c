@@ -71,8 +71,7 @@ CASE(ranks_of_the_job, "GX-024 GX-025 GX-026") {
     EXPECT(gex_TM_TranslateRankToJobrank(team, rank) == rank);
 }
 
-/* ---- verbose errors (GX-027)
- * ------------------------------------------------------------------------ */
+/* ---- verbose errors (GX-027) ----------------------------------------------------------------- */
 
 /* The text that a failing call has written, as it was told to, to either stream. */
 static long bytes_said(int verbose) {
@@ -114,8 +113,7 @@ JOB(errors_say_why_by_default, "GX-027", kLocal, 0, "gex_Segment_Attach") {
   EXPECT_EQ(gex_Segment_Attach(&segment, team, GASNET_PAGESIZE + 1), GASNET_ERR_BAD_ARG);
 }
 
-/* ---- threads (GX-028)
- * --------------------------------------------------------------------------------- */
+/* ---- threads (GX-028) ------------------------------------------------------------------------ */
 
 enum { kAlive = 3, kInTurn = 40 };
 #ifdef GASNET_SEQ

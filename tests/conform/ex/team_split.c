@@ -20,8 +20,7 @@ CASE(declarations, "GX-068") {
   EXPECT_EQ(to_rank(team, me), me);
 }
 
-/* ---- Who is in a team, and where
- * ------------------------------------------------------------------ */
+/* ---- Who is in a team, and where ------------------------------------------------------------- */
 
 /* The arguments of one caller: the same everywhere by construction. */
 struct call {

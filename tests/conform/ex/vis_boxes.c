@@ -28,8 +28,8 @@ static void move_at(unsigned char *to, const ptrdiff_t *to_strides, const unsign
             from + (ptrdiff_t)i * from_strides[level - 1], from_strides, box, level - 1);
 }
 
-/* ---- The calls. The description of the box is overwritten before they are synchronised (GX-133).
- * -------- */
+/* ---- The calls ------------------------------------------------------------------------------- */
+/* The description of the box is overwritten before they are synchronised (GX-133). */
 
 #define UNTIL_DONE(call)               \
   while ((call) != 0) {                \
@@ -105,8 +105,7 @@ static void get_legacy(int form, gex_Rank_t from, const struct box *b) {
   gasnet_wait_syncnbi_gets();
 }
 
-/* ---- What they are compared with: all of both areas
- * ------------------------------------------------- */
+/* ---- What they are compared with: all of both areas ------------------------------------------ */
 
 enum { kLegacy = -1 };
 

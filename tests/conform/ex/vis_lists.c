@@ -60,8 +60,7 @@ static void move(const struct list *to, const struct list *from) {
   }
 }
 
-/* ---- The calls: with or without indices, of either interface
- * ------------------------------------- */
+/* ---- The calls: with or without indices, of either interface --------------------------------- */
 
 static gex_Event_t put_nb(gex_Rank_t to, const struct list *d, const struct list *s, int indexed,
                           gex_Flags_t flags) {
@@ -164,8 +163,7 @@ static void get_legacy(int form, const struct list *d, gex_Rank_t from, const st
   if (form == kNBI) gasnet_wait_syncnbi_gets();
 }
 
-/* ---- What they are compared with
- * ------------------------------------------------------------------- */
+/* ---- What they are compared with ------------------------------------------------------------- */
 
 enum { kLegacy = -1 };
 static struct list here, there, imagined;

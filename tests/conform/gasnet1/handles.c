@@ -94,8 +94,7 @@ CASE(some_frees_at_least_one, "C1-240") {
   empty_by_some(1);
 }
 
-/* ---- while rank 1 makes no GASNet call
- * ------------------------------------------------------------ */
+/* ---- while rank 1 makes no GASNet call ------------------------------------------------------- */
 
 #define TWO_RANKS() \
   if (nodes < 2) NOT_HERE("one rank has nobody to wait for")

@@ -71,8 +71,7 @@ CASE(segment_info_fills_what_it_is_given, "C1-111") {
   EXPECT_EQ(gasnet_getSegmentInfo(NULL, 0), GASNET_OK);
 }
 
-/* ---- what needs a job of its own
- * ------------------------------------------------------------------ */
+/* ---- what needs a job of its own ------------------------------------------------------------- */
 
 /* Nobody has touched any page of a segment before: the first to do so is a put, a get, a Long or
  * its owner. */

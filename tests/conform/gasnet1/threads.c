@@ -139,8 +139,7 @@ CASE(implicit_sets_are_of_threads, "C1-244") {
   }
 }
 
-/* ---- BLOCKUNTIL
- * ------------------------------------------------------------------------------------ */
+/* ---- BLOCKUNTIL ------------------------------------------------------------------------------ */
 
 static _Atomic int released;
 static void on_release(gasnet_token_t token) {
@@ -189,8 +188,7 @@ CASE(blocked_threads_are_woken, "C1-163 C1-164") {
   EXPECT_EQ(gasnet_set_waitmode(GASNET_WAIT_SPIN), GASNET_OK);
 }
 
-/* ---- handler-safe locks
- * ------------------------------------------------------------------------------ */
+/* ---- handler-safe locks ---------------------------------------------------------------------- */
 
 static gasnet_hsl_t lock = GASNET_HSL_INITIALIZER;
 static long unprotected_sum; /* an addition lost shows that two were inside */
