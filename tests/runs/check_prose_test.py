@@ -54,6 +54,13 @@ class Prose(SmallTree):
     def test_comments_of_shell(self):
         self.expect("tests/a.sh", "echo '# Of two' \"# Of two\" # Of one\n", "tests/a.sh:1:")
 
+    def test_scripts_without_a_suffix_are_known_by_their_interpreter(self):
+        self.expect("scripts/a", "#!/usr/bin/env python3\n# Of two, one.\n", "scripts/a:2:")
+        self.expect("scripts/a", "#!/bin/sh\n# Of two, one.\n", "scripts/a:2:")
+        self.expect("scripts/b.sh", "# One.\n", "scripts/a:2:")
+        self.write("scripts/a", "Of two, one.\n# Of two, one.\n")
+        self.check(0)
+
     def test_comments_of_meson(self):
         self.expect("tests/meson.build", "a = '# Of two'\n# So it goes.\n", "tests/meson.build:2:")
 
@@ -70,7 +77,7 @@ class Prose(SmallTree):
         self.write("docs/CONFORMANCE.md", "Of two, one.\n")
         self.write("am/a.h", "// Of two, one.\n")
         self.write("nicfw/a.h")
-        self.check(0, "not checked yet: am/: ", "1 files, 0 violations")
+        self.check(0, "not checked yet: am/*: ", "1 files, 0 violations")
 
 
 if __name__ == "__main__":
