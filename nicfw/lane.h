@@ -29,14 +29,14 @@
 //     in a buffer, an operation, and for each peer the responses of a frame. A frame to a peer that
 //     polls is acknowledged, and its own items are back. A silent peer therefore stops nobody but
 //     those who wait for it, however many there are. A copied put of several frames needs them at
-//     once: some items are kept for such puts to peers that were heard lately. A long put, a get or
-//     an atomic for which the windows have no frame is taken nevertheless. It waits in its flow,
-//     where it holds nothing but an operation, until a poll builds it. That needs what a new offer
-//     of its client would need, so no point here depends on it. post() refuses what must be copied
-//     into a frame at once (messages, copied puts, lists of pieces), and beyond a share of
-//     operations the rest, to that peer alone. A reply beyond its peer's share is refused. Its
-//     handler must not wait for such a peer, nor the messages behind it: the room above keeps the
-//     reply, and offers it later (am/owed.h).
+//     once: some items are kept for such puts to peers that were heard lately.
+//     A long put, a get or an atomic for which the windows have no frame is taken nevertheless.
+//     It waits in its flow, where it holds nothing but an operation, until a poll builds it. That
+//     needs what a new offer of its client would need, so no point here depends on it. post()
+//     refuses what must be copied into a frame at once (messages, copied puts, lists of pieces),
+//     and beyond a share of operations the rest, to that peer alone.
+//     A reply beyond its peer's share is refused. Its handler must not wait for such a peer, nor
+//     the messages behind it: the room above keeps the reply, and offers it later (am/owed.h).
 // Credit (how many more request frames a sender may send) is backed by buffers, so that next to
 // nothing is sent in vain (lane_credit.cc); none of the above rests on it. A sender without credit
 // gets some in turn when buffers are given back. When that was lost, the sender asks; and after

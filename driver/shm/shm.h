@@ -18,13 +18,13 @@
 //     an empty ring; and a consumer that has run dry says so, however little it has freed. Hence
 //     whoever waits for room gets it when the ring drains.
 //  6. A rank that computes drains nothing. A handler whose reply finds no room leaves it with the
-//     lane and returns (am/owed.h), so such a rank stops nobody but those who wait for it. The same
-//     opens the circle of two threads that wait in handlers of different lanes, each of which polls
-//     its own lane alone while the other's ring of replies is full: one lane has no such circle.
-//     The debt of a lane is bounded: beyond 32 MiB for a peer its handlers wait. The 1,024 requests
-//     that fit a ring by default are answered in 16 MiB of the largest Mediums. With more slots
-//     (GASNET_SHM_RING_SLOTS) they may exceed the bound on both sides, and such a circle then lasts
-//     until another thread of one of the two ranks polls.
+//     lane and returns (am/owed.h), so such a rank stops nobody but those who wait for it.
+//     The same opens the circle of two threads that wait in handlers of different lanes, each of
+//     which polls its own lane alone while the other's ring of replies is full: one lane has no
+//     such circle. The debt of a lane is bounded: beyond 32 MiB for a peer its handlers wait. The
+//     1,024 requests that fit a ring by default are answered in 16 MiB of the largest Mediums. With
+//     more slots (GASNET_SHM_RING_SLOTS) they may exceed the bound on both sides, and such a circle
+//     then lasts until another thread of one of the two ranks polls.
 //  7. A handler that waits sends what its lane owes, too, and no reply overtakes one that is owed
 //     to its peer: a handler behind those waits for what it can bring about itself.
 // Between reserve() and publish() a sender only copies, so the gap that it leaves in a ring closes

@@ -1,5 +1,7 @@
 /* Handlers that run while client threads do not call GASNet: for any GASNET_DISPATCH but poll. Rank 0 sends; rank 1
- * computes, holds, locks, allocates. dispatch [REQUESTS] */
+ * computes, holds, locks, allocates.
+ *
+ * dispatch [REQUESTS] */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>

@@ -2,8 +2,9 @@
 // that the seed chooses, counted from the receiver's first look: before, in or after the arm.
 // Everything that the fake device does happens within calls, so this is every order that two
 // threads could show, without waiting for them: ten times as many arms a second, on every core, and
-// a message that nobody is woken for is known at once, with the seed that shows it again. arms
-// CYCLES [SEED]; long_run.py gives a third, which the others take
+// a message that nobody is woken for is known at once, with the seed that shows it again.
+//
+// arms CYCLES [SEED]; long_run.py gives a third, which the others take
 #include <poll.h>
 
 #include <cstdio>
