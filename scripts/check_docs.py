@@ -1,7 +1,7 @@
 """Checks README.md and docs/*.md: the README stays short, lines have at most 120 columns, every relative link names a file and a
 heading that exist, and every path in code that begins with a folder of the sources exists. Each id of a requirement that any file
-cites is explained in docs/requirements.md, or is a row of docs/CONFORMANCE.md or of a rows.tsv. scripts/check_prose.py checks the
-prose. Prints each violation; exit status 1 if there is one.
+cites is explained in docs/requirements.md, or is a row of docs/CONFORMANCE.md or of a rows.tsv. In a table of docs/internals-*.md
+each function stands in one of the files that its row names. scripts/check_prose.py checks the prose. Prints each violation; exit status 1 if there is one.
 
     check_docs.py [ROOT]    of the documents there; those around this script otherwise"""
 
@@ -29,6 +29,7 @@ INVENTS_IDS = {
 FENCE = re.compile(r"^\s*(```|~~~)")
 CODE = re.compile(r"(`+)(.+?)\1")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+FUNCTION = re.compile(r"(?:\w+::)*(\w+)\(\)")
 HEADING = re.compile(r"^#{1,6} +(.+?) *#*$")
 TREE_PATH = re.compile(r"(?<![\w./$<-])(?:" + "|".join(FOLDERS) + r")/[\w./*+{},-]*")
 
@@ -99,6 +100,15 @@ class Checker:
                 if not exists(self.root, path):
                     self.say(document, number, f"{path} does not exist")
 
+    def check_functions(self, document, number, row):
+        """The functions of a row that names files, too."""
+        spans = [span for _, span in CODE.findall(row)]
+        files = [self.root / path for span in spans if TREE_PATH.fullmatch(span) for path in alternatives(span)]
+        text = "".join(file.read_text(encoding="utf-8") for file in files if file.is_file())
+        for name in [found.group(1) for span in spans if (found := FUNCTION.fullmatch(span))]:
+            if text and not re.search(rf"\b{name}\(", text):
+                self.say(document, number, f"{name}() is in none of the files of its row")
+
     def check_columns(self, document, number, line):
         if len(line) > COLUMNS_MAX and not line.startswith("|"):
             self.say(document, number, f"{len(line)} columns, more than {COLUMNS_MAX}")
@@ -111,6 +121,8 @@ class Checker:
             if not is_code:
                 for target in LINK.findall(CODE.sub("``", line)):
                     self.check_link(document, number, target)
+            if document.name.startswith("internals-") and line.startswith("|"):
+                self.check_functions(document, number, line)
             if document.name not in GENERATED:
                 self.check_columns(document, number, line)
 

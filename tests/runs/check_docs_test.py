@@ -77,6 +77,16 @@ class Docs(SmallTree):
         self.write("docs/a.md", "`scripts/none --all`\n\n    bench/none\n")
         self.check(1, "docs/a.md:1: scripts/none does not exist", "docs/a.md:3: bench/none does not exist")
 
+    def test_a_function_of_a_row_of_internals_is_in_a_file_of_the_row(self):
+        self.write("nicfw/a.h", "void give() {}\n")
+        self.write("nicfw/a.cc", "void A::take(int n) {}\n")
+        self.write("docs/internals-a.md", "| q | `nicfw/a.{h,cc}` | `give()`, `A::take()` |\n| q | by nobody | `none()` |\n")
+        self.check(0, " 0 violations")
+        self.write("docs/internals-a.md", "| q | `nicfw/a.h` | `give()`, `take()` |\n")
+        self.check(1, "docs/internals-a.md:1: take() is in none of the files of its row", " 1 violations")
+        self.write("docs/a.md", "| q | `nicfw/a.h` | `take()` |\n")
+        self.check(1, " 1 violations")
+
     def test_an_id_that_is_cited_is_explained(self):
         self.write("docs/a.md", "as C1-161 asks\n")
         self.check(1, "docs/a.md:1: C1-161 is cited and explained nowhere", " 1 violations")
