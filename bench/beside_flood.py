@@ -46,7 +46,7 @@ def figures(start, environment, arguments):
 
 
 def reading(key):
-    """What a row is judged by: its name, unit, whether more is better, how to read it."""
+    """Returns how a row is judged: its name, unit, whether more is better, how to read it."""
     test, op, size = key
     if test == "pingpong":
         return "us", False, lambda row: 1e6 / row["msgs_per_s"]

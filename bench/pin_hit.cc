@@ -1,7 +1,7 @@
-// What a hit costs in the cache of peers' pinned buckets: take() and put_back() of buckets in
-// random order, out of a cache that is full; and among pins that are kept between transfers of 256
-// KiB and more: pin_alone() and unpin_alone(), most of which is asking the kernel whether something
-// is being unmapped. Nanoseconds per hit, the best and the median of some rounds.
+// Measures the cost of a hit in the cache of peers' pinned buckets: take() and put_back() of
+// buckets in random order, out of a cache that is full; and among pins that are kept between
+// transfers of 256 KiB and more: pin_alone() and unpin_alone(), most of which is asking the kernel
+// whether something is being unmapped. Nanoseconds per hit, the best and the median of some rounds.
 //
 //   pin_hit [buckets]
 #include <sys/mman.h>

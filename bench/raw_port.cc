@@ -55,7 +55,7 @@ struct Figures {
   double p99_us;
 };
 
-/// What the two processes share.
+/// Shared by the two processes.
 struct Shared {
   std::atomic<uint32_t> arrived;
   std::atomic<uint32_t> phase;
@@ -242,8 +242,7 @@ class Bench {
                .p99_us = 0};
   }
 
-  /// What any user of the frames does at least once: the testpmd way leaves them in the sender's
-  /// cache.
+  /// The least that any user of the frames does: the testpmd way leaves them in the sender's cache.
   void consume(const Head& head, uint32_t length) {
     const uint32_t body = length - kHeadBytes;
     if (consumed_at_ + body > consumed_.size()) consumed_at_ = 0;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What dpdk-testpmd itself gets through a virtual device: txonly in one process, rxonly in another.
+"""Measures the rate that dpdk-testpmd itself gets through a virtual device: txonly in one process, rxonly in another.
 
 The floor that the dpdk driver is held against; flood's figures belong beside it, from the same run.
 testpmd's receiver does not look at what it receives."""

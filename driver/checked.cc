@@ -10,8 +10,8 @@
 namespace pinwire {
 namespace {
 
-/// What a lane owes its caller, and its caller the lane. Counts may be raised by several threads
-/// when the driver has concurrent_post.
+/// The debts of a lane to its caller, and of its caller to the lane. Counts may be raised by
+/// several threads when the driver has concurrent_post.
 class LaneLedger {
  public:
   /// Signalled work of this cookie was accepted.

@@ -68,7 +68,7 @@ struct Caps {
   }
 };
 
-/// What a driver is told when it opens. Pointers stay valid until close().
+/// The facts that a driver is told when it opens. Pointers stay valid until close().
 struct OpenInfo {
   Rank rank = 0;
   Rank rank_count = 1;
@@ -115,9 +115,9 @@ class Driver {
   virtual Result<Region> pin(void* base, uint64_t bytes, int fd, uint64_t fd_offset) = 0;
   /// Lets peers put to and get from memory that is not pinned: by whatever means the driver has,
   /// but none that holds pages or attaches them to a device. Base 0 and ~0 bytes: all of this
-  /// process's memory, what it will map later included. Of memory that is not there the target may
-  /// die, or the job. Work under its local key, if it has one, is not kWorkSilent: the memory may
-  /// go away once the work is done. unpin() takes it back.
+  /// process's memory, what it will map later included. An access to memory that is not there may
+  /// end the target, or the job. Work under its local key, if it has one, is not kWorkSilent: the
+  /// memory may go away once the work is done. unpin() takes it back.
   virtual Result<Region> expose(void* base, uint64_t bytes) {
     (void)base, (void)bytes;
     return error("%s reaches pinned memory only", name());

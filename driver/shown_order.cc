@@ -7,8 +7,8 @@
 namespace pinwire {
 namespace {
 
-/// What peers know of this process, and this process of them; over all drivers and lanes, as peers
-/// pass on what they were told by any way.
+/// The knowledge of peers about this process, and of this process about them; over all drivers and
+/// lanes, as peers pass on what they were told by any way.
 std::atomic<uint64_t> told{0};
 
 /// Each pairs with every later learn().

@@ -36,7 +36,7 @@ enum WorkFlags : uint8_t {
                     ///< lane took for this peer before it. Others may overtake each other
   kWorkLent = 8,    ///< of a kSend: `local` is memory that this lane lent for it (Lent), and goes
                     ///< back to the driver when the work is taken
-  /// Of a kPut or kGet: `local` is memory of another device (Driver::pin_device), which no CPU
+  /// In a kPut or kGet: `local` is memory of another device (Driver::pin_device), which no CPU
   /// touches: what moves its bytes is the driver's device alone.
   kWorkDevice = 16,
 };

@@ -2,11 +2,11 @@
 // modulus being x^64 + x^4 + x^3 + x + 1.
 //
 // The first word holds the length and 32 bits of context; the bytes follow as little-endian words,
-// the last filled up with zeros. Of words w[0] to w[n] the hash is w[0] H^(n+1) + ... + w[n] H.
-// Two different inputs of at most n words have hashes that differ by a given value with a
-// probability of at most (n + 1) / 2^64 over the secret points (Carter and Wegman): 2^-53 for the
-// longest frame. That holds only while nobody sees a hash: it goes onto the wire under a mask that
-// is used once (wire.h).
+// the last filled up with zeros. The hash of words w[0] to w[n] is w[0] H^(n+1) + ... + w[n] H. Two
+// different inputs of at most n words have hashes that differ by a given value with a probability
+// of at most (n + 1) / 2^64 over the secret points (Carter and Wegman): 2^-53 for the longest
+// frame. That holds only while nobody sees a hash: it goes onto the wire under a mask that is used
+// once (wire.h).
 #pragma once
 
 #include <cstddef>

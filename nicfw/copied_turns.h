@@ -2,10 +2,10 @@
 //
 // All frames of a copied put are built at once, or none. Where the window gives back a few frames
 // from poll to poll, a put that needs few takes them, and a large one would never find all it
-// needs. So puts of one size, in frames, have a turn. What others build meanwhile counts: after
-// kLeadMax frames they wait until a put of that size is taken. The next turn is for the next size
-// of which some were refused, upwards; the smallest follows the largest. A size that nobody offers
-// any more loses its turn after a few polls.
+// needs. Puts of one size, in frames, therefore have a turn. Frames of others count meanwhile:
+// after kLeadMax frames they wait until a put of that size is taken. The next turn is for the next
+// size of which some were refused, upwards; the smallest follows the largest. A size that nobody
+// offers any more loses its turn after a few polls.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,8 @@ class CopiedTurns {
 
   void start() noexcept { *this = CopiedTurns{}; }
 
-  /// Must all but those whose turn it is wait? Of threads that share a lane each polls in its turn,
-  /// and then offers again.
+  /// Must all but those whose turn it is wait? Each of the threads that share a lane polls in its
+  /// turn, and then offers again.
   bool is_due() const noexcept { return was_offered_lately() && lead_ >= kLeadMax; }
   bool is_turn(uint32_t frames) const noexcept { return frames == turn_; }
   bool was_offered_lately() const noexcept { return polls_left_ + kLatelyPolls > kPolls; }

@@ -1,4 +1,4 @@
-// What one lane counted, by name: by the thread that has the lane.
+// The counters of one lane, by name: written by the thread that has the lane.
 #pragma once
 
 #include <cstddef>

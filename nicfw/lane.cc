@@ -146,8 +146,9 @@ uint32_t Lane::done(std::span<Done> out) noexcept {
 }
 
 uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
-  // What a turn that handed nothing out has left (a dispatcher's, who has a client called for it)
-  // is handed out by this one, which so counts as the same: a reply carries its acknowledgement.
+  // Messages that a turn which handed nothing out has left (a dispatcher's, who has a client called
+  // for it) are handed out by this one, which so counts as the same: a reply carries its
+  // acknowledgement.
   if (!left_arrivals_ || out.empty()) ++poll_;
   previous_ns_ = now_ns_;
   now_ns_ = nic_.clock.now_ns();

@@ -3,8 +3,8 @@
 // Reliability. Each pair of ranks has three flows, each with sequences of its own: requests,
 // replies, one-sided requests. A frame is accepted whole, at once, in whatever order it comes, and
 // exactly once; acceptance is what an acknowledgement says. A frame that is not accepted is as good
-// as lost: its sender repeats it. So whoever lacks room (for a message to hold, for a response to
-// owe) just does not accept.
+// as lost: its sender repeats it. A rank that lacks room (for a message to hold, for a response to
+// owe) therefore just does not accept.
 //
 // Why this cannot deadlock, with the smallest pools and any load (C1-154).
 // tests/models/lane_test.cc explores all points, and finds the deadlock that each of them prevents;
@@ -27,9 +27,9 @@
 //     as long as it likes. Each flow has items of its own that no other flow can take, and a
 //     bounded share of the rest (pool_share.h): a frame of its own in a slot and, if it is large,
 //     in a buffer, an operation, and for each peer the responses of a frame. A frame to a peer that
-//     polls is acknowledged, and its own items are back. So a silent peer stops nobody but those
-//     who wait for it, however many there are. A copied put of several frames needs them at once:
-//     some items are kept for such puts to peers that were heard lately.
+//     polls is acknowledged, and its own items are back. A silent peer therefore stops nobody but
+//     those who wait for it, however many there are. A copied put of several frames needs them at
+//     once: some items are kept for such puts to peers that were heard lately.
 //     A long put, a get or an atomic for which the windows have no frame is taken nevertheless.
 //     It waits in its flow, where it holds nothing but an operation, until a poll builds it. That
 //     needs what a new offer of its client would need, so no point here depends on it. post()
@@ -87,7 +87,7 @@ constexpr uint32_t first_credit(uint32_t rx_buffers, uint32_t ranks, uint32_t de
   return std::clamp(rx_buffers / 4 / ranks, 1u, depth);
 }
 
-/// What the lanes of one NIC share.
+/// Shared by the lanes of one NIC.
 struct NicShared {
   Port& port;
   Clock& clock;

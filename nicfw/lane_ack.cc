@@ -74,7 +74,7 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
     const uint64_t took_ns = now_ns_ > slot.sent_ns ? now_ns_ - slot.sent_ns : 0;
     // A frame restamped in this very poll says nothing about the round trip.
     if (slot.sends == 1 && took_ns != 0 && slot.sent_ns >= absent_until_ns_) {
-      // Of several, the newest: the others waited for a lost acknowledgement.
+      // The newest of several counts: the others waited for a lost acknowledgement.
       uint64_t& least_ns = slot.is_restamped ? rtt_ns : sure_rtt_ns;
       least_ns = least_ns == 0 ? took_ns : std::min(least_ns, took_ns);
     }

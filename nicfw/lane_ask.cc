@@ -1,9 +1,9 @@
 // Gets and atomics: records that ask the peer for a response.
 //
 // A get or an atomic that finds no frame waits in the queue of its flow, as a long put does, and a
-// poll builds it when the windows have a frame again. So a peer that computes and acknowledges
-// nothing does not hold up the client, which has others to ask. Those that come later wait behind
-// it: the frames that waiting operations leave are for records that cannot wait. What waits holds
+// poll builds it when the windows have a frame again. A peer that computes and acknowledges nothing
+// therefore does not hold up the client, which has others to ask. Those that come later wait behind
+// it: the frames that waiting operations leave are for records that cannot wait. Waiting work holds
 // an operation alone, and of those no more than may_wait() says: post() refuses what exceeds that,
 // for this peer only.
 #include <cstring>
@@ -68,9 +68,9 @@ bool Lane::is_ask_last(const IndexRing& queue) const noexcept {
   return !queue.empty() && is_ask(ops_[queue.last].work);
 }
 
-/// May the operation that was just taken for the flow wait? Its own may always. Of the shared ones
-/// a quarter stays for work that finds a frame, and so goes to a peer that takes it; and a flow has
-/// no more than are free beyond that (as pool_share.h says of all work).
+/// May the operation that was just taken for the flow wait? Its own may always. A quarter of the
+/// shared ones stays for work that finds a frame, and so goes to a peer that takes it; and a flow
+/// has no more than are free beyond that (as pool_share.h says of all work).
 bool Lane::may_wait(const SendFlow& send) const noexcept {
   const uint32_t kept = 4 * nic_.config.window_frames;
   return send.operations == 1 || op_share_.shared_left(ops_.available()) >= kept + send.operations;

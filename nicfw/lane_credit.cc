@@ -5,9 +5,9 @@
 // the receiver does. Senders that get none now get some in turn, when buffers are given back.
 //
 // A sender that began while there were few others was promised more than its share of today. If it
-// sends requests rarely, others would wait until it has used that. So the receiver takes it back
-// while others wait; the next frame to the sender says so. A frame that the sender builds before it
-// knows finds a buffer, or is refused and repeated.
+// sends requests rarely, others would wait until it has used that. The receiver therefore takes it
+// back while others wait; the next frame to the sender says so. A frame that the sender builds
+// before it knows finds a buffer, or is refused and repeated.
 #include "core/base/bits.h"
 #include "nicfw/lane.h"
 
@@ -61,7 +61,7 @@ bool Lane::ask_for_credit(Peer& peer) noexcept {
   return false;
 }
 
-/// The newest frame of the peer may also say that there is less. What an older one says is past.
+/// The newest frame of the peer may also say that there is less. The word of an older one is past.
 void Lane::take_credit(Peer& peer, uint16_t credit, bool is_newest) noexcept {
   const auto ahead = static_cast<int16_t>(credit - static_cast<uint16_t>(peer.request_limit));
   if (ahead == 0 || !is_newest) return;
@@ -185,8 +185,8 @@ bool Lane::can_feed() const noexcept {
   return peer.dead || (credit_room() >= (share + 1) / 2 && peer.requests_held < share);
 }
 
-/// Gives the senders without credit some, in turn, as far as there are buffers. What others were
-/// promised and never used comes back here, too, as no frame may ever be sent again that would
+/// Gives the senders without credit some, in turn, as far as there are buffers. Credit that others
+/// were promised and never used comes back here, too, as no frame may ever be sent again that would
 /// look.
 void Lane::feed_hungry() noexcept {
   expire_sender();

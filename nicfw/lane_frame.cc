@@ -29,9 +29,9 @@ bool Lane::congestion_allows(const Peer& peer, const SendFlow& send, uint32_t sp
 }
 
 /// Long puts fill what the windows allow at every poll; a record that another thread posts between
-/// two polls would never find a frame. So the last eighth of a window is for records, and of a
-/// smaller window one frame whenever a record was refused. A copied put leaves none: it is cut as a
-/// whole, its message included.
+/// two polls would never find a frame. The last eighth of a window is therefore for records, and of
+/// a smaller window one frame whenever a record was refused. A copied put leaves none: it is cut as
+/// a whole, its message included.
 uint32_t Lane::frames_for_records(const Peer& peer, Flow flow) const noexcept {
   if (copying_) return 0;
   const uint32_t window = std::min<uint32_t>(nic_.config.window_frames, peer.congestion.frames());

@@ -3,8 +3,8 @@
 // Three kinds share the flow's window: records that clients post; copied puts, of which post()
 // builds all frames at once or none; and what waits, long puts and the answers of gets, which polls
 // build. Threads that post without end take each frame that an acknowledgement gives back before
-// the next poll can, and a copied put never finds all it needs in a window that others fill. So
-// whoever was refused gets its turn after a few frames of the others:
+// the next poll can, and a copied put never finds all it needs in a window that others fill. A flow
+// that was refused therefore gets its turn after a few frames of the others:
 //  - post_lead is what post() has built since a waiting operation was denied a frame. When it is
 //    kPostLeadMax post() waits, until the operation has made up for it. A short frame counts for
 //    its part of a long one.

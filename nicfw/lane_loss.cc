@@ -222,8 +222,8 @@ void Lane::run_flow_timer(Peer& peer, Flow flow) noexcept {
 
 /// A frame that is not acknowledged in time was lost, or its acknowledgement was, or the peer is
 /// late: its host computes, or another process has its core. Only in the first case does a repeat
-/// help; in the others it is a duplicate. So the peer is asked: its answer tells the newest frame
-/// that has arrived.
+/// help; in the others it is a duplicate. The peer is therefore asked: its answer tells the newest
+/// frame that has arrived.
 void Lane::ask_late(Peer& peer, Flow flow) noexcept {
   counters_.add(Count::kLateAsks);
   peer.asked_flows = static_cast<uint8_t>(peer.asked_flows | 1u << static_cast<uint32_t>(flow));

@@ -309,7 +309,7 @@ Reject Lane::check_records(Peer& peer, const FrameHeader& header, const std::byt
 Reject Lane::check_access(Peer& peer, const Record& record) noexcept {
   const bool put = record.type == RecordType::kPut;
   const uint64_t bytes = record.type == RecordType::kAtomic ? sizeof(uint64_t) : record.length;
-  // Of a put that reaches beyond its region no part is placed, not even those that would fit.
+  // No part of a put that reaches beyond its region is placed, not even those that would fit.
   const uint64_t start = put ? record.address - record.offset : record.address;
   if (bytes == 0 || (put && record.offset > record.address)) return Reject::kRecord;
   const bool aligned = record.type != RecordType::kAtomic || record.address % sizeof(uint64_t) == 0;

@@ -1,4 +1,4 @@
-// What this rank owes its peers: data of gets, results of atomics, refusals.
+// The debts of this rank to its peers: data of gets, results of atomics, refusals.
 #include <cstring>
 
 #include "nicfw/lane.h"

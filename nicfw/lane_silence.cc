@@ -1,7 +1,7 @@
-// Peers from which this rank waits for something: are they there? What is under way to a peer asks
-// by itself (lane_loss.cc). Two waits have nothing under way: for the response to a request that is
-// acknowledged, and of a copied put for room that only a peer that is there may have. They ask,
-// too.
+// Peers from which this rank waits for something: are they there? Frames that are under way to a
+// peer ask by themselves (lane_loss.cc). Two waits have nothing under way: for the response to a
+// request that is acknowledged, and of a copied put for room that only a peer that is there may
+// have. They ask, too.
 #include "core/base/bits.h"
 #include "nicfw/lane.h"
 
@@ -129,7 +129,7 @@ bool Lane::is_attentive(const Peer& peer) const noexcept {
   return peer.heard && peer.arrived_ns + kLatelyNs >= previous_ns_;
 }
 
-/// More and more rarely while no answer comes. What is in flight to the peer asks by itself.
+/// More and more rarely while no answer comes. Frames in flight to the peer ask by themselves.
 void Lane::ask_for_presence(Peer& peer) noexcept {
   constexpr uint32_t kFirstUs = 64;
   constexpr uint32_t kDoublingsMax = 14;

@@ -1,5 +1,5 @@
-// What a lane remembers of one peer. Small, so that a job of many ranks costs little: what grows
-// with the work in flight (slots, windows, operations) lives in pools of the lane (slots.h).
+// The state that a lane keeps of one peer. Small, so that a job of many ranks costs little: what
+// grows with the work in flight (slots, windows, operations) lives in pools of the lane (slots.h).
 #pragma once
 
 #include <cstdint>

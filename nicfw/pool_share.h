@@ -8,10 +8,10 @@
 //    pool counts how many of all own items are free (own_left()), and a holder takes a shared item
 //    only if that many stay free behind it. Invariant: available >= own_left() >= what the holders
 //    have left of their own items. Each take and each give changes both sides by the same amount,
-//    or leaves own_left() alone and was checked. So a holder always finds its own items: no other
-//    flow, reply or request, silent or not, can prevent it. That is why a flow with nothing under
-//    way always gets its next frame, and why a reply to a peer that polls goes (lane.h, points 4,
-//    7).
+//    or leaves own_left() alone and was checked. A holder therefore always finds its own items: no
+//    other flow, reply or request, silent or not, can prevent it. That is why a flow with nothing
+//    under way always gets its next frame, and why a reply to a peer that polls goes (lane.h,
+//    points 4, 7).
 //  - Shared items, for throughput. A holder may take more of them only while it holds fewer shared
 //    items than are free (dynamic thresholds, Choudhury and Hahne, IEEE/ACM Transactions on
 //    Networking 1998): one silent holder ends with half of them. `replies` of them go to replies

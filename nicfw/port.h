@@ -70,8 +70,8 @@ class Port {
   virtual uint32_t rx(uint32_t queue, std::span<RxFrame> frames) noexcept = 0;
   virtual void release(uint32_t queue, std::span<const RxFrame> frames) noexcept = 0;
   /// Gives a received frame a buffer with room for `bytes`, at most facts().frame_bytes_max, which
-  /// the caller may write until release(): its own one, or another for it. What the frame held is
-  /// lost then. False: no such buffer is free; the frame stays as it is.
+  /// the caller may write until release(): its own one, or another for it. The contents of the
+  /// frame are lost then. False: no such buffer is free; the frame stays as it is.
   virtual bool widen(uint32_t queue, RxFrame& frame, uint32_t bytes) noexcept = 0;
   /// Control plane: makes memory known for zero-copy transmit; the key is never 0. A port without
   /// zero_copy_tx answers 0 and copies.

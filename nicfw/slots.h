@@ -83,8 +83,7 @@ struct alignas(64) Operation {
 };
 static_assert(sizeof(Operation) == 256);
 
-/// What a peer is owed: bytes of a get, the old value of an atomic, a refusal. Goes in the reply
-/// flow.
+/// A debt to a peer: bytes of a get, the old value of an atomic, a refusal. Goes in the reply flow.
 struct Response {
   Record record;  ///< type, op, key, address, length, operand, compare
   uint64_t built = 0;

@@ -2,12 +2,12 @@
 // hands over, and takes off what the link can have carried since.
 //
 // Bytes in that queue are ahead of everything that this lane sends later, and congestion control,
-// which sees a path's delay and not whose it is, lets 25 us of them be there. So long frames are
-// built only while the queue has room: as much as keeps the link busy until the next poll. Small
-// frames do not ask, and so wait for a microsecond of others' bytes at most (issue 19, item 10).
-// Short ones ask only when small and short ones fill half of the room: so they do not wait for the
-// turns that long ones take at it. Where several lanes share the link it carries less of each than
-// assumed here, and congestion control remains the bound.
+// which sees a path's delay and not whose it is, lets 25 us of them be there. Long frames are
+// therefore built only while the queue has room: as much as keeps the link busy until the next
+// poll. Small frames do not ask, and so wait for a microsecond of others' bytes at most (issue 19,
+// item 10). Short ones ask only when small and short ones fill half of the room: so they do not
+// wait for the turns that long ones take at it. Where several lanes share the link it carries less
+// of each than assumed here, and congestion control remains the bound.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ class TxBacklog {
     short_bytes_max_ = frame_bytes_max > kShortBytesMax ? kShortBytesMax : kSmallBytesMax;
   }
 
-  /// At a poll: the link had `gap_ns`. Whoever polls rarely must leave it more to do.
+  /// At a poll: the link had `gap_ns`. A lane that polls rarely must leave it more to do.
   void passed(uint64_t gap_ns) noexcept {
     if (!is_limited()) return;
     drain(std::min(gap_ns, kPauseMaxNs) * 1'000);

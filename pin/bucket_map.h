@@ -37,7 +37,7 @@ class BucketMap {
     while (slots_[at].index != kNone) at = (at + 1) & mask_;
     slots_[at] = {key, index};
   }
-  /// It is there. What a search would no longer find past the gap moves into it.
+  /// It is there. An entry that a search would no longer find past the gap moves into it.
   void erase(uint64_t key) noexcept {
     uint64_t gap = home(key);
     while (slots_[gap].key != key || slots_[gap].index == kNone) {

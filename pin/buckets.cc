@@ -167,7 +167,7 @@ void Buckets::unpin_kept(const Region& region) noexcept {
   unpin(region);
 }
 
-/// What a device holds of memory that was unmapped is of no use to anybody.
+/// A pin of memory that was unmapped is of no use to anybody.
 void Buckets::unpin_stale() noexcept {
   Region region;
   while (kept_.take_stale(region)) {

@@ -2,7 +2,7 @@
 // used again by any that lies within them, until they are unmapped (pin/watch.h) or their room is
 // needed. Beside them lies no other page: one that no transfer uses may be discarded at any time.
 //
-// Whoever calls has it to himself: the caller locks. The device is the caller's business too.
+// Not thread-safe: the caller holds the lock, and does all registration and deregistration.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,7 @@ class PinLock {
   }
 
  private:
-  /// Whoever has it may be in a system call, or have lost its core to this very thread.
+  /// Its holder may be in a system call, or have lost its core to this very thread.
   [[gnu::noinline]] void wait() const noexcept {
     constexpr uint32_t kSpinsMax = 200;
     for (uint32_t spins = 0; is_held_.load(std::memory_order_relaxed); ++spins) {

@@ -1,4 +1,4 @@
-// What lies around an address: the kernel's list of this process's mappings (proc(5)).
+// The mappings around an address: the kernel's list of this process's mappings (proc(5)).
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // and for this rank's own transfers while they are under way. A bucket that is neither stays
 // pinned, until its room is needed.
 //
-// Whoever calls has it to himself: the caller locks. The device is the caller's business too.
+// Not thread-safe: the caller holds the lock, and does all registration and deregistration.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,8 @@ class OwnerTable {
   uint32_t find(uint64_t number) const noexcept { return map_.find(number); }
   const Entry& at(uint32_t index) const noexcept { return entries_[index]; }
 
-  /// What must be unpinned before another bucket is pinned: the longest idle, or kNone while there
-  /// is room. It is forgotten by this call.
+  /// The bucket that must be unpinned before another one is pinned: the longest idle, or kNone
+  /// while there is room. It is forgotten by this call.
   struct Victim {
     bool is_any = false;
     Region region{};

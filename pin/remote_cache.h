@@ -1,8 +1,8 @@
-// What this rank knows of pinned buckets of its peers: a hit costs no message. Each peer grants a
+// The pinned buckets of peers that this rank knows: a hit costs no message. Each peer grants a
 // share of its budget (shares.h); within that, the bucket that was not used for longest is given
 // back when another is wanted.
 //
-// Nothing is allocated after open(). Whoever calls has it to himself: the caller locks.
+// Nothing is allocated after open(). Not thread-safe: the caller holds the lock.
 #pragma once
 
 #include <cstdint>

@@ -34,11 +34,11 @@ class Watch {
 
   /// For so many ranges. Proves that unmapping is seen, or says why not.
   Status open(uint32_t ranges_max);
-  /// Whoever waits in munmap() goes on; nobody uses ranges any more. A job does not call it: its
+  /// Threads that wait in munmap() go on; nobody uses ranges any more. A job does not call it: its
   /// client may unmap until the process is gone.
   void close() noexcept;
 
-  /// Of the ranges, `count` for one user alone: the first. At attach.
+  /// Takes `count` of the ranges for one user alone, and returns the first. At attach.
   uint32_t take_slots(uint32_t count) noexcept;
 
   /// True: what was unmapped before this call is marked. False: that cannot be told at present, so

@@ -9,8 +9,8 @@
 //   U3  an event is queued; whoever unmaps sleeps until it is read
 //   U4  changing -= 1, munmap() returns
 //
-// So events come too late to go by them alone. What is used anew at an old address was mapped after
-// U1, and a user who comes after that does
+// Events therefore come too late to go by them alone. Memory that is used anew at an old address
+// was mapped after U1, and a user who comes after that does
 //
 //   C1  look at `changing`: not 0: the event may not be read yet; wait
 //   C2  look whether the reader is between reading an event and marking what it says; wait
@@ -76,8 +76,8 @@ class BasicWatchBoard {
     return slots_[slot].is_stale.load(std::memory_order_relaxed) != 0;
   }
 
-  /// Before the range is watched and pinned. Whoever has the slot calls. A slot that is not in use
-  /// may be marked for what it was: it is published anew before it is asked about.
+  /// Before the range is watched and pinned. The holder of the slot calls. A slot that is not in
+  /// use may be marked for what it was: it is published anew before it is asked about.
   void publish(uint32_t slot, uint64_t from, uint64_t to) noexcept {
     Slot& at = slots_[slot];
     at.is_stale.store(0, std::memory_order_relaxed);

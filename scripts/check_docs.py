@@ -1,6 +1,7 @@
-"""Checks README.md and docs/*.md: the README stays short, every relative link names a file and a heading that exist, every path
-in code that begins with a folder of the sources exists, and the prose keeps to the patterns that docs/contributing.md asks for.
-Prints each violation; exit status 1 if there is one.
+"""Checks README.md and docs/*.md: the README stays short, lines have at most 120 columns, every relative link names a file and a
+heading that exist, and every path in code that begins with a folder of the sources exists. Each id of a requirement that any file
+cites is explained in docs/requirements.md, or is a row of docs/CONFORMANCE.md or of a rows.tsv. In a table of docs/internals-*.md
+each function stands in one of the files that its row names. scripts/check_prose.py checks the prose. Prints each violation; exit status 1 if there is one.
 
     check_docs.py [ROOT]    of the documents there; those around this script otherwise"""
 
@@ -11,17 +12,26 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 README_LINES_MAX = 120
 COLUMNS_MAX = 120
-# Written before the rules for prose and columns. RDMA_FAULTS.md and CLIENTS.md wait for their turn; CONFORMANCE.md and JOBS.md are
-# written by scripts from records, whose words are the tests'; COUNTERS.md and COLLECTIVE_ORDER.md are tables of old.
-OLDER = ("CLIENTS.md", "COLLECTIVE_ORDER.md", "CONFORMANCE.md", "COUNTERS.md", "JOBS.md", "RDMA_FAULTS.md")
+# Scripts write these from records; their lines are as long as the records' words.
+GENERATED = ("CONFORMANCE.md", "JOBS.md")
 FOLDERS = ("am", "bench", "core", "docs", "driver", "extended", "nicfw", "pin", "scripts", "segment", "tests")
+
+SPECIFICATIONS = r"(C1|GX|EX|VIS|UPC|PA)"
+# C1-161, and in the names of tests ..._C1_161 and ..._GX150.
+CITED = re.compile(rf"(?<![A-Za-z0-9]){SPECIFICATIONS}[-_]?(\d{{3}})(?![A-Za-z0-9])")
+DEFINED = re.compile(rf"^(?:\| )?{SPECIFICATIONS}-(\d{{3}})\b", re.M)
+# "a file": why it cites ids that do not exist.
+INVENTS_IDS = {
+    "tests/runs/self_test.py": "it tests rows and cases that are wrong on purpose",
+    "tests/runs/check_docs_test.py": "it tests this script",
+}
 
 FENCE = re.compile(r"^\s*(```|~~~)")
 CODE = re.compile(r"(`+)(.+?)\1")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+FUNCTION = re.compile(r"(?:\w+::)*(\w+)\(\)")
 HEADING = re.compile(r"^#{1,6} +(.+?) *#*$")
 TREE_PATH = re.compile(r"(?<![\w./$<-])(?:" + "|".join(FOLDERS) + r")/[\w./*+{},-]*")
-OPENING = re.compile(r"(?:^|[.!?:;]\s+|\|)[\s>|*_#/-]*\b(Of|Who|So)\s")
 
 
 def lines_of(text):
@@ -90,10 +100,16 @@ class Checker:
                 if not exists(self.root, path):
                     self.say(document, number, f"{path} does not exist")
 
-    def check_prose(self, document, number, line, is_code):
-        opening = OPENING.search(line) if not is_code or re.match(r"\s*(//|#)", line) else None
-        if opening:
-            self.say(document, number, f'a sentence begins with "{opening.group(1)}"')
+    def check_functions(self, document, number, row):
+        """The functions of a row that names files, too."""
+        spans = [span for _, span in CODE.findall(row)]
+        files = [self.root / path for span in spans if TREE_PATH.fullmatch(span) for path in alternatives(span)]
+        text = "".join(file.read_text(encoding="utf-8") for file in files if file.is_file())
+        for name in [found.group(1) for span in spans if (found := FUNCTION.fullmatch(span))]:
+            if text and not re.search(rf"\b{name}\(", text):
+                self.say(document, number, f"{name}() is in none of the files of its row")
+
+    def check_columns(self, document, number, line):
         if len(line) > COLUMNS_MAX and not line.startswith("|"):
             self.say(document, number, f"{len(line)} columns, more than {COLUMNS_MAX}")
 
@@ -105,15 +121,30 @@ class Checker:
             if not is_code:
                 for target in LINK.findall(CODE.sub("``", line)):
                     self.check_link(document, number, target)
-            if document.name not in OLDER:
-                self.check_prose(document, number, line, is_code)
+            if document.name.startswith("internals-") and line.startswith("|"):
+                self.check_functions(document, number, line)
+            if document.name not in GENERATED:
+                self.check_columns(document, number, line)
+
+    def check_ids(self):
+        defined = set()
+        for name in ("docs/requirements.md", "docs/CONFORMANCE.md", "tests/**/rows.tsv"):
+            for file in self.root.glob(name):
+                defined.update(DEFINED.findall(file.read_text(encoding="utf-8")))
+        for file in sorted(file for folder in FOLDERS for file in (self.root / folder).rglob("*") if file.is_file()):
+            if file.relative_to(self.root).as_posix() in INVENTS_IDS:
+                continue
+            for number, line in enumerate(file.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+                for specification, row in CITED.findall(line):
+                    if (specification, row) not in defined:
+                        self.say(file, number, f"{specification}-{row} is cited and explained nowhere; docs/requirements.md does that")
 
     def check_readme(self, document):
         lines = document.read_text(encoding="utf-8").splitlines()
         if len(lines) > README_LINES_MAX:
             self.say(document, len(lines), f"{len(lines)} lines, more than {README_LINES_MAX}")
         for number, line in enumerate(lines, 1):
-            if len(line) > COLUMNS_MAX and line.startswith("|"):  # check_prose() says the others
+            if len(line) > COLUMNS_MAX and line.startswith("|"):  # check_columns() says the others
                 self.say(document, number, f"{len(line)} columns, more than {COLUMNS_MAX}")
 
 
@@ -126,6 +157,7 @@ def main():
         checker.check(document)
     if readme.exists():
         checker.check_readme(readme)
+    checker.check_ids()
     for violation in checker.violations:
         print(violation)
     print(f"{len(documents)} documents, {len(checker.violations)} violations")

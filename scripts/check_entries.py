@@ -1,6 +1,6 @@
 """Checks that every function of the public headers that enters the library keeps handlers off while it is inside
-(PA-024): its body, or that of a function of the same file which it calls, has a LibraryCall, a RareCall or a ClientCall. What may do without is
-named below, with the reason. Prints each violation; exit status 1 if there is one.
+(PA-024): its body, or that of a function of the same file which it calls, has a LibraryCall, a RareCall or a ClientCall.
+Functions that may do without are named below, with the reason. Prints each violation; exit status 1 if there is one.
 
     check_entries.py [ROOT]    of the sources there; those around this script otherwise"""
 

@@ -59,7 +59,7 @@ CYCLES_MAX = {
     "tests/support/verbs": 2,
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.M)
-# What nicfw may not have: the simulator must own time, threads, randomness and the environment.
+# Headers that nicfw may not include: the simulator must own time, threads, randomness and the environment.
 NICFW_FORBIDDEN = re.compile(
     r"<(thread|chrono|random|mutex|condition_variable|unistd\.h|time\.h|ctime|sys/.*|pthread\.h)>")
 # The one look upward: internals see the public C types that they implement.

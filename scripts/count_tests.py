@@ -74,7 +74,7 @@ def distinct_name(test, case):
 
 
 def last_words(test):
-    """What a test that failed printed last: the log above may be out of reach of who reads this."""
+    """The last output of a test that failed: the log above may be out of reach of who reads this."""
     lines = (test.get("stdout", "") + test.get("stderr", "")).strip().splitlines()[-LAST_LINES:]
     return [f"{test['name']}: status {test['returncode']} after {test['duration']:.0f} s"] + lines
 

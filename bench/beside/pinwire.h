@@ -15,7 +15,7 @@ struct pinwire_stat_t {
 inline size_t pinwire_stats(pinwire_stat_t*, size_t) { return 0; }
 inline const char* pinwire_driver_name(gasnet_node_t) { return GASNET_CONDUIT_NAME_STR; }
 inline const char* pinwire_dispatch() { return "poll"; }
-/// What GASNet-EX allows by default.
+/// The limits that GASNet-EX has by default.
 inline uint32_t pinwire_network_depth() { return 256; }
 inline uint32_t pinwire_lanes() { return 1; }
 inline uint32_t pinwire_my_lane() { return 0; }

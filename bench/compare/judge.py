@@ -13,7 +13,7 @@ CLEAN, SUSPECT, WORSE, BETTER, UNCLEAR = "clean", "suspect", "WORSE", "better", 
 
 @dataclass
 class Estimate:
-    """Of one row: the median ratio of candidate to reference (above 1: the candidate costs more), and its interval."""
+    """The result for one row: the median ratio of candidate to reference (above 1: the candidate costs more), and its interval."""
     count: int
     median: float
     low: float
@@ -39,7 +39,7 @@ def median_interval(values, error):
 
 
 def estimate(pairs, error):
-    """Of pairs (cost of the reference, cost of the candidate), one for each round."""
+    """Estimates from pairs (cost of the reference, cost of the candidate), one for each round."""
     ratios = [candidate / reference for reference, candidate in pairs]
     return Estimate(len(ratios), statistics.median(ratios), *median_interval(ratios, error))
 

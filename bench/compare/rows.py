@@ -44,7 +44,7 @@ def read_flood(_text, path):
 
 
 def read_ex(text, _path):
-    """Of bench/ex: times as they are, rates as the time of one."""
+    """Costs of bench/ex: times as they are, rates as the time of one."""
     cost = {"us": lambda value: 1e3 * value, "ns": float, "M/s": lambda value: 1e3 / value}
     return {f"{row['operation']} {row['bytes']}": cost[row["unit"]](row["value"])
             for row in json_lines(text) if row.get("unit") in cost}

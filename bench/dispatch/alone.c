@@ -1,4 +1,4 @@
-/* What one rank finds out by itself: the cost of sections, locks and idling. */
+/* Measures that one rank makes by itself: the cost of sections, locks and idling. */
 #include <pthread.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* What the parts of bench/dispatch share: clocks, messages that are counted, samples that are reported. */
+/* Shared by the parts of bench/dispatch: clocks, messages that are counted, samples that are reported. */
 #ifndef PINWIRE_BENCH_DISPATCH_COMMON_H
 #define PINWIRE_BENCH_DISPATCH_COMMON_H
 
@@ -7,9 +7,9 @@
 #include "gasnet.h"
 
 enum { kAsk = 201, kAnswer, kFlood, kTell, kInvite };
-/* What kTell says. */
+/* The words of kTell. */
 enum { kStop, kBegin, kEnd, kInvited, kNewsMax };
-/* What a receiver does, beside the microseconds that it computes between two polls. */
+/* The work of a receiver, beside the microseconds that it computes between two polls. */
 enum { kWaits = 0, kNeverPolls = -1, kSleeps = -2 };
 enum { kCountMax = 1000000 };
 

@@ -1,8 +1,9 @@
-/* What a dispatch mode costs and gives, for bench/dispatch/dispatch.py: a rank that answers Short AMs while it computes for
- * so many microseconds between two polls, waits inside GASNet, computes and never polls, or sleeps; the rate at which it
- * takes them, and what they cost its computation; the raw wake of a thread that signals another on the same machine, by a
- * thread beside it and by another process;
- * sections and locks. Two ranks of one host; one JSON object a line.
+/* Measures the costs and the use of a dispatch mode, for bench/dispatch/dispatch.py: a rank that answers Short AMs
+ * while it computes for so many microseconds between two polls, waits inside GASNet, computes and never polls, or
+ * sleeps; the rate at which it takes them, and what they cost its computation; the raw wake of a thread that signals
+ * another on the same machine, by a thread beside it and by another process; sections and locks. Two ranks of one host;
+ * one JSON object a line.
+ *
  * dispatch COUNT SECONDS BUSY_US...   of each kind at most COUNT round trips, or SECONDS (but 10 of them);
  * BUSY_US: 0 waits inside GASNet, -1 never polls, -2 sleeps */
 #include <stdio.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What each GASNET_DISPATCH costs and gives: how long a Short active message takes to a rank that waits inside GASNet, sleeps,
+"""Measures the costs and the use of each GASNET_DISPATCH: how long a Short active message takes to a rank that waits inside GASNet, sleeps,
 polls now and then, or computes and never polls; how many a second it takes, and what each costs the computation that it
 interrupts; sections, locks and idling. Modes take turns; medians count, and the range of all turns stands beside them. The
 interrupt's floor, an eventfd that wakes a thread that signals another, is measured in the same jobs."""

@@ -1,6 +1,6 @@
-/* The floor of an interrupt, by plain system calls: a thread sleeps in epoll_wait until it is woken, and signals another that
- * computes. Who wakes it is a thread of the same process, through an eventfd; or, as a peer does, another process, through a
- * pipe. */
+/* The floor of an interrupt, by plain system calls: a thread sleeps in epoll_wait until it is woken, and signals
+ * another that computes. It is woken by a thread of the same process, through an eventfd; or, as a peer does, another
+ * process, through a pipe. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -15,7 +15,7 @@
 
 #include "bench/dispatch/common.h"
 
-/* What the handler leaves for who woke it; both processes see it. */
+/* Left by the handler for the thread that woke it; both processes see it. */
 typedef struct {
   double handled_us[kCountMax];
   int was_handled;
@@ -74,7 +74,7 @@ static void compute_until_woken(int fd, int count, void *(*other)(void *)) {
   pthread_join(threads[0], NULL);
 }
 
-/* Who wakes. */
+/* The thread or process that wakes the other. */
 static struct {
   int fd, count;
   double sent_us[kCountMax];

@@ -31,7 +31,7 @@ def time_text(us):
 
 
 def kind_text(us):
-    """What a receiver does."""
+    """The work of a receiver."""
     return {WAITS: "waits", SLEEPS: "sleeps", NEVER_POLLS: "never polls"}.get(us) or f"polls each {time_text(us)}"
 
 

@@ -79,7 +79,7 @@ static void many_at_once(uint64_t count) {
   wait_all();
 }
 
-/* So often, from `from` on, the word at `index` is changed to `to`. */
+/* `count` times, beginning with `from`, the word at `index` is changed to `to`. */
 static void check(const char *sentence, void (*start)(void), unsigned count, size_t index, const void *from, const void *to, size_t size) {
   uint64_t seen = 0, wanted = 0;
   gex_RMA_PutBlocking(team, 1, (uint64_t *)there + index, from, size, 0);

@@ -1,4 +1,4 @@
-/* What the programs of bench/ex share. They use the public API of GASNet-EX alone, so that the same sources are
+/* Shared by the programs of bench/ex. They use the public API of GASNet-EX alone, so that the same sources are
  * built over other implementations (bench/beside_ex.py). Each prints one JSON object a line:
  *
  *   {"test": "np", "operation": "Medium, fixed", "bytes": 1024, "unit": "GB/s", "value": 3.25}

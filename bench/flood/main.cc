@@ -46,7 +46,7 @@ std::vector<char*> take_eal_arguments(int argc, char** argv) {
   return rest;
 }
 
-/// Of the host, not of this rank, which may be bound to one.
+/// The CPUs of the host, not of this rank, which may be bound to one.
 uint32_t cpus_online() {
   const long count = ::sysconf(_SC_NPROCESSORS_ONLN);
   return count > 0 ? static_cast<uint32_t>(count) : 1;

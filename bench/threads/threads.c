@@ -83,7 +83,7 @@ static void *wait_until_over(void *nothing) {
   return nothing;
 }
 
-/* What this rank sent in a second, all of it seen by its partner. */
+/* The count that this rank sent in a second, all of it seen by its partner. */
 static double send_all(void) {
   static struct Sender senders[kThreadsMax];
   const double begin = now_s();

@@ -3,9 +3,9 @@
  *
  * All are called in the same order on all members of the team, by one thread of a member at a time; any number may be
  * in progress, over one or several teams. On synchronisation of the event this member's input may be changed and its
- * output be read; nothing is said of other members (GX-143). They go on whenever a client thread is inside the
- * library. Memory may lie anywhere; input and output do not overlap unless they are the same where that is allowed.
- * What is wrong with a call is fatal, with a sentence. */
+ * output be read; nothing is said of other members (GX-143). They go on whenever a client thread is inside the library.
+ * Memory may lie anywhere; input and output do not overlap unless they are the same where that is allowed. A wrong call
+ * is fatal, with a sentence. */
 #ifndef _INCLUDED_GASNET_COLL_H
 #define _INCLUDED_GASNET_COLL_H
 

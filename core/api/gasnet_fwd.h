@@ -24,7 +24,7 @@ typedef struct {
 } gex_EP_Location_t;
 typedef void *gex_Addr_t;
 
-/* What an endpoint is used for (EX-017). */
+/* Uses of an endpoint (EX-017). */
 typedef uint32_t gex_EP_Capabilities_t;
 #define GEX_EP_CAPABILITY_RMA 1u
 #define GEX_EP_CAPABILITY_AM 2u

@@ -18,7 +18,7 @@ typedef enum {
   GEX_MK_CLASS_ZE
 } gex_MK_Class_t;
 
-/* What is not used is zero. */
+/* Unused fields are zero. */
 typedef struct {
   uint64_t gex_flags; /* 0 */
   gex_MK_Class_t gex_class;
@@ -41,16 +41,16 @@ typedef struct {
  * sentence, for flags, and where the library, the device or unified addressing is missing, or handlers run in signals
  * (GASNET_DISPATCH=interrupt and watchdog).
  *
- * CUDA_UVA uses the device's primary context, ZE the handles given, which stay the client's. What is current in a
+ * CUDA_UVA uses the device's primary context, ZE the handles given, which stay the client's. The current context of a
  * thread stays so. Segments of such a kind (gex_Segment_Create): memory that the library allocates, or the client's,
- * which must be the device's (CUDA_UVA: of the primary context). They are bound to any endpoint but the first.
- * Then puts, gets, values and transfers of many pieces, and the destination of Longs, may lie in them: at the peer, and,
- * of puts and gets, here, whatever the local endpoint is bound to. No CPU touches such memory: bytes are staged through
- * the host's, and the peer's CPU takes part, so it must poll, or have GASNET_DISPATCH=thread or nicproc; what has device
- * memory here is complete at return. Not for it: remote atomics, memsets, payloads that messages carry away, scratch
- * and data of collectives. Teams of their endpoints want GEX_FLAG_TM_NO_SCRATCH. */
+ * which must be the device's (CUDA_UVA: of the primary context). They are bound to any endpoint but the first. Then
+ * puts, gets, values and transfers of many pieces, and the destination of Longs, may lie in them: at the peer, and, of
+ * puts and gets, here, whatever the local endpoint is bound to. No CPU touches such memory: bytes are staged through
+ * the host's, and the peer's CPU takes part, so it must poll, or have GASNET_DISPATCH=thread or nicproc; what has
+ * device memory here is complete at return. Not for it: remote atomics, memsets, payloads that messages carry away,
+ * scratch and data of collectives. Teams of their endpoints want GEX_FLAG_TM_NO_SCRATCH. */
 int gex_MK_Create(gex_MK_t *kind_p, gex_Client_t client, const gex_MK_Create_args_t *args, gex_Flags_t flags);
-/* Of a kind that gex_MK_Create made, all of whose segments are destroyed; flags: 0. */
+/* Destroys a kind that gex_MK_Create made, all of whose segments are destroyed; flags: 0. */
 void gex_MK_Destroy(gex_MK_t kind, gex_Flags_t flags);
 
 /* These take a kind that gex_MK_Create has made, not GEX_MK_HOST. Its client data is one pointer, NULL at first. */

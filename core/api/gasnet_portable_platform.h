@@ -1,7 +1,7 @@
 /* gasnet_portable_platform.h: compiler, system and architecture under uniform names, as GASNet's clients
  * know them. Each PLATFORM_<KIND>_<NAME> is 1 or undefined. */
 
-/* Other packages bring headers with these names, too. Of several the newest counts: what an older one defined is
+/* Other packages bring headers with these names, too. The newest of several counts: definitions of an older one are
  * undefined, and after a newer one, or this one, this one defines nothing. */
 #if !defined(_PORTABLE_PLATFORM_H) || !defined(PLATFORM_HEADER_VERSION) || PLATFORM_HEADER_VERSION < 24
 #undef PLATFORM_HEADER_VERSION

@@ -1,10 +1,11 @@
 /* gasnet_ratomic.h: remote atomics of the GASNet-EX API (GX-154 to GX-163): domains, and operations on them.
  *
  * Operations are atomic with those of the same domain alone: while a domain works on a location, nothing else may read
- * or write it, neither its owner's loads and stores nor puts, gets and other domains (GX-157). What this process has
- * mapped, its own memory and that of peers that share memory with it, is worked on here, by the processor's atomics:
- * done when the call returns. Everything else is done by the owner's NIC or CPU, with those same atomics; or, in a domain
- * of several hosts whose operations are all the NICs', everything is, this process's memory included (pinwire_ad_path()). */
+ * or write it, neither its owner's loads and stores nor puts, gets and other domains (GX-157). Memory that this process
+ * has mapped, its own memory and that of peers that share memory with it, is worked on here, by the processor's
+ * atomics: done when the call returns. Everything else is done by the owner's NIC or CPU, with those same atomics; or,
+ * in a domain of several hosts whose operations are all the NICs', everything is, this process's memory included
+ * (pinwire_ad_path()). */
 #ifndef _INCLUDED_GASNET_RATOMIC_H
 #define _INCLUDED_GASNET_RATOMIC_H
 
@@ -23,14 +24,14 @@ typedef struct pinwire_ad *gex_AD_t;
 #define GEX_AD_INVALID ((gex_AD_t)0)
 
 /* Collective over `tm`, with the same arguments everywhere: one data type, all operations that the domain will have,
- * and at most one of the FAVOR flags: hints. FAVOR_MY_RANK and FAVOR_MY_NBRHD keep to the processors what NICs whose atomics
- * do not meet theirs would do all of (64-bit integers, of ADD, SUB, INC, DEC, CAS, their fetching forms and GET). No
- * barrier, no communication. What is wrong with the arguments is fatal, with a sentence. */
+ * and at most one of the FAVOR flags: hints. FAVOR_MY_RANK and FAVOR_MY_NBRHD keep to the processors what NICs whose
+ * atomics do not meet theirs would do all of (64-bit integers, of ADD, SUB, INC, DEC, CAS, their fetching forms and
+ * GET). No barrier, no communication. A wrong argument is fatal, with a sentence. */
 void gex_AD_Create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags);
 /* Collective; operations on the domain are complete everywhere before any member calls. No barrier. */
 void gex_AD_Destroy(gex_AD_t ad);
 
-/* What it was created with; its data is the client's, NULL at first. Anywhere. */
+/* The arguments that it was created with; its data is the client's, NULL at first. Anywhere. */
 gex_Flags_t gex_AD_QueryFlags(gex_AD_t ad);
 gex_TM_t gex_AD_QueryTM(gex_AD_t ad);
 gex_DT_t gex_AD_QueryDT(gex_AD_t ad);
@@ -74,7 +75,7 @@ static inline void *pinwire_ad_mapped(gex_AD_t ad, gex_Rank_t rank, void *addr, 
  * int gex_AD_OpNBI_DT(... likewise ...);
  * DT and TYPE: I32 int32_t, U32 uint32_t, I64 int64_t, U64 uint64_t, FLT float, DBL double.
  *
- * tgt_addr: in the segment of the target's endpoint, aligned for the type. Of CAS and FCAS operand1 is what is expected
+ * tgt_addr: in the segment of the target's endpoint, aligned for the type. For CAS and FCAS operand1 is the expected value
  * and operand2 the new value; operations without operands or a result ignore them. *result_p may be read after
  * synchronisation. NB: GEX_EVENT_INVALID when it is done; any thread synchronises. NBI returns 0, and counts as GEX_EC_PUT for SET, as
  * GEX_EC_GET for GET, else as GEX_EC_RMW (GX-159).

@@ -29,7 +29,8 @@ gex_Event_t pinwire_vis_put_strided(gasnet_node_t target, int how, void *dstaddr
 gex_Event_t pinwire_vis_get_strided(gasnet_node_t target, int how, void *dstaddr, const ptrdiff_t dststrides[], void *srcaddr,
                                     const ptrdiff_t srcstrides[], size_t elemsz, const size_t count[], size_t stridelevels);
 
-/* Of nothing, all else is ignored (GX-137): the team and the rank, too, unless this thread's next put tells its peer. */
+/* If nothing is to be transferred, all else is ignored (GX-137): the team and the rank, too, unless this thread's next
+ * put tells its peer. */
 int pinwire_vis_tells_peer(void);
 static inline int pinwire_vis_is_nothing(size_t elemsz, const size_t count[], size_t stridelevels) {
   int is_nothing = elemsz == 0;

@@ -96,8 +96,8 @@ static inline int gex_Client_Init(gex_Client_t *client_p, gex_EP_t *ep_p, gex_TM
 gex_Flags_t gex_Client_QueryFlags(gex_Client_t client);
 const char *gex_Client_QueryName(gex_Client_t client);
 
-/* What gex_Client_Init or gasnet_init and gasnet_attach made; any pointer may be NULL; the segment is written only
- * if there is one (GX-008). Anywhere. */
+/* Returns the objects that gex_Client_Init or gasnet_init and gasnet_attach made; any pointer may be NULL; the segment
+ * is written only if there is one (GX-008). Anywhere. */
 void gasnet_QueryGexObjects(gex_Client_t *client_p, gex_EP_t *endpoint_p, gex_TM_t *tm_p, gex_Segment_t *segment_p);
 
 /* ---- Endpoints and segments (GX-062 to GX-067, GX-074 to GX-079, EX-001 to EX-086) ------------------------ */
@@ -132,8 +132,8 @@ int gex_Segment_Attach(gex_Segment_t *segment_p, gex_TM_t tm, uintptr_t size);
  * GASNET_ERR_BAD_ARG, GASNET_ERR_RESOURCE; then *segment_p is left alone. */
 int gex_Segment_Create(gex_Segment_t *segment_p, gex_Client_t client, gex_Addr_t address, uintptr_t length, gex_MK_t kind,
                        gex_Flags_t flags);
-/* Of a segment that gex_Segment_Create made; what touches it is complete (EX-085). Its endpoints stay bound to what
- * is gone (EX-086). flags: 0. */
+/* Destroys a segment that gex_Segment_Create made; all work on it is complete (EX-085). Its endpoints stay bound to
+ * what is gone (EX-086). flags: 0. */
 void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags);
 /* Binds an endpoint that has none to a segment of gex_Segment_Create; several endpoints may share one. Registers it
  * with the network. flags: 0. GASNET_ERR_BAD_ARG, GASNET_ERR_RESOURCE. The second is the proposal's form of it, for
@@ -166,7 +166,7 @@ static inline gex_Rank_t gex_System_QueryJobSize(void) { return gasneti_nodes; }
 typedef const struct {
   gex_Rank_t gex_jobrank;
 } gex_RankInfo_t;
-/* Who shares memory with this process, and who its host; by jobrank. Any pointer may be NULL. */
+/* The processes that share memory with this one, and those of its host; by jobrank. Any pointer may be NULL. */
 void gex_System_QueryNbrhdInfo(gex_RankInfo_t **info_p, gex_Rank_t *info_count_p, gex_Rank_t *my_info_index_p);
 void gex_System_QueryHostInfo(gex_RankInfo_t **info_p, gex_Rank_t *info_count_p, gex_Rank_t *my_info_index_p);
 /* How many such sets the job has, and which one this process is in. */

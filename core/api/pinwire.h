@@ -21,14 +21,14 @@ size_t pinwire_stats(pinwire_stat_t *out, size_t count);
 const char *pinwire_driver_name(gasnet_node_t peer);
 
 /* How the operations of an atomic domain (gex_AD_t) go. "nic": all are the target's NIC's, those on the caller's own
- * memory, too; it is so where a domain of several hosts has nothing but what the NICs do, and their atomics do not meet the
- * CPUs'. Else each goes the fastest way that there is. "cpu": all members share memory; "cpu+nic", "cpu+messages": who shares
- * no memory with the target asks its NIC, or for what one NIC or another does not do, its CPU by a message. */
+ * memory, too; it is so where a domain of several hosts has nothing but what the NICs do, and their atomics do not meet
+ * the CPUs'. Otherwise each goes the fastest way that there is. "cpu": all members share memory; "cpu+nic",
+ * "cpu+messages": who shares no memory with the target asks its NIC, or for what one NIC or another does not do, its
+ * CPU by a message. */
 struct pinwire_ad;
 const char *pinwire_ad_path(struct pinwire_ad *ad);
 
-/* Who runs the handlers of messages to this rank, as GASNET_DISPATCH says it: "poll", "interrupt",
- * ... */
+/* The way in which handlers of messages to this rank run, as GASNET_DISPATCH names it: "poll", "interrupt", ... */
 const char *pinwire_dispatch(void);
 
 /* Requests that may be in flight to one peer (GASNET_NETWORKDEPTH). */

@@ -244,7 +244,7 @@ int gasnet_hsl_trylock(gasnet_hsl_t *hsl);
 void gasnet_hsl_unlock(gasnet_hsl_t *hsl);
 
 #ifdef GASNET_DEBUG
-/* What is broken in the section, or under the lock, is told with the place where it began. */
+/* A breach in the section, or under the lock, is reported with the place where it began. */
 void pinwire_hold_interrupts_at(const char *file, int line);
 void pinwire_hsl_lock_at(const char *file, int line, gasnet_hsl_t *hsl);
 int pinwire_hsl_trylock_at(const char *file, int line, gasnet_hsl_t *hsl);

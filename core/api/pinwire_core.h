@@ -195,8 +195,9 @@ int gasnet_attach(gasnet_handlerentry_t *table, int numentries, uintptr_t segsiz
 uintptr_t gasnet_getMaxLocalSegmentSize(void);
 uintptr_t gasnet_getMaxGlobalSegmentSize(void);
 
-/* Beyond the specification. What a client stores here before it attaches is called with its segment, mapped and not yet
- * pinned: it may touch the pages from several threads, or bind them to NUMA nodes. A client may define it, too. */
+/* Beyond the specification. A function that a client stores here before it attaches is called with its segment, mapped
+ * and not yet pinned: it may touch the pages from several threads, or bind them to NUMA nodes. A client may define it,
+ * too. */
 extern void (*gasnet_client_attach_hook)(void *segment, uintptr_t bytes);
 
 /* Ends the job with `exitcode` on any node at any moment after gasnet_init, handlers, No-Interrupt

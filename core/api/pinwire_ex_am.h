@@ -70,8 +70,8 @@ static inline size_t gex_AM_LUBReplyLong(void) { return pinwire_max_long_reply; 
 static inline size_t pinwire_ex_long_max(size_t max_long, gex_Flags_t flags) {
   return (flags & GEX_FLAG_AM_PREPARE_LEAST_ALLOC) && max_long > PINWIRE_NP_LONG_BYTES ? PINWIRE_NP_LONG_BYTES : max_long;
 }
-/* Of a payload, or with GEX_FLAG_AM_PREPARE_LEAST_CLIENT or _ALLOC of least_payload (GX-092). `other_rank` may be
- * GEX_RANK_INVALID: the least over all. */
+/* The limit of a payload, or with GEX_FLAG_AM_PREPARE_LEAST_CLIENT or _ALLOC of least_payload (GX-092). `other_rank`
+ * may be GEX_RANK_INVALID: the least over all. */
 #define PINWIRE_EX_MAX(call, bytes)                                                                                       \
   static inline size_t gex_AM_Max##call(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t *lc_opt, gex_Flags_t flags, \
                                         unsigned int numargs) {                                                          \
@@ -105,10 +105,10 @@ int pinwire_ex_reply_long(gex_Token_t token, gex_AM_Index_t handler, const void 
                           gex_Event_t *lc_opt, gex_Flags_t flags, int argc, const gex_AM_Arg_t *args);
 
 /* For M arguments; those without a number count them. They return 0; non-zero, and nothing sent, only with
- * GEX_FLAG_IMMEDIATE, when there is no room at once. Requests: client threads only. Replies: inside a request
- * handler, once, with its token. lc_opt: GEX_EVENT_NOW, a pointer to an event, or, of requests, GEX_EVENT_GROUP;
- * not GEX_EVENT_DEFER. The destination of a Long lies in the segment of the rank's endpoint, unless it is empty.
- * What is wrong with a call is fatal, with a sentence. */
+ * GEX_FLAG_IMMEDIATE, when there is no room at once. Requests: client threads only. Replies: inside a request handler,
+ * once, with its token. lc_opt: GEX_EVENT_NOW, a pointer to an event, or, of requests, GEX_EVENT_GROUP; not
+ * GEX_EVENT_DEFER. The destination of a Long lies in the segment of the rank's endpoint, unless it is empty. A wrong
+ * call is fatal, with a sentence. */
 #define PINWIRE_EX_AM_CALLS(M, PARAMETERS, ARGUMENTS)                                                                          \
   static inline int gex_AM_RequestShort##M(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,                              \
                                            gex_Flags_t flags PARAMETERS) {                                                    \

@@ -8,7 +8,7 @@ extern "C" {
 #endif
 
 /* The names of all that is in a set, with '|' between them, to `buf`; returns the bytes that this takes, the final zero
- * included. buf NULL: only that. What has no name is a number. */
+ * included. buf NULL: only that. A value without a name is a number. */
 size_t gasnett_format_dt(char *buf, gex_DT_t dt);
 size_t gasnett_format_op(char *buf, gex_OP_t op);
 size_t gasnett_format_ti(char *buf, gex_TI_t ti);

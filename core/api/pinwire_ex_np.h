@@ -7,7 +7,7 @@
 extern "C" {
 #endif
 
-/* What was prepared: where the payload is to be written, and how much of it there may be. */
+/* The prepared payload: where the payload is to be written, and how much of it there may be. */
 struct pinwire_srcdesc {
   void *addr;
   size_t size;
@@ -26,14 +26,14 @@ static inline void *gex_AM_SrcDescAddr(gex_AM_SrcDesc_t sd) { return sd->addr; }
 static inline size_t gex_AM_SrcDescSize(gex_AM_SrcDesc_t sd) { return sd->size; }
 
 /* Prepare: client_buf, which becomes the payload as it is then, or NULL for a buffer of the library's, aligned for any
- * type, to be written before the Commit. The size that is granted lies between least_payload, at most
- * gex_AM_Max... with a PREPARE flag, and most_payload, which may exceed that. lc_opt: NULL without a client_buf; else
- * as for a fixed payload, valid after the Commit. A Long's dest_addr may be NULL and come with the Commit. numargs: of
- * the Commit. With GEX_FLAG_IMMEDIATE, GEX_AM_SRCDESC_NO_OP when no buffer is free at once.
+ * type, to be written before the Commit. The size that is granted lies between least_payload, at most gex_AM_Max...
+ * with a PREPARE flag, and most_payload, which may exceed that. lc_opt: NULL without a client_buf; else as for a fixed
+ * payload, valid after the Commit. A Long's dest_addr may be NULL and come with the Commit. numargs: of the Commit.
+ * With GEX_FLAG_IMMEDIATE, GEX_AM_SRCDESC_NO_OP when no buffer is free at once.
  *
- * From then on to Commit or Cancel, by the same thread, that thread does nothing that a reply handler may not; it
- * may compute for as long as it likes. Legal where the call with a fixed payload is. What is wrong with a call is
- * fatal, with a sentence. */
+ * From then on to Commit or Cancel, by the same thread, that thread does nothing that a reply handler may not; it may
+ * compute for as long as it likes. Legal where the call with a fixed payload is. A wrong call is fatal, with a
+ * sentence. */
 gex_AM_SrcDesc_t gex_AM_PrepareRequestMedium(gex_TM_t tm, gex_Rank_t rank, const void *client_buf, size_t least_payload, size_t most_payload,
                                              gex_Event_t *lc_opt, gex_Flags_t flags, unsigned int numargs);
 gex_AM_SrcDesc_t gex_AM_PrepareReplyMedium(gex_Token_t token, const void *client_buf, size_t least_payload, size_t most_payload,

@@ -1,5 +1,5 @@
 /* pinwire_ex_rma.h: puts, gets and events of the GASNet-EX API (GX-030 to GX-040, GX-123 to GX-130). Included by
- * gasnetex.h only. What this process has mapped is reached by a copy here, as in pinwire_rma.h. */
+ * gasnetex.h only. Memory that this process has mapped is reached by a copy here, as in pinwire_rma.h. */
 #ifndef PINWIRE_EX_RMA_H
 #define PINWIRE_EX_RMA_H
 
@@ -19,7 +19,7 @@ int gex_Event_TestSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
 int gex_Event_TestAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags);
 void gex_Event_WaitSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags);
 void gex_Event_WaitAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags);
-/* Of a root that has not been synchronised; one category. */
+/* A leaf of a root that has not been synchronised; one category. */
 gex_Event_t gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t event_category);
 
 /* The calling thread's implicit operations of these categories. */
@@ -56,16 +56,15 @@ gex_Event_t pinwire_ex_put_nb(gasnet_node_t target, void *dest, const void *src,
 int pinwire_ex_put_nbi(gasnet_node_t target, void *dest, const void *src, size_t nbytes, gex_Event_t *lc_opt, gex_Flags_t flags);
 gex_Event_t pinwire_ex_get_nb(void *dest, gasnet_node_t target, const void *src, size_t nbytes, gex_Flags_t flags);
 int pinwire_ex_get_nbi(void *dest, gasnet_node_t target, const void *src, size_t nbytes, gex_Flags_t flags);
-/* What is done is locally complete. */
+/* Completed work is locally complete. */
 static inline void pinwire_ex_put_is_done(gex_Event_t *lc_opt) {
   if (lc_opt != GEX_EVENT_NOW && lc_opt != GEX_EVENT_DEFER && lc_opt != GEX_EVENT_GROUP) *lc_opt = GEX_EVENT_INVALID;
 }
 
-/* The remote range lies in the segment of the rank's endpoint; any alignment, any number of bytes. NB forms return
- * an event, GEX_EVENT_INVALID if all is done; the others 0. lc_opt: GEX_EVENT_NOW, GEX_EVENT_DEFER, of NBI
+/* The remote range lies in the segment of the rank's endpoint; any alignment, any number of bytes. NB forms return an
+ * event, GEX_EVENT_INVALID if all is done; the others 0. lc_opt: GEX_EVENT_NOW, GEX_EVENT_DEFER, of NBI
  * GEX_EVENT_GROUP, of NB the address of an event. With GEX_FLAG_IMMEDIATE, when there is no room at once, they do
- * nothing and return GEX_EVENT_NO_OP, or non-zero; poll before the next try. What is wrong with a call is
- * fatal, with a sentence. */
+ * nothing and return GEX_EVENT_NO_OP, or non-zero; poll before the next try. A wrong call is fatal, with a sentence. */
 static inline gex_Event_t gex_RMA_PutNB(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes, gex_Event_t *lc_opt,
                                         gex_Flags_t flags) {
   const gasnet_node_t target = pinwire_target(tm, rank);
@@ -97,7 +96,7 @@ static inline int gex_RMA_GetNBI(gex_TM_t tm, void *dest, gex_Rank_t rank, void 
   pinwire_get_direct(dest, from, nbytes);
   return 0;
 }
-/* What was started at once, to its end. */
+/* Completes the work that was started at once. */
 static inline int pinwire_ex_started(gex_Event_t event) {
   if (event == GEX_EVENT_NO_OP) return 1;
   gex_Event_Wait(event);
@@ -114,7 +113,7 @@ static inline int gex_RMA_GetBlocking(gex_TM_t tm, void *dest, gex_Rank_t rank, 
   return 0;
 }
 
-/* Of 1 to 8 bytes; a get is zero-extended. GetBlockingVal never returns without its value (GX-130). */
+/* Values of 1 to 8 bytes; a get is zero-extended. GetBlockingVal never returns without its value (GX-130). */
 static inline gex_RMA_Value_t gex_RMA_GetBlockingVal(gex_TM_t tm, gex_Rank_t rank, void *src, size_t nbytes, gex_Flags_t flags) {
   (void)flags;
   return gasnet_get_val(pinwire_target(tm, rank), src, nbytes);

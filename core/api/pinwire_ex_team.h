@@ -15,7 +15,7 @@ gex_Flags_t gex_TM_QueryFlags(gex_TM_t tm); /* that it was made with */
 gex_Rank_t gex_TM_QueryRank(gex_TM_t tm);
 gex_Rank_t gex_TM_QuerySize(gex_TM_t tm);
 
-/* Of ranks that exist. */
+/* The ranks must exist. */
 gex_Rank_t gex_TM_TranslateRankToJobrank(gex_TM_t tm, gex_Rank_t rank);
 /* The lowest rank of a member in that process; GEX_RANK_INVALID: there is none. */
 gex_Rank_t gex_TM_TranslateJobrankToRank(gex_TM_t tm, gex_Rank_t jobrank);
@@ -51,9 +51,9 @@ int gex_TM_Destroy(gex_TM_t tm, gex_Memvec_t *scratch_p, gex_Flags_t flags);
 
 /* ---- The barrier (GX-144) ------------------------------------------------------------------------------------- */
 
-/* Collective over the team, in the same order as other collectives on all of its members, by one thread of a member
- * at a time; any number may be in progress (GX-141). Complete only after all members have called it. What this thread
- * did before is seen by who has synchronised the event. flags: 0. Over the team of gex_Client_Init not between a
+/* Collective over the team, in the same order as other collectives on all of its members, by one thread of a member at
+ * a time; any number may be in progress (GX-141). Complete only after all members have called it. The work that this
+ * thread did before is seen by who has synchronised the event. flags: 0. Over the team of gex_Client_Init not between a
  * gasnet_barrier_notify and its wait (GX-142). */
 gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags);
 /* The same, and waits. */

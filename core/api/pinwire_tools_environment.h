@@ -7,15 +7,15 @@ GASNETT_BEGIN_EXTERNC
 
 /* In a job, after gasnet_init: the environment that spawned it; else this process's. */
 char *gasnett_getenv(const char *name);
-/* Of this process only. */
+/* Change this process only. */
 void gasnett_setenv(const char *name, const char *value);
 void gasnett_unsetenv(const char *name);
 
 /* The value, or the default if there is none. In verbose mode each name is reported, once. */
 char *gasnett_getenv_withdefault(const char *name, const char *fallback);
 int gasnett_getenv_yesno_withdefault(const char *name, int fallback);
-/* memory_unit 0: a plain number, decimal or 0x hexadecimal. Else bytes with an optional suffix K, M, G, T,
- * and memory_unit is that of numbers that have none. */
+/* memory_unit 0: a plain number, decimal or 0x hexadecimal. Otherwise bytes with an optional suffix K, M, G, T, and
+ * memory_unit is that of numbers that have none. */
 int64_t gasnett_getenv_int_withdefault(const char *name, int64_t fallback, uint64_t memory_unit);
 /* Also fractions: 3/8. */
 double gasnett_getenv_dbl_withdefault(const char *name, double fallback);

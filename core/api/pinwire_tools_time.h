@@ -25,7 +25,7 @@ uint64_t gasnett_ticks_to_us(gasnett_tick_t ticks);
 double gasnett_tick_granularityus(void);
 double gasnett_tick_overheadus(void);
 
-/* Of the day, as gettimeofday(2). */
+/* The time of day, as gettimeofday(2). */
 uint64_t gasnett_gettimeofday_us(void);
 
 /* Sleeps that long or longer and returns 0; non-zero, with errno EINTR, when a signal came. */

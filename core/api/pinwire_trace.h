@@ -7,7 +7,7 @@
 
 GASNETT_BEGIN_EXTERNC
 
-/* What is written to the trace file now: letter 'A' + n is bit n. The library's, to be read only. */
+/* The letters that are written to the trace file now: letter 'A' + n is bit n. The library's, to be read only. */
 extern uint32_t pinwire_traced_letters;
 
 GASNETT_FORMAT_PRINTF(pinwire_trace_printf, 1, 2, extern void pinwire_trace_printf(const char *format, ...));

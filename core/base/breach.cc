@@ -23,7 +23,7 @@ Sentence written(const char* format, va_list values) noexcept {
   return sentence;
 }
 
-/// Of the calling thread; the dispatcher has one, a client may give others.
+/// The name of the calling thread; the dispatcher has one, a client may give others.
 struct ThreadName {
   char text[17] = "";
   ThreadName() noexcept { prctl(PR_GET_NAME, text); }

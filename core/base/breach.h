@@ -1,6 +1,6 @@
-// What a debug build (-Dgasnet_debug=true) says to the author of a client that breaks a convention
-// of the specification: what was called, where that began which forbids it, which rule it is (a row
-// of docs/CONFORMANCE.md), and which thread did it.
+// The reports of a debug build (-Dgasnet_debug=true) to the author of a client that breaks a
+// convention of the specification: what was called, where that began which forbids it, which rule
+// it is (a row of docs/CONFORMANCE.md), and which thread did it.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class PlaceText {
 /// Likewise, for what may be meant so: the process goes on.
 [[gnu::cold, gnu::format(printf, 2, 3)]] void warn_of_breach(const char* rule, const char* format,
                                                              ...) noexcept;
-/// Of what another thread of this process does, or did before it ended.
+/// The same for a breach that another thread of this process makes, or made before it ended.
 [[gnu::cold, gnu::format(printf, 3, 4)]] void warn_of_breach_by(int thread_id, const char* rule,
                                                                 const char* format, ...) noexcept;
 

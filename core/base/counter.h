@@ -1,5 +1,5 @@
-// What is counted on the way, for pinwire_stats(), which reads it at any time, from any thread.
-// They read like numbers. All relaxed: a count orders nothing.
+// Counters of events, for pinwire_stats(), which reads it at any time, from any thread. They read
+// like numbers. All relaxed: a count orders nothing.
 #pragma once
 
 #include <atomic>
@@ -7,9 +7,9 @@
 
 namespace pinwire {
 
-/// Written by one thread at a time: no locked instruction, so that the data plane may count. What
-/// it wrote itself it reads plainly; as two atomic accesses, a count would look to the compiler
-/// like two calls, and what counts would not be inlined any more.
+/// Written by one thread at a time: no locked instruction, so that the data plane may count. The
+/// count that it wrote itself it reads plainly; as two atomic accesses, a count would look to the
+/// compiler like two calls, and what counts would not be inlined any more.
 class Counter {
  public:
   constexpr Counter() noexcept = default;

@@ -9,7 +9,7 @@
 
 namespace pinwire {
 
-/// Of the calling thread, in order. None: the kernel does not tell.
+/// The CPUs of the calling thread, in order. None: the kernel does not tell.
 std::vector<uint32_t> usable_cpus();
 
 /// From now on that thread, as far as the kernel allows it; none: it stays where it was.

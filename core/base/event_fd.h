@@ -1,4 +1,4 @@
-// What threads that sleep in the kernel share: an eventfd that others make readable, and a limit.
+// Shared by threads that sleep in the kernel: an eventfd that others make readable, and a limit.
 #pragma once
 
 #include <sys/eventfd.h>

@@ -52,8 +52,8 @@ std::string where_kept(const std::string& path, int lock_fd);
 std::vector<std::string> left_over_dirs(const std::string& parent,
                                         std::span<const std::string_view> starts);
 
-/// Finishes what left_over_dirs() has found, unless another process is about to. What cannot be
-/// removed stays, and the next call tries again.
+/// Finishes what left_over_dirs() has found, unless another process is about to. A directory that
+/// cannot be removed stays, and the next call tries again.
 void finish_left_over(std::span<const std::string> paths);
 
 /// Both, and removes what a maker left in `parent` that was killed before it gave the name.

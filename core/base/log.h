@@ -1,5 +1,5 @@
-// What Pinwire says to its user: one line per call, on stderr, prefixed with the rank and the host,
-// written with a single write(2) so that lines of several ranks do not mix.
+// Sentences of Pinwire to its user: one line per call, on stderr, prefixed with the rank and the
+// host, written with a single write(2) so that lines of several ranks do not mix.
 #pragma once
 
 #include <cstdarg>
@@ -8,7 +8,7 @@
 
 namespace pinwire {
 
-/// Who speaks. Set once by the job's start; before that lines carry only "pinwire".
+/// The prefix of each line. Set once by the job's start; before that lines carry only "pinwire".
 void log_identity(uint32_t rank, uint32_t rank_count, const char* host) noexcept;
 /// This process was forked by the client after that: it is no rank, and does not speak for one. Its
 /// lines say so, and of its end nobody is told. Safe in signal context.

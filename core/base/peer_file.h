@@ -1,7 +1,7 @@
 // Files without a name that processes of one host share (memfd_create, pipes): a peer opens one
 // through /proc/<pid>/fd or, where the kernel hides that, gets it from the owner's descriptor
 // server (fd_passing.h). Its pid may be of another namespace, or be used again, and name something
-// else here. So the owner says which file it is, too.
+// else here. The owner therefore says which file it is, too.
 #pragma once
 
 #include <cstdint>

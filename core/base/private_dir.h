@@ -1,6 +1,6 @@
-// Directories in which nobody but this process's user can put a file or a socket. What a process
-// connects to below such a directory was put there by its own user (or by root, from whom nothing
-// can be kept).
+// Directories in which nobody but this process's user can put a file or a socket. An object that a
+// process connects to below such a directory was put there by its own user (or by root, from whom
+// nothing can be kept).
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace pinwire {
 /// The path of `path` without links, if only this process's effective user can make entries there:
 /// it is a directory, no link, belongs to that user, and neither its group nor others may write to
 /// it; and nobody else may put another in its place: each directory above it belongs to root or to
-/// that user, and where others may write it is sticky, as /tmp is. Else a sentence that names the
-/// directory at fault.
+/// that user, and where others may write it is sticky, as /tmp is. Otherwise a sentence that names
+/// the directory at fault.
 Result<std::string> resolve_private_dir(const std::string& path);
 
 /// Success if nobody but this process's user, or root, can give another's entry of the directory a

@@ -40,7 +40,7 @@ class LauncherBootstrap final : public Bootstrap {
   Result<std::vector<std::vector<std::byte>>> all_gather(std::span<const std::byte> mine) override;
   Status barrier() override;
   const char* job_environment(const char* name) const noexcept override {
-    // What the launcher made for this host and rank is not the same everywhere.
+    // The variables that the launcher made for this host and rank are not the same everywhere.
     const bool of_this_rank = std::strncmp(name, "GASNET_JOB_", 11) == 0;
     return of_this_rank ? std::getenv(name) : environment_.find(name);
   }

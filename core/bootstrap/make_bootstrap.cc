@@ -13,7 +13,7 @@ Result<std::unique_ptr<Bootstrap>> make_bootstrap() {
   if (is_of_inner_job()) leave_outer_job();
   if (const char* fd = std::getenv(kJobFdVariable)) {
     auto made = make_launcher_bootstrap(fd);
-    // What this process starts is not this rank.
+    // A process that this one starts is not this rank.
     ::unsetenv(kJobFdVariable);
     return made;
   }

@@ -2,9 +2,9 @@
 // and what these start inherits the launcher's variables; and a launcher that they started has
 // theirs. The nearer of the two is the one whose job a process belongs to.
 //
-// The launcher says beside its socket which process of PMIx the rank's environment names. What runs
-// between launcher and rank (a shell, numactl, a debugger) leaves both as they are; mpirun and srun
-// name another process to PMIx for each that they start.
+// The launcher says beside its socket which process of PMIx the rank's environment names. Programs
+// that run between launcher and rank (a shell, numactl, a debugger) leave both as they are; mpirun
+// and srun name another process to PMIx for each that they start.
 #pragma once
 
 #include <functional>

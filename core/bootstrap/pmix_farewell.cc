@@ -16,7 +16,7 @@
 namespace pinwire::bootstrap {
 namespace {
 
-// What the end itself may take beyond the wait for the others.
+// The time that the end itself may take beyond the wait for the others.
 constexpr int kFinalizeMs = 3000;
 constexpr int kUsersMax = 16;  // of PMIx in one process
 

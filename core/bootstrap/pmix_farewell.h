@@ -1,6 +1,6 @@
 // Leaving a PMIx job. A rank must not end before PMIx_Finalize, or its launcher takes it for
 // crashed; and none of PMIx's functions may be called from a signal handler, where gasnet_exit may
-// be. So a thread waits for the word, and speaks to PMIx.
+// be. A thread therefore waits for the word, and speaks to PMIx.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
-// What a rank and its launcher say to each other: frames, each one record of a SOCK_SEQPACKET
-// socket (so that a frame sent by a signal handler cannot fall into the middle of another), or one
-// after the other on the byte stream between the launcher and its agent on another host.
+// The messages between a rank and its launcher: frames, each one record of a SOCK_SEQPACKET socket
+// (so that a frame sent by a signal handler cannot fall into the middle of another), or one after
+// the other on the byte stream between the launcher and its agent on another host.
 //
 // Long messages are cut into chunks. Both sides validate all they receive.
 #pragma once

@@ -1,4 +1,4 @@
-// What the user asked for through GASNET_* variables, checked and in the form the code wants.
+// The user's wishes in GASNET_* variables, checked and in the form the code wants.
 //
 // One table (variables.cc) declares every variable: its type, default, bounds and a line of
 // documentation; settings, help and did-you-mean warnings are made from it.
@@ -23,7 +23,7 @@ enum class DpdkAuth : uint8_t { kFull, kHeader };
 enum class BarrierChoice : uint8_t { kDissem, kAmDissem, kPshm };
 enum class HostDetect : uint8_t { kConduit, kGethostid, kHostname };
 enum class AutoYesNo : uint8_t { kAuto, kYes, kNo };
-/// Who runs the handlers of messages that arrive (GASNET_DISPATCH; PA-049 to PA-054).
+/// The ways to run handlers of messages that arrive (GASNET_DISPATCH; PA-049 to PA-054).
 enum class DispatchMode : uint8_t { kPoll, kInterrupt, kWatchdog, kThread, kNicproc };
 enum class SpawnerChoice : uint8_t { kAuto, kFork, kSsh, kMpi, kNetns };
 
@@ -101,7 +101,7 @@ struct Settings {
   double ssh_timeout_s = 0;
   std::string switch_program;
   std::string switch_args;
-  // What it says, and help for debugging.
+  // Output, and help for debugging.
   bool verbose_env = false;
   bool quiet = false;
   bool freeze = false;

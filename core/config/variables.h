@@ -51,7 +51,7 @@ struct Variable {
   const char* elsewhere_yes = nullptr;  ///< the value that its yes means here; nullptr: its own
 };
 
-/// What counts where the variable itself is not set.
+/// The value where the variable itself is not set.
 const char* fallback_of(const Variable& variable, const Lookup& lookup);
 
 std::span<const Variable> variables();
@@ -64,7 +64,7 @@ struct ElsewhereVariable {
 };
 std::span<const ElsewhereVariable> known_elsewhere();
 
-/// What a value of this variable may be, in words.
+/// The values that this variable takes, in words.
 std::string allowed_values(const Variable& variable);
 
 }  // namespace pinwire

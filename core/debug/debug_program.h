@@ -14,7 +14,7 @@ struct DebugProgram {
 };
 DebugProgram find_debug_program(const char* name) noexcept;
 
-/// What it wrote on standard output; owned by whoever asked.
+/// Its standard output; owned by the caller.
 struct ProgramOutput {
   const char* text = nullptr;
   unsigned long bytes = 0;

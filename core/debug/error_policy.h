@@ -1,5 +1,5 @@
-// What a process does about its own fatal errors and signals before it dies of them, and about the
-// two signals that ask for a backtrace or a freeze.
+// The policy of a process for its own fatal errors and signals before it dies of them, and about
+// the two signals that ask for a backtrace or a freeze.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,8 @@ void set_error_policy(const ErrorPolicy& policy) noexcept;
 /// The signals of the policy that ask for a backtrace or a freeze.
 inline constinit SignalSet asking_signals = 0;
 
-/// What the policy asks for on fatal errors; 0 if it asks for a backtrace and one was written.
+/// The action that the policy asks for on fatal errors; 0 if it asks for a backtrace and one was
+/// written.
 int print_backtrace_if_asked(int fd) noexcept;
 void freeze_if_asked() noexcept;
 

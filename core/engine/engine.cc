@@ -40,7 +40,7 @@ bool may_own_lanes() noexcept {
 }
 
 /// A peer that dies breaks its connections before the launcher hears of its end; and who that was,
-/// and of what, says more than that it is gone. So the launcher may end this rank first.
+/// and of what, says more than that it is gone. The launcher may therefore end this rank first.
 void wait_for_the_cause() noexcept {
   const NoCancel whole;
   timespec left{.tv_sec = 0, .tv_nsec = 500'000'000};

@@ -1,7 +1,7 @@
 // The engine: the drivers of this process, the lanes over them, the route to each peer. Everything
 // is set up by attach and constant afterwards, but the lanes.
 //
-// What a message or a completion means is the business of the room above, which passes a sink.
+// The meaning of a message or a completion is the business of the room above, which passes a sink.
 #pragma once
 
 #include <algorithm>
@@ -38,8 +38,8 @@ struct Route {
   uint64_t segment_base = 0;   ///< of GASNET_SEGMENT_EVERYTHING: 0, and ~0 bytes
   uint64_t segment_bytes = 0;  ///< told last: by publish(); read first: by known_bytes()
 
-  /// 0: nothing is known of the segment. Else all that this says of it is there, also for a thread
-  /// that met nobody since, as a dispatcher's: pairs with publish().
+  /// 0: nothing is known of the segment. Otherwise all that this says of it is there, also for a
+  /// thread that met nobody since, as a dispatcher's: pairs with publish().
   uint64_t known_bytes() const noexcept {
     return std::atomic_ref<const uint64_t>(segment_bytes).load(std::memory_order_acquire);
   }
@@ -65,7 +65,7 @@ struct DriverSlot {
   DriverLane lanes[kLanesMax];
 
   /// Nobody is inside a lane between the two; work that may be posted by any thread at once, is.
-  /// Who calls is in no lane, as are others who wait for one: each takes one at a time.
+  /// The caller is in no lane, as are other threads that wait for one: each takes one at a time.
   void lock_lanes(const std::atomic<uint32_t>& spins_before_yield) noexcept {
     for (uint32_t lane = 0; lane < lane_count; ++lane) lanes[lane].lock(spins_before_yield);
   }
@@ -98,7 +98,7 @@ struct Engine {
   uint64_t stripe_bytes_min = ~uint64_t{0};  ///< of a large transfer; ~0 with one rail
   uint32_t* rail_keys = nullptr;  ///< [peer][rail]: of its segment; nullptr with one rail
   uint32_t* read_keys = nullptr;  ///< [peer][rail]: to get from it; nullptr: as to put to it
-  /// What the atomics of all ranks' NICs have in common (atomic_bit()s) that do not meet the CPUs';
+  /// The atomics (atomic_bit()s) that the NICs of all ranks have, where they do not meet the CPUs';
   /// and the keys of each rank's segment for the NIC that does its atomics. nullptr, and none,
   /// unless every rank reaches every one so, its own included: then a domain may leave all to the
   /// NICs.
@@ -130,7 +130,7 @@ struct Engine {
   /// first threads one each, of every driver that is open. Not where a dispatcher looks after all.
   void own_lanes(const ThreadState& state) noexcept;
 
-  /// Who waits for a peer that has a core bridges the gap between two of its frames, a few
+  /// A thread that waits for a peer with a core bridges the gap between two of its frames, a few
   /// microseconds: two switches cost as much. Ranks that outnumber the cores wait for each other's.
   static constexpr uint32_t kSpinsOfCrowd = 64;
 

@@ -19,7 +19,7 @@ namespace pinwire {
 inline constexpr uint32_t kLanesMax = 16;
 inline constexpr uint32_t kDriversMax = 4;
 
-/// What the library knows of a client thread. One word of each is on the path of every call.
+/// The state of a client thread. One word of each is on the path of every call.
 struct ThreadState {
   static constexpr uint32_t kUnassigned = ~0u;
   uint32_t lane = kUnassigned;  ///< its own; on a driver see DriverSlot::lane_of
@@ -111,9 +111,9 @@ struct alignas(kCacheLineBytes) DriverLane {
   }
 
   /// A poller leaves the lane for a moment only between two turns of handlers, in which a thread
-  /// that waits in lock() may have no core. So a poller that does nothing else leaves the lane to
-  /// it after a turn for as long as the turn took; for kLeftNs where the turn was not measured,
-  /// since the wait began in its midst. No wait depends on these hints.
+  /// that waits in lock() may have no core. A poller that does nothing else therefore leaves the
+  /// lane to it after a turn for as long as the turn took; for kLeftNs where the turn was not
+  /// measured, since the wait began in its midst. No wait depends on these hints.
   bool is_waited_for() const noexcept { return waiting.load(std::memory_order_relaxed) != 0; }
   bool is_left_to_waiting(uint64_t now_ns) const noexcept {
     return is_waited_for() && now_ns < left_until_ns.load(std::memory_order_relaxed);

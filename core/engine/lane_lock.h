@@ -2,13 +2,13 @@
 // others, who look after it only while that thread does not, pay for both.
 //
 // The owner says that it is inside by a plain store, and then looks whether the lane is still its
-// own. Who else wants the lane takes the word that all take in turn, writes down that it is
-// nobody's, and has the owner pass a barrier (membarrier(2)): either it then sees that the owner is
-// inside, and goes, or the owner sees what it wrote, and takes turns as the others do. With its
+// own. Another thread that wants the lane takes the word that all take in turn, writes down that it
+// is nobody's, and has the owner pass a barrier (membarrier(2)): either it then sees that the owner
+// is inside, and goes, or the owner sees what it wrote, and takes turns as the others do. With its
 // first turn the lane is its own again.
 //
-// So a lane whose owner keeps polling costs it no locked instruction, and one whose owner computes
-// costs the others one barrier.
+// A lane whose owner keeps polling therefore costs it no locked instruction, and one whose owner
+// computes costs the others one barrier.
 //
 // Where the client calls from one thread at a time (SEQ, PARSYNC) that thread is the owner of every
 // lane, and the only other thread is the heartbeat's (am/heartbeat.h).
@@ -27,7 +27,7 @@ namespace pinwire {
 template <typename Memory>
 class BasicLaneLock {
  public:
-  /// Of any thread but the owner; of all, where there is none.
+  /// For any thread but the owner; for all threads, where there is none.
   bool try_lock() noexcept {
     if (!take_turn()) return false;
     if (is_owned_.load(std::memory_order_relaxed) == 0 || call_in()) return true;
@@ -36,7 +36,7 @@ class BasicLaneLock {
   }
   void unlock() noexcept { taken_.store(0, std::memory_order_release); }
 
-  /// Of the one thread that owns the lane. In its signal handler, on top of itself inside: false.
+  /// Owner thread only. Returns false in the owner's signal handler if the owner is inside.
   bool try_lock_as_owner() noexcept {
     if (inside_.load(std::memory_order_relaxed) != 0) return false;
     inside_.store(1, std::memory_order_relaxed);

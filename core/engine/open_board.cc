@@ -15,7 +15,7 @@ constexpr uint32_t kSeats = 256;
 constinit BoardSeat seats[kSeats];
 constinit BoardSeat nobody_looks;
 
-/// Of the lines of each seat, by who looks.
+/// Reported of each seat, by the thread that looks.
 struct Told {
   int64_t section_ns, locks_ns;
 };

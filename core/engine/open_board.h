@@ -1,6 +1,6 @@
 // Debug builds: what the threads of a client keep open, where others see it: the thread that looks
-// for what is open too long (C1-294). What ends is told of at its end (client_usage.h); a lock that
-// is never released, or whose thread has ended with it, has none.
+// for what is open too long (C1-294). A section that ends is reported at its end (client_usage.h);
+// a lock that is never released, or whose thread has ended with it, has none.
 //
 // A thread has a seat from the first time on that it opens something, until it is found to be gone
 // with nothing open. Only it writes there. Where threads outnumber the seats the last go unseen.
@@ -54,7 +54,8 @@ struct BoardSeat {
   BoardLine locks;  ///< the first that the thread took of those that it holds
 };
 
-/// Of the calling thread; in signal context too. One that nobody looks at if there is none left.
+/// The seat of the calling thread; in signal context too. It is one that nobody looks at if there
+/// is none left.
 BoardSeat& board_seat() noexcept;
 
 /// Warns of what has been open for longer than GASNET_HOLD_LIMIT, of each once. By any thread.

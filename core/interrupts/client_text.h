@@ -19,8 +19,8 @@ namespace pinwire {
 /// client's, or there is no memory. It takes locks of the dynamic linker.
 bool add_client_text(const void* function) noexcept;
 
-/// Adds libm and libmvec, where they are loaded: a client that computes is in them for long. What
-/// they call besides (qsort, fputs) lies in the C library, and is foreign.
+/// Adds libm and libmvec, where they are loaded: a client that computes is in them for long.
+/// Functions that they call besides (qsort, fputs) lie in the C library, and are foreign.
 void add_mathematics() noexcept;
 
 /// Whether an instruction is the client's. In signal context.

@@ -31,15 +31,15 @@ struct Clients {
   Iterator end() const noexcept { return {nullptr}; }
 
   ClientThread* first = nullptr;
-  /// Of threads that have ended.
+  /// The polls of threads that have ended.
   uint64_t polls = 0;
 };
 constinit Clients clients;
 constinit std::mutex lock;  // never taken in a signal handler
 
 /// ThreadSanitizer makes a place for the signals of a thread in its first call that may block. With
-/// gcc 12 a signal that comes meanwhile makes another, is put there, and never handled. So the
-/// place is made before there can be a signal.
+/// gcc 12 a signal that comes meanwhile makes another, is put there, and never handled. The place
+/// is therefore made before there can be a signal.
 void block_once_under_tsan() noexcept {
 #ifdef __SANITIZE_THREAD__
   const timespec moment{0, 1};

@@ -59,7 +59,7 @@ void resend_signals() noexcept;
 /// As the kernel says, which takes it some ten microseconds a thread. False where it says nothing,
 /// or there is no thread.
 bool every_client_blocks(int signal_number) noexcept;
-/// Of all of them, so that two looks tell whether one polls.
+/// The polls of all threads, so that two looks tell whether one polls.
 uint64_t count_polls() noexcept;
 
 }  // namespace pinwire

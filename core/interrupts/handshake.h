@@ -15,8 +15,8 @@
 // thread is signalled in any case: its signal handler sees its reasons as they are, and comes after
 // `arrived` was set, so that the thread sees that in the end.
 //
-// Who finds `arrived` set already need do no more. It has not been cleared since, so the thread is
-// still to look, or to get its signal, and takes what has been published by then.
+// A thread that finds `arrived` set already need do no more. It has not been cleared since, so the
+// thread is still to look, or to get its signal, and takes what has been published by then.
 //
 // A thread that has drained for long goes on with its own work, whatever else is there: peers that
 // send faster than it handles would keep it for ever. It clears `arrived` and has the one who finds
@@ -106,14 +106,14 @@ class BasicHandshake {
     if (arrived_.exchange(0, std::memory_order_acquire) != 0) give();
   }
 
-  /// Of the own thread: exact. Of another: a moment ago.
+  /// Exact for the calling thread; possibly stale for another.
   bool holds_locks() const noexcept { return (reasons() & kLocks) != 0; }
 
  private:
   static constexpr uint32_t kLocks = 0xff * static_cast<uint32_t>(Reason::kLock);
 
   uint32_t reasons() const noexcept { return reasons_.load(std::memory_order_relaxed); }
-  /// What stands before it and after it stays there, for the eyes of the own signal handler.
+  /// Accesses before and after it stay there, for the eyes of the own signal handler.
   void set_reasons(uint32_t reasons) noexcept {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     reasons_.store(reasons, std::memory_order_relaxed);
@@ -134,10 +134,10 @@ struct Asked {
 /// by `signal(thread)`. If none may, each will when it may again, and the first of them does.
 ///
 /// One that was signalled is waited for. If that has been in vain, `asks_another`, it is passed
-/// over: perhaps it blocks its signals. So it is from then on, `is_slow`, until it has drained. One
-/// whose signal could not be sent (false) is signalled the next time, `is_unsent`: nobody else is
-/// about to. Both are notes of the caller's, who is one at a time. Asking is in vain where all
-/// threads are passed over.
+/// over: perhaps it blocks its signals. It counts as such from then on, `is_slow`, until it has
+/// drained. One whose signal could not be sent (false) is signalled the next time, `is_unsent`:
+/// nobody else is about to. Both are notes of the caller's, who is one at a time. Asking is in vain
+/// where all threads are passed over.
 template <typename Threads, typename Signal>
 Asked notify_one(Threads&& threads, bool asks_another, Signal&& signal) noexcept {
   Asked asked;

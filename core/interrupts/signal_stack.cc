@@ -102,8 +102,8 @@ sigset_t signals_from_outside() noexcept {
 void run_on_signal_stack(void (*work)()) noexcept {
   if (mine.base == nullptr || mine.has(__builtin_frame_address(0))) return work();
   // The frame of this signal is on an alternate stack of the client's, perhaps, and the thread
-  // leaves that: the kernel would put the frame of another signal on top of it. So none comes from
-  // before the way there to after the way back.
+  // leaves that: the kernel would put the frame of another signal on top of it. No signal therefore
+  // comes from before the way there to after the way back.
   const sigset_t outside = signals_from_outside();
   sigset_t before;
   if (pthread_sigmask(SIG_BLOCK, &outside, &before) != 0) return work();

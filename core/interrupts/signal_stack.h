@@ -1,7 +1,7 @@
 // The stack of the handlers that interrupt a client thread. The thread's own may be any: a fibre of
 // a few KiB that computes, or an alternate stack for the client's signals (sigaltstack(2)), whose
-// room nobody can know from inside. So each thread that may be interrupted has one of the library's
-// for that, where the kernel puts the signal's frame, too.
+// room nobody can know from inside. Each thread that may be interrupted therefore has one of the
+// library's for that, where the kernel puts the signal's frame, too.
 #pragma once
 
 #include <signal.h>

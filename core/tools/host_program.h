@@ -1,4 +1,5 @@
-// What the tools learn from the job that they are part of. Without one they ask the process itself.
+// Facts that the tools learn from the job that they are part of. Without one they ask the process
+// itself.
 #pragma once
 
 namespace pinwire {

@@ -7,7 +7,8 @@
 
 namespace pinwire {
 
-/// memory_unit 0: a whole number. Else bytes with an optional suffix; `memory_unit` bytes without.
+/// memory_unit 0: a whole number. Otherwise bytes with an optional suffix; `memory_unit` bytes
+/// without.
 std::optional<int64_t> number_of(std::string_view text, uint64_t memory_unit);
 
 }  // namespace pinwire

@@ -14,8 +14,8 @@ using DeviceDistances = std::vector<uint32_t>;
 /// by turns, without regard to distance.
 std::vector<uint32_t> share_devices(const std::vector<DeviceDistances>& ranks);
 
-/// Of several devices that one of `sharers` ranks with the same distances takes: its part of the
-/// nearest, in their order, where there are at least two for each; else none.
+/// The devices that one of `sharers` ranks with the same distances takes: its part of the nearest,
+/// in their order, where there are at least two for each; else none.
 std::vector<uint32_t> near_share(const DeviceDistances& distances, uint32_t position,
                                  uint32_t sharers);
 

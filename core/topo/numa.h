@@ -23,7 +23,7 @@ class Numa {
 
   /// The nodes that have one of these CPUs.
   NodeMask nodes_of(const std::vector<uint32_t>& cpus) const;
-  /// Of a PCI device ("0000:3b:00.0", "3b:00.0"); -1: nothing is known.
+  /// The node of a PCI device ("0000:3b:00.0", "3b:00.0"); -1: nothing is known.
   int node_of_pci(const std::string& address) const;
   /// From CPUs of these nodes to memory and devices of that one, on average.
   uint32_t distance(NodeMask from, int to) const;

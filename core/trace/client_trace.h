@@ -7,8 +7,8 @@
 
 #include "core/trace/trace.h"
 
-/// What is written to the trace file, for the macros of core/api/pinwire_trace.h: clients in C read
-/// it, so it is atomic by how it is used.
+/// The letters that are written to the trace file, for the macros of core/api/pinwire_trace.h:
+/// clients in C read it, so it is atomic by how it is used.
 extern "C" uint32_t pinwire_traced_letters;
 
 namespace pinwire {
@@ -28,7 +28,7 @@ struct SourceLine {
   const char* file = nullptr;  ///< without its folders; nullptr: the client has not said
   unsigned line = 0;
 };
-/// Of the calling thread. `file` must last.
+/// The source line of the calling thread. `file` must last.
 SourceLine source_line() noexcept;
 void set_source_line(const char* file, unsigned line) noexcept;
 /// While frozen more often than unfrozen, it stays.

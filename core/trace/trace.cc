@@ -12,7 +12,7 @@
 namespace pinwire {
 namespace {
 
-/// What the numbers of an event are.
+/// The meaning of an event's numbers.
 enum class Shape : uint8_t { kTransfer, kMessage, kWait, kNamedWait, kPlain };
 
 struct EventKind {

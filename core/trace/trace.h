@@ -1,6 +1,6 @@
-// What a process did, for people: a trace with a line for each event, and statistics at the end
-// (GASNET_TRACEFILE, GASNET_STATSFILE and their kin). Events are calls of the API and runs of
-// handlers, named by the letters that GASNet users know:
+// A record of what a process did, for people: a trace with a line for each event, and statistics at
+// the end (GASNET_TRACEFILE, GASNET_STATSFILE and their kin). Events are calls of the API and runs
+// of handlers, named by the letters that GASNet users know:
 //
 //   G gets   P puts and memsets   S synchronisation   B barriers   L handler-safe locks
 //   A active messages and runs of their handlers   X polls   I the job's settings   C drivers'
@@ -72,7 +72,7 @@ void start_trace() noexcept;
 /// signal handler: what another thread holds just then is lost.
 void finish_trace() noexcept;
 
-/// Of trace and statistics together.
+/// The letters of trace and statistics together.
 inline constinit std::atomic<TraceLetters> watched_letters{0};
 inline bool watches_any() noexcept { return watched_letters.load(std::memory_order_relaxed) != 0; }
 inline bool watches(char letter) noexcept {

@@ -1,4 +1,4 @@
-// What the files of this room share: the open files, the sums, and the lock around them.
+// Shared by the files of this folder: the open files, the sums, and the lock around them.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace pinwire {
 
-/// Of one kind of event: bytes, or nanoseconds.
+/// The sums of one kind of event: bytes, or nanoseconds.
 struct TraceSum {
   uint64_t count = 0, total = 0, least = ~uint64_t{0}, most = 0;
   void add(uint64_t value) noexcept {
@@ -41,7 +41,7 @@ void unlock_trace() noexcept;
 /// N is traced and the client said so. Returns its length.
 size_t begin_trace_line(char* line, size_t room, char letter) noexcept;
 void write_text(TraceFile& file, char letter, const char* text) noexcept;
-/// Of all kinds that occurred.
+/// Writes the sums of all kinds that occurred.
 void write_sums() noexcept;
 
 /// The request's letters take effect.

@@ -100,7 +100,8 @@ EalPlan eal_of(const DpdkOptions& options, const FabricPlan& fabric, const DpdkP
   request.given.insert(request.given.end(), fabric.eal_words.begin(), fabric.eal_words.end());
   request.file_prefix = "pinwire-" + std::to_string(getpid());
   request.cpus = usable_cpus();
-  // Whoever chose `args` without a virtual device means what EAL finds on the PCI bus.
+  // A user who chose `args` without a virtual device means the device that EAL finds on the PCI
+  // bus.
   request.physical = fabric.physical || fabric.fabric == Fabric::kArgs;
   request.huge = options.huge;
   request.memory_bytes =

@@ -15,7 +15,8 @@
 
 namespace pinwire {
 
-/// What a rank says to get its DPDK port. The comments name the environment variables that fill it.
+/// The wishes of a rank for its DPDK port. The comments name the environment variables that fill
+/// it.
 struct DpdkOptions {
   uint32_t rank = 0;
   uint32_t rank_count = 1;

@@ -1,5 +1,5 @@
-// What each poll-mode driver can really do. What a device says of itself is the start; this table
-// knows where DPDK 22.11's drivers say too little or too much. Pure.
+// The capabilities that each poll-mode driver really has. The device's own claims are the start;
+// this table knows where DPDK 22.11's drivers say too little or too much. Pure.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace pinwire {
 
-/// What the ethdev says about itself.
+/// Claims of the ethdev about itself.
 struct DeviceReport {
   std::string_view driver;     ///< "net_vhost", "net_ixgbe", …
   std::string_view arguments;  ///< its devargs: "iface=/run/x,queues=2"

@@ -96,7 +96,7 @@ class EthdevPort final : public DpdkPort {
 inline constexpr char kPeerHasFailed[] =
     "another rank of this host could not start DPDK; its message says why";
 
-/// What a device was made with: "iface=/run/x,queues=2".
+/// The arguments that a device was made with: "iface=/run/x,queues=2".
 std::string_view device_arguments(const rte_eth_dev_info& info);
 
 /// Sends what tx() accepted earlier; true when nothing waits any more.

@@ -54,7 +54,7 @@ uint32_t pool_frames(uint32_t rx_ring, uint32_t tx_ring, uint32_t rx_buffers) {
 
 uint64_t dpdk_port_memory_bytes(const DpdkPortOptions& options) {
   const uint64_t frames = pool_frames(options.ring_frames, options.ring_frames, options.rx_buffers);
-  // What a physical device wants is known only when EAL has its memory: the most.
+  // The wish of a physical device is known only when EAL has its memory: the most.
   const uint64_t frame = buffer_bytes(options.frame_bytes, !options.make_vdev) + kMbufOverheadBytes;
   return kDeviceMemoryBytes +
          options.queues * (frames * (frame + kMbufOverheadBytes) + kQueueMemoryBytes);

@@ -1,4 +1,4 @@
-// What a port says while it lives: its link, its counters, its description.
+// Reports of a port while it lives: its link, its counters, its description.
 #include <rte_ethdev.h>
 #include <unistd.h>
 

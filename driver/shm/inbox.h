@@ -13,7 +13,7 @@
 
 namespace pinwire::shm {
 
-/// What a peer needs to map an inbox; the shm driver's address().
+/// The facts that a peer needs to map an inbox; the shm driver's address().
 struct InboxAddress {
   uint32_t magic;
   int32_t pid;

@@ -50,7 +50,7 @@ struct alignas(kCacheLineBytes) BasicBarrierLine {
 };
 using BarrierLine = BasicBarrierLine<HostMemory>;
 
-/// Of one barrier, in one process.
+/// The lines of one barrier, in one process.
 struct BarrierLines {
   BarrierLine here;  ///< it has come
   BarrierLine over;  ///< if it leads others: all have
@@ -58,7 +58,7 @@ struct BarrierLines {
 /// One for the job's barrier, the others for those of teams.
 inline constexpr uint32_t kBarrierLines = 64;
 
-/// What a peer needs to map them.
+/// The facts that a peer needs to map them.
 struct LinesAddress {
   int32_t pid;
   int32_t fd;
@@ -83,7 +83,7 @@ class Lines {
   static Result<Lines> create(uint64_t job_key, Rank rank);
   static Result<Lines> map(const LinesAddress& address, uint64_t job_key, Rank rank);
   LinesAddress address() const noexcept;
-  /// Whoever wanted to has mapped them.
+  /// Every peer that wanted to has mapped them.
   void close_file() noexcept;
 
   Rank rank() const noexcept { return header_->owner.rank; }
@@ -103,10 +103,11 @@ class Lines {
   int fd_ = -1;
 };
 
-/// Of membarrier(2): every process of the host that registered has passed a barrier since. What it
-/// sends from now on it sends knowing what this process stored before. False: not here.
+/// By membarrier(2): every process of the host that registered has passed a barrier since. A
+/// message that it sends from now on is sent knowing what this process stored before. False: not
+/// here.
 bool pass_barriers() noexcept;
-/// Else this process can never be made to.
+/// Without this the process can never be made to pass one.
 bool register_for_barriers() noexcept;
 
 }  // namespace pinwire::shm

@@ -1,8 +1,8 @@
 // A process's outbox: buffers in its inbox's memory, which its peers have mapped, that it lends to
 // whoever builds a payload in place (Driver::lend). The message in the peer's ring only says where
-// the payload lies; the peer's handler runs on it there, and the peer gives the buffer back. So the
-// payload is never copied, and a buffer that is out holds up nobody: no ring knows of it before the
-// message is sent.
+// the payload lies; the peer's handler runs on it there, and the peer gives the buffer back. The
+// payload is therefore never copied, and a buffer that is out holds up nobody: no ring knows of it
+// before the message is sent.
 #pragma once
 
 #include <array>

@@ -258,7 +258,7 @@ class BasicRingProducer {
   uint32_t lap_shift_ = 0;
   bool is_shared_ = true;
   Extent tail_{};  // !is_shared_ only
-  /// A lower bound of head; threads may race to raise it. Of a fresh producer a lap before the
+  /// A lower bound of head; threads may race to raise it. A fresh producer begins a lap before the
   /// first slot, as if the ring were full: it looks.
   typename Memory::template Atomic<uint64_t> head_seen_{0};
 };

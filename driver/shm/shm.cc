@@ -26,7 +26,7 @@ constexpr uint32_t kSlotsPerDepth = 16;
 constexpr uint32_t kSlotsMin = 32;
 constexpr uint32_t kDoneMax = 256;
 constexpr uint64_t kInRing = 0;  // Recv::buffer; else 1 + that of its sender's outbox
-/// So many messages sent since something was received make a stream.
+/// As many messages sent since something was received make a stream.
 constexpr uint64_t kStreamMessages = 4;
 
 /// Memory of a peer that is mapped here.
@@ -113,7 +113,7 @@ class Shm final : public ShmDriver {
       lanes_[lane].wake = std::move(*wake);
       own_.header().wakes[lane] = lanes_[lane].wake.address();
     }
-    // Else this process can never tell that all its senders know.
+    // Without that this process can never tell that all its senders know.
     if (!shm::register_for_barriers()) tell_senders();  // there are none
     return success();
   }
@@ -156,7 +156,7 @@ class Shm final : public ShmDriver {
   Result<Region> pin(void* base, uint64_t bytes, int, uint64_t) override {
     return Region{reinterpret_cast<uint64_t>(base), bytes, kNoRegion, 1};
   }
-  /// Of memory with a file behind it peers map that; all memory they reach by the kernel.
+  /// Peers map memory with a file behind it; all memory they reach by the kernel.
   Result<Region> expose(void* base, uint64_t bytes) override {
     has_exposed_all_ = bytes == ~uint64_t{0};
     if (has_exposed_all_) shm::allow_far_access();
@@ -251,7 +251,7 @@ class Shm final : public ShmDriver {
   Armed arm(uint32_t lane) noexcept override {
     Lane& l = lanes_[lane];
     if (!are_senders_told_.load(std::memory_order_relaxed)) tell_senders();
-    // Whoever finds a mark wakes after that; a wake of an older mark is one too many.
+    // A sender that finds a mark wakes after that; a wake of an older mark is one too many.
     l.wake.drain();
     const bool is_busy = l.done_count.load(std::memory_order_relaxed) != 0 || !l.rings[0].await() ||
                          !l.rings[1].await();
@@ -318,7 +318,7 @@ class Shm final : public ShmDriver {
     recv.buffer = uint64_t{place.buffer} + 1;
   }
 
-  /// Of a payload in lent memory: the ring says where. One that fits a slot beside its head is
+  /// Sends a payload in lent memory: the ring says where. One that fits a slot beside its head is
   /// copied there, as both go in one line.
   bool send_lent(uint32_t lane, const Work& item) noexcept {
     const auto buffer = static_cast<uint32_t>(item.lent);

@@ -4,8 +4,8 @@
 //
 // Why this cannot deadlock, with the smallest rings and any load (C1-154).
 // tests/models/shm_lane_test.cc explores all points, and finds what each of them prevents:
-//  1. A lane has a ring for requests and one for replies. So replies never wait for a request to be
-//     handled, neither for its place in a ring nor behind it.
+//  1. A lane has a ring for requests and one for replies. Replies therefore never wait for a
+//     request to be handled, neither for its place in a ring nor behind it.
 //  2. Reply handlers send nothing and wait for nothing, and a handler that waits for room polls the
 //     replies of its lane (poll_in_handler()). A batch of recv() has one class, so these are freed
 //     while requests of an outer batch are not. Hence the ring of replies drains as long as
@@ -21,7 +21,7 @@
 //     lane and returns (am/owed.h), so such a rank stops nobody but those who wait for it.
 //     The same opens the circle of two threads that wait in handlers of different lanes, each of
 //     which polls its own lane alone while the other's ring of replies is full: one lane has no
-//     such circle. What a lane owes is bounded: beyond 32 MiB for a peer its handlers wait. The
+//     such circle. The debt of a lane is bounded: beyond 32 MiB for a peer its handlers wait. The
 //     1,024 requests that fit a ring by default are answered in 16 MiB of the largest Mediums. With
 //     more slots (GASNET_SHM_RING_SLOTS) they may exceed the bound on both sides, and such a circle
 //     then lasts until another thread of one of the two ranks polls.

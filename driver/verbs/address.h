@@ -1,5 +1,5 @@
-// What each rank tells the others at start, as bytes: where datagrams reach it. Its connections are
-// made later, by them.
+// The facts that each rank tells the others at start, as bytes: where datagrams reach it. Its
+// connections are made later, by them.
 #pragma once
 
 #include <array>

@@ -13,7 +13,7 @@ class BufferPool {
   static constexpr uint32_t kNone = ~0u;
 
   Status open(const Device& device, uint32_t count, uint32_t bytes_each, const char* what) {
-    // What a read brings is a write of the peer's to iWARP (RFC 5040, 5.3).
+    // The data of a read is a write of the peer's to iWARP (RFC 5040, 5.3).
     const int access = IBV_ACCESS_LOCAL_WRITE | (device.is_iwarp ? IBV_ACCESS_REMOTE_WRITE : 0);
     auto memory = Memory::make(device, uint64_t{count} * bytes_each, access, what);
     if (!memory) return memory.error();

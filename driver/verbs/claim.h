@@ -7,8 +7,8 @@
 // - A reply, and what a handler puts ahead of its reply, may take all. It ends as its target drains
 //   replies, which it does whenever it polls, also while it waits inside a handler.
 //
-// So a handler waits only until replies and one-sided work have ended, and those never wait until a
-// handler has run.
+// A handler therefore waits only until replies and one-sided work have ended, and those never wait
+// until a handler has run.
 #pragma once
 
 #include "driver/work.h"

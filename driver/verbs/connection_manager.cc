@@ -55,7 +55,7 @@ std::string text_of(const sockaddr_in& address) {
   return text;
 }
 
-/// What a call brings with it: who calls, and for which of the two ranks' connections.
+/// The data of a call: the caller, and for which of the two ranks' connections.
 Greeting call_of(Rank from, Rank to, uint32_t lane, uint32_t link) noexcept {
   return {Greeting::Kind::kHello, from, to, lane * kLinksPerPeer + link, {}};
 }

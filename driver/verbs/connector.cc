@@ -151,7 +151,7 @@ void Connector::take(const Datagrams::Arrival& arrival, uint64_t now_us) noexcep
     return std::atomic_ref(shared_.places[rank].datagram_queue)
         .load(std::memory_order_acquire);  // pairs with Verbs::connect
   };
-  // Of this job, to this rank, from where that rank lives: anything else is a stray.
+  // A greeting is of this job, to this rank, from where its sender lives: anything else is a stray.
   if (!greeting || greeting->to != info.rank || greeting->from == info.rank ||
       greeting->from >= info.rank_count || greeting->lane >= lanes_.size() ||
       queue_of(greeting->from) != arrival.from_queue) {
@@ -242,7 +242,7 @@ void Connector::say(Greeting::Kind kind, Lane& lane, const Peer& peer) noexcept 
 }
 
 void Connector::send(const Greeting& greeting) noexcept {
-  // What does not leave is as good as lost.
+  // A datagram that does not leave is as good as lost.
   const auto bytes = encode(greeting, shared_.info.job_key);
   counters_.greetings_sent += datagrams_.send(shared_.places[greeting.to], bytes);
 }

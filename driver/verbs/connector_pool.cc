@@ -1,7 +1,7 @@
 // The connector's part where the connected peers of a lane are bounded (GASNET_QP_MAX): a newcomer
 // waits for a place, for which the peer that was used least recently is asked to close its
 // connections (disconnect.h). Not for ever, as peers that compute answer no ask, and a lane that
-// nobody polls holds nothing: then the newcomer goes over the bound. So nobody who sends waits for
+// nobody polls holds nothing: then the newcomer goes over the bound. No sender therefore waits for
 // another rank's program.
 //
 // The lane and the connector hand a peer's connections to each other by its Stage. All of the

@@ -1,5 +1,5 @@
 // An unreliable datagram queue pair (IBA 10.2.2): greetings between ranks that have no connection.
-// What it cannot take, or the network loses, the sender repeats.
+// The sender repeats datagrams that it cannot take, or that the network loses.
 #pragma once
 
 #include <optional>

@@ -13,7 +13,7 @@
 // not reported stays owed to the next connection. The asker's counts travel with the ask, and the
 // other end agrees only if both directions match its own: so at that moment all that either end
 // ever sent has been received, and neither sends more, the asker because it waits for the answer,
-// the other end because it has closed. What follows goes by a new connection, of the next epoch. A
+// the other end because it has closed. Later messages go by a new connection, of the next epoch. A
 // refused round stays refused, whatever comes late or twice: otherwise the asker could send after
 // the refusal, and a second copy of its ask be agreed to before what it sent arrives. For the same
 // reason an answer counts only for the round that it names.

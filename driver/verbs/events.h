@@ -1,12 +1,12 @@
-// What the device tells by itself: ports that go down, queues that break.
+// Events that the device tells by itself: ports that go down, queues that break.
 #pragma once
 
 #include "driver/verbs/lane.h"
 
 namespace pinwire::verbs {
 
-/// Takes what has been told since the last look; never waits. What no job survives becomes the
-/// driver's failure; a port that is down does if it stays so for longer than the device repeats
+/// Takes what has been told since the last look; never waits. An event that no job survives becomes
+/// the driver's failure; a port that is down does if it stays so for longer than the device repeats
 /// requests (outage.h).
 void note_events(Shared& shared) noexcept;
 

@@ -1,4 +1,4 @@
-// What a completion that failed means.
+// The meaning of a completion that failed.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -8,7 +8,7 @@
 namespace pinwire::verbs {
 
 WorkStatus status_of(ibv_wc_status status) noexcept;
-/// What it means for the user, and what to look at.
+/// Its meaning for the user, and advice.
 const char* advice_on(ibv_wc_status status) noexcept;
 
 }  // namespace pinwire::verbs

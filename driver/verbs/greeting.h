@@ -1,7 +1,7 @@
 // The datagrams by which two ranks make their connections of one lane, and close them.
 //
-// Whoever wants to send says hello, again and again until it is answered; each greeting brings the
-// sender's ends of the connections, so the first one that comes lets the receiver make its own.
+// A rank that wants to send says hello, again and again until it is answered; each greeting brings
+// the sender's ends of the connections, so the first one that comes lets the receiver make its own.
 //   kHello   "these are my ends; tell me yours"     is answered by kAnswer
 //   kAnswer  "these are mine, connected to yours"   is answered by kReady
 //   kReady   "mine are connected, too"              is not answered

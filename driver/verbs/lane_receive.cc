@@ -116,7 +116,7 @@ Armed Lane::arm() noexcept {
   // Ask, look once more, sleep: what came before the asking makes no event.
   const bool is_asked = ibv_req_notify_cq(completions_.get(), 0) == 0;
   if (!arrivals_.request_notification() || !is_asked) return Armed::kBusy;
-  // Who is about to be met makes no event.
+  // A peer that is about to be met makes no event.
   bool is_busy = !finished_.empty() || (chores_ & kReportCredit) != 0 ||
                  asked_ != answered_.load(std::memory_order_relaxed);
   const uint32_t room_before = room_;

@@ -17,7 +17,7 @@ Status check_needs(const Device& device, const OpenInfo& info) {
   const ibv_device_attr& has = device.limits;
   const uint32_t lanes = info.lanes;
   const uint32_t shared_queues = device.shares_receives ? lanes * kLinksPerPeer : 0;
-  // Of objects: for one peer, and the datagrams. More are made as peers are met.
+  // Numbers of objects: for one peer, and the datagrams. More are made as peers are met.
   const Need kObjects[] = {{"queue pairs", has.max_qp, lanes * kLinksPerPeer + 1},
                            {"completion queues", has.max_cq, lanes * 2 + 1},
                            {"shared receive queues", has.max_srq, shared_queues},

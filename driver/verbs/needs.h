@@ -8,7 +8,7 @@ namespace pinwire::verbs {
 
 /// The least that a queue may hold.
 inline constexpr uint32_t kDepthMin = 32;
-/// Of the completion queue of what is sent, kept for asking after what completes silently.
+/// Entries of the completion queue of what is sent, kept for asking after what completes silently.
 inline constexpr uint32_t kCompletionsKept = 64;
 
 /// Whether the device's connections can be closed and made anew, so that a bound of them holds; 0:

@@ -1,7 +1,7 @@
 // Whether the port is down, and since when. A link may flap: connections go on as long as the
-// device repeats what is not acknowledged. So a port error alone is no failure. A port that stays
-// down for longer than any repetition takes ends the job also where no transfer is under way to say
-// so.
+// device repeats what is not acknowledged. A port error alone is therefore no failure. A port that
+// stays down for longer than any repetition takes ends the job also where no transfer is under way
+// to say so.
 #pragma once
 
 #include <atomic>

@@ -10,7 +10,7 @@
 
 namespace pinwire::verbs {
 
-/// What libibverbs lists; the devices live as long as the list.
+/// The devices that libibverbs lists; they live as long as the list.
 class DeviceList {
  public:
   /// A sentence if there is none.

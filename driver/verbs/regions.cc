@@ -18,7 +18,7 @@ struct Extent {
   uint64_t bytes;
 };
 
-/// What to register: just that, but where reads are widened (short_read.h) whole pages.
+/// The range to register: just that, but where reads are widened (short_read.h) whole pages.
 Extent extent_of(const Device& device, void* base, uint64_t bytes) noexcept {
   if (device.read_bytes_min == 0) return {base, bytes};
   const auto at = reinterpret_cast<uint64_t>(base);

@@ -12,7 +12,7 @@ namespace pinwire::verbs {
 class Regions {
  public:
   Result<Region> pin(const Device& device, void* base, uint64_t bytes);
-  /// Of another device, by the dma-buf that it handed out.
+  /// Memory of another device, by the dma-buf that it handed out.
   Result<Region> pin_dmabuf(const Device& device, void* base, uint64_t bytes, int dmabuf);
   /// All memory, paged on demand; nothing is pinned.
   Result<Region> expose_all(const Device& device);

@@ -1,9 +1,9 @@
 // Reads too short for a device to answer them right. siw (of Linux 6.1) sends an answer of up to 32
 // bytes by siw_try_1seg(), which takes wrong bytes where they cross a page, and which breaks the
 // connection (EFAULT) when a kernel thread gets there while a process is on its way out of
-// ibv_post_send(). Longer answers go another way. So reads become longer there, within the pages
-// that they touch, and what was wanted is copied out of them; and memory is registered by whole
-// pages, so that they may. On every iWARP device, as the peer of any may be siw.
+// ibv_post_send(). Longer answers go another way. Reads therefore become longer there, within the
+// pages that they touch, and what was wanted is copied out of them; and memory is registered by
+// whole pages, so that they may. On every iWARP device, as the peer of any may be siw.
 #pragma once
 
 #include <algorithm>

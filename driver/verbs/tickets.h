@@ -1,4 +1,4 @@
-// What is remembered of signalled work until its completion comes.
+// The memory of signalled work until its completion comes.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace pinwire::verbs {
 
 struct Link;
 
-/// What follows the completion.
+/// The consequence of a completion.
 enum class After : uint8_t {
   kNothing,
   kDone,     ///< the caller is owed one

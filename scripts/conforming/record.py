@@ -1,4 +1,4 @@
-"""What runs came to: of a build directory, or merged from several runs in the committed file of records."""
+"""Results of runs: of a build directory, or merged from several runs in the committed file of records."""
 
 import collections
 import datetime

@@ -14,7 +14,7 @@ HEADS = " | ".join(f"{driver} {mode}" for driver, mode in COLUMNS)
 
 
 def worst(results):
-    """Of all that ran; None when nothing did."""
+    """The result of all that ran; None when nothing did."""
     for result in (FAILED, PASSED, SKIPPED):
         if result in results:
             return result
@@ -48,13 +48,13 @@ class Table:
                 self.per_column[column][result] += 1
 
     def result_in(self, row, column):
-        """What the cell says: a row is not shown whole where one of its cases asks nothing."""
+        """The text of a cell: a row is not shown whole where one of its cases asks nothing."""
         result = worst(self.cell[row.id, column])
         is_whole = self.absent[row.id, column] <= self.ran[row.id, column]
         return PART if result == PASSED and not is_whole else result
 
     def results_elsewhere(self, row):
-        """Of each pattern: (result or None, whether it is evidence). Tests over one driver in one mode count in its column, too."""
+        """For each pattern: (result or None, whether it is evidence). Tests over one driver in one mode count in its column, too."""
         found = {}
         for pattern in row.tests:
             results = {name: self.of_test[name] for name in matching([pattern], self.of_test)}
@@ -89,13 +89,16 @@ class Table:
         counts, runs = self.counts, self.record.runs_in_use()
         merged = ", ".join(f"{tests} of {date} (commit {commit})" for date, commit, tests in runs)
         lines = ["# Conformance with GASNet-1 1.8.1 and GASNet-EX 0.19", "",
-                 f"Written by `{command}`, not by hand, from the results of {len(self.of_test)} Meson tests: {merged}.", "",
-                 "Each row is one requirement of the specifications, in a few words of ours; M: must hold, U: the client's duty, P: permission, "
-                 "S: suggestion, Q: open question, D: difference between versions, N: unimplemented upstream or only named there, X: experimental upstream, "
-                 "E: a note for engineers, F: settled by a later text, O: open upstream. A column is a driver and a mode of the library. Cases are in "
-                 "`tests/conform/gasnet1` and `tests/conform/ex`, and run in jobs of 1, 2 and 3 ranks; part: some of the row's cases ask nothing there; "
-                 "an empty cell: none does, or the row is shown by another Meson test, or by none. Another test counts if its sources name the row. "
-                 "Rows C1 are of GASNet-1, GX of GASNet-EX, EX of its additions, VIS and UPC of transfers of many pieces, PA of GASNet's first paper.", "",
+                 f"`{command}` writes this document from the results of {len(self.of_test)} Meson tests: {merged}.", "",
+                 "Each row is one requirement of the specifications, in a few words; [requirements.md](requirements.md) explains those that sources, "
+                 "tests and documents cite. Ids C1 belong to GASNet-1, GX to GASNet-EX, EX to its additions, VIS and UPC to transfers of many pieces, "
+                 "PA to GASNet's first paper.", "",
+                 "A letter behind the id tells the kind of the row. M: it must hold. U: it is the client's duty. P: it permits something. S: it is a "
+                 "suggestion. Q: the text leaves a question open. D: versions differ. N: upstream has not implemented it, or only names it. X: it is "
+                 "experimental upstream. E: it is a note for engineers. F: a later text settles it. O: it is open upstream.", "",
+                 "A column is a driver and a mode of the library. The cases are in `tests/conform/gasnet1` and `tests/conform/ex`, and run in jobs of "
+                 "1, 2 and 3 ranks. The word part says that some of the row's cases ask nothing there. A cell is empty if none of them does, or if "
+                 "another Meson test shows the row, or none. Another test counts if its sources name the row.", "",
                  f"**{rows} rows; {sum(counts.values())} must hold: {counts[PASSED]} pass, {counts[FAILED]} fail, "
                  f"{counts['not run'] + counts[SKIPPED]} did not run, {counts['reason']} have a reason instead of a test, {counts['open']} are open: "
                  "not there, or not shown by a test that names them.**", "",

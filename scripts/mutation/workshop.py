@@ -121,7 +121,7 @@ class Workshop:
         return self.run(["meson", "setup", str(self.build), str(self.sources), *OPTIONS], BUILD_LIMIT_S)
 
     def make(self, targets, is_mutant=False):
-        """What a mutant compiles to is of no use to the compiler's cache."""
+        """The object of a mutant is of no use to the compiler's cache."""
         return self.run(["ninja", "-C", str(self.build), "-j", "1" if is_mutant else str(PREPARE_JOBS), *sorted(set(targets))], BUILD_LIMIT_S,
                         {"CCACHE_READONLY": "1"} if is_mutant else {})
 

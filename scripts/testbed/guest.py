@@ -19,7 +19,7 @@ CONSOLE_TAIL_LINES = 60
 # From QEMU's start to the command's, the first time, the second, the third: 8 s where nothing else runs. A boot that hangs does so
 # for ever, and of a run of all tests about one does.
 BOOT_LIMITS_S = (40, 80, 120)
-# Of the time-out, after which the guest says what runs there: a test that hangs is known by what it waits for.
+# The part of the time-out after which the guest says what runs there: a test that hangs is known by what it waits for.
 REPORT_AFTER = 0.85
 PR_SET_PDEATHSIG = 1
 # QEMU ends by these through defects of its own, whatever the guest did.

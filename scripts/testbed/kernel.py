@@ -19,7 +19,7 @@ from testbed.refusal import Refusal
 META_PACKAGE = "linux-image-amd64"
 TOOLS = {"qemu-system-x86_64": "qemu-system-x86", "busybox": "busybox-static", "cpio": "cpio",
          "apt-get": "apt", "dpkg-deb": "dpkg", "tar": "tar"}
-# Of the package's 400 MB only these: files or folders below kernel/.
+# Only these of the package's 400 MB are taken: files or folders below kernel/.
 MODULES = ("arch/x86/crypto", "crypto", "lib", "virt/lib", "fs/9p", "net/9p", "fs/netfs", "fs/fscache", "fs/overlayfs",
            "fs/configfs", "drivers/virtio", "drivers/char/virtio_console.ko", "drivers/infiniband/core",
            "drivers/infiniband/sw", "drivers/vfio", "drivers/net/dummy.ko", "drivers/net/veth.ko", "drivers/net/tun.ko",
@@ -32,7 +32,7 @@ MODULES = ("arch/x86/crypto", "crypto", "lib", "virt/lib", "fs/9p", "net/9p", "f
            "net/sched/act_mirred.ko", "net/sched/act_skbedit.ko")
 
 
-# What a cache holds; another list or layout is another cache.
+# The contents of a cache; another list or layout is another cache.
 LAYOUT = (MODULES, "version")
 UNUSED_S_MAX = 30 * 86400
 

@@ -107,8 +107,8 @@ void leave_mark(const char *name) {
 int is_marked(const char *name) { return access(mark_path(name), F_OK) == 0; }
 
 /* With a switch or a NIC between them nothing orders the barrier after what rank 0 began before it.
- * So rank 0 gets a byte, which travels behind that, and polls for a while: frames may be lost and
- * sent again. The others get the core meanwhile. */
+ * Rank 0 therefore gets a byte, which travels behind that, and polls for a while: frames may be
+ * lost and sent again. The others get the core meanwhile. */
 static void let_rank_1_serve(void) {
   char byte;
   if (segments[1].size != 0) gasnet_get(&byte, 1, part(1), 1);

@@ -18,7 +18,7 @@
 #include "../support/expect.h"
 #include "gasnet.h"
 
-/* Of a JOB: whether a driver has part in what it tests. run_cases.py runs local ones over one driver. */
+/* The scope of a JOB: whether a driver has part in what it tests. run_cases.py runs local ones over one driver. */
 enum conform_scope { kLocal, kNetwork };
 
 struct conform_case {
@@ -36,7 +36,7 @@ void add_case(struct conform_case *entry);
                                              code,     says,  NULL};                                \
   __attribute__((constructor)) static void add_##name(void) { add_case(&entry_##name); }            \
   static void case_##name(void)
-/* What a JOB comes to with optimized libraries, and with those that check their clients. */
+/* The result of a JOB with optimized libraries, and with those that check their clients. */
 #ifdef GASNET_DEBUG
 #define BY_BUILD(optimized, debug) debug
 #else
@@ -45,15 +45,15 @@ void add_case(struct conform_case *entry);
 #define CASE(name, ids) CONFORM_CASE(name, ids, 0, kNetwork, 0, "")
 #define JOB(name, ids, scope, code, says) CONFORM_CASE(name, ids, 1, scope, code, says)
 
-/* Handlers may run in a thread of the library. So what a case sets and its handlers use, it sets before it
- * sets an _Atomic counter back, and they look at that counter first; they count when they are done. The
- * messages in between order all that, too, but by way of another process, which ThreadSanitizer does not see. */
+/* Handlers may run in a thread of the library. A case therefore sets the variables that its handlers use before it sets
+ * an _Atomic counter back, and they look at that counter first; they count when they are done. The messages in between
+ * order all that, too, but by way of another process, which ThreadSanitizer does not see. */
 #define EXPECT_FIRST(counter) EXPECT_EQ(counter, 0)
 
 /* The first failure of a case is kept; from any thread, in handlers too. */
 void fail_at(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* What a call gives, or what a name stands for, is of this very type. */
+/* The result of a call, or the value of a name, is of this very type. */
 #define IS(what, type) \
   _Static_assert(__builtin_types_compatible_p(__typeof__(what), type), "the type of " #what)
 /* This case asks nothing of this job (one rank, another mode): every rank must say so alike. The reason lies in
@@ -75,10 +75,10 @@ extern char **program_argv;
 
 void barrier(void);
 
-/* What each specification's start.c does for the program: the job that cases share, with a segment of kSegmentBytes
+/* Defined for the program by each specification's start.c: the job that cases share, with a segment of kSegmentBytes
  * and all handlers. */
 void start_shared_job(void);
-/* Of each segment, the part that this rank alone writes. */
+/* The part of each segment that this rank alone writes. */
 size_t part_bytes(void);
 unsigned char *part(gasnet_node_t owner);
 

@@ -26,7 +26,7 @@ Ending = collections.namedtuple("Ending", "code out err")
 
 
 def cases_of(program):
-    """What `program --list` says, in the order in which the cases run."""
+    """The lines of `program --list`, in the order in which the cases run."""
     listed = subprocess.run([program, "--list"], check=True, capture_output=True, text=True).stdout
     cases = []
     for line in listed.splitlines():

@@ -1,4 +1,5 @@
-// What the fuzzers run, with random inputs, where there is no libFuzzer; a slice of it for CI.
+// The entry points of the fuzzers, with random inputs, where there is no libFuzzer; a slice of it
+// for CI.
 #include <gtest/gtest.h>
 
 #include <vector>

@@ -78,7 +78,7 @@ class Command(GuestCase):
         self.assertEqual([line.split()[-1] for line in out.splitlines()], ["3", "20", "lo"])
 
     def test_time_out(self):
-        """What hangs is told before."""
+        """A test that hangs is reported before."""
         code, out, err = self.guest("--timeout", "40", "--", f"echo {BOOTED}; sleep 1000")
         self.assertEqual(code, 124, out)
         self.assertIn("--timeout", err)
@@ -131,7 +131,7 @@ class Signals(GuestCase):
 
 
 class DpdkRanks(unittest.TestCase):
-    """What dpdk_ranks.sh makes of the statistics that a job leaves, without a guest."""
+    """The verdict of dpdk_ranks.sh on the statistics that a job leaves, without a guest."""
 
     def judge(self, bodies, statistics):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,5 +1,5 @@
 #!/bin/bash
-# In a guest: memory that comes and goes under EVERYTHING, on a soft RDMA device. What is kept pinned between transfers is used, and
+# In a guest: memory that comes and goes under EVERYTHING, on a soft RDMA device. Memory that is kept pinned between transfers is used, and
 # given up when the memory is unmapped; with GASNET_PIN_WATCH=no, in the first job alone, nothing is kept.
 # verbs_remap.sh LAUNCHER REMAP 'RANKS ROUNDS'...
 launcher=$1 remap=$2

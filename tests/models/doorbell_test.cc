@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint32_t kMessagesMax = 2;
 
-/// What a mutant of the code around the doorbell does.
+/// The mutants of the code around the doorbell.
 enum class Fault : uint8_t {
   kNone,
   kCountsFirst,    ///< happened() before the handler
@@ -80,7 +80,7 @@ void poll() {
   if (found && fault != Fault::kCountsFirst) ring(bell.happened());
 }
 
-/// Of the thread that is being run, all that it remembers between two stages of a turn.
+/// All that the running thread remembers between two stages of a turn.
 enum class Stage : uint8_t { kPolls, kLooks, kSleeps, kNaps, kIsBusy, kTests };
 struct Self {
   uint32_t seat = 0, seen = 0;

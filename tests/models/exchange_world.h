@@ -1,6 +1,6 @@
 // Ranks that lend each other parts of their memory, as one value: the production tables of pin/
 // over devices that only remember what is registered, the messages between them in any order, and
-// the transfers of each rank. What am/exchange.cc does between its waits is one step here.
+// the transfers of each rank. The work of am/exchange.cc between its waits is one step here.
 #pragma once
 
 #include <cstdint>
@@ -92,7 +92,7 @@ class KeyDevice final : public test::IdleDriver {
   uint32_t last_key_ = 0;
 };
 
-/// What goes wrong on purpose, to see that the exploration finds it.
+/// Faults on purpose, to see that the exploration finds it.
 enum class Mutant : uint8_t {
   kNone,
   kPutsBackEarly,    ///< a part is given up for others while its transfer is under way
@@ -126,11 +126,11 @@ class World {
 
   /// Every step that can be taken from here, by number; false: there is no such one.
   bool step(uint32_t which);
-  /// What was promised and does not hold; empty: all does.
+  /// The promise that does not hold; empty: all do.
   std::string broken() const;
   /// All transfers are done and all messages arrived.
   bool is_over() const;
-  /// Of the same hash: what comes from here on is the same.
+  /// Worlds of the same hash: what comes from here on is the same.
   uint64_t hash() const;
   const std::string& last_step() const { return last_; }
 

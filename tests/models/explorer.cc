@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint64_t kStatesMax = 40'000'000;
 constexpr uint32_t kHistoryMax = 4096;
-/// What begins a hash, or tells what is mixed in: no small number, as values are.
+/// The beginning of a hash, or the kind of what is mixed in: no small number, as values are.
 constexpr uint64_t kBegun = 0xb5ad4eceda1ce2a9, kSettled = 0x9216d5d98979fb1b,
                    kStored = 0xd1310ba698dfb5ac, kPassed = 0x2ffd72dbd01adfb7,
                    kFinished = 0xb8e1afed6a267e96, kRecalled = 0xba7c9045f12c7f99;
@@ -101,7 +101,7 @@ class Explorer {
     return std::move(report_);
   }
 
-  // What the threads call.
+  // Calls of the threads.
 
   Result perform(Access access) {
     if (replaying()) return replayed();
@@ -379,8 +379,8 @@ class Explorer {
       const bool exchanges = access.action == Action::kCompareExchange &&
                              message_at(state, id, place).value == access.expected;
       if (exchanges && place != last && !access.is_torn) continue;
-      // Whoever takes over no view may as well have read the oldest of equal values: what can be
-      // read afterwards includes all else.
+      // A load that takes over no view may as well have read the oldest of equal values: what can
+      // be read afterwards includes all else.
       const bool takes_nothing = access.action == Action::kLoad && !acquires(access.order);
       if (takes_nothing && is_repeated(state, id, from, place)) continue;
       offer(id, place);
@@ -546,9 +546,9 @@ class Explorer {
     return state.messages[index];
   }
 
-  /// All that decides what can happen from here on. What lies before the floors of all who access
-  /// a cell nobody can read any more: it is left out, places count from there, and so do the floors
-  /// that anybody may hand on. Clocks are for plain memory.
+  /// All that decides what can happen from here on. A value before the floors of all threads that
+  /// access a cell can be read by nobody any more: it is left out, places count from there, and so
+  /// do the floors that anybody may hand on. Clocks are for plain memory.
   uint64_t key_of(const State& state) const {
     View base;
     for (uint32_t id = 0; id < atomic_ids_.size(); ++id) base.floor[id] = base_of(state, id);

@@ -12,8 +12,8 @@
 // explored again.
 //
 // A loop that waits would make executions endless: retry() runs a new attempt only when it can read
-// something that the last one did not. So every execution ends, and one that ends with a thread
-// that waits for ever is a failure: what it waits for was lost.
+// something that the last one did not. Every execution therefore ends, and one that ends with a
+// thread that waits for ever is a failure: what it waits for was lost.
 #pragma once
 
 #include <cstdint>
@@ -32,10 +32,10 @@ struct Mutation {
   bool copies_after_store = false;  ///< plain copies happen after the store that publishes them
 };
 
-/// Of a program that uses pass_barrier(), after which a load may no longer read what it could
-/// before.
+/// The barriers of a program that uses pass_barrier(), after which a load may no longer read what
+/// it could before.
 struct Barriers {
-  /// What a barrier is sure to make seen; in truth it is all memory.
+  /// The cells that a barrier is sure to make seen; in truth it is all memory.
   std::set<const void*> cells;
   /// Those of them that a thread loads which others have pass barriers, but does not write alone.
   std::set<const void*> loaded;

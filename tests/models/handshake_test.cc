@@ -33,7 +33,7 @@ enum class Order {
   kGivesEarly,  ///< it hands over what has arrived, then clears `arrived`
 };
 Order program_order = Order::kRight;
-/// What is yet to happen.
+/// The steps that are yet to happen.
 struct Late {
   model::Atomic<uint32_t>* cell = nullptr;
   uint32_t value = 0;
@@ -87,7 +87,7 @@ constexpr uint32_t kClientsMax = 3, kMessagesMax = 3;
 struct Client {
   BasicHandshake<SignalledMemory> handshake;
   model::Atomic<uint32_t> signal;  ///< pending
-  // Of who finds messages.
+  // State of the thread that finds messages.
   bool is_slow = false;
   bool is_unsent = false;
 };
@@ -117,7 +117,7 @@ uint32_t message_count;
 uint32_t drained_max;  ///< by one drain; 0: all that is there
 model::Atomic<uint32_t> asked_again;
 
-/// Of the thread that is being run.
+/// The thread that is being run.
 struct Self {
   Client* client = nullptr;  ///< nullptr: who finds messages
   bool is_masked = false;    ///< in its signal handler
@@ -183,7 +183,7 @@ void poll() {
   self.client->handshake.enable(Reason::kLibrary, drain, ask_again);
 }
 
-/// What a client thread does: h(old), r(esume), l(ock), u(nlock), p(oll), b(lock its signals),
+/// The steps of a client thread: h(old), r(esume), l(ock), u(nlock), p(oll), b(lock its signals),
 /// a(dmit them again), f(oreign text, where it may run no handlers), c(lient's text again). Then it
 /// computes.
 void run_client(const char* program) {
@@ -260,7 +260,7 @@ bool is_asked_again(bool takes_over) {
   return is_asked;
 }
 
-/// Who finds messages.
+/// The thread that finds messages.
 void run_finder(const Shape& shape) {
   const std::span all(clients, shape.clients.size());
   for (Client& client : all) client.is_slow = client.is_unsent = false;

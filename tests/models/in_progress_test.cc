@@ -19,7 +19,7 @@ model::Atomic<uint32_t> started;        ///< operations that the completing thre
 model::Atomic<uint32_t> done[kOpsMax];  ///< as the client sees them
 uint64_t team;                          ///< plain memory, which the client writes at the end
 
-/// What the client and the completing thread do.
+/// The steps of the client and of the completing thread.
 struct Shape {
   uint32_t ops;
   bool waits_between = false;  ///< each operation is synchronised before the next begins

@@ -26,7 +26,7 @@ struct LockMemory {
 BasicLaneLock<LockMemory> lane;
 const auto* const words = reinterpret_cast<const model::Atomic<uint32_t>*>(&lane);
 
-/// What is done under the lock: `count` by plain accesses, and `truth`, which reads what is newest.
+/// The work under the lock: `count` by plain accesses, and `truth`, which reads what is newest.
 model::Atomic<uint32_t> count;
 model::Atomic<uint32_t> truth;
 

@@ -64,7 +64,7 @@ class LaneWorld {
 
   /// Every world that is one step from this one.
   std::vector<LaneWorld> next() const;
-  /// Nothing that must come is still to come. What waits for a silent rank, and messages for a
+  /// Nothing that must come is still to come. Work that waits for a silent rank, and messages for a
   /// deaf one, need not.
   bool is_over() const;
   std::string text() const;

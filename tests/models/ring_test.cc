@@ -79,7 +79,7 @@ const RingShape kTold{
     .slots = 2, .senders = {{0, 0, 0}}, .is_shared = false, .sleeps = true, .tells_late = true};
 const RingShape kEarly{.slots = 2, .senders = {{0, 0}, {0, 0}}, .frees_early = true};
 const RingShape kEarlyLong{.slots = 4, .senders = {{8, 8}, {8}}, .frees_early = true};
-/// What a lie about head adds to it.
+/// The amount that a lie about head adds to it.
 constexpr uint64_t kTwoSlots = shm::Extent{2, 0}.packed(), kTwoLines = shm::Extent{0, 2}.packed();
 
 const Mutant kMutants[] = {

@@ -5,8 +5,8 @@
 // has a floor in each cell, the oldest value that it may still read; a load picks any value from
 // there on. A release store hands the storer's floors on, an acquire load takes them over. Stores
 // go to the end of the modification order, and a load never reads a store that comes later (no load
-// buffering). What this leaves out of C++'s model needs a data race on plain memory to do harm, and
-// those are found: plain accesses carry vector clocks.
+// buffering). The part of C++'s model that this leaves out needs a data race on plain memory to do
+// harm, and those are found: plain accesses carry vector clocks.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,8 @@
 namespace pinwire::model {
 
 /// kPassBarrier: membarrier(2), of one thread: it stands still while thread `operand` passes a full
-/// barrier. What each of them stored before (into Barriers::cells), the other sees after it.
+/// barrier. A value that each of them stored before (into Barriers::cells), the other sees after
+/// it.
 enum class Action : uint8_t { kLoad, kStore, kModify, kCompareExchange, kWait, kPassBarrier };
 using Modify = uint64_t (*)(uint64_t old, uint64_t operand);
 
@@ -43,10 +44,10 @@ inline constexpr uint32_t kObservationsMax = 8;
 inline constexpr uint32_t kSetup = kThreadsMax;  ///< stored before the threads began
 inline constexpr uint16_t kNoMessage = 0xffff;
 
-/// What somebody is sure to see.
+/// The values that a thread is sure to see.
 struct View {
   uint8_t floor[kAtomicsMax] = {};  ///< place in the modification order
-  /// Of each thread, the stretch (from one release to the next) up to which all happened before.
+  /// For each thread, the stretch (from one release to the next) up to which all happened before.
   uint16_t clock[kThreadsMax] = {};
 
   void join(const View& other) noexcept {

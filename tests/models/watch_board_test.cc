@@ -49,7 +49,8 @@ class WatchProgram {
   static constexpr uint32_t kPages = 2;
   enum Event : uint32_t { kNoEvent, kQueued, kRead };
 
-  /// Of a page at one address. `memory`: 0 is none, else it grows with each that is mapped there.
+  /// The state of a page at one address. `memory`: 0 is none, else it grows with each that is
+  /// mapped there.
   struct Kernel {
     Atomic<uint64_t> memory[kPages];
     Atomic<uint32_t> event[kPages];

@@ -77,17 +77,37 @@ class Docs(SmallTree):
         self.write("docs/a.md", "`scripts/none --all`\n\n    bench/none\n")
         self.check(1, "docs/a.md:1: scripts/none does not exist", "docs/a.md:3: bench/none does not exist")
 
-    def test_a_sentence_begins_with_a_subject(self):
-        for text in ("Of two, one.", "It ends. So it goes.", "| a | Who calls, waits |", "- Of a list", "    // Of one"):
-            self.write("docs/a.md", text + "\n")
-            self.check(1, "docs/a.md:1: a sentence begins with ", " 1 violations")
+    def test_a_function_of_a_row_of_internals_is_in_a_file_of_the_row(self):
+        self.write("nicfw/a.h", "void give() {}\n")
+        self.write("nicfw/a.cc", "void A::take(int n) {}\n")
+        self.write("docs/internals-a.md", "| q | `nicfw/a.{h,cc}` | `give()`, `A::take()` |\n| q | by nobody | `none()` |\n")
+        self.check(0, " 0 violations")
+        self.write("docs/internals-a.md", "| q | `nicfw/a.h` | `give()`, `take()` |\n")
+        self.check(1, "docs/internals-a.md:1: take() is in none of the files of its row", " 1 violations")
+        self.write("docs/a.md", "| q | `nicfw/a.h` | `take()` |\n")
+        self.check(1, " 1 violations")
 
-    def test_words_inside_of_sentences_pass(self):
-        self.write("docs/a.md", "It is one of two. SO_REUSEADDR. Offers. Whole. `x` so far.\n\n    int x;  Of\n")
-        self.check(0)
+    def test_an_id_that_is_cited_is_explained(self):
+        self.write("docs/a.md", "as C1-161 asks\n")
+        self.check(1, "docs/a.md:1: C1-161 is cited and explained nowhere", " 1 violations")
+        for place, row in (("docs/requirements.md", "| C1-161 | one waits |\n"), ("docs/CONFORMANCE.md", "| C1-161 M | waits | pass |\n"),
+                           ("tests/conform/a/rows.tsv", "C1-161\tM\twaits\n")):
+            self.write(place, row)
+            self.check(0, " 0 violations")
+            self.write(place, row.replace("161", "162"))
+            self.check(1, "docs/a.md:1: C1-161 is cited", " 1 violations")
 
-    def test_older_documents_keep_their_prose(self):
-        self.write("docs/JOBS.md", "Of two, one." + "x" * 120 + "\n")
+    def test_ids_are_cited_by_sources_and_names_of_tests(self):
+        self.write("docs/requirements.md", "| C1-161 | one waits |\n")
+        for name, text in (("am/a.h", "// (EX-001)"), ("tests/a.cc", "TEST(A, Waits_EX_001)"), ("tests/b.cc", "TEST(A, Waits_EX001)"),
+                           ("scripts/a", "# EX-001"), ("tests/mutants/a.toml", "x = 'EX-001'")):
+            self.write(name, text + "\n")
+            self.check(1, f"{name}:1: EX-001 is cited", " 1 violations")
+            self.write(name, text.replace("001", "01") + " HEX-001 EX-0011 VIS_A C1 161\n")
+            self.check(0)
+
+    def test_generated_documents_may_be_wide(self):
+        self.write("docs/JOBS.md", "x" * 121 + "\n")
         self.check(0)
         self.write("docs/JOBS.md", "[a](b.md)\n")
         self.check(1, "names no file")

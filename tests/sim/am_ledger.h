@@ -22,7 +22,7 @@ struct ActiveMessage {
   uint64_t content;  ///< of arguments and payload
   PutRange range{};  ///< of a Long: where it goes
   uint64_t put_id = 0;
-  // What a request asks its handler for.
+  // The reply that a request asks its handler for.
   bool wants_reply = false;
   Category reply_category = Category::kShort;
   uint32_t reply_argc = 0;

@@ -1,5 +1,5 @@
-// What the ranks of an AmWorld do: requests of every category with 0 to 16 arguments, and handlers
-// that answer with replies of every category.
+// The program of the ranks of an AmWorld: requests of every category with 0 to 16 arguments, and
+// handlers that answer with replies of every category.
 #include <algorithm>
 #include <array>
 #include <cstring>

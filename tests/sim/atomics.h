@@ -1,4 +1,4 @@
-// What the results of remote atomics must add up to, when each was executed exactly once in some
+// Rules that the results of remote atomics must keep, when each was executed exactly once in some
 // order:
 //   sums      additions of positive operands: sorted by old value they form one chain to the final
 //   one swaps     of values all different: each value is taken out once, the last one stays
@@ -30,7 +30,7 @@ constexpr CellKind cell_kind(uint32_t cell) {
   return cell < kSharedCells ? CellKind::kCounter : CellKind::kOwn;
 }
 
-/// What the code does to a cell.
+/// The effect of the code on a cell.
 uint64_t apply(const AtomicOperands& operands, uint64_t old);
 
 class AtomicLedger {

@@ -13,7 +13,7 @@
 
 namespace pinwire::sim {
 
-/// What a client does at one instant.
+/// The step of a client at one instant.
 enum class Turn : uint8_t { kWhole, kPoll, kPost };
 
 class Client {
@@ -22,7 +22,7 @@ class Client {
 
   /// A poll of the driver, more work for it, or both. True if anything moved.
   bool step(Turn turn = Turn::kWhole);
-  /// What another thread does for a client that computes: the driver's work, and no message.
+  /// The work of another thread for a client that computes: the driver's work, and no message.
   void heartbeat();
   /// Everything that it started has ended, and it will start no more.
   bool finished() const;

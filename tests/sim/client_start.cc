@@ -1,4 +1,4 @@
-// What a client's operations are made of.
+// The parts of a client's operations.
 #include <algorithm>
 #include <cstring>
 #include <utility>

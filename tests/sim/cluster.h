@@ -1,4 +1,4 @@
-// What the simulated ranks share: the rules, the clock and the oracle.
+// Shared by the simulated ranks: the rules, the clock and the oracle.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What the simulated hardware itself knows of a frame: Ethernet addresses and the IPv4 and UDP
+// The parts of a frame that the simulated hardware knows: Ethernet addresses and the IPv4 and UDP
 // checksums of RFC 791 and 768. Written apart from the nicfw's codec, so that each checks the
 // other.
 #pragma once
@@ -19,14 +19,14 @@ MacAddress source_of(std::span<const std::byte> frame);
 
 /// True for an IPv4 UDP frame whose lengths lie inside the frame.
 bool is_udp(std::span<const std::byte> frame);
-/// Of a frame for which is_udp() holds.
+/// For a frame for which is_udp() holds.
 uint16_t udp_destination_port(std::span<const std::byte> frame);
 
 /// Makes the lengths of IPv4 and UDP say what the frame has.
 void write_lengths(std::span<std::byte> frame);
-/// What a device with checksum offload does on transmit; leaves other frames alone.
+/// The work of a device with checksum offload on transmit; leaves other frames alone.
 void write_checksums(std::span<std::byte> frame);
-/// What such a device checks on receive; false also for frames that are not IPv4 UDP.
+/// The check of such a device on receive; false also for frames that are not IPv4 UDP.
 bool checksums_good(std::span<const std::byte> frame);
 
 }  // namespace pinwire::sim

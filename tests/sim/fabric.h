@@ -31,7 +31,7 @@ class Fabric final : public EventTarget {
   void inject(Rank to, std::span<const std::byte> frame);
   void fire(uint64_t flight_and_stage) override;
 
-  /// Who wants to know that a port got a frame (to wake its rank).
+  /// A listener that is told when a port got a frame (to wake its rank).
   void on_delivery(void (*hook)(void*, Rank), void* context) { hook_ = hook, context_ = context; }
   const FabricCounts& counts() const noexcept { return counts_; }
   /// Frames of this rank that the path was too narrow for.

@@ -33,7 +33,7 @@ class Fiber {
   ucontext_t inside_{};
   ucontext_t outside_{};
   bool ended_ = false;
-  // What AddressSanitizer must be told of the two stacks.
+  // Facts about the two stacks for AddressSanitizer.
   void* fake_inside_ = nullptr;
   void* fake_outside_ = nullptr;
   const void* outside_stack_ = nullptr;

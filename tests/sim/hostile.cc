@@ -25,8 +25,8 @@ constexpr size_t kRecordsAt = kEncapsulationBytes + kKeyedBytes;
 static_assert(kRecordsAt == kRecordsOffset);
 
 /// The longest pause between two attacks, and twice their mean. A stranger who fills a receive ring
-/// faster than its rank empties it denies service to every transport. So between two polls of the
-/// slowest rank the attacks take half of the buffers, even if all of them meet that rank.
+/// faster than its rank empties it denies service to every transport. Between two polls of the
+/// slowest rank the attacks therefore take half of the buffers, even if all of them meet that rank.
 uint64_t longest_pause_ns(const Scenario& scenario) {
   const uint64_t poll_ns = scenario.poll_ns * (scenario.slow_ranks != 0 ? kSlowPollFactor : 1);
   const uint64_t attacks_per_poll = std::max(scenario.rx_buffers / 2, 1u);

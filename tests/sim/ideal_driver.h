@@ -15,7 +15,7 @@ namespace pinwire::sim {
 
 class IdealDriver;
 
-/// What the ideal drivers of one job share.
+/// Shared by the ideal drivers of one job.
 class IdealNetwork {
  public:
   IdealNetwork(Schedule& schedule, uint32_t ranks, uint64_t seed)

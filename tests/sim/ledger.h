@@ -47,7 +47,7 @@ class Ledger {
   uint64_t enter(const Message& message);
   /// The driver accepted it: from now on it must arrive, once.
   void posted(uint64_t number);
-  /// What the sender's head must contain.
+  /// The words that the sender's head must contain.
   void write_head(uint64_t number, std::span<std::byte> head) const;
 
   /// A rank got a message: the number of the one that it is, or kNone if it is none that it may be.

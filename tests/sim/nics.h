@@ -9,7 +9,7 @@
 
 namespace pinwire::sim {
 
-/// What the scenario says of the NICs, with a seed of its own for each rank.
+/// The scenario's settings of the NICs, with a seed of its own for each rank.
 NicConfig config_of(const Scenario& scenario, Rank rank);
 
 /// The production NIC of one rank, open. The fabric and the schedule must outlive it.

@@ -53,7 +53,8 @@ Outcome run_with(Break what, uint64_t seed) {
   return run_with(scenario_for(what, seed), what, seed);
 }
 
-/// What the sentence about a broken promise must say where another check might catch it by chance.
+/// Words that the sentence about a broken promise must have where another check might catch it by
+/// chance.
 const char* word_of(Break what) {
   switch (what) {
     case Break::kPassFence:

@@ -11,7 +11,7 @@ bool PathOracle::is_certain(const Fabric& fabric) const noexcept {
          scenario_.crime == Crime::kNone && !scenario_.hostile && scenario_.path_opens_ns == 0;
 }
 
-/// From one rank to another. Of a path that was narrow from the beginning, only probes vanish.
+/// From one rank to another. Only probes vanish on a path that was narrow from the beginning.
 uint64_t PathOracle::vanished_max() const noexcept {
   constexpr uint64_t kProbesMax = 64;
   constexpr uint64_t kFlows = 3;

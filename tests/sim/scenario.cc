@@ -17,7 +17,7 @@ T pick(Random& random, const T (&choices)[kCount]) {
   return choices[random.below(kCount)];
 }
 
-/// What varies in every scenario.
+/// Settings that vary in every scenario.
 Scenario base(Random& random) {
   Scenario s;
   s.ranks = pick(random, {2u, 2u, 2u, 3u, 3u, 4u, 4u, 5u, 8u, 16u});

@@ -1,4 +1,4 @@
-// What a run is made of: the cluster, its network's faults and the clients' work. A name and a seed
+// The parts of a run: the cluster, its network's faults and the clients' work. A name and a seed
 // determine every field.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace pinwire::sim {
 
-/// Of one directed link; probabilities are per frame.
+/// Faults of one directed link; probabilities are per frame.
 struct LinkFaults {
   double loss = 0;
   double burst = 0;       ///< a burst of losses starts
@@ -114,7 +114,7 @@ struct Scenario {
   uint64_t heartbeat_ns = 0;  ///< a rank that computes is polled so often, for no message; 0: never
   Crime crime = Crime::kNone;
 
-  // What counts as stuck.
+  // Times after which a client counts as stuck.
   uint64_t stuck_ns = 5'000'000'000;
 };
 

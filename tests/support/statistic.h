@@ -1,4 +1,4 @@
-/* What the library counts, by name, for programs of tests in C99 and C++. */
+/* Statistics of the library, by name, for programs of tests in C99 and C++. */
 #ifndef PINWIRE_STATISTIC_H
 #define PINWIRE_STATISTIC_H
 

@@ -1,4 +1,4 @@
-// What pinwire.h tells about the drivers below, picked by name.
+// Facts that pinwire.h tells about the drivers below, picked by name.
 #pragma once
 
 #include <cstdint>

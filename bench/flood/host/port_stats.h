@@ -25,7 +25,7 @@ PortCounters operator+(const PortCounters& one, const PortCounters& other);
 std::string port_statistics(uint32_t port, const PortCounters& total, const PortCounters& recent,
                             double seconds);
 
-/// What testpmd prints at "stop": each port, and all together.
+/// The statistics that testpmd prints at "stop": each port, and all together.
 std::string forward_statistics(const std::vector<PortCounters>& ports);
 
 }  // namespace pinwire::flood

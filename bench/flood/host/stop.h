@@ -1,5 +1,4 @@
-// Ctrl-C: asks for an orderly stop. A second one, seconds later, ends the process
-// at once.
+// Ctrl-C: asks for an orderly stop. A second one, seconds later, ends the process at once.
 #pragma once
 
 namespace pinwire::flood {

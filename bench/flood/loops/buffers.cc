@@ -11,7 +11,7 @@ namespace {
 
 enum Area : uint32_t { kIncoming, kServed, kOutgoing, kFetched };
 
-/// What rank `rank` serves to gets at `offset`.
+/// The byte that rank `rank` serves to gets at `offset`.
 std::byte pattern(gasnet_node_t rank, uint64_t offset) {
   return static_cast<std::byte>((offset * 0x9e3779b97f4a7c15u >> 56) + rank + 1);
 }

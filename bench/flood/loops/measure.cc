@@ -14,8 +14,8 @@
 namespace pinwire::flood {
 namespace {
 
-/// What one operation costs: runs 1, 2, 4 … of them until they take long enough to know. The best
-/// counts: another process may have had the CPU for a while.
+/// Measures the cost of one operation: runs 1, 2, 4 … of them until they take long enough to know.
+/// The best counts: another process may have had the CPU for a while.
 double warm_up(const Loops& loops, const Path& path, uint64_t iterations_max) {
   constexpr double kLongEnough_s = 0.001;
   constexpr uint64_t kEnough = 64;
@@ -134,7 +134,7 @@ Result<Figures> measure(const Measurement& m, const LoopLimits& limits, Path pat
   fill_rates(figures, repetitions, iterations);
   fill_percentiles(figures, loops, path, limits, clock);
 
-  // What Medium AMs carried is gone with their handlers, but their bytes were counted.
+  // The payload of Medium AMs is gone with their handlers, but their bytes were counted.
   const bool echoed = m.test == Pattern::kPingpong && m.operation >= Operation::kAmMedium;
   const bool counted = !echoed || mail.pong_bytes.get() - pong_bytes_before ==
                                       (issued.requests - sent_before) * m.bytes;

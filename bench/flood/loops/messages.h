@@ -59,7 +59,7 @@ class Counter {
   std::atomic<uint64_t> value_{0};
 };
 
-/// What arrived at this rank, and what its handlers sent, since the start.
+/// Messages that arrived at this rank, and that its handlers sent, since the start.
 struct Mail {
   Counter requests, request_bytes;  ///< from the partner
   Counter pongs, pong_bytes;        ///< replies to this rank's requests
@@ -80,7 +80,7 @@ struct Order {
   TrafficSettings traffic;  ///< kRun
 };
 
-/// What a rank tells about itself.
+/// The facts that a rank tells about itself.
 struct Snapshot {
   PortCounters port;
   double cpu_s = 0;

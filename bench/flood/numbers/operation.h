@@ -1,5 +1,5 @@
-// What flood measures: nine operations of GASNet, each one at a time or overlapped (PA-009, PA-010,
-// PA-012). The names are those of the JSON output.
+// The nine operations of GASNet that flood measures, each one at a time or overlapped (PA-009,
+// PA-010, PA-012). The names are those of the JSON output.
 #pragma once
 
 #include <array>

@@ -11,7 +11,7 @@
 
 namespace pinwire::flood {
 
-/// What the job before left to this one.
+/// The state that the job before left to this one.
 struct Legacy {
   bool is_there = false;              ///< there was one
   std::vector<std::string> settings;  ///< commands to carry out first, silently

@@ -9,7 +9,7 @@
 namespace pinwire::flood {
 namespace {
 
-/// What CLI11 fills: words that are checked and converted afterwards.
+/// Filled by CLI11: words that are checked and converted afterwards.
 struct Words {
   std::vector<std::string> tests, operations, sizes;
   std::string forward_mode = "flood", txpkts = "8", buffers = "segment", yield = "auto";

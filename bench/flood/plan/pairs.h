@@ -1,6 +1,6 @@
-// Who talks to whom: ranks 0 and 1, 2 and 3, … The even one is the active sender, the odd one the
-// passive receiver (PA-008). The last rank of an odd number only polls. A rank alone talks to
-// itself.
+// Pairs of ranks that talk to each other: ranks 0 and 1, 2 and 3, … The even one is the active
+// sender, the odd one the passive receiver (PA-008). The last rank of an odd number only polls. A
+// rank alone talks to itself.
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,7 @@ struct Measurement {
   bool operator==(const Measurement&) const = default;
 };
 
-/// What the user asked for; empty lists mean "all".
+/// The user's wishes; empty lists mean "all".
 struct PlanRequest {
   std::vector<Pattern> tests;
   std::vector<Operation> operations;
@@ -29,7 +29,7 @@ struct PlanRequest {
   bool quick = false;        ///< every third power of two
 };
 
-/// What the network and the buffers allow.
+/// The limits of the network and the buffers.
 struct PlanBounds {
   uint64_t buffer_bytes = 0;
   uint64_t medium_bytes_max = 0;

@@ -9,7 +9,7 @@
 
 namespace pinwire::flood {
 
-/// What stands above the tables and beside the figures.
+/// The facts above the tables and beside the figures.
 struct ReportFacts {
   std::string driver;
   std::string dispatch = "poll";

@@ -1,4 +1,4 @@
-// What the tables are compared with, measured by rank 0 in the same run, between the measurements.
+// References for the tables, measured by rank 0 in the same run, between the measurements.
 #pragma once
 
 #include <optional>

@@ -16,7 +16,7 @@ class LineReader {
   void poll(int wait_ms);
   /// The next whole line, without its end. The last one of a file needs no end.
   std::optional<std::string> next();
-  /// What it has taken, and not handed out.
+  /// Bytes that it has taken, and not handed out.
   const std::string& pending() const noexcept { return pending_; }
   /// Nothing more will come, and every line has been taken.
   bool at_end() const noexcept { return ended_ && pending_.empty(); }

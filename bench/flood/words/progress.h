@@ -13,7 +13,7 @@ class Progress {
   Progress(bool terminal, size_t steps, double now_s)
       : terminal_(terminal), steps_(steps), begin_s_(now_s), told_s_(now_s) {}
 
-  /// What to print now, or nothing.
+  /// The text to print now, or nothing.
   std::string step(size_t index, const std::string& what, double now_s);
   /// Clears the changing line.
   std::string end() const;

@@ -1,4 +1,4 @@
-// What becomes of a frame in a bad network: decided from a seed, so that a run can be repeated.
+// The fate of a frame in a bad network: decided from a seed, so that a run can be repeated.
 #pragma once
 
 #include <cstdint>

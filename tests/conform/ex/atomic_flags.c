@@ -21,7 +21,7 @@ enum { kKinds = sizeof kinds / sizeof *kinds };
 static const gex_OP_t all_ops = GEX_OP_SET | GEX_OP_GET | GEX_OP_ADD | GEX_OP_FADD | GEX_OP_SWAP |
                                 GEX_OP_CAS | GEX_OP_FCAS | GEX_OP_INC | GEX_OP_FMAX | GEX_OP_XOR;
 
-/* What is under way stays in its own category, and in no other. */
+/* Work that is under way stays in its own category, and in no other. */
 CASE(implicit_ones_have_a_category, "GX-159") {
   static uint64_t got;
   gex_AD_t ad;
@@ -42,7 +42,7 @@ CASE(implicit_ones_have_a_category, "GX-159") {
   gex_AD_Destroy(ad);
 }
 
-/* Of each category the wait for it is enough: what was set is got, what was got is here. */
+/* The wait for a category is enough for it: what was set is got, what was got is here. */
 CASE(waits_for_one_category, "GX-159 GX-162") {
   enum { kWords = 40 };
   uint64_t got[kWords];
@@ -99,7 +99,7 @@ CASE(events_and_regions, "GX-154 GX-162") {
   gex_AD_Destroy(ad);
 }
 
-/* What is refused has done nothing, what is not is done once: no ticket is missing. */
+/* Refused work has done nothing, other work is done once: no ticket is missing. */
 CASE(immediate_does_all_or_nothing, "GX-161") {
   enum { kTimes = 600 };
   static uint64_t tickets[kTimes];

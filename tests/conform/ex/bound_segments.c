@@ -17,7 +17,7 @@ CASE(declarations, "GX-074") {
   EXPECT(query != NULL && old_query != NULL && publish != NULL);
 }
 
-/* What a query gives, before anything was asked for. */
+/* The result of a query, before anything was asked for. */
 struct answer {
   void *owner, *here;
   uintptr_t bytes;
@@ -77,7 +77,7 @@ CASE(mapped_address_is_the_same_memory, "GX-078") {
   barrier();
 }
 
-/* Whoever shares no memory with this process is not mapped. */
+/* A process that shares no memory with this one is not mapped. */
 CASE(only_neighbours_are_mapped, "GX-078") {
   gex_RankInfo_t *near = NULL;
   gex_Rank_t count = 0;
@@ -89,8 +89,7 @@ CASE(only_neighbours_are_mapped, "GX-078") {
   }
 }
 
-/* ---- IMMEDIATE
- * ------------------------------------------------------------------------------------ */
+/* ---- IMMEDIATE ------------------------------------------------------------------------------- */
 
 /* At once, or not at all; of this process always at once. */
 static void ask_at_once(gex_TM_t tm, gex_Rank_t rank, int is_own) {
@@ -135,8 +134,7 @@ CASE(pairs_name_them_too, "GX-077") {
   }
 }
 
-/* ---- The old form
- * ---------------------------------------------------------------------------------- */
+/* ---- The old form ---------------------------------------------------------------------------- */
 
 CASE(old_form_of_the_query, "GX-079") {
   for (gex_Rank_t rank = 0; rank < nodes; ++rank) {
@@ -177,7 +175,7 @@ JOB(nothing_is_bound_at_first, "GX-075 GX-076 GX-077 GX-079", kNetwork, 0, "") {
   }
 }
 
-/* What is published is known, also at once, to everybody who took part. */
+/* A published segment is known, also at once, to everybody who took part. */
 JOB(published_segments_are_known, "GX-076 GX-078", kNetwork, 0, "") {
   static unsigned char memory[30000];
   uintptr_t addresses[kNodesMax];

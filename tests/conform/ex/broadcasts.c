@@ -7,7 +7,7 @@ static unsigned char source[kLong], target[kLong + kGuard];
 static const size_t sizes[] = {0, 1, 3, 8, 1000, 4097, 66000, kLong};
 enum { kSizes = sizeof sizes / sizeof *sizes };
 
-/* What another member passes for `src` is no address. */
+/* The `src` of another member is no address. */
 static void *no_address(void) { return (void *)(uintptr_t)(me % 2 ? 16 : 0); }
 
 CASE(every_root_and_size, "GX-145 GX-148") {

@@ -77,8 +77,7 @@ JOB(start_by_its_address, "GX-057", kLocal, 0, "") {
   EXPECT_EQ(gex_Client_QueryFlags(client), GEX_FLAG_DEFER_THREADS);
 }
 
-/* ---- Threads at the endpoint
- * --------------------------------------------------------------------- */
+/* ---- Threads at the endpoint ----------------------------------------------------------------- */
 
 enum { kThreads = 3, kRounds = 40, kBytes = 200 };
 

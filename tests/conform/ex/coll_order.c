@@ -128,7 +128,7 @@ CASE(barrier_waits_for_every_member, "GX-141 GX-144 GX-148") {
   gex_TM_Destroy(backwards, NULL, 0);
 }
 
-/* Who is no member has no part in it, though it makes no call at all. */
+/* A rank that is no member has no part in it, though it makes no call at all. */
 CASE(barrier_is_of_members_alone, "GX-144") {
   gex_TM_t tm = GEX_TM_INVALID;
   if (nodes < 2) NOT_HERE("one rank is every member");
@@ -139,8 +139,8 @@ CASE(barrier_is_of_members_alone, "GX-144") {
   if (me != 1) gex_TM_Destroy(tm, NULL, 0);
 }
 
-/* What a rank stored, and what it put, before the barrier is what others load and get after it;
- * each has a word in every part of the first two. */
+/* The values that a rank stored, or put, before the barrier are those that others load and get
+ * after it; each has a word in every part of the first two. */
 CASE(barrier_orders_accesses, "GX-144") {
   enum { kPhases = 60 };
   volatile uint32_t *const mine = (volatile uint32_t *)part(me);

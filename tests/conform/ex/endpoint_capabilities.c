@@ -1,5 +1,5 @@
-/* What each capability is for (the additions, 3.2): an endpoint that asked for it alone, without
- * hints and with all of them, which change no result (3.3). */
+/* The use of each capability (the additions, 3.2): an endpoint that asked for it alone, without hints and with all of
+ * them, which change no result (3.3). */
 #include "ex.h"
 
 enum { kRma, kAm, kVis, kColl, kAd, kCapabilities, kAll = kCapabilities, kMade };

@@ -1,4 +1,4 @@
-/* What the additions declare about endpoints and segments: every call by a pointer of its exact
+/* Declarations of the additions about endpoints and segments: every call by a pointer of its exact
  * type, every constant where only a constant may stand. */
 #include "ex.h"
 

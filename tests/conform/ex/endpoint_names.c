@@ -102,8 +102,8 @@ CASE(members_that_are_further_endpoints, "EX-032 EX-038 EX-041 EX-042") {
   drop_team(tms);
 }
 
-/* What a location names is one endpoint: a message by it comes to the one of that index, where the
- * handler asks for it, which it may, also with a lock held. */
+/* A location names one endpoint: a message by it comes to the one of that index, where the handler
+ * asks for it, which it may, also with a lock held. */
 CASE(a_location_names_one_endpoint, "EX-032 EX-035") {
   gex_TM_t tms[kMany];
   gex_EP_Location_t members[kMany * kNodesMax];

@@ -1,5 +1,5 @@
-/* What the additions are for, from end to end: by the specification's names, by the proposal's,
- * between any two endpoints, and with an endpoint for each thread. */
+/* Uses of the additions, from end to end: by the specification's names, by the proposal's, between
+ * any two endpoints, and with an endpoint for each thread. */
 #include <pthread.h>
 
 #include "endpoints.h"

@@ -1,4 +1,4 @@
-/* What cases of further endpoints and segments share. Endpoints live as long as the job: a case
+/* Shared by cases of further endpoints and segments. Endpoints live as long as the job: a case
  * makes few of them, on every rank as many, so that an index means the same everywhere. */
 #ifndef PINWIRE_CONFORM_ENDPOINTS_H
 #define PINWIRE_CONFORM_ENDPOINTS_H
@@ -19,7 +19,7 @@ static inline gex_EP_t make_endpoint(gex_EP_Capabilities_t capabilities) {
   return made;
 }
 
-/* Of the library's memory where address is NULL. */
+/* Makes one of the library's memory where address is NULL. */
 static inline gex_Segment_t make_segment(void *address, uintptr_t bytes) {
   gex_Segment_t made = GEX_SEGMENT_INVALID;
   EXPECT_EQ(gex_Segment_Create(&made, client, address, bytes, GEX_MK_HOST, 0), GASNET_OK);

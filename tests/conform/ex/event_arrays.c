@@ -76,8 +76,7 @@ CASE(complete_entries_are_overwritten, "GX-034") {
   }
 }
 
-/* ---- leaves beside roots (GX-035)
- * ------------------------------------------------------------------------ */
+/* ---- leaves beside roots (GX-035) ------------------------------------------------------------ */
 
 /* Puts, their roots and leaves in an order of many: next to each other, either first, or far apart.
  */
@@ -127,8 +126,7 @@ CASE(leaves_of_regions_beside_their_roots, "GX-035 GX-038") {
     }
 }
 
-/* ---- while rank 1 makes no GASNet call
- * ------------------------------------------------------------------- */
+/* ---- while rank 1 makes no GASNet call ------------------------------------------------------- */
 
 CASE(what_is_under_way_stays, "GX-034") {
   SOMETHING_STAYS_UNDER_WAY();

@@ -1,5 +1,5 @@
-/* Leaves of explicit operations (GX-031, GX-037, GX-038). What is not complete is seen while rank 1
- * makes no GASNet call. */
+/* Leaves of explicit operations (GX-031, GX-037, GX-038). An incomplete operation is seen while
+ * rank 1 makes no GASNet call. */
 #include "ex.h"
 
 enum { kBlock = 256, kLarge = 200000, kRounds = 300 };

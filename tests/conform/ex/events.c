@@ -1,5 +1,5 @@
-/* Explicit events (GX-030 to GX-032), and what polls (GX-012). What is not complete is seen
- * while rank 1 makes no GASNet call. */
+/* Explicit events (GX-030 to GX-032), and what polls (GX-012). An incomplete operation is seen while rank 1 makes no
+ * GASNet call. */
 #include <unistd.h>
 
 #include "ex.h"
@@ -46,8 +46,7 @@ CASE(constants, "GX-030 GX-036") {
   EXPECT_EQ(GEX_EC_RMW & (GEX_EC_PUT | GEX_EC_AM | GEX_EC_LC | GEX_EC_GET), 0);
 }
 
-/* ---- tests and waits
- * ---------------------------------------------------------------------------------- */
+/* ---- tests and waits ------------------------------------------------------------------------- */
 
 CASE(test_is_zero_at_the_end, "GX-031 GX-032") {
   for (gex_Rank_t to = 0; to < nodes; ++to) {
@@ -182,7 +181,7 @@ CASE(waits_poll, "GX-032") {
   }
 }
 
-/* Of GASNet-1, and one after the other without any other call. */
+/* Calls of GASNet-1, one after the other without any other call. */
 CASE(tries_poll_for_what_is_under_way, "GX-012") {
   SOMETHING_STAYS_UNDER_WAY();
   if (freeze_rank_1()) {

@@ -1,4 +1,4 @@
-/* What cases of GASNet-EX use beside those of cases.h. */
+/* Used by cases of GASNet-EX beside those of cases.h. */
 #ifndef PINWIRE_CONFORM_EX_H
 #define PINWIRE_CONFORM_EX_H
 
@@ -33,7 +33,7 @@ void start_ex_job(gex_Flags_t flags, uintptr_t segment_bytes);
 /* Waits, polling, until the counter has come to `count`. */
 #define AWAIT(counter, count) GASNET_BLOCKUNTIL((counter) >= (count))
 
-/* What each rank of a team passes, on all of them. Collective. */
+/* Gathers the value that each rank of a team passes, on all of them. Collective. */
 static inline void tell_all(gex_TM_t tm, uintptr_t mine, uintptr_t *all) {
   for (gex_Rank_t root = 0; root < gex_TM_QuerySize(tm); ++root)
     gex_Event_Wait(gex_Coll_BroadcastNB(tm, root, &all[root], &mine, sizeof mine, 0));

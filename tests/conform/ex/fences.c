@@ -32,7 +32,7 @@ static void full_fence(void) {
     gasnett_local_mb();
 }
 
-/* Of two that each set their own flag and then look at the other's, one sees it. */
+/* One of two threads that each set their own flag and then look at the other's sees it. */
 static void *second_of_two(void *unused) {
   for (int i = 0; i < kRounds; ++i) {
     meet(i, kMeetEach);
@@ -65,8 +65,7 @@ CASE(full_fence_orders_store_and_load, "GX-173") {
 #endif
 }
 
-/* What was stored before a write fence is seen after a read fence by who sees what was stored
- * after. */
+/* A store before a write fence is seen after a read fence by a thread that sees a store after. */
 static int data[kRounds], ready;
 static void *write_data(void *unused) {
   for (int i = 0; i < kRounds; ++i) {

@@ -2,8 +2,7 @@
  * endpoints, initialisation. */
 #include "ex.h"
 
-/* ---- constants
- * ------------------------------------------------------------------------------------------- */
+/* ---- constants ------------------------------------------------------------------------------- */
 
 /* Bits of flags that one call may have together (GX-042). */
 static void expect_disjoint(const gex_Flags_t *flags, size_t count) {
@@ -57,8 +56,7 @@ CASE(flags_of_registration, "GX-042 GX-051") {
          GEX_FLAG_HINT_ACCEL_COLL != 0);
 }
 
-/* ---- where the peer is (GX-045)
- * ----------------------------------------------------------------------------- */
+/* ---- where the peer is (GX-045) -------------------------------------------------------------- */
 
 static gex_Flags_t what_is_true_of(gex_Rank_t rank) {
   gex_RankInfo_t *near;
@@ -99,8 +97,7 @@ CASE(assertions_of_the_peer, "GX-045") {
   }
 }
 
-/* ---- negotiated payloads (GX-048)
- * ------------------------------------------------------------------------------ */
+/* ---- negotiated payloads (GX-048) ------------------------------------------------------------ */
 
 enum { kSeed = 5 };
 static _Atomic int arrived;
@@ -139,8 +136,7 @@ CASE(limits_of_negotiated_payloads, "GX-048") {
   barrier();
 }
 
-/* ---- registration and puts of many pieces (GX-051)
- * -------------------------------------------------------------- */
+/* ---- registration and puts of many pieces (GX-051) ------------------------------------------- */
 
 static _Atomic int both_kinds, sizes;
 static void on_both(gex_Token_t token, void *buf, size_t nbytes) {
@@ -191,8 +187,7 @@ CASE(leaf_of_a_put_of_many_pieces, "GX-038 GX-051") {
   }
 }
 
-/* ---- initialisation and endpoints (GX-051)
- * ---------------------------------------------------------------------- */
+/* ---- initialisation and endpoints (GX-051) --------------------------------------------------- */
 
 JOB(flags_of_client_init, "GX-051", kLocal, 0, "") {
   start_ex_job(GEX_FLAG_DEFER_THREADS | GEX_FLAG_USES_GASNET1, GASNET_PAGESIZE);

@@ -79,8 +79,7 @@ CASE(places_of_operations, "GX-046") {
   gex_AD_Destroy(domain);
 }
 
-/* ---- jobranks (GX-047)
- * ------------------------------------------------------------------------------------ */
+/* ---- jobranks (GX-047) ----------------------------------------------------------------------- */
 
 /* The job's ranks, backwards. */
 static gex_TM_t reversed(void) {
@@ -131,8 +130,7 @@ CASE(teams_of_jobranks, "GX-047 GX-050") {
   gex_TM_Destroy(parent, NULL, 0);
 }
 
-/* ---- scratch memory (GX-050)
- * -------------------------------------------------------------------------------- */
+/* ---- scratch memory (GX-050) ----------------------------------------------------------------- */
 
 /* With each flag a team of all in order, whose members reach each other. */
 static void expect_a_team(gex_TM_t tm, int has_collectives) {

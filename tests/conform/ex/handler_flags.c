@@ -98,8 +98,8 @@ JOB(every_combination_is_registered, "GX-086 GX-090", kLocal, 0, "") {
   EXPECT_EQ(gex_EP_RegisterHandlers(endpoint, &widest, 1), GASNET_OK);
 }
 
-/* ---- Against what was registered: undefined, and told by libraries that check their clients
- * ---------- */
+/* ---- Against what was registered ------------------------------------------------------------- */
+/* The result is undefined; libraries that check their clients report it. */
 
 static _Atomic int misused;
 static void on_misuse(gex_Token_t token) {

@@ -48,7 +48,7 @@ enum { kToolsVersion = 1 };
 #else
 enum { kToolsVersion = 0 };
 #endif
-/* Of GASNet-EX: a year, a month, a patch. */
+/* The version of GASNet-EX: a year, a month, a patch. */
 #if GASNET_RELEASE_VERSION_MAJOR >= 2000 && GASNET_RELEASE_VERSION_MAJOR < 3000 && \
     GASNET_RELEASE_VERSION_MINOR >= 1 && GASNET_RELEASE_VERSION_MINOR <= 12 &&     \
     GASNET_RELEASE_VERSION_PATCH >= 0

@@ -36,8 +36,7 @@ CASE(declarations, "GX-080") {
   EXPECT_EQ(GEX_THREAD_ROLE_RCV & GEX_THREAD_ROLE_SND, 0);
 }
 
-/* ---- Which threads run handlers
- * ----------------------------------------------------------------------- */
+/* ---- Which threads run handlers -------------------------------------------------------------- */
 
 enum { kRounds = 200, kHandler = 200, kAnswer = 201 };
 
@@ -143,8 +142,7 @@ CASE(level_is_constant, "GX-082 GX-084") {
   EXPECT_EQ(gex_System_QueryHiddenAMConcurrencyLevel(), level);
 }
 
-/* ---- Threads that the client starts
- * ----------------------------------------------------------------- */
+/* ---- Threads that the client starts ---------------------------------------------------------- */
 
 enum { kThreadsMax = 16 };
 static const gex_ProgressThreadInfo_t *roles;

@@ -10,8 +10,7 @@ static int client_init(gex_Flags_t flags) {
   return gex_Client_Init(&c, &ep, &tm, "CONFORM", &program_argc, &program_argv, flags);
 }
 
-/* ---- by one API, once
- * ------------------------------------------------------------------------------ */
+/* ---- by one API, once ------------------------------------------------------------------------ */
 
 JOB(client_init_after_init, "GX-006 GX-007", kLocal, 0, "") {
   START_GASNET1();
@@ -35,8 +34,7 @@ JOB(init_beside_a_client_of_gasnet1, "GX-006 GX-007", kLocal, 0, "") {
   EXPECT(client_init(GEX_FLAG_USES_GASNET1) != GASNET_OK);
 }
 
-/* ---- the objects (GX-008)
- * ---------------------------------------------------------------------------- */
+/* ---- the objects (GX-008) -------------------------------------------------------------------- */
 
 JOB(objects_of_client_init, "GX-008", kLocal, 0, "") {
   gex_Client_t c = GEX_CLIENT_INVALID;
@@ -73,8 +71,7 @@ JOB(objects_of_init_and_attach, "GX-008 GX-026", kNetwork, 0, "") {
          gex_Segment_QuerySize(segment) == segments[me].size);
 }
 
-/* ---- what works, begun by either (GX-006, GX-007)
- * ------------------------------------------------------ */
+/* ---- what works, begun by either (GX-006, GX-007) -------------------------------------------- */
 
 enum { kAsk = 200, kBytes, kAnswer, kAskEx, kHandlers = 4, kMessageBytes = 300 };
 static _Atomic int answers, payloads;

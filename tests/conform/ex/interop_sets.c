@@ -83,8 +83,7 @@ JOB(each_api_sees_what_the_other_began, "GX-011", kNetwork, 0, "") {
   }
 }
 
-/* ---- beyond GASNet-1's text (GX-013)
- * --------------------------------------------------------------------- */
+/* ---- beyond GASNet-1's text (GX-013) --------------------------------------------------------- */
 
 JOB(minheapoffset_is_ignored, "GX-013", kLocal, 0, "") {
   EXPECT_EQ(gasnet_init(&program_argc, &program_argv), GASNET_OK);

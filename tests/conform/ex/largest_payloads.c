@@ -40,7 +40,7 @@ static size_t at_most(size_t limit) {
   const size_t room = part_bytes() < kLongMax ? part_bytes() : kLongMax;
   return limit < room ? limit : room;
 }
-/* What an event, the group, or nothing is waited for by. */
+/* The ways to wait for an event, for the group, or for nothing. */
 static void complete(gex_Event_t *lc, gex_Event_t event) {
   if (lc == GEX_EVENT_GROUP) gex_NBI_Wait(GEX_EC_AM, 0);
   if (lc != GEX_EVENT_GROUP && lc != GEX_EVENT_NOW) gex_Event_Wait(event);
@@ -85,8 +85,7 @@ CASE(largest_requests, "GX-092 GX-094 GX-095") {
   free(source);
 }
 
-/* ---- Replies
- * --------------------------------------------------------------------------------------- */
+/* ---- Replies --------------------------------------------------------------------------------- */
 
 static unsigned char *reply_source;
 static uintptr_t reply_places[kNodesMax]; /* of whom each reply's Long goes to */
@@ -153,8 +152,7 @@ CASE(limits_of_tokens, "GX-097") {
   await_all((int)nodes);
 }
 
-/* ---- Negotiated payloads: the largest least_payload
- * --------------------------------------------------- */
+/* ---- Negotiated payloads: the largest least_payload ------------------------------------------ */
 
 static void prepare_medium(gex_Rank_t to, unsigned char *buffer, gex_Flags_t flag) {
   const size_t least = gex_AM_MaxRequestMedium(team, to, buffer ? GEX_EVENT_NOW : NULL, flag, 2);

@@ -1,5 +1,5 @@
-/* What the limits of messages' payloads are like (GASNet-EX 0.19, "Active messages");
- * largest_payloads.c sends as much. */
+/* The limits of messages' payloads (GASNet-EX 0.19, "Active messages"); largest_payloads.c sends as
+ * much. */
 #include "ex.h"
 
 typedef size_t limit_of(gex_TM_t, gex_Rank_t, const gex_Event_t *, gex_Flags_t, unsigned int);
@@ -107,8 +107,7 @@ CASE(lub_is_what_gasnet1_says, "GX-097") {
   EXPECT_EQ(gasnet_AMMaxArgs(), gex_AM_MaxArgs());
 }
 
-/* ---- Of two ranks
- * ------------------------------------------------------------------------------------- */
+/* ---- Of two ranks ---------------------------------------------------------------------------- */
 
 /* limits[] of this rank with each other one, as they are told to that one. */
 static void limits_with(gex_Rank_t other, int event, int flag, uint64_t *out) {
@@ -142,8 +141,7 @@ CASE(both_ends_see_the_same, "GX-093 GX-094") {
   }
 }
 
-/* ---- All of the job's life
- * ------------------------------------------------------------------------------ */
+/* ---- All of the job's life ------------------------------------------------------------------- */
 
 enum { kArguments = 17 };
 static size_t at_first[kCalls][4][kFlags][kArguments];

@@ -68,8 +68,7 @@ static void check_places(void) {
   }
 }
 
-/* ---- Messages. What is refused, since there is no room for it, is not looked at.
- * -------------------- */
+/* ---- Messages. A message that is refused for want of room is not looked at. ------------------ */
 
 static void on_payload(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t seed) {
   (void)token;
@@ -122,8 +121,7 @@ CASE(of_messages, "GX-104") {
   }
 }
 
-/* ---- Puts: of one piece, of many
- * -------------------------------------------------------------------- */
+/* ---- Puts: of one piece, of many ------------------------------------------------------------- */
 
 static void put(int i, gex_Event_t *roots, gex_Event_t *leaves) {
   const gex_Flags_t flags = GEX_FLAG_IMMEDIATE;
@@ -176,7 +174,7 @@ CASE(of_puts, "GX-125 GX-129") {
   if (nodes < 2) NOT_HERE("one rank has nobody to wait for");
   put_to_rank_1(put);
 }
-/* Of an access region: one leaf for all of them. */
+/* An access region has one leaf for all of them. */
 static void put_in_region(int i) {
   prepare(i);
   used[i].is_used = gex_RMA_PutNBI(team, 1, place(i), sources[i], used[i].bytes, GEX_EVENT_GROUP,

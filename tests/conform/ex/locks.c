@@ -89,7 +89,7 @@ CASE(arguments_are_used_once, "GX-168") {
   EXPECT(at == locks);
 }
 
-/* What one API makes or locks the other unlocks or destroys. */
+/* A lock that one API makes or locks the other unlocks or destroys. */
 CASE(both_names_are_of_one_lock, "GX-169") {
   gex_HSL_t by_old_initializer = GASNET_HSL_INITIALIZER, made;
   gasnet_hsl_t by_new_initializer = GEX_HSL_INITIALIZER, made_too;
@@ -107,8 +107,7 @@ CASE(both_names_are_of_one_lock, "GX-169") {
   gasnet_hsl_destroy(&made_too);
 }
 
-/* ---- Handlers
- * ------------------------------------------------------------------------------------------ */
+/* ---- Handlers -------------------------------------------------------------------------------- */
 
 enum { kCount = 400 };
 static uint64_t sum;
@@ -139,8 +138,7 @@ CASE(locks_protect_what_handlers_share, "GX-169") {
   gasnet_hsl_unlock(&fixed);
 }
 
-/* ---- Threads: by turns in PARSYNC
- * ---------------------------------------------------------------------- */
+/* ---- Threads: by turns in PARSYNC ------------------------------------------------------------ */
 
 enum { kThreads = 2, kTurns = 8000, kMeetEach = 1000 };
 static uint64_t tally;

@@ -115,8 +115,8 @@ CASE(an_unused_kind_is_destroyed, "EX-046 EX-051") {
   gex_MK_Destroy(kind, 0);
 }
 
-/* What the CPU of its process stores in it, peers get, and the CPU loads what they put: the host's
- * memory. */
+/* Peers get the values that the CPU of its process stores in it, and the CPU loads what they put:
+ * the host's memory. */
 CASE(the_attached_segment_is_the_hosts, "EX-044") {
   const gex_Rank_t peer = (me + 1) % nodes;
   unsigned char *own = gex_Segment_QueryAddr(segment), back[1000];

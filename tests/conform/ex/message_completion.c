@@ -116,7 +116,7 @@ CASE(events_of_messages_are_waited_for_in_arrays, "GX-104") {
   EXPECT_EQ(wrong, 0);
 }
 
-/* Of requests alone: puts and gets are none of GEX_EC_AM, and GEX_EC_ALL covers messages. */
+/* Groups of requests alone: puts and gets are none of GEX_EC_AM, and GEX_EC_ALL covers messages. */
 CASE(groups_of_messages_gather_in_gex_ec_am, "GX-104") {
   enum { kSends = 20 };
   const gex_Rank_t to = (me + 1) % nodes;

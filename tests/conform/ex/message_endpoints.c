@@ -7,8 +7,7 @@ enum { kBytes = 1000, kOwnBytes = 1 << 16 };
 static _Atomic int echoes, wrong;
 static unsigned char local[kBytes];
 
-/* ---- dest_addr, as it is
- * ------------------------------------------------------------------------- */
+/* ---- dest_addr, as it is --------------------------------------------------------------------- */
 
 static void *address_of(gex_AM_Arg_t high, gex_AM_Arg_t low) {
   return (void *)(uintptr_t)((uint64_t)(uint32_t)high << 32 | (uint32_t)low);
@@ -76,8 +75,7 @@ JOB(longs_of_no_bytes_need_no_segment, "GX-106", kNetwork, 0, "") {
   send_empty_longs();
 }
 
-/* ---- From each endpoint to each endpoint
- * ------------------------------------------------------------ */
+/* ---- From each endpoint to each endpoint ----------------------------------------------------- */
 
 enum { kEndpoints = 2, kAsked = 200, kTold = 201, kPart = 4096 };
 

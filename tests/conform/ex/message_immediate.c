@@ -47,7 +47,8 @@ static void on_payload(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t
 }
 EX_HANDLER(on_payload, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_MEDLONG, 1);
 
-/* What is sent until it is. An event counts only where the call did something. */
+/* A message that is sent again until it is taken. An event counts only where the call did
+ * something. */
 static void send(gex_Rank_t to, int category, int i) {
   const gex_Flags_t now = GEX_FLAG_IMMEDIATE;
   unsigned char payload[kBytes];

@@ -1,5 +1,5 @@
-/* What GASNet-EX's active messages have in common with GASNet-1's: buffers of Mediums, Longs in
- * place, categories of replies, handlers (GASNet-EX 0.19, "Fixed-Payload Active Messages"). */
+/* Rules that GASNet-EX's active messages share with GASNet-1's: buffers of Mediums, Longs in place,
+ * categories of replies, handlers (GASNet-EX 0.19, "Fixed-Payload Active Messages"). */
 #include "ex.h"
 
 enum { kBytes = 500, kAlignment = 16, kMany = 100 };
@@ -47,8 +47,7 @@ CASE(buffers_of_mediums_suit_any_type, "GX-109") {
   EXPECT_EQ(wrong, 0);
 }
 
-/* ---- A request of any category may get a reply of any, or none
- * ------------------------------------ */
+/* ---- A request of any category may get a reply of any, or none ------------------------------- */
 
 enum { kShort, kMedium, kLong, kNone };
 

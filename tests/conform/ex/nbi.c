@@ -62,8 +62,7 @@ CASE(local_completion_of_puts, "GX-036 GX-037") {
   }
 }
 
-/* ---- messages
- * ---------------------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static _Atomic int arrived, damaged;
 static void on_payload(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t seed) {
@@ -105,8 +104,7 @@ CASE(local_completion_of_messages, "GX-036 GX-037") {
   barrier();
 }
 
-/* ---- remote atomics
- * ------------------------------------------------------------------------------------------ */
+/* ---- remote atomics -------------------------------------------------------------------------- */
 
 static void forget(gex_AD_t domain) {
   barrier();
@@ -129,10 +127,9 @@ CASE(remote_atomics, "GX-036") {
   forget(domain);
 }
 
-/* ---- while rank 1 makes no GASNet call
- * ----------------------------------------------------------------------- */
+/* ---- while rank 1 makes no GASNet call ------------------------------------------------------- */
 
-/* Of all masks those that contain `category` fail, and what failed is still outstanding. 0: none fails. */
+/* All masks that contain `category` fail, and what failed is still outstanding. 0: none fails. */
 static void expect_only(gex_EC_t category) {
   for (int again = 0; again < 2; ++again)
     for (unsigned subset = 1; subset < kSubsets; ++subset) {

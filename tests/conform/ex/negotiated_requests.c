@@ -21,7 +21,7 @@ static void on_payload(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t
 }
 EX_HANDLER(on_payload, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_MEDLONG, 2);
 
-/* What one request is prepared with. */
+/* The arguments that one request is prepared with. */
 struct request {
   gex_TM_t through;
   gex_Rank_t to;

@@ -1,4 +1,4 @@
-/* Who shares memory, and who a host (GASNet-EX 0.19, "System queries"). */
+/* The processes that share memory, or a host (GASNet-EX 0.19, "System queries"). */
 #include "ex.h"
 
 CASE(declarations, "GX-164") {
@@ -73,8 +73,7 @@ CASE(neighbours_share_memory, "GX-165") {
   }
 }
 
-/* ---- What ranks say of each other
- * -------------------------------------------------------------------- */
+/* ---- What ranks say of each other ------------------------------------------------------------ */
 
 struct place {
   gex_Rank_t near_sets, near_set, host_sets, host_set;

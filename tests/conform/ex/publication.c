@@ -1,7 +1,7 @@
-/* gex_EP_PublishBoundSegment ("Memory Kinds", 5). What was not published Pinwire asks for when it
- * is wanted (EX-081), but not a handler that replies with a Long: so these replies show what is
- * known. A rank knows when its own call has returned, and until then nobody may send it a request
- * (EX-078): hence the barriers. */
+/* gex_EP_PublishBoundSegment ("Memory Kinds", 5). Pinwire asks for a segment that was not published
+ * when it is wanted (EX-081), but not a handler that replies with a Long: so these replies show
+ * what is known. A rank knows when its own call has returned, and until then nobody may send it a
+ * request (EX-078): hence the barriers. */
 #include "endpoints.h"
 
 enum { kBytes = 8192, kPayload = 600, kAsk = 200, kAnswer = 201 };

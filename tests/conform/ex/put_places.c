@@ -8,8 +8,7 @@ enum { kMany = 400, kEdge = 5000 };
 
 static unsigned char local[kEdge];
 
-/* ---- Addresses
- * -------------------------------------------------------------------------------------- */
+/* ---- Addresses ------------------------------------------------------------------------------- */
 
 static void there_and_back(gex_Rank_t to, void *at, unsigned char *mine, size_t bytes,
                            unsigned seed) {
@@ -55,8 +54,7 @@ CASE(both_ends_of_a_segment, "GX-126") {
   barrier();
 }
 
-/* ---- Visibility
- * --------------------------------------------------------------------------------------- */
+/* ---- Visibility ------------------------------------------------------------------------------ */
 
 static _Atomic int checked;
 static void on_check(gex_Token_t token, gex_AM_Arg_t from, gex_AM_Arg_t seed) {

@@ -19,8 +19,7 @@ static int there_is(gex_Rank_t rank, void *at, size_t bytes, unsigned seed) {
   return holds(back, bytes, seed);
 }
 
-/* ---- Local completion of puts (GX-125), and results (GX-124)
- * -------------------------------------- */
+/* ---- Local completion of puts (GX-125), and results (GX-124) --------------------------------- */
 
 enum { kNbNow, kNbDefer, kNbEvent, kNbBoth, kNbiNow, kNbiDefer, kNbiGroup, kWays };
 
@@ -123,8 +122,7 @@ CASE(blocking_calls_and_gets, "GX-124 GX-129") {
   }
 }
 
-/* ---- GEX_FLAG_IMMEDIATE
- * --------------------------------------------------------------------------- */
+/* ---- GEX_FLAG_IMMEDIATE ---------------------------------------------------------------------- */
 
 /* Puts i by form i % 3; whether it was not refused. */
 static int put_word(uint32_t *at, const uint32_t *from, int i, gex_Event_t *events) {

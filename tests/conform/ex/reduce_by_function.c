@@ -1,7 +1,7 @@
 /* Reductions by a function of the client's, of built-in types and of types of the client's. */
 #include "ex.h"
 
-/* What a reduction's function and its data share; a function may be called by any thread. */
+/* Shared by a reduction's function and its data; a function may be called by any thread. */
 struct adding {
   size_t element_bytes;
   _Atomic int calls, wrong_counts;
@@ -43,7 +43,8 @@ static void reduce_elements(gex_Rank_t root, size_t element_bytes, size_t count,
                      : gex_Coll_ReduceToOneNB(team, root, has_result ? target : NULL, src,
                                               GEX_DT_USER, element_bytes, count, GEX_OP_USER,
                                               add_bytes, &adding, 0));
-  /* Whoever alone has a result may leave the work to others, but they may leave it to nobody. */
+  /* A rank that alone has a result may leave the work to others, but they may leave it to nobody.
+   */
   barrier();
   EXPECT_EQ(adding.wrong_counts, 0);
   for (size_t i = 0; i < bytes && has_result; ++i) EXPECT_EQ(target[i], sum_at(i));

@@ -97,7 +97,7 @@ static void on_message(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t
 }
 EX_HANDLER(on_message, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_LONG, 1);
 
-/* Of messages the region has their local completion. */
+/* The region has the local completion of messages. */
 CASE(messages_in_a_region, "GX-036 GX-039") {
   const gex_Rank_t to = (me + 1) % nodes;
   arrived = 0;
@@ -137,8 +137,7 @@ CASE(several_regions, "GX-039") {
   }
 }
 
-/* ---- while rank 1 makes no GASNet call
- * -------------------------------------------------------------------- */
+/* ---- while rank 1 makes no GASNet call ------------------------------------------------------- */
 
 CASE(a_region_is_apart_from_the_implicit_set, "GX-036 GX-039") {
   SOMETHING_STAYS_UNDER_WAY();

@@ -1,5 +1,5 @@
-/* What is legal in handlers and with a lock held (GX-016 to GX-018): every call of the list, in a
- * request handler, in a reply handler, and by a client thread that holds a lock. */
+/* Calls that are legal in handlers and with a lock held (GX-016 to GX-018): every call of the list,
+ * in a request handler, in a reply handler, and by a client thread that holds a lock. */
 #include "ex.h"
 
 static gex_AD_t domain = GEX_AD_INVALID;
@@ -151,8 +151,7 @@ CASE(calls_with_a_lock_held, "GX-008 GX-016") {
   gex_AD_Destroy(domain);
 }
 
-/* ---- segments of others (GX-018)
- * ----------------------------------------------------------------- */
+/* ---- segments of others (GX-018) ------------------------------------------------------------- */
 
 static gex_Event_t asked;
 static void *asked_address;
@@ -184,8 +183,7 @@ CASE(segment_asked_for_in_a_handler, "GX-018") {
   }
 }
 
-/* ---- gasnet_exit
- * ------------------------------------------------------------------------------------ */
+/* ---- gasnet_exit ----------------------------------------------------------------------------- */
 
 static void on_exit_code(gex_Token_t token, gex_AM_Arg_t code) {
   (void)token;

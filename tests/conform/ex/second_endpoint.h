@@ -13,7 +13,7 @@ extern gex_Segment_t second_segment;
 /* Collective: makes it when it is called first; and begins a count of messages. */
 void need_second_endpoint(void);
 
-/* Of the second endpoint of a rank, what is this rank's alone. */
+/* The part of a rank's second endpoint that is this rank's alone. */
 unsigned char *second_part(gex_Rank_t owner);
 size_t second_part_bytes(void);
 

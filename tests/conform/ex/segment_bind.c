@@ -16,7 +16,7 @@ static void publish(gex_EP_t one) {
 
 /* ---- bound ----------------------------------------------------------------------------------- */
 
-/* By both names of the call. What is put through one of them is got through each. */
+/* By both names of the call. Data that is put through one of them is got through each. */
 CASE(one_segment_of_three_endpoints, "EX-065 EX-066 EX-068") {
   enum { kEndpoints = 3, kBytes = 3 * kPageBytes };
   gex_EP_t made[kEndpoints];
@@ -90,7 +90,8 @@ CASE(a_segment_of_any_alignment_is_reached_whole, "EX-057 EX-058 EX-066 EX-138")
   gex_Segment_Destroy(odd, 0);
 }
 
-/* Of each other, and of the segment of gex_Segment_Attach: the bytes are the same ones. */
+/* Segments overlap each other, and the segment of gex_Segment_Attach: the bytes are the same ones.
+ */
 CASE(segments_overlap, "EX-057 EX-062") {
   enum { kApart = 1000, kBytes = 5000 };
   gex_EP_t made[2];

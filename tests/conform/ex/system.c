@@ -71,10 +71,9 @@ CASE(ranks_of_the_job, "GX-024 GX-025 GX-026") {
     EXPECT(gex_TM_TranslateRankToJobrank(team, rank) == rank);
 }
 
-/* ---- verbose errors (GX-027)
- * ------------------------------------------------------------------------ */
+/* ---- verbose errors (GX-027) ----------------------------------------------------------------- */
 
-/* What a call that fails has written, as it was told to, to either stream. */
+/* The text that a failing call has written, as it was told to, to either stream. */
 static long bytes_said(int verbose) {
   gex_AM_Entry_t bad = {GEX_AM_INDEX_BASE - 1,
                         (gex_AM_Fn_t)barrier,
@@ -114,8 +113,7 @@ JOB(errors_say_why_by_default, "GX-027", kLocal, 0, "gex_Segment_Attach") {
   EXPECT_EQ(gex_Segment_Attach(&segment, team, GASNET_PAGESIZE + 1), GASNET_ERR_BAD_ARG);
 }
 
-/* ---- threads (GX-028)
- * --------------------------------------------------------------------------------- */
+/* ---- threads (GX-028) ------------------------------------------------------------------------ */
 
 enum { kAlive = 3, kInTurn = 40 };
 #ifdef GASNET_SEQ

@@ -97,7 +97,7 @@ CASE(collective_over_the_parent, "EX-108 EX-111") {
   if (is_first) thaw_rank_1();
 }
 
-/* Who names nobody is in no team, and the rest of what it passes is not looked at. */
+/* A caller that names nobody is in no team, and the rest of its arguments is not looked at. */
 CASE(no_argument_no_team, "EX-110") {
   gex_TM_t untouched = team;
   gex_Addr_t *const nowhere = (gex_Addr_t *)(uintptr_t)8;

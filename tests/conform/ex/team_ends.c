@@ -46,7 +46,7 @@ CASE(endpoint_stays, "EX-088 EX-092") {
   }
 }
 
-/* What a team had is free for the next one: far more than could be at once. */
+/* The resources of a team are free for the next one: far more than could be at once. */
 CASE(resources_are_released, "EX-088 EX-092") {
   for (unsigned i = 0; i < 1500; ++i) {
     gex_TM_t tm = everyone();
@@ -76,8 +76,8 @@ CASE(next_team_is_another, "EX-088 EX-092") {
   }
 }
 
-/* What is under way over the team completes without it: by events, and implicitly; and a request
- * has its reply. */
+/* Work that is under way over the team completes without it: by events, and implicitly; and a
+ * request has its reply. */
 CASE(operations_outlive_the_team, "EX-091") {
   enum { kBytes = 60000 };
   static unsigned char source[kBytes], got[kBytes];

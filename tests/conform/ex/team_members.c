@@ -5,8 +5,8 @@
 enum { kMembersMax = kEndpoints * kNodesMax };
 static gex_EP_Location_t args[kMembersMax];
 
-/* Every endpoint: second ones first, by rank; then the first ones, by falling rank. So members of a
- * process lie apart, and the first is its second endpoint. */
+/* Every endpoint: second ones first, by rank; then the first ones, by falling rank. Members of a
+ * process therefore lie apart, and the first is its second endpoint. */
 static size_t name_everyone(void) {
   for (gex_Rank_t rank = 0; rank < nodes; ++rank) {
     args[rank].gex_rank = rank;
@@ -18,7 +18,7 @@ static size_t name_everyone(void) {
 }
 static gex_Rank_t rank_of(int member) { return member == 0 ? me : 2 * nodes - 1 - me; }
 
-/* Of the two handles the first is the second endpoint's. */
+/* The first of the two handles is the second endpoint's. */
 static void expect_everyone(const gex_TM_t *tms) {
   for (int member = 0; member < 2; ++member) {
     EXPECT_EQ(gex_TM_QueryRank(tms[member]), rank_of(member));
@@ -122,7 +122,7 @@ static void collectives_of_both(const gex_TM_t *tms) {
 static gex_Addr_t scratch_of(gex_Rank_t jobrank, int is_second, gex_Flags_t form) {
   unsigned char *const address = is_second ? second_part(jobrank) : part(jobrank);
   const uintptr_t offset = is_second ? me * second_part_bytes() : me * part_bytes();
-  /* Of each rank's memory the part that is that rank's own. */
+  /* The part of each rank's memory that is that rank's own. */
   const uintptr_t own = is_second ? jobrank * second_part_bytes() : jobrank * part_bytes();
   return form & GEX_FLAG_SCRATCH_SEG_OFFSET ? (gex_Addr_t)own
                                             : (gex_Addr_t)(address - offset + own);

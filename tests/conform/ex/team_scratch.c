@@ -61,8 +61,7 @@ CASE(each_team_has_it_or_not, "GX-070") {
   EXPECT_EQ(gex_TM_Destroy(tm, NULL, 0) != 0, 0); /* nobody wants to know where it was */
 }
 
-/* ---- Queries
- * ------------------------------------------------------------------------------------------ */
+/* ---- Queries --------------------------------------------------------------------------------- */
 
 static void ask(gex_Flags_t query) {
   size_t sizes[kNodesMax];

@@ -20,10 +20,9 @@ CASE(declarations, "GX-068") {
   EXPECT_EQ(to_rank(team, me), me);
 }
 
-/* ---- Who is in a team, and where
- * ------------------------------------------------------------------ */
+/* ---- Who is in a team, and where ------------------------------------------------------------- */
 
-/* What one caller passes: the same everywhere by construction. */
+/* The arguments of one caller: the same everywhere by construction. */
 struct call {
   int color, key, is_in;
 };

@@ -48,8 +48,7 @@ CASE(declarations, "GX-098 GX-100") {
   EXPECT(info.gex_is_req && !info.gex_is_long);
 }
 
-/* ---- What each message's token tells
- * ------------------------------------------------------------------ */
+/* ---- What each message's token tells --------------------------------------------------------- */
 
 static _Atomic int questions, answers;
 
@@ -177,8 +176,7 @@ CASE(sender_is_a_jobrank, "GX-099") {
   gex_TM_Destroy(backwards, NULL, 0);
 }
 
-/* ---- Several endpoints; an entry that is the library's own
- * ------------------------------------------- */
+/* ---- Several endpoints; an entry that is the library's own ----------------------------------- */
 
 static gex_EP_t further;
 static _Atomic int received;

@@ -32,7 +32,7 @@ static const int flag_sets[] = {GASNETT_ATOMIC_NONE,
                                 GASNETT_ATOMIC_ACQ,
                                 GASNETT_ATOMIC_REL | GASNETT_ATOMIC_ACQ,
                                 GASNETT_ATOMIC_MB_PRE | GASNETT_ATOMIC_MB_POST};
-/* Of what tells whether it was true. */
+/* Flags of operations that tell whether the test was true. */
 static const int test_flags[] = {GASNETT_ATOMIC_NONE,
                                  GASNETT_ATOMIC_RMB_POST_IF_TRUE,
                                  GASNETT_ATOMIC_RMB_POST_IF_FALSE,

@@ -67,8 +67,7 @@ CASE(strong_atomics_of_threads, "GX-174") {
   gasnett_strongatomic64_check();
 }
 
-/* ---- Each swap takes what another one left
- * ------------------------------------------------------------ */
+/* ---- Each swap takes what another one left --------------------------------------------------- */
 
 static gasnett_strongatomic64_t slot = gasnett_strongatomic64_init(0);
 static _Atomic uint64_t taken;
@@ -87,8 +86,7 @@ CASE(swaps_lose_nothing, "GX-174") {
   EXPECT_EQ(taken, (uint64_t)kThreads * kRounds * (kRounds + 1) / 2);
 }
 
-/* ---- Fences by flags: a lock made of one word
- * ---------------------------------------------------------- */
+/* ---- Fences by flags: a lock made of one word ------------------------------------------------ */
 
 static gasnett_strongatomic_t word_lock = gasnett_strongatomic_init(0);
 static int guarded;
@@ -110,8 +108,7 @@ CASE(acquire_and_release, "GX-174") {
   EXPECT_EQ(guarded, kThreads * kRounds / 10);
 }
 
-/* ---- Signals
- * ------------------------------------------------------------------------------------------- */
+/* ---- Signals --------------------------------------------------------------------------------- */
 
 enum { kSignals = 100 };
 static gasnett_strongatomic32_t by_both = gasnett_strongatomic32_init(0);

@@ -28,8 +28,8 @@ static void move_at(unsigned char *to, const ptrdiff_t *to_strides, const unsign
             from + (ptrdiff_t)i * from_strides[level - 1], from_strides, box, level - 1);
 }
 
-/* ---- The calls. What describes the box is overwritten before they are synchronised (GX-133).
- * -------- */
+/* ---- The calls ------------------------------------------------------------------------------- */
+/* The description of the box is overwritten before they are synchronised (GX-133). */
 
 #define UNTIL_DONE(call)               \
   while ((call) != 0) {                \
@@ -105,13 +105,12 @@ static void get_legacy(int form, gex_Rank_t from, const struct box *b) {
   gasnet_wait_syncnbi_gets();
 }
 
-/* ---- What they are compared with: all of both areas
- * ------------------------------------------------- */
+/* ---- What they are compared with: all of both areas ------------------------------------------ */
 
 enum { kLegacy = -1 };
 
-/* The pieces of a box are under way together. So of two pieces that write the same byte either may
- * be the last: those of a destination do not overlap (GX-136). */
+/* The pieces of a box are under way together. Either of two pieces that write the same byte may
+ * therefore be the last: those of a destination do not overlap (GX-136). */
 static unsigned char is_written[kArea];
 static int write_once(ptrdiff_t at, const ptrdiff_t *strides, const struct box *box, size_t level) {
   if (level == 0) {

@@ -33,7 +33,7 @@ static void cut(struct list *list, unsigned char *area, size_t total, unsigned s
     total -= bytes;
   }
 }
-/* Of equal size, in an order that is not that of their addresses. */
+/* Cuts pieces of equal size, in an order that is not that of their addresses. */
 static void cut_equally(struct list *list, unsigned char *area, size_t count, size_t length,
                         unsigned seed) {
   list->count = 0;
@@ -60,8 +60,7 @@ static void move(const struct list *to, const struct list *from) {
   }
 }
 
-/* ---- The calls: with or without indices, of either interface
- * ------------------------------------- */
+/* ---- The calls: with or without indices, of either interface --------------------------------- */
 
 static gex_Event_t put_nb(gex_Rank_t to, const struct list *d, const struct list *s, int indexed,
                           gex_Flags_t flags) {
@@ -103,7 +102,7 @@ static int get_blocking(const struct list *d, gex_Rank_t from, const struct list
                                              flags);
 }
 
-/* What may be refused is tried until it is not. */
+/* A call that may be refused is tried until it is not. */
 #define UNTIL_DONE(call)               \
   while ((call) != 0) {                \
     EXPECT(flags &GEX_FLAG_IMMEDIATE); \
@@ -164,8 +163,7 @@ static void get_legacy(int form, const struct list *d, gex_Rank_t from, const st
   if (form == kNBI) gasnet_wait_syncnbi_gets();
 }
 
-/* ---- What they are compared with
- * ------------------------------------------------------------------- */
+/* ---- What they are compared with ------------------------------------------------------------- */
 
 enum { kLegacy = -1 };
 static struct list here, there, imagined;
@@ -241,7 +239,7 @@ CASE(immediate_vectors, "GX-132") { vectors(GEX_FLAG_IMMEDIATE); }
 CASE(indices, "GX-131 GX-132") { indices(0); }
 CASE(immediate_indices, "GX-132") { indices(GEX_FLAG_IMMEDIATE); }
 
-/* Of no pieces, or of pieces of no bytes (VIS-015, VIS-022). */
+/* Lists of no pieces, or of pieces of no bytes (VIS-015, VIS-022). */
 static void nothing(int how) {
   const gex_Rank_t peer = (me + 1) % nodes;
   for (int indexed = 0; indexed < 2; ++indexed) {

@@ -6,7 +6,7 @@ enum { kBytes = 2000 };
 
 static unsigned char local[kBytes];
 
-/* What one call is given. */
+/* The arguments of one call. */
 struct transfer {
   gex_TM_t tm;
   gex_Rank_t rank;

@@ -9,7 +9,7 @@ static _Atomic int completions, wrong;
 static unsigned expected; /* the seed of what is put, by everyone alike */
 static size_t note_bytes;
 
-/* What was put is in place. */
+/* The data of the put is in place. */
 static void on_complete(gex_Token_t token, void *buf, size_t nbytes) {
   gex_Token_Info_t info;
   EXPECT_FIRST(completions);

@@ -1,4 +1,4 @@
-/* What handlers may do, and how they run (2.3.5, 2.4.1). */
+/* Rules of handlers, and how they run (2.3.5, 2.4.1). */
 #include "gasnet1.h"
 
 static gasnet_hsl_t hsl = GASNET_HSL_INITIALIZER;

@@ -7,12 +7,12 @@ enum { kPayloadMax = 1 << 20, kFlood = 200 };
 static unsigned char local[kPayloadMax + 64];
 static _Atomic int requests, replies;
 
-/* What the running case expects of every payload. */
+/* The payload that the running case expects. */
 static struct {
   size_t bytes;
   unsigned seed;
 } expected;
-/* What a request's handler replies with. */
+/* The reply of a request's handler. */
 static struct {
   size_t bytes;
   int source_offset;

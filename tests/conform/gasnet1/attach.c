@@ -93,8 +93,7 @@ JOB(put_to_a_node_without_segment, "C1-082 C1-207", kNetwork, 134,
   if (me == 0) gasnet_put(1, &byte, &byte, 1);
 }
 
-/* ---- handler tables
- * ------------------------------------------------------------------------------ */
+/* ---- handler tables -------------------------------------------------------------------------- */
 
 enum { kTableMax = 128 };
 static int first_seen, second_seen;

@@ -153,7 +153,7 @@ CASE(notify_and_try_do_not_block, "C1-264 C1-271 C1-272") {
 /* Nobody leaves before all have come. */
 CASE(nobody_leaves_before_all_have_come, "C1-263 C1-267") {
   static const int kRounds = 300;
-  /* Of two marks one is written while the other may still be read. */
+  /* One of two marks is written while the other may still be read. */
   int *const mine = segments[me].addr;
   for (int round = 1; round <= kRounds; ++round) {
     mine[round % 2] = round;

@@ -1,4 +1,4 @@
-/* What cases of GASNet-1 use beside those of cases.h. */
+/* Used by cases of GASNet-1 beside those of cases.h. */
 #ifndef PINWIRE_CONFORM_GASNET1_H
 #define PINWIRE_CONFORM_GASNET1_H
 

@@ -1,5 +1,5 @@
-/* Explicit handles (3.3.1 - 3.3.3). What is not complete is seen while the target makes no GASNet
- * call: on drivers where a put or get then stays under way. */
+/* Explicit handles (3.3.1 - 3.3.3). An incomplete operation is seen while the target makes no GASNet call: on drivers
+ * where a put or get then stays under way. */
 #include "gasnet1.h"
 
 enum { kMany = 65535, kBlock = 256 };
@@ -94,8 +94,7 @@ CASE(some_frees_at_least_one, "C1-240") {
   empty_by_some(1);
 }
 
-/* ---- while rank 1 makes no GASNet call
- * ------------------------------------------------------------ */
+/* ---- while rank 1 makes no GASNet call ------------------------------------------------------- */
 
 #define TWO_RANKS() \
   if (nodes < 2) NOT_HERE("one rank has nobody to wait for")

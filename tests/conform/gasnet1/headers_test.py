@@ -1,4 +1,4 @@
-"""The headers, compiled and not run: what must be refused, and by which sentence. TAP for Meson. What must
+"""The headers, compiled and not run: what must be refused, and by which sentence. TAP for Meson. Sources that must
 compile, in every standard: tests/unit/api."""
 
 import subprocess

@@ -71,8 +71,7 @@ CASE(segment_info_fills_what_it_is_given, "C1-111") {
   EXPECT_EQ(gasnet_getSegmentInfo(NULL, 0), GASNET_OK);
 }
 
-/* ---- what needs a job of its own
- * ------------------------------------------------------------------ */
+/* ---- what needs a job of its own ------------------------------------------------------------- */
 
 /* Nobody has touched any page of a segment before: the first to do so is a put, a get, a Long or
  * its owner. */
@@ -196,7 +195,7 @@ JOB(init_without_arguments, "C1-053 C1-075", kLocal, 0, "") {
   EXPECT_EQ(gasnet_attach(NULL, 0, 0, 0), GASNET_OK);
 }
 
-/* What was printed but not flushed, to both streams, by every node. */
+/* Text that was printed but not flushed, to both streams, by every node. */
 JOB(streams_of_all_nodes_arrive, "C1-049 C1-100", kLocal, 7,
     "out of rank 0|out of rank 1|err of rank 0|err of rank 1|unfinished 0|unfinished 1") {
   start_job(NULL, 0, 4096);

@@ -1,4 +1,4 @@
-/* What LARGE and EVERYTHING segments have of their own (2.1): compiled for each of them. */
+/* Rules of LARGE and EVERYTHING segments alone (2.1): compiled for each of them. */
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -6,7 +6,7 @@
 
 #ifdef GASNET_SEGMENT_EVERYTHING
 
-/* Memory of every kind, of each node. Of each place every node has a part of its own. */
+/* Memory of every kind, of each node. Every node has a part of its own of each place. */
 enum { kStack, kHeap, kStatic, kZeroed, kFresh, kShared, kPlaces, kPartBytes = 70000 };
 static const size_t kPlaceBytes = (size_t)kNodesMax * kPartBytes;
 enum { kRepliesFrom = kNodesMax / 2 }; /* parts from here on are for Long replies */

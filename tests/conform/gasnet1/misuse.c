@@ -1,4 +1,4 @@
-/* What must end the job with a sentence: each in a job of its own. 134 is 128 + SIGABRT. */
+/* Breaches that must end the job with a sentence: each in a job of its own. 134 is 128 + SIGABRT. */
 #include "gasnet1.h"
 
 static gasnet_hsl_t lock = GASNET_HSL_INITIALIZER;

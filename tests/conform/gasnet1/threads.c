@@ -39,7 +39,7 @@ static unsigned char *place(gasnet_node_t owner, int thread) {
   return part(owner) + thread * 600000;
 }
 
-/* What a client thread does, alone or beside others. */
+/* The work of a client thread, alone or beside others. */
 static void *communicate(void *argument) {
   const int thread = (int)(intptr_t)argument;
   unsigned char bytes[300], back[300];
@@ -122,7 +122,7 @@ static void *begin_and_sync_later(void *argument) {
   return argument;
 }
 
-/* What another thread began is no concern of this one's. */
+/* Work that another thread began is no concern of this one's. */
 CASE(implicit_sets_are_of_threads, "C1-244") {
   BY_TURNS();
   SOMETHING_STAYS_UNDER_WAY();
@@ -139,8 +139,7 @@ CASE(implicit_sets_are_of_threads, "C1-244") {
   }
 }
 
-/* ---- BLOCKUNTIL
- * ------------------------------------------------------------------------------------ */
+/* ---- BLOCKUNTIL ------------------------------------------------------------------------------ */
 
 static _Atomic int released;
 static void on_release(gasnet_token_t token) {
@@ -189,8 +188,7 @@ CASE(blocked_threads_are_woken, "C1-163 C1-164") {
   EXPECT_EQ(gasnet_set_waitmode(GASNET_WAIT_SPIN), GASNET_OK);
 }
 
-/* ---- handler-safe locks
- * ------------------------------------------------------------------------------ */
+/* ---- handler-safe locks ---------------------------------------------------------------------- */
 
 static gasnet_hsl_t lock = GASNET_HSL_INITIALIZER;
 static long unprotected_sum; /* an addition lost shows that two were inside */

@@ -119,7 +119,8 @@ CASE(source_is_free_on_return, "C1-119 C1-231 C1-243") {
   }
 }
 
-/* What another node put is seen by loads and by gets of its owner, after a message or a barrier. */
+/* Data that another node put is seen by loads and by gets of its owner, after a message or a
+ * barrier. */
 CASE(puts_are_visible_to_their_target, "C1-214 C1-221") {
   for (unsigned round = 0; round < 50; ++round) {
     const gasnet_node_t to = (me + 1) % nodes, from = (me + nodes - 1) % nodes;

@@ -18,7 +18,7 @@ static void check_args(int m, const gasnet_handlerarg_t *args) {
   for (int i = 0; i < m; ++i) EXPECT_EQ(args[i], arg(m, i));
 }
 
-/* Of each segment: first half for requests, second half for replies. A slot for each sending rank. */
+/* The first half of each segment is for requests, second half for replies. A slot for each sending rank. */
 static size_t slot_bytes(void) { return segments[0].size / 2 / nodes / 4096 * 4096; }
 static void *slot(gasnet_node_t owner, gasnet_node_t from, int is_reply) {
   return (char *)segments[owner].addr + (is_reply ? segments[owner].size / 2 : 0) + from * slot_bytes();

@@ -1,4 +1,4 @@
-/* What the tests of remote atomics begin with: a job of GASNet-EX in which every rank knows where every other's memory
+/* The beginning of the tests of remote atomics: a job of GASNet-EX in which every rank knows where every other's memory
  * is, whatever the segment kind. */
 #ifndef PINWIRE_ATOMICS_TEST_H
 #define PINWIRE_ATOMICS_TEST_H
@@ -57,7 +57,7 @@ static inline void expect_path_of_nics(gex_AD_t ad) {
   if (due != NULL && ranks > 1 && strcmp(due, path) != 0) fail_at(__FILE__, __LINE__, "a domain of NICs' operations goes by %s, not by %s", path, due);
 }
 
-/* What each operation of a type's domain may be. */
+/* The operations that a type's domain may have. */
 static const gex_OP_t on_numbers = GEX_OP_ADD | GEX_OP_SUB | GEX_OP_MULT | GEX_OP_MIN | GEX_OP_MAX | GEX_OP_INC | GEX_OP_DEC | GEX_OP_SET |
                                    GEX_OP_CAS | GEX_OP_FADD | GEX_OP_FSUB | GEX_OP_FMULT | GEX_OP_FMIN | GEX_OP_FMAX | GEX_OP_FINC |
                                    GEX_OP_FDEC | GEX_OP_SWAP | GEX_OP_FCAS | GEX_OP_GET;

@@ -210,7 +210,7 @@ static size_t random_bytes(void) {
   return sizes[pick(pick(3) == 0 ? 11 : 6)];
 }
 
-/* What is described, in memory here or there. */
+/* The described memory, here or there. */
 static void launch(Operation *o) {
   const int src_in_segment = pick(2) == 0, dst_in_segment = pick(2) == 0;
   const size_t blocks = o->kind >= kScatter ? gex_TM_QuerySize(o->tm) : 1;
@@ -428,7 +428,7 @@ static size_t resident_bytes(void) {
   return resident * GASNET_PAGESIZE;
 }
 
-/* What is kept of many large reductions that were under way at once is that of those which were at work. */
+/* The memory that is kept of many large reductions under way at once is that of those which were at work. */
 static void many_at_once(gex_TM_t tm) {
   enum { kReductions = 400, kValues = 10000, kKept = 12 << 20 };
   static int32_t from[kValues], to[kReductions][kValues];

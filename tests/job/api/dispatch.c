@@ -1,5 +1,7 @@
-/* Who runs handlers while client threads do not call GASNet: for any GASNET_DISPATCH but poll. Rank 0
- * sends; rank 1 computes, holds, locks, allocates. dispatch [REQUESTS] */
+/* Handlers that run while client threads do not call GASNet: for any GASNET_DISPATCH but poll. Rank 0 sends; rank 1
+ * computes, holds, locks, allocates.
+ *
+ * dispatch [REQUESTS] */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -214,8 +216,8 @@ static void threads_that_block_signals_are_passed_over(void) { /* PA-036 */
 }
 #endif
 
-/* Who took the storm's requests: rank 1 made no call meanwhile, and the dispatcher took those whose signal came while
- * rank 1 was in the C library. */
+/* The thread that took the storm's requests: rank 1 made no call meanwhile, and the dispatcher took those whose signal
+ * came while rank 1 was in the C library. */
 static void counters_tell_who_ran_handlers(int requests) {
   const uint64_t by_clients = statistic("dispatch.found_in_signals") + statistic("dispatch.found_after_sections");
   const uint64_t by_dispatcher = statistic("dispatch.found_beside"), handed_over = statistic("dispatch.handed_over");

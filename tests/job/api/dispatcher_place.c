@@ -7,7 +7,7 @@
 
 #include "job_test.h"
 
-/* Of the thread of this name; 0: there is none. */
+/* The id of the thread of this name; 0: there is none. */
 static int thread_called(const char *wanted) {
   int found = 0;
   DIR *tasks = opendir("/proc/self/task");

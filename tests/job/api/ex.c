@@ -177,7 +177,7 @@ static void attach(void) {
   EXPECT_EQ(gex_Segment_Attach(&segment, team, GASNET_PAGESIZE + 1), GASNET_ERR_BAD_ARG);
   EXPECT_EQ(gex_Segment_Attach(&segment, GEX_TM_INVALID, GASNET_PAGESIZE), GASNET_ERR_BAD_ARG);
   gex_System_SetVerboseErrors(1);
-  /* Who comes late has its question answered meanwhile. */
+  /* A rank that comes late has its question answered meanwhile. */
   if (me == 0) requests_due += 50;
   if (me == ranks - 1) {
     replies_due += 50;

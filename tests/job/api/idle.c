@@ -2,8 +2,9 @@
  * thread to look. For any GASNET_DISPATCH; that of nicproc never sleeps, and asks nobody all the
  * same. idle [MILLISECONDS [SHARE]]: one part of a core in SHARE at most (200)
  *
- * What a wake costs is the machine's: some 20 us, or 500 on a virtual one whose host is busy. So
- * the client's thread wakes as often as the dispatcher does, and what that cost is allowed, too. */
+ * The cost of a wake is the machine's: some 20 us, or 500 on a virtual one whose host is busy. The
+ * client's thread therefore wakes as often as the dispatcher does, and what that cost is allowed,
+ * too. */
 #include <sys/resource.h>
 #include <time.h>
 

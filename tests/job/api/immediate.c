@@ -44,7 +44,7 @@ static void on_flood(gex_Token_t token) {
   __sync_fetch_and_add(&floods, 1);
 }
 
-/* What GX-171 asks of the client. */
+/* The duty of the client by GX-171. */
 static int again(int is_refused, int kind) {
   if (!is_refused) {
     ++done_at_once[kind];

@@ -324,7 +324,8 @@ static void misuse(const char *how) {
   }
 }
 
-/* KINDS_DIRECT=1: the NIC alone moves bytes between ranks. Else the device does, for the library. Seen with the tests' libraries. */
+/* KINDS_DIRECT=1: the NIC alone moves bytes between ranks. Otherwise the device does, for the library. Seen with the
+ * tests' libraries. */
 static unsigned long librarys_bytes_copied(void) {
   const _Atomic unsigned long *all = dlsym(device_library, "device_bytes_copied");
   return all == NULL ? 0 : *all - client_bytes_copied;

@@ -1,5 +1,5 @@
 /* A client of a device, in each vendor's own API, by names that are looked up: the tests are compiled without toolkits.
- * Of Level Zero, whose clients bring handles, as tests/support/devices has them. */
+ * They are of Level Zero, whose clients bring handles, as tests/support/devices has them. */
 #ifndef PINWIRE_KINDS_DEVICE_H
 #define PINWIRE_KINDS_DEVICE_H
 
@@ -51,7 +51,7 @@ static void open_client_device(void) {
   if (device_class == GEX_MK_CLASS_ZE) EXPECT_EQ(VENDOR(int (*)(uint32_t), "zeInit")(0), 0);
 }
 
-/* Of device 0. */
+/* Memory of device 0. */
 static unsigned char *client_allocate(size_t bytes) {
   void *memory = NULL;
   if (device_class == GEX_MK_CLASS_CUDA_UVA) {

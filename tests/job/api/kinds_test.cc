@@ -1,5 +1,5 @@
-// What ends a program that uses device memory for what it is not for, and what gex_MK_Create says
-// where there is no device (EX-047, EX-051, EX-059, EX-119).
+// Misuses of device memory that end a program, and the sentence of gex_MK_Create where there is no
+// device (EX-047, EX-051, EX-059, EX-119).
 #include <gtest/gtest.h>
 #include <signal.h>
 

@@ -55,7 +55,7 @@ static FILE *sink;
 static pthread_t main_thread;
 static int beside; /* handlers that ran in none of the client's threads */
 
-/* What one thread works with: a handler has its own. */
+/* The data of one thread: a handler has its own. */
 struct work {
   unsigned turn;
   void *kept[kKept];

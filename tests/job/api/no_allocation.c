@@ -1,9 +1,8 @@
-/* After attach the data plane allocates nothing, in any thread of the process: a malloc hook counts
- * while every kind of operation runs.
+/* After attach the data plane allocates nothing, in any thread of the process: a malloc hook counts while every kind of
+ * operation runs.
  *
- * What happens before the count begins: each thread's first handle, which reserves the address space
- * of that thread's operations (attach did so for the main thread), and a first exchange with each
- * peer. */
+ * Done before the count begins: each thread's first handle, which reserves the address space of that thread's
+ * operations (attach did so for the main thread), and a first exchange with each peer. */
 #include <errno.h>
 #include <execinfo.h>
 #include <pthread.h>

@@ -91,7 +91,7 @@ static unsigned char *renew(unsigned char *base, unsigned way) {
   }
 }
 
-/* What a peer asked for: puts there, gets it back, sends a Long there. */
+/* The wish of a peer: puts there, gets it back, sends a Long there. */
 static void serve(gasnet_node_t peer, unsigned char *source) {
   const size_t bytes = (size_t)asked_bytes;
   unsigned char *to = (unsigned char *)(uintptr_t)asked_at;

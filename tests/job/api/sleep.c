@@ -48,7 +48,7 @@ static void compute_ms(int ms) {
   }
 }
 
-/* Of this process, from start_watch() on. */
+/* CPU time of this process, from start_watch() on. */
 static double watch_cpu, watch_time;
 static void start_watch(void) {
   watch_cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
@@ -81,7 +81,7 @@ static void wait_for_request(void) {
   }
   barrier();
 }
-/* What rank 0 sends is not answered, and over a network not acknowledged, until rank 1 polls. */
+/* A message of rank 0 is not answered, and over a network not acknowledged, until rank 1 polls. */
 static void wait_for_reply(void) {
   const int answered = read_now(&ponged);
   barrier();

@@ -95,7 +95,7 @@ static void split_by_color(void) {
   EXPECT(gex_TM_QueryCData(half) == &half && gex_TM_QueryFlags(half) == 0);
   use_team(half);
 
-  /* Of the half, its last member alone; the others take part. */
+  /* Only the last member of the half is in it; the others take part. */
   gex_TM_t last = GEX_TM_INVALID;
   const int is_last = gex_TM_QueryRank(half) == size - 1;
   gex_TM_Split(is_last ? &last : NULL, half, 5, 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);

@@ -1,5 +1,5 @@
-/* PAR: threads that come and go. What they leave under way ends in memory that is nobody else's (C1-244), the threads
- * after them have what they left (GX-040), and neither mappings nor address space grow with their number. */
+/* PAR: threads that come and go. Work that they leave under way ends in memory that is nobody else's (C1-244), the
+ * threads after them have what they left (GX-040), and neither mappings nor address space grow with their number. */
 #include <gasnetex.h>
 #include <pthread.h>
 

@@ -80,7 +80,7 @@ static void copy_boxes(unsigned char *to, const ptrdiff_t *to_strides, const uns
 }
 
 static unsigned char *area_of(gex_Rank_t rank) { return base[rank] + (size_t)me * kArea; }
-/* What lies in the area of a peer is compared with the shadow of it. */
+/* The area of a peer is compared with the shadow of it. */
 static void compare(gex_Rank_t rank, int round) {
   memset(back, 0, kArea);
   gex_RMA_GetBlocking(team, back, rank, area_of(rank), kArea, 0);

@@ -49,7 +49,7 @@ def compilers():
 
 
 def linkers():
-    """What -fuse-ld= takes here: they differ in what they let fall and in what they mind."""
+    """The linkers that -fuse-ld= takes here: they differ in what they let fall and in what they mind."""
     return [name for name in ("bfd", "gold", "lld") if shutil.which("ld." + name)]
 
 
@@ -58,7 +58,7 @@ def archive(mode):
 
 
 def pkg_config(mode, *arguments, at=None, package="gasnet-pinwire"):
-    """What a shell makes of its output."""
+    """Its output as a shell reads it."""
     return shlex.split(output_of(["pkg-config", *arguments, f"{package}-{mode}"],
                                  PKG_CONFIG_PATH=f"{at or prefix}/{LIBDIR}/pkgconfig"))
 
@@ -89,7 +89,7 @@ def setUpModule():
 
 
 def variables_of(fragment, names):
-    """What make makes of them."""
+    """Their values as make reads them."""
     (work / "echo.mk").write_text(f"include {fragment}\necho:\n" + "".join(f"\t@echo '{name}=$({name})'\n" for name in names))
     return dict(line.split("=", 1) for line in output_of(["make", "-s", "-f", "echo.mk", "echo"]).splitlines())
 
@@ -126,7 +126,7 @@ class Dropin(unittest.TestCase):
             defined = output_of(["nm", "-g", "--defined-only", "--format=posix", archive(mode)])
             names = {line.split()[0] for line in defined.splitlines() if " " in line}
             self.assertIn("gasnet_attach", names)
-            # What objects are compiled for is in a name that the preprocessor puts together.
+            # The mode that objects are compiled for is in a name that the preprocessor puts together.
             self.assertEqual({name for name in names - told if "_compiled_for_" not in name}, set())
             needed = output_of(["nm", "-u", "--format=posix", archive(mode)]).splitlines()
             inner = r"(_Z|rte_|ibv_|mlx|numa_)\S* U" if dpdk_is_inside() else r"_Z\S* U"

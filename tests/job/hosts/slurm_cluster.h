@@ -20,9 +20,9 @@ class SlurmCluster {
   SlurmCluster(const SlurmCluster&) = delete;
   SlurmCluster& operator=(const SlurmCluster&) = delete;
   bool up() const { return up_; }
-  /// What its daemons wrote, for a test that fails.
+  /// The output of its daemons, for a test that fails.
   std::string logs() const;
-  /// What srun needs to find it.
+  /// The environment by which srun finds it.
   std::string variable() const { return "SLURM_CONF=" + folder_.path() + "/slurm.conf"; }
 
  private:

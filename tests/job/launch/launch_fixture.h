@@ -1,5 +1,5 @@
-// What every test of the launcher has: a directory and a mark of its own, and a look for what is
-// left.
+// The fixture of every test of the launcher: a directory and a mark of its own, and a look for what
+// is left.
 #pragma once
 
 #include <gtest/gtest.h>

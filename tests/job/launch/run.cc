@@ -191,7 +191,7 @@ bool comes_into_state(int process, char state, double limit_s) {
 
 namespace {
 
-/// Of each process how often it has begun to wait; nothing if one of them does not sleep.
+/// Returns for each process how often it has begun to wait; nothing if one of them does not sleep.
 std::map<int, std::string> sleeps_of(const std::vector<int>& processes) {
   std::map<int, std::string> sleeps;
   for (const int process : processes) {

@@ -53,7 +53,8 @@ class Running {
 /// Processes whose environment has `assignment` ("NAME=value").
 std::vector<int> processes_with(const std::string& assignment);
 std::vector<int> children_of(int process);
-/// What the process's file in /proc has, and 0 or the first child of it whose `file` has `text`.
+/// The contents of the process's file in /proc, and 0 or the first child of it whose `file` has
+/// `text`.
 std::string words_of(int process, const char* file);
 int child_with(int parent, const char* file, const char* text);
 /// The janitor among the children of a launcher; 0 if it has none for long.

@@ -1,4 +1,4 @@
-// What launcher and agent say by themselves, to a reader that takes nothing: a full pipe. It keeps
+// Sentences of launcher and agent themselves, to a reader that takes nothing: a full pipe. It keeps
 // none of them from hearing a signal.
 #include <signal.h>
 #include <sys/wait.h>

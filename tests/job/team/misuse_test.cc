@@ -1,5 +1,4 @@
-// What is wrong with a call over a team ends the job with a sentence that says what, in every
-// build.
+// A wrong call over a team ends the job with a sentence that says what, in every build.
 #include <gtest/gtest.h>
 #include <signal.h>
 

@@ -89,8 +89,8 @@ void cross(uint64_t wrap) {
   gex_TM_Destroy(tm, nullptr, 0);
 }
 
-/// Of the first 2^32 operations none but broadcasts by rank 0: the letters of others were never
-/// used, and say so whatever the number.
+/// The first 2^32 operations are broadcasts by rank 0: the letters of others were never used, and
+/// say so whatever the number.
 void cross_unused() {
   const gex_TM_t tm = team_at(kWrap - kWindowOps);
   for (uint32_t i = 1; i < kWindowOps; ++i) broadcast(tm, 0, 8, i);

@@ -1,5 +1,5 @@
-// Handles in debug builds. Of the library's own functions: a job of one node has no handle in
-// flight.
+// Handles in debug builds. They test the library's own functions: a job of one node has no handle
+// in flight.
 #undef GASNET_SEQ  // core/api_types.h chooses for the library's own view of its headers
 #undef GASNET_PAR
 

@@ -96,7 +96,7 @@ static void break_locks(void) {
   gasnet_hsl_unlock(&lock);
 }
 
-/* What is opened and never closed: the job ends once the test has read its warning, and says so. */
+/* A section or lock that is opened and never closed: the job ends once the test has read its warning, and says so. */
 static void *keep(void *unused) {
   if (is("section_kept")) {
     OPENS(gasnet_hold_interrupts());

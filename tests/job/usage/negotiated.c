@@ -29,7 +29,7 @@ static void on_request(gex_Token_t token, void *buf, size_t nbytes) {
 }
 static void on_payload(gex_Token_t token, void *buf, size_t nbytes) { (void)token, (void)buf, (void)nbytes; }
 
-/* What a Prepare is asked for. */
+/* The arguments of a Prepare. */
 static void break_prepare(void) {
   gex_Event_t event;
   if (is("least_above_the_limit"))

@@ -197,7 +197,7 @@ TEST_P(Dispatch, WhatIsHeldTooLongIsToldOf_C1_294) {
                  "handler 200, of a request from rank 0, ran for ");
 }
 
-/// Of what never ends, and where it was opened.
+/// Expects a report of a section that never ends, and where it was opened.
 void expect_told_of_kept(const Outcome& outcome, const std::string& what, const char* thread) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(count_of(outcome.err, "warning: "), 1) << outcome.err;

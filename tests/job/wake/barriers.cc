@@ -30,7 +30,7 @@ enum class Kind { kJob, kJobByTry, kTeam, kTeamEvent, kCount };
 
 gex_TM_t team;
 
-/// Of its lines: the job's, and those of the first team.
+/// The index of its lines: the job's, and those of the first team.
 uint32_t index_of(Kind kind) { return kind == Kind::kJob || kind == Kind::kJobByTry ? 0 : 1; }
 
 void pass(Kind kind) {

@@ -25,7 +25,7 @@ constexpr gasnet_handler_t kMessage = 200;
 constexpr int kPatienceMs = 60'000;
 
 uint64_t received = 0;
-/// Of a message: the sender's sleeps before it. Of a ping: also, whether it is the last.
+/// The sender's sleeps before its message; of a ping also whether it is the last.
 uint64_t peer_sleeps = 0;
 uint64_t last_turn = ~uint64_t{0};
 void on_message(gasnet_token_t, gasnet_handlerarg_t sleeps, gasnet_handlerarg_t last) {
@@ -72,7 +72,7 @@ class Sleeper {
   uint64_t report_every_;
 };
 
-/// What the rank that is awake does.
+/// The work of the rank that is awake.
 class Awake {
  public:
   explicit Awake(uint64_t seed) : random_(seed) {}

@@ -1,4 +1,4 @@
-// What the tests of arming and waking share: all lanes of a job's drivers, without a dispatcher.
+// Shared by the tests of arming and waking: all lanes of a job's drivers, without a dispatcher.
 #pragma once
 
 #include <poll.h>
@@ -35,7 +35,7 @@ bool for_each_lane(Visit&& visit) {
   return all;
 }
 
-/// What was sent is acknowledged; before that, arm() says kTimed at best.
+/// All that was sent is acknowledged; before that, arm() says kTimed at best.
 inline bool is_drained() {
   return for_each_lane([](pinwire::Driver& driver, uint32_t lane) { return driver.drained(lane); });
 }
@@ -46,7 +46,7 @@ inline bool arm_all() {
   });
 }
 
-/// Of all lanes, for poll(2).
+/// The event descriptors of all lanes, for poll(2).
 struct EventFds {
   static constexpr uint32_t kMax = 64;
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Arm/sleep cycles (races.cc) by the billion: jobs one after the other, each with a seed of its own, until so many cycles have
-run in all. What has run is kept in a file after each job, so that a run that was ended is carried on by the same command. Ends
-with 1 at the first lost wake-up, and says with which seed."""
+run in all. The list of jobs that have run is kept in a file after each job, so that a run that was ended is carried on by the same
+command. Ends with 1 at the first lost wake-up, and says with which seed."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-// What the tests of arms against messages that are just coming share: how long to wait before the
+// Shared by the tests of arms against messages that are just coming: how long to wait before the
 // next message, before an arm, and for what must come.
 #pragma once
 
@@ -68,7 +68,7 @@ class Pauses {
       turn();
     } while (steady_ns() < until);
   }
-  /// Of the last arms.
+  /// Results of the last arms.
   void adapt(uint64_t found, uint64_t woken) {
     constexpr double kLonger = 1.1, kShorter = 0.9, kNsMin = 50, kNsMax = 1e6;
     max_ns_ = std::clamp(max_ns_ * (woken > found ? kShorter : kLonger), kNsMin, kNsMax);

@@ -29,7 +29,7 @@ constexpr uint32_t kBatchMessages = 256;
 constexpr uint64_t kBatchesOfRole = 16;
 constexpr int kPatienceMs = 60'000;
 
-/// What a receiver's arms came to.
+/// The results of a receiver's arms.
 struct Arms {
   uint64_t found = 0;   ///< a message was there already
   uint64_t woken = 0;   ///< the event fd became readable
@@ -52,9 +52,9 @@ void on_report(gasnet_token_t, gasnet_handlerarg_t found, gasnet_handlerarg_t wo
   ++reports;
 }
 
-/// What the sender knows of its messages' arrival. Where a put needs nothing of the peer's CPU, the
-/// receiver puts how many it has handled into a word of the sender's segment; elsewhere a put would
-/// keep it from arming, and the driver's acknowledgement says as much.
+/// The sender's knowledge of its messages' arrival. Where a put needs nothing of the peer's CPU,
+/// the receiver puts how many it has handled into a word of the sender's segment; elsewhere a put
+/// would keep it from arming, and the driver's acknowledgement says as much.
 class Arrivals {
  public:
   explicit Arrivals(gasnet_node_t peer) : peer_(peer) {
@@ -65,7 +65,7 @@ class Arrivals {
     const DriverSlot& slot = engine.drivers[engine.routes[peer].driver_index];
     is_put_ = pinwire_reach[peer].size != 0 || slot.caps.hw_rdma;
   }
-  /// Of messages that any poll has found.
+  /// Reports messages that any poll has found.
   void tell() {
     if (is_put_ && told_ != received) gasnet_put(peer_, peers_, &(told_ = received), sizeof told_);
   }
@@ -160,7 +160,7 @@ class Sender {
   }
 
  private:
-  /// What is on its way may need turns of this driver.
+  /// A message on its way may need turns of this driver.
   void await_arrival() {
     ++sent_;
     for (Deadline deadline; !arrivals_.has_all(sent_);) {

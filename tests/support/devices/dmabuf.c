@@ -1,5 +1,6 @@
-/* Linked with --wrap=ibv_reg_dmabuf_mr: a device of RDMA in software knows no dma-buf, and the files that the fakes here hand out
- * are none. So their memory is registered as the host's, by a mapping of its own, under the device memory's addresses. */
+/* Linked with --wrap=ibv_reg_dmabuf_mr: a device of RDMA in software knows no dma-buf, and the files that the fakes
+ * here hand out are none. Their memory is therefore registered as the host's, by a mapping of its own, under the device
+ * memory's addresses. */
 #include <infiniband/verbs.h>
 #include <stdio.h>
 #include <stdlib.h>

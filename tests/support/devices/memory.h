@@ -24,7 +24,7 @@ const struct device_memory *device_find(const void *address);
 void device_copy(void *to, const void *from, size_t bytes);
 /* A file descriptor of these whole pages, from the beginning of an allocation on; -1: they are none. */
 int device_export(const void *address, size_t bytes);
-/* What device_copy() has copied. */
+/* The bytes that device_copy() has copied. */
 extern _Atomic unsigned long device_bytes_copied;
 /* How many devices there are: FAKE_DEVICES, else 2. */
 int device_count(void);

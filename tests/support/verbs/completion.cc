@@ -25,7 +25,7 @@ void push(World& world, Cq& cq, const Cqe& entry, bool solicited) {
   ++hca_of(cq.context).counters.events;
 }
 
-/// What a failed completion does not define (IBA 11.4.2.1) says something odd.
+/// Fields that a failed completion does not define (IBA 11.4.2.1) have odd values.
 void spoil(ibv_wc& wc) {
   wc.opcode = IBV_WC_TM_SYNC;
   wc.byte_len = 0xbad0bad0;
@@ -106,7 +106,7 @@ int req_notify_cq(ibv_cq* base, int solicited_only) {
   Locked lock;
   auto& cq = static_cast<Cq&>(*base);
   if (const int error = lock->fault(Call::kReqNotify, hca_of(cq.context))) return error;
-  // What is already there raises no event (IBA 11.4.2.2): poll once more after arming.
+  // A completion that is already there raises no event (IBA 11.4.2.2): poll once more after arming.
   if (solicited_only == 0) {
     cq.arming = Arming::kNext;
   } else if (cq.arming == Arming::kNone) {

@@ -1,4 +1,4 @@
-// What moves: work from the queues of one queue pair to the memory and the queues of another.
+// The engine moves work from the queues of one queue pair to the memory and the queues of another.
 // All of it under the lock.
 #pragma once
 
@@ -50,7 +50,7 @@ struct Attempt {
 };
 /// requester.cc
 Attempt attempt(World& world, Qp& qp, SendWqe& wqe);
-/// What a send or write brings, as it is in memory now.
+/// The data of a send or write, as it is in memory now.
 ibv_wc_status gather(const Qp& qp, const SendWqe& wqe, std::vector<std::byte>& data);
 /// responder.cc
 Attempt respond(World& world, Qp& from, Qp& to, SendWqe& wqe, const std::vector<std::byte>& data);

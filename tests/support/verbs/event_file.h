@@ -62,7 +62,7 @@ class EventFile {
   std::deque<Event> events_;
 };
 
-/// What a read of the file would do while it is empty: false with EAGAIN if it is non-blocking,
+/// The effect of a read of the file while it is empty: false with EAGAIN if it is non-blocking,
 /// otherwise true once something may be there. Without any lock.
 inline bool wait_readable(int fd) {
   const int flags = fcntl(fd, F_GETFL);

@@ -5,7 +5,7 @@
 //
 // Nothing moves by itself: each ibv_poll_cq of anyone is a tick of the fabric, unless set_manual();
 // run() and step() tick, too. A thread that sleeps on a completion channel needs someone who ticks.
-// Who is next and what is late comes from the seed, so a run of one thread can be replayed.
+// The seed decides which is next and what is late, so a run of one thread can be replayed.
 #pragma once
 
 #include <cstdint>
@@ -137,7 +137,7 @@ class Fabric {
   void deny_datagrams(const std::string& device);  ///< it makes no queue pairs for them
   void set_paging(const std::string& device, const ibv_odp_caps& odp);  ///< HcaSpec::odp
 
-  /// Of one device, or of all together.
+  /// Counters of one device, or of all together.
   Counters counters(const std::string& device = {}) const;
   void reset_counters();
   /// Queue pairs of reliable connections of one device, as many as there were at once since then.
@@ -156,10 +156,10 @@ class Fabric {
   };
   void set_strictness(const Strictness& strictness);
 
-  /// What is not destroyed yet, a line for each object: "cq mlx5_0 #4".
+  /// Objects that are not destroyed yet, a line for each object: "cq mlx5_0 #4".
   std::vector<std::string> live() const;
-  /// What a driver must not do and a device cannot always tell: overrun completion queues, events
-  /// that were not acknowledged, receive buffers posted twice, sources that changed too early.
+  /// Breaches of a driver that a device cannot always tell: overrun completion queues, events that
+  /// were not acknowledged, receive buffers posted twice, sources that changed too early.
   std::vector<std::string> violations() const;
 };
 

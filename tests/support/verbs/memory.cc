@@ -79,7 +79,7 @@ ibv_mr* register_memory(ibv_pd* pd, void* base, size_t bytes, uint64_t start, in
 }
 
 /// Whether every page of it is mapped: also to be written to, if the region may write at all,
-/// whatever it is wanted for. So does mlx5 take its page faults (Linux,
+/// whatever it is wanted for. mlx5 takes its page faults likewise (Linux,
 /// drivers/infiniband/hw/mlx5/odp.c).
 bool has_pages(uint64_t address, uint64_t bytes, bool writable) {
   std::FILE* maps = std::fopen("/proc/self/maps", "r");

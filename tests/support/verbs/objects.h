@@ -104,7 +104,7 @@ struct RecvWqe {
   std::vector<ibv_sge> places;
 };
 
-/// Of a queue pair or shared by many.
+/// The receive queue of a queue pair, or one that many share.
 struct RecvQueue {
   std::deque<RecvWqe> posted;
   uint32_t held = 0;  ///< slots: posted, or consumed and not yet polled

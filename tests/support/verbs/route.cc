@@ -1,4 +1,4 @@
-// Who is at an address.
+// The port at an address.
 #include <cstring>
 
 #include "tests/support/verbs/engine.h"
@@ -71,7 +71,7 @@ Qp* queue_pair_at(World& world, Hca& from, const ibv_ah_attr& ah, uint32_t qp_nu
   return found != hca->by_qp_num.end() ? found->second : nullptr;
 }
 
-/// Of one partition, and not both its limited members (IBA 10.9.3).
+/// Are both of one partition, and not both its limited members (IBA 10.9.3).
 bool are_partners(const Qp& a, const Qp& b) {
   constexpr unsigned int kFullMember = 0x8000;
   const unsigned int ours = a.hca->port(a.attr.port_num)->spec.pkeys[a.attr.pkey_index];

@@ -42,7 +42,7 @@ class SenderReceiver {
   explicit SenderReceiver(pinwire::fake_verbs::Fabric& fabric) {
     fabric.add(pinwire::fake_verbs::roce("left", 1));
     fabric.add(pinwire::fake_verbs::roce("right", 2));
-    // What these look for costs more than all the rest.
+    // The search of these costs more than all the rest.
     fabric.set_strictness(
         {.stable_sources = false, .poisoned_receives = false, .late_reads = false});
     open(kSender, "left");

@@ -1,4 +1,4 @@
-// What a fake RDMA device is made from: its limits, its ports, their addresses. The structs of
+// The specification of a fake RDMA device: its limits, its ports, their addresses. The structs of
 // verbs are used where they say it already.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What one turn of a wait does to the others that sleep; tests/models tries its interleavings.
+// Effects of one turn of a wait on the others that sleep; tests/models tries its interleavings.
 #include "am/doorbell.h"
 
 #include <gtest/gtest.h>

@@ -21,7 +21,7 @@
 namespace pinwire {
 namespace {
 
-/// What child and parent both see.
+/// Memory that child and parent both see.
 struct Shared {
   int published, handled;
   int is_in_section;
@@ -40,7 +40,7 @@ void blame(const char* what) { shared->wrong = what; }
 
 }  // namespace
 
-// What am/interrupts.cc asks of the rooms beside it.
+// The functions that am/interrupts.cc asks of other units.
 uint32_t poll_everything() noexcept {
   if (shared->is_flooded) return 1;
   if (shared->handled == shared->published) return 0;
@@ -174,7 +174,7 @@ class Stepper {
     return WSTOPSIG(status);
   }
 
-  /// What a dispatcher does, while the child stands still, which is a barrier. The signal that it
+  /// The work of a dispatcher while the child stands still, which is a barrier. The signal that it
   /// sends, or 0.
   int arrive() {
     constexpr unsigned long kArrived = 1ul << 32;

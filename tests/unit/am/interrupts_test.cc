@@ -1,6 +1,5 @@
 // The signal that interrupts client threads: the library takes one that the client has left alone.
-// What the handler does in a client's thread is tested by dispatcher_test.cc and
-// interrupts_step_test.cc.
+// The handler in a client's thread is tested by dispatcher_test.cc and interrupts_step_test.cc.
 #include "am/interrupts.h"
 
 #include <gtest/gtest.h>

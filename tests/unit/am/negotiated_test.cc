@@ -94,7 +94,7 @@ class Negotiated : public testing::Test {
     std::memset(room.address, 5, bytes);
     return request_medium_in(kLender, {kHandler, 0, nullptr, 0, patience}, room, bytes);
   }
-  /// What was posted last has `bytes` of what send() wrote.
+  /// The work that was posted last has `bytes` of what send() wrote.
   void expect_sent(size_t bytes) {
     ASSERT_FALSE(driver.posts.empty());
     EXPECT_EQ(driver.posts.back().payload, std::vector(bytes, std::byte{5}));

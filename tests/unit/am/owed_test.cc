@@ -21,7 +21,7 @@ constexpr Rank kOfAnotherBucket = 7;
 constexpr Rank kRanks = 66;
 constexpr uint64_t kCopiedMax = 20'000;
 
-/// Peers take as many messages as a test lets them. What was sent is kept, payload and all.
+/// Peers take as many messages as a test lets them. A sent message is kept, payload and all.
 class Peers final : public test::IdleDriver {
  public:
   struct Sent {
@@ -291,8 +291,8 @@ TEST_F(Owed, LongerOnesLeaveFromTheCopyWhichStaysUntilTheyAreDone) {
   EXPECT_FALSE(owes(engine.drivers[0].lanes[0]));
 }
 
-/// What the driver has read is no longer owed: however many follow each other, the lane's bound is
-/// not reached.
+/// A reply that the driver has read is no longer owed: however many follow each other, the lane's
+/// bound is not reached.
 TEST_F(Owed, LongerOnesThatAreDoneLeaveTheirMemoryToOthers) {
   constexpr size_t kLongBytes = 1 << 20;
   constexpr int kReplies = 300;  // more than a lane may owe at once

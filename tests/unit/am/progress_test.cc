@@ -218,7 +218,7 @@ TEST_F(Poll, InAHandlerTakesRepliesAlone_C1_153) {
   EXPECT_EQ(driver.filter, RecvFilter::kRepliesOnly);
 }
 
-/// Of a stream only who does not send may look later; and it ends with a dry spell.
+/// Only a receiver of a stream that does not send may look later; a stream ends with a dry spell.
 TEST_F(Poll, KnowsAStreamByWhatItFoundSinceTheLastDrySpell) {
   driver.brings = 1;
   for (uint32_t i = 1; i <= 40; ++i) {
@@ -440,7 +440,7 @@ struct Rests {
   bool operator==(const Rests&) const = default;
 };
 
-/// Of a few turns of a wait in which nothing happens.
+/// The rests in a few turns of a wait in which nothing happens.
 Rests rests_of(Wait wait) {
   constexpr int kTurns = 3;
   const auto counted = [] {

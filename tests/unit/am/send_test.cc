@@ -1,4 +1,4 @@
-// What leaves for a peer, and what a rank sends to itself.
+// Messages that leave for a peer, and those of a rank to itself.
 #include "am/send.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace pinwire {
 namespace {
 
-/// What the handler of a message to oneself was given.
+/// The arguments of the handler of a message to oneself.
 struct ToOneself {
   void* place = nullptr;
   std::vector<std::byte> payload;

@@ -1,5 +1,5 @@
-// What a wait that sleeps sleeps over, how long, and what ends it. A clock ends no sleep of these
-// tests but the short ones that are about that.
+// Waits that sleep: over what, how long, and what ends them. A clock ends no sleep of these tests
+// but the short ones that are about that.
 #include "am/sleep.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ class SleepDriver final : public test::IdleDriver {
   bool wakes = true;
   bool may_be_cancelled = true;  ///< at the last arm()
   uint32_t busy_lane = ~0u;      ///< whose arm() finds something to do
-  /// What a poll finds and a handler of a client would count.
+  /// Messages that a poll finds and a handler of a client would count.
   DoneCount* found = nullptr;
 
   ~SleepDriver() override { ::close(fd); }

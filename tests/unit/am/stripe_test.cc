@@ -130,8 +130,8 @@ TEST_F(Stripes, ThePayloadOfALongIsWaitedForOnAllRails) {
   for (const RailDriver& rail : rails_) EXPECT_EQ(rail.completed, 1u);
 }
 
-/// Its message goes by the rail of messages, once all of the payload is there. What may not wait,
-/// and a reply, whose handler holds the lane of one rail, takes that rail alone.
+/// Its message goes by the rail of messages, once all of the payload is there. Work that may not
+/// wait, and a reply, whose handler holds the lane of one rail, takes that rail alone.
 TEST_F(Stripes, OnlyALargeLongOfAClientThatMayWaitTakesAllRails) {
   Route routes[] = {{}, route_};
   routes[1].segment_bytes = ~uint64_t{0};

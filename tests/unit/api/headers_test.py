@@ -58,7 +58,7 @@ def in_debug_form(folder):
 
 
 def refusals(debug):
-    """What an optimized and a debug build refuse, and what they take: complaints about those that err."""
+    """Sources that an optimized and a debug build refuse, and those that they take: complaints about those that err."""
     release = "-I" + str(BUILD / "core/api")
     if "PINWIRE_DEBUG_BUILD 1" in (BUILD / "core/api/gasnet_config.h").read_text():
         print("headers: the refusals of an optimized build are not tested in a debug one")
@@ -97,7 +97,7 @@ def kinds(folder):
 
 
 def platforms():
-    """Of several headers that define PLATFORM_... the newest counts, in whatever order they come."""
+    """The newest of several headers that define PLATFORM_... counts, in whatever order they come."""
     words = ["gcc", "-E", "-dM", "-x", "c", "-", "-Werror", *WORDS[-2:]]
     other = "#define _PORTABLE_PLATFORM_H {0}\n#define PLATFORM_HEADER_VERSION {0}\n#define PLATFORM_COMPILER_GNU 77\n"
     for version, winner in ((12, "1"), (25, "77")):
@@ -107,7 +107,7 @@ def platforms():
 
 
 def preprocessed(words, text):
-    """What comes of it, or None."""
+    """The output, or None."""
     done = subprocess.run(words, input=text, text=True, capture_output=True, check=False)
     return done.stdout if done.returncode == 0 else None
 

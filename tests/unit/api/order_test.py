@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the inline functions of the public headers promise about the order of memory, in what the compilers make of them: on x86 no
+"""The promises of the inline functions of the public headers about the order of memory, in the compilers' output: on x86 no
 program can tell acquire from relaxed. Usage: order_test.py SOURCE_ROOT BUILD_ROOT [unittest arguments]"""
 
 import pathlib
@@ -29,7 +29,7 @@ def made_of(compiler, *words):
 
 @unittest.skipIf(IS_DEBUG, "pinwire_direct() is a call into the library in debug builds")
 class Order(unittest.TestCase):
-    """Of `base`, `size` and `delta` in struct pinwire_reach: let_headers_reach() writes the size last, with release."""
+    """The order of `base`, `size` and `delta` in struct pinwire_reach: let_headers_reach() writes the size last, with release."""
 
     def expect_order(self, lines, acquire, plain):
         """One load with acquire, and what is read beside the table's own address comes behind it."""

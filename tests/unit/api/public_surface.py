@@ -1,4 +1,4 @@
-"""What a client sees of an implementation of GASNet-EX: the constants, types, names and system headers that its public
+"""The surface of an implementation of GASNet-EX that a client sees: the constants, types, names and system headers that its public
 headers bring, as the compiler sees them. scripts/release-tables reads a release with it, release_test.py this tree."""
 
 import pathlib
@@ -43,7 +43,7 @@ def macros(words):
 
 
 def identifiers(words):
-    """What the headers declare, and what their inline functions use."""
+    """The names that the headers declare, and those that their inline functions use."""
     return set(re.findall(PUBLIC, preprocessed(words, "-P")))
 
 
@@ -61,7 +61,7 @@ def names(words):
 
 
 def that_compile(words, lines):
-    """Of {key: line of C} the keys whose line compiles."""
+    """Returns of {key: line of C} the keys whose line compiles."""
     keys = list(lines)
     text = INCLUDES + "".join(f'#line {at} "line"\n{lines[key]}\n' for at, key in enumerate(keys, 1))
     said = compiled(words, text, "-fsyntax-only", "-fmax-errors=0").stderr
@@ -70,7 +70,7 @@ def that_compile(words, lines):
 
 
 def rows_of(words, body):
-    """What a program prints. It is linked without a library, as it uses what the compiler alone knows."""
+    """The output of a program. It is linked without a library, as it uses what the compiler alone knows."""
     text = "#include <stdio.h>\n" + INCLUDES + "int main(void) {\n" + body + "return 0;\n}\n"
     with tempfile.TemporaryDirectory(prefix="pinwire-surface-") as folder:
         program = pathlib.Path(folder, "program")

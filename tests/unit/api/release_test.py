@@ -35,7 +35,7 @@ def settings_and_variables():
 
 class Release(unittest.TestCase):
     def expect_all_but(self, kind, differing):
-        """What differs is left out on purpose, and what is said to be left out differs: rows do not outlive their reason."""
+        """A name that differs is left out on purpose, and one that is said to be left out differs: rows do not outlive their reason."""
         patterns = left_out(kind)
         unexplained = {name: facts for name, facts in differing.items()
                        if not any(re.fullmatch(pattern, name) for pattern in patterns)}

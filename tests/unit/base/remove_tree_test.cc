@@ -80,8 +80,8 @@ TEST_F(RemoveTree, LinksGoAndWhatTheyPointToStays) {
 constexpr uid_t kTreesUser = 770'005;  // a number that no user has
 constexpr int kNoRights = 77;
 
-/// What a process that has begun by `begin` is told when it removes the tree. Nothing if it may not
-/// begin so.
+/// The error that a process which has begun by `begin` gets when it removes the tree. Nothing if it
+/// may not begin so.
 std::optional<std::string> told_after(const std::function<bool()>& begin, const std::string& tree) {
   int ends[2];
   if (::pipe(ends) != 0) return std::nullopt;
@@ -155,8 +155,8 @@ TEST_F(RemoveTree, WhatCannotMoveStaysAndTheRestGoes) {
   EXPECT_EQ(left, 40);
 }
 
-/// In a mount namespace of its own, where `mount` mounts something. What is mounted vanishes with
-/// the process.
+/// In a mount namespace of its own, where `mount` mounts something. The mount vanishes with the
+/// process.
 std::function<bool()> in_namespace(const std::function<bool()>& mount) {
   return [mount] {
     return ::unshare(CLONE_NEWNS) == 0 &&

@@ -27,7 +27,7 @@ def measured(generator, rounds, slowdown, noise):
 
 
 def verdicts(slowdown, noise, first_rounds=14, again_rounds=12):
-    """Of many rows, each judged as guard does."""
+    """Judges many rows, each as guard does."""
     found = []
     for seed in range(TRIALS):
         generator = random.Random(seed)
@@ -87,7 +87,7 @@ class Interval(unittest.TestCase):
         self.assertEqual(binomial_tail(4, 4), 1)
 
     def test_it_is_that_of_the_sign_test(self):
-        # Of 10 values, 2 * P(at most 1) = 0.0215 and 2 * P(at most 2) = 0.109.
+        # For 10 values, 2 * P(at most 1) = 0.0215 and 2 * P(at most 2) = 0.109.
         self.assertEqual(median_interval(range(1, 11), 0.05), (2, 9))
         self.assertEqual(median_interval(range(1, 11), 0.11), (3, 8))
         self.assertEqual(median_interval(range(1, 6), 0.05), (0, math.inf))

@@ -21,7 +21,7 @@ void forward_packets();
 /// A counter of this namespace: of("Icmp", "OutMsgs").
 uint64_t kernel_counter(const std::string& protocol, const std::string& name);
 
-/// What the processes said; skips the test if one of them says so.
+/// The output of the processes; skips the test if one of them says so.
 #define EXPECT_ALL_CONTENT(said)                                      \
   for (const std::string& words : said)                               \
     if (words.starts_with("skip: ")) GTEST_SKIP() << words.substr(6); \

@@ -29,7 +29,7 @@ inline double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// What the ranks trade before the network is up: a page shared by all of them.
+/// Facts that the ranks trade before the network is up: a page shared by all of them.
 struct Board {
   struct Entry {
     uint32_t address_bytes;

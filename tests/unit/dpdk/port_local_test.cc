@@ -240,7 +240,7 @@ TEST(Eal, ItsThreadsKeepOffTheCallersCpu) {
   }
 }
 
-/// What a peer that asks for a vhost port's features gets: "" for an answer.
+/// The answer to a peer that asks for a vhost port's features: "" for an answer.
 std::string ask_for_features(const std::string& socket_path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

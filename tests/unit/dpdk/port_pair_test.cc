@@ -159,7 +159,7 @@ std::string check_copies(DpdkPort& port, const DpdkPortCounters& counters, uint3
   return "";
 }
 
-/// What is sent on queue q comes out of the peer's queue q and no other.
+/// A frame that is sent on queue q comes out of the peer's queue q and no other.
 std::string queues_are_paired(DpdkPort& port) {
   const uint32_t queues = port.facts().queues;
   uint32_t sent = 0, seen = 0;

@@ -101,7 +101,7 @@ std::string silence(DpdkPort& port) {
   return quiet == 3 ? "" : "wakes with nothing to receive";
 }
 
-/// What arrived before arm() is never slept through.
+/// A frame that arrived before arm() is never slept through.
 std::string nothing_lost_before_arm(DpdkPort& port, uint32_t rank, Meeting& meeting) {
   for (uint32_t i = 1; i <= 20; ++i) {
     if (rank == 0) {

@@ -228,7 +228,8 @@ TEST_P(Contract, WhatIsWrittenIntoLentMemoryIsSentFromThere) {
   }
   for (uint64_t i = 0; i < kMessages; ++i) EXPECT_EQ(times_[i], i % 10 == 7 ? 0 : 1) << i;
   expect_all_done_once();
-  // What goes beside its head into one line, one frame with others or one request, is copied.
+  // A payload that goes beside its head into one line, one frame with others or one request, is
+  // copied.
   constexpr uint64_t kCopiedMax = 300 * kMessages / 4;
   const Counted names = counted(GetParam().kind);
   if (GetParam().faults.empty()) {

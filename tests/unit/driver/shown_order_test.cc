@@ -1,4 +1,4 @@
-// What a thread does before it sends is shown as coming before what another does that receives;
+// The work of a thread before it sends is shown as coming before that of another which receives;
 // ThreadSanitizer is the judge. The calls themselves go on to the driver.
 #include "driver/shown_order.h"
 

@@ -62,7 +62,7 @@ class TwoRanks {
     return shm_[1 - rank] != nullptr ? shm_[1 - rank]->reach_peer_process(rank) : success();
   }
 
-  /// What a rank got in one turn: its messages are given back after `see`.
+  /// The messages that a rank got in one turn: they are given back after `see`.
   using See = std::function<void(const Recv&)>;
   void turn(Rank rank, const See& see, std::vector<Done>& finished) {
     Recv batch[8];

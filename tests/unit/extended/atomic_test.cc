@@ -170,7 +170,7 @@ TYPED_TEST(Atomics, CompareAndSwapNeverFailsSpuriously_GX_151) {
   }
 }
 
-// What no processor does in one instruction is atomic all the same.
+// An operation that no processor does in one instruction is atomic all the same.
 TYPED_TEST(Atomics, LoopsOfTwoThreadsLoseNothing_GX_157) {
   using T = TypeParam;
   constexpr int kRounds = 20'000;

@@ -1,4 +1,4 @@
-// What handlers leave to polls: nothing recorded before defer() is missed, whoever runs it.
+// Work that handlers leave to polls: nothing recorded before defer() is missed, whoever runs it.
 #include "am/deferred.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,8 @@
-// What a rank keeps for an idle peer, over all layers: at most 640 bytes. The design's 512 bytes
-// (section 8) held until nicfw numbered every frame against replays and backed its credit; the
-// timers and counts of a flow in nicfw/peer.h are only used while it has a window, and could move
-// there. Tables of plain structs count by their size; drivers by what they allocate for more ranks.
+// The state that a rank keeps for an idle peer, over all layers: at most 640 bytes. The design's
+// 512 bytes (section 8) held until nicfw numbered every frame against replays and backed its
+// credit; the timers and counts of a flow in nicfw/peer.h are only used while it has a window, and
+// could move there. Tables of plain structs count by their size; drivers by what they allocate for
+// more ranks.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -24,7 +25,7 @@ constexpr uint64_t kPeerBytesMax = 640;
 constexpr uint64_t kTableBytes = sizeof(Route) + sizeof(struct pinwire_reach) +
                                  sizeof(shm::BarrierLine*) + sizeof(Rank) + sizeof(RankFacts) +
                                  sizeof(RankPlace);
-/// Of a rank of this host, whatever reaches it.
+/// The lines of a rank of this host, whatever reaches it.
 constexpr uint64_t kBesideBytes = sizeof(shm::Lines);
 
 /// Bytes that `make` allocates for each rank more, far above the sizes of its pools.

@@ -1,5 +1,5 @@
-// What collectives keep for the next ones: as much as the open teams can have at work, however many
-// operations their clients had under way.
+// Memory that collectives keep for the next ones: as much as the open teams can have at work,
+// however many operations their clients had under way.
 #include "extended/coll/operation/pool.h"
 
 #include <gtest/gtest.h>

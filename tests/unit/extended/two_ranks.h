@@ -238,7 +238,7 @@ class TwoRanks : public testing::Test {
     EXPECT_EQ(dest, reinterpret_cast<uint64_t>(to));
   }
 
-  /// What may only be read leaves from it and is got from it.
+  /// Memory that may only be read leaves from it and is got from it.
   void expect_constants_to_pass() {
     std::vector<char> back(sizeof kConstant);
     put(back.data(), kConstant, back.size());

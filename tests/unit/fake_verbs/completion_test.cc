@@ -38,7 +38,7 @@ TEST(FakeVerbsCompletion, OneEventForEachArming) {
   Pair pair(with_channel());
   write_once(pair);
   EXPECT_FALSE(is_readable(pair.a->channel->fd));
-  // What is there already wakes nobody.
+  // A completion that is there already wakes nobody.
   EXPECT_EQ(ibv_req_notify_cq(pair.a->cq, 0), 0);
   EXPECT_FALSE(is_readable(pair.a->channel->fd));
   write_once(pair);

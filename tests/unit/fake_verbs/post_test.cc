@@ -1,4 +1,4 @@
-// What a send queue takes.
+// Requests that a send queue takes.
 #include <cstring>
 
 #include "tests/unit/fake_verbs/endpoint.h"

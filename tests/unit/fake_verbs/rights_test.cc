@@ -1,4 +1,4 @@
-// What is refused at the peer, and at home.
+// Requests that are refused at the peer, and at home.
 #include "tests/unit/fake_verbs/endpoint.h"
 
 namespace pinwire::fake_verbs {

@@ -105,7 +105,7 @@ TEST(FakeVerbsStates, RoceNeedsAGidOfItsKind) {
     EXPECT_EQ(a.post(a.request(IBV_WR_RDMA_WRITE, 0, 8, b)), 0);
     const auto done = a.poll();
     ASSERT_EQ(done.size(), 1u);
-    // Of both kinds the IPv4 address is the same: the kind alone keeps them apart.
+    // The IPv4 address of both kinds is the same: the kind alone keeps them apart.
     EXPECT_EQ(done[0].status, same ? IBV_WC_SUCCESS : IBV_WC_RETRY_EXC_ERR);
   }
 }

@@ -196,7 +196,7 @@ TEST(Congestion, APathThatIsSlowIsFilledBySendersThatAreAbsentNowAndThen) {
   EXPECT_EQ(window.frames(), 64u);
 }
 
-/// So long that a window of two frames is held by it, and one of one frame is not.
+/// A delay so long that a window of two frames is held by it, and one of one frame is not.
 constexpr uint64_t kLongNs = 40'000;
 void answer_quietly(CongestionWindow& window, int count, uint64_t delay_ns, uint64_t& now_ns) {
   for (int i = 0; i < count; ++i)

@@ -1,5 +1,5 @@
-// Acknowledgements that the first poll after an absence brings. What they tell of losses is looked
-// at when that poll ends, as others beside them may tell more.
+// Acknowledgements that the first poll after an absence brings. Their word of losses is looked at
+// when that poll ends, as others beside them may tell more.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -57,7 +57,7 @@ class NicAbsence : public testing::Test {
 };
 
 /// On a long path an acknowledgement after a timeout is that of the first copy, although the client
-/// was absent meanwhile. What is left then waits for a round trip, and for no other timeout.
+/// was absent meanwhile. The rest then waits for a round trip, and for no other timeout.
 TEST_F(NicAbsence, AfterATimeoutEndsTheWaitForTheRest) {
   for (int i = 0; i < 20; ++i) exchange(1, 1'000'000);
   put(6, 1);

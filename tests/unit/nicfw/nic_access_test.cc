@@ -221,7 +221,7 @@ TEST(NicFailure, ASilentPeerIsUnreachable) {
   const auto dones = group.dones(0);
   EXPECT_EQ(dones.size(), 3u);
   for (const Done& done : dones) EXPECT_EQ(done.status, WorkStatus::kUnreachable);
-  // What is posted later fails at once.
+  // Later work fails at once.
   ASSERT_TRUE(group.post(0, send));
   ASSERT_EQ(group.dones(0).size(), 1u);
   EXPECT_EQ(group.nic(0).arm(0), Armed::kArmed);

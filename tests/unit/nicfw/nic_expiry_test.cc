@@ -74,8 +74,8 @@ TEST_F(NicExpiry, ARequestThatWaitsInThePortIsNotOverlooked) {
   EXPECT_GE(change(), 0);
 }
 
-/// A peer keeps the port full for so long that what was in it at first is taken. What the sender
-/// was promised does not stay with it for that long.
+/// A peer keeps the port full for so long that what was in it at first is taken. Credit that the
+/// sender was promised does not stay with it for that long.
 TEST_F(NicExpiry, ASenderThatHasStoppedGivesItsCreditBackBesideAPortThatIsAlwaysFull) {
   ASSERT_TRUE(put());
   const auto first = group_.port(1).peek();

@@ -48,8 +48,8 @@ TEST(NicGiveUp, DeadPeersGiveBackEverythingThatTheyHeld) {
   EXPECT_EQ(posts_to(*group, kRanks - 1, region), possible);
 }
 
-/// A frame of the dead peer still waited to be repeated. Of the peer that uses its window next
-/// nothing was lost.
+/// A frame of the dead peer still waited to be repeated. The peer that uses its window next has
+/// lost nothing.
 TEST(NicGiveUp, WhatADeadPeerHadLostIsNotTheNextOnes) {
   NicGroup group({.ranks = 3, .config = {.peer_timeout_ns = 5'000'000, .coalesce = false}});
   const auto send = [&](Rank to) {

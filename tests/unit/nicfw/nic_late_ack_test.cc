@@ -1,5 +1,5 @@
-// What an acknowledgement tells that comes after a timeout. It may be that of a late poll, so that
-// nothing was lost; or all that was sent with the frame was lost, too.
+// The meaning of an acknowledgement that comes after a timeout. It may be that of a late poll, so
+// that nothing was lost; or all that was sent with the frame was lost, too.
 #include <gtest/gtest.h>
 
 #include <vector>

@@ -71,8 +71,8 @@ TEST_F(NicLongPath, AnOlderAcknowledgementDoesNotHideWhatTheNewerOneTells) {
   EXPECT_EQ(group_.stat(0, "retransmits"), 1u);
 }
 
-/// What an absence had put off for a flow ends with the flow: the next frames of the flow wait for
-/// their own time. Here an acknowledgement of another flow comes after an absence.
+/// A decision that an absence had put off for a flow ends with the flow: the next frames of the
+/// flow wait for their own time. Here an acknowledgement of another flow comes after an absence.
 TEST_F(NicLongPath, WhatAnAbsencePutOffEndsWithItsFlow) {
   for (int i = 0; i < 2; ++i) put();
   Frame overtaken = take(1);

@@ -161,9 +161,9 @@ TEST_F(WindowBelowOneFrame, LetsTheFlowsSendInTurn) {
     EXPECT_NE(departures_[i].flow, departures_[i + 1].flow) << i;
 }
 
-/// What the receiver has refused is on no wire, and comes again when there is room: until then it
-/// takes the window from nobody, or two ranks whose handlers reply to each other would wait for
-/// ever.
+/// A frame that the receiver has refused is on no wire, and comes again when there is room: until
+/// then it takes the window from nobody, or two ranks whose handlers reply to each other would wait
+/// for ever.
 TEST_F(WindowBelowOneFrame, IsNotTakenByARefusedRequest_C1_154) {
   takes_ = RecvFilter::kRepliesOnly;
   size_t puts = dones_;

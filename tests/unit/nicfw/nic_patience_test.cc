@@ -10,8 +10,8 @@
 namespace pinwire {
 namespace {
 
-/// Rank 0 sends one message each `pause_ns` and looks as often; rank 1 looks
-/// each ten pauses.
+/// Rank 0 sends one message each `pause_ns` and looks as often; rank 1 looks each
+/// ten pauses.
 class NicRarePolls : public testing::TestWithParam<uint64_t> {};
 
 TEST_P(NicRarePolls, R22APeerThatPollsRarelyIsGivenItsTime) {

@@ -10,7 +10,7 @@ namespace {
 
 class NicPollGaps : public testing::TestWithParam<uint64_t> {
  protected:
-  /// What has arrived is acknowledged, and the client polls once more.
+  /// All that has arrived is acknowledged, and the client polls once more.
   void turn() {
     for (int i = 0; i < 3; ++i) group_.poll(1);
     group_.clock().advance(GetParam());
@@ -181,7 +181,7 @@ TEST_P(NicPollGapsOfBursts, AskAPeerThatIsLateWhileThePortStaysFull) {
   EXPECT_EQ(asked_at, (std::vector<uint32_t>{16, 32}));
 }
 
-/// Of three puts the first is overtaken by both others, and its acknowledgement comes last, one
+/// The first of three puts is overtaken by both others, and its acknowledgement comes last, one
 /// poll after that of the third. The former poll is an absence, and the sixteenth in a row that
 /// leaves frames in the port, so that timers run.
 TEST_P(NicPollGapsOfBursts, RepeatNothingThatTheNextPollAcknowledgesWhenTimersRunNevertheless) {
@@ -196,7 +196,7 @@ TEST_P(NicPollGapsOfBursts, RepeatNothingThatTheNextPollAcknowledgesWhenTimersRu
     ASSERT_EQ(group_.port(0).waiting(), 1u);
     answers.push_back(group_.port(0).take_first());
   }
-  // What is done stays with the lane, so that each poll takes one burst.
+  // Completed work stays with the lane, so that each poll takes one burst.
   for (uint32_t poll = 1, brought = 0; poll <= kFullPolls + 1; ++poll) {
     std::vector<std::byte> frame = answers.front();
     if (poll >= kFullPolls) frame = answers[++brought];
@@ -229,8 +229,8 @@ TEST_P(NicPollGapsOfBursts, AskNobodyInTheFirstPollAfterEachPause) {
   EXPECT_EQ(group_.stat(0, "late_asks"), 0u);
 }
 
-/// A put before each poll, and a peer that does not answer. What is posted later does not put off
-/// the timeout of the oldest frame.
+/// A put before each poll, and a peer that does not answer. Later work does not put off the timeout
+/// of the oldest frame.
 TEST_P(NicPollGaps, AskAPeerThatIsLateWhileTheyPost) {
   uint64_t word = 7, memory = 0;
   const Region region = group_.pin(1, &memory, sizeof memory);

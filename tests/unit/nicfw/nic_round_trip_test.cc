@@ -1,4 +1,4 @@
-// What the lane learns of a path: from frames of which it is certain when they were sent.
+// The lane learns of a path from frames of which it is certain when they were sent.
 #include <gtest/gtest.h>
 
 #include "tests/support/nic_group.h"

@@ -102,7 +102,7 @@ TEST_F(NicScatter, PiecesOfAnyLengthAndAlignment) {
   expect_done();
 }
 
-/// What others post meanwhile rides in the same frame.
+/// Work that others post meanwhile rides in the same frame.
 TEST_F(NicScatter, SharesAFrameWithOtherRecords) {
   open({.frame_bytes_max = 9014});
   ASSERT_TRUE(list_->add(&target_[9], &source_[0], 8));

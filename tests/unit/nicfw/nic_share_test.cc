@@ -234,7 +234,7 @@ enum : uint32_t {
   kEverything = 255,
 };
 
-/// Of gets and atomics more than the windows take.
+/// Offers more gets and atomics than the windows take.
 void offer_to_silent_ranks(SilentJob& job, uint32_t kinds) {
   constexpr int kAsks = 16;
   for (int round = 0; round < 60; ++round) {

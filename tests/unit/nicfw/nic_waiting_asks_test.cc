@@ -112,7 +112,7 @@ TEST_P(NicWaitingAsks, AtomicsKeepTheirOperandsWhileTheyWait) {
   EXPECT_EQ(ask_.source.back(), 1000u + kAsks + kAsks * (kAsks + 1) / 2);
 }
 
-/// What waits holds operations, of which a silent peer has its share.
+/// Waiting work holds operations, of which a silent peer has its share.
 TEST_P(NicWaitingAsks, BeyondTheShareOfThePeerItAloneIsRefused) {
   constexpr uint32_t kOperations = 16 * kWindow;
   uint32_t taken = 0;

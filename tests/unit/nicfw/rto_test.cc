@@ -52,7 +52,7 @@ TEST(Rto, TheLeastFollowsASlowerPath) {
   EXPECT_LE(rtt.least_ns(), 200'000u);
 }
 
-/// What may be too short does not make the least longer, either.
+/// A sample that may be too short does not make the least longer, either.
 TEST(Rto, UnsureSamplesDoNotMoveTheLeast) {
   RttEstimate rtt;
   rtt.sample(10'000);

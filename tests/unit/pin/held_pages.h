@@ -1,6 +1,6 @@
 // A driver whose pins hold real pages, as an RDMA device's do: they lie in a pipe, where they stay
-// the same whatever the process does with the addresses. What is written to memory can be read from
-// a pin of it, unless the pin is stale.
+// the same whatever the process does with the addresses. Data that is written to memory can be read
+// from a pin of it, unless the pin is stale.
 #pragma once
 
 #include <fcntl.h>
@@ -27,7 +27,7 @@ class HeldPages : public IdleDriver {
     for (const auto& [key, pipe] : pipes_) pipe.close();
   }
 
-  /// Of whole pages; what cannot be written to is refused, as by a device.
+  /// Takes whole pages; memory that cannot be written to is refused, as by a device.
   Result<Region> pin(void* base, uint64_t bytes, int, uint64_t) override {
     const auto at = reinterpret_cast<uint64_t>(base);
     const uint64_t first = at / kPageBytes, last = (at + bytes - 1) / kPageBytes;
@@ -60,7 +60,7 @@ class HeldPages : public IdleDriver {
     return success();
   }
 
-  /// What a device would read: the first word of each page of the pin.
+  /// The data that a device would read: the first word of each page of the pin.
   std::vector<uint64_t> read(const Region& region) {
     const std::lock_guard guard(mutex_);
     const auto at = pipes_.find(region.local_key);

@@ -69,7 +69,7 @@ class KeptPins : public testing::Test {
     if (!is_watching_) GTEST_SKIP() << why_not_;
   }
 
-  /// Of whole pages: does a device see what the memory holds?
+  /// Transfers whole pages: does a device see what the memory holds?
   bool transfers(Bytes base, uint64_t pages, uint64_t generation) {
     const auto pinned = buckets_.pin_alone(base, pages * kPageBytes);
     if (pinned.region.bytes == 0) return false;
@@ -272,7 +272,7 @@ TEST_F(KeptPins, WhatCannotBeWatchedIsPinnedForEachTransfer) {
     EXPECT_TRUE(transfers(base, 4, 1));
     EXPECT_EQ(driver_.pins(), 0u);
   }
-  // What shared memory is not kept for: nothing tells of this.
+  // Shared memory is not kept for this reason: nothing tells of it.
   ASSERT_EQ(fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 4 * kPageBytes), 0);
   stamp(of_file, 4, 2);
   EXPECT_TRUE(transfers(of_file, 4, 2));
@@ -418,8 +418,8 @@ TEST_F(KeptPins, TheNextTransferUnpinsWhatWasUnmapped) {
   unmap(other, 4);
 }
 
-/// What a child does with memory that it inherited is not the parent's business, nor does anything
-/// that it unmaps wait for a reader.
+/// The work of a child with memory that it inherited is not the parent's business, nor does
+/// anything that it unmaps wait for a reader.
 TEST_F(KeptPins, AForkedChildUnmapsAndExits) {
   const Bytes base = map(4);
   stamp(base, 4, 1);

@@ -1,4 +1,4 @@
-// What the kernel lists of this process's mappings.
+// The kernel's list of this process's mappings.
 #include "pin/mapping.h"
 
 #include <fcntl.h>
@@ -73,7 +73,7 @@ TEST(Mapping, IsFoundAmongManyOthers) {
   munmap(pointer(base), 2 * kCount * kPageBytes);
 }
 
-/// What the kernel answers is what it lists.
+/// The kernel's answer is what it lists.
 TEST(Mapping, IsTheSameByQuestionAndInText) {
   std::ifstream list("/proc/self/maps");
   std::vector<Mapping> all;

@@ -15,8 +15,8 @@ class ToldKernel {
   ToldKernel(const ToldKernel&) = delete;
   ~ToldKernel() { current.store(nullptr); }
 
-  /// What userfaultfd says when it is asked whether anything changes: the next `answers` times this
-  /// errno, or that nothing does (0); then what the kernel says.
+  /// The answers of userfaultfd when it is asked whether anything changes: the next `answers` times
+  /// this errno, or that nothing does (0); then what the kernel says.
   void says(int error, uint64_t answers) noexcept {
     error_ = error;
     answers_.store(answers);

@@ -230,7 +230,7 @@ TEST_F(WatchKernel, OpensFromLinux512On) {
   }
 }
 
-/// Whoever unmaps memory that is watched waits for a reader.
+/// A thread that unmaps memory which is watched waits for a reader.
 TEST(WatchKernelDeathTest, WithoutAThreadItDoesNotOpenAndNobodyWaits) {
   if (!may_watch()) GTEST_SKIP() << "memory cannot be watched here";
   testing::FLAGS_gtest_death_test_style = "threadsafe";

@@ -16,7 +16,7 @@ Address sample_address() {
   return address;
 }
 
-/// Of a device without datagrams, for 3 ranks.
+/// The address of a device without datagrams, for 3 ranks.
 Address sample_with_ends() {
   Address address = sample_address();
   address.place.datagram_queue = 0;

@@ -1,8 +1,9 @@
 // As races.cc, but both ranks are run by one thread, and the message is sent within a call of verbs
-// that the seed chooses, counted from the receiver's first look: before, in or after the arm. What
-// the fake device does, it does within calls, so this is every order that two threads could show,
-// without waiting for them: ten times as many arms a second, on every core, and a message that
-// nobody is woken for is known at once, with the seed that shows it again.
+// that the seed chooses, counted from the receiver's first look: before, in or after the arm.
+// Everything that the fake device does happens within calls, so this is every order that two
+// threads could show, without waiting for them: ten times as many arms a second, on every core, and
+// a message that nobody is woken for is known at once, with the seed that shows it again.
+//
 // arms CYCLES [SEED]; long_run.py gives a third, which the others take
 #include <poll.h>
 
@@ -20,7 +21,7 @@ namespace {
 using namespace pinwire;
 using namespace pinwire_test;
 
-/// Of a receiver's looks and its arm: what an idle one makes, and a few more.
+/// Calls in a receiver's looks and its arm: what an idle one makes, and a few more.
 constexpr uint64_t kCallsMax = 16;
 constexpr uint64_t kTickOneIn = 4;
 constexpr uint32_t kTurnsMax = 100'000;

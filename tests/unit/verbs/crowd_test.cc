@@ -7,7 +7,7 @@
 namespace pinwire {
 namespace {
 
-/// What fills the pools of the ranks that handle requests.
+/// Work that fills the pools of the ranks that handle requests.
 enum class Filler { kCopiedPuts, kPinnedPuts, kMediums, kUnpinnedGets, kLargeUnpinnedPuts };
 
 Work filler(ManyHosts& hosts, Filler kind, Rank from, Rank to) {

@@ -1,5 +1,5 @@
-// One end of the agreement to close a connection, message by message. What two ends do together is
-// explored by tests/models/verbs_disconnect_test.cc.
+// One end of the agreement to close a connection, message by message. The work of two ends together
+// is explored by tests/models/verbs_disconnect_test.cc.
 #include "driver/verbs/disconnect.h"
 
 #include <gtest/gtest.h>

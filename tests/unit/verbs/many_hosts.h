@@ -20,7 +20,7 @@ class ManyHosts {
   static constexpr uint64_t kMemoryBytes = 1 << 16;
   static constexpr uint64_t kHead[2] = {1, 2};
 
-  /// Of a device; 0: as much as is wanted.
+  /// Limits of a device; 0: as much as is wanted.
   struct Limits {
     int receives_max = 0;  ///< of a shared receive queue
     int completions_max = 0;
@@ -44,7 +44,7 @@ class ManyHosts {
   };
   ManyHosts(Rank ranks, Devices devices, uint64_t seed, Limits limits)
       : fabric_(seed), hosts_(ranks), devices_(devices.count), limits_(limits) {
-    // What sources and buffers hold meanwhile is for other tests: these ones are long.
+    // The contents of sources and buffers meanwhile are for other tests: these ones are long.
     fabric_.set_strictness(
         {.stable_sources = false, .poisoned_receives = false, .late_reads = false});
     for (Rank device = 0; device < devices_; ++device) {
@@ -93,7 +93,7 @@ class ManyHosts {
     work.bytes = payload_bytes;
     return work;
   }
-  /// Of a request's class, as extended/rma/transfer.cc posts it.
+  /// Work of a request's class, as extended/rma/transfer.cc posts it.
   Work one_sided(Op op, Rank from, Rank to, uint64_t bytes, bool is_copied) {
     Work work{};
     work.op = op;
@@ -151,7 +151,7 @@ class ManyHosts {
   }
   uint64_t finished(Rank rank) const { return hosts_[rank].finished; }
   uint64_t stat(Rank rank, const char* name) { return stat_of(at(rank), name); }
-  /// Of all ranks together.
+  /// The statistic of all ranks together.
   uint64_t stat(const char* name) {
     uint64_t sum = 0;
     for (Rank rank = 0; rank < ranks(); ++rank) sum += stat(rank, name);

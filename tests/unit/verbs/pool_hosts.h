@@ -5,8 +5,8 @@
 
 namespace pinwire {
 
-/// Of one peer for each rank, unless a test says otherwise; the lane of index 1, which has no
-/// traffic, moves the connector of a rank that computes.
+/// Hosts under a bound of one peer for each rank, unless a test says otherwise; the lane of index
+/// 1, which has no traffic, moves the connector of a rank that computes.
 class PoolHosts : public ManyHosts {
  public:
   static constexpr uint32_t kTurnsMax = 20'000;

@@ -164,7 +164,7 @@ TEST(PoolNeeds, ConnectionsThatAreMadeOnFirstUse) {
             "GASNET_QP_MAX, or choose another device with GASNET_VERBS_DEVICE");
 }
 
-/// Of rank 0 of three.
+/// Opens rank 0 of three.
 Status open_alone(const fake_verbs::HcaSpec& spec, uint32_t peers_max, bool shares_receives) {
   fake_verbs::Fabric fabric;
   fabric.add(spec);

@@ -22,7 +22,7 @@ using namespace pinwire_test;
 
 constexpr int kPatienceMs = 60'000;
 
-/// What either thread tells the other. Nothing but the counts is ordered by it.
+/// Counts that either thread tells the other. Nothing but the counts is ordered by it.
 struct Shared {
   std::atomic<uint64_t> received{0}, found{0}, woken{0}, asleep{0};
   std::atomic<bool> is_over{false};

@@ -70,7 +70,7 @@ class TwoHosts : public testing::Test {
   }
 
   Driver& at(Rank rank) { return *drivers_[rank]; }
-  /// What arrived at a rank is counted and given back.
+  /// A message that arrived at a rank is counted and given back.
   void turn(Rank rank, RecvFilter filter = RecvFilter::kAll) {
     Recv batch[8];
     const uint32_t count = at(rank).recv(0, filter, batch);
@@ -92,7 +92,7 @@ class TwoHosts : public testing::Test {
       turn(1);
     }
   }
-  /// So many requests of rank 0, as fast as it may post them, until rank 1 has them all.
+  /// Sends that many requests of rank 0, as fast as it may post them, until rank 1 has them all.
   void send_requests(uint64_t count) {
     uint64_t sent = 0;
     turn_until([&] {

@@ -1,5 +1,5 @@
-// What makes the driver fast, and what it must not do meanwhile; the contract itself is
-// tests/unit/driver/contract_test.cc.
+// The techniques that make the driver fast, and what it must not do meanwhile; the contract itself
+// is tests/unit/driver/contract_test.cc.
 #include <poll.h>
 
 #include <string>

@@ -63,7 +63,7 @@ class MakeBootstrap : public testing::Test {
 
 TEST_F(MakeBootstrap, AProcessThatNobodyStartedIsAlone) { EXPECT_EQ(start(), "singleton"); }
 
-/// What the rank starts is not that rank: it is told so no more.
+/// A process that the rank starts is not that rank: it is told so no more.
 TEST_F(MakeBootstrap, TheLaunchersRankAsksItsLauncherOnce) {
   be_launchers_rank();
   const auto said = start();

@@ -74,7 +74,7 @@ TEST(Settings, AReceiveThreadIsTheDispatchThreadWhereNothingElseIsSaid) {
   EXPECT_FALSE(read({{"GASNET_RCV_THREAD", "perhaps"}}).ok());
 }
 
-// What clients' launchers and build systems set is no typing mistake.
+// A variable that clients' launchers and build systems set is no typing mistake.
 TEST(Warnings, NamesOfOtherConduitsAndOfClientsAreKnown) {
   const char* const environment[] = {"GASNET_PREFIX=/usr", "GASNET_RCV_THREAD=1",
                                      "GASNET_SND_THREAD=1", nullptr};

@@ -22,7 +22,7 @@ struct Side {
   }
 };
 
-/// What comes out at the other end when `raw` goes in, byte for byte.
+/// The frames that come out at the other end when `raw` goes in, byte for byte.
 Side hear(const std::string& raw, std::string_view greeting) {
   auto in = make_pipe(), out = make_pipe();
   Loop loop;

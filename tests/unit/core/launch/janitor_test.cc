@@ -77,7 +77,7 @@ class JanitorTest : public testing::Test {
   std::string kept() const {
     return testing::TempDir() + std::string(kKeptDirStart) + dir_.substr(dir_.size() - kDirLetters);
   }
-  /// What is said meanwhile.
+  /// The text that is printed meanwhile.
   static std::string words_of(const std::function<void()>& work) {
     static std::string words;
     words.clear();

@@ -1,4 +1,5 @@
-// What a launcher removes of jobs whose launcher and janitor were both killed, and what it leaves.
+// Directories that a launcher removes, or leaves, of jobs whose launcher and janitor were both
+// killed.
 #include "core/launch/job_dir.h"
 
 #include <dirent.h>

@@ -37,8 +37,8 @@ Ends socket_ends() {
   return {Fd(ends[0]), Fd(ends[1])};
 }
 
-/// What is written to the screen is read from the terminal, or the other way round. Raw, so that no
-/// line discipline holds bytes back.
+/// Text that is written to the screen is read from the terminal, or the other way round. Raw, so
+/// that no line discipline holds bytes back.
 Ends terminal_ends(bool terminal_reads) {
   Fd screen(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
   if (!screen || ::grantpt(screen.get()) != 0 || ::unlockpt(screen.get()) != 0) return {};

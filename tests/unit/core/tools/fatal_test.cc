@@ -11,7 +11,7 @@ namespace {
 
 int write_mine(int fd) { return write(fd, "a client's backtrace\n", 21) == 21 ? 0 : 1; }
 
-/// What goes to the descriptor of a pipe.
+/// Text that goes to the descriptor of a pipe.
 std::string backtrace_text() {
   int ends[2];
   EXPECT_EQ(pipe(ends), 0);
@@ -50,7 +50,7 @@ void fail_with_backtrace(const char* type) {
   gasnett_fatalerror_nopos("end");
 }
 
-/// What a fatal error does is read once: in processes of their own.
+/// The policy of fatal errors is read once: in processes of their own.
 TEST_F(Fatal, BacktraceComesBeforeTheAbortIfEnabled) {
   EXPECT_DEATH(gasnett_fatalerror_nopos("end"), "fatal: end\n$");
   EXPECT_DEATH(fail_with_backtrace("MINE"), "fatal: end(.|\n)*a client's backtrace");

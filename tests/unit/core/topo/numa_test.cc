@@ -1,4 +1,4 @@
-// What the kernel says of NUMA nodes, in trees of files that are made up.
+// The kernel's description of NUMA nodes, in trees of files that are made up.
 #include "core/topo/numa.h"
 
 #include <gtest/gtest.h>

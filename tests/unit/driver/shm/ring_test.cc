@@ -213,7 +213,8 @@ TEST(Ring, AReceiverSleepsOnlyWhileNoMessageIsThere) {
   }
 }
 
-/// What a lone sender has fetched while it waits: the lines of its next message, and of no other.
+/// The lines that a lone sender has fetched while it waits: those of its next message, and of no
+/// other.
 TEST(Ring, ALoneSenderFetchesLinesThatItsNextMessageTakes) {
   constexpr uint32_t kSlots = 256, kBytes = 5000;
   Ring ring(kSlots);
