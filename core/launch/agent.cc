@@ -251,6 +251,7 @@ Status Agent::start_ranks() {
 /// its host shuts down, ends the host's part of the job.
 void Agent::heed(int signal_number) {
   if (asks_for_end(signal_number)) {
+    note_end(signal_number);
     refuse("its agent (process " + std::to_string(::getpid()) + ") got signal " +
            std::to_string(signal_number) + " (" + ::strsignal(signal_number) + ")");
   }
