@@ -33,6 +33,12 @@ namespace {
 /// waited for one for ever, as a user may ask of it, would stay on its host for nothing.
 constexpr int64_t kPlanLimitMs = 60'000;
 
+Status enter(const std::string& folder) {
+  const EndsBySignal entering;  // perhaps a folder of a file server that does not answer
+  if (::chdir(folder.c_str()) == 0) return success();
+  return error("there is no working directory %s there: %s", folder.c_str(), std::strerror(errno));
+}
+
 class Agent final : public HostEvents {
  public:
   Agent();
@@ -195,9 +201,7 @@ void Agent::go_on(const Status& has_directory) {
 
 Status Agent::prepare() {
   const RemotePlan& plan = *plan_;
-  if (::chdir(plan.folder.c_str()) != 0)
-    return error("there is no working directory %s there: %s", plan.folder.c_str(),
-                 std::strerror(errno));
+  if (auto entered = enter(plan.folder); !entered) return entered;
   for (const auto& one : plan.environment) ::putenv(::strdup(one.c_str()));
   auto settings = read_settings(::getenv);
   if (!settings) return settings.error();

@@ -1,6 +1,7 @@
 // An agent whose launcher is this test: what it is told comes before its first turn.
 #include "core/launch/agent.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -20,6 +21,8 @@ namespace pinwire::launch {
 namespace {
 
 constexpr int64_t kAgentLimitMs = 60'000;
+/// This process gets a SIGTERM when it calls chdir(2).
+bool chdir_gets_signal = false;
 
 class AgentTest : public testing::Test {
  protected:
@@ -97,6 +100,16 @@ TEST_F(AgentTest, ASignalThatComesBeforeThereAreRanksReachesThem) {
   EXPECT_TRUE(WIFSIGNALED(*wait_status_) && WTERMSIG(*wait_status_) == SIGUSR1) << *wait_status_;
 }
 
+/// The folder's file system may not answer.
+TEST_F(AgentTest, ASignalEndsAnAgentThatEntersItsFolder) {
+  give_plan({"true"}, folder_);
+  chdir_gets_signal = true;
+  start();
+  chdir_gets_signal = false;
+  EXPECT_EQ(refusal_, "") << "it would have to wait for the folder first";
+  EXPECT_FALSE(wait_status_.has_value());
+}
+
 /// It writes until it may not. (SIGPIPE may be ignored here by what ran before.)
 TEST_F(AgentTest, RanksOfAReaderThatIsGoneBeforeThemCannotWrite) {
   give_plan({"yes"}, folder_);
@@ -123,3 +136,10 @@ TEST_F(AgentTest, ADirectoryThatOthersMayChangeGetsASentence) {
 
 }  // namespace
 }  // namespace pinwire::launch
+
+/// Instead of the C library's, for this program.
+int chdir(const char* path) noexcept {
+  if (pinwire::launch::chdir_gets_signal) ::raise(SIGTERM);
+  const auto real = reinterpret_cast<int (*)(const char*)>(::dlsym(RTLD_NEXT, "chdir"));
+  return real(path);
+}
