@@ -269,10 +269,12 @@ void Agent::heed_window() {
 void Agent::turn() {
   int64_t until_ms = heartbeat_.next_ms();
   if (janitor_) until_ms = std::min(until_ms, janitor_->deadline_ms());
+  if (host_) until_ms = std::min(until_ms, host_->deadline_ms());
   loop_.run_once(until_ms);
   const int64_t now = now_ms();
   heartbeat_.due(now);
   if (janitor_) janitor_->due(now);
+  if (host_) host_->due(now);
 }
 
 /// A reader that takes nothing keeps this process no longer than its launcher waits for it.

@@ -2,12 +2,19 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <fstream>
 #include <memory>
+#include <optional>
 
+#include "core/base/log.h"
+#include "core/launch/process_facts.h"
 #include "tests/support/scratch_dir.h"
+#include "tests/unit/core/launch/traced_child.h"
 
 namespace pinwire::launch {
 namespace {
@@ -24,13 +31,14 @@ struct Writer final : public HostEvents {
     if (++parts > kPartsMax) return;
     [[maybe_unused]] const auto wrote = ::write(other_end, text.data(), text.size());
   }
-  void on_ended(Rank, int) override {}
+  void on_ended(Rank, int status) override { wait_status = status; }
   void on_not_started(Rank, const std::string&) override {}
   void on_host_failed(Rank, const std::string&) override {}
   static constexpr int kPartsMax = 1000;
   LocalHost* paused = nullptr;  // with the first word
   int other_end = -1, parts = 0;
   size_t heard_bytes = 0;
+  std::optional<int> wait_status;  // of the rank that ended last
 };
 
 class LocalHostTest : public testing::Test {
@@ -58,6 +66,20 @@ class LocalHostTest : public testing::Test {
     while (::waitpid(-1, nullptr, 0) > 0) {
     }
   }
+  /// False: nobody ends for long.
+  bool a_rank_ends() {
+    for (const int64_t until_ms = now_ms() + 60'000; !writer_.wait_status;) {
+      if (now_ms() > until_ms) return false;
+      loop_.run_once(std::min(until_ms, host_->deadline_ms()));
+      host_->due(now_ms());
+    }
+    return true;
+  }
+  pid_t only_child() const {
+    const auto children = children_now();
+    EXPECT_EQ(children.size(), 1U);
+    return children.at(0);
+  }
   Loop loop_;
   Writer writer_;
   std::unique_ptr<LocalHost> host_;
@@ -80,6 +102,30 @@ TEST_F(LocalHostTest, DrainingEndsThoughSomebodyWritesOn) {
   EXPECT_EQ(writer_.heard_bytes, 13U);
   ::close(writer_.other_end);
   for (const auto& one : {done, number, folder}) ::remove(one.c_str());
+}
+
+/// A debugger that is stopped would hold the job for ever.
+TEST_F(LocalHostTest, ARankThatADebuggerHoldsHasEnded) {
+  const test::ScratchDir folder;
+  const auto go = folder.path() + "/go";
+  ASSERT_EQ(::mkfifo(go.c_str(), 0600), 0);
+  // Without a child: the signal that tells of its end would stop a process that is traced.
+  start(1, "read line < " + go + "; exit 3");
+  const StoppedDebugger debugger(only_child());
+  if (!debugger.traces()) GTEST_SKIP() << "no process may be traced here";
+  static std::string words;
+  words.clear();
+  log_through([](std::string_view line) { words += line; });
+  std::ofstream(go).close();
+  EXPECT_TRUE(a_rank_ends());
+  log_through(nullptr);
+  EXPECT_EQ(writer_.wait_status, 3 << 8);
+  EXPECT_FALSE(host_->lives(0));
+  EXPECT_NE(words.find("rank 0 on here: it has ended, but a debugger (process " +
+                       std::to_string(debugger.number()) + ") traces it"),
+            std::string::npos)
+      << words;
+  EXPECT_EQ(host_->deadline_ms(), kNever);
 }
 
 /// One turn of the loop may find more readable than there is room for.
