@@ -23,6 +23,12 @@ namespace {
 
 constexpr size_t kReadBytes = 64 << 10;
 
+/// Whether a rank may send it. The other kinds are those of launcher and agent, which would take
+/// them for each other's.
+constexpr bool rank_may_send(FrameKind kind) noexcept {
+  return kind == FrameKind::kHello || kind == FrameKind::kGather || kind == FrameKind::kLeaving;
+}
+
 }  // namespace
 
 LocalHost::LocalHost(Loop& loop, HostEvents& events, LocalPlan plan)
@@ -119,7 +125,7 @@ void LocalHost::read_socket(Rank rank) {
   std::byte record[sizeof(FrameHeader) + kChunkBytesMax];
   for (;;) {
     auto& one = local(rank);
-    if (!one.socket) return;
+    if (!one.socket || one.is_broken) return;
     const ssize_t got = ::recv(one.socket.get(), record, sizeof record, MSG_TRUNC | MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) return;
@@ -132,14 +138,18 @@ void LocalHost::read_socket(Rank rank) {
     const auto bytes = static_cast<size_t>(got);
     const bool fits = bytes >= sizeof header && bytes <= sizeof record;
     if (fits) std::memcpy(&header, record, sizeof header);
-    if (!fits || !bootstrap::frame_ok(header) || header.bytes != bytes - sizeof header) {
-      header = bootstrap::frame_header(FrameKind::kFailed,
-                                       rank);  // no rank may send this: the job will object
-      events_.on_frame(rank, header, {});
-      continue;
-    }
+    if (!fits || !bootstrap::frame_ok(header) || header.bytes != bytes - sizeof header ||
+        !rank_may_send(header.kind))
+      return give_up_socket(rank);
     events_.on_frame(rank, header, Bytes(record + sizeof header, header.bytes));
   }
+}
+
+/// One that is broken may send more than anybody reads. What it is told still leaves.
+void LocalHost::give_up_socket(Rank rank) {
+  local(rank).is_broken = true;
+  events_.on_frame(rank, bootstrap::frame_header(FrameKind::kBroken, rank), {});
+  flush(rank);
 }
 
 /// Another pipe's words may have paused all in the same turn of the loop.
@@ -218,7 +228,8 @@ void LocalHost::flush(Rank rank) {
   auto& one = local(rank);
   if (!one.socket) return;
   const bool all_sent = one.outbox.flush();
-  loop_.set_events(one.socket.get(), static_cast<short>(all_sent ? POLLIN : POLLIN | POLLOUT));
+  loop_.set_events(one.socket.get(),
+                   static_cast<short>((one.is_broken ? 0 : POLLIN) | (all_sent ? 0 : POLLOUT)));
 }
 
 void LocalHost::signal_rank(Rank rank, int signal_number) {

@@ -62,6 +62,7 @@ class LocalHost final : public Host {
     /// When its process is looked at that has ended, and that a debugger may hold.
     int64_t held_look_ms = kNever;
     bool is_said_held = false;
+    bool is_broken = false;  // it sent what a rank must not send
     bool kill_sent = false;
     StartReport start;
     Fd socket, out, err;
@@ -75,6 +76,7 @@ class LocalHost final : public Host {
   size_t read_output(Rank rank, int stream, size_t bytes_max);
   void close_output(Rank rank, int stream);
   void flush(Rank rank);
+  void give_up_socket(Rank rank);
   void explain_end(Rank rank, int wait_status);
   void await_reaping(Rank rank);
   void look_at_held(Rank rank, int64_t now_ms);

@@ -10,9 +10,12 @@
 #include <fstream>
 #include <memory>
 #include <optional>
+#include <set>
+#include <vector>
 
 #include "core/base/log.h"
 #include "core/launch/process_facts.h"
+#include "tests/job/launch/rank_frame.h"
 #include "tests/support/scratch_dir.h"
 #include "tests/unit/core/launch/traced_child.h"
 
@@ -23,7 +26,7 @@ namespace {
 /// than the launcher.
 struct Writer final : public HostEvents {
   void on_started(Rank, int) override {}
-  void on_frame(Rank, const FrameHeader&, Bytes) override {}
+  void on_frame(Rank, const FrameHeader& header, Bytes) override { kinds.push_back(header.kind); }
   void on_output(Rank, int, std::string_view text) override {
     heard_bytes += text.size();
     if (paused != nullptr) paused->pause_output(true);
@@ -38,6 +41,7 @@ struct Writer final : public HostEvents {
   LocalHost* paused = nullptr;  // with the first word
   int other_end = -1, parts = 0;
   size_t heard_bytes = 0;
+  std::vector<FrameKind> kinds;    // of frames
   std::optional<int> wait_status;  // of the rank that ended last
 };
 
@@ -48,7 +52,7 @@ class LocalHostTest : public testing::Test {
                                         LocalPlan{.host_name = "here",
                                                   .count = count,
                                                   .rank_count = count,
-                                                  .path = "/bin/sh",
+                                                  .path = "/bin/bash",
                                                   .arguments = {"sh", "-c", line},
                                                   .environment = {"PATH=/usr/bin:/bin"},
                                                   .own = std::vector<LocalPlan::Own>(count)});
@@ -66,11 +70,12 @@ class LocalHostTest : public testing::Test {
     while (::waitpid(-1, nullptr, 0) > 0) {
     }
   }
-  /// False: nobody ends for long.
-  bool a_rank_ends() {
-    for (const int64_t until_ms = now_ms() + 60'000; !writer_.wait_status;) {
+  /// False: it is not done for long.
+  template <typename Done>
+  bool turn_until(Done done) {
+    for (const int64_t until_ms = now_ms() + 60'000; !done();) {
       if (now_ms() > until_ms) return false;
-      loop_.run_once(std::min(until_ms, host_->deadline_ms()));
+      loop_.run_once(std::min(now_ms() + 10, host_->deadline_ms()));
       host_->due(now_ms());
     }
     return true;
@@ -104,6 +109,25 @@ TEST_F(LocalHostTest, DrainingEndsThoughSomebodyWritesOn) {
   for (const auto& one : {done, number, folder}) ::remove(one.c_str());
 }
 
+/// An agent's launcher would take them for the agent's own words.
+TEST_F(LocalHostTest, FramesThatARankMustNotSendBreakItOnce) {
+  const std::set<FrameKind> allowed{FrameKind::kHello, FrameKind::kGather, FrameKind::kLeaving};
+  const int last = static_cast<int>(FrameKind::kBroken);
+  for (int number = 0; number <= last + 1; ++number) {
+    const auto kind = static_cast<FrameKind>(number);
+    writer_.kinds.clear();
+    start(1, test::line_that_sends(kind) + "; " + test::line_that_sends(kind));
+    const pid_t rank = only_child();
+    ASSERT_TRUE(turn_until([&] { return host_->reap(rank); }));
+    if (allowed.contains(kind)) {
+      EXPECT_EQ(writer_.kinds, (std::vector{kind, kind, FrameKind::kHungUp})) << number;
+    } else {
+      EXPECT_EQ(writer_.kinds, std::vector{FrameKind::kBroken}) << number;
+    }
+    host_.reset();
+  }
+}
+
 /// A debugger that is stopped would hold the job for ever.
 TEST_F(LocalHostTest, ARankThatADebuggerHoldsHasEnded) {
   const test::ScratchDir folder;
@@ -117,7 +141,7 @@ TEST_F(LocalHostTest, ARankThatADebuggerHoldsHasEnded) {
   words.clear();
   log_through([](std::string_view line) { words += line; });
   std::ofstream(go).close();
-  EXPECT_TRUE(a_rank_ends());
+  EXPECT_TRUE(turn_until([&] { return writer_.wait_status.has_value(); }));
   log_through(nullptr);
   EXPECT_EQ(writer_.wait_status, 3 << 8);
   EXPECT_FALSE(host_->lives(0));
