@@ -11,7 +11,7 @@ FrameHeader frame_header(FrameKind kind, Rank rank, uint32_t round, int32_t code
 
 bool frame_ok(const FrameHeader& header) noexcept {
   return header.magic == kFrameMagic && header.version == kFrameVersion &&
-         header.kind >= FrameKind::kHello && header.kind <= FrameKind::kLives &&
+         header.kind >= FrameKind::kHello && header.kind <= FrameKind::kBroken &&
          header.bytes <= kChunkBytesMax && header.total <= kMessageBytesMax &&
          header.offset <= header.total && header.bytes <= header.total - header.offset;
 }

@@ -48,6 +48,7 @@ enum class FrameKind : uint16_t {
   kTaken,    ///< from the launcher: it took `code` bytes of output of all ranks of the agent's
   kLives,  ///< from the agent: `rank` has not ended yet of the SIGKILL that the launcher asked for;
            ///< a sentence why it will not, or nothing
+  kBroken,  ///< `rank` sent what a rank must not send, and is not listened to any more
 };
 
 struct FrameHeader {

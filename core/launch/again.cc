@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "core/launch/fd.h"
+#include "core/launch/signals.h"
 
 namespace pinwire::launch {
 
@@ -12,6 +13,7 @@ namespace {
 /// Empty for what is no file, or too much: a rank may put a pipe there, or a link to a device.
 std::string read_small_file(const std::string& path) {
   constexpr size_t kBytesMax = 64 << 10;
+  const EndsBySignal reading;  // perhaps of a file server that does not answer
   const Fd fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
   if (!fd) return "";
   std::string text(kBytesMax + 1, '\0');

@@ -33,6 +33,12 @@ namespace {
 /// waited for one for ever, as a user may ask of it, would stay on its host for nothing.
 constexpr int64_t kPlanLimitMs = 60'000;
 
+Status enter(const std::string& folder) {
+  const EndsBySignal entering;  // perhaps a folder of a file server that does not answer
+  if (::chdir(folder.c_str()) == 0) return success();
+  return error("there is no working directory %s there: %s", folder.c_str(), std::strerror(errno));
+}
+
 class Agent final : public HostEvents {
  public:
   Agent();
@@ -195,9 +201,7 @@ void Agent::go_on(const Status& has_directory) {
 
 Status Agent::prepare() {
   const RemotePlan& plan = *plan_;
-  if (::chdir(plan.folder.c_str()) != 0)
-    return error("there is no working directory %s there: %s", plan.folder.c_str(),
-                 std::strerror(errno));
+  if (auto entered = enter(plan.folder); !entered) return entered;
   for (const auto& one : plan.environment) ::putenv(::strdup(one.c_str()));
   auto settings = read_settings(::getenv);
   if (!settings) return settings.error();
@@ -251,6 +255,7 @@ Status Agent::start_ranks() {
 /// its host shuts down, ends the host's part of the job.
 void Agent::heed(int signal_number) {
   if (asks_for_end(signal_number)) {
+    note_end(signal_number);
     refuse("its agent (process " + std::to_string(::getpid()) + ") got signal " +
            std::to_string(signal_number) + " (" + ::strsignal(signal_number) + ")");
   }
@@ -264,10 +269,12 @@ void Agent::heed_window() {
 void Agent::turn() {
   int64_t until_ms = heartbeat_.next_ms();
   if (janitor_) until_ms = std::min(until_ms, janitor_->deadline_ms());
+  if (host_) until_ms = std::min(until_ms, host_->deadline_ms());
   loop_.run_once(until_ms);
   const int64_t now = now_ms();
   heartbeat_.due(now);
   if (janitor_) janitor_->due(now);
+  if (host_) host_->due(now);
 }
 
 /// A reader that takes nothing keeps this process no longer than its launcher waits for it.

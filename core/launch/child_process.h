@@ -23,6 +23,7 @@ class ChildProcess {
   ~ChildProcess() { signal(SIGKILL); }
 
   pid_t number() const noexcept { return process_.number(); }  ///< -1: none, or reaped
+  int end_fd() const noexcept { return process_.end_fd(); }
   void signal(int signal_number) const noexcept { process_.signal(signal_number); }
   /// Its wait status, if it has ended.
   std::optional<int> reap() noexcept;

@@ -117,6 +117,7 @@ void Ending::killed(Rank rank, int signal_number, int64_t now_ms) {
                 " (" + ::strsignal(signal_number) + ")" +
                 (ranks_[rank].left ? " while it left" : ""));
   }
+  if (by_user) ended_by_ = user_signal_;
   const int code = 128 + (by_user ? user_signal_ : signal_number);
   // The library aborts a rank whose peer is gone, too; here, perhaps, with one that left.
   const bool may_follow =
@@ -135,6 +136,7 @@ void Ending::interrupted(int signal_number, bool ranks_got_it, int64_t now_ms) {
     // The first is for the ranks: an interactive one may stop what it does, and go on.
     if (user_signal_ == SIGINT) {
       code_ = 128 + SIGINT;
+      ended_by_ = SIGINT;
       begin_killing(now_ms);
       return;
     }
@@ -144,6 +146,7 @@ void Ending::interrupted(int signal_number, bool ranks_got_it, int64_t now_ms) {
   }
   if (user_signal_ == 0 || user_signal_ == SIGINT) set_code(128 + signal_number);
   user_signal_ = signal_number;
+  ended_by_ = signal_number;
   if (phase_ == Phase::kQuitting || phase_ == Phase::kKilling) return;
   if (signal_number == SIGQUIT) {
     begin_quitting(now_ms);

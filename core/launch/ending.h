@@ -74,6 +74,9 @@ class Ending {
   std::optional<int64_t> deadline_ms() const noexcept { return deadline_ms_; }
   void due(int64_t now_ms);
   bool over() const noexcept { return ended_count_ == ranks_.size(); }
+  /// The signal by which the user has ended the job; 0: none. A SIGINT that the ranks have taken
+  /// for themselves is none.
+  int ended_by() const noexcept { return ended_by_; }
   int exit_code() const noexcept { return code_.value_or(0) & 255; }
 
  private:
@@ -102,6 +105,7 @@ class Ending {
   std::optional<int64_t> deadline_ms_;
   std::optional<int> code_;
   int user_signal_ = 0;  // what the user sent; ranks that die of it are no surprise
+  int ended_by_ = 0;
   size_t ended_count_ = 0;
   bool cause_is_sure_ = false;  // a rank died of a signal not its own, or the job itself failed
   bool reader_is_gone_ = false;

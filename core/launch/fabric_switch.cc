@@ -20,8 +20,9 @@ namespace pinwire::launch {
 namespace {
 
 constexpr int64_t kReadyMs = 20'000;
-constexpr int64_t kEndMs = 1500;
-constexpr int kKillLooksMax = 4;
+/// A switch holds the end of its job for so long, 2 s in all: until it has ended orderly, and until
+/// it has died of SIGKILL.
+constexpr int64_t kEndMs = 1500, kKilledMs = 500;
 
 /// Beside this program when installed, elsewhere in a build tree.
 Result<std::string> switch_path(const Settings& settings) {
@@ -153,13 +154,12 @@ void FabricSwitch::stop() {
   const auto has_ended = [this] { return process_.number() < 0; };
   if (loop_.turn_until(has_ended, kEndMs)) return pass_report_on();
   process_.signal(SIGKILL);
-  std::string why;
-  for (int look = 0; look < kKillLooksMax && why.empty(); ++look) {
-    if (loop_.turn_until_in_any_case(has_ended, kEndMs)) return;
-    why = why_not_killed(process_.number());  // nothing: it frees memory, or waits for a core
+  if (loop_.turn_until_in_any_case(has_ended, kKilledMs)) return;
+  // Without a reason it frees memory, or waits for a core: then there is nothing to say.
+  if (const auto why = why_not_killed(process_.number()); !why.empty()) {
+    log_warning("pinwire_switch (process %d) cannot be killed, and is left alone: %s",
+                process_.number(), why.c_str());
   }
-  log_warning("pinwire_switch (process %d) cannot be killed, and is left alone: %s",
-              process_.number(), why.empty() ? "it does not come to its end" : why.c_str());
   process_.let_go();
 }
 

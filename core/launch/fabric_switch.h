@@ -30,7 +30,7 @@ class FabricSwitch {
   /// more, and they would wait for each other for ever.
   void when_lost(std::function<void(const std::string& sentence)> lost);
   /// Lets it end orderly, for it may report what it did. A signal that asks for the end, or a while
-  /// without an answer, kills it.
+  /// without an answer, kills it. Returns within 2 s.
   void stop();
 
  private:

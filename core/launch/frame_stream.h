@@ -13,7 +13,7 @@
 namespace pinwire::launch {
 
 /// What an agent says first; whatever a login shell prints before it is skipped.
-inline constexpr std::string_view kAgentGreeting = "\nPINWIRE-AGENT 5\n";
+inline constexpr std::string_view kAgentGreeting = "\nPINWIRE-AGENT 6\n";
 
 class FrameStream {
  public:

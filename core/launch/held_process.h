@@ -21,6 +21,8 @@ class HeldProcess {
     return *this;
   }
   pid_t number() const noexcept { return number_; }  ///< -1: none
+  /// Readable from its end on, before it is reaped. -1: there is none.
+  int end_fd() const noexcept { return pidfd_.get(); }
   /// False if it could not be sent, as to one that is gone.
   bool signal(int signal_number) const noexcept;
   void forget() noexcept;

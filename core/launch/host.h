@@ -25,7 +25,9 @@ class HostEvents {
  public:
   virtual ~HostEvents() = default;
   virtual void on_started(Rank rank, int process_id) = 0;
-  /// A frame that the rank sent: its header and chunk are well-formed, its meaning is not checked.
+  /// A frame that the rank sent and may send: its header and chunk are well-formed, its meaning is
+  /// not checked. Or what its host tells of it: kHungUp, or kBroken, once, after which it is not
+  /// listened to.
   virtual void on_frame(Rank rank, const FrameHeader& header, Bytes chunk) = 0;
   /// Standard input of the job, of which rank 0 gets no more. Only where the rank has not that of
   /// this process itself, which tells it then.

@@ -21,6 +21,7 @@
 #include "core/launch/local_plan.h"
 #include "core/launch/process.h"
 #include "core/launch/process_facts.h"
+#include "core/launch/signals.h"
 #include "core/launch/sweep.h"
 
 namespace pinwire::launch {
@@ -222,7 +223,10 @@ void Janitor::tell_what_stays(const std::string& why) const {
 
 void Janitor::tell_where_kept() const {
   if (!keep_job_dir_) return;
-  const auto kept = where_kept(job_dir_, lock_.get());
+  const auto kept = [this] {
+    const EndsBySignal looking;  // perhaps where a file server does not answer
+    return where_kept(job_dir_, lock_.get());
+  }();
   if (kept.empty())
     return log_note("-k keeps nothing of host %s: the job's directory holds nothing, or is gone",
                     this_host().c_str());

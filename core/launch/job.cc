@@ -9,6 +9,7 @@
 #include "core/base/log.h"
 #include "core/bootstrap/job_key.h"
 #include "core/launch/patient_write.h"
+#include "core/launch/signals.h"
 #include "core/launch/silence.h"
 
 namespace pinwire::launch {
@@ -69,6 +70,7 @@ void Job::turn() {
   out_.due(now);
   err_.due(now);
   heed_readers();
+  heed_end();
   for (auto& host : hosts_) host->pause_output(out_.full() || err_.full());
 }
 
@@ -95,10 +97,15 @@ void Job::drain() {
   int64_t left_ms = kNever;
   while (given_up_by_ == 0 && !all_is_written()) {
     const size_t bytes = out_.pending_bytes() + err_.pending_bytes();
-    if (std::exchange(unread_bytes, bytes) != bytes && ended_by_ != 0) left_ms = kUnreadMs;
+    if (std::exchange(unread_bytes, bytes) != bytes && ending_.ended_by() != 0) left_ms = kUnreadMs;
     left_ms = loop_.run_counted(left_ms);
-    if (left_ms <= 0) given_up_by_ = ended_by_;
+    if (left_ms <= 0) given_up_by_ = ending_.ended_by();
   }
+}
+
+/// The words of this process outlive the job, and are to know of its end by the user.
+void Job::heed_end() {
+  if (ending_.ended_by() != 0) note_end(ending_.ended_by());
 }
 
 void Job::heed_readers() {
@@ -153,9 +160,8 @@ void Job::network_failed(const std::string& sentence) {
 void Job::interrupted(int signal_number, bool from_terminal) {
   if (over()) {
     given_up_by_ = signal_number;
-    return;
+    return note_end(signal_number);
   }
-  ended_by_ = signal_number;
   ending_.interrupted(signal_number, from_terminal, now_ms());
   if (!from_terminal || signal_number != SIGINT) return;
   for (auto& host : hosts_)

@@ -77,6 +77,7 @@ class Job final : public HostEvents, public EndingOrders {
   void drain();
   void signal_host(Host& host, int signal_number);
   void heed_readers();
+  void heed_end();
   void heed_reader(int stream);
   void refuse(Rank rank, const std::string& sentence);
   LineSink& sink(int stream) { return stream == 1 ? out_ : err_; }
@@ -92,7 +93,6 @@ class Job final : public HostEvents, public EndingOrders {
   const LogToSink own_words_{err_};
   bool heeded_[2] = {};        // stdout, stderr: the error of its write has been dealt with
   bool data_is_lost_ = false;  // of the ranks' standard files
-  int ended_by_ = 0;           // the signal by which the user has ended the job
   int given_up_by_ = 0;  // the signal by which the user gave up the output of ranks that have ended
   Gathering gathering_;
   Ending ending_;

@@ -23,6 +23,12 @@ namespace {
 
 constexpr size_t kReadBytes = 64 << 10;
 
+/// Whether a rank may send it. The other kinds are those of launcher and agent, which would take
+/// them for each other's.
+constexpr bool rank_may_send(FrameKind kind) noexcept {
+  return kind == FrameKind::kHello || kind == FrameKind::kGather || kind == FrameKind::kLeaving;
+}
+
 }  // namespace
 
 LocalHost::LocalHost(Loop& loop, HostEvents& events, LocalPlan plan)
@@ -32,7 +38,8 @@ LocalHost::LocalHost(Loop& loop, HostEvents& events, LocalPlan plan)
 
 LocalHost::~LocalHost() {
   for (auto& one : ranks_)
-    for (const int fd : {one.socket.get(), one.out.get(), one.err.get(), one.start.fd()})
+    for (const int fd :
+         {one.socket.get(), one.out.get(), one.err.get(), one.start.fd(), one.process.end_fd()})
       if (fd >= 0) loop_.forget(fd);
 }
 
@@ -109,6 +116,8 @@ void LocalHost::watch(Rank rank) {
   for (const Fd* fd : {&one.out, &one.err}) ::fcntl(fd->get(), F_SETFL, O_NONBLOCK);
   loop_.watch(one.out.get(), POLLIN, [this, rank](short) { read_unless_paused(rank, 1); });
   loop_.watch(one.err.get(), POLLIN, [this, rank](short) { read_unless_paused(rank, 2); });
+  if (const int fd = one.process.end_fd(); fd >= 0)
+    loop_.watch(fd, POLLIN, [this, rank](short) { await_reaping(rank); });
 }
 
 void LocalHost::read_socket(Rank rank) {
@@ -116,7 +125,7 @@ void LocalHost::read_socket(Rank rank) {
   std::byte record[sizeof(FrameHeader) + kChunkBytesMax];
   for (;;) {
     auto& one = local(rank);
-    if (!one.socket) return;
+    if (!one.socket || one.is_broken) return;
     const ssize_t got = ::recv(one.socket.get(), record, sizeof record, MSG_TRUNC | MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) return;
@@ -129,14 +138,18 @@ void LocalHost::read_socket(Rank rank) {
     const auto bytes = static_cast<size_t>(got);
     const bool fits = bytes >= sizeof header && bytes <= sizeof record;
     if (fits) std::memcpy(&header, record, sizeof header);
-    if (!fits || !bootstrap::frame_ok(header) || header.bytes != bytes - sizeof header) {
-      header = bootstrap::frame_header(FrameKind::kFailed,
-                                       rank);  // no rank may send this: the job will object
-      events_.on_frame(rank, header, {});
-      continue;
-    }
+    if (!fits || !bootstrap::frame_ok(header) || header.bytes != bytes - sizeof header ||
+        !rank_may_send(header.kind))
+      return give_up_socket(rank);
     events_.on_frame(rank, header, Bytes(record + sizeof header, header.bytes));
   }
+}
+
+/// One that is broken may send more than anybody reads. What it is told still leaves.
+void LocalHost::give_up_socket(Rank rank) {
+  local(rank).is_broken = true;
+  events_.on_frame(rank, bootstrap::frame_header(FrameKind::kBroken, rank), {});
+  flush(rank);
 }
 
 /// Another pipe's words may have paused all in the same turn of the loop.
@@ -215,7 +228,8 @@ void LocalHost::flush(Rank rank) {
   auto& one = local(rank);
   if (!one.socket) return;
   const bool all_sent = one.outbox.flush();
-  loop_.set_events(one.socket.get(), static_cast<short>(all_sent ? POLLIN : POLLIN | POLLOUT));
+  loop_.set_events(one.socket.get(),
+                   static_cast<short>((one.is_broken ? 0 : POLLIN) | (all_sent ? 0 : POLLOUT)));
 }
 
 void LocalHost::signal_rank(Rank rank, int signal_number) {
@@ -239,14 +253,55 @@ bool LocalHost::reap(pid_t process) {
   for (Rank rank = plan_.first; rank < plan_.first + plan_.count; ++rank) {
     if (local(rank).process.number() != process) continue;
     look_at_start(rank);  // while its number is known
+    const int end_fd = local(rank).process.end_fd();
     const auto wait_status = local(rank).process.reap();
     if (!wait_status) return false;
-    read_socket(rank);  // its last words come before its end
-    explain_end(rank, *wait_status);
-    events_.on_ended(rank, *wait_status);
+    loop_.forget(end_fd);
+    tell_end(rank, *wait_status);
     return true;
   }
   return false;
+}
+
+void LocalHost::tell_end(Rank rank, int wait_status) {
+  local(rank).held_look_ms = kNever;
+  read_socket(rank);  // its last words come before its end
+  explain_end(rank, wait_status);
+  events_.on_ended(rank, wait_status);
+}
+
+/// The kernel tells the parent of a process that is not traced at once, by SIGCHLD.
+void LocalHost::await_reaping(Rank rank) {
+  auto& one = local(rank);
+  loop_.set_events(one.process.end_fd(), 0);
+  one.held_look_ms = now_ms() + kHeldMs;
+}
+
+int64_t LocalHost::deadline_ms() const {
+  int64_t first_ms = kNever;
+  for (const auto& one : ranks_) first_ms = std::min(first_ms, one.held_look_ms);
+  return first_ms;
+}
+
+void LocalHost::due(int64_t now_ms) {
+  for (Rank rank = plan_.first; rank < plan_.first + plan_.count; ++rank)
+    if (now_ms >= local(rank).held_look_ms) look_at_held(rank, now_ms);
+}
+
+void LocalHost::look_at_held(Rank rank, int64_t now_ms) {
+  auto& one = local(rank);
+  one.held_look_ms = now_ms + kHeldMs;
+  const auto held = held_end_of(one.process.number());
+  if (!held) return;
+  if (!std::exchange(one.is_said_held, true)) {
+    log_note("rank %u on %s: %s; %s", rank, plan_.host_name.c_str(), held->sentence().c_str(),
+             held->wait_status ? "the job goes on without it"
+                               : "how it ended is not known until then, and the job waits for it");
+  }
+  if (!held->wait_status) return;
+  loop_.forget(one.process.end_fd());
+  one.process.let_go();  // an orphan that reap_children() takes
+  tell_end(rank, *held->wait_status);
 }
 
 }  // namespace pinwire::launch

@@ -30,6 +30,10 @@ struct LocalPlan {
   std::vector<Own> own;  ///< `count` of them
 };
 
+/// A process that has ended so long ago and cannot be reaped is held by a debugger. Shorter than
+/// kHungUpMs: a rank that has ended is not one that lives without its descriptors.
+inline constexpr int64_t kHeldMs = 500;
+
 class LocalHost final : public Host {
  public:
   LocalHost(Loop& loop, HostEvents& events, LocalPlan plan);
@@ -47,12 +51,18 @@ class LocalHost final : public Host {
   void drain_output() override;
   void drain_output(Rank rank);
   void stop_output(int stream) override;
+  int64_t deadline_ms() const override;
+  void due(int64_t now_ms) override;
   bool reap(pid_t process) override;
   bool close() override { return true; }
 
  private:
   struct LocalRank {
     ChildProcess process;  // none: not started, or ended
+    /// When its process is looked at that has ended, and that a debugger may hold.
+    int64_t held_look_ms = kNever;
+    bool is_said_held = false;
+    bool is_broken = false;  // it sent what a rank must not send
     bool kill_sent = false;
     StartReport start;
     Fd socket, out, err;
@@ -66,7 +76,11 @@ class LocalHost final : public Host {
   size_t read_output(Rank rank, int stream, size_t bytes_max);
   void close_output(Rank rank, int stream);
   void flush(Rank rank);
+  void give_up_socket(Rank rank);
   void explain_end(Rank rank, int wait_status);
+  void await_reaping(Rank rank);
+  void look_at_held(Rank rank, int64_t now_ms);
+  void tell_end(Rank rank, int wait_status);
   LocalRank& local(Rank rank);
 
   Loop& loop_;

@@ -47,6 +47,7 @@ struct Stat {
   uint64_t thread_count = 0;
   uint64_t birth_ticks = 0;
   uint64_t environment_begin = 0, environment_end = 0;  // addresses; 0 where they may not be read
+  uint64_t wait_status = 0;  // of one that has ended; 0 where it may not be read
 };
 
 Stat stat_from(const std::string& text) {
@@ -64,10 +65,23 @@ Stat stat_from(const std::string& text) {
           .thread_count = number(20),
           .birth_ticks = number(22),
           .environment_begin = number(50),
-          .environment_end = number(51)};
+          .environment_end = number(51),
+          .wait_status = number(52)};
 }
 
 Stat stat_of(pid_t process) { return stat_from(read_file(process, "stat")); }
+
+bool is_end(const Stat& stat) {
+  return stat.state == 0 || stat.state == 'X' || (stat.state == 'Z' && stat.thread_count <= 1);
+}
+
+/// Whether this process may trace it: only then does its stat tell how it ended.
+bool may_be_read(pid_t process) {
+  const auto link = "/proc/" + std::to_string(process) + "/exe";
+  char path[1];
+  // The kernel asks for the right before it looks for a program, which a zombie has no more.
+  return ::readlink(link.c_str(), path, sizeof path) >= 0 || errno == ENOENT;
+}
 
 /// Whether one of its threads is in a wait that no signal ends.
 bool any_thread_waits(pid_t process) {
@@ -83,20 +97,27 @@ bool any_thread_waits(pid_t process) {
 
 uint64_t birth_ticks(pid_t process) { return stat_of(process).birth_ticks; }
 
-bool has_ended(pid_t process) {
+bool has_ended(pid_t process) { return is_end(stat_of(process)); }
+
+std::string HeldEnd::sentence() const {
+  return "it has ended, but a debugger (process " + std::to_string(tracer) +
+         ") traces it, and has not let it go";
+}
+
+std::optional<HeldEnd> held_end_of(pid_t process) {
   const Stat stat = stat_of(process);
-  return stat.state == 0 || stat.state == 'X' || (stat.state == 'Z' && stat.thread_count <= 1);
+  if (!is_end(stat)) return std::nullopt;
+  const auto status = "/proc/" + std::to_string(process) + "/status";
+  HeldEnd held{.tracer = static_cast<pid_t>(number_in(status.c_str(), "TracerPid:"))};
+  if (held.tracer == 0) return std::nullopt;
+  if (may_be_read(process)) held.wait_status = static_cast<int>(stat.wait_status);
+  return held;
 }
 
 std::string why_not_killed(pid_t process) {
   if (::kill(process, 0) != 0 && errno == EPERM)
     return "it acts for another user now (set-user-ID, sudo), and the launcher may not kill it";
-  const auto status = "/proc/" + std::to_string(process) + "/status";
-  const uint64_t tracer =
-      stat_of(process).state == 'Z' ? number_in(status.c_str(), "TracerPid:") : 0;
-  if (tracer != 0)
-    return "it has ended, but a debugger (process " + std::to_string(tracer) +
-           ") traces it, and has not let it go";
+  if (const auto held = held_end_of(process)) return held->sentence();
   return any_thread_waits(process)
              ? "it waits in the kernel (state D), as for a file server that does not answer"
              : "";

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,6 +22,16 @@ bool has_ended(pid_t process);
 /// Why SIGKILL does not end a process soon: it acts for another user, or waits in the kernel for
 /// something that does not come. Empty if it may be on its way.
 std::string why_not_killed(pid_t process);
+
+/// The end of a process that another one traces: its parent cannot reap it before the tracer does,
+/// which may be stopped.
+struct HeldEnd {
+  pid_t tracer = 0;
+  std::optional<int> wait_status;  ///< none: this process may not read it
+  std::string sentence() const;
+};
+/// None: it has not ended, or nobody traces it.
+std::optional<HeldEnd> held_end_of(pid_t process);
 
 /// How a process that is waited for gets on: its state ('D', 'T' and so on; 0: nothing is known of
 /// it), and how long it has had the processor, in ticks (proc(5)).

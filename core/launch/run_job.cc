@@ -192,10 +192,11 @@ Result<JobEnd> run_job(const Settings& settings, const LaunchOptions& options) {
   Janitor& janitor = **hired;
   const std::string& job_dir = janitor.job_dir();
   auto end = end_of(run_in(events, job_dir, options), events);
-  if (end && end->exit_code == 0) end->again = read_again(again_path(job_dir));
+  if (end && end->exit_code == 0 && end_was_asked() == 0)
+    end->again = read_again(again_path(job_dir));
   janitor.dismiss(kill_children(events, janitor.number(), inherited, job_dir));
-  if (end && !end->again.empty() && events.end_asked() != 0)
-    return JobEnd{.exit_code = 128 + events.end_asked(), .again = {}};
+  if (end && !end->again.empty() && end_was_asked() != 0)
+    return JobEnd{.exit_code = 128 + end_was_asked(), .again = {}};
   return end;
 }
 

@@ -23,7 +23,7 @@ constexpr int kStops[] = {SIGTSTP, SIGCONT};
 /// a file that may grow no more (SIGXFSZ), and an alarm means nothing to a launcher.
 constexpr int kIgnored[] = {SIGPIPE, SIGXFSZ, SIGALRM};
 constexpr int kEnds[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-int end_read = 0;  // the first of them that a Signals has read
+int end_noted = 0;  // the first of them that ends this process
 sigset_t mask_before;
 struct sigaction actions_before[std::size(kIgnored)];
 
@@ -87,7 +87,13 @@ bool asks_for_end(int signal_number) noexcept {
   return std::find(std::begin(kEnds), std::end(kEnds), signal_number) != std::end(kEnds);
 }
 
-int end_was_asked() noexcept { return end_read != 0 ? end_read : waiting_of(kEnds); }
+int end_was_asked() noexcept { return end_noted != 0 ? end_noted : waiting_of(kEnds); }
+
+void note_end(int signal_number) noexcept {
+  if (end_noted == 0) end_noted = signal_number;
+}
+
+void forget_end() noexcept { end_noted = 0; }
 
 void stop_until_continued() {
   // The kernel drops a SIGCONT that waits when a process is to stop: it would stop for ever.
@@ -133,7 +139,6 @@ void Signals::read() {
   signalfd_siginfo info{};
   while (::read(fd_.get(), &info, sizeof info) == sizeof info) {
     const int number = static_cast<int>(info.ssi_signo);
-    if (end_read == 0 && asks_for_end(number)) end_read = number;
     if (number == SIGCHLD) {
       events_.child_changed();
     } else {

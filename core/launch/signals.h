@@ -44,9 +44,14 @@ void stop_until_continued();
 /// Whether a signal of this number asks for the end of a job.
 bool asks_for_end(int signal_number) noexcept;
 
-/// The signal that asks for the end of this process, be it read by a Signals or still pending; 0:
-/// none has come.
+/// The signal that asks for the end of this process: the one of note_end(), or one that is still
+/// pending; 0: none has come.
 int end_was_asked() noexcept;
+/// A signal that a Signals has read ends this process or its job, instead of being the ranks' own
+/// affair. The first one stays.
+void note_end(int signal_number) noexcept;
+/// The ranks get the signal that was noted, and the job goes on.
+void forget_end() noexcept;
 
 /// Blocks them, so that none is lost before a Signals exists. Before the first thread or child.
 void block_signals();

@@ -21,11 +21,13 @@ void SupervisorLoop::reap() {
 void SupervisorLoop::take(int signal_number, bool from_terminal) {
   if (heed_) return heed_(signal_number, from_terminal);
   kept_.emplace_back(signal_number, from_terminal);
+  if (asks_for_end(signal_number)) note_end(signal_number);
 }
 
 void SupervisorLoop::hand_signals_to(Heed heed) {
   heed_ = std::move(heed);
   if (!heed_) return;
+  if (end_asked() != 0) forget_end();  // `heed` decides about them
   for (const auto& [number, from_terminal] : std::exchange(kept_, {})) heed_(number, from_terminal);
 }
 

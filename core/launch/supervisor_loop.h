@@ -25,7 +25,9 @@ class SupervisorLoop {
   /// (reap_children()), until forget_children_of(`owner`).
   void watch_children_of(const void* owner, Reap reap) { reaps_[owner] = std::move(reap); }
   void forget_children_of(const void* owner) { reaps_.erase(owner); }
-  /// From now on signals go there, those that came before first; an empty one: they are kept.
+  /// From now on signals go there, those that came before first, and `heed` notes the ends that it
+  /// acts upon (note_end()). An empty one: signals are kept, and one that asks for the end is
+  /// noted.
   void hand_signals_to(Heed heed);
   /// SIGTSTP and SIGCONT are events, too, from now on (Signals::watch_stops()).
   void watch_stops() { signals_.watch_stops(); }

@@ -54,12 +54,13 @@ bool is_at_work(pid_t child) {
   return true;
 }
 
-/// Whether it may be waited for. One that acts for another user cannot be killed.
+/// Whether it may be waited for. One that acts for another user cannot be killed, and one that has
+/// ended while it is traced cannot be reaped.
 bool end_child(pid_t child, const InheritedChildren& inherited, const JobMark& mark) {
   if (child <= 1 || inherited.contains(child)) return false;
   if (is_at_work(child)) return true;
   if (inherited.any() && !mark.is_on(child)) return false;
-  return ::kill(child, SIGKILL) == 0;
+  return ::kill(child, SIGKILL) == 0 && !held_end_of(child);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/job/launch/rank_frame.h"
 #include "tests/job/launch/ssh_fixture.h"
 #include "tests/job/launch/unread_pipe.h"
 
@@ -98,7 +99,8 @@ TEST_F(Ssh, StandardInputThatCannotBeReadShowsInTheCode) {
   const auto good = from_a_directory("cat; echo the end");
   EXPECT_EQ(good.code, 1);
   EXPECT_EQ(good.out, "the end\n") << "rank 0 waits for no more";
-  EXPECT_EQ(count_of(good.err, "cannot read standard input: Is a directory; rank 0 gets no more"), 1)
+  EXPECT_EQ(count_of(good.err, "cannot read standard input: Is a directory; rank 0 gets no more"),
+            1)
       << good.err;
   EXPECT_EQ(from_a_directory("cat; exit 3").code, 3);
 }
@@ -472,6 +474,15 @@ TEST_F(Ssh, ProblemsAtTheStartGetASentence) {
     EXPECT_EQ(outcome.code, 2) << one.sentence;
     EXPECT_NE(outcome.err.find(one.sentence), std::string::npos) << outcome.err;
   }
+}
+
+/// Its launcher would take it for the agent's word, and the rank for ended.
+TEST_F(Ssh, ARankThatSpeaksForItsAgentEndsTheJobWithASentence) {
+  using pinwire::bootstrap::FrameKind;
+  const auto sends = pinwire::test::line_that_sends(FrameKind::kEnded);
+  const auto outcome = ssh(1, {"bash", "-c", sends + "; exec sleep 1000"}, {"--hosts", "n0"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(count_of(outcome.err, "sent what a rank must not send"), 1) << outcome.err;
 }
 
 }  // namespace

@@ -90,6 +90,22 @@ TEST_F(Words, AReaderThatComesLateGetsThemAll) {
   EXPECT_EQ(count_of(all, "GASNET_NO_SUCH_NAME"), 1) << all;
 }
 
+/// The user has ended no job whose ranks took the signal for themselves and went on.
+TEST_F(Words, ALateReaderGetsAllOfRanksThatTookASigint) {
+  const Folder files;
+  const auto took = files.path() + "/took";
+  const auto rank = "trap ': > " + took + "' INT; echo waiting >&2; while ! [ -e " + took +
+                    " ]; do sleep 0.05; done; echo last words";
+  Running job(with_full("> ", command(1, {"sh", "-c", rank})), environment());
+  ASSERT_TRUE(job.wait_for_error("waiting", 1));
+  ::kill(job.process(), SIGINT);
+  ::sleep(3);  // twice as long as words are kept once the user has ended the job
+  std::string all;
+  full_.read_rest([&all](std::string_view part) { all += part; });
+  EXPECT_EQ(job.wait(kGoneSeconds).code, 0);
+  EXPECT_EQ(count_of(all, "last words"), 1);
+}
+
 /// Its agent has something to say, which nobody takes, and hears of its ranks nevertheless.
 TEST_F(Words, AnAgentThatWarnsHearsOfItsRanks) {
   const Folder files;

@@ -2,12 +2,16 @@
 #include "core/launch/again.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+#include "core/launch/signals.h"
 #include "tests/support/scratch_dir.h"
 
 namespace pinwire::launch {
@@ -42,6 +46,21 @@ TEST_F(Again, WhatIsNoFileAsksForNothing) {
   std::filesystem::remove(path_);
   std::filesystem::create_directory(path_);
   EXPECT_TRUE(read_again(path_).empty());
+}
+
+/// The file system may not answer. The signal is there before, as it cannot be made to wait here.
+TEST_F(Again, ASignalEndsALauncherThatReads) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGTERM, SIG_DFL);
+    block_signals();
+    ::raise(SIGTERM);
+    read_again(path_);
+    ::_exit(0);
+  }
+  int wait_status = 0;
+  ASSERT_EQ(::waitpid(child, &wait_status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGTERM) << wait_status;
 }
 
 TEST_F(Again, TooMuchAsksForNothing) {

@@ -267,6 +267,7 @@ TEST_F(EndingTest, SigtermIsPassedOnThenPressed) {
   ending.due(100 + kTimeoutMs + kQuitGraceMs);
   EXPECT_EQ(count(SIGKILL), 4);
   EXPECT_EQ(ending.exit_code(), 128 + SIGTERM);
+  EXPECT_EQ(ending.ended_by(), SIGTERM);
 }
 
 TEST_F(EndingTest, C1_104_RanksThatDieOfWhatTheUserSentAreNoSurprise) {
@@ -282,9 +283,11 @@ TEST_F(EndingTest, TheFirstSigintIsTheRanksOwnTheSecondKills) {
   ending.interrupted(SIGINT, true, 100);
   EXPECT_TRUE(orders.empty()) << "the terminal has told them";
   EXPECT_EQ(ending.deadline_ms(), std::nullopt);
+  EXPECT_EQ(ending.ended_by(), 0);
   ending.interrupted(SIGINT, true, 200);
   EXPECT_EQ(count(SIGKILL), 4);
   EXPECT_EQ(ending.exit_code(), 128 + SIGINT);
+  EXPECT_EQ(ending.ended_by(), SIGINT);
 }
 
 TEST_F(EndingTest, ASigintFromAnotherProcessIsPassedOn) {
@@ -295,6 +298,14 @@ TEST_F(EndingTest, ASigintFromAnotherProcessIsPassedOn) {
   for (Rank rank = 0; rank < 4; ++rank) ending.left(rank, 0, 300);
   for (Rank rank = 0; rank < 4; ++rank) ending.ended(rank, exited(0), 310);
   EXPECT_EQ(ending.exit_code(), 0);
+  EXPECT_EQ(ending.ended_by(), 0) << "the job has ended by itself";
+}
+
+TEST_F(EndingTest, TheUserEndsAJobWhoseRankDiesOfASigint) {
+  all_join();
+  ending.interrupted(SIGINT, true, 100);
+  ending.ended(0, SIGINT, 110);
+  EXPECT_EQ(ending.ended_by(), SIGINT);
 }
 
 TEST_F(EndingTest, ARankThatDiesOfAReaderThatIsGoneIsNoSurprise) {

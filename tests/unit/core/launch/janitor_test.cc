@@ -52,6 +52,8 @@ void wait_for_gate() {
 
 /// Janitors that are forked meanwhile wait in it for ever, in state D, when they sweep.
 bool unlinkat_is_stuck = false;
+/// This process gets a SIGTERM when it calls lstat(2).
+bool lstat_gets_signal = false;
 /// The next so many calls of recvmsg(2) fail.
 int failing_receptions = 0;
 
@@ -178,6 +180,24 @@ TEST_F(JanitorTest, WhereADirectoryIsKeptIsSaid) {
     EXPECT_TRUE(std::filesystem::exists(kept() + "/file"));
     EXPECT_TRUE(remove_tree(kept()).ok());
   }
+}
+
+/// The file system may not answer.
+TEST_F(JanitorTest, ASignalEndsALauncherThatLooksWhereADirectoryIsKept) {
+  const test::ScratchDir parent;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGTERM, SIG_DFL);
+    SupervisorLoop loop;
+    auto hired = Janitor::hire_and_wait(loop, parent.path(), true);
+    if (!hired) ::_exit(1);
+    lstat_gets_signal = true;
+    (*hired)->dismiss(true);
+    ::_exit(0);
+  }
+  int wait_status = 0;
+  ASSERT_EQ(::waitpid(child, &wait_status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGTERM) << wait_status;
 }
 
 TEST_F(JanitorTest, NothingIsKeptWhereThereIsNothing) {
@@ -494,6 +514,13 @@ int unlinkat(int parent_fd, const char* name, int flags) noexcept {
   const auto real =
       reinterpret_cast<int (*)(int, const char*, int)>(::dlsym(RTLD_NEXT, "unlinkat"));
   return real(parent_fd, name, flags);
+}
+
+int lstat(const char* path, struct stat* facts) noexcept {
+  if (pinwire::launch::lstat_gets_signal) ::raise(SIGTERM);
+  const auto real =
+      reinterpret_cast<int (*)(const char*, struct stat*)>(::dlsym(RTLD_NEXT, "lstat"));
+  return real(path, facts);
 }
 
 ssize_t recvmsg(int fd, msghdr* message, int flags) {

@@ -14,6 +14,7 @@
 #include "core/launch/loop.h"
 #include "core/launch/process.h"
 #include "core/launch/signals.h"
+#include "core/launch/supervisor_loop.h"
 
 namespace pinwire::launch {
 namespace {
@@ -100,15 +101,41 @@ TEST_F(PatientWrite, ASignalThatComesLaterEndsIt) {
   EXPECT_EQ(code(), ECANCELED);
 }
 
-TEST_F(PatientWrite, ASignalThatALoopHasReadEndsIt) {
+TEST_F(PatientWrite, ASignalThatALoopHasReadAndKeepsEndsIt) {
   start([](int fd) {
-    Loop loop;
-    int heard = 0;
-    const Signals signals(loop, {.child_changed = [] {},
-                                 .user_signal = [&heard](int number, bool) { heard = number; }});
+    SupervisorLoop loop;
     ::raise(SIGTERM);
-    while (heard == 0) loop.run_once(kNever);
+    loop.turn_until([] { return false; }, kNever);
     return write_in_vain(fd);
+  });
+  EXPECT_EQ(code(), ECANCELED);
+}
+
+/// A SIGINT that came before the ranks, or while they run: they get it, and their job goes on.
+TEST_F(PatientWrite, ASignalThatTheRanksTookEndsNothing) {
+  for (const bool is_early : {true, false}) {
+    pipe_ = make_pipe();
+    start([is_early](int) {
+      SupervisorLoop loop;
+      int taken = 0;
+      const auto take = [&] {
+        loop.hand_signals_to([&taken](int number, bool) { taken = number; });
+      };
+      if (!is_early) take();
+      ::raise(SIGINT);
+      loop.turn_until([&taken] { return taken != 0; }, kNever);
+      if (is_early) take();
+      return taken == SIGINT ? end_was_asked() : -1;
+    });
+    EXPECT_EQ(code(), 0) << is_early;
+  }
+}
+
+TEST_F(PatientWrite, ASignalThatTheJobActsUponEndsIt) {
+  start([](int fd) {
+    note_end(SIGTERM);
+    note_end(SIGINT);
+    return end_was_asked() == SIGTERM ? write_in_vain(fd) : 3;
   });
   EXPECT_EQ(code(), ECANCELED);
 }

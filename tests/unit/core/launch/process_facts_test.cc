@@ -8,47 +8,20 @@
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
-#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <fstream>
-#include <functional>
 #include <iterator>
 
-#include "core/base/number_file.h"
 #include "tests/support/scratch_dir.h"
+#include "tests/unit/core/launch/traced_child.h"
 
 namespace pinwire::launch {
 namespace {
 
 constexpr int kNoNamespace = 77;
-
-/// A child that does `deed`, and is killed with this.
-class Child {
- public:
-  explicit Child(const std::function<void()>& deed) : number_(::fork()) {
-    if (number_ != 0) return;
-    deed();
-    ::_exit(1);
-  }
-  ~Child() {
-    ::kill(number_, SIGKILL);
-    ::waitpid(number_, nullptr, 0);
-  }
-  Child(const Child&) = delete;
-  pid_t number() const { return number_; }
-  /// False after some 30 s.
-  static bool comes(const std::function<bool()>& about) {
-    for (int tries = 0; tries < 30'000; ++tries, ::usleep(1000))
-      if (about()) return true;
-    return false;
-  }
-
- private:
-  const pid_t number_;
-};
 
 bool shown_environment_is_own() {
   std::ifstream file("/proc/self/environ", std::ios::binary);
@@ -100,20 +73,42 @@ TEST(ProcessFacts, OneThatWaitsInTheKernelSaysSo) {
 /// Its parent cannot reap it before the tracer does, which may be stopped.
 TEST(ProcessFacts, OneThatADebuggerKeepsSaysSo) {
   const Child ends([] { ::pause(); });
-  const Child debugger([&ends] {
-    if (::ptrace(PTRACE_SEIZE, ends.number(), nullptr, nullptr) == 0) ::pause();
-  });
-  const auto status = "/proc/" + std::to_string(ends.number()) + "/status";
-  const auto is_traced = [&] {
-    return number_in(status.c_str(), "TracerPid:") == static_cast<uint64_t>(debugger.number());
-  };
-  if (!Child::comes(is_traced)) GTEST_SKIP() << "no process may be traced here";
+  const StoppedDebugger debugger(ends.number());
+  if (!debugger.traces()) GTEST_SKIP() << "no process may be traced here";
   EXPECT_TRUE(Child::comes([&] { return why_not_killed(ends.number()).empty(); }));
+  EXPECT_FALSE(held_end_of(ends.number()).has_value()) << "it lives";
   ::kill(ends.number(), SIGKILL);
   EXPECT_TRUE(Child::comes([&] { return activity_of(ends.number()).state == 'Z'; }));
   EXPECT_EQ(why_not_killed(ends.number()), "it has ended, but a debugger (process " +
                                                std::to_string(debugger.number()) +
                                                ") traces it, and has not let it go");
+  const auto held = held_end_of(ends.number());
+  ASSERT_TRUE(held.has_value());
+  EXPECT_EQ(held->tracer, debugger.number());
+  EXPECT_EQ(held->wait_status, SIGKILL);
+}
+
+/// Only a process that the kernel lets trace another one reads how that ended.
+TEST(ProcessFacts, HowAStrangersProcessEndedIsNotKnown) {
+  if (::geteuid() != 0) GTEST_SKIP() << "another user's process needs root";
+  constexpr uid_t kStranger = 54321;
+  const Child ends([] { ::pause(); });
+  const StoppedDebugger debugger(ends.number());
+  if (!debugger.traces()) GTEST_SKIP() << "no process may be traced here";
+  ::kill(ends.number(), SIGKILL);
+  EXPECT_TRUE(Child::comes([&] { return activity_of(ends.number()).state == 'Z'; }));
+  expect_in_child("", [&ends] {
+    if (::setresuid(kStranger, kStranger, kStranger) != 0) return 1;
+    const auto held = held_end_of(ends.number());
+    return held && !held->wait_status ? 0 : 2;
+  });
+}
+
+/// Its parent reaps it.
+TEST(ProcessFacts, NothingHoldsAZombieThatNobodyTraces) {
+  const Child ends([] {});
+  EXPECT_TRUE(Child::comes([&] { return activity_of(ends.number()).state == 'Z'; }));
+  EXPECT_FALSE(held_end_of(ends.number()).has_value());
 }
 
 TEST(ProcessFacts, NothingHoldsOneThatSleeps) {

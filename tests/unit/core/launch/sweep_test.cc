@@ -15,6 +15,7 @@
 #include "core/launch/signals.h"
 #include "tests/support/scratch_dir.h"
 #include "tests/unit/core/launch/start_program.h"
+#include "tests/unit/core/launch/traced_child.h"
 
 namespace pinwire::launch {
 namespace {
@@ -72,6 +73,16 @@ TEST_F(KillChildren, TheInheritedStayAndWhatMayBeOfTheirs) {
   EXPECT_TRUE(lives(monitor));
   EXPECT_TRUE(lives(other));
   EXPECT_FALSE(lives(marked));
+}
+
+/// Nobody but the debugger can reap it.
+TEST_F(KillChildren, OneThatADebuggerHoldsIsNotWaitedFor) {
+  const auto inherited = InheritedChildren::now();
+  const pid_t held = start(marked_);
+  const StoppedDebugger debugger(held);
+  if (!debugger.traces()) GTEST_SKIP() << "no process may be traced here";
+  EXPECT_TRUE(kill_children(loop_, debugger.number(), inherited, kJobDir));
+  EXPECT_TRUE(has_ended(held));
 }
 
 TEST_F(KillChildren, TheJanitorStays) {
