@@ -8,6 +8,9 @@
 
 namespace pinwire {
 
+/// The header of a frame, which an MTU leaves out.
+inline constexpr uint32_t kEthernetBytes = 14;
+
 /// What the ethdev says about itself.
 struct DeviceReport {
   std::string_view driver;     ///< "net_vhost", "net_ixgbe", …
