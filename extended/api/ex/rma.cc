@@ -29,6 +29,7 @@ unsigned sets_of(gex_EC_t mask) noexcept {
 
 void check_rank(const char* call, Target target) noexcept {
   if (rank_of(target) >= engine.target_count) {
+    refuse_after_failed_start(call);
     fatal("%s with jobrank %u of a job of %u", call, rank_of(target), engine.rank_count);
   }
 }

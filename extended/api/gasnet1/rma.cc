@@ -17,7 +17,10 @@ namespace {
 /// Of GASNet-1 a node; of GASNet-EX any endpoint.
 void check_node(Target target) noexcept {
   if (rank_of(target) >= engine.target_count || target >= kTargetsMax) {
-    if (engine.target_count == 0) fatal("a put, get or memset before gasnet_attach (C1-056)");
+    if (engine.target_count == 0) {
+      refuse_after_failed_start("a put, get or memset");
+      fatal("a put, get or memset before gasnet_attach (C1-056)");
+    }
     fatal("node %u does not exist; this job has nodes 0 to %u", target, engine.rank_count - 1);
   }
 }
