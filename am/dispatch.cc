@@ -36,7 +36,8 @@ HandlerFunction handler_at(uint32_t function, Rank source) noexcept {
 }
 
 /// The bytes were authenticated by the driver; a wrong shape means a peer with another build.
-[[noreturn, gnu::cold]] void malformed(const Recv& message, const AmHeader& header) noexcept {
+[[noreturn, gnu::cold]] void malformed_message(const Recv& message,
+                                               const AmHeader& header) noexcept {
   fatal(
       "an active message from rank %u has an impossible shape (handler %u, endpoint %u, %u "
       "arguments, category %u, %u payload bytes in %u); run the same build on every rank",
@@ -55,7 +56,7 @@ bool well_formed(const Recv& message, const AmHeader& header) noexcept {
 void place_rest(const Recv& message, const AmHeader& header, uint64_t address) noexcept {
   const uint32_t head_bytes = am_head_bytes(Category::kCarriedLong, header.argc());
   const uint32_t carried = message.bytes - head_bytes;
-  if (carried > header.payload_bytes) malformed(message, header);
+  if (carried > header.payload_bytes) malformed_message(message, header);
   place_carried(message.peer, address, header.payload_bytes, message.data + head_bytes, carried);
 }
 
@@ -85,9 +86,9 @@ bool next_must_reply() noexcept {
 
 void dispatch(uint32_t lane, const Recv& message) noexcept {
   AmHeader header;
-  if (message.bytes < sizeof header) malformed(message, AmHeader{});
+  if (message.bytes < sizeof header) malformed_message(message, AmHeader{});
   std::memcpy(&header, message.data, sizeof header);
-  if (!well_formed(message, header)) malformed(message, header);
+  if (!well_formed(message, header)) malformed_message(message, header);
   const HandlerFunction handler = handler_at(header.function(), message.peer);
   const Category category = header.category();
   const uint32_t argc = header.argc();

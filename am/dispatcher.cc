@@ -34,7 +34,7 @@ constexpr uint32_t kSleepUs = 100'000;
 /// when the client stops polling.
 constexpr uint32_t kGraceMinUs = 50, kGraceMaxUs = 400;
 /// What a driver still owes its peers, or they owe it, needs a turn now and then.
-constexpr uint32_t kTurnUs = 100;
+constexpr uint32_t kDispatcherTurnUs = 100;
 /// Every thread that was asked may be in a section for long, or block its signals; threads end, and
 /// new ones come.
 constexpr uint32_t kAskAgainUs = 10'000;
@@ -42,7 +42,7 @@ constexpr uint32_t kAskAgainUs = 10'000;
 constexpr int64_t kLookNs = 20'000'000;
 
 /// By the dispatcher alone.
-struct Counters {
+struct DispatcherCounters {
   Counter asks, asks_again, signals, threads_held_off;
   Counter sleeps, wakes;  ///< of them by an event, not by time
   Counter found_beside;   ///< messages and completions, by itself
@@ -203,10 +203,10 @@ class Dispatcher {
         sleep_armed(kSleepUs);
         break;
       case Armed::kTimed:
-        sleep_armed(kTurnUs);
+        sleep_armed(kDispatcherTurnUs);
         break;
       case Armed::kBusy:
-        sleep(own_fd_, kTurnUs);
+        sleep(own_fd_, kDispatcherTurnUs);
         break;
     }
   }
@@ -249,7 +249,7 @@ class Dispatcher {
     while (clock_ns(CLOCK_MONOTONIC) < room_until_ns_.load(std::memory_order_relaxed)) {
       if (is_stopping()) return;
       serve(Service::kWhole);
-      usleep(kTurnUs);
+      usleep(kDispatcherTurnUs);
     }
   }
 
@@ -280,7 +280,7 @@ class Dispatcher {
     // Who is signalled serves the drivers at once, who is in a call soon; who is in a section,
     // late.
     if (!asked.is_signalled) {
-      if (sleep(own_fd_, kTurnUs)) return;
+      if (sleep(own_fd_, kDispatcherTurnUs)) return;
       serve(Service::kWhole);
     }
     asks_another_ = !sleep(own_fd_, kAskAgainUs);
@@ -389,7 +389,7 @@ class Dispatcher {
   bool all_block_ = false;     // the signal: all of the client's threads, when it was last asked
   bool counts_in_ms_ = false;
   int64_t looks_at_ns_ = 0;
-  Counters counters_;
+  DispatcherCounters counters_;
   std::atomic<int64_t> room_until_ns_{0};
   std::atomic<bool> is_armed_{false};  // it sleeps over the lanes
   std::atomic<bool> is_stopping_{false};

@@ -12,7 +12,7 @@ namespace pinwire {
 namespace {
 
 using Guard = std::lock_guard<PinLock>;
-constexpr uint32_t kNone = RemoteCache::kNone;
+constexpr uint32_t kNoEntry = RemoteCache::kNone;
 
 Demand& demand_for(Rank peer) noexcept { return *demands[engine.routes[peer].driver_index]; }
 
@@ -25,7 +25,7 @@ RemoteBucket read_entry(RemoteCache& cache, uint32_t index, uint64_t address,
   }
   cache.put_back(index);
   note_progress();
-  return {kNone, kNoRegion, bucket_end};
+  return {kNoEntry, kNoRegion, bucket_end};
 }
 
 bool ask_owner(Rank peer, uint64_t number, const RemoteCache::Want& want,
@@ -35,7 +35,7 @@ bool ask_owner(Rank peer, uint64_t number, const RemoteCache::Want& want,
   return request_short(peer, call_with(kHandlerBucketWanted, args, patience));
 }
 
-[[noreturn, gnu::cold]] void malformed(Rank peer, const char* what) noexcept {
+[[noreturn, gnu::cold]] void malformed_demand(Rank peer, const char* what) noexcept {
   fatal("rank %u sent %s that makes no sense; run the same build on every rank", peer, what);
 }
 
@@ -43,7 +43,7 @@ void on_wanted(pinwire_token* token, int32_t asker_index, int32_t gives_back, in
                int32_t number_high) {
   const Rank peer = token->source;
   Demand* demand = demands[engine.routes[peer].driver_index];
-  if (demand == nullptr) malformed(peer, "a request for a bucket");
+  if (demand == nullptr) malformed_demand(peer, "a request for a bucket");
   Buckets::Granted granted;
   switch (demand->own.grant(peer, join_halves(number_low, number_high),
                             static_cast<uint32_t>(gives_back), granted)) {
@@ -60,7 +60,7 @@ void on_wanted(pinwire_token* token, int32_t asker_index, int32_t gives_back, in
       return;
     }
     case Buckets::Answer::kMalformed:
-      malformed(peer, "a request for a bucket");
+      malformed_demand(peer, "a request for a bucket");
   }
 }
 
@@ -68,7 +68,7 @@ void on_granted(pinwire_token* token, int32_t asker_index, int32_t owners_index,
                 int32_t from, int32_t to) {
   const Rank peer = token->source;
   Demand* demand = demands[engine.routes[peer].driver_index];
-  if (demand == nullptr) malformed(peer, "a grant of a bucket");
+  if (demand == nullptr) malformed_demand(peer, "a grant of a bucket");
   RemoteCache::Told told;
   told.owners_index = static_cast<uint32_t>(owners_index);
   told.key = static_cast<uint32_t>(key);
@@ -76,17 +76,17 @@ void on_granted(pinwire_token* token, int32_t asker_index, int32_t owners_index,
   told.to = static_cast<uint32_t>(to);
   const Guard guard(demand->cache_lock);
   if (!demand->cache.grant(peer, static_cast<uint32_t>(asker_index), told)) {
-    malformed(peer, "a grant of a bucket");
+    malformed_demand(peer, "a grant of a bucket");
   }
 }
 
 void on_refused(pinwire_token* token, int32_t asker_index) {
   const Rank peer = token->source;
   Demand* demand = demands[engine.routes[peer].driver_index];
-  if (demand == nullptr) malformed(peer, "the refusal of a bucket");
+  if (demand == nullptr) malformed_demand(peer, "the refusal of a bucket");
   const Guard guard(demand->cache_lock);
   if (!demand->cache.refuse(peer, static_cast<uint32_t>(asker_index))) {
-    malformed(peer, "the refusal of a bucket");
+    malformed_demand(peer, "the refusal of a bucket");
   }
 }
 
@@ -99,8 +99,8 @@ RemoteBucket known_bucket(Rank peer, uint64_t address) noexcept {
   const uint64_t number = cache.number_of(peer, address);
   const uint32_t index = cache.take(peer, number);
   const uint64_t end = cache.end_of(peer, number);
-  return index == kNone ? RemoteBucket{kNone, kNoRegion, end}
-                        : read_entry(cache, index, address, end);
+  return index == kNoEntry ? RemoteBucket{kNoEntry, kNoRegion, end}
+                           : read_entry(cache, index, address, end);
 }
 
 RemoteBucket known_or_wished(Rank peer, uint64_t address) noexcept {
@@ -113,10 +113,10 @@ RemoteBucket known_or_wished(Rank peer, uint64_t address) noexcept {
   {
     const Guard guard(demand.cache_lock);
     const uint32_t index = cache.take(peer, number);  // asked for, or known meanwhile
-    if (index != kNone) return read_entry(cache, index, address, cache.end_of(peer, number));
+    if (index != kNoEntry) return read_entry(cache, index, address, cache.end_of(peer, number));
     want = cache.wish(peer, number);
   }
-  if (want.index == kNone || ask_owner(peer, number, want, Patience::kTries)) return known;
+  if (want.index == kNoEntry || ask_owner(peer, number, want, Patience::kTries)) return known;
   bool is_forgotten = false;
   {
     const Guard guard(demand.cache_lock);
@@ -132,7 +132,7 @@ RemoteBucket reach_bucket(Rank peer, uint64_t address) noexcept {
   const uint64_t number = cache.number_of(peer, address);
   RemoteCache::Want want;
   RemoteBucket found;
-  uint32_t index = kNone;
+  uint32_t index = kNoEntry;
   bool is_read = false;
   const auto read = [&]() noexcept {
     is_read = cache.at(index).state != RemoteCache::State::kAsked;
@@ -141,19 +141,19 @@ RemoteBucket reach_bucket(Rank peer, uint64_t address) noexcept {
   const auto is_in_hand = [&]() noexcept {
     const Guard guard(demand.cache_lock);
     index = cache.take(peer, number);
-    if (index != kNone) {
+    if (index != kNoEntry) {
       read();
       return true;
     }
     want = cache.ask(peer, number);
     index = want.index;
-    return index != kNone;
+    return index != kNoEntry;
   };
   if (!is_in_hand()) [[unlikely]]
     wait_until(is_in_hand);
   if (is_read) [[likely]]
     return found;
-  if (want.index != kNone) ask_owner(peer, number, want);
+  if (want.index != kNoEntry) ask_owner(peer, number, want);
   wait_until([&]() noexcept {
     const Guard guard(demand.cache_lock);
     read();

@@ -25,7 +25,7 @@ namespace pinwire {
 namespace {
 
 // From prepare_interrupts() on.
-int signal_number = 0;
+int interrupt_signal = 0;
 pid_t process = 0;
 
 /// Peers that send faster than a client's handlers run keep it from its own work so long at a time.
@@ -145,14 +145,14 @@ void claim_client_text() noexcept {
 }  // namespace
 
 Status prepare_interrupts() {
-  signal_number = unused_signal();
-  if (signal_number == 0) {
+  interrupt_signal = unused_signal();
+  if (interrupt_signal == 0) {
     return error(
         "GASNET_DISPATCH asks for interrupts, but this program handles all real-time signals "
         "itself; leave one, or say GASNET_DISPATCH=thread");
   }
   process = getpid();
-  handle(signal_number);
+  handle(interrupt_signal);
   prepare_barriers();
   if (!interrupts_anywhere) claim_client_text();
   interrupts_clients = true;
@@ -165,16 +165,16 @@ void prepare_thread() noexcept {
 }
 
 bool keep_signal() noexcept {
-  if (signal_number != 0 && is_ours(signal_number)) [[likely]]
+  if (interrupt_signal != 0 && is_ours(interrupt_signal)) [[likely]]
     return false;
-  const int lost = std::exchange(signal_number, unused_signal());
-  if (signal_number != 0) handle(signal_number);
-  if (lost == 0) return signal_number != 0;
-  if (signal_number != 0) {
+  const int lost = std::exchange(interrupt_signal, unused_signal());
+  if (interrupt_signal != 0) handle(interrupt_signal);
+  if (lost == 0) return interrupt_signal != 0;
+  if (interrupt_signal != 0) {
     log_warning(
         "the program has taken signal %d, by which GASNET_DISPATCH ran handlers; it runs "
         "them by signal %d now",
-        lost, signal_number);
+        lost, interrupt_signal);
   } else {
     log_warning(
         "the program has taken signal %d, by which GASNET_DISPATCH ran handlers, and all "
@@ -188,11 +188,12 @@ bool send_interrupt(const ClientThread& thread) noexcept {
   const auto send = [&](int number) {
     return syscall(SYS_tgkill, process, thread.thread_id, number) == 0;
   };
-  return (signal_number != 0 && send(signal_number)) || (take_spare_signal() && send(kSpareSignal));
+  return (interrupt_signal != 0 && send(interrupt_signal)) ||
+         (take_spare_signal() && send(kSpareSignal));
 }
 
 bool every_client_blocks_interrupts() noexcept {
-  return signal_number != 0 && every_client_blocks(signal_number);
+  return interrupt_signal != 0 && every_client_blocks(interrupt_signal);
 }
 
 bool take_handed_over() noexcept {

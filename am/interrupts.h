@@ -13,7 +13,8 @@
 
 namespace pinwire {
 
-/// Constant from gasnet_attach on.
+/// Constant from gasnet_attach on. True after a start that failed, too: each ClientCall then looks
+/// why (extended/state/failed_start.h).
 inline constinit bool interrupts_clients = false;
 
 /// A signal runs handlers wherever it finds its thread (GASNET_INTERRUPT_ANYWHERE), and so no

@@ -48,10 +48,10 @@ namespace {
 constexpr uint64_t kPeerBytesMax = 32 << 20;
 constexpr uint64_t kLaneBytesMax = 256 << 20;
 
-struct Counters {
+struct OwedCounters {
   SharedCounter replies, refusals;
 };
-constinit Counters counters;
+constinit OwedCounters owed_counters;
 
 uint32_t bucket_of(Rank peer) noexcept { return peer % OwedReplies::kBuckets; }
 
@@ -198,10 +198,10 @@ bool owe_reply(DriverSlot& slot, uint32_t lane, const Work& reply) noexcept {
     if (void* memory = map_zeroed(sizeof(OwedReplies))) debtor.owed = new (memory) OwedReplies{};
   }
   if (debtor.owed == nullptr || !add_reply(*debtor.owed, reply)) {
-    ++counters.refusals;
+    ++owed_counters.refusals;
     return false;
   }
-  ++counters.replies;
+  ++owed_counters.replies;
   if (!is_silent(reply)) send_all(slot, lane, *debtor.owed, bucket_of(reply.peer));
   forget_done(debtor, *debtor.owed);
   return true;
@@ -221,8 +221,8 @@ void settle_owed(DriverSlot& slot, uint32_t lane) noexcept {
 }
 
 void report_owed(StatSink& sink) noexcept {
-  sink.stat("owed", counters.replies);
-  sink.stat("owed_in_vain", counters.refusals);
+  sink.stat("owed", owed_counters.replies);
+  sink.stat("owed_in_vain", owed_counters.refusals);
 }
 
 }  // namespace pinwire

@@ -26,15 +26,15 @@ constinit Doorbell bell;
 /// An eventfd for each seat, less 1; made by the first thread that takes it.
 constinit std::atomic<int> bell_fds[Doorbell::kSeats] = {};
 
-struct Counters {
+struct SleepCounters {
   SharedCounter sleeps, naps, rings, overslept;
 };
-constinit Counters counters;
+constinit SleepCounters sleep_counters;
 
 void ring(uint32_t seats) noexcept {
   for (; seats != 0; seats &= seats - 1) {
     ring_event_fd(bell_fds[std::countr_zero(seats)].load(std::memory_order_relaxed) - 1);
-    ++counters.rings;
+    ++sleep_counters.rings;
   }
 }
 
@@ -79,7 +79,7 @@ class Bed {
   }
 
   void sleep() noexcept {
-    ++(is_nap_ ? counters.naps : counters.sleeps);
+    ++(is_nap_ ? sleep_counters.naps : sleep_counters.sleeps);
     const bool is_over = !wait(is_nap_ ? std::min(nap_us_, nap_us_max_) : sleep_us_max);
     if (is_nap_ && is_over) {
       nap_us_ = std::min(2 * nap_us_, nap_us_max_);
@@ -91,7 +91,7 @@ class Bed {
     // that this very poll runs ring it.
     const bool was_told = a_lane_tells(0);
     const bool finds = poll_everything() != 0;
-    if (finds && !was_told && !a_lane_tells(kTellingUsMax)) ++counters.overslept;
+    if (finds && !was_told && !a_lane_tells(kTellingUsMax)) ++sleep_counters.overslept;
     if (finds) wait(0);  // drains the doorbell: the thread is awake
   }
 
@@ -170,10 +170,10 @@ void rest(uint32_t nap_us_max) noexcept {
 }
 
 void report_waits(StatSink& sink) noexcept {
-  sink.stat("sleeps", counters.sleeps);
-  sink.stat("naps", counters.naps);
-  sink.stat("rings", counters.rings);
-  sink.stat("overslept", counters.overslept);
+  sink.stat("sleeps", sleep_counters.sleeps);
+  sink.stat("naps", sleep_counters.naps);
+  sink.stat("rings", sleep_counters.rings);
+  sink.stat("overslept", sleep_counters.overslept);
 }
 
 }  // namespace pinwire

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/base/bits.h"
+#include "core/base/page.h"
 #include "nicfw/lane.h"
 #include "nicfw/route.h"
 
@@ -141,10 +142,9 @@ Status Nic::open(const OpenInfo& info) {
 }
 
 Status Nic::make_frames(uint32_t lanes) {
-  constexpr size_t kPageBytes = 4096;
   FrameMemory& frames = shared_.frames;
   frames.stride = round_up<uint32_t>(shared_.facts.frame_bytes_max, 64);
-  const size_t bytes = round_up(
+  const size_t bytes = round_up<size_t>(
       size_t{lanes} * frame_buffers(shared_.config.window_frames, shared_.info.rank_count) *
           frames.stride,
       kPageBytes);

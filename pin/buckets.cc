@@ -6,12 +6,11 @@
 #include "core/base/bits.h"
 #include "core/base/log.h"
 #include "core/base/no_cancel.h"
+#include "core/base/page.h"
 
 namespace pinwire {
 
-namespace {
-constexpr uint64_t kPageBytes = 4096;
-}  // namespace
+namespace {}  // namespace
 
 using Guard = std::lock_guard<PinLock>;
 

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <vector>
 
+#include "core/base/clock.h"
 #include "core/base/log.h"
 
 namespace pinwire {
@@ -18,17 +19,11 @@ namespace {
 constexpr uint64_t kChunkBytes = 64u << 20;
 constexpr double kSecondsBetweenReports = 5;
 
-double now_s() noexcept {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
-
 /// The chunks of one segment, taken by whichever thread is free.
 class Chunks {
  public:
   Chunks(std::byte* base, uint64_t bytes) noexcept
-      : base_(base), bytes_(bytes), reported_s_(now_s()) {}
+      : base_(base), bytes_(bytes), reported_s_(monotonic_s()) {}
 
   void work(bool reports) noexcept {
     for (;;) {
@@ -46,7 +41,7 @@ class Chunks {
 
  private:
   void report(uint64_t done) noexcept {
-    const double now = now_s();
+    const double now = monotonic_s();
     if (now - reported_s_ < kSecondsBetweenReports) return;
     reported_s_ = now;
     log_note("making the segment's pages: %.1f of %.1f GiB", static_cast<double>(done) / (1u << 30),

@@ -13,19 +13,13 @@
 #include <span>
 
 #include "core/base/check.h"
+#include "core/base/clock.h"
 #include "core/base/log.h"
+#include "core/base/page.h"
 #include "pin/mapping.h"
 
 namespace pinwire {
 namespace {
-
-constexpr uint64_t kPageBytes = 4096;
-
-uint64_t now_ns() noexcept {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 template <typename Mark>
 void tell(const uffd_msg& event, Mark&& mark) noexcept {
@@ -76,8 +70,8 @@ bool Watch::settle() noexcept {
       return true;
     }
     sched_yield();  // to the reader, and to whoever unmaps
-    if (start_ns == 0) start_ns = now_ns();
-  } while (now_ns() - start_ns < kPatienceNs);
+    if (start_ns == 0) start_ns = monotonic_ns();
+  } while (monotonic_ns() - start_ns < kPatienceNs);
   uint64_t since_ns = 0;
   unsettled_since_ns_.compare_exchange_strong(since_ns, start_ns, std::memory_order_relaxed);
   if (since_ns != 0 && start_ns > since_ns + kLastPatienceNs) {

@@ -14,12 +14,12 @@
 #include <cstring>
 
 #include "core/base/library_thread.h"
+#include "core/base/page.h"
 #include "pin/watch.h"
 
 namespace pinwire {
 namespace {
 
-constexpr uint64_t kPageBytes = 4096;
 constexpr int kUserModeOnly = 1;  // UFFD_USER_MODE_ONLY; nothing ever faults, so it needs no more
 constexpr uint64_t kFeatures = UFFD_FEATURE_PAGEFAULT_FLAG_WP | UFFD_FEATURE_EVENT_UNMAP |
                                UFFD_FEATURE_EVENT_REMAP | UFFD_FEATURE_EVENT_REMOVE;

@@ -15,6 +15,7 @@
 #include "core/base/file_size.h"
 #include "core/base/number_file.h"
 #include "core/base/offered_files.h"
+#include "core/base/page.h"
 #include "core/base/peer_file.h"
 
 namespace pinwire {
@@ -22,7 +23,6 @@ namespace {
 
 /// Named to the kernel (MFD_HUGE_2MB), whose default may be another.
 constexpr uint64_t kHugePageBytes = 2u << 20;
-constexpr uint64_t kPageBytes = 4096;
 
 uint64_t free_huge_page_bytes() noexcept {
   return number_in("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "") * kHugePageBytes;

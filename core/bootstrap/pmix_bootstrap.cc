@@ -19,33 +19,33 @@ namespace {
 using namespace bootstrap;  // NOLINT: the wire's words
 
 /// A value that PMIx_Get gave, freed with its contents.
-class Value {
+class Answer {
  public:
-  ~Value() {
+  ~Answer() {
     if (value_ == nullptr) return;
-    if (value_->type == PMIX_BYTE_OBJECT) std::free(value_->data.bo.bytes);
-    if (value_->type == PMIX_STRING) std::free(value_->data.string);
+    if (value_->type == pmix::Type::kBytes) std::free(value_->data.bytes.bytes);
+    if (value_->type == pmix::Type::kString) std::free(value_->data.string);
     std::free(value_);
   }
-  Value() = default;
-  Value(const Value&) = delete;
-  Value& operator=(const Value&) = delete;
-  pmix_value_t** out() noexcept { return &value_; }
+  Answer() = default;
+  Answer(const Answer&) = delete;
+  Answer& operator=(const Answer&) = delete;
+  pmix::Value** out() noexcept { return &value_; }
   Bytes bytes() const noexcept {
-    if (value_ == nullptr || value_->type != PMIX_BYTE_OBJECT) return {};
-    return {reinterpret_cast<const std::byte*>(value_->data.bo.bytes), value_->data.bo.size};
+    if (value_ == nullptr || value_->type != pmix::Type::kBytes) return {};
+    return {reinterpret_cast<const std::byte*>(value_->data.bytes.bytes), value_->data.bytes.size};
   }
   uint32_t number() const noexcept {
-    return value_ != nullptr && value_->type == PMIX_UINT32 ? value_->data.uint32 : 0;
+    return value_ != nullptr && value_->type == pmix::Type::kUint32 ? value_->data.uint32 : 0;
   }
 
  private:
-  pmix_value_t* value_ = nullptr;
+  pmix::Value* value_ = nullptr;
 };
 
 class PmixBootstrap final : public Bootstrap {
  public:
-  explicit PmixBootstrap(const PmixLibrary& pmix) : pmix_(pmix) {}
+  explicit PmixBootstrap(const PmixLibrary& library) : library_(library) {}
   Status join();
   const char* name() const noexcept override { return "pmix"; }
   Rank rank() const noexcept override { return me_.rank; }
@@ -65,17 +65,17 @@ class PmixBootstrap final : public Bootstrap {
   }
 
  private:
-  Error failed(const char* what, pmix_status_t status) const {
-    return error("PMIx cannot %s on rank %u: %s", what, me_.rank, pmix_.error_string(status));
+  Error failed(const char* what, pmix::Code status) const {
+    return error("PMIx cannot %s on rank %u: %s", what, me_.rank, library_.error_string(status));
   }
-  pmix_proc_t process(Rank rank) const;
+  pmix::Process process(Rank rank) const;
   Status fence();
   Status put_chunk(uint64_t offset, Bytes message);
   Result<std::vector<std::byte>> get_message(Rank rank);
   Status share_key_and_environment();
 
-  const PmixLibrary pmix_;
-  pmix_proc_t me_{};
+  const PmixLibrary library_;
+  pmix::Process me_{};
   Rank rank_count_ = 0;
   uint64_t job_key_ = 0;
   uint32_t round_ = 0;
@@ -89,24 +89,24 @@ void chunk_name(char (&name)[64], uint32_t round, uint64_t offset) {
                 static_cast<unsigned long long>(offset));
 }
 
-pmix_proc_t PmixBootstrap::process(Rank rank) const {
-  pmix_proc_t one = me_;
+pmix::Process PmixBootstrap::process(Rank rank) const {
+  pmix::Process one = me_;
   one.rank = rank;
   return one;
 }
 
 Status PmixBootstrap::join() {
-  if (const auto status = pmix_.init(&me_, nullptr, 0); status != PMIX_SUCCESS) {
+  if (const auto status = library_.init(&me_, nullptr, 0); status != pmix::kSuccess) {
     return error(
         "PMIx_Init failed: %s; was this process started by mpirun or srun --mpi=pmix, and is "
         "that still alive?",
-        pmix_.error_string(status));
+        library_.error_string(status));
   }
-  watch_pmix_server(pmix_);
-  const auto job = process(PMIX_RANK_WILDCARD);
-  Value size;
-  if (const auto status = pmix_.get(&job, PMIX_JOB_SIZE, nullptr, 0, size.out());
-      status != PMIX_SUCCESS)
+  watch_pmix_server(library_);
+  const auto job = process(pmix::kRankWildcard);
+  Answer size;
+  if (const auto status = library_.get(&job, pmix::kJobSize, nullptr, 0, size.out());
+      status != pmix::kSuccess)
     return failed("tell the size of the job", status);
   rank_count_ = size.number();
   if (rank_count_ == 0 || rank_count_ > kRanksMax || me_.rank >= rank_count_)
@@ -115,7 +115,7 @@ Status PmixBootstrap::join() {
   auto settings = read_settings([this](const char* name) { return environment_.find(name); });
   if (!settings) return settings.error();
   farewell_ = std::make_unique<PmixFarewell>(
-      pmix_, static_cast<int>(exit_timeout_s(*settings, rank_count_) * 1000));
+      library_, static_cast<int>(exit_timeout_s(*settings, rank_count_) * 1000));
   return success();
 }
 
@@ -140,8 +140,8 @@ Status PmixBootstrap::share_key_and_environment() {
 
 Status PmixBootstrap::fence() {
   const auto directive = collecting_fence();
-  const auto status = pmix_.fence(nullptr, 0, &directive, 1);
-  return status == PMIX_SUCCESS ? success() : Status(failed("pass a fence", status));
+  const auto status = library_.fence(nullptr, 0, &directive, 1);
+  return status == pmix::kSuccess ? success() : Status(failed("pass a fence", status));
 }
 
 /// The first chunk begins with the length of the message.
@@ -157,12 +157,12 @@ Status PmixBootstrap::put_chunk(uint64_t offset, Bytes message) {
   bytes.insert(bytes.end(), part.begin(), part.end());
   char name[64];
   chunk_name(name, round_, offset);
-  pmix_value_t value{};
-  value.type = PMIX_BYTE_OBJECT;
-  value.data.bo.bytes = reinterpret_cast<char*>(bytes.data());
-  value.data.bo.size = bytes.size();
-  const auto status = pmix_.put(PMIX_GLOBAL, name, &value);
-  return status == PMIX_SUCCESS ? success() : Status(failed("take a contribution", status));
+  pmix::Value value{};
+  value.type = pmix::Type::kBytes;
+  value.data.bytes.bytes = reinterpret_cast<char*>(bytes.data());
+  value.data.bytes.size = bytes.size();
+  const auto status = library_.put(pmix::kScopeGlobal, name, &value);
+  return status == pmix::kSuccess ? success() : Status(failed("take a contribution", status));
 }
 
 Result<std::vector<std::byte>> PmixBootstrap::get_message(Rank rank) {
@@ -172,9 +172,9 @@ Result<std::vector<std::byte>> PmixBootstrap::get_message(Rank rank) {
   do {
     char name[64];
     chunk_name(name, round_, message.size());
-    Value value;
-    const auto status = pmix_.get(&from, name, nullptr, 0, value.out());
-    if (status != PMIX_SUCCESS) return failed("give a contribution", status);
+    Answer value;
+    const auto status = library_.get(&from, name, nullptr, 0, value.out());
+    if (status != pmix::kSuccess) return failed("give a contribution", status);
     Bytes chunk = value.bytes();
     if (message.empty()) {
       if (chunk.size() < sizeof total) return error("rank %u's contribution has no length", rank);
@@ -201,7 +201,7 @@ Result<std::vector<std::vector<std::byte>>> PmixBootstrap::all_gather(
     if (auto put = put_chunk(offset, mine); !put) return put.error();
     offset += kChunkBytesMax;
   } while (offset < mine.size());
-  if (const auto status = pmix_.commit(); status != PMIX_SUCCESS)
+  if (const auto status = library_.commit(); status != pmix::kSuccess)
     return failed("commit a contribution", status);
   if (auto passed = fence(); !passed) return passed.error();
   std::vector<std::vector<std::byte>> all;
@@ -226,9 +226,9 @@ Result<std::unique_ptr<Bootstrap>> make_pmix_bootstrap() {
         "loads plugins that the environment and the user's files name; start it with "
         "gasnetrun_pinwire");
   }
-  auto pmix = open_pmix_library();
-  if (!pmix) return pmix.error();
-  auto client = std::make_unique<PmixBootstrap>(*pmix);
+  auto library = open_pmix_library();
+  if (!library) return library.error();
+  auto client = std::make_unique<PmixBootstrap>(*library);
   if (auto joined = client->join(); !joined) return joined.error();
   return std::unique_ptr<Bootstrap>(std::move(client));
 }

@@ -25,14 +25,14 @@ struct FenceState {
   std::mutex mutex;
   std::condition_variable answered;
   bool passed = false;
-  const pmix_info_t directive = collecting_fence();
+  const pmix::Info directive = collecting_fence();
 };
 
-void on_fence(pmix_status_t status, void* context) {
+void on_fence(pmix::Code status, void* context) {
   auto* const state = static_cast<std::shared_ptr<FenceState>*>(context);
   {
     const std::lock_guard hold((*state)->mutex);
-    (*state)->passed = status == PMIX_SUCCESS;
+    (*state)->passed = status == pmix::kSuccess;
   }
   (*state)->answered.notify_all();
   delete state;
@@ -61,8 +61,8 @@ void ring(int fd) noexcept {
 
 }  // namespace
 
-PmixFarewell::PmixFarewell(const PmixLibrary& pmix, int timeout_ms)
-    : pmix_(pmix),
+PmixFarewell::PmixFarewell(const PmixLibrary& library, int timeout_ms)
+    : library_(library),
       timeout_ms_(timeout_ms),
       owner_(::getpid()),
       word_fd_(::eventfd(0, EFD_CLOEXEC)),
@@ -110,7 +110,7 @@ void PmixFarewell::work() {
   if (quiet_end_.load() || all_leave()) {
     finalize();
   } else {
-    pmix_.abort(code_.load(), "a rank left the job and the others did not", nullptr, 0);
+    library_.abort(code_.load(), "a rank left the job and the others did not", nullptr, 0);
   }
   ring(done_fd_);
 }
@@ -120,18 +120,18 @@ void PmixFarewell::work() {
 void PmixFarewell::finalize() const {
   expect_pmix_end();
   const int users_max = ends_all_.load() ? kUsersMax : 1;
-  for (int user = 0; user < users_max && pmix_.initialized() != 0; ++user) {
-    pmix_.finalize(nullptr, 0);
+  for (int user = 0; user < users_max && library_.initialized() != 0; ++user) {
+    library_.finalize(nullptr, 0);
   }
 }
 
 bool PmixFarewell::all_leave() {
   auto state = std::make_shared<FenceState>();
   auto* const context = new std::shared_ptr<FenceState>(state);
-  const auto begun = pmix_.fence_nb(nullptr, 0, &state->directive, 1, on_fence, context);
-  if (begun != PMIX_SUCCESS) {
+  const auto begun = library_.fence_nb(nullptr, 0, &state->directive, 1, on_fence, context);
+  if (begun != pmix::kSuccess) {
     delete context;
-    return begun == PMIX_OPERATION_SUCCEEDED;
+    return begun == pmix::kOperationSucceeded;
   }
   std::unique_lock hold(state->mutex);
   return state->answered.wait_for(hold, std::chrono::milliseconds(timeout_ms_),

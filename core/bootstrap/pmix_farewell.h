@@ -13,7 +13,7 @@ namespace pinwire::bootstrap {
 
 class PmixFarewell {
  public:
-  PmixFarewell(const PmixLibrary& pmix, int timeout_ms);
+  PmixFarewell(const PmixLibrary& library, int timeout_ms);
   ~PmixFarewell();
   PmixFarewell(const PmixFarewell&) = delete;
   PmixFarewell& operator=(const PmixFarewell&) = delete;
@@ -30,7 +30,7 @@ class PmixFarewell {
   bool all_leave();
   void finalize() const;
 
-  const PmixLibrary pmix_;
+  const PmixLibrary library_;
   const int timeout_ms_;
   const int owner_;        // a child that the client forks is not this rank
   int word_fd_, done_fd_;  // eventfds

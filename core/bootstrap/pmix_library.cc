@@ -7,8 +7,7 @@
 namespace pinwire::bootstrap {
 namespace {
 
-// The version whose header this was built with, then whatever is installed. The wire between
-// library and server is compatible from version 2 on.
+// The name that versions 3 to 5 have, then the link that a developer's package installs.
 constexpr const char* kNames[] = {"libpmix.so.2", "libpmix.so"};
 
 template <typename Function>
@@ -29,24 +28,24 @@ Result<PmixLibrary> open_pmix_library() {
         "%s; install it (libpmix2) or put its directory into LD_LIBRARY_PATH",
         ::dlerror());
   }
-  PmixLibrary pmix{};
+  PmixLibrary found{};
   const bool complete =
-      find(library, "PMIx_Init", pmix.init) &&
-      find(library, "PMIx_Initialized", pmix.initialized) &&
-      find(library, "PMIx_Finalize", pmix.finalize) && find(library, "PMIx_Abort", pmix.abort) &&
-      find(library, "PMIx_Put", pmix.put) && find(library, "PMIx_Commit", pmix.commit) &&
-      find(library, "PMIx_Fence", pmix.fence) && find(library, "PMIx_Fence_nb", pmix.fence_nb) &&
-      find(library, "PMIx_Get", pmix.get) &&
-      find(library, "PMIx_Error_string", pmix.error_string) &&
-      find(library, "PMIx_Register_event_handler", pmix.register_event_handler);
+      find(library, "PMIx_Init", found.init) &&
+      find(library, "PMIx_Initialized", found.initialized) &&
+      find(library, "PMIx_Finalize", found.finalize) && find(library, "PMIx_Abort", found.abort) &&
+      find(library, "PMIx_Put", found.put) && find(library, "PMIx_Commit", found.commit) &&
+      find(library, "PMIx_Fence", found.fence) && find(library, "PMIx_Fence_nb", found.fence_nb) &&
+      find(library, "PMIx_Get", found.get) &&
+      find(library, "PMIx_Error_string", found.error_string) &&
+      find(library, "PMIx_Register_event_handler", found.register_event_handler);
   if (!complete) return error("libpmix lacks a function: %s; it is too old", ::dlerror());
-  return pmix;
+  return found;
 }
 
-pmix_info_t collecting_fence() {
-  pmix_info_t directive{};
-  std::strncpy(directive.key, PMIX_COLLECT_DATA, PMIX_MAX_KEYLEN);
-  directive.value.type = PMIX_BOOL;
+pmix::Info collecting_fence() {
+  pmix::Info directive{};
+  std::memcpy(directive.key, pmix::kCollectData, sizeof pmix::kCollectData);
+  directive.value.type = pmix::Type::kBool;
   directive.value.data.flag = true;
   return directive;
 }

@@ -1,6 +1,7 @@
 #include "core/bootstrap/pmix_watch.h"
 
 #include <atomic>
+#include <iterator>
 
 #include "core/bootstrap/launcher_gone.h"
 
@@ -12,22 +13,22 @@ std::atomic<bool> end_is_expected{false};
 
 // PMIx reads the array later, in its thread. Version 3 reports the second code, version 4 the
 // first.
-pmix_status_t lost_codes[] = {PMIX_ERR_LOST_CONNECTION, PMIX_ERR_LOST_CONNECTION_TO_SERVER};
+pmix::Code lost_codes[] = {pmix::kLostConnection, pmix::kLostConnectionToServer};
 
-void on_lost(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t*, size_t, pmix_info_t*, size_t,
-             pmix_event_notification_cbfunc_fn_t next, void* context) {
+void on_lost(size_t, pmix::Code, const pmix::Process*, pmix::Info*, size_t, pmix::Info*, size_t,
+             pmix::OnEventHandled next, void* context) {
   if (!end_is_expected.load(std::memory_order_relaxed))
     end_without_launcher("the PMIx server (mpirun, srun)");
-  if (next != nullptr) next(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, context);
+  if (next != nullptr) next(pmix::kEventActionComplete, nullptr, 0, nullptr, nullptr, context);
 }
 
-void on_registered(pmix_status_t, size_t, void*) {}
+void on_registered(pmix::Code, size_t, void*) {}
 
 }  // namespace
 
-void watch_pmix_server(const PmixLibrary& pmix) {
-  pmix.register_event_handler(lost_codes, std::size(lost_codes), nullptr, 0, on_lost, on_registered,
-                              nullptr);
+void watch_pmix_server(const PmixLibrary& library) {
+  library.register_event_handler(lost_codes, std::size(lost_codes), nullptr, 0, on_lost,
+                                 on_registered, nullptr);
 }
 
 void expect_pmix_end() noexcept { end_is_expected.store(true, std::memory_order_relaxed); }

@@ -6,7 +6,7 @@
 
 namespace pinwire::bootstrap {
 
-void watch_pmix_server(const PmixLibrary& pmix);
+void watch_pmix_server(const PmixLibrary& library);
 
 /// From now on the connection may end: this process finalizes PMIx.
 void expect_pmix_end() noexcept;

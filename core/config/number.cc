@@ -17,11 +17,6 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-bool same_word(std::string_view text, const char* word) {
-  return text.size() == std::char_traits<char>::length(word) &&
-         strncasecmp(text.data(), word, text.size()) == 0;
-}
-
 /// The number at the start of `text`, which is shortened to what follows it.
 std::optional<double> take_real(std::string_view& text) {
   double value = 0;
@@ -68,6 +63,11 @@ std::optional<uint64_t> scaled(uint64_t count, uint64_t scale) {
 }
 
 }  // namespace
+
+bool same_word(std::string_view text, const char* word) {
+  return text.size() == std::char_traits<char>::length(word) &&
+         strncasecmp(text.data(), word, text.size()) == 0;
+}
 
 std::optional<bool> parse_yes_no(std::string_view text) {
   const auto word = trimmed(text);

@@ -17,6 +17,9 @@ struct MemoryBound {
   friend bool operator==(const MemoryBound&, const MemoryBound&) = default;
 };
 
+/// Whether the two are the same but for capitals.
+bool same_word(std::string_view text, const char* word);
+
 /// y, yes, true, on, 1 and their opposites, in any case.
 std::optional<bool> parse_yes_no(std::string_view text);
 

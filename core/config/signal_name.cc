@@ -10,10 +10,6 @@ namespace {
 
 constexpr int kSignalsEnd = 64;  // a bit of a word for each; real-time signals by number
 
-bool same_word(std::string_view text, const char* word) {
-  return text.size() == strlen(word) && strncasecmp(text.data(), word, text.size()) == 0;
-}
-
 }  // namespace
 
 std::optional<int> parse_signal(std::string_view text) {

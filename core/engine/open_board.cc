@@ -12,14 +12,14 @@ namespace pinwire {
 namespace {
 
 constexpr uint32_t kSeats = 256;
-constinit BoardSeat seats[kSeats];
+constinit BoardSeat board_seats[kSeats];
 constinit BoardSeat nobody_looks;
 
 /// Reported of each seat, by the thread that looks.
-struct Told {
+struct ToldOfSeat {
   int64_t section_ns, locks_ns;
 };
-constinit Told told[kSeats] = {};
+constinit ToldOfSeat told_of_seats[kSeats] = {};
 constinit std::mutex looking;
 
 bool is_gone(int thread_id) noexcept {
@@ -41,11 +41,12 @@ void warn_if_long(const char* what, const BoardLine& line, int thread_id,
 }
 
 void look_at(uint32_t seat) noexcept {
-  BoardSeat& its = seats[seat];
+  BoardSeat& its = board_seats[seat];
   const int thread_id = its.thread_id.load(std::memory_order_acquire);
   if (thread_id == 0) return;
-  warn_if_long("a No-Interrupt Section, opened", its.section, thread_id, told[seat].section_ns);
-  warn_if_long("a handler-safe lock, locked", its.locks, thread_id, told[seat].locks_ns);
+  warn_if_long("a No-Interrupt Section, opened", its.section, thread_id,
+               told_of_seats[seat].section_ns);
+  warn_if_long("a handler-safe lock, locked", its.locks, thread_id, told_of_seats[seat].locks_ns);
   // release: with nothing open, as the next thread there finds it (board_seat)
   if (its.section.since_ns() == 0 && its.locks.since_ns() == 0 && is_gone(thread_id))
     its.thread_id.store(0, std::memory_order_release);
@@ -56,7 +57,7 @@ void look_at(uint32_t seat) noexcept {
 BoardSeat& board_seat() noexcept {
   static constinit thread_local BoardSeat* mine = nullptr;
   if (mine != nullptr) return *mine;
-  for (BoardSeat& seat : seats) {
+  for (BoardSeat& seat : board_seats) {
     int nobody = 0;
     if (!seat.thread_id.compare_exchange_strong(nobody, gettid(), std::memory_order_acquire,
                                                 std::memory_order_relaxed))

@@ -28,7 +28,7 @@ struct Ranges {
 };
 constinit Ranges first_ranges;
 /// For those that add; not held while the dynamic linker is called, which has locks of its own.
-constinit std::mutex lock;
+constinit std::mutex text_lock;
 
 template <typename Visit>
 void for_each_text(const dl_phdr_info& object, Visit&& visit) noexcept {
@@ -65,7 +65,7 @@ bool defines_malloc(const dl_phdr_info& object) noexcept {
 
 /// Without memory the text stays foreign: handlers run beside it, and not in it.
 void add(const Range& text) noexcept {
-  const std::lock_guard guard(lock);
+  const std::lock_guard guard(text_lock);
   Ranges* last = &first_ranges;
   while (Ranges* next = last->next.load(std::memory_order_relaxed)) last = next;
   if (last->count.load(std::memory_order_relaxed) == Ranges::kMax) {

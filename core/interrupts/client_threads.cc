@@ -35,7 +35,7 @@ struct Clients {
   uint64_t polls = 0;
 };
 constinit Clients clients;
-constinit std::mutex lock;  // never taken in a signal handler
+constinit std::mutex clients_lock;  // never taken in a signal handler
 
 /// ThreadSanitizer makes a place for the signals of a thread in its first call that may block. With
 /// gcc 12 a signal that comes meanwhile makes another, is put there, and never handled. The place
@@ -77,7 +77,7 @@ void register_client_thread() noexcept {
   block_once_under_tsan();
   sigset_t mask;
   if (pthread_sigmask(SIG_BLOCK, nullptr, &mask) == 0) this_client.usual_mask = mask_word(mask);
-  const std::lock_guard guard(lock);
+  const std::lock_guard guard(clients_lock);
   this_client.thread_id = gettid();
   this_client.next = clients.first;
   clients.first = &this_client;
@@ -86,7 +86,7 @@ void register_client_thread() noexcept {
 void forget_client_thread() noexcept {
   this_client.handshake.disable(Reason::kLibrary);  // a signal may be on its way
   take_signal_stack();
-  const std::lock_guard guard(lock);
+  const std::lock_guard guard(clients_lock);
   for (ClientThread** at = &clients.first; *at != nullptr; at = &(*at)->next) {
     if (*at != &this_client) continue;
     *at = this_client.next;
@@ -96,18 +96,18 @@ void forget_client_thread() noexcept {
 }
 
 Asked notify_client(bool asks_another, bool (*signal)(const ClientThread& thread)) noexcept {
-  const std::lock_guard guard(lock);
+  const std::lock_guard guard(clients_lock);
   return notify_one(clients, asks_another, signal);
 }
 
 void resend_signals() noexcept {
-  const std::lock_guard guard(lock);
+  const std::lock_guard guard(clients_lock);
   for (ClientThread& thread : clients) thread.is_unsent = true;
 }
 
 bool every_client_blocks(int signal_number) noexcept {
   const uint64_t bit = uint64_t{1} << (signal_number - 1);
-  const std::lock_guard guard(lock);
+  const std::lock_guard guard(clients_lock);
   for (const ClientThread& thread : clients) {
     if ((blocked_signals(thread.thread_id) & bit) == 0) return false;
   }
@@ -115,7 +115,7 @@ bool every_client_blocks(int signal_number) noexcept {
 }
 
 uint64_t count_polls() noexcept {
-  const std::lock_guard guard(lock);
+  const std::lock_guard guard(clients_lock);
   uint64_t sum = clients.polls;
   for (const ClientThread& thread : clients) sum += thread.polls;
   return sum;

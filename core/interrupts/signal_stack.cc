@@ -21,7 +21,7 @@ constexpr bool kHasOwn = true;
 
 /// The way there and back, for a thread that is elsewhere: at the top of the stack, as there may be
 /// no room where the signal came.
-struct Visit {
+struct StackVisit {
   ucontext_t there, back;
   void (*work)();
 };
@@ -33,21 +33,21 @@ struct SignalStack {
   std::byte* base = nullptr;
 
   bool has(const void* at) const noexcept {
-    return at >= base && at < base + kSignalStackBytes - sizeof(Visit);
+    return at >= base && at < base + kSignalStackBytes - sizeof(StackVisit);
   }
-  Visit* visit() const noexcept {
-    const auto top = reinterpret_cast<uintptr_t>(base) + kSignalStackBytes - sizeof(Visit);
-    return reinterpret_cast<Visit*>(top & ~uintptr_t{alignof(Visit) - 1});
+  StackVisit* visit() const noexcept {
+    const auto top = reinterpret_cast<uintptr_t>(base) + kSignalStackBytes - sizeof(StackVisit);
+    return reinterpret_cast<StackVisit*>(top & ~uintptr_t{alignof(StackVisit) - 1});
   }
   size_t bytes() const noexcept {
     return static_cast<size_t>(reinterpret_cast<std::byte*>(visit()) - base);
   }
 };
-constinit thread_local SignalStack mine;
+constinit thread_local SignalStack own_stack;
 
-void begin_visit() noexcept {
+void begin_stack_visit() noexcept {
   // From here on the thread is on its signal stack; uc_link brings it back.
-  mine.visit()->work();
+  own_stack.visit()->work();
 }
 
 std::byte* map_stack() noexcept {
@@ -64,28 +64,28 @@ std::byte* map_stack() noexcept {
 const int signal_stack_flags = kHasOwn ? SA_ONSTACK : 0;
 
 void give_signal_stack() noexcept {
-  if (!kHasOwn || mine.base != nullptr) return;
-  mine.base = map_stack();
-  if (mine.base == nullptr) return;
-  new (mine.visit()) Visit;
+  if (!kHasOwn || own_stack.base != nullptr) return;
+  own_stack.base = map_stack();
+  if (own_stack.base == nullptr) return;
+  new (own_stack.visit()) StackVisit;
   stack_t before{};
   if (sigaltstack(nullptr, &before) != 0 || (before.ss_flags & SS_DISABLE) == 0) return;
   stack_t own{};
-  own.ss_sp = mine.base;
-  own.ss_size = mine.bytes();
+  own.ss_sp = own_stack.base;
+  own.ss_size = own_stack.bytes();
   sigaltstack(&own, nullptr);
 }
 
 void take_signal_stack() noexcept {
-  if (mine.base == nullptr) return;
+  if (own_stack.base == nullptr) return;
   stack_t now{};
-  if (sigaltstack(nullptr, &now) == 0 && now.ss_sp == mine.base) {
+  if (sigaltstack(nullptr, &now) == 0 && now.ss_sp == own_stack.base) {
     now = {};
     now.ss_flags = SS_DISABLE;
     sigaltstack(&now, nullptr);
   }
   // A signal that was sent before comes as late as the end of a system call: it finds none, then.
-  std::byte* const base = std::exchange(mine.base, nullptr);
+  std::byte* const base = std::exchange(own_stack.base, nullptr);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   munmap(base - page_bytes(), page_bytes() + kSignalStackBytes);
 }
@@ -100,20 +100,20 @@ sigset_t signals_from_outside() noexcept {
 }
 
 void run_on_signal_stack(void (*work)()) noexcept {
-  if (mine.base == nullptr || mine.has(__builtin_frame_address(0))) return work();
+  if (own_stack.base == nullptr || own_stack.has(__builtin_frame_address(0))) return work();
   // The frame of this signal is on an alternate stack of the client's, perhaps, and the thread
   // leaves that: the kernel would put the frame of another signal on top of it. No signal therefore
   // comes from before the way there to after the way back.
   const sigset_t outside = signals_from_outside();
   sigset_t before;
   if (pthread_sigmask(SIG_BLOCK, &outside, &before) != 0) return work();
-  Visit& visit = *mine.visit();
+  StackVisit& visit = *own_stack.visit();
   visit.work = work;
   getcontext(&visit.there);
-  visit.there.uc_stack.ss_sp = mine.base;
-  visit.there.uc_stack.ss_size = mine.bytes();
+  visit.there.uc_stack.ss_sp = own_stack.base;
+  visit.there.uc_stack.ss_size = own_stack.bytes();
   visit.there.uc_link = &visit.back;
-  makecontext(&visit.there, begin_visit, 0);
+  makecontext(&visit.there, begin_stack_visit, 0);
   swapcontext(&visit.back, &visit.there);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }

@@ -15,7 +15,7 @@ enum LongOption : int {
   kHosts,
   kHostFile,
   kBind,
-  kNoAslr,
+  kOptionNoAslr,
   kDriver,
   kTag,
   kHelpEnv,
@@ -28,7 +28,7 @@ constexpr option kLong[] = {
     {"hosts", required_argument, nullptr, kHosts},
     {"hostfile", required_argument, nullptr, kHostFile},
     {"bind", no_argument, nullptr, kBind},
-    {"no-aslr", no_argument, nullptr, kNoAslr},
+    {"no-aslr", no_argument, nullptr, kOptionNoAslr},
     {"driver", required_argument, nullptr, kDriver},
     {"tag", no_argument, nullptr, kTag},
     {"verbose", no_argument, nullptr, 'v'},
@@ -140,7 +140,7 @@ Status take(LaunchOptions& options, int letter, const char* value) {
     case kBind:
       options.bind = true;
       break;
-    case kNoAslr:
+    case kOptionNoAslr:
       options.no_aslr = true;
       break;
     case kDriver:

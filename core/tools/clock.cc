@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/tools/api.h"
 
@@ -17,12 +18,6 @@ constexpr uint64_t kNsPerS = 1'000'000'000;
 constexpr int kFractionBits = 32;
 constexpr uint64_t kMeasureNs = 1'000'000;  ///< at least: a pair of readings errs by some 20 ns
 constexpr double kHzMin = 1e6, kHzMax = 1e11;
-
-uint64_t monotonic_ns() noexcept {
-  timespec at;
-  clock_gettime(CLOCK_MONOTONIC, &at);
-  return static_cast<uint64_t>(at.tv_sec) * kNsPerS + static_cast<uint64_t>(at.tv_nsec);
-}
 
 struct Instant {
   uint64_t ticks, ns;

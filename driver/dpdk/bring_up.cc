@@ -12,6 +12,7 @@
 #include "core/base/owner_umask.h"
 #include "core/base/private_dir.h"
 #include "driver/dpdk/address_space.h"
+#include "driver/dpdk/device_traits.h"
 #include "driver/dpdk/eal.h"
 #include "driver/dpdk/huge_pages.h"
 #include "driver/dpdk/new_descriptors.h"
@@ -19,8 +20,6 @@
 
 namespace pinwire {
 namespace {
-
-constexpr uint32_t kEthernetBytes = 14;
 
 /// A process that listens at a vhost or memif socket gets the memory of the rank that connects.
 /// DPDK makes and connects these sockets itself, so that nobody can ask it for the peer's

@@ -6,7 +6,6 @@
 namespace pinwire {
 namespace {
 
-constexpr uint32_t kEthernetBytes = 14;
 constexpr uint32_t kVirtioMtuMax = 9698;  // longer frames are chained over descriptors
 constexpr uint32_t kMemifBufferDefault = 2048;
 constexpr uint32_t kPacketFrameDefault = 2048;

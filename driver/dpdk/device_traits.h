@@ -8,6 +8,9 @@
 
 namespace pinwire {
 
+/// The header of a frame, which an MTU leaves out.
+inline constexpr uint32_t kEthernetBytes = 14;
+
 /// Claims of the ethdev about itself.
 struct DeviceReport {
   std::string_view driver;     ///< "net_vhost", "net_ixgbe", …

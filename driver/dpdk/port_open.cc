@@ -9,6 +9,7 @@
 #include <cstring>
 #include <optional>
 
+#include "driver/dpdk/device_traits.h"
 #include "driver/dpdk/eal.h"
 #include "driver/dpdk/eal_log.h"
 #include "driver/dpdk/ethdev_port.h"
@@ -19,8 +20,6 @@
 
 namespace pinwire {
 namespace {
-
-constexpr uint32_t kEthernetBytes = 14;
 
 bool all_zero(const MacAddress& mac) { return mac == MacAddress{}; }
 

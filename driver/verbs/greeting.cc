@@ -9,29 +9,30 @@ namespace {
 
 constexpr uint32_t kMagic = 0x50570003;
 
-struct FixedEnds {
+struct GreetingEnds {
   uint32_t queue_pairs[kLinksPerPeer];
   uint64_t credit_address;
   uint32_t credit_key;
   uint32_t unused;
 };
-struct Fixed {
+struct GreetingFrame {
   uint32_t magic_and_kind;
   uint32_t from;
   uint32_t to;
   uint32_t lane;
   uint64_t epoch;
-  uint64_t body[3];  ///< FixedEnds, or the round and what was sent and received
+  uint64_t body[3];  ///< GreetingEnds, or the round and what was sent and received
   uint64_t check;    ///< over all before it, and the key
 };
-static_assert(sizeof(Fixed) == kGreetingBytes && offsetof(Fixed, check) == kGreetingBytes - 8);
-static_assert(sizeof(FixedEnds) == sizeof(Fixed::body));
+static_assert(sizeof(GreetingFrame) == kGreetingBytes &&
+              offsetof(GreetingFrame, check) == kGreetingBytes - 8);
+static_assert(sizeof(GreetingEnds) == sizeof(GreetingFrame::body));
 static_assert(static_cast<uint8_t>(Greeting::Kind::kRefuse) ==
               static_cast<uint8_t>(Greeting::Kind::kAsk) +
                   static_cast<uint8_t>(DisconnectMessage::Kind::kRefuse));
 
-uint64_t check_of(const Fixed& fixed, uint64_t job_key) noexcept {
-  const uint64_t inner = hash_more(kHashStart ^ job_key, &fixed, offsetof(Fixed, check));
+uint64_t check_of(const GreetingFrame& fixed, uint64_t job_key) noexcept {
+  const uint64_t inner = hash_more(kHashStart ^ job_key, &fixed, offsetof(GreetingFrame, check));
   return hash_more(inner, &job_key, sizeof job_key);
 }
 
@@ -53,16 +54,16 @@ void set_disconnect_message(Greeting& greeting, const DisconnectMessage& message
 }
 
 GreetingBytes encode(const Greeting& greeting, uint64_t job_key) noexcept {
-  Fixed fixed{kMagic + (static_cast<uint32_t>(greeting.kind) << 8),
-              greeting.from,
-              greeting.to,
-              greeting.lane,
-              greeting.epoch,
-              {greeting.round, greeting.traffic.sent, greeting.traffic.received},
-              0};
+  GreetingFrame fixed{kMagic + (static_cast<uint32_t>(greeting.kind) << 8),
+                      greeting.from,
+                      greeting.to,
+                      greeting.lane,
+                      greeting.epoch,
+                      {greeting.round, greeting.traffic.sent, greeting.traffic.received},
+                      0};
   if (!is_about_closing(greeting.kind)) {
     const Ends& of = greeting.ends;
-    const FixedEnds ends{
+    const GreetingEnds ends{
         {of.queue_pairs[0], of.queue_pairs[1]}, of.credit_address, of.credit_key, 0};
     std::memcpy(fixed.body, &ends, sizeof ends);
   }
@@ -73,7 +74,7 @@ GreetingBytes encode(const Greeting& greeting, uint64_t job_key) noexcept {
 }
 
 std::optional<Greeting> decode(std::span<const std::byte> bytes, uint64_t job_key) noexcept {
-  Fixed fixed;
+  GreetingFrame fixed;
   if (bytes.size() != sizeof fixed) return std::nullopt;
   std::memcpy(&fixed, bytes.data(), sizeof fixed);
   const uint32_t kind = (fixed.magic_and_kind - kMagic) >> 8;
@@ -88,7 +89,7 @@ std::optional<Greeting> decode(std::span<const std::byte> bytes, uint64_t job_ke
     greeting.round = fixed.body[0];
     greeting.traffic = {fixed.body[1], fixed.body[2]};
   } else {
-    FixedEnds ends;
+    GreetingEnds ends;
     std::memcpy(&ends, fixed.body, sizeof ends);
     greeting.ends = {
         {ends.queue_pairs[0], ends.queue_pairs[1]}, ends.credit_address, ends.credit_key};

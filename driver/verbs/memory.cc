@@ -10,6 +10,7 @@
 
 #include "core/base/bits.h"
 #include "core/base/number_file.h"
+#include "core/base/page.h"
 
 namespace pinwire::verbs {
 
@@ -26,7 +27,6 @@ Memory::~Memory() {
 }
 
 Result<Memory> Memory::make(const Device& device, uint64_t bytes, int access, const char* what) {
-  constexpr uint64_t kPageBytes = 4096;
   Memory memory;
   memory.bytes_ = align_up(bytes, kPageBytes);
   void* base = mmap(nullptr, memory.bytes_, PROT_READ | PROT_WRITE,

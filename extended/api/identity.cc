@@ -54,7 +54,7 @@ namespace {
                                          " $\0"
                                          "$GASNetFORKSpawner: 1 $\0"
                                          "$GASNetSSHSpawner: 1 $\0"
-                                         "$GASNetPMISpawner: " _STRINGIFY(PINWIRE_PMI_SPAWNER) " $";
+                                         "$GASNetPMISpawner: 1 $";
 
 }  // namespace
 

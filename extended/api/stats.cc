@@ -15,7 +15,7 @@ namespace {
 /// Several times what the counters of all drivers together need, some 250 names.
 constexpr size_t kNamesBytesMax = 64 << 10;
 constinit char names_memory[kNamesBytesMax] = {};
-constinit KeptNames names(names_memory);
+constinit KeptNames counter_names(names_memory);
 
 class Collect final : public StatSink {
  public:
@@ -28,7 +28,7 @@ class Collect final : public StatSink {
 
  private:
   const char* kept(const char* name) const noexcept {
-    const char* at = names.keep(driver_, name);
+    const char* at = counter_names.keep(driver_, name);
     check(at != nullptr, "more names of counters than there is memory for", kNamesBytesMax);
     return at;
   }

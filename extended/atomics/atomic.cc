@@ -126,7 +126,7 @@ void on_atomic(pinwire_token* token, int32_t kind, int32_t at_low, int32_t at_hi
   reply_short(*token, {kHandlerAtomicValue, 7, args});
 }
 
-void on_done(pinwire_token*, int32_t cookie_low, int32_t cookie_high) {
+void on_atomic_done(pinwire_token*, int32_t cookie_low, int32_t cookie_high) {
   DispatchSink{}.done(join_halves(cookie_low, cookie_high));
 }
 
@@ -139,7 +139,7 @@ void on_value(pinwire_token* token, int32_t cookie_low, int32_t cookie_high, int
   // before the release in count_done(), which pairs with the acquire of who synchronises (GX-162)
   std::memcpy(reinterpret_cast<void*>(join_halves(into_low, into_high)), &old,
               static_cast<size_t>(bytes));
-  on_done(token, cookie_low, cookie_high);
+  on_atomic_done(token, cookie_low, cookie_high);
 }
 
 }  // namespace
@@ -172,7 +172,7 @@ bool start_atomic(pinwire_ad& domain, Target to, void* address, const AtomicCall
 
 void register_atomic_handlers() noexcept {
   register_internal(kHandlerAtomic, on_atomic);
-  register_internal(kHandlerAtomicDone, on_done);
+  register_internal(kHandlerAtomicDone, on_atomic_done);
   register_internal(kHandlerAtomicValue, on_value);
 }
 

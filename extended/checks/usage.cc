@@ -109,6 +109,7 @@ OnlyEntry::~OnlyEntry() {
 
 void check_client_call(const char* call) noexcept {
   const ThreadState& state = this_thread;
+  refuse_after_failed_start(call);
   check_attached(call);
   if (state.in_handler) {
     breach("C1-291", "%s inside %s which may use handler-safe locks and, for a request, reply once",

@@ -12,6 +12,7 @@
 #include "core/engine/target.h"
 #include "core/exact_mode.h"
 #include "extended/checks/ranges.h"
+#include "extended/state/failed_start.h"
 
 namespace pinwire {
 
@@ -37,7 +38,8 @@ struct AnyEntry {
 using Entry =
     std::conditional_t<kUsageChecks && kThreadMode == ThreadMode::kParsync, OnlyEntry, AnyEntry>;
 
-/// Such a call, to its end.
+/// Such a call, to its end. It ends the process where the start of the job has failed, which costs
+/// nothing elsewhere: LibraryCall tests the same flag.
 class ClientCall {
  public:
   explicit ClientCall(const char* call) noexcept : entry_(call), inside_(checked(call)) {}
@@ -46,10 +48,14 @@ class ClientCall {
 
  private:
   static LibraryCall checked(const char* call) noexcept {
+    if (interrupts_clients && start_has_failed()) [[unlikely]]
+      refuse_after_failed_start(call);
     if constexpr (kUsageChecks) check_client_call(call);
     return LibraryCall();
   }
   static LibraryCall checked(const char* call, unsigned handler) noexcept {
+    if (interrupts_clients && start_has_failed()) [[unlikely]]
+      refuse_after_failed_start(call);
     if constexpr (kUsageChecks) check_request(call, handler);
     return LibraryCall();
   }

@@ -17,7 +17,7 @@ namespace pinwire {
 namespace {
 
 /// The first letter of a contribution tells what follows: a path, found or made, or a reason.
-constexpr char kFound = 'f', kMade = 'm', kNone = 'n';
+constexpr char kFound = 'f', kMade = 'm', kRefused = 'n';
 
 void remove(SocketDirectory& directory) {
   if (directory.lock_fd < 0) return;
@@ -59,7 +59,7 @@ SocketDirectory choose(const Settings& settings) {
 }
 
 std::string contribution_of(const SocketDirectory& mine) {
-  if (mine.path.empty()) return kNone + mine.reason;
+  if (mine.path.empty()) return kRefused + mine.reason;
   return (mine.of_ranks ? kMade : kFound) + mine.path;
 }
 
@@ -72,7 +72,7 @@ Rank first_of_host(const Job& job) {
 /// Takes what the first rank of this host says; true if it says anything.
 bool take(SocketDirectory& mine, std::string_view said) {
   if (said.empty()) return false;
-  (said.front() == kNone ? mine.reason : mine.path) = said.substr(1);
+  (said.front() == kRefused ? mine.reason : mine.path) = said.substr(1);
   mine.of_ranks = said.front() == kMade;
   return true;
 }

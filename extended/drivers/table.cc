@@ -6,13 +6,13 @@
 namespace pinwire {
 namespace {
 
-struct Entry {
+struct NetworkDriver {
   const char* name;
   DriverChoice choice;
   Result<Rails> (*make)(const Job&);
 };
 
-constexpr Entry kNetworkDrivers[] = {
+constexpr NetworkDriver kNetworkDrivers[] = {
     {"verbs", DriverChoice::kVerbs, make_verbs_for},
     {"dpdk", DriverChoice::kDpdk, make_dpdk_for},
 };
@@ -32,7 +32,7 @@ Result<size_t> rails_everywhere(const Job& job, size_t here) {
 
 Result<Rails> make_network_rails(const Job& job) {
   std::string reasons;
-  for (const Entry& entry : kNetworkDrivers) {
+  for (const NetworkDriver& entry : kNetworkDrivers) {
     if (job.settings.driver != DriverChoice::kAuto && job.settings.driver != entry.choice) continue;
     auto rails = entry.make(job);
     auto everywhere = rails_everywhere(job, rails ? rails->size() : 0);

@@ -15,6 +15,7 @@
 #include "am/heartbeat.h"
 #include "am/interrupts.h"
 #include "am/owed.h"
+#include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/no_cancel.h"
 #include "core/engine/engine.h"
@@ -31,12 +32,6 @@ std::atomic<bool> leaving{false};
 std::atomic<int> code_of_this_rank{0};
 constexpr itimerval kNoTimer{};
 pid_t rank_process = 0;
-
-double now_s() noexcept {
-  timespec at;
-  clock_gettime(CLOCK_MONOTONIC, &at);
-  return static_cast<double>(at.tv_sec) + 1e-9 * static_cast<double>(at.tv_nsec);
-}
 
 /// Ignores what the network still brings: this rank runs no handlers any more.
 struct DiscardSink {
@@ -72,8 +67,8 @@ bool drain_all() noexcept {
 void linger() noexcept {
   Job& own = *job();
   if (!own.attached || this_thread.in_handler) return;
-  const double until = now_s() + exit_timeout_s(own.settings, engine.rank_count);
-  while (!drain_all() && now_s() < until) {
+  const double until = monotonic_s() + exit_timeout_s(own.settings, engine.rank_count);
+  while (!drain_all() && monotonic_s() < until) {
   }
 }
 

@@ -9,14 +9,14 @@
 namespace pinwire {
 namespace {
 
-constexpr size_t kPieceBytes = Bounce::kHalfBytes;
+constexpr size_t kBouncePieceBytes = Bounce::kHalfBytes;
 
 /// Between two devices, of one vendor or two.
 void copy_between(DeviceMemory& to, std::byte* dest, DeviceMemory& from, const std::byte* source,
                   size_t bytes) noexcept {
   const Bounce bounce;
-  for (size_t at = 0; at < bytes; at += kPieceBytes) {
-    const size_t piece = std::min(bytes - at, kPieceBytes);
+  for (size_t at = 0; at < bytes; at += kBouncePieceBytes) {
+    const size_t piece = std::min(bytes - at, kBouncePieceBytes);
     from.copy(bounce.half(0), source + at, piece);
     to.copy(dest + at, bounce.half(0), piece);
   }
@@ -41,8 +41,8 @@ void put_staged(DeviceMemory& device, Target to, std::byte* dest, const std::byt
   const Bounce bounce;
   pinwire_op under_way[2]{};
   size_t turn = 0;
-  for (size_t at = 0; at < bytes; at += kPieceBytes, turn ^= 1) {
-    const size_t piece = std::min(bytes - at, kPieceBytes);
+  for (size_t at = 0; at < bytes; at += kBouncePieceBytes, turn ^= 1) {
+    const size_t piece = std::min(bytes - at, kBouncePieceBytes);
     wait_here(under_way[turn]);  // that half's last piece
     device.copy(bounce.half(turn), source + at, piece);
     start(to, dest + at, bounce.half(turn), piece, under_way[turn]);
@@ -56,14 +56,14 @@ void get_staged(DeviceMemory& device, Target from, const std::byte* source, std:
                 size_t bytes, StartPieceGet start) noexcept {
   const Bounce bounce;
   pinwire_op under_way[2]{};
-  const auto piece_at = [bytes](size_t at) { return std::min(bytes - at, kPieceBytes); };
+  const auto piece_at = [bytes](size_t at) { return std::min(bytes - at, kBouncePieceBytes); };
   const auto begin = [&](size_t at, size_t turn) {
     if (at < bytes) start(from, source + at, bounce.half(turn), piece_at(at), under_way[turn]);
   };
   begin(0, 0);
   size_t turn = 0;
-  for (size_t at = 0; at < bytes; at += kPieceBytes, turn ^= 1) {
-    begin(at + kPieceBytes, turn ^ 1);
+  for (size_t at = 0; at < bytes; at += kBouncePieceBytes, turn ^= 1) {
+    begin(at + kBouncePieceBytes, turn ^ 1);
     wait_here(under_way[turn]);
     device.copy(dest + at, bounce.half(turn), piece_at(at));
   }

@@ -11,8 +11,8 @@ namespace {
 /// C1-224 promises each thread so many.
 constexpr uint32_t kOpsPromised = 65'535;
 
-constinit thread_local ThreadOps* ops = nullptr;
-constinit HandedOn<ThreadOps> left;
+constinit thread_local ThreadOps* own_ops = nullptr;
+constinit HandedOn<ThreadOps> left_ops;
 
 /// A thread that keeps few operations in flight uses few pages.
 void* reserve(size_t bytes) noexcept {
@@ -53,8 +53,8 @@ bool may_begin_again(ThreadOps& its) noexcept {
 
 void hand_on(void* what) noexcept {
   const LibraryCall inside;
-  ops = nullptr;
-  left.give(*static_cast<ThreadOps*>(what));
+  own_ops = nullptr;
+  left_ops.give(*static_cast<ThreadOps*>(what));
 }
 
 /// A region that its thread began and left open is no handle of anybody's.
@@ -65,11 +65,11 @@ void forget_region(ThreadOps& its) noexcept {
 
 [[gnu::noinline]] ThreadOps& adopt_ops() noexcept {
   static const ThreadEnd end(hand_on);
-  ops = left.take(may_begin_again);
-  if (ops == nullptr) ops = &reserve_ops();
-  forget_region(*ops);
-  end.arm(ops);
-  return *ops;
+  own_ops = left_ops.take(may_begin_again);
+  if (own_ops == nullptr) own_ops = &reserve_ops();
+  forget_region(*own_ops);
+  end.arm(own_ops);
+  return *own_ops;
 }
 
 }  // namespace
@@ -83,6 +83,6 @@ void take_returned(OpPool<pinwire_op>& pool) noexcept {
   }
 }
 
-ThreadOps& thread_ops() noexcept { return ops != nullptr ? *ops : adopt_ops(); }
+ThreadOps& thread_ops() noexcept { return own_ops != nullptr ? *own_ops : adopt_ops(); }
 
 }  // namespace pinwire

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/api_types.h"
 #include "core/base/breach.h"
 #include "core/base/check.h"
 #include "extended/rma/ops.h"
@@ -26,6 +27,8 @@ void wait_op(pinwire_op* op) noexcept;
 bool try_op(pinwire_op* op) noexcept;
 /// Does not poll.
 bool test_op(pinwire_op* op) noexcept;
+/// The code of a call that tests whether operations are done.
+inline int ready_code(bool done) noexcept { return done ? GASNET_OK : GASNET_ERR_NOT_READY; }
 
 /// Of a root that is not synchronised. Complete with it.
 pinwire_op* leaf_of(pinwire_op* root) noexcept;

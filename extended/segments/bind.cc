@@ -8,6 +8,7 @@
 
 #include "core/base/bits.h"
 #include "core/base/log.h"
+#include "core/base/page.h"
 #include "core/base/peer_file.h"
 #include "core/trace/trace.h"
 #include "extended/segments/bounce.h"
@@ -28,7 +29,7 @@ struct Registration {
 
 namespace {
 
-constexpr uint64_t kPageBytes = GASNET_PAGESIZE;
+static_assert(kPageBytes == GASNET_PAGESIZE);
 
 /// Of bound endpoints; written by one thread at a time, read by handlers.
 std::atomic<const Registration*> bound_to[kEndpointsMax];

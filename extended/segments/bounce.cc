@@ -13,40 +13,40 @@ namespace {
 constexpr uint32_t kBounces = 8;
 constexpr size_t kBounceBytes = 2 * Bounce::kHalfBytes;
 
-std::byte* all = nullptr;  ///< touched as it is used
-std::atomic<uint32_t> taken{0};
+std::byte* bounces = nullptr;  ///< touched as it is used
+std::atomic<uint32_t> taken_bounces{0};
 static_assert(kBounces <= 32);
 
-/// False: all are taken.
+/// False: all are taken_bounces.
 bool take(uint32_t& index) noexcept {
-  uint32_t before = taken.load(std::memory_order_relaxed);
+  uint32_t before = taken_bounces.load(std::memory_order_relaxed);
   do {
     index = static_cast<uint32_t>(__builtin_ctz(~before));
     if (index >= kBounces) return false;
     // acquire pairs with the release in ~Bounce(): who had it is done with it
-  } while (!taken.compare_exchange_weak(before, before | 1u << index, std::memory_order_acquire,
-                                        std::memory_order_relaxed));
+  } while (!taken_bounces.compare_exchange_weak(
+      before, before | 1u << index, std::memory_order_acquire, std::memory_order_relaxed));
   return true;
 }
 
 }  // namespace
 
 Bounce::Bounce() noexcept {
-  check(all != nullptr, "bounces are opened before device memory is bound");
+  check(bounces != nullptr, "bounces are opened before device memory is bound");
   uint32_t index = 0;
   if (!take(index)) wait_until([&index] { return take(index); });
-  memory_ = all + index * kBounceBytes;
+  memory_ = bounces + index * kBounceBytes;
 }
 
 Bounce::~Bounce() {
-  const auto index = static_cast<uint32_t>(static_cast<size_t>(memory_ - all) / kBounceBytes);
-  taken.fetch_and(~(1u << index), std::memory_order_release);
+  const auto index = static_cast<uint32_t>(static_cast<size_t>(memory_ - bounces) / kBounceBytes);
+  taken_bounces.fetch_and(~(1u << index), std::memory_order_release);
   note_progress();
 }
 
 void open_bounces() noexcept {
-  if (all != nullptr) return;
-  all = reserve_table<std::byte>(kBounces * kBounceBytes, "copies of device memory");
+  if (bounces != nullptr) return;
+  bounces = reserve_table<std::byte>(kBounces * kBounceBytes, "copies of device memory");
 }
 
 }  // namespace pinwire

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/log.h"
+#include "core/base/page.h"
 #include "core/engine/engine.h"
 #include "extended/drivers/table.h"
 #include "pin/budget.h"
@@ -13,7 +14,6 @@
 namespace pinwire {
 namespace {
 
-constexpr uint64_t kPageBytes = 4096;
 /// What the verbs driver pins of its own for each lane, rounded up: 2 * 320 receive and 256 send
 /// buffers of 4.2 KiB, and 16 of 64 KiB.
 constexpr uint64_t kDriverBytesPerLane = 6u << 20;

@@ -26,11 +26,11 @@ static_assert(kEndpointsMax <= ShmDriver::kBoundRegionsMax && kEndpointsMax == G
 std::mutex learning;
 
 /// What was told last of an endpoint's segment.
-struct Told {
+struct KnownSegment {
   uint64_t serial;
   SegmentMemory mapped;  ///< where it is in this process; or nothing
 };
-std::unordered_map<Target, Told> told_of;  // under `learning`
+std::unordered_map<Target, KnownSegment> known_segments;  // under `learning`
 
 /// A key for the shared-memory driver, or leave to send messages.
 Status reach_by_shm(Rank peer, const BoundFacts& facts, Route& route, SegmentMemory& kept) {
@@ -55,12 +55,12 @@ Status reach_by_shm(Rank peer, const BoundFacts& facts, Route& route, SegmentMem
 
 /// The owner destroyed it: no transfer names it any more (EX-058), and its pages are gone already.
 void forget(Target to) noexcept {
-  const auto known = told_of.find(to);
-  if (known == told_of.end()) return;
+  const auto known = known_segments.find(to);
+  if (known == known_segments.end()) return;
   forget_headers_reach(to);
   engine.routes[to].publish(0);
   release_segment_memory(known->second.mapped);
-  told_of.erase(known);
+  known_segments.erase(known);
 }
 
 bool is_sane(const BoundFacts& facts) noexcept {
@@ -74,7 +74,7 @@ bool is_sane(const BoundFacts& facts) noexcept {
 }
 
 /// What an asker waits for; on its stack.
-struct Answer {
+struct SegmentAnswer {
   std::atomic<bool> is_there{false};
   BoundFacts facts{};
 };
@@ -85,9 +85,9 @@ void on_question(pinwire_token* token, int32_t endpoint, int32_t answer_low, int
   reply_medium(*token, {kHandlerSegmentAnswer, 2, args}, &facts, sizeof facts);
 }
 
-void on_answer(pinwire_token* token, void* payload, size_t bytes, int32_t answer_low,
-               int32_t answer_high) {
-  auto* answer = reinterpret_cast<Answer*>(join_halves(answer_low, answer_high));
+void on_segment_answer(pinwire_token* token, void* payload, size_t bytes, int32_t answer_low,
+                       int32_t answer_high) {
+  auto* answer = reinterpret_cast<SegmentAnswer*>(join_halves(answer_low, answer_high));
   if (bytes != sizeof answer->facts) {
     fatal("rank %u tells malformed facts of a segment; run the same build on every rank",
           token->source);
@@ -97,7 +97,7 @@ void on_answer(pinwire_token* token, void* payload, size_t bytes, int32_t answer
 }
 
 BoundFacts ask(Target to) noexcept {
-  Answer answer;
+  SegmentAnswer answer;
   const auto at = reinterpret_cast<uint64_t>(&answer);
   const int32_t args[] = {static_cast<int32_t>(endpoint_of(to)), low_half(at), high_half(at)};
   request_short(rank_of(to), {kHandlerSegmentQuestion, 3, args});
@@ -109,12 +109,12 @@ BoundFacts ask(Target to) noexcept {
 Status reach_now(Rank peer, const BoundFacts& facts) {
   if (!is_sane(facts)) return error("rank %u tells malformed facts of a segment", peer);
   const Target to = target_of(peer, facts.endpoint);
-  if (const auto known = told_of.find(to); known != told_of.end()) {
+  if (const auto known = known_segments.find(to); known != known_segments.end()) {
     if (known->second.serial == facts.serial) return success();  // EX-077: published once more
     forget(to);
   }
   if (facts.bytes == 0) return success();
-  Told told{facts.serial, {}};
+  KnownSegment told{facts.serial, {}};
   Route route = engine.routes[peer];
   route.is_bound = true;
   route.segment_base = facts.base;
@@ -133,7 +133,7 @@ Status reach_now(Rank peer, const BoundFacts& facts) {
   }
   engine.routes[to] = route;
   engine.routes[to].publish(facts.bytes);
-  told_of.insert_or_assign(to, told);
+  known_segments.insert_or_assign(to, told);
   trace_line('O', "segment of endpoint %u of rank %u is known", facts.endpoint, peer);
   return success();
 }
@@ -160,7 +160,7 @@ bool learn_segment(Target to) noexcept {
 
 void register_segment_questions() noexcept {
   register_internal(kHandlerSegmentQuestion, on_question);
-  register_internal(kHandlerSegmentAnswer, on_answer);
+  register_internal(kHandlerSegmentAnswer, on_segment_answer);
 }
 
 }  // namespace pinwire

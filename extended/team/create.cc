@@ -10,7 +10,7 @@ namespace pinwire {
 namespace {
 
 /// What each caller tells the others of each of its members of the new team.
-struct Told {
+struct MemberFacts {
   uint64_t team;  ///< a hash of its members and flags, which are the same for all of them
   Target target;
   uint32_t seat;
@@ -22,25 +22,26 @@ uint64_t hash_of(const TeamWanted& wanted, gex_Flags_t flags) noexcept {
   return hash_more(hash, wanted.targets.data(), wanted.targets.size() * sizeof(Target));
 }
 
-std::vector<Told> gather_told(gex_TM_t parent, const std::vector<Told>& mine) {
+std::vector<MemberFacts> gather_told(gex_TM_t parent, const std::vector<MemberFacts>& mine) {
   const auto* bytes = reinterpret_cast<const std::byte*>(mine.data());
-  const auto blobs = gather_over(parent, {bytes, mine.size() * sizeof(Told)});
-  std::vector<Told> all;
+  const auto blobs = gather_over(parent, {bytes, mine.size() * sizeof(MemberFacts)});
+  std::vector<MemberFacts> all;
   for (const auto& blob : blobs) {
-    const size_t count = blob.size() / sizeof(Told);
+    const size_t count = blob.size() / sizeof(MemberFacts);
     all.resize(all.size() + count);
-    if (count != 0) std::memcpy(&all[all.size() - count], blob.data(), count * sizeof(Told));
+    if (count != 0) std::memcpy(&all[all.size() - count], blob.data(), count * sizeof(MemberFacts));
   }
   return all;
 }
 
-bool is_before(const Told& a, const Told& b) noexcept { return a.target < b.target; }
+bool is_before(const MemberFacts& a, const MemberFacts& b) noexcept { return a.target < b.target; }
 
 /// By target; each is told of once, whatever teams are made (EX-114).
-void sort_and_check(std::vector<Told>& told) noexcept {
+void sort_and_check(std::vector<MemberFacts>& told) noexcept {
   std::sort(told.begin(), told.end(), is_before);
   const auto twice = std::adjacent_find(
-      told.begin(), told.end(), [](const Told& a, const Told& b) { return a.target == b.target; });
+      told.begin(), told.end(),
+      [](const MemberFacts& a, const MemberFacts& b) { return a.target == b.target; });
   if (twice == told.end()) return;
   fatal(
       "gex_TM_Create: endpoint %u of jobrank %u is in two teams of one call, or two callers of its "
@@ -52,10 +53,11 @@ struct Seats {
   std::vector<uint32_t> seats;
   uint64_t lines_from = 0;
 };
-Seats seats_of(const std::vector<Told>& told, const TeamWanted& wanted, uint64_t team) {
+Seats seats_of(const std::vector<MemberFacts>& told, const TeamWanted& wanted, uint64_t team) {
   Seats all;
   for (const Target target : wanted.targets) {
-    const auto at = std::lower_bound(told.begin(), told.end(), Told{0, target, 0, 0}, is_before);
+    const auto at =
+        std::lower_bound(told.begin(), told.end(), MemberFacts{0, target, 0, 0}, is_before);
     if (at == told.end() || at->target != target || at->team != team) {
       fatal(
           "gex_TM_Create: endpoint %u of jobrank %u is a member of the new team, but nobody in its "
@@ -72,7 +74,7 @@ Seats seats_of(const std::vector<Told>& told, const TeamWanted& wanted, uint64_t
 
 void create_team(gex_TM_t* new_tms, gex_TM_t parent, const TeamWanted& wanted, gex_Flags_t flags) {
   const uint64_t team = hash_of(wanted, flags);
-  std::vector<Told> mine;
+  std::vector<MemberFacts> mine;
   std::vector<Newcomer> newcomers;
   for (Rank rank = 0; rank < wanted.targets.size(); ++rank) {
     const Target target = wanted.targets[rank];
@@ -84,7 +86,7 @@ void create_team(gex_TM_t* new_tms, gex_TM_t parent, const TeamWanted& wanted, g
     const uint32_t seat = newcomers.back().seat->seat;
     mine.push_back({team, target, seat, LineBarrier::count_of(seat)});
   }
-  std::vector<Told> told = gather_told(parent, mine);
+  std::vector<MemberFacts> told = gather_told(parent, mine);
   sort_and_check(told);
   if (!newcomers.empty()) {
     const Seats seats = seats_of(told, wanted, team);

@@ -8,7 +8,7 @@ namespace pinwire {
 namespace {
 
 /// What each caller tells the others.
-struct Told {
+struct SplitFacts {
   Choice choice;
   uint32_t seat;
   uint64_t line;  ///< what the seat's shows
@@ -18,10 +18,10 @@ struct Told {
 };
 
 /// GX-070, EX-135: single-valued in each colour.
-void check_alike(const std::vector<Told>& told, const std::vector<Rank>& members) noexcept {
-  const Told& first = told[members[0]];
+void check_alike(const std::vector<SplitFacts>& told, const std::vector<Rank>& members) noexcept {
+  const SplitFacts& first = told[members[0]];
   for (const Rank rank : members) {
-    const Told& other = told[rank];
+    const SplitFacts& other = told[rank];
     if (other.scratch_bytes != first.scratch_bytes || other.flags != first.flags) {
       fatal(
           "gex_TM_Split: ranks %u and %u of one colour pass %llu and %llu bytes of scratch, flags "
@@ -38,16 +38,16 @@ void split_team(gex_TM_t* new_tm_p, gex_TM_t parent, const Choice& choice,
                 const gex_Memvec_t& scratch, gex_Flags_t flags) {
   const bool joins = new_tm_p != nullptr;
   Member* seat = joins ? &take_seat() : nullptr;
-  const Told mine{joins ? choice : Choice{-1, 0},
-                  joins ? seat->seat : 0,
-                  joins ? LineBarrier::count_of(seat->seat) : 0,
-                  pinwire_target(parent, parent->rank),
-                  scratch.gex_len,
-                  flags};
-  const std::vector<Told> told = gather_values(parent, mine);
+  const SplitFacts mine{joins ? choice : Choice{-1, 0},
+                        joins ? seat->seat : 0,
+                        joins ? LineBarrier::count_of(seat->seat) : 0,
+                        pinwire_target(parent, parent->rank),
+                        scratch.gex_len,
+                        flags};
+  const std::vector<SplitFacts> told = gather_values(parent, mine);
   if (joins) {
     std::vector<Choice> choices;
-    for (const Told& other : told) choices.push_back(other.choice);
+    for (const SplitFacts& other : told) choices.push_back(other.choice);
     const std::vector<Rank> members = members_of(choices, choice.color);
     check_alike(told, members);
     std::vector<Target> targets;

@@ -8,6 +8,7 @@
 #include "segment/kinds/vendor_library.h"
 
 namespace pinwire {
+namespace cuda {
 namespace {
 
 using Context = void*;
@@ -204,19 +205,20 @@ class CudaMemory final : public DeviceMemory {
 };
 
 }  // namespace
+}  // namespace cuda
 
 Result<DeviceMemory*> open_cuda(int device) {
-  auto functions = load_functions();
+  auto functions = cuda::load_functions();
   if (!functions) return functions.error();
   int count = 0, handle = 0;
   const int code = functions->init(0);
-  if (code != kSuccess || functions->device_count(&count) != kSuccess) {
+  if (code != cuda::kSuccess || functions->device_count(&count) != cuda::kSuccess) {
     return error("cuInit finds no device (%d); is the kernel's driver loaded?", code);
   }
-  if (device < 0 || device >= count || functions->device_get(&handle, device) != kSuccess) {
+  if (device < 0 || device >= count || functions->device_get(&handle, device) != cuda::kSuccess) {
     return error("there is no CUDA device %d, but %d of them, counted from 0", device, count);
   }
-  auto* memory = new CudaMemory(*functions, handle);
+  auto* memory = new cuda::CudaMemory(*functions, handle);
   if (const Status opened = memory->open(); !opened) {
     delete memory;
     return opened.error();

@@ -9,6 +9,7 @@
 #include "segment/kinds/vendor_library.h"
 
 namespace pinwire {
+namespace hip {
 namespace {
 
 using Stream = void*;
@@ -150,19 +151,20 @@ class HipMemory final : public DeviceMemory {
 };
 
 }  // namespace
+}  // namespace hip
 
 Result<DeviceMemory*> open_hip(int device) {
-  auto functions = load_functions();
+  auto functions = hip::load_functions();
   if (!functions) return functions.error();
   int count = 0;
   const int code = functions->device_count(&count);
-  if (code != kSuccess) {
+  if (code != hip::kSuccess) {
     return error("hipGetDeviceCount finds no device (%d); is the kernel's driver loaded?", code);
   }
   if (device < 0 || device >= count) {
     return error("there is no HIP device %d, but %d of them, counted from 0", device, count);
   }
-  auto* memory = new HipMemory(*functions, device);
+  auto* memory = new hip::HipMemory(*functions, device);
   if (const Status opened = memory->open(); !opened) {
     delete memory;
     return opened.error();

@@ -9,6 +9,7 @@
 #include "segment/kinds/vendor_library.h"
 
 namespace pinwire {
+namespace ze {
 namespace {
 
 using CommandList = void*;
@@ -144,17 +145,18 @@ class ZeMemory final : public DeviceMemory {
 };
 
 }  // namespace
+}  // namespace ze
 
 Result<DeviceMemory*> open_ze(void* device, void* context, uint32_t memory_ordinal) {
   if (device == nullptr || context == nullptr) {
     return error("GEX_MK_CLASS_ZE wants gex_zeDevice and gex_zeContext, the client's own handles");
   }
-  auto functions = load_functions();
+  auto functions = ze::load_functions();
   if (!functions) return functions.error();
-  if (const Code code = functions->init(0); code != kSuccess) {
+  if (const ze::Code code = functions->init(0); code != ze::kSuccess) {
     return error("zeInit finds no device (0x%x); is the device's driver installed?", code);
   }
-  auto* memory = new ZeMemory(*functions, device, context, memory_ordinal);
+  auto* memory = new ze::ZeMemory(*functions, device, context, memory_ordinal);
   if (const Status opened = memory->open(); !opened) {
     delete memory;
     return opened.error();

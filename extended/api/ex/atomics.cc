@@ -15,6 +15,7 @@
 #include "extended/rma/explicit.h"
 #include "extended/rma/sync.h"
 #include "extended/rma/transfer.h"
+#include "extended/state/failed_start.h"
 #include "extended/state/objects.h"
 
 using namespace pinwire;
@@ -174,6 +175,7 @@ extern "C" {
 
 void gex_AD_Create(gex_AD_t* ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags) {
   const RareCall inside;
+  refuse_after_failed_start("gex_AD_Create");
   check_domain(tm, dt, ops, flags);
   if (ad_p == nullptr) fatal("gex_AD_Create: ad_p is NULL (GX-154)");
   const AtomicWay way = way_of(*tm, dt, ops, flags);

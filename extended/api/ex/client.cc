@@ -7,6 +7,7 @@
 #include "extended/barrier/barrier.h"
 #include "extended/job/begin.h"
 #include "extended/rma/sync.h"
+#include "extended/state/failed_start.h"
 #include "extended/state/objects.h"
 #include "extended/team/team.h"
 
@@ -47,17 +48,23 @@ int pinwire_client_init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p, 
         "(GX-006)");
   }
   if (const int bad = bad_arguments(client_p, ep_p, tm_p, name, flags)) return bad;
+  const auto failed = [&](const Status& why) {
+    note_failed_start("gex_Client_Init", why);
+    give_objects_of_failed_start(client_p, ep_p, tm_p);
+    return api_failure("gex_Client_Init", why);
+  };
+  forget_failed_start();
   Status status = check_units(config);
   if (status) status = job_init(static_cast<SegmentKind>(segment_kind), config);
-  if (!status) return api_failure("gex_Client_Init", status);
+  if (!status) return failed(status);
   publish_ranks();
   make_objects(name, flags);
   events_move = true;
   barriers_of_ex = true;
-  if (status = job_connect(); !status) return api_failure("gex_Client_Init", status);
+  if (status = job_connect(); !status) return failed(status);
   // Limits stay as they are for the whole job (GX-093), and FAST reaches segments whole, or not.
   set_limits(job()->has_segments || job()->kind == SegmentKind::kFast);
-  if (status = job_begin(); !status) return api_failure("gex_Client_Init", status);
+  if (status = job_begin(); !status) return failed(status);
   *client_p = objects.client;
   *ep_p = objects.endpoint;
   *tm_p = objects.team;

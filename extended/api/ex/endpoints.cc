@@ -7,6 +7,7 @@
 #include "extended/job/begin.h"
 #include "extended/segments/bind.h"
 #include "extended/segments/remote.h"
+#include "extended/state/failed_start.h"
 #include "extended/state/objects.h"
 #include "extended/team/publish_bound.h"
 
@@ -64,6 +65,7 @@ extern "C" {
 
 int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintptr_t size) {
   const RareCall inside;
+  refuse_after_failed_start("gex_Segment_Attach");
   if (objects.team == nullptr || tm != objects.team || segment_p == nullptr) {
     return api_error(GASNET_ERR_BAD_ARG,
                      "gex_Segment_Attach wants the team of gex_Client_Init, and where to write the "
@@ -197,6 +199,7 @@ uintptr_t gex_Segment_QuerySize(gex_Segment_t segment) { return segment->bytes; 
 gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void** owneraddr_p,
                                        void** localaddr_p, uintptr_t* size_p, gex_Flags_t flags) {
   const RareCall inside;
+  refuse_after_failed_start("gex_EP_QueryBoundSegmentNB");
   const Target target = target_of_query("gex_EP_QueryBoundSegmentNB", tm, rank);
   if (describe_segment(target, owneraddr_p, localaddr_p, size_p)) return GEX_EVENT_INVALID;
   // What attach gives is known to all: there is nothing to ask. Of others their process knows.
@@ -212,6 +215,7 @@ gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void** owne
 int gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void** owneraddr_p, void** localaddr_p,
                            uintptr_t* size_p) {
   const RareCall inside;
+  refuse_after_failed_start("gex_Segment_QueryBound");
   const Target target = target_of_query("gex_Segment_QueryBound", tm, rank);
   if (describe_segment(target, owneraddr_p, localaddr_p, size_p)) return GASNET_OK;
   if (!learn_segment(target)) return 1;

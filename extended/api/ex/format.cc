@@ -48,9 +48,9 @@ size_t format_set(char* buf, uint32_t set, const Name (&names)[kCount]) {
 constexpr size_t kNumberBytes = 32;
 
 /// Writes one word after the other; the room was asked for before.
-class Line {
+class TextLine {
  public:
-  explicit Line(char* buf) noexcept : at_(buf) {}
+  explicit TextLine(char* buf) noexcept : at_(buf) {}
   template <typename... Values>
   void add(const char* format, Values... values) noexcept {
     at_ += std::snprintf(at_, 4 * kNumberBytes, format, values...);
@@ -77,7 +77,7 @@ size_t gasnett_format_ti(char* buf, gex_TI_t ti) { return format_set(buf, ti, kT
 size_t gasnett_format_memveclist_bufsz(size_t count) { return (2 * count + 4) * kNumberBytes; }
 size_t gasnett_format_memveclist(char* buf, size_t count, gex_Memvec_t const* list) {
   size_t total = 0;
-  Line line(buf);
+  TextLine line(buf);
   line.add("%zu regions:", count);
   for (size_t i = 0; i < count; ++i) {
     line.add(" %p+%zu", list[i].gex_addr, list[i].gex_len);
@@ -88,7 +88,7 @@ size_t gasnett_format_memveclist(char* buf, size_t count, gex_Memvec_t const* li
 
 size_t gasnett_format_addrlist_bufsz(size_t count) { return (count + 4) * kNumberBytes; }
 size_t gasnett_format_addrlist(char* buf, size_t count, void* const* list, size_t len) {
-  Line line(buf);
+  TextLine line(buf);
   line.add("%zu regions of %zu bytes:", count, len);
   for (size_t i = 0; i < count; ++i) line.add(" %p", list[i]);
   return count * len;
@@ -103,7 +103,7 @@ size_t gasnett_format_putsgets(char* buf, void*, gex_TM_t, gex_Rank_t rank, void
                                size_t stridelevels) {
   size_t total = elemsz;
   for (size_t level = 0; level < stridelevels; ++level) total *= count[level];
-  Line line(buf);
+  TextLine line(buf);
   line.add("rank=%u dst=%p src=%p", rank, dstaddr, srcaddr);
   line.add(" elemsz=%zu total=%zu levels=%zu", elemsz, total, stridelevels);
   line.add_list("dststrides", "%s%td", dststrides, stridelevels);

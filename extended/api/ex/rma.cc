@@ -14,8 +14,6 @@ using namespace pinwire;
 
 namespace {
 
-int ready(bool done) noexcept { return done ? GASNET_OK : GASNET_ERR_NOT_READY; }
-
 constexpr gex_EC_t kRemotePuts = GEX_EC_PUT & ~GEX_EC_LC;
 static_assert(GEX_EC_AM == GEX_EC_LC && kRemotePuts != 0);
 
@@ -31,6 +29,7 @@ unsigned sets_of(gex_EC_t mask) noexcept {
 
 void check_rank(const char* call, Target target) noexcept {
   if (rank_of(target) >= engine.target_count) {
+    refuse_after_failed_start(call);
     fatal("%s with jobrank %u of a job of %u", call, rank_of(target), engine.rank_count);
   }
 }
@@ -112,17 +111,17 @@ int pinwire_ex_get_nbi(void* dest, gasnet_node_t target, const void* src, size_t
 int pinwire_ex_test(gex_Event_t event) {
   const ClientCall inside("gex_Event_Test");
   const TimedEvent timed(Event::kSyncTry);
-  return ready(test_op(event));
+  return ready_code(test_op(event));
 }
 int gex_Event_TestSome(gex_Event_t* pevent, size_t numevents, gex_Flags_t) {
   const ClientCall inside("gex_Event_TestSome");
   const TimedEvent timed(Event::kSyncTry);
-  return ready(test_some(pevent, numevents));
+  return ready_code(test_some(pevent, numevents));
 }
 int gex_Event_TestAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t) {
   const ClientCall inside("gex_Event_TestAll");
   const TimedEvent timed(Event::kSyncTry);
-  return ready(test_all(pevent, numevents));
+  return ready_code(test_all(pevent, numevents));
 }
 void gex_Event_WaitSome(gex_Event_t* pevent, size_t numevents, gex_Flags_t) {
   gasnet_wait_syncnb_some(pevent, numevents);
@@ -141,7 +140,7 @@ gex_Event_t gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t event_category) {
 int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t) {
   const ClientCall inside("gex_NBI_Test");
   const TimedEvent timed(Event::kSyncTry);
-  return ready(test_implicit(sets_of(event_mask)));
+  return ready_code(test_implicit(sets_of(event_mask)));
 }
 void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t) {
   const ClientCall inside("gex_NBI_Wait");

@@ -65,14 +65,14 @@ gex_Event_t get_as(const char* call, Target from, int how, bool is_nothing,
 }
 
 /// Where both walks through a box are; of many dimensions, on the heap.
-class Places {
+class StridePlaces {
  public:
-  explicit Places(size_t levels) {
+  explicit StridePlaces(size_t levels) {
     if (levels > kFew) many_.resize(2 * levels);
     first = levels > kFew ? many_.data() : few_;
     second = first + levels;
   }
-  Places(const Places&) = delete;
+  StridePlaces(const StridePlaces&) = delete;
   size_t* first;
   size_t* second;
 
@@ -131,7 +131,7 @@ gex_Event_t pinwire_vis_put_strided(gasnet_node_t target, int how, void* dstaddr
   constexpr const char* kCall = "gex_VIS_StridedPut";
   const bool is_nothing = pinwire_vis_is_nothing(elemsz, count, stridelevels);
   return put_as(kCall, target, how, is_nothing, [&](pinwire_op& op) {
-    const Places places(stridelevels);
+    const StridePlaces places(stridelevels);
     start_put_of(kCall, target,
                  Strided(srcaddr, srcstrides, elemsz, count, stridelevels, places.first),
                  Strided(dstaddr, dststrides, elemsz, count, stridelevels, places.second), op);
@@ -144,7 +144,7 @@ gex_Event_t pinwire_vis_get_strided(gasnet_node_t target, int how, void* dstaddr
   constexpr const char* kCall = "gex_VIS_StridedGet";
   const bool is_nothing = pinwire_vis_is_nothing(elemsz, count, stridelevels);
   return get_as(kCall, target, how, is_nothing, [&](pinwire_op& op) {
-    const Places places(stridelevels);
+    const StridePlaces places(stridelevels);
     start_get_of(kCall, target,
                  Strided(dstaddr, dststrides, elemsz, count, stridelevels, places.first),
                  Strided(srcaddr, srcstrides, elemsz, count, stridelevels, places.second), op);

@@ -1,4 +1,5 @@
 // gasnet.h, 2.1 and 2.2: the C entry points of job control and job environment.
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "extended/api/identity.h"
 #include "extended/job/begin.h"
 #include "extended/job/exit.h"
+#include "extended/state/failed_start.h"
 #include "extended/state/objects.h"
 #include "extended/team/team.h"
 
@@ -48,6 +50,16 @@ void set_limits(bool is_final) noexcept {
 
 using namespace pinwire;
 
+namespace {
+
+int start_failed(const char* call, const Status& status) {
+  log_warning("%s failed: %s", call, status.sentence().c_str());
+  note_failed_start(call, status);
+  return GASNET_ERR_RESOURCE;
+}
+
+}  // namespace
+
 extern "C" {
 
 int PINWIRE_INIT_SYMBOL(int*, char***, int segment_kind, const char* config) {
@@ -58,12 +70,10 @@ int PINWIRE_INIT_SYMBOL(int*, char***, int segment_kind, const char* config) {
     log_warning("gasnet_init was called again; it may be called once per process (C1-058)");
     return GASNET_ERR_NOT_INIT;
   }
+  forget_failed_start();
   Status status = check_units(config);
   if (status) status = job_init(static_cast<SegmentKind>(segment_kind), config);
-  if (!status) {
-    log_warning("gasnet_init failed: %s", status.sentence().c_str());
-    return GASNET_ERR_RESOURCE;
-  }
+  if (!status) return start_failed("gasnet_init", status);
   publish_ranks();
   make_objects("LEGACY", GEX_FLAG_USES_GASNET1);
   return GASNET_OK;
@@ -93,18 +103,15 @@ int gasnet_attach(gasnet_handlerentry_t* table, int numentries, uintptr_t segsiz
     log_warning("gasnet_attach: %s", table_ok.sentence().c_str());
     return GASNET_ERR_BAD_ARG;
   }
-  const auto failed = [](const Status& status) {
-    log_warning("gasnet_attach failed: %s", status.sentence().c_str());
-    return GASNET_ERR_RESOURCE;
-  };
-  if (const Status attached = job_attach(segsize); !attached) return failed(attached);
+  if (const Status attached = job_attach(segsize); !attached)
+    return start_failed("gasnet_attach", attached);
   for (int i = 0; i < numentries; ++i) {
     table[i].index = entries[static_cast<size_t>(i)].index;
     trace_line('O', "handler %u registered", table[i].index);
   }
   set_limits(true);
   if (job()->segment_bytes != 0) make_segment_object(job()->segment.base, job()->segment_bytes);
-  if (const Status begun = job_begin(); !begun) return failed(begun);
+  if (const Status begun = job_begin(); !begun) return start_failed("gasnet_attach", begun);
   return GASNET_OK;
 }
 
@@ -116,6 +123,7 @@ uintptr_t gasnet_getMaxGlobalSegmentSize() {
 }
 
 void gasnet_exit(int exitcode) {
+  if (start_has_failed() && job() == nullptr) std::exit(exitcode & 0xff);
   if (job() == nullptr) fatal("gasnet_exit before gasnet_init (C1-056)");
   leave_job(exitcode);
 }

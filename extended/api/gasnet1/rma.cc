@@ -17,7 +17,10 @@ namespace {
 /// Of GASNet-1 a node; of GASNet-EX any endpoint.
 void check_node(Target target) noexcept {
   if (rank_of(target) >= engine.target_count || target >= kTargetsMax) {
-    if (engine.target_count == 0) fatal("a put, get or memset before gasnet_attach (C1-056)");
+    if (engine.target_count == 0) {
+      refuse_after_failed_start("a put, get or memset");
+      fatal("a put, get or memset before gasnet_attach (C1-056)");
+    }
     fatal("node %u does not exist; this job has nodes 0 to %u", target, engine.rank_count - 1);
   }
 }
@@ -25,8 +28,6 @@ void check_node(Target target) noexcept {
 SourceUntil until(int is_bulk) noexcept {
   return is_bulk ? SourceUntil::kDone : SourceUntil::kReturn;
 }
-
-int ready(bool done) noexcept { return done ? GASNET_OK : GASNET_ERR_NOT_READY; }
 
 int barrier_code(BarrierResult result) noexcept {
   switch (result) {
@@ -143,7 +144,7 @@ void pinwire_wait_handle(gasnet_handle_t handle) {
 int pinwire_try_handle(gasnet_handle_t handle) {
   const ClientCall inside("gasnet_try_syncnb");
   const TimedEvent timed(Event::kSyncTry);
-  return ready(try_op(handle));
+  return ready_code(try_op(handle));
 }
 void gasnet_wait_syncnb_all(gasnet_handle_t* handles, size_t count) {
   const ClientCall inside("gasnet_wait_syncnb_all");
@@ -153,7 +154,7 @@ void gasnet_wait_syncnb_all(gasnet_handle_t* handles, size_t count) {
 int gasnet_try_syncnb_all(gasnet_handle_t* handles, size_t count) {
   const ClientCall inside("gasnet_try_syncnb_all");
   const TimedEvent timed(Event::kSyncTry);
-  return ready(try_all(handles, count));
+  return ready_code(try_all(handles, count));
 }
 void gasnet_wait_syncnb_some(gasnet_handle_t* handles, size_t count) {
   const ClientCall inside("gasnet_wait_syncnb_some");
@@ -163,7 +164,7 @@ void gasnet_wait_syncnb_some(gasnet_handle_t* handles, size_t count) {
 int gasnet_try_syncnb_some(gasnet_handle_t* handles, size_t count) {
   const ClientCall inside("gasnet_try_syncnb_some");
   const TimedEvent timed(Event::kSyncTry);
-  return ready(try_some(handles, count));
+  return ready_code(try_some(handles, count));
 }
 
 void gasnet_wait_syncnbi_gets() {
@@ -184,17 +185,17 @@ void gasnet_wait_syncnbi_all() {
 int gasnet_try_syncnbi_gets() {
   const ClientCall inside("gasnet_try_syncnbi_gets");
   const TimedEvent timed(Event::kSyncTry);
-  return ready(try_implicit(kGets));
+  return ready_code(try_implicit(kGets));
 }
 int gasnet_try_syncnbi_puts() {
   const ClientCall inside("gasnet_try_syncnbi_puts");
   const TimedEvent timed(Event::kSyncTry);
-  return ready(try_implicit(kPuts));
+  return ready_code(try_implicit(kPuts));
 }
 int gasnet_try_syncnbi_all() {
   const ClientCall inside("gasnet_try_syncnbi_all");
   const TimedEvent timed(Event::kSyncTry);
-  return ready(try_implicit(kPuts | kGets));
+  return ready_code(try_implicit(kPuts | kGets));
 }
 
 void gasnet_begin_nbi_accessregion() {

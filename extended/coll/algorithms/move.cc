@@ -2,15 +2,13 @@
 
 #include <cstring>
 
+#include "extended/coll/algorithms/phase.h"
 #include "extended/coll/algorithms/pipeline.h"
 #include "extended/coll/algorithms/tree.h"
 #include "extended/coll/messages/mail.h"
 
 namespace pinwire {
 namespace {
-
-// Phases of all scripts here.
-enum : uint32_t { kBegin = 0, kReceive, kSend, kSent };
 
 Tree tree_of(const Collective& c) noexcept { return {c.member->size, c.root, c.member->rank}; }
 

@@ -5,14 +5,14 @@
 
 #include "core/base/bits.h"
 #include "core/base/check.h"
+#include "extended/coll/algorithms/phase.h"
 #include "extended/state/objects.h"
 
 namespace pinwire {
 namespace {
 
-enum : uint32_t { kBegin = 0, kFlow };  // phases of all scripts here
-constexpr uint32_t kPiecesAtOnce = 2;   // where others may wait for the first ones
-constexpr uint32_t kUpSend = 0;         // names of streams: this one, then those downwards
+constexpr uint32_t kPiecesAtOnce = 2;  // where others may wait for the first ones
+constexpr uint32_t kUpSend = 0;        // names of streams: this one, then those downwards
 
 void copy_piece(const Pipeline& p, void* to, const void* from, uint32_t piece) noexcept {
   auto* dst = static_cast<std::byte*>(to) + p.pieces.at(piece);

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 
+#include "extended/coll/algorithms/phase.h"
 #include "extended/coll/algorithms/pipeline.h"
 #include "extended/coll/algorithms/tree.h"
 #include "extended/coll/messages/mail.h"
@@ -53,9 +54,6 @@ class Vectors {
 
   Collective& c_;
 };
-
-// Phases.
-enum : uint32_t { kBegin = 0, kFold, kCombine, kReceive, kAwait, kSent };
 
 /// To place 0. False: a child's has not arrived.
 bool reduce_upwards(Collective& c, const Tree& tree, bool ends_here, Vectors& vectors) noexcept {

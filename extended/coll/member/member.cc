@@ -7,7 +7,7 @@ namespace pinwire {
 namespace {
 
 /// Handlers look a seat up without a lock. release where it is filled pairs with their acquire.
-constinit std::atomic<Member*> seats[kSeatsMax] = {};
+constinit std::atomic<Member*> members_by_seat[kSeatsMax] = {};
 
 }  // namespace
 
@@ -15,13 +15,13 @@ Rank Member::jobrank_of(Rank member) const noexcept { return rank_of(pinwire_tar
 
 Member* find_seat(uint32_t seat) noexcept {
   if (seat >= kSeatsMax) return nullptr;
-  Member* member = seats[seat].load(std::memory_order_acquire);
+  Member* member = members_by_seat[seat].load(std::memory_order_acquire);
   return member != nullptr && member->is_open.load(std::memory_order_acquire) ? member : nullptr;
 }
 
 void list_seat(Member& member) noexcept {
   check(member.seat < kSeatsMax, "a seat that messages cannot name", member.seat);
-  seats[member.seat].store(&member, std::memory_order_release);
+  members_by_seat[member.seat].store(&member, std::memory_order_release);
 }
 
 }  // namespace pinwire

@@ -35,18 +35,18 @@ class KeptList {
   uint32_t count_ = 0;
 };
 
-struct Pool {
+struct CollectivePool {
   PinLock lock;
   uint32_t teams = 0;
   KeptList<Collective> operations;
   KeptList<Workspace> workspaces;
 };
-Pool pool;
+CollectivePool coll_pool;
 
 template <typename T>
 T& take_or_make(KeptList<T>& list) noexcept {
   {
-    const std::lock_guard<PinLock> guard(pool.lock);
+    const std::lock_guard<PinLock> guard(coll_pool.lock);
     if (T* item = list.take()) return *item;
   }
   return *new T;
@@ -57,15 +57,15 @@ void drop_extra(KeptList<T>& list, uint32_t each) noexcept {
   T* extra = nullptr;
   do {
     delete extra;
-    const std::lock_guard<PinLock> guard(pool.lock);
-    extra = list.take_above(pool.teams * each);
+    const std::lock_guard<PinLock> guard(coll_pool.lock);
+    extra = list.take_above(coll_pool.teams * each);
   } while (extra != nullptr);
 }
 
 }  // namespace
 
-Collective& take_operation() noexcept { return take_or_make(pool.operations); }
-void take_workspace(Collective& c) noexcept { c.workspace = &take_or_make(pool.workspaces); }
+Collective& take_operation() noexcept { return take_or_make(coll_pool.operations); }
+void take_workspace(Collective& c) noexcept { c.workspace = &take_or_make(coll_pool.workspaces); }
 
 void recycle(Collective& c) noexcept {
   Workspace& workspace = *std::exchange(c.workspace, nullptr);
@@ -73,33 +73,33 @@ void recycle(Collective& c) noexcept {
   Workspace* extra_workspace = nullptr;
   Collective* extra = nullptr;
   {
-    const std::lock_guard<PinLock> guard(pool.lock);
-    pool.workspaces.give(workspace);
-    pool.operations.give(c);
-    extra_workspace = pool.workspaces.take_above(pool.teams * kWorkspacesEach);
-    extra = pool.operations.take_above(pool.teams * kOperationsEach);
+    const std::lock_guard<PinLock> guard(coll_pool.lock);
+    coll_pool.workspaces.give(workspace);
+    coll_pool.operations.give(c);
+    extra_workspace = coll_pool.workspaces.take_above(coll_pool.teams * kWorkspacesEach);
+    extra = coll_pool.operations.take_above(coll_pool.teams * kOperationsEach);
   }
   delete extra_workspace;
   delete extra;
 }
 
 void widen_pool() noexcept {
-  const std::lock_guard<PinLock> guard(pool.lock);
-  ++pool.teams;
+  const std::lock_guard<PinLock> guard(coll_pool.lock);
+  ++coll_pool.teams;
 }
 
 void narrow_pool() noexcept {
   {
-    const std::lock_guard<PinLock> guard(pool.lock);
-    --pool.teams;
+    const std::lock_guard<PinLock> guard(coll_pool.lock);
+    --coll_pool.teams;
   }
-  drop_extra(pool.workspaces, kWorkspacesEach);
-  drop_extra(pool.operations, kOperationsEach);
+  drop_extra(coll_pool.workspaces, kWorkspacesEach);
+  drop_extra(coll_pool.operations, kOperationsEach);
 }
 
 PoolCounts kept_in_pool() noexcept {
-  const std::lock_guard<PinLock> guard(pool.lock);
-  return {pool.operations.count(), pool.workspaces.count()};
+  const std::lock_guard<PinLock> guard(coll_pool.lock);
+  return {coll_pool.operations.count(), coll_pool.workspaces.count()};
 }
 
 }  // namespace pinwire

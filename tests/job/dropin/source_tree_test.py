@@ -263,6 +263,11 @@ class SourceTree(unittest.TestCase):
         self.assertFalse({"png.h", "ibv-conduit"} & names)
         self.assertTrue({"gasnetex.h", "portable_inttypes.h", "ofi-conduit", "gasnet_tools-seq.pc"} <= names)
 
+    def test_the_build_says_what_it_has_and_what_is_left_out(self):
+        log = (pathlib.Path(BUILD) / "meson-logs/meson-log.txt").read_text()
+        for part in ("shm", "verbs", "dpdk", "gasnetrun_pinwire", "mpirun, srun (libpmix is opened at run time)", "bench/flood", "tests"):
+            self.assertRegex(log, rf"\n +{re.escape(part)} *: (yes|left out: )", part)
+
     def test_what_the_install_script_asks_of_meson(self):
         """Building takes too long for a test: a meson that says what it was asked stands for it."""
         (self.directory / "bin").mkdir()
@@ -271,14 +276,16 @@ class SourceTree(unittest.TestCase):
             (self.directory / "bin" / name).chmod(0o755)
         said = output_of([INSTALL, "--prefix", "/a b", "--as", "ofi", "--as=udp,ibv", "--debug", "--build", self.directory / "b", "-Dverbs=disabled"],
                          PATH=f"{self.directory}/bin:{ENVIRONMENT['PATH']}")
-        self.assertEqual(said.splitlines()[-2:], [
-            f"<setup><{self.directory}/b><{INSTALL.parent.parent}><--prefix></a b><-Dtests=disabled><-Dbench=false><-Dgasnet_debug=true>"
-            "<-Dconduit_alias=ofi,udp,ibv><-Dverbs=disabled>", f"<install><-C><{self.directory}/b>"])
-        (self.directory / "bin/dpkg-query").write_text("#!/bin/sh\ncase $* in *libpmix-dev*|*libdpdk*|*dpdk-dev*) ;; *) printf installed ;; esac\n")
+        self.assertEqual(said.splitlines()[-6:], [
+            f"<setup><{self.directory}/b><{INSTALL.parent.parent}><--prefix></a b><-Dtests=disabled><-Dbench=false><-Dunity=on><-Dunity_size=30>"
+            "<-Dgasnet_debug=true><-Dconduit_alias=ofi,udp,ibv><-Dverbs=disabled><-Ddebug=true>", f"<install><-C><{self.directory}/b>", "",
+            "export PKG_CONFIG_PATH=/a b/lib/pkgconfig", "cc hello.c -o hello $(pkg-config --static --cflags --libs gasnet-pinwire-par)",
+            "/a b/bin/gasnetrun_pinwire -n 2 ./hello"])
+        (self.directory / "bin/dpkg-query").write_text("#!/bin/sh\ncase $* in *libibverbs-dev*|*libdpdk*|*dpdk-dev*) ;; *) printf installed ;; esac\n")
         (self.directory / "bin/apt-get").write_text("#!/bin/sh\nexit 1\n")
         (self.directory / "bin/apt-get").chmod(0o755)
         said = output_of([INSTALL, "--prefix", "/a b", "--build", self.directory / "b", "-Ddpdk=disabled"], PATH=f"{self.directory}/bin:{ENVIRONMENT['PATH']}")
-        self.assertIn("install: goes on without pmix", said)
+        self.assertIn("install: goes on without verbs", said)
         self.assertNotIn("goes on without dpdk", said)
         self.assertIn("<install>", said)
         self.assertIn("--source-tree: writes DIR", output_of([INSTALL, "--help"]))

@@ -20,8 +20,6 @@ void Surroundings::close() {
 }
 
 std::string Surroundings::missing_for(Target target) const {
-  const bool over_pmix = target == Target::kMpirun || target == Target::kSrun;
-  if (over_pmix && std::string(std::getenv("PMIX_BUILT")) != "yes") return "built without pmix.h";
   if (target == Target::kMpirun && std::system("mpirun --version >/dev/null 2>&1") != 0)
     return "no mpirun here";
   if (target == Target::kSrun) return SlurmCluster::missing();

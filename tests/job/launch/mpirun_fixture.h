@@ -10,7 +10,6 @@ namespace pinwire_test {
 class Mpirun : public Launch {
  protected:
   void SetUp() override {
-    if (std::string(std::getenv("PMIX_BUILT")) != "yes") GTEST_SKIP() << "built without pmix.h";
     if (std::system("mpirun --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "no mpirun here";
   }
   Outcome mpirun(int ranks, std::vector<std::string> words,
