@@ -36,7 +36,7 @@ static void barrier(void) { gasnet_barrier(0, GASNET_BARRIERFLAG_ANONYMOUS); }
 static void poll_once(void) { gasnet_AMPoll(); }
 static void block_until(void) { GASNET_BLOCKUNTIL(answer); }
 
-/* What neither communicates nor waits goes on. */
+/* A call that neither communicates nor waits goes on. */
 static void harmless(void) {
   gasnet_hsl_t lock = GASNET_HSL_INITIALIZER;
   gasnet_hsl_lock(&lock);

@@ -94,7 +94,7 @@ class AgentTest : public testing::Test {
   std::vector<FrameKind> kinds_;    // of all frames
   int64_t silence_limit_ms_ = 0;
   bool says_it_is_there_ = false;
-  /// What the test does with a frame.
+  /// The test looks at each frame here.
   std::function<void(const FrameHeader& header, std::string_view text)> heed_;
 
  private:
