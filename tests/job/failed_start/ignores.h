@@ -1,4 +1,4 @@
-// What the clients of both APIs share: how their start fails, and a table of what they call next.
+// The clients of both APIs share how their start fails, and how they choose the next call.
 #ifndef IGNORES_H
 #define IGNORES_H
 
