@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""check_unity.py BUILD: whether each library, and the launcher, compiles as one translation unit.
+"""Checks that each library, and each program of the library's folders, compiles as one translation unit.
 
 scripts/install builds with Meson's unity=on, which compiles many files of a library as one: most of the time of a
 build goes into headers. Names in anonymous namespaces then meet. This check puts all files of a library together, so
 that it holds however Meson divides them, and has the compiler of BUILD parse them. It fails on errors and on warnings.
+
+    check_unity.py BUILD
 """
 import json
 import os

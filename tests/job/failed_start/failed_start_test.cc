@@ -80,6 +80,11 @@ TEST_P(FailedStart, ARankWithoutADeviceEndsItsJob) {
 INSTANTIATE_TEST_SUITE_P(, FailedStart, testing::Values(kGasnet1, kEx),
                          [](const auto& client) { return std::string(client.param.variable); });
 
+TEST(FailedStartCalls, TheClientMayStartAgain) {
+  const auto outcome = run({std::getenv("IGNORES"), "start_again"}, {"GASNET_DRIVER=nonsense"});
+  EXPECT_EQ(outcome.code, 6) << outcome.err;
+}
+
 TEST(FailedStartCalls, WhatOnlyWorksInTheProcessGoesOn) {
   const auto outcome = run({std::getenv("IGNORES"), "harmless"}, {"GASNET_DRIVER=nonsense"});
   EXPECT_EQ(outcome.code, 4) << outcome.err;

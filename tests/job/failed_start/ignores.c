@@ -36,12 +36,21 @@ static void barrier(void) { gasnet_barrier(0, GASNET_BARRIERFLAG_ANONYMOUS); }
 static void poll_once(void) { gasnet_AMPoll(); }
 static void block_until(void) { GASNET_BLOCKUNTIL(answer); }
 
-/* A call that neither communicates nor waits goes on. */
+/* These calls neither communicate nor wait. */
 static void harmless(void) {
   gasnet_hsl_t lock = GASNET_HSL_INITIALIZER;
   gasnet_hsl_lock(&lock);
   gasnet_hsl_unlock(&lock);
   printf("%s %s\n", gasnet_ErrorName(GASNET_ERR_RESOURCE), gasnet_ErrorDesc(GASNET_ERR_RESOURCE));
+}
+/* The reason is gone, so a second start is as good as a first. */
+static void start_again(void) {
+  gasnet_handlerentry_t table[] = {{200, (void (*)())on_message}};
+  unsetenv("GASNET_DRIVER");
+  if (gasnet_init(NULL, NULL) || gasnet_attach(table, 1, 1 << 20, 0)) return;
+  gasnet_AMRequestShort0(gasnet_mynode(), 200);
+  GASNET_BLOCKUNTIL(answer);
+  gasnet_exit(6);
 }
 static void leave(void) { gasnet_exit(7); }
 
@@ -63,6 +72,7 @@ int main(int argc, char **argv) {
                                       {"poll", poll_once},
                                       {"block_until", block_until},
                                       {"harmless", harmless},
+                                      {"start_again", start_again},
                                       {"exit", leave}};
   gasnet_handlerentry_t table[] = {{200, (void (*)())on_message}};
   int failed;

@@ -1,4 +1,4 @@
-// The clients of both APIs share how their start fails, and a table of the calls that follow.
+// The clients of both APIs share how their start fails, and how they choose the next call.
 #ifndef IGNORES_H
 #define IGNORES_H
 
