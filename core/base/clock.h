@@ -13,8 +13,7 @@ inline int64_t clock_ns(clockid_t clock) noexcept {
   return int64_t{at.tv_sec} * 1'000'000'000 + at.tv_nsec;
 }
 
-inline uint64_t monotonic_us() noexcept {
-  return static_cast<uint64_t>(clock_ns(CLOCK_MONOTONIC)) / 1000;
-}
+inline uint64_t monotonic_ns() noexcept { return static_cast<uint64_t>(clock_ns(CLOCK_MONOTONIC)); }
+inline uint64_t monotonic_us() noexcept { return monotonic_ns() / 1000; }
 
 }  // namespace pinwire

@@ -1,4 +1,6 @@
 // The tick: how long it is, measured once, and what follows from it.
+#include "core/base/clock.h"
+
 #include <sys/time.h>
 #include <time.h>
 
@@ -17,12 +19,6 @@ constexpr uint64_t kNsPerS = 1'000'000'000;
 constexpr int kFractionBits = 32;
 constexpr uint64_t kMeasureNs = 1'000'000;  ///< at least: a pair of readings errs by some 20 ns
 constexpr double kHzMin = 1e6, kHzMax = 1e11;
-
-uint64_t monotonic_ns() noexcept {
-  timespec at;
-  clock_gettime(CLOCK_MONOTONIC, &at);
-  return static_cast<uint64_t>(at.tv_sec) * kNsPerS + static_cast<uint64_t>(at.tv_nsec);
-}
 
 struct Instant {
   uint64_t ticks, ns;
