@@ -1,9 +1,9 @@
 // What this room counts, by the name before the dot, for all who print or collect it.
 #pragma once
 
-#include "am/dispatcher.h"
-#include "am/owed.h"
-#include "am/sleep.h"
+#include "am/interrupts/dispatcher.h"
+#include "am/poll/owed.h"
+#include "am/wake/sleepers.h"
 
 namespace pinwire {
 

@@ -36,7 +36,7 @@
 //     refuses what must be copied into a frame at once (messages, copied puts, lists of pieces),
 //     and beyond a share of operations the rest, to that peer alone.
 //     A reply beyond its peer's share is refused. Its handler must not wait for such a peer, nor
-//     the messages behind it: the room above keeps the reply, and offers it later (am/owed.h).
+//     the messages behind it: the room above keeps the reply, and offers it later (am/poll/owed.h).
 // Credit (how many more request frames a sender may send) is backed by buffers, so that next to
 // nothing is sent in vain (lane_credit.cc); none of the above rests on it. A sender without credit
 // gets some in turn when buffers are given back. When that was lost, the sender asks; and after

@@ -218,7 +218,8 @@ bool checksum_vouches(const RxFrame& frame, const FrameHeader& header) noexcept 
 }
 
 uint32_t encode_record(std::byte* at, const Record& record) noexcept {
-  // One word, not its parts: what copies or checks the frame next loads whole words (am/message.h).
+  // One word, not its parts: what copies or checks the frame next loads whole words
+  // (am/message/message.h).
   const uint64_t first =
       static_cast<uint8_t>(record.type) | uint64_t{record.code} << 8 | uint64_t{record.bytes} << 16;
   switch (record.type) {

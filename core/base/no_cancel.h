@@ -3,7 +3,7 @@
 // thread would wait for it. Each place in which a client's thread may reach a cancellation point (a
 // system call of libc that blocks, or a client's handler, which may do anything) has one of these:
 // hot calls there alone, since two of them in each call would cost more than the calls' other
-// bookkeeping; rare calls as a whole (RareCall of am/interrupts.h).
+// bookkeeping; rare calls as a whole (RareCall of am/interrupts/interrupts.h).
 //
 // They nest, and a signal handler may have one: the one below keeps its state.
 //

@@ -36,8 +36,8 @@ struct Settings {
   BarrierChoice barrier = BarrierChoice::kDissem;
   DispatchMode dispatch = DispatchMode::kPoll;
   uint32_t watchdog_us = 0;
-  bool interrupts_anywhere = false;  ///< am/interrupts.h
-  uint32_t look_us = 0;              ///< am/sleep.h
+  bool interrupts_anywhere = false;  ///< am/interrupts/interrupts.h
+  uint32_t look_us = 0;              ///< am/wait/sleep.h
   double hold_limit_s = 0;           ///< debug builds; 0: none
   bool fills_payloads = true;        ///< debug builds, with the two below: extended/checks/canary.h
   uint64_t payload_canary = 0;

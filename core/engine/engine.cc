@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "core/base/log.h"
+#include "core/base/membarrier.h"
 #include "core/base/no_cancel.h"
 #include "core/interrupts/client_threads.h"
 
@@ -35,7 +36,7 @@ void count_thread() noexcept {
 }
 
 bool may_own_lanes() noexcept {
-  static const bool may = prepare_barriers();
+  static const bool may = register_thread_barriers();
   return may;
 }
 

@@ -23,7 +23,7 @@ namespace pinwire {
 enum class Reach : uint8_t {
   kWhole,     ///< one key covers all that it publishes
   kBuckets,   ///< keys of parts of it, on demand
-  kMessages,  ///< from here on: by messages that its CPU carries out (am/by_message.h)
+  kMessages,  ///< from here on: by messages that its CPU carries out (am/on_demand/by_message.h)
   kDevice,    ///< the same, always: it is device memory, which the driver does not reach
 };
 
@@ -92,7 +92,7 @@ struct Engine {
   uint32_t spinners_max = ~0u;  ///< threads of this process that have a core each
   DriverSlot drivers[kDriversMax];
   /// Drivers of one kind, each over a port of its own, that reach the same peers. The messages
-  /// between two ranks go by one of them, large transfers by all (am/stripe.h).
+  /// between two ranks go by one of them, large transfers by all (am/long/stripe.h).
   uint32_t rail_first = 0;
   uint32_t rail_count = 1;
   uint64_t stripe_bytes_min = ~uint64_t{0};  ///< of a large transfer; ~0 with one rail

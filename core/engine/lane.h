@@ -32,8 +32,8 @@ struct ThreadState {
       false;  ///< the lock of the lane that the message came on is held by this thread
   bool holds_interrupts = false;  ///< explicit No-Interrupt Section
   uint8_t hsls_held = 0;          ///< debug builds only
-  uint32_t seen = 0;              ///< of the doorbell (am/doorbell.h), at the last look
-  uint32_t nap_us = 0;            ///< the next (am/sleep.h)
+  uint32_t seen = 0;              ///< of the doorbell (am/wake/doorbell.h), at the last look
+  uint32_t nap_us = 0;            ///< the next (am/wait/sleep.h)
 };
 inline constinit thread_local ThreadState this_thread;
 
@@ -46,7 +46,7 @@ struct alignas(kCacheLineBytes) DriverLane {
   BasicLaneLock<ThreadMemory> word;
   /// Signalled work that the driver has accepted and not yet reported; under the lock.
   uint32_t pending = 0;
-  /// Replies that handlers left to it (am/owed.h); written under the lock.
+  /// Replies that handlers left to it (am/poll/owed.h); written under the lock.
   std::atomic<uint32_t> owed_count{0};
   OwedReplies* owed = nullptr;  ///< under the lock; stays once it is there
   /// Times that the owner has been inside. By it alone; others see so whether it still comes.

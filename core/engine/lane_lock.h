@@ -11,7 +11,7 @@
 // computes costs the others one barrier.
 //
 // Where the client calls from one thread at a time (SEQ, PARSYNC) that thread is the owner of every
-// lane, and the only other thread is the heartbeat's (am/heartbeat.h).
+// lane, and the only other thread is the heartbeat's (am/interrupts/heartbeat.h).
 //
 // A template over its memory: tests/models tries every interleaving.
 //

@@ -1,8 +1,6 @@
 #include "core/interrupts/client_threads.h"
 
 #include <fcntl.h>
-#include <linux/membarrier.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -11,6 +9,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "core/base/membarrier.h"
 #include "core/interrupts/signal_stack.h"
 
 namespace pinwire {
@@ -65,12 +64,7 @@ uint64_t blocked_signals(pid_t thread_id) noexcept {
 
 }  // namespace
 
-bool ThreadMemory::pass_barrier(const void*) noexcept {
-  return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
-}
-bool prepare_barriers() noexcept {
-  return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
-}
+bool ThreadMemory::pass_barrier(const void*) noexcept { return pass_thread_barriers(); }
 
 void register_client_thread() noexcept {
   if (this_client.thread_id != 0) return;

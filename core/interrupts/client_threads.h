@@ -20,9 +20,6 @@ struct ThreadMemory {
   /// Every thread of this process passes a full barrier. False where the kernel cannot.
   static bool pass_barrier(const void*) noexcept;
 };
-/// Before the first pass_barrier(). False: the kernel passes none, and each of them says so, too.
-/// The first call may take seconds once the process has a second thread; others return at once.
-bool prepare_barriers() noexcept;
 
 /// As much of a mask as the kernel knows, and writes where it interrupts a thread.
 inline uint64_t mask_word(const sigset_t& mask) noexcept {

@@ -1,4 +1,6 @@
 // The tick: how long it is, measured once, and what follows from it.
+#include "core/base/clock.h"
+
 #include <sys/time.h>
 #include <time.h>
 

@@ -1,15 +1,14 @@
 #include "driver/shm/lines.h"
 
-#include <linux/membarrier.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
 #include "core/base/file_size.h"
+#include "core/base/membarrier.h"
 #include "core/base/offered_files.h"
 #include "core/base/peer_file.h"
 
@@ -55,7 +54,7 @@ Result<Lines> Lines::create(uint64_t job_key, Rank rank) {
   if (!lines) return lines;
   lines->header_->owner = {job_key, rank, kBarrierLines};
   offer_file(lines->fd_);
-  if (!register_for_barriers()) lines->tell_owner();
+  if (!register_process_barriers()) lines->tell_owner();
   return lines;
 }
 
@@ -76,13 +75,6 @@ void Lines::tell_owner() const noexcept {
     both.here.sleeps.store(1, std::memory_order_relaxed);
     both.over.sleeps.store(1, std::memory_order_relaxed);
   }
-}
-
-bool pass_barriers() noexcept {
-  return syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) == 0;
-}
-bool register_for_barriers() noexcept {
-  return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
 }
 
 }  // namespace pinwire::shm

@@ -89,7 +89,7 @@ class Lines {
   Rank rank() const noexcept { return header_->owner.rank; }
   BarrierLines& of(uint32_t index) const noexcept { return header_->barriers[index]; }
   /// That some reader sleeps at times. Once this process has had the owner pass a barrier
-  /// (pass_barriers), that looks whom to wake.
+  /// (pass_process_barriers), that looks whom to wake.
   void tell_owner() const noexcept;
 
  private:
@@ -102,12 +102,5 @@ class Lines {
   Header* header_ = nullptr;
   int fd_ = -1;
 };
-
-/// By membarrier(2): every process of the host that registered has passed a barrier since. A
-/// message that it sends from now on is sent knowing what this process stored before. False: not
-/// here.
-bool pass_barriers() noexcept;
-/// Without this the process can never be made to pass one.
-bool register_for_barriers() noexcept;
 
 }  // namespace pinwire::shm

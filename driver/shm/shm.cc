@@ -6,6 +6,7 @@
 
 #include "core/base/bits.h"
 #include "core/base/counter.h"
+#include "core/base/membarrier.h"
 #include "driver/atomics.h"
 #include "driver/failure_note.h"
 #include "driver/shm/far_memory.h"
@@ -114,7 +115,7 @@ class Shm final : public ShmDriver {
       own_.header().wakes[lane] = lanes_[lane].wake.address();
     }
     // Without that this process can never tell that all its senders know.
-    if (!shm::register_for_barriers()) tell_senders();  // there are none
+    if (!register_process_barriers()) tell_senders();  // there are none
     return success();
   }
 
@@ -410,7 +411,7 @@ class Shm final : public ShmDriver {
         own_.ring(lane, cls).control->sleeps.store(1, std::memory_order_relaxed);
       }
     }
-    shm::pass_barriers();  // cannot fail where this process could register
+    pass_process_barriers();  // cannot fail where this process could register
     are_senders_told_.store(true, std::memory_order_relaxed);
   }
 

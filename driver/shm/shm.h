@@ -18,7 +18,7 @@
 //     an empty ring; and a consumer that has run dry says so, however little it has freed. Hence
 //     whoever waits for room gets it when the ring drains.
 //  6. A rank that computes drains nothing. A handler whose reply finds no room leaves it with the
-//     lane and returns (am/owed.h), so such a rank stops nobody but those who wait for it.
+//     lane and returns (am/poll/owed.h), so such a rank stops nobody but those who wait for it.
 //     The same opens the circle of two threads that wait in handlers of different lanes, each of
 //     which polls its own lane alone while the other's ring of replies is full: one lane has no
 //     such circle. The debt of a lane is bounded: beyond 32 MiB for a peer its handlers wait. The

@@ -19,7 +19,7 @@ constexpr uint32_t kCompletionsMax = 8192;
 constexpr uint32_t kSlack = 2 * ReceiveQueue::kSpare;  // buffers given back that are not posted yet
 /// The receive buffers of one class: a queue has some for each peer, and takes 17 MB at most.
 constexpr uint32_t kReceivesLeast = 1024, kReceivesPerPeer = 32, kReceivesMax = 4096;
-/// Requests that a rank sends between two of its polls, whatever its window (am/progress.h).
+/// Requests that a rank sends between two of its polls, whatever its window (am/send/post.h).
 constexpr uint32_t kSendsUnpolled = 32;
 /// Requests under way to one peer where each connection has receive buffers of its own.
 constexpr uint32_t kOwnWindowLeast = 8;

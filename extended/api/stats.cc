@@ -1,5 +1,5 @@
 // pinwire.h: counters and facts of the running job.
-#include "am/interrupts.h"
+#include "am/interrupts/interrupts.h"
 #include "am/reports.h"
 #include "core/api_types.h"
 #include "core/base/check.h"

@@ -1,7 +1,7 @@
 // The client's own lines in trace and statistics: core/api/pinwire_trace.h.
 #include <cstdarg>
 
-#include "am/interrupts.h"
+#include "am/interrupts/interrupts.h"
 #include "core/api_types.h"
 #include "core/base/log.h"
 #include "core/config/letters.h"

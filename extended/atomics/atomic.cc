@@ -2,15 +2,16 @@
 
 #include <cstring>
 
-#include "am/by_message.h"
-#include "am/dispatch.h"
-#include "am/handlers.h"
-#include "am/message.h"
-#include "am/progress.h"
-#include "am/send.h"
-#include "am/tracked.h"
+#include "am/handlers/dispatch.h"
+#include "am/handlers/handlers.h"
+#include "am/handlers/own_memory.h"
+#include "am/message/message.h"
+#include "am/message/tracked.h"
+#include "am/send/post.h"
+#include "am/send/send.h"
 #include "core/base/bits.h"
 #include "core/base/log.h"
+#include "core/engine/engine.h"
 
 namespace pinwire {
 namespace {

@@ -9,7 +9,7 @@
 // does its owner's and its neighbours' operations, too.
 #pragma once
 
-#include "am/progress.h"
+#include "am/message/patience.h"
 #include "core/engine/target.h"
 #include "extended/atomics/call.h"
 #include "extended/atomics/domain.h"

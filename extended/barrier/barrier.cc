@@ -2,8 +2,10 @@
 
 #include <vector>
 
-#include "am/progress.h"
-#include "am/sleep.h"
+#include "am/poll/deferred.h"
+#include "am/poll/poll.h"
+#include "am/wait/wait.h"
+#include "am/wake/sleepers.h"
 #include "core/base/breach.h"
 #include "extended/barrier/lines.h"
 

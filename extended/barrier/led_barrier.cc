@@ -4,10 +4,10 @@
 #include <bit>
 #include <map>
 
-#include "am/handlers.h"
-#include "am/send.h"
-#include "am/sleep.h"
-#include "am/token.h"
+#include "am/handlers/handlers.h"
+#include "am/message/token.h"
+#include "am/send/send.h"
+#include "am/wake/sleepers.h"
 #include "core/base/check.h"
 #include "core/base/log.h"
 #include "extended/barrier/value.h"

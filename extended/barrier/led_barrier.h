@@ -12,7 +12,7 @@
 #include <memory>
 #include <vector>
 
-#include "am/deferred.h"
+#include "am/poll/deferred.h"
 #include "extended/barrier/lines.h"
 
 namespace pinwire {

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "am/handlers.h"
-#include "am/progress.h"
-#include "am/send.h"
+#include "am/handlers/handlers.h"
+#include "am/poll/poll.h"
+#include "am/send/send.h"
 #include "core/base/log.h"
+#include "core/base/membarrier.h"
 #include "core/engine/engine.h"
 #include "core/trace/trace.h"
 
@@ -122,7 +123,7 @@ void notify_line(shm::BarrierLine& own, uint64_t phase, uint64_t value) noexcept
 void await_line(shm::BarrierLine& line) noexcept {
   static const bool are_told = [] {
     for (const shm::Lines& near : all_lines.of_near) near.tell_owner();
-    return shm::pass_barriers();
+    return pass_process_barriers();
   }();
   static_cast<void>(are_told);
   line.await(bit_of(engine.rank));

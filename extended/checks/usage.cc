@@ -5,8 +5,8 @@
 
 #include <atomic>
 
-#include "am/handler_watch.h"
-#include "am/handlers.h"
+#include "am/handlers/handler_watch.h"
+#include "am/handlers/handlers.h"
 #include "core/base/log.h"
 #include "core/engine/engine.h"
 #include "core/engine/open_board.h"

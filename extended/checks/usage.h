@@ -5,8 +5,8 @@
 
 #include <type_traits>
 
-#include "am/interrupts.h"
-#include "am/token.h"
+#include "am/interrupts/interrupts.h"
+#include "am/message/token.h"
 #include "core/base/breach.h"
 #include "core/base/check.h"
 #include "core/engine/target.h"

@@ -31,8 +31,8 @@ std::vector<NearestDevice> near_devices(const Job& job, const std::vector<std::s
 /// Every rank of the host reckons the same from what all told each other.
 PortChoice choose_port(const Job& job);
 
-/// Where the dispatcher runs (am/dispatcher.h): near this rank's cores, on CPUs that no rank is
-/// bound to. Empty: where the rank does.
+/// Where the dispatcher runs (am/interrupts/dispatcher.h): near this rank's cores, on CPUs that no
+/// rank is bound to. Empty: where the rank does.
 std::vector<uint32_t> dispatcher_cpus(const Job& job);
 
 /// One line of GASNET_VERBOSEENV: this rank's CPUs, its port, and what was made of that.

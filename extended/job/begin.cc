@@ -6,16 +6,17 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "am/dispatcher.h"
-#include "am/heartbeat.h"
-#include "am/interrupts.h"
-#include "am/progress.h"
-#include "am/send.h"
-#include "am/sleep.h"
+#include "am/interrupts/dispatcher.h"
+#include "am/interrupts/heartbeat.h"
+#include "am/interrupts/interrupts.h"
+#include "am/poll/poll.h"
+#include "am/wait/sleep.h"
+#include "am/wait/wait.h"
 #include "core/api_types.h"
 #include "core/base/bits.h"
 #include "core/base/cpus.h"
 #include "core/base/log.h"
+#include "core/base/membarrier.h"
 #include "core/base/privilege.h"
 #include "core/config/privilege.h"
 #include "core/engine/client_usage.h"
@@ -188,7 +189,7 @@ Status job_init(SegmentKind kind, const char* config) {
   // The kernel registers a process at once while that has one thread. Later it makes the caller
   // wait for an RCU grace period, which takes seconds where ranks outnumber the cores, and
   // meanwhile the caller answers no peer.
-  prepare_barriers();
+  register_thread_barriers();
   auto made = std::make_unique<Job>();
   made->kind = kind;
   auto bootstrap = make_bootstrap();

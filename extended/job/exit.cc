@@ -10,11 +10,10 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "am/dispatch.h"
-#include "am/dispatcher.h"
-#include "am/heartbeat.h"
-#include "am/interrupts.h"
-#include "am/owed.h"
+#include "am/interrupts/dispatcher.h"
+#include "am/interrupts/heartbeat.h"
+#include "am/interrupts/interrupts.h"
+#include "am/poll/owed.h"
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/no_cancel.h"

@@ -1,7 +1,8 @@
 // Starting what is synchronised by an explicit handle, or an event.
 #pragma once
 
-#include "am/progress.h"
+#include "am/message/patience.h"
+#include "am/wait/wait.h"
 #include "core/api_types.h"
 #include "extended/rma/sync.h"
 

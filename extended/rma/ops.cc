@@ -1,6 +1,6 @@
 #include "extended/rma/ops.h"
 
-#include "am/interrupts.h"
+#include "am/interrupts/interrupts.h"
 #include "core/base/reserve.h"
 #include "core/base/thread_end.h"
 #include "extended/state/handed_on.h"

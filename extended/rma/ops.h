@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "am/dispatch.h"
+#include "am/message/done_count.h"
 
 /// A gasnet_handle_t, or a root gex_Event_t, points to one of these.
 struct pinwire_op {

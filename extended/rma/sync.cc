@@ -1,6 +1,6 @@
 #include "extended/rma/sync.h"
 
-#include "am/progress.h"
+#include "am/wait/wait.h"
 #include "core/base/log.h"
 #include "core/engine/client_usage.h"
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "am/progress.h"
+#include "am/message/patience.h"
 #include "core/engine/target.h"
 #include "extended/rma/ops.h"
 
@@ -26,8 +26,8 @@ void check_bounds(const char* what, Target to, const void* address, size_t bytes
 ///
 /// With Patience::kTries nothing is started, and false returned, when the first piece finds no room
 /// at once; what has begun is started whole. It goes by one rail; where the peer's memory is pinned
-/// on demand, and it is not known that it is, by messages (am/on_demand.h); and what has device
-/// memory at its end here, is complete at return.
+/// on demand, and it is not known that it is, by messages (am/on_demand/on_demand.h); and what has
+/// device memory at its end here, is complete at return.
 bool start_put(Target to, void* dest, const void* source, size_t bytes, SourceUntil until,
                pinwire_op& op, Patience patience = Patience::kWaits) noexcept;
 bool start_get(Target from, const void* source, void* dest, size_t bytes, pinwire_op& op,

@@ -3,8 +3,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "am/progress.h"
-#include "am/sleep.h"
+#include "am/wait/wait.h"
+#include "am/wake/sleepers.h"
 #include "core/base/reserve.h"
 
 namespace pinwire {

@@ -6,12 +6,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "am/handlers.h"
-#include "am/message.h"
-#include "am/progress.h"
-#include "am/send.h"
+#include "am/handlers/handlers.h"
+#include "am/message/message.h"
+#include "am/send/send.h"
+#include "am/wait/wait.h"
 #include "core/api_types.h"
 #include "core/base/log.h"
+#include "core/engine/engine.h"
 #include "core/trace/trace.h"
 #include "extended/segments/publish.h"
 #include "extended/state/job.h"

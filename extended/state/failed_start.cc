@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "am/interrupts.h"
+#include "am/interrupts/interrupts.h"
 #include "core/base/log.h"
 #include "core/base/reserve.h"
 #include "core/engine/engine.h"

@@ -6,7 +6,8 @@
 #include <cstring>
 #include <optional>
 
-#include "am/progress.h"
+#include "am/poll/poll.h"
+#include "am/wait/wait.h"
 #include "core/base/library_thread.h"
 #include "core/base/no_cancel.h"
 #include "extended/state/order_of_puts.h"

@@ -33,6 +33,6 @@ std::vector<std::vector<std::byte>> gather_over(gex_TM_t tm, std::span<const std
   return parts;
 }
 
-void meet(gex_TM_t tm) noexcept { pass_barrier(tm); }
+void meet(gex_TM_t tm) noexcept { pass_team_barrier(tm); }
 
 }  // namespace pinwire

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "am/progress.h"
+#include "am/send/post.h"
 #include "core/engine/engine.h"
 #include "extended/rma/transfer.h"
 #include "extended/vis/place.h"

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "am/dispatch.h"
-#include "am/handlers.h"
-#include "am/send.h"
+#include "am/handlers/dispatch.h"
+#include "am/handlers/handlers.h"
+#include "am/send/send.h"
 
 namespace pinwire::vis {
 namespace {

@@ -1,6 +1,6 @@
-// am/deferred_list.h: threads record what is to be done and add the work; whichever thread works
-// the list off sees what they recorded, and no work is lost.
-#include "am/deferred_list.h"
+// am/poll/deferred_list.h: threads record what is to be done and add the work; whichever thread
+// works the list off sees what they recorded, and no work is lost.
+#include "am/poll/deferred_list.h"
 
 #include <gtest/gtest.h>
 

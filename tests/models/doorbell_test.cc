@@ -1,8 +1,8 @@
-// am/doorbell.h: client threads that poll, look, lie down and sleep over one lane and their bells,
-// while messages arrive and another thread polls now and then. Each waits for one message, whose
-// handler any of them may run. A sleep here has no bound: a lost wake is an execution that never
-// ends.
-#include "am/doorbell.h"
+// am/wake/doorbell.h: client threads that poll, look, lie down and sleep over one lane and their
+// bells, while messages arrive and another thread polls now and then. Each waits for one message,
+// whose handler any of them may run. A sleep here has no bound: a lost wake is an execution that
+// never ends.
+#include "am/wake/doorbell.h"
 
 #include <gtest/gtest.h>
 

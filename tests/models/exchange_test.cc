@@ -1,8 +1,8 @@
-// How ranks lend each other pinned parts of their segments (pin/, am/exchange.cc): every order in
-// which transfers begin, go on and end and messages arrive, for two ranks and three. In every state
-// what a rank takes for registered is; in every one it can go on until all transfers are done, as
-// each step does something for good and those from which there is no further one are checked to be
-// ends; and at the end nothing has leaked.
+// How ranks lend each other pinned parts of their segments (pin/, am/on_demand/exchange.cc): every
+// order in which transfers begin, go on and end and messages arrive, for two ranks and three. In
+// every state what a rank takes for registered is; in every one it can go on until all transfers
+// are done, as each step does something for good and those from which there is no further one are
+// checked to be ends; and at the end nothing has leaked.
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -125,7 +125,7 @@ bool World::go_on(Rank rank, Transfer& transfer, bool& is_over) {
   return false;
 }
 
-/// is_in_hand() of am/exchange.cc, and its message.
+/// is_in_hand() of am/on_demand/exchange.cc, and its message.
 bool World::try_to_hold(Rank rank, Transfer& transfer) {
   RemoteCache& cache = nodes_[rank].cache;
   transfer.index = cache.take(transfer.peer, transfer.number);
@@ -149,7 +149,8 @@ bool World::may_hold(Rank rank, const Transfer& transfer) const {
          cache.ask(transfer.peer, transfer.number).index != RemoteCache::kNone;
 }
 
-/// As in am/exchange.cc; whoever is refused sends messages, which are no business of this model.
+/// As in am/on_demand/exchange.cc; whoever is refused sends messages, which are no business of this
+/// model.
 void World::read_entry(Node& node, Transfer& transfer, bool& is_over) {
   const RemoteCache::Entry& entry = node.cache.at(transfer.index);
   is_over = entry.state == RemoteCache::State::kRefused;
@@ -159,7 +160,7 @@ void World::read_entry(Node& node, Transfer& transfer, bool& is_over) {
   if (is_over || !transfer.is_held) node.cache.put_back(transfer.index);
 }
 
-/// on_wanted(), on_granted() and on_refused() of am/exchange.cc.
+/// on_wanted(), on_granted() and on_refused() of am/on_demand/exchange.cc.
 void World::deliver(const Letter& letter) {
   Node& node = nodes_[letter.to];
   const bool is_request = letter.kind == Letter::Kind::kWanted;

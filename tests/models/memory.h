@@ -89,7 +89,8 @@ class Plain {
   uint64_t place_;  // never touched: it gives the object its size
 };
 
-/// It stands for driver/shm/host_memory.h of production, and for DeferredMemory of am/deferred.h.
+/// It stands for driver/shm/host_memory.h of production, and for DeferredMemory of
+/// am/poll/deferred.h.
 struct ModelMemory {
   template <typename T>
   using Atomic = model::Atomic<T>;

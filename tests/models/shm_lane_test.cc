@@ -1,6 +1,6 @@
 // The deadlock argument of the shared-memory driver (driver/shm/shm.h, C1-154) and of the replies
-// that lanes owe (am/owed.h), explored: every order in which ranks post, handle, reply and owe,
-// with rings as small as they can be. Each point of the argument is also taken away, and then
+// that lanes owe (am/poll/owed.h), explored: every order in which ranks post, handle, reply and
+// owe, with rings as small as they can be. Each point of the argument is also taken away, and then
 // somebody waits for ever, or a reply overtakes another.
 #include <gtest/gtest.h>
 

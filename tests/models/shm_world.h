@@ -1,9 +1,9 @@
 // The rings of a few ranks of one host, as one value: the deadlock argument of driver/shm/shm.h,
-// with the replies that lanes owe (am/owed.h), small enough to explore whole. Each lane of a rank
-// has a ring for requests and one for replies, which all its peers fill; the places in them are
-// computed by the functions of driver/shm/ring.h. A request stays in its ring until its handler has
-// returned, and a handler that waits for room polls nothing but the replies of its own lane. All
-// threads of a rank but one compute for ever, so one thread serves all of its lanes: with more
+// with the replies that lanes owe (am/poll/owed.h), small enough to explore whole. Each lane of a
+// rank has a ring for requests and one for replies, which all its peers fill; the places in them
+// are computed by the functions of driver/shm/ring.h. A request stays in its ring until its handler
+// has returned, and a handler that waits for room polls nothing but the replies of its own lane.
+// All threads of a rank but one compute for ever, so one thread serves all of its lanes: with more
 // threads there is more that can be done, and never less.
 #pragma once
 

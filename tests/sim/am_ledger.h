@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "am/message.h"
+#include "am/message/message.h"
 #include "shadow.h"
 #include "verdict.h"
 

@@ -48,7 +48,8 @@ TEST(AmOracle, CatchesRequestsThatWaitWhileTheirRankPolls) {
 }
 
 /// A completion that never comes: its message's handler may have run, but the call waits on. A
-/// reply that a room keeps (am/owed.h) is waited for by nobody: its completion alone may be lost.
+/// reply that a room keeps (am/poll/owed.h) is waited for by nobody: its completion alone may be
+/// lost.
 TEST(AmOracle, CatchesCallsThatDoNotReturn) {
   uint32_t calls = 0, missed = 0;
   for (uint64_t seed = 1; seed <= 10; ++seed) {

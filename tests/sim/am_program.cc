@@ -5,8 +5,13 @@
 #include <cstring>
 #include <new>
 
-#include "am/handlers.h"
-#include "am/send.h"
+#include "am/handlers/handlers.h"
+#include "am/long/send_long.h"
+#include "am/message/call.h"
+#include "am/poll/poll.h"
+#include "am/send/limits.h"
+#include "am/send/send.h"
+#include "am/wait/sleep.h"
 #include "am_node.h"
 #include "pattern.h"
 

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <cstring>
 
-#include "am/by_message.h"
-#include "am/handlers.h"
-#include "am/progress.h"
+#include "am/handlers/handlers.h"
+#include "am/on_demand/by_message.h"
 #include "am_node.h"
+#include "core/engine/engine.h"
 #include "nics.h"
 
 namespace pinwire::sim {

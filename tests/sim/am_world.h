@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "am/token.h"
+#include "am/message/token.h"
 #include "am_ledger.h"
 #include "core/base/random.h"
 #include "core/engine/engine.h"

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdio>
 
-#include "am/progress.h"
 #include "core/base/breach.h"
 #include "core/base/log.h"
 #include "core/engine/engine.h"

@@ -57,7 +57,7 @@ gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags) {
 void gex_Coll_BarrierBlocking(gex_TM_t tm, gex_Flags_t flags) {
   const ClientCall inside("gex_Coll_BarrierBlocking");
   check_collective("gex_Coll_BarrierBlocking", tm, 0, flags);
-  pass_barrier(tm);
+  pass_team_barrier(tm);
 }
 
 gex_Event_t gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void* dst, const void* src,

@@ -2,7 +2,8 @@
 // return, by an event, or with the thread's implicit operations.
 #pragma once
 
-#include "am/send.h"
+#include "am/message/call.h"
+#include "am/message/done_count.h"
 #include "core/api_types.h"
 #include "extended/rma/ops.h"
 

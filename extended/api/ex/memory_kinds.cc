@@ -3,7 +3,7 @@
 #include <iterator>
 #include <type_traits>
 
-#include "am/interrupts.h"
+#include "am/interrupts/interrupts.h"
 #include "core/base/log.h"
 #include "extended/state/job.h"
 #include "extended/state/objects.h"

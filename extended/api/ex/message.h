@@ -3,8 +3,9 @@
 
 #include <cstddef>
 
-#include "am/send.h"
+#include "am/message/call.h"
 #include "core/api_types.h"
+#include "core/engine/target.h"
 #include "core/trace/trace.h"
 
 namespace pinwire {

@@ -1,8 +1,10 @@
 // gasnetex.h: the C entry points of active messages (GX-085 to GX-110).
 #include <vector>
 
-#include "am/handlers.h"
-#include "am/send.h"
+#include "am/handlers/handlers.h"
+#include "am/long/send_long.h"
+#include "am/message/call.h"
+#include "am/send/send.h"
 #include "core/base/log.h"
 #include "core/engine/engine.h"
 #include "core/trace/trace.h"

@@ -1,10 +1,14 @@
 // gasnetex.h: the C entry points of active messages with negotiated payloads (GX-111 to GX-122).
-#include "am/negotiated.h"
+#include "am/send/negotiated.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "am/handlers.h"
+#include "am/handlers/handlers.h"
+#include "am/long/send_long.h"
+#include "am/message/call.h"
+#include "am/message/done_count.h"
+#include "am/send/send.h"
 #include "core/base/breach.h"
 #include "core/base/reserve.h"
 #include "core/base/thread_end.h"

@@ -1,6 +1,6 @@
 // gasnetex.h: the C entry points of puts and events (GX-030 to GX-040, GX-123 to GX-130), for what
 // is not inlined, and not gasnet.h's.
-#include "am/progress.h"
+#include "am/message/patience.h"
 #include "core/base/log.h"
 #include "core/engine/engine.h"
 #include "core/trace/trace.h"

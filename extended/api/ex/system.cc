@@ -2,7 +2,7 @@
 // GX-164 to GX-167).
 #include <algorithm>
 
-#include "am/interrupts.h"
+#include "am/interrupts/interrupts.h"
 #include "core/engine/engine.h"
 #include "core/exact_mode.h"
 #include "extended/state/objects.h"

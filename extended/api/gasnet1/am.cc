@@ -1,7 +1,10 @@
 // gasnet.h, 2.3 and 2.4: the C entry points of active messages and handler-safe locks.
-#include "am/hsl.h"
-#include "am/progress.h"
-#include "am/send.h"
+#include "am/interrupts/hsl.h"
+#include "am/long/send_long.h"
+#include "am/message/call.h"
+#include "am/poll/poll.h"
+#include "am/send/send.h"
+#include "am/wait/wait.h"
 #include "core/api_types.h"
 #include "core/base/log.h"
 #include "core/engine/engine.h"

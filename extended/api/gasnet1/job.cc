@@ -3,8 +3,8 @@
 #include <cstring>
 #include <vector>
 
-#include "am/handlers.h"
-#include "am/send.h"
+#include "am/handlers/handlers.h"
+#include "am/send/limits.h"
 #include "core/api_types.h"
 #include "core/base/log.h"
 #include "core/base/no_cancel.h"

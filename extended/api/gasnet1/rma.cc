@@ -1,5 +1,4 @@
 // gasnet.h, 3: the C entry points of the extended API, for what is not inlined.
-#include "am/progress.h"
 #include "core/api_types.h"
 #include "core/base/log.h"
 #include "core/engine/engine.h"

@@ -6,7 +6,7 @@
 
 namespace pinwire {
 
-inline void pass_barrier(gex_TM_t tm) noexcept { tm->member->line_barrier.pass(); }
+inline void pass_team_barrier(gex_TM_t tm) noexcept { tm->member->line_barrier.pass(); }
 inline gex_Event_t start_barrier(gex_TM_t tm) noexcept { return tm->member->line_barrier.start(); }
 
 }  // namespace pinwire

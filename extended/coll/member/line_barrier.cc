@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <mutex>
 
-#include "am/progress.h"
-#include "am/sleep.h"
+#include "am/message/done_count.h"
+#include "am/wait/wait.h"
+#include "am/wake/sleepers.h"
 #include "core/base/bits.h"
 #include "core/base/check.h"
+#include "core/engine/engine.h"
 #include "extended/rma/sync.h"
 
 namespace pinwire {

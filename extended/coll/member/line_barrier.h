@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "am/deferred.h"
+#include "am/poll/deferred.h"
 #include "core/api_types.h"
 #include "driver/shm/host_memory.h"
 #include "extended/barrier/led_barrier.h"

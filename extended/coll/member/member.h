@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "am/deferred.h"
+#include "am/poll/deferred.h"
 #include "core/api_types.h"
 #include "driver/work.h"
 #include "extended/barrier/value.h"

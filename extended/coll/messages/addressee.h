@@ -2,7 +2,7 @@
 // of another build, or called something else (GX-141).
 #pragma once
 
-#include "am/token.h"
+#include "am/message/token.h"
 #include "extended/coll/operation/collective.h"
 
 namespace pinwire {

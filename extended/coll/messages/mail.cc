@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "am/handlers.h"
-#include "am/message.h"
-#include "am/send.h"
+#include "am/handlers/handlers.h"
+#include "am/message/message.h"
+#include "am/poll/deferred.h"
+#include "am/send/send.h"
 #include "core/base/check.h"
 #include "core/base/log.h"
 #include "core/engine/engine.h"

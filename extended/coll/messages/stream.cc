@@ -2,10 +2,13 @@
 
 #include <cstring>
 
-#include "am/handlers.h"
-#include "am/message.h"
-#include "am/negotiated.h"
-#include "am/send.h"
+#include "am/handlers/handlers.h"
+#include "am/long/send_long.h"
+#include "am/message/call.h"
+#include "am/message/message.h"
+#include "am/poll/deferred.h"
+#include "am/send/negotiated.h"
+#include "am/send/send.h"
 #include "core/base/check.h"
 #include "core/engine/engine.h"
 #include "extended/coll/messages/addressee.h"

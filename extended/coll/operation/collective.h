@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "am/dispatch.h"
+#include "am/message/done_count.h"
 #include "extended/coll/member/member.h"
 #include "extended/coll/operation/reduction.h"
 #include "extended/rma/ops.h"

@@ -1,7 +1,8 @@
 #include "extended/coll/operation/start.h"
 
-#include "am/deferred.h"
-#include "am/progress.h"
+#include "am/message/done_count.h"
+#include "am/poll/deferred.h"
+#include "am/wait/wait.h"
 #include "extended/coll/operation/pool.h"
 #include "extended/rma/sync.h"
 #include "extended/state/objects.h"

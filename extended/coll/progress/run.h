@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "am/deferred.h"
+#include "am/poll/deferred.h"
 
 namespace pinwire {
 

@@ -5,8 +5,9 @@
 #include <mutex>
 #include <vector>
 
-#include "am/deferred.h"
-#include "am/progress.h"
+#include "am/poll/deferred.h"
+#include "am/wait/deferred_pause.h"
+#include "am/wait/wait.h"
 #include "core/base/check.h"
 #include "core/base/log.h"
 #include "extended/coll/operation/pool.h"

@@ -7,9 +7,10 @@
 
 #include <thread>
 
-#include "am/dispatch.h"
-#include "am/handlers.h"
-#include "am/tracked.h"
+#include "am/handlers/dispatch.h"
+#include "am/handlers/handlers.h"
+#include "am/message/done_count.h"
+#include "am/message/tracked.h"
 #include "extended/atomics/domain.h"
 #include "extended/checks/usage.h"
 #include "extended/rma/sync.h"

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "am/sleep.h"
+#include "am/wait/sleep.h"
 #include "core/base/random.h"
 #include "core/engine/client_usage.h"
 #include "extended/barrier/lines.h"

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "am/poll/poll.h"
 #include "core/base/random.h"
 #include "core/engine/client_usage.h"
 #include "gasnet.h"

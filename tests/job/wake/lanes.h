@@ -6,7 +6,6 @@
 #include <cstdarg>
 #include <cstdio>
 
-#include "am/progress.h"
 #include "core/engine/engine.h"
 #include "gasnet.h"
 

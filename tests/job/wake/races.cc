@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "am/poll/poll.h"
 #include "core/base/random.h"
 #include "core/engine/client_usage.h"
 #include "gasnet.h"

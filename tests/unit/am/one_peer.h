@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "am/dispatch.h"
-#include "am/message.h"
+#include "am/handlers/dispatch.h"
+#include "am/message/message.h"
 #include "pin/demand.h"
 #include "tests/support/idle_driver.h"
 

@@ -1,5 +1,5 @@
 // Work that handlers leave to polls: nothing recorded before defer() is missed, whoever runs it.
-#include "am/deferred.h"
+#include "am/poll/deferred.h"
 
 #include <gtest/gtest.h>
 

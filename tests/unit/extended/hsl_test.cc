@@ -1,4 +1,4 @@
-#include "am/hsl.h"
+#include "am/interrupts/hsl.h"
 
 #include <gtest/gtest.h>
 

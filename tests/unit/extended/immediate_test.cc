@@ -2,7 +2,7 @@
 // never says a word but what the test says for it (GX-043).
 #include <span>
 
-#include "am/handlers.h"
+#include "am/handlers/handlers.h"
 #include "tests/unit/extended/two_ranks.h"
 
 namespace pinwire {

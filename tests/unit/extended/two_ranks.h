@@ -10,9 +10,9 @@
 #include <memory>
 #include <string>
 
-#include "am/message.h"
-#include "am/progress.h"
-#include "am/send.h"
+#include "am/long/send_long.h"
+#include "am/message/message.h"
+#include "am/wait/wait.h"
 #include "core/api_types.h"
 #include "core/engine/engine.h"
 #include "driver/checked.h"

@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/base/membarrier.h"
+
 namespace pinwire {
 namespace {
 
@@ -19,7 +21,7 @@ volatile std::sig_atomic_t got_it_twice;
 class Lane : public testing::Test {
  protected:
   void SetUp() override {
-    if (!prepare_barriers())
+    if (!register_thread_barriers())
       GTEST_SKIP() << "the kernel has no membarrier(2): no lane has an owner";
     lane.owner.store(&this_thread);
     uses = 0;

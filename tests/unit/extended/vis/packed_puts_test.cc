@@ -7,8 +7,8 @@
 #include <numeric>
 #include <vector>
 
-#include "am/handlers.h"
-#include "am/progress.h"
+#include "am/handlers/handlers.h"
+#include "am/poll/poll.h"
 #include "extended/rma/ops.h"
 #include "extended/vis/transfer.h"
 #include "tests/unit/am/one_peer.h"

@@ -1,0 +1,28 @@
+// The thread that finds what arrives while no client thread polls, in the dispatch modes that have
+// one (PA-037, PA-050 to PA-053): it sleeps until something makes the event fd of a lane readable.
+// Then, in `interrupt`, it has a client thread run the handlers; in `watchdog` only if nobody has
+// polled for a while; in `thread` it runs them itself. In `nicproc` it never sleeps, and nobody
+// else runs handlers.
+//
+// It serves the drivers meanwhile (acknowledgements, retransmission, the puts and gets of peers),
+// so that a client that computes keeps nobody waiting for those.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/config/settings.h"
+#include "driver/driver.h"
+
+namespace pinwire {
+
+/// For any mode but poll; it runs on these CPUs (none: on those of the calling thread). After the
+/// drivers are connected, before any message.
+Status start_dispatcher(DispatchMode mode, uint32_t watchdog_us, const std::vector<uint32_t>& cpus);
+/// Has it leave what it does; returns when it has, or soon. At the end of a process, by any thread.
+void stop_dispatcher() noexcept;
+/// What it did, and what client threads did for it (am/interrupts/interrupts.h); nothing where
+/// there is none.
+void report_dispatch(StatSink& sink) noexcept;
+}  // namespace pinwire

@@ -1,0 +1,70 @@
+#include "am/message/tracked.h"
+
+#include <mutex>
+
+#include "pin/demand.h"
+
+namespace pinwire {
+namespace {
+
+/// Objects of a fixed number, linked while they are free.
+template <typename T, uint32_t kCount>
+class Pool {
+ public:
+  T* take() noexcept {
+    const std::lock_guard guard(lock_);
+    T* item = free_;
+    if (item != nullptr) {
+      free_ = item->next;
+    } else if (fresh_ != kCount) {
+      item = &items_[fresh_++];
+    }
+    return item;
+  }
+  void give(T* item) noexcept {
+    const std::lock_guard guard(lock_);
+    item->next = free_;
+    free_ = item;
+  }
+
+ private:
+  PinLock lock_;
+  T* free_ = nullptr;
+  uint32_t fresh_ = 0;
+  T items_[kCount];
+};
+
+/// As many as a few connections have room for; transfers that find none wait for some to end.
+constinit Pool<Tracked, 4096> tracked_pool;
+/// Transfers that find none are copied.
+constinit Pool<AlonePin, 256> alone_pool;
+
+}  // namespace
+
+Tracked* take_tracked() noexcept {
+  Tracked* tracked = tracked_pool.take();
+  if (tracked != nullptr) *tracked = {};
+  return tracked;
+}
+AlonePin* take_alone_pin() noexcept { return alone_pool.take(); }
+
+void drop_piece(AlonePin* pin) noexcept {
+  // acq_rel: whoever unpins comes after the last use of all others
+  if (pin->pieces.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (pin->pinned.region.bytes != 0) demands[pin->driver]->own.unpin_alone(pin->pinned);
+  alone_pool.give(pin);
+}
+
+uint64_t finish_tracked(uint64_t cookie) noexcept {
+  auto* tracked = reinterpret_cast<Tracked*>(cookie & ~kTrackedBit);
+  Demand* const demand = demands[tracked->driver];
+  if (tracked->remote != RemoteCache::kNone) demand->put_back(tracked->remote);
+  if (tracked->local != Buckets::kNone) demand->own.done(tracked->local);
+  if (tracked->alone != nullptr) drop_piece(tracked->alone);
+  if (tracked->counted != nullptr) tracked->counted->fetch_sub(1, std::memory_order_relaxed);
+  const uint64_t told = tracked->cookie;
+  tracked_pool.give(tracked);
+  return told;
+}
+
+}  // namespace pinwire

@@ -1,0 +1,88 @@
+#include "am/send/negotiated.h"
+
+#include "am/handlers/dispatch.h"
+#include "am/message/call.h"
+#include "am/send/outgoing.h"
+
+namespace pinwire {
+namespace {
+
+/// Runs `use` on the lane as post() would be called for silent work. False: it was not to be had.
+template <typename Use>
+bool with_lane(const pinwire_token* token, const Route& route, uint32_t lane, Patience patience,
+               Use&& use) noexcept {
+  DriverSlot& slot = engine.drivers[route.driver_index];
+  if (token != nullptr || slot.caps.concurrent_post) {  // a handler holds its lane
+    use(*slot.driver);
+    return true;
+  }
+  DriverLane& held = slot.lanes[lane];
+  if (patience == Patience::kWaits) {
+    held.lock(engine.spins_now);
+  } else if (!held.try_lock_briefly()) {
+    return false;
+  }
+  use(*slot.driver);
+  held.unlock();
+  return true;
+}
+
+bool send_in(const pinwire_token* token, Target to, const AmCall& call, const Room& room,
+             size_t bytes) noexcept {
+  const Route& route = engine.routes[rank_of(to)];
+  const AmEndpoints endpoints = endpoints_of(token, to, call);
+  if (route.driver == nullptr) {  // its handler gets the very memory
+    dispatch_loopback(call.handler, endpoints, token == nullptr, Category::kMedium, room.address,
+                      bytes, call.argc, call.args);
+    return true;
+  }
+  AmHead head;
+  const uint32_t head_bytes = build_head(head, Category::kMedium, call.handler, call.argc,
+                                         call.args, static_cast<uint32_t>(bytes), 0, endpoints);
+  Work work = send_work(token, to, head, head_bytes);
+  work.local = room.address;
+  work.bytes = bytes;
+  if (room.lent.payload != nullptr) {
+    work.flags |= kWorkLent;
+    work.lent = room.lent.name;
+  }
+  return post(token, route, work, call.patience);
+}
+
+}  // namespace
+
+Room room_for_medium(const pinwire_token* token, Target to, size_t bytes, std::byte* own,
+                     Patience patience) noexcept {
+  const Route& route = engine.routes[rank_of(to)];
+  if (route.driver == nullptr) return {own, bytes, {}, 0};
+  const DriverSlot& slot = engine.drivers[route.driver_index];
+  if (slot.caps.lent_bytes_max < bytes) return {own, bytes, {}, 0};
+  Room room;
+  room.lane = token != nullptr ? token->lane : slot.lane_of(engine.thread().lane);
+  with_lane(token, route, room.lane, patience,
+            [&](Driver& driver) { room.lent = driver.lend(room.lane, rank_of(to), bytes); });
+  const bool is_lent = room.lent.payload != nullptr;
+  if (!is_lent && patience == Patience::kTries) return {};
+  room.address = is_lent ? room.lent.payload : own;
+  room.bytes = bytes;
+  return room;
+}
+
+void leave_room(const pinwire_token* token, Target to, const Room& room) noexcept {
+  if (room.lent.payload == nullptr) return;
+  const Route& route = engine.routes[rank_of(to)];
+  with_lane(token, route, room.lane, Patience::kWaits,
+            [&](Driver& driver) { driver.take_back(room.lane, room.lent); });
+}
+
+bool request_medium_in(Target to, const AmCall& call, const Room& room, size_t bytes) noexcept {
+  return send_in(nullptr, to, call, room, bytes);
+}
+
+bool reply_medium_in(pinwire_token& token, const AmCall& call, const Room& room,
+                     size_t bytes) noexcept {
+  claim_reply(token);
+  return claimed(token, send_in(&token, origin(token), call, room, bytes));
+}
+
+}  // namespace pinwire
