@@ -46,6 +46,7 @@ class FabricSwitch {
   ChildProcess process_;
   StartReport start_;
   Fd out_;
+  Loop::Watch out_watch_;
   std::string words_;  // until it is ready
   bool words_end_ = false;
   std::string lost_sentence_;  // empty: it has not been lost

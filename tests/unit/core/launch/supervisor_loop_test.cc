@@ -77,9 +77,10 @@ TEST_F(SupervisorLoopTest, AStopDoesNotCount) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   ::close(ends[1]);
-  loop_.loop().watch(ends[0], POLLIN, [](short) { ::usleep((kTickMs + 2 * kStoppedMs) * 1000); });
+  auto watch = loop_.loop().watch(ends[0], POLLIN,
+                                  [](short) { ::usleep((kTickMs + 2 * kStoppedMs) * 1000); });
   EXPECT_EQ(loop_.loop().run_counted(kLeftMs), kLeftMs - kTickMs);
-  loop_.loop().forget(ends[0]);
+  watch.reset();
   ::close(ends[0]);
   EXPECT_LE(loop_.loop().run_counted(1), 0);
 }
