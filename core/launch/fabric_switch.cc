@@ -110,12 +110,10 @@ FabricSwitch::FabricSwitch(SupervisorLoop& loop, StartingProcess begun, Fd out, 
       process_(std::move(begun.process)),
       start_(std::move(begun.report)),
       out_(std::move(out)),
+      children_(loop.watch_children([this](pid_t process) { return reap(process); })),
       report_(report) {
-  loop_.watch_children_of(this, [this](pid_t process) { return reap(process); });
   out_watch_ = loop_.loop().watch(out_.get(), POLLIN, [this](short) { read_words(); });
 }
-
-FabricSwitch::~FabricSwitch() { loop_.forget_children_of(this); }
 
 void FabricSwitch::read_words() {
   char part[512];

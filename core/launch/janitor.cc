@@ -96,15 +96,17 @@ void wait_a_moment_for(pid_t process) {
 }  // namespace
 
 Janitor::Janitor(SupervisorLoop& loop, const std::string& parent, bool keep_job_dir, Ready ready)
-    : loop_(loop), parent_(parent), keep_job_dir_(keep_job_dir), ready_(std::move(ready)) {
+    : loop_(loop),
+      parent_(parent),
+      keep_job_dir_(keep_job_dir),
+      ready_(std::move(ready)),
+      children_(loop.watch_children([this](pid_t process) { return reap(process); })) {
   answer_.heard(now_ms());
-  loop_.watch_children_of(this, [this](pid_t process) { return reap(process); });
 }
 
 Janitor::~Janitor() {
   close_pipe();
   process_.let_go();  // one that was not dismissed sweeps up by itself
-  loop_.forget_children_of(this);
 }
 
 void Janitor::close_pipe() {
