@@ -285,13 +285,14 @@ void Agent::say_the_rest() {
 int Agent::run() {
   if (auto opened = events_.opened(); !opened) refuse(opened.sentence());
   events_.hand_signals_to([this](int number, bool) { heed(number); });
-  events_.watch_children_of(this, [this](pid_t process) { return host_ && host_->reap(process); });
+  auto children =
+      events_.watch_children([this](pid_t process) { return host_ && host_->reap(process); });
   heartbeat_.begin(kPlanLimitMs, now_ms());  // to prepare what is asked for may take a while
   while (!over_ && !(host_ && running_ == 0)) turn();
   heed_window();
   events_.hand_signals_to({});  // from now on they end the wait
   while (!heartbeat_.has_lost_launcher() && !stream_.drained() && events_.end_asked() == 0) turn();
-  events_.forget_children_of(this);
+  children.reset();
   host_.reset();
   if (janitor_)
     janitor_->dismiss(kill_children(events_, janitor_->number(), inherited_, janitor_->job_dir()));

@@ -8,13 +8,9 @@
 namespace pinwire::launch {
 
 AgentInput::AgentInput(Loop& loop, Fd fd, std::function<void(int bytes)> took)
-    : loop_(loop), fd_(std::move(fd)), took_(std::move(took)) {
+    : fd_(std::move(fd)), took_(std::move(took)) {
   ::fcntl(fd_.get(), F_SETFL, O_NONBLOCK);
-  loop_.watch(fd_.get(), 0, [this](short) { write_some(); });
-}
-
-AgentInput::~AgentInput() {
-  if (fd_) close();
+  watch_ = loop.watch(fd_.get(), 0, [this](short) { write_some(); });
 }
 
 bool AgentInput::feed(Bytes bytes) {
@@ -37,12 +33,12 @@ void AgentInput::write_some() {
     pending_.erase(pending_.begin(), pending_.begin() + wrote);
     took_(static_cast<int>(wrote));
   }
-  loop_.set_events(fd_.get(), pending_.empty() ? 0 : POLLOUT);
+  watch_.set_events(pending_.empty() ? 0 : POLLOUT);
   if (pending_.empty() && last_) close();
 }
 
 void AgentInput::close() {
-  loop_.forget(fd_.get());
+  watch_.reset();
   fd_.reset();
 }
 

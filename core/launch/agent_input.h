@@ -18,7 +18,6 @@ class AgentInput {
  public:
   /// `took`: is told how many bytes the rank took, or -1, once, when it reads no more.
   AgentInput(Loop& loop, Fd fd, std::function<void(int bytes)> took);
-  ~AgentInput();
   AgentInput(const AgentInput&) = delete;
   AgentInput& operator=(const AgentInput&) = delete;
   /// Empty: the end. False if it is more than the window has room for.
@@ -28,8 +27,8 @@ class AgentInput {
   void write_some();
   void close();
 
-  Loop& loop_;
   Fd fd_;
+  Loop::Watch watch_;
   std::function<void(int bytes)> took_;
   std::vector<std::byte> pending_;
   bool last_ = false;

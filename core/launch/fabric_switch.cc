@@ -110,14 +110,9 @@ FabricSwitch::FabricSwitch(SupervisorLoop& loop, StartingProcess begun, Fd out, 
       process_(std::move(begun.process)),
       start_(std::move(begun.report)),
       out_(std::move(out)),
+      children_(loop.watch_children([this](pid_t process) { return reap(process); })),
       report_(report) {
-  loop_.watch_children_of(this, [this](pid_t process) { return reap(process); });
-  loop_.loop().watch(out_.get(), POLLIN, [this](short) { read_words(); });
-}
-
-FabricSwitch::~FabricSwitch() {
-  loop_.loop().forget(out_.get());
-  loop_.forget_children_of(this);
+  out_watch_ = loop_.loop().watch(out_.get(), POLLIN, [this](short) { read_words(); });
 }
 
 void FabricSwitch::read_words() {
@@ -126,7 +121,7 @@ void FabricSwitch::read_words() {
   if (got == 0 || (got < 0 && errno != EINTR)) words_end_ = true;
   if (got > 0) words_.append(part, static_cast<size_t>(got));
   // Later words are its report, which waits in the pipe.
-  if (words_end_ || is_ready()) loop_.loop().set_events(out_.get(), 0);
+  if (words_end_ || is_ready()) out_watch_.set_events(0);
 }
 
 Status FabricSwitch::wait_until_ready(const std::string& path) {

@@ -23,7 +23,6 @@ class FabricSwitch {
   static Result<std::unique_ptr<FabricSwitch>> start(SupervisorLoop& loop, const Settings& settings,
                                                      Rank port_count, const std::string& job_dir,
                                                      bool report);
-  ~FabricSwitch();
   FabricSwitch(const FabricSwitch&) = delete;
   FabricSwitch& operator=(const FabricSwitch&) = delete;
   /// `lost` gets a sentence when it ends before stop(): then no frame passes between the ranks any
@@ -46,6 +45,8 @@ class FabricSwitch {
   ChildProcess process_;
   StartReport start_;
   Fd out_;
+  Loop::Watch out_watch_;
+  const SupervisorLoop::ChildWatch children_;
   std::string words_;  // until it is ready
   bool words_end_ = false;
   std::string lost_sentence_;  // empty: it has not been lost

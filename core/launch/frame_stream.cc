@@ -12,21 +12,15 @@ namespace pinwire::launch {
 
 FrameStream::FrameStream(Loop& loop, Fd in, Fd out, std::string_view greeting, Events events,
                          Out kind)
-    : loop_(loop),
-      in_(std::move(in)),
+    : in_(std::move(in)),
       out_(std::move(out)),
       out_kind_(kind),
       greeting_(greeting),
       events_(std::move(events)) {
   for (const Fd* fd : {&in_, &out_})
     ::fcntl(fd->get(), F_SETFL, ::fcntl(fd->get(), F_GETFL) | O_NONBLOCK);
-  loop_.watch(in_.get(), POLLIN, [this](short) { read_some(); });
-  loop_.watch(out_.get(), 0, [this](short) { write_some(); });
-}
-
-FrameStream::~FrameStream() {
-  loop_.forget(in_.get());
-  loop_.forget(out_.get());
+  in_watch_ = loop.watch(in_.get(), POLLIN, [this](short) { read_some(); });
+  out_watch_ = loop.watch(out_.get(), 0, [this](short) { write_some(); });
 }
 
 void FrameStream::put_text(std::string_view text) {
@@ -73,7 +67,7 @@ void FrameStream::write_some() {
     done += static_cast<size_t>(wrote);
   }
   out_bytes_.erase(out_bytes_.begin(), out_bytes_.begin() + static_cast<ptrdiff_t>(done));
-  loop_.set_events(out_.get(), out_bytes_.empty() ? 0 : POLLOUT);
+  out_watch_.set_events(out_bytes_.empty() ? 0 : POLLOUT);
 }
 
 void FrameStream::read_some() {
@@ -115,8 +109,8 @@ void FrameStream::take_frames() {
 
 void FrameStream::end(const std::string& why) {
   if (std::exchange(ended_, true)) return;
-  loop_.set_events(in_.get(), 0);
-  loop_.set_events(out_.get(), 0);
+  in_watch_.set_events(0);
+  out_watch_.set_events(0);
   events_.ended(why);
 }
 

@@ -30,7 +30,6 @@ class FrameStream {
   /// `greeting`: to be skipped to before the first frame; may be empty.
   FrameStream(Loop& loop, Fd in, Fd out, std::string_view greeting, Events events,
               Out kind = Out::kOwn);
-  ~FrameStream();
   FrameStream(const FrameStream&) = delete;
   FrameStream& operator=(const FrameStream&) = delete;
 
@@ -54,13 +53,13 @@ class FrameStream {
   void take_frames();
   void end(const std::string& why);
 
-  Loop& loop_;
   Fd in_, out_;
   const Out out_kind_;
   std::string greeting_;
   Events events_;
   std::vector<std::byte> in_bytes_, out_bytes_;
   bool ended_ = false;
+  Loop::Watch in_watch_, out_watch_;
 };
 
 }  // namespace pinwire::launch

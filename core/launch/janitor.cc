@@ -96,20 +96,22 @@ void wait_a_moment_for(pid_t process) {
 }  // namespace
 
 Janitor::Janitor(SupervisorLoop& loop, const std::string& parent, bool keep_job_dir, Ready ready)
-    : loop_(loop), parent_(parent), keep_job_dir_(keep_job_dir), ready_(std::move(ready)) {
+    : loop_(loop),
+      parent_(parent),
+      keep_job_dir_(keep_job_dir),
+      ready_(std::move(ready)),
+      children_(loop.watch_children([this](pid_t process) { return reap(process); })) {
   answer_.heard(now_ms());
-  loop_.watch_children_of(this, [this](pid_t process) { return reap(process); });
 }
 
 Janitor::~Janitor() {
   close_pipe();
   process_.let_go();  // one that was not dismissed sweeps up by itself
-  loop_.forget_children_of(this);
 }
 
 void Janitor::close_pipe() {
   if (!pipe_) return;
-  loop_.loop().forget(pipe_.get());
+  pipe_watch_.reset();
   ::shutdown(pipe_.get(), SHUT_RDWR);  // a child that has not executed its program has a copy
   pipe_.reset();
 }
@@ -144,15 +146,15 @@ Status Janitor::begin() {
   ++begun_;
   process_ = ChildProcess(*forked);
   pipe_ = std::move(sockets->first);
-  loop_.loop().watch(pipe_.get(), POLLIN, [this](short) { hear(); });
+  pipe_watch_ = loop_.loop().watch(pipe_.get(), POLLIN, [this](short) { hear(); });
   return success();
 }
 
 void Janitor::hear() {
-  if (!ready_) return loop_.loop().set_events(pipe_.get(), 0);  // its end: reap() tells
+  if (!ready_) return pipe_watch_.set_events(0);  // its end: reap() tells
   auto record = receive_record(pipe_.get(), MSG_DONTWAIT);
   if (record.text.empty()) {
-    if (record.os_error == 0) loop_.loop().set_events(pipe_.get(), 0);
+    if (record.os_error == 0) pipe_watch_.set_events(0);
     return;  // after an error the loop asks again: the answer may still come
   }
   if (record.is_cut)

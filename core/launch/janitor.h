@@ -76,6 +76,8 @@ class Janitor {
   int begun_ = 0;
   ChildProcess process_;
   Fd pipe_;  // closed: it is dismissed
+  Loop::Watch pipe_watch_;
+  const SupervisorLoop::ChildWatch children_;
   std::string job_dir_;
   Fd lock_;  // of the directory: it stays locked as long as this or the janitor lives
   bool has_swept_ = false;

@@ -10,11 +10,9 @@
 namespace pinwire::launch {
 
 LineSink::LineSink(Loop& loop, SharedFile file, Rank rank_count, bool tagged)
-    : loop_(loop), file_(std::move(file)), tagged_(tagged), unfinished_(rank_count) {
-  loop_.watch(file_.fd(), 0, [this](short) { write_some(); });
+    : file_(std::move(file)), tagged_(tagged), unfinished_(rank_count) {
+  watch_ = loop.watch(file_.fd(), 0, [this](short) { write_some(); });
 }
-
-LineSink::~LineSink() { loop_.forget(file_.fd()); }
 
 void LineSink::feed(Rank rank, std::string_view text, int64_t now_ms) {
   is_fed_ = true;
@@ -95,8 +93,8 @@ void LineSink::write_some() {
     done += static_cast<size_t>(wrote);
   }
   pending_.erase(0, done);
-  loop_.set_events(file_.fd(), pending_.empty() ? 0 : POLLOUT);
-  loop_.rest(file_.fd(), file_.rests_until_ms());
+  watch_.set_events(pending_.empty() ? 0 : POLLOUT);
+  watch_.rest(file_.rests_until_ms());
 }
 
 }  // namespace pinwire::launch

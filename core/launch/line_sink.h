@@ -18,7 +18,6 @@ class LineSink {
  public:
   /// `tagged`: every line begins with "[rank] ".
   LineSink(Loop& loop, SharedFile file, Rank rank_count, bool tagged);
-  ~LineSink();
   LineSink(const LineSink&) = delete;
   LineSink& operator=(const LineSink&) = delete;
 
@@ -52,7 +51,6 @@ class LineSink {
   void put_rest(Rank rank);
   void write_some();
 
-  Loop& loop_;
   SharedFile file_;
   const bool tagged_;
   std::vector<std::string> unfinished_;  // per rank
@@ -62,6 +60,7 @@ class LineSink {
   int64_t open_line_of_ = -1;  // the rank whose unfinished line the reader sees last
   int write_error_ = 0;
   bool is_fed_ = false;  // by a rank
+  Loop::Watch watch_;
 };
 
 }  // namespace pinwire::launch

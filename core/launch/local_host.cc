@@ -36,13 +36,6 @@ LocalHost::LocalHost(Loop& loop, HostEvents& events, LocalPlan plan)
   check(plan_.own.size() == plan_.count, "a plan for other ranks", plan_.own.size(), plan_.count);
 }
 
-LocalHost::~LocalHost() {
-  for (auto& one : ranks_)
-    for (const int fd :
-         {one.socket.get(), one.out.get(), one.err.get(), one.start.fd(), one.process.end_fd()})
-      if (fd >= 0) loop_.forget(fd);
-}
-
 LocalHost::LocalRank& LocalHost::local(Rank rank) {
   check(rank >= plan_.first && rank - plan_.first < plan_.count, "a rank of another host", rank);
   return ranks_[rank - plan_.first];
@@ -56,10 +49,9 @@ Status LocalHost::start() {
 
 void LocalHost::look_at_start(Rank rank) {
   auto& one = local(rank);
-  const int fd = one.start.fd();
   const auto started = one.start.read();
   if (!started) return;
-  loop_.forget(fd);
+  one.start_watch.reset();
   if (*started) return events_.on_started(rank, one.process.number());
   events_.on_not_started(rank, "rank " + std::to_string(rank) + ": " + started->sentence());
 }
@@ -106,18 +98,21 @@ Status LocalHost::begin_rank(Rank rank) {
 
 void LocalHost::watch(Rank rank) {
   auto& one = local(rank);
-  loop_.watch(one.start.fd(), POLLIN, [this, rank](short) { look_at_start(rank); });
-  loop_.watch(one.socket.get(), POLLIN, [this, rank](short events) {
+  one.start_watch =
+      loop_.watch(one.start.fd(), POLLIN, [this, rank](short) { look_at_start(rank); });
+  one.socket_watch = loop_.watch(one.socket.get(), POLLIN, [this, rank](short events) {
     if (events & POLLOUT) flush(rank);
     if (events & ~POLLOUT) read_socket(rank);
   });
   // A turn of the loop may drain a pipe that its poll found readable. (Our ends alone: the flag
   // belongs to an end, and the ranks' ends stay as programs expect them.)
   for (const Fd* fd : {&one.out, &one.err}) ::fcntl(fd->get(), F_SETFL, O_NONBLOCK);
-  loop_.watch(one.out.get(), POLLIN, [this, rank](short) { read_unless_paused(rank, 1); });
-  loop_.watch(one.err.get(), POLLIN, [this, rank](short) { read_unless_paused(rank, 2); });
+  one.out_watch =
+      loop_.watch(one.out.get(), POLLIN, [this, rank](short) { read_unless_paused(rank, 1); });
+  one.err_watch =
+      loop_.watch(one.err.get(), POLLIN, [this, rank](short) { read_unless_paused(rank, 2); });
   if (const int fd = one.process.end_fd(); fd >= 0)
-    loop_.watch(fd, POLLIN, [this, rank](short) { await_reaping(rank); });
+    one.end_watch = loop_.watch(fd, POLLIN, [this, rank](short) { await_reaping(rank); });
 }
 
 void LocalHost::read_socket(Rank rank) {
@@ -130,7 +125,7 @@ void LocalHost::read_socket(Rank rank) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) return;
     if (got <= 0) {  // its death, if it is that, is told by waitpid
-      loop_.forget(one.socket.get());
+      one.socket_watch.reset();
       one.socket.reset();
       return events_.on_frame(rank, bootstrap::frame_header(FrameKind::kHungUp, rank), {});
     }
@@ -174,9 +169,9 @@ size_t LocalHost::read_output(Rank rank, int stream, size_t bytes_max) {
 }
 
 void LocalHost::close_output(Rank rank, int stream) {
-  auto& fd = stream == 1 ? local(rank).out : local(rank).err;
-  loop_.forget(fd.get());
-  fd.reset();
+  auto& one = local(rank);
+  (stream == 1 ? one.out_watch : one.err_watch).reset();
+  (stream == 1 ? one.out : one.err).reset();
 }
 
 void LocalHost::stop_output(int stream) {
@@ -208,8 +203,7 @@ void LocalHost::pause_output(bool pause) {
   if (pause == paused_) return;
   paused_ = pause;
   for (auto& one : ranks_)
-    for (const Fd* fd : {&one.out, &one.err})
-      if (*fd) loop_.set_events(fd->get(), pause ? 0 : POLLIN);
+    for (auto* watch : {&one.out_watch, &one.err_watch}) watch->set_events(pause ? 0 : POLLIN);
 }
 
 void LocalHost::send(Rank rank, FrameKind kind, uint32_t round, const SharedBytes& message) {
@@ -228,8 +222,8 @@ void LocalHost::flush(Rank rank) {
   auto& one = local(rank);
   if (!one.socket) return;
   const bool all_sent = one.outbox.flush();
-  loop_.set_events(one.socket.get(),
-                   static_cast<short>((one.is_broken ? 0 : POLLIN) | (all_sent ? 0 : POLLOUT)));
+  one.socket_watch.set_events(
+      static_cast<short>((one.is_broken ? 0 : POLLIN) | (all_sent ? 0 : POLLOUT)));
 }
 
 void LocalHost::signal_rank(Rank rank, int signal_number) {
@@ -253,10 +247,9 @@ bool LocalHost::reap(pid_t process) {
   for (Rank rank = plan_.first; rank < plan_.first + plan_.count; ++rank) {
     if (local(rank).process.number() != process) continue;
     look_at_start(rank);  // while its number is known
-    const int end_fd = local(rank).process.end_fd();
     const auto wait_status = local(rank).process.reap();
     if (!wait_status) return false;
-    loop_.forget(end_fd);
+    local(rank).end_watch.reset();
     tell_end(rank, *wait_status);
     return true;
   }
@@ -273,7 +266,7 @@ void LocalHost::tell_end(Rank rank, int wait_status) {
 /// The kernel tells the parent of a process that is not traced at once, by SIGCHLD.
 void LocalHost::await_reaping(Rank rank) {
   auto& one = local(rank);
-  loop_.set_events(one.process.end_fd(), 0);
+  one.end_watch.set_events(0);
   one.held_look_ms = now_ms() + kHeldMs;
 }
 
@@ -299,7 +292,7 @@ void LocalHost::look_at_held(Rank rank, int64_t now_ms) {
                                : "how it ended is not known until then, and the job waits for it");
   }
   if (!held->wait_status) return;
-  loop_.forget(one.process.end_fd());
+  one.end_watch.reset();
   one.process.let_go();  // an orphan that reap_children() takes
   tell_end(rank, *held->wait_status);
 }

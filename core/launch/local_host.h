@@ -37,7 +37,6 @@ inline constexpr int64_t kHeldMs = 500;
 class LocalHost final : public Host {
  public:
   LocalHost(Loop& loop, HostEvents& events, LocalPlan plan);
-  ~LocalHost() override;
   const std::string& name() const noexcept override { return plan_.host_name; }
   Rank first() const noexcept override { return plan_.first; }
   Rank count() const noexcept override { return plan_.count; }
@@ -67,6 +66,7 @@ class LocalHost final : public Host {
     StartReport start;
     Fd socket, out, err;
     Outbox outbox{-1};
+    Loop::Watch start_watch, socket_watch, out_watch, err_watch, end_watch;
   };
   Status begin_rank(Rank rank);
   void look_at_start(Rank rank);

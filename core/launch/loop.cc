@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "core/base/check.h"
@@ -16,20 +17,34 @@ int64_t now_ms() noexcept {
   return int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
 }
 
-void Loop::watch(int fd, short events, Ready ready) {
+Loop::Watch::Watch(Watch&& other) noexcept
+    : loop_(std::exchange(other.loop_, nullptr)), fd_(std::exchange(other.fd_, -1)) {}
+
+Loop::Watch& Loop::Watch::operator=(Watch&& other) noexcept {
+  if (this == &other) return *this;
+  reset();
+  loop_ = std::exchange(other.loop_, nullptr);
+  fd_ = std::exchange(other.fd_, -1);
+  return *this;
+}
+
+void Loop::Watch::set_events(short events) {
+  if (loop_ != nullptr) loop_->entries_.at(fd_).events = events;
+}
+
+void Loop::Watch::rest(int64_t until_ms) {
+  if (loop_ != nullptr) loop_->entries_.at(fd_).rests_until_ms = until_ms;
+}
+
+void Loop::Watch::reset() noexcept {
+  if (loop_ != nullptr) std::exchange(loop_, nullptr)->entries_.erase(fd_);
+}
+
+Loop::Watch Loop::watch(int fd, short events, Ready ready) {
   check(fd >= 0 && !entries_.contains(fd), "a descriptor watched twice", fd);
   entries_.emplace(fd, Entry{events, ++births_, std::move(ready)});
+  return {this, fd};
 }
-
-void Loop::set_events(int fd, short events) {
-  if (const auto it = entries_.find(fd); it != entries_.end()) it->second.events = events;
-}
-
-void Loop::rest(int fd, int64_t until_ms) {
-  if (const auto it = entries_.find(fd); it != entries_.end()) it->second.rests_until_ms = until_ms;
-}
-
-void Loop::forget(int fd) { entries_.erase(fd); }
 
 int64_t Loop::run_once(int64_t deadline_ms) {
   std::vector<pollfd> list;
@@ -55,7 +70,7 @@ int64_t Loop::run_once(int64_t deadline_ms) {
     if (list[i].revents == 0) continue;
     const auto it = entries_.find(list[i].fd);
     if (it == entries_.end() || it->second.born != births[i]) continue;
-    const auto ready = it->second.ready;  // a copy: it may forget itself
+    const auto ready = it->second.ready;  // a copy: it may end its watch
     ready(list[i].revents);
   }
   return waited_ms;

@@ -12,11 +12,27 @@ int64_t now_ms() noexcept;  ///< of the monotonic clock
 class Loop {
  public:
   using Ready = std::function<void(short events)>;
-  void watch(int fd, short events, Ready ready);
-  void set_events(int fd, short events);
-  /// Nobody asks about `fd` until then, though it may be ready.
-  void rest(int fd, int64_t until_ms);
-  void forget(int fd);
+  /// A descriptor that is watched for as long as this lives: its owner is what `ready` uses, and
+  /// ends the watch before it closes the descriptor. The loop outlives it.
+  class Watch {
+   public:
+    Watch() = default;
+    Watch(Watch&& other) noexcept;
+    Watch& operator=(Watch&& other) noexcept;
+    ~Watch() { reset(); }
+    void set_events(short events);
+    /// Nobody asks about the descriptor until then, though it may be ready.
+    void rest(int64_t until_ms);
+    void reset() noexcept;
+    explicit operator bool() const noexcept { return loop_ != nullptr; }
+
+   private:
+    friend class Loop;
+    Watch(Loop* loop, int fd) noexcept : loop_(loop), fd_(fd) {}
+    Loop* loop_ = nullptr;  // none: nothing is watched
+    int fd_ = -1;
+  };
+  [[nodiscard]] Watch watch(int fd, short events, Ready ready);
   /// Waits at most until `deadline_ms` (none: for ever), or until one has rested, and calls those
   /// that are ready. How long it waited, in ms.
   int64_t run_once(int64_t deadline_ms);

@@ -47,7 +47,7 @@ struct Stat {
   uint64_t thread_count = 0;
   uint64_t birth_ticks = 0;
   uint64_t environment_begin = 0, environment_end = 0;  // addresses; 0 where they may not be read
-  uint64_t wait_status = 0;  // of one that has ended; 0 where it may not be read
+  std::optional<int> wait_status;  // of one that has ended; 0 where it may not be read
 };
 
 Stat stat_from(const std::string& text) {
@@ -66,7 +66,8 @@ Stat stat_from(const std::string& text) {
           .birth_ticks = number(22),
           .environment_begin = number(50),
           .environment_end = number(51),
-          .wait_status = number(52)};
+          .wait_status =
+              from_3.size() > 52 - 3 ? std::optional(static_cast<int>(number(52))) : std::nullopt};
 }
 
 Stat stat_of(pid_t process) { return stat_from(read_file(process, "stat")); }
@@ -110,7 +111,7 @@ std::optional<HeldEnd> held_end_of(pid_t process) {
   const auto status = "/proc/" + std::to_string(process) + "/status";
   HeldEnd held{.tracer = static_cast<pid_t>(number_in(status.c_str(), "TracerPid:"))};
   if (held.tracer == 0) return std::nullopt;
-  if (may_be_read(process)) held.wait_status = static_cast<int>(stat.wait_status);
+  if (may_be_read(process)) held.wait_status = stat.wait_status;
   return held;
 }
 

@@ -45,8 +45,6 @@ RemoteHost::RemoteHost(Loop& loop, HostEvents& events, std::vector<std::string> 
       plan_(std::move(plan)),
       ended_(plan_.count) {}
 
-RemoteHost::~RemoteHost() { stop_input(); }
-
 bool RemoteHost::close() {
   stop_input();     // it has nowhere to go
   stream_.reset();  // at the end of its input the agent ends all that is left there, and itself
@@ -54,7 +52,7 @@ bool RemoteHost::close() {
 }
 
 void RemoteHost::stop_input() {
-  if (input_) loop_.forget(kStdinFd);
+  input_watch_.reset();
   input_.reset();
 }
 
@@ -91,7 +89,7 @@ Status RemoteHost::start() {
   if (plan_.silence_limit_ms > 0) silence_.emplace(plan_.silence_limit_ms).heard(now_ms());
   if (plan_.has_input) {
     input_.emplace(kStdinFd);
-    loop_.watch(kStdinFd, POLLIN, [this](short) { read_input(); });
+    input_watch_ = loop_.watch(kStdinFd, POLLIN, [this](short) { read_input(); });
   }
   return success();
 }
@@ -106,13 +104,13 @@ void RemoteHost::read_input() {
   stream_->put(bootstrap::frame_header(FrameKind::kInput, 0), Bytes(part, bytes));
   if (bytes == 0) return stop_input();
   input_bytes_ += bytes;
-  if (input_bytes_ >= kInputWindowBytes) loop_.set_events(kStdinFd, 0);  // until rank 0 took some
+  if (input_bytes_ >= kInputWindowBytes) input_watch_.set_events(0);  // until rank 0 took some
 }
 
 void RemoteHost::input_taken(int bytes) {
   if (bytes < 0) return stop_input();
   input_bytes_ -= std::min(input_bytes_, static_cast<size_t>(bytes));
-  if (input_ && input_bytes_ < kInputWindowBytes) loop_.set_events(kStdinFd, POLLIN);
+  if (input_bytes_ < kInputWindowBytes) input_watch_.set_events(POLLIN);
 }
 
 void RemoteHost::send(Rank rank, FrameKind kind, uint32_t round, const SharedBytes& message) {

@@ -23,7 +23,6 @@ class RemoteHost final : public Host {
  public:
   /// `shell`: the words that run a command on the host, ssh and its options and the host's name.
   RemoteHost(Loop& loop, HostEvents& events, std::vector<std::string> shell, RemotePlan plan);
-  ~RemoteHost() override;
   const std::string& name() const noexcept override { return plan_.host_name; }
   Rank first() const noexcept override { return plan_.first; }
   Rank count() const noexcept override { return plan_.count; }
@@ -66,8 +65,9 @@ class RemoteHost final : public Host {
   std::optional<Silence> silence_;         // since ssh was started
   OutputCredit output_;
   std::optional<SharedFile> input_;  // the launcher's own, while it is read
-  size_t input_bytes_ = 0;           // under way to rank 0
-  std::string refusal_;              // the agent's own words before it went
+  Loop::Watch input_watch_;
+  size_t input_bytes_ = 0;  // under way to rank 0
+  std::string refusal_;     // the agent's own words before it went
 };
 
 }  // namespace pinwire::launch

@@ -92,15 +92,15 @@ void heed(Job& job, int number, bool from_terminal) {
 class Attention {
  public:
   Attention(SupervisorLoop& events, Job& job, LocalNetwork& network)
-      : events_(events), job_(job), fabric_switch_(network.fabric_switch.get()) {
-    events_.watch_children_of(&job_, [&job](pid_t process) { return job.reap(process); });
+      : events_(events),
+        children_(events.watch_children([&job](pid_t process) { return job.reap(process); })),
+        fabric_switch_(network.fabric_switch.get()) {
     events_.hand_signals_to(
         [&job](int number, bool from_terminal) { heed(job, number, from_terminal); });
     if (fabric_switch_ != nullptr)
       fabric_switch_->when_lost([&job](const std::string& how) { job.network_failed(how); });
   }
   ~Attention() {
-    events_.forget_children_of(&job_);
     events_.hand_signals_to({});
     if (fabric_switch_ != nullptr) fabric_switch_->when_lost({});
   }
@@ -109,7 +109,7 @@ class Attention {
 
  private:
   SupervisorLoop& events_;
-  Job& job_;
+  const SupervisorLoop::ChildWatch children_;
   FabricSwitch* fabric_switch_;
 };
 

@@ -107,16 +107,15 @@ void stop_until_continued() {
   ::sigprocmask(SIG_BLOCK, &stop, nullptr);
 }
 
-Signals::Signals(Loop& loop, Events events) : loop_(loop), events_(std::move(events)) {
+Signals::Signals(Loop& loop, Events events) : events_(std::move(events)) {
   const auto set = set_of(kWatched);
   fd_.reset(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   os_error_ = errno;
   if (!fd_) return;
-  loop_.watch(fd_.get(), POLLIN, [this](short) { read(); });
+  watch_ = loop.watch(fd_.get(), POLLIN, [this](short) { read(); });
 }
 
 Signals::~Signals() {
-  if (fd_) loop_.forget(fd_.get());
   const auto stops = set_of(kStops);
   if (watches_stops_) ::sigprocmask(SIG_UNBLOCK, &stops, nullptr);
 }

@@ -31,10 +31,10 @@ class Signals {
 
  private:
   void read();
-  Loop& loop_;
   Events events_;
   bool watches_stops_ = false;
   Fd fd_;
+  Loop::Watch watch_;
   int os_error_ = 0;  // why there is no fd_
 };
 

@@ -14,8 +14,19 @@ SupervisorLoop::SupervisorLoop()
 void SupervisorLoop::reap() {
   reap_children([this](pid_t process) {
     return std::any_of(reaps_.begin(), reaps_.end(),
-                       [process](auto& one) { return one.second(process); });
+                       [process](const Reap* one) { return (*one)(process); });
   });
+}
+
+void SupervisorLoop::EndChildWatch::operator()(const Reap* reap) const {
+  std::erase(loop->reaps_, reap);
+  delete reap;
+}
+
+SupervisorLoop::ChildWatch SupervisorLoop::watch_children(Reap reap) {
+  ChildWatch watch(new Reap(std::move(reap)), EndChildWatch{this});
+  reaps_.push_back(watch.get());
+  return watch;
 }
 
 void SupervisorLoop::take(int signal_number, bool from_terminal) {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <functional>
-#include <map>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -21,10 +21,15 @@ class SupervisorLoop {
   Loop& loop() noexcept { return loop_; }
   /// A sentence if the kernel refuses to tell of signals (Signals::opened()).
   Status opened() const { return signals_.opened(); }
-  /// `reap` is asked for each child that has ended, and returns whether it reaped it
-  /// (reap_children()), until forget_children_of(`owner`).
-  void watch_children_of(const void* owner, Reap reap) { reaps_[owner] = std::move(reap); }
-  void forget_children_of(const void* owner) { reaps_.erase(owner); }
+  struct EndChildWatch {
+    SupervisorLoop* loop = nullptr;
+    void operator()(const Reap* reap) const;
+  };
+  /// Its owner is what `reap` uses. The loop outlives it.
+  using ChildWatch = std::unique_ptr<const Reap, EndChildWatch>;
+  /// As long as what it returns lives, `reap` is asked for each child that has ended, and returns
+  /// whether it reaped it (reap_children()).
+  [[nodiscard]] ChildWatch watch_children(Reap reap);
   /// From now on signals go there, those that came before first, and `heed` notes the ends that it
   /// acts upon (note_end()). An empty one: signals are kept, and one that asks for the end is
   /// noted.
@@ -44,7 +49,7 @@ class SupervisorLoop {
  private:
   void take(int signal_number, bool from_terminal);
   Loop loop_;
-  std::map<const void*, Reap> reaps_;
+  std::vector<const Reap*> reaps_;
   Heed heed_;
   std::vector<std::pair<int, bool>> kept_;  // signals that nobody has taken: number, from_terminal
   Signals signals_;

@@ -65,8 +65,8 @@ class JanitorTest : public testing::Test {
                                   .environment = {"GASNET_JOB_DIR=" + dir_}});
     ASSERT_TRUE(started.ok()) << started.sentence();
     rank_ = std::move(*started);
-    loop_.watch_children_of(
-        this, [this](pid_t process) { return process == rank_.number() && rank_.reap(); });
+    rank_watch_ = loop_.watch_children(
+        [this](pid_t process) { return process == rank_.number() && rank_.reap(); });
   }
   void TearDown() override {
     mkdir_is_stuck = removal_is_stuck = removal_fails = false;
@@ -110,6 +110,7 @@ class JanitorTest : public testing::Test {
   const bool signals_are_blocked_ = (block_signals(), true);
   SupervisorLoop loop_;
   ChildProcess rank_;
+  SupervisorLoop::ChildWatch rank_watch_;
 };
 
 TEST_F(JanitorTest, KillsWhoCarriesTheDirectory) {

@@ -41,7 +41,8 @@ TEST(Job, AHostThatDoesNotCloseKeepsNobodyFromEndingTheLauncher) {
   auto pipe = make_pipe();
   ASSERT_TRUE(pipe.ok());
   pipe->write.reset();  // readable, as a signal's descriptor is
-  loop.watch(pipe->read.get(), POLLIN, [&](short) { job.interrupted(SIGTERM, false); });
+  const auto watch =
+      loop.watch(pipe->read.get(), POLLIN, [&](short) { job.interrupted(SIGTERM, false); });
   EXPECT_EQ(job.finish(), 3);
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/launch/child_process.h"
@@ -30,8 +31,23 @@ TEST_F(SupervisorLoopTest, TheEndOfAChildEndsAWait) {
   const pid_t number = ::fork();
   if (number == 0) ::_exit(0);
   ChildProcess child(number);
-  loop_.watch_children_of(this, [&child](pid_t) { return child.reap().has_value(); });
+  const auto watch = loop_.watch_children([&child](pid_t) { return child.reap().has_value(); });
   EXPECT_TRUE(loop_.turn_until([&child] { return child.number() < 0; }, kHangMs));
+}
+
+/// What it would call has gone with the watch.
+TEST_F(SupervisorLoopTest, AWatchOfChildrenThatEndsIsAskedForNone) {
+  int asked = 0, asked_later = 0;
+  {
+    const auto first = loop_.watch_children([&asked](pid_t) { return ++asked > 0; });
+  }
+  const auto second = loop_.watch_children([&asked_later](pid_t process) {
+    ++asked_later;
+    return ::waitpid(process, nullptr, 0) == process;
+  });
+  if (::fork() == 0) ::_exit(0);
+  EXPECT_TRUE(loop_.turn_until([&asked_later] { return asked_later > 0; }, kHangMs));
+  EXPECT_EQ(asked, 0);
 }
 
 TEST_F(SupervisorLoopTest, ASignalThatAsksForTheEndEndsEveryWait) {
@@ -77,9 +93,10 @@ TEST_F(SupervisorLoopTest, AStopDoesNotCount) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   ::close(ends[1]);
-  loop_.loop().watch(ends[0], POLLIN, [](short) { ::usleep((kTickMs + 2 * kStoppedMs) * 1000); });
+  auto watch = loop_.loop().watch(ends[0], POLLIN,
+                                  [](short) { ::usleep((kTickMs + 2 * kStoppedMs) * 1000); });
   EXPECT_EQ(loop_.loop().run_counted(kLeftMs), kLeftMs - kTickMs);
-  loop_.loop().forget(ends[0]);
+  watch.reset();
   ::close(ends[0]);
   EXPECT_LE(loop_.loop().run_counted(1), 0);
 }
