@@ -3,7 +3,7 @@
 #include <sys/mman.h>
 
 #include "pin/buckets.h"
-#include "tests/unit/verbs/two_hosts.h"
+#include "tests/unit/driver/verbs/two_hosts.h"
 
 namespace pinwire {
 namespace {

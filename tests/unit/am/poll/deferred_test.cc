@@ -1,5 +1,5 @@
 // Handlers leave work to polls. A poll runs each work once, however often it was asked for.
-// Tests with the polls of several threads are in tests/unit/extended/deferred_test.cc.
+// Tests with the polls of several threads are in tests/unit/am/poll/deferred_par_test.cc.
 #include "am/poll/deferred.h"
 
 #include <gtest/gtest.h>

@@ -24,7 +24,7 @@ TEST(Loop, OneThatRestsIsNotAskedForAndWakesTheLoop) {
   while (calls == 0) loop.run_once(kNever);
 }
 
-/// What it would call has gone with the watch.
+/// The callee is gone with the watch.
 TEST(Loop, AWatchThatEndsCallsNobody) {
   auto pipe = make_pipe();
   Loop loop;

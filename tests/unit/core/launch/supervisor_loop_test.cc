@@ -35,7 +35,7 @@ TEST_F(SupervisorLoopTest, TheEndOfAChildEndsAWait) {
   EXPECT_TRUE(loop_.turn_until([&child] { return child.number() < 0; }, kHangMs));
 }
 
-/// What it would call has gone with the watch.
+/// The callee is gone with the watch.
 TEST_F(SupervisorLoopTest, AWatchOfChildrenThatEndsIsAskedForNone) {
   int asked = 0, asked_later = 0;
   {
