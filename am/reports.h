@@ -1,4 +1,5 @@
-// What this room counts, by the name before the dot, for all who print or collect it.
+// The counters of this folder, each by the name before the dot, for everything that prints or
+// collects them.
 #pragma once
 
 #include "am/interrupts/dispatcher.h"

@@ -14,8 +14,8 @@
 namespace pinwire {
 namespace {
 
-/// Of an endpoint that has none under this index, the first endpoint's: clients that let further
-/// endpoints take messages, and register for the first alone, are met in the field.
+/// Falls back to the first endpoint's handler of this index where the endpoint has none: some
+/// clients let further endpoints take messages, but register handlers for the first endpoint only.
 [[gnu::cold]] HandlerFunction handler_of_first(uint32_t function, Rank source) noexcept {
   const HandlerFunction handler =
       handler_table[function % kHandlerCount].load(std::memory_order_acquire);
@@ -52,7 +52,8 @@ bool well_formed(const Recv& message, const AmHeader& header) noexcept {
   return head_bytes + carried <= message.bytes;
 }
 
-/// What a carried Long brought with it is put in its place first.
+/// Copies the part of the payload that a carried Long brought in its message, before the handler
+/// runs.
 void place_rest(const Recv& message, const AmHeader& header, uint64_t address) noexcept {
   const uint32_t head_bytes = am_head_bytes(Category::kCarriedLong, header.argc());
   const uint32_t carried = message.bytes - head_bytes;

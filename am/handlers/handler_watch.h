@@ -18,7 +18,7 @@ inline void mark_async(AmHead& head, bool is_async) noexcept {
     if (is_async) head.words[0] |= uint64_t{kMarkMustReply} << (8 * offsetof(AmHeader, shape));
   }
 }
-/// Of a message to oneself, which has no header.
+/// As mark_async(), for a message to this rank itself, which has no header.
 inline void mark_async_to_self(bool is_async) noexcept {
   if constexpr (kUsageChecks) client_usage.next_must_reply = is_async;
 }

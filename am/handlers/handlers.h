@@ -54,15 +54,17 @@ enum InternalHandler : uint8_t {
 };
 static_assert(kHandlerAtomicValue < kClientHandlersFirst);
 
-/// Of every endpoint; the library's own have endpoint 0 only.
+/// The index of a handler in the tables below; the library's own handlers are those of endpoint 0
+/// only.
 constexpr uint32_t function_index(uint32_t endpoint, uint8_t handler) noexcept {
   return endpoint * kHandlerCount + handler;
 }
-/// Filled while handlers of others run: release there pairs with the acquire of who runs one, and
-/// so covers what was said of it before.
+/// Entries are filled while other handlers run: the store(release) of an entry pairs with the
+/// load(acquire) before a handler runs, and so covers its shape, which is written before.
 inline constinit std::atomic<HandlerFunction> handler_table[kEndpointsMax * kHandlerCount] = {};
 
-/// What messages a client said it is for, in GASNet-EX (GX-086); of GASNet-1's nothing is known.
+/// Which messages a client registered a handler for in GASNet-EX (GX-086); GASNet-1 does not state
+/// it.
 struct HandlerShape {
   bool is_known = false;
   bool takes_short = false, takes_medium = false, takes_long = false;

@@ -28,19 +28,19 @@
 namespace pinwire {
 namespace {
 
-/// What a client posts while this thread sleeps may be lost on the way; who computes sends nothing
-/// again by itself.
+/// The network may lose messages that the client posts while this thread sleeps, and a client that
+/// computes does not run the drivers, which would send them again.
 constexpr uint32_t kSleepUs = 100'000;
-/// A client that polls gets what arrives sooner than this thread could; so it leaves the lanes
-/// alone for a while, the longer the longer that goes on. A message then waits that long, once,
-/// when the client stops polling.
+/// A client that polls gets arrivals sooner than this thread could, so this thread leaves the lanes
+/// alone for a grace period, which grows as long as the client polls. Once the client stops
+/// polling, one message waits for that period.
 constexpr uint32_t kGraceMinUs = 50, kGraceMaxUs = 400;
-/// What a driver still owes its peers, or they owe it, needs a turn now and then.
+/// Drivers need turns while they owe their peers something, or their peers owe them something.
 constexpr uint32_t kDispatcherTurnUs = 100;
-/// Every thread that was asked may be in a section for long, or block its signals; threads end, and
-/// new ones come.
+/// All threads that were asked may stay in a section for long, or block the signal; meanwhile
+/// threads end, and new ones start.
 constexpr uint32_t kAskAgainUs = 10'000;
-/// Debug builds.
+/// The period of a check that debug builds do.
 constexpr int64_t kLookNs = 20'000'000;
 
 /// By the dispatcher alone.
@@ -207,7 +207,7 @@ class Dispatcher {
     }
   }
 
-  /// Of messages that wait.
+  /// Has the messages handled that wait, by a client thread or by this one.
   void take_care() noexcept {
     if (mode_ == DispatchMode::kThread) {
       const uint32_t found = poll_politely();
@@ -227,9 +227,9 @@ class Dispatcher {
     ask_client();
   }
 
-  /// All that is there, and not what happens to come first: another signal, or another period of
-  /// the watchdog, would pass before the rest. Where more keeps coming the client, which may be at
-  /// its own work by now, is asked again, and at once.
+  /// Handles everything that is there, not only the first messages: another signal, or another
+  /// period of the watchdog, would pass before the rest. If more keeps arriving, the client, which
+  /// may be at its own work by now, is asked again immediately.
   void run_handed_over() noexcept {
     constexpr uint32_t kTurnsMax = 64;
     uint32_t found = 1;
@@ -240,7 +240,7 @@ class Dispatcher {
     has_waited_ = found != 0;
   }
 
-  /// For the own work of a client that has handled messages for long; peers are served meanwhile.
+  /// Serves peers while a client that has handled messages for long does its own work.
   void leave_room() noexcept {
     while (clock_ns(CLOCK_MONOTONIC) <
            dispatcher_bell.room_until_ns.load(std::memory_order_relaxed)) {
@@ -252,9 +252,10 @@ class Dispatcher {
 
   static bool send_none(const ClientThread&) noexcept { return false; }
 
-  /// To run the handlers; another one than before if that was in vain. A client that blocks the
-  /// signal stays known for it, whatever it polls meanwhile, until one of its threads no longer
-  /// does: each of its messages would wait for an answer that does not come.
+  /// Asks a client thread to run the handlers, and another one than before if that was in vain. A
+  /// client that blocks the signal counts as blocking it, whatever it polls meanwhile, until one of
+  /// its threads no longer does: otherwise each of its messages would wait for an answer that does
+  /// not come.
   void ask_client() noexcept {
     leave_room();
     ++counters_.asks;
@@ -267,15 +268,15 @@ class Dispatcher {
     asks_another_ = false;
     // Threads that are inside a call run the handlers themselves at its end.
     if (all_block_ && asked.held_off == 0) return run_handed_over();
-    // A thread that only has no core will run them itself. One that loses it as the signal reaches
-    // it, before it has entered the library, looks as if it blocked the signal: the next question
-    // tells, and until then its handlers run here.
+    // A thread that only has no core will run the handlers itself. A thread that loses its core as
+    // the signal reaches it, before it has entered the library, looks as if it blocked the signal:
+    // the next question tells, and until then its handlers run here.
     if (asked.is_in_vain && !interrupts_anywhere && every_client_blocks_interrupts()) {
       all_block_ = true;
       return run_handed_over();
     }
-    // Who is signalled serves the drivers at once, who is in a call soon; who is in a section,
-    // late.
+    // A signalled thread serves the drivers immediately; a thread inside a library call does so
+    // when the call returns; one in a No-Interrupt Section only when the section ends.
     if (!asked.is_signalled) {
       if (sleep(own_fd_, kDispatcherTurnUs)) return;
       serve(Service::kWhole);
@@ -283,7 +284,7 @@ class Dispatcher {
     asks_another_ = !sleep(own_fd_, kAskAgainUs);
   }
 
-  /// Since the last look.
+  /// Whether a client thread has polled since the last call.
   bool somebody_polls() noexcept {
     const uint64_t polls = count_polls();
     const bool is_more = polls != polls_seen_;
@@ -291,11 +292,12 @@ class Dispatcher {
     return is_more;
   }
 
-  /// What drivers owe peers (an acknowledgement may wake one: a system call, and an interrupt of
-  /// another core) comes after a signal for what has arrived.
+  /// Drivers serve their peers only after the signal for messages that have arrived: an
+  /// acknowledgement may wake a peer, which costs a system call and an interrupt of another core.
   enum class Service : uint8_t { kUntilArrival, kWhole };
 
-  /// One turn of every driver, without handing anything out. True: messages wait that nobody takes.
+  /// Gives every driver one turn, without running handlers. True: messages wait that no thread
+  /// takes.
   static bool serve(Service service) noexcept {
     bool waits = false;
     for_each_free_lane([&](DriverSlot& slot, uint32_t lane) {

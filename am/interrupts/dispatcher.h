@@ -17,12 +17,13 @@
 
 namespace pinwire {
 
-/// For any mode but poll; it runs on these CPUs (none: on those of the calling thread). After the
-/// drivers are connected, before any message.
+/// Starts the dispatcher in any mode but poll, on these CPUs (none: on those of the calling
+/// thread). To be called after the drivers are connected, before any message.
 Status start_dispatcher(DispatchMode mode, uint32_t watchdog_us, const std::vector<uint32_t>& cpus);
-/// Has it leave what it does; returns when it has, or soon. At the end of a process, by any thread.
+/// Stops the dispatcher; returns when it has stopped, or soon. For the end of a process; any
+/// thread.
 void stop_dispatcher() noexcept;
-/// What it did, and what client threads did for it (am/interrupts/interrupts.h); nothing where
-/// there is none.
+/// Reports the counters of the dispatcher, and of client threads on its behalf
+/// (am/interrupts/interrupts.h); nothing if there is no dispatcher.
 void report_dispatch(StatSink& sink) noexcept;
 }  // namespace pinwire

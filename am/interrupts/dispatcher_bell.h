@@ -1,5 +1,5 @@
-// What wakes the dispatcher (dispatcher.h), for all that it must look at once more. In signal
-// context too.
+// The event that wakes the dispatcher (dispatcher.h) so that it looks again. Usable in signal
+// context, too.
 #pragma once
 
 #include <atomic>

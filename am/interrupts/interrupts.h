@@ -18,9 +18,9 @@ namespace pinwire {
 inline constinit bool interrupts_clients = false;
 
 /// A signal runs handlers wherever it finds its thread (GASNET_INTERRUPT_ANYWHERE), and so no
-/// thread of the library does. Else only in the client's own text (core/interrupts/client_text.h);
-/// where it finds the thread elsewhere, in malloc or asleep in read(2), the dispatcher runs them.
-/// Constant from prepare_interrupts() on.
+/// thread of the library does. If false, a signal runs them only in the client's own text
+/// (core/interrupts/client_text.h); where it finds the thread elsewhere, in malloc or asleep in
+/// read(2), the dispatcher runs them. Constant from prepare_interrupts() on.
 inline constinit bool interrupts_anywhere = false;
 
 /// Takes a real-time signal that nobody uses. Before the first client thread is registered.
@@ -49,7 +49,8 @@ void refuse_interrupts() noexcept;
 /// which calls this, and is woken.
 bool take_handed_over() noexcept;
 
-/// What client threads did about what had arrived; `found`: messages and completions.
+/// Counts of what client threads did on behalf of the dispatcher; `found`: messages and
+/// completions.
 struct InterruptCounters {
   SharedCounter signals_handled;
   SharedCounter handed_over;  ///< of them: those that left what they came for to the dispatcher

@@ -6,7 +6,7 @@
 
 namespace pinwire {
 
-/// What one rail carries of a transfer, and its way there.
+/// The part of a transfer that one rail carries, and the route that it takes.
 struct Stripe {
   Route route;
   uint64_t at = 0;  ///< from the start of the transfer

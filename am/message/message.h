@@ -1,4 +1,4 @@
-// What an active message looks like inside a driver's message: an 8-byte header, for a Long its
+// The layout of an active message inside a driver's message: an 8-byte header, for a Long its
 // destination, the arguments, then (Medium) the payload on a 16-byte boundary of the receive
 // buffer. A carried Long has the last bytes of its payload there, on any boundary.
 #pragma once

@@ -1,4 +1,4 @@
-// What a handler knows of the message that it runs for; lives on the stack of the dispatcher.
+// The facts that a handler can query about its message; lives on the stack of the dispatcher.
 #pragma once
 
 #include <cstdint>

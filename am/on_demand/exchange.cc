@@ -18,7 +18,8 @@ constexpr uint32_t kNoEntry = RemoteCache::kNone;
 
 Demand& demand_for(Rank peer) noexcept { return *demands[engine.routes[peer].driver_index]; }
 
-/// What an entry in use is good for at `address`; puts it back if for nothing. Under the lock.
+/// The bucket of an entry in use, if it is ready and holds `address`; otherwise puts the entry back
+/// and returns none. The caller holds the lock.
 RemoteBucket read_entry(RemoteCache& cache, uint32_t index, uint64_t address,
                         uint64_t bucket_end) noexcept {
   const RemoteCache::Entry& entry = cache.at(index);

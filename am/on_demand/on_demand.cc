@@ -27,11 +27,11 @@ struct Transfer {
   DoneCount& done;
   Patience patience = Patience::kWaits;
 
-  /// Of the piece at this offset: what has begun is completed.
+  /// The patience for the piece at this offset: a transfer that has begun is completed.
   Patience patience_at(uint64_t at) const noexcept { return at == 0 ? patience : Patience::kWaits; }
 };
 
-/// Own memory of a piece: its key, and to where that is true.
+/// Own memory of a piece: its key, and how many bytes the key covers.
 struct LocalPlace {
   uint32_t bucket = Buckets::kNone;
   uint32_t key = kNoRegion;
@@ -77,8 +77,8 @@ void give_back(const Route& route, const RemoteBucket& remote, const LocalPlace&
   note_progress();
 }
 
-/// What the work's completion gives back goes with it. False: it was given back at once, as all
-/// that could be tracked is.
+/// Hands the remote bucket and the local place over to the completion of the work, which gives them
+/// back. False: they were given back immediately, because no more completions can be tracked.
 bool track(Work& work, const Route& route, const RemoteBucket& remote, const LocalPlace& local,
            AlonePin* alone, Patience patience) noexcept {
   if (remote.index == RemoteCache::kNone && local.bucket == Buckets::kNone && alone == nullptr) {

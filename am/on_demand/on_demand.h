@@ -18,8 +18,8 @@ namespace pinwire {
 /// Below this, copying is as cheap as pinning, which is a system call and a walk over the pages.
 inline constexpr uint64_t kAloneBytesMin = 256 << 10;
 
-/// Of a transfer by a driver that does not know this rank's memory yet. Device memory is not
-/// pinned.
+/// Whether pinning pays for a transfer by a driver that does not know this rank's memory yet.
+/// Device memory is not pinned.
 inline bool pays_to_pin(const Route& route, uint64_t bytes) noexcept {
   return bytes >= kAloneBytesMin && demands[route.driver_index] != nullptr &&
          route.reach != Reach::kDevice;

@@ -15,13 +15,13 @@
 namespace pinwire {
 namespace {
 
-/// What an asker waits for; on its stack.
+/// The answer that an asker waits for; lives on its stack.
 struct Answer {
   std::atomic<bool> is_there{false};
   Visit visit;
 };
 
-/// Own memory that is pinned for peers' transfers; who finds no place here sends messages.
+/// Own memory that is pinned for peers' transfers; a peer that gets no place here sends messages.
 struct Host {
   static constexpr uint32_t kPlaces = 256;
   struct Place {

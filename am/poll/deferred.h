@@ -1,4 +1,4 @@
-// What handlers leave to client threads, as they may neither send requests nor wait themselves: a
+// The work that handlers leave to client threads, as handlers may neither send requests nor wait: a
 // list that any context adds to, and that polls of client threads work off, one at a time.
 #pragma once
 

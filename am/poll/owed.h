@@ -1,10 +1,11 @@
 // Replies that a lane owes: a handler whose reply has found no room for a while leaves a copy here
-// and returns, and later polls send it. So a peer that takes nothing, because it computes or is
-// stopped, holds up nobody but those who wait for it, over any driver; nicfw/lane.h, point 7.
+// and returns, and later polls send it. A peer that takes no messages, because it computes or is
+// stopped, therefore delays only the ranks that wait for it, over any driver; nicfw/lane.h, point
+// 7.
 //
-// What a lane owes is bounded, for each peer and in all. A handler whose reply exceeds the bound
-// waits for as long as it takes. A peer that computes cannot make the lane owe more than the
-// answers to its requests that were under way, and the driver bounds those.
+// The memory for owed replies is bounded, for each peer and in all. A handler whose reply exceeds
+// the bound waits for as long as it takes. A peer that computes cannot make the lane owe more than
+// the answers to its requests that were under way, and the driver bounds those.
 //
 // Replies to a peer leave in the order in which handlers sent them, and none overtakes those that
 // are owed to the same peer: a fenced one stays behind what it is fenced from (kWorkFenced).

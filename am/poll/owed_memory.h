@@ -27,7 +27,7 @@ class OwedMemory {
     Chunk* chunk = nullptr;
   };
 
-  /// In cache lines of its own. What is large gets a chunk of its own, too.
+  /// Takes memory in cache lines of its own. A large piece gets a chunk of its own, too.
   Piece take(uint64_t bytes) noexcept {
     bytes = align_up<uint64_t>(bytes, kCacheLineBytes);
     if (bytes > kLargeBytes) {

@@ -23,10 +23,11 @@ struct Room {
 /// but of drivers that never lend. No lock stays held, and no message waits for what is prepared.
 Room room_for_medium(const pinwire_token* token, Target to, size_t bytes, std::byte* own,
                      Patience patience) noexcept;
-/// Of what will not be sent.
+/// Gives back room whose message will not be sent.
 void leave_room(const pinwire_token* token, Target to, const Room& room) noexcept;
 
-/// Sends the first `bytes` of it. False: a no-op (Patience::kTries), and the room is as it was.
+/// Sends the first `bytes` of the room. False: nothing was sent (Patience::kTries), and the room is
+/// as it was.
 bool request_medium_in(Target to, const AmCall& call, const Room& room, size_t bytes) noexcept;
 bool reply_medium_in(pinwire_token& token, const AmCall& call, const Room& room,
                      size_t bytes) noexcept;

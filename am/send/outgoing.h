@@ -1,5 +1,5 @@
-// What the files that send share: a message as Work, its way out of a client's call or of a
-// handler, and the wait for what was posted.
+// The parts that the sending files share: a message as Work, its way out of a client's call or of a
+// handler, and the wait for work that was posted.
 #pragma once
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // When a thread that gives its core away with sched_yield() sleeps for a moment instead.
 //
-// To the kernel, who yields is still running, and what it forfeits is the rest of its time among
+// To the kernel, a thread that yields is still running; it forfeits only the rest of its time among
 // the tasks of its own scheduling group (sched(7), autogroup: a session is one). Under Linux 6.18
 // ranks that yielded kept all other groups' tasks from their core for 2 to 17 s, in one job of ten:
-// a program of another session, the kernel's RCU thread, its workers. Who sleeps leaves the queue,
-// and the others have their turn.
+// a program of another session, the kernel's RCU thread, its workers. A thread that sleeps leaves
+// the queue, and the others have their turn.
 #pragma once
 
 #include <cstdint>

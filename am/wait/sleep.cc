@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint32_t kNapMinUs = 50;
 
-/// What a thread sleeps over: its doorbell and all lanes.
+/// The descriptors that a thread sleeps over: its doorbell and those of all lanes.
 class Bed {
  public:
   Bed(int bell_fd, uint32_t nap_us_max, uint32_t& nap_us) noexcept

@@ -3,9 +3,10 @@
 // (am/wake/doorbell.h).
 //
 // Any number of threads may arm and sleep over the same lanes, the dispatcher's beside them
-// (am/interrupts/dispatcher.h), in whatever dispatch mode. Whoever arms a lane may take the event
-// that was to wake another: if it finds something there it rings the others, else there is nothing
-// to wake for. In nicproc, where no client thread polls, a client sleeps over its doorbell alone.
+// (am/interrupts/dispatcher.h), in every dispatch mode. A thread that arms a lane may take the
+// event that was to wake another thread: if it finds messages there it rings the others, otherwise
+// there is nothing to wake them for. In nicproc, where no client thread polls, a client sleeps over
+// its doorbell alone.
 //
 // A sleep lasts for no more than sleep_us_max, for the drivers' health. Where nothing would wake it
 // it is a nap, from kNapMinUs on and each time twice as long, up to kNapMaxUs: a driver has no

@@ -1,8 +1,9 @@
 // Whether a wait beside more ranks than cores had better sleep than give its core away and keep
-// looking. Among ranks that all wait, a yield takes microseconds. Beside other work it takes time
-// slices of that: from Linux 6.18 on, who yields forfeits the rest of its own; and who sleeps is
-// woken as its message comes. So yields are timed, and waits sleep once many were slow; now and
-// then one yields all the same, to see whether that is over.
+// looking. Among ranks that all wait, a yield takes microseconds. Beside other work a yield takes
+// time slices of that work: from Linux 6.18 on, a thread that yields forfeits the rest of its own
+// time slice, while a thread that sleeps is woken as its message comes. Therefore yields are timed,
+// and waits sleep once many yields were slow; now and then one yields all the same, to see whether
+// that is over.
 #pragma once
 
 #include <atomic>
@@ -10,7 +11,7 @@
 
 namespace pinwire {
 
-/// Any thread may tell and ask: what one loses to another only delays the answer.
+/// Any thread may add and ask: an update that one loses to another only delays the answer.
 class YieldCost {
  public:
   static constexpr uint64_t kSlowUs = 1000;  ///< a sleeper is awake much sooner
@@ -42,7 +43,7 @@ class YieldCost {
   }
 
  private:
-  /// Of trials, which are few, each counts; of all yields, many must be slow.
+  /// Each trial counts fully, as trials are few; of ordinary yields many must be slow.
   uint32_t next_score(bool is_slow, bool is_trial) const noexcept {
     const uint32_t score = score_.load(std::memory_order_relaxed);
     if (is_slow) return is_trial || score > kScoreMax - kSlowStep ? kScoreMax : score + kSlowStep;

@@ -1,13 +1,13 @@
 // How a client thread that sleeps in a wait is woken by another that ran the handler it waits for:
 // an event count, all of it in one word.
 //
-// One half counts what has happened: polls that found something. The other half has a bit for each
-// seat whose thread lies down. A thread looks at the count, tests what it waits for, and lies down
-// only if the count is still the same: one compare-and-swap. Who makes something happen counts it
-// and learns who lies down by one fetch-and-add. As both are operations on one word, one of them
-// comes first: either the count has changed, or the bit is seen. So a wait whose condition the
-// library does not know (GASNET_BLOCKUNTIL's is the client's code) need not be tested after it has
-// lain down, and nothing must be taken back when it ends between two looks.
+// One half counts events: polls that found something. The other half has a bit for each seat whose
+// thread lies down. A thread looks at the count, tests its condition, and lies down only if the
+// count is still the same: one compare-and-swap. A thread that makes something happen counts it and
+// learns which seats lie down by one fetch-and-add. As both are operations on one word, one of them
+// comes first: either the count has changed, or the bit is seen. Therefore a wait whose condition
+// the library does not know (GASNET_BLOCKUNTIL's is the client's code) need not be tested after it
+// has lain down, and nothing must be taken back when it ends between two looks.
 //
 // Memory order: fetch_add(release) in happened() -> load(acquire) in look(): what a handler wrote
 // is seen by the test after the look. CAS(release) in lie_down() -> fetch_and(acquire) in call():
@@ -42,7 +42,8 @@ class BasicDoorbell {
     taken_.fetch_and(~(1u << seat), std::memory_order_release);
   }
 
-  /// True: nothing has happened since the look before. Else test first what is waited for.
+  /// True: nothing has happened since the look before. False: the caller tests its condition before
+  /// it looks again.
   bool look(uint32_t& seen) const noexcept {
     const uint32_t now = count_of(word_.load(std::memory_order_acquire));
     if (now == seen) return true;

@@ -17,8 +17,8 @@ inline constexpr const char* kAgainVariable = "GASNET_JOB_AGAIN";
 /// In the job's directory.
 std::string again_path(const std::string& job_dir);
 
-/// What the job that has ended asked for; empty if it did not. A signal that asks for the end ends
-/// this process meanwhile (EndsBySignal).
+/// The assignments, NAME=value, with which the ended job asked to be started again; empty if it did
+/// not ask. A signal that asks for the end ends this process meanwhile (EndsBySignal).
 std::vector<std::string> read_again(const std::string& path);
 
 }  // namespace pinwire::launch

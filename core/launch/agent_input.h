@@ -11,7 +11,7 @@
 
 namespace pinwire::launch {
 
-/// So much may be under way between the launcher's standard input and the rank's.
+/// The most bytes that may be under way between the launcher's standard input and the rank's.
 inline constexpr size_t kInputWindowBytes = 256 << 10;
 
 class AgentInput {

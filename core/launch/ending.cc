@@ -32,7 +32,7 @@ void Ending::left(Rank rank, int code, int64_t now_ms) {
   auto& state = ranks_[rank];
   if (state.left) return;
   state.left = true;
-  // What a rank says in answer to SIGQUIT is a consequence, not a cause.
+  // A rank's exit code after SIGQUIT is a consequence, not a cause.
   if (phase_ == Phase::kRunning || phase_ == Phase::kLeaving) set_code(code);
   // On a busy machine the ranks of a collective exit come one by one: each gives the rest more
   // time.
@@ -104,8 +104,8 @@ void Ending::exited(Rank rank, int code, int64_t now_ms) {
 }
 
 void Ending::killed(Rank rank, int signal_number, int64_t now_ms) {
-  // Who notices a killed rank first, its peers or the kernel's messenger, is chance: a rank that
-  // gave up because of it is no cause. Nobody here sends SIGKILL before kKilling.
+  // Chance decides whether a killed rank's peers or the kernel report its end first: a rank that
+  // gave up because of it is no cause. The launcher sends no SIGKILL before kKilling.
   const bool from_outside = phase_ == Phase::kQuitting && signal_number == SIGKILL;
   if (phase_ == Phase::kKilling || (phase_ == Phase::kQuitting && !from_outside)) return;
   // The library turns SIGTERM and its like into SIGQUIT (C1-104).

@@ -18,7 +18,7 @@
 
 namespace pinwire::launch {
 
-/// What Ending asks for.
+/// The actions that Ending asks its owner for.
 class EndingOrders {
  public:
   virtual ~EndingOrders() = default;

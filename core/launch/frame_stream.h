@@ -12,7 +12,7 @@
 
 namespace pinwire::launch {
 
-/// What an agent says first; whatever a login shell prints before it is skipped.
+/// The first bytes that an agent sends; any output of a login shell before them is skipped.
 inline constexpr std::string_view kAgentGreeting = "\nPINWIRE-AGENT 6\n";
 
 class FrameStream {

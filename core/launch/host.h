@@ -1,5 +1,5 @@
-// A host that runs some of a job's ranks: this one, or another through an agent. What the job asks
-// of it, and what it tells the job.
+// A host that runs some of a job's ranks: this one, or another through an agent. The job's requests
+// to it, and its events for the job.
 #pragma once
 
 #include <sys/types.h>

@@ -1,7 +1,8 @@
-// What is left of a job is swept up even if the launcher is killed: a child of the launcher, in a
-// session of its own, waits for the launcher's end of a socket to close, kills every process that
-// carries the job's mark (job_mark.h), and removes the directory. It carries no job's mark itself:
-// a launcher may be a rank of another job, whose janitor kills it, and this one outlives that.
+// The janitor removes the remains of a job even if the launcher is killed: a child of the launcher,
+// in a session of its own, waits for the launcher's end of a socket to close, kills every process
+// that carries the job's mark (job_mark.h), and removes the directory. It carries no job's mark
+// itself: a launcher may be a rank of another job, whose janitor kills it, and this one outlives
+// that.
 #pragma once
 
 #include <functional>

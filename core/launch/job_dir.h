@@ -14,10 +14,10 @@ namespace pinwire::launch {
 /// Mode 0700, in `parent`. `keep`: its end is another name (kKeptDirStart).
 Result<LockedDir> make_job_dir(const std::string& parent, bool keep);
 
-/// Kills what is left of jobs in `parent` whose launcher and janitor were both killed, and returns
-/// their directories for finish_left_over(). It is called before the next job has its directory:
-/// what processes of dead jobs hold must be free before ranks start. What their directories hold
-/// need not be: to remove it takes as long as there is much of it.
+/// Kills the remaining processes of jobs in `parent` whose launcher and janitor were both killed,
+/// and returns their directories for finish_left_over(). It is called before the next job has its
+/// directory: the resources that processes of dead jobs hold must be free before ranks start. The
+/// contents of their directories need not be: the time to remove them grows with their size.
 std::vector<std::string> kill_stale_jobs(const std::string& parent);
 
 /// Removes the directories that killed ranks left in `parent`, EAL's and those of ranks without a

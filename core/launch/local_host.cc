@@ -140,7 +140,8 @@ void LocalHost::read_socket(Rank rank) {
   }
 }
 
-/// One that is broken may send more than anybody reads. What it is told still leaves.
+/// Stops reading the socket of a rank: a broken rank may send without end. Messages to the rank
+/// still leave.
 void LocalHost::give_up_socket(Rank rank) {
   local(rank).is_broken = true;
   events_.on_frame(rank, bootstrap::frame_header(FrameKind::kBroken, rank), {});

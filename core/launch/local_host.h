@@ -11,7 +11,7 @@
 
 namespace pinwire::launch {
 
-/// What the ranks of one host have in common, and what each has for itself.
+/// The settings that the ranks of one host have in common, and those of each.
 struct LocalPlan {
   std::string host_name;
   Rank first = 0;

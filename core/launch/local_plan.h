@@ -19,7 +19,7 @@ struct LocalNetwork {
 
 std::string this_host();
 
-/// What the ranks' variables say, checked.
+/// The settings that the ranks' variables state, checked.
 Result<Settings> settings_of(const std::vector<std::string>& environment);
 
 /// Makes the network that the options and the environment ask for, if any, and says so in the

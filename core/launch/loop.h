@@ -57,7 +57,8 @@ inline constexpr int64_t kNever = INT64_MAX;
 inline constexpr int64_t kTickMs = 200;
 /// A wait that takes so much longer than it may was no wait: the process was stopped or frozen.
 inline constexpr int64_t kStoppedMs = 500;
-/// What a deadline sees of a wait that took `took_ms` and was to take `limit_ms` at most.
+/// The part of a wait that a deadline counts, if the wait took `took_ms` and was to take `limit_ms`
+/// at most.
 constexpr int64_t counted_ms(int64_t took_ms, int64_t limit_ms) noexcept {
   return took_ms > limit_ms + kStoppedMs ? limit_ms : took_ms;
 }

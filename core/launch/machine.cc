@@ -29,7 +29,8 @@ Result<Topology> load_topology(bool with_devices) {
   return topology;
 }
 
-/// What this process may run on. Of another machine: everything.
+/// The CPUs that this process may run on. The topology of another machine yields all that it
+/// allows.
 Bitmap usable_cpus(hwloc_topology_t topology) {
   Bitmap usable(hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology)));
   Bitmap mask(hwloc_bitmap_alloc());

@@ -49,7 +49,7 @@ bool has_too_little_stack() {
 /// An agent takes its settings from its launcher's plan, and answers with what is wrong with them.
 bool is_agent(int argc, char** argv) { return argc == 2 && std::strcmp(argv[1], "--agent") == 0; }
 
-/// What the command line asks for, in the environment as it is now.
+/// Does the action that the command line asks for, in the environment as it is now.
 int do_once(int argc, char** argv) {
   if (has_too_little_stack()) {
     return say_and(kBadCommandLine,

@@ -31,7 +31,7 @@ struct LaunchOptions {
   std::vector<std::string> command;
 };
 
-/// What auto means is settled here.
+/// The spawner of the job; decides which one `auto` means.
 SpawnerChoice spawner_of(const LaunchOptions& options);
 
 /// `settings` fill in what the command line leaves open.

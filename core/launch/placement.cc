@@ -16,8 +16,8 @@ class FreeCores {
   explicit FreeCores(const Machine& machine)
       : machine_(machine), is_free_(machine.cores.size(), true) {}
 
-  /// Of `wanted` cores, or of all of them if none is named, those of one NUMA node if it has
-  /// enough; else the first there are. Empty if they are too few.
+  /// Takes `count` free cores, of `wanted` or, if it is empty, of all: those of one NUMA node if
+  /// one has enough, otherwise the first ones. Empty if there are too few.
   std::vector<uint32_t> take(const std::vector<uint32_t>& wanted, uint32_t count) {
     std::vector<uint32_t> free;
     for (uint32_t i = 0; i < machine_.cores.size(); ++i) {

@@ -13,7 +13,8 @@
 namespace pinwire::launch {
 namespace {
 
-/// What a rank on another host gets of the launcher's environment, on top of that host's own.
+/// The variables of the launcher's environment that a rank on another host gets on top of that
+/// host's own.
 std::vector<std::string> forwarded(const LaunchOptions& options,
                                    const std::vector<std::string>& environment) {
   const auto wanted = [&](const std::string& assignment) {

@@ -38,7 +38,7 @@ std::vector<std::byte> block_of(const std::vector<std::string>& environment) {
   return {block.bytes().begin(), block.bytes().end()};
 }
 
-/// What -v and -t show.
+/// Prints the description of a host's ranks that -v and -t ask for.
 void describe(const LaunchOptions& options, const std::string& host, Rank first, Rank count) {
   std::string command;
   for (const auto& word : options.command) command += " " + word;
