@@ -223,7 +223,7 @@ class Dispatcher {
       sleep(own_fd_, watchdog_us_);
       return;
     }
-    has_waited_ = false;  // the handlers that this thread may run instead leave word, too
+    has_waited_ = false;  // handlers that this thread may run instead set the flag, too
     ask_client();
   }
 

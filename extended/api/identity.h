@@ -1,5 +1,5 @@
-// What this library and its client are: for linkers, launchers and people who read the binary, and
-// to refuse programs that mix objects.
+// The identity of this library and its client: for linkers, launchers and people who read the
+// binary, and to refuse programs that mix objects.
 #pragma once
 
 #include "core/base/result.h"

@@ -16,7 +16,8 @@
 namespace pinwire {
 namespace {
 
-/// Of the Op, or of what is told before it.
+/// The cookie of the Op, or of a Tracked whose completion decrements `under_way` before it
+/// completes the Op.
 uint64_t counted_cookie(pinwire_op& op, std::atomic<uint32_t>* under_way) noexcept {
   if (under_way == nullptr) return cookie_of(op.done);
   Tracked* tracked = take_tracked();
@@ -78,7 +79,7 @@ int32_t packed(const AtomicCall& call) noexcept {
   return __builtin_ctz(call.type) << kCodeBits | __builtin_ctz(call.code);
 }
 
-/// What a peer says is not trusted.
+/// Checks the operation as it unpacks it: a message of a peer is not trusted.
 AtomicCall unpacked(Rank source, int32_t kind, uint64_t a, uint64_t b) noexcept {
   const auto bits = static_cast<uint32_t>(kind);
   const gex_DT_t type = gex_DT_t{1} << (bits >> kCodeBits & 31);

@@ -27,7 +27,7 @@ uint64_t apply_as(const AtomicCall& call, void* at) noexcept {
   return bits;
 }
 
-/// What becomes of the first operand.
+/// The form in which a driver's operation takes the first operand.
 enum class Operand : uint8_t { kAsIs, kNegated, kOne, kMinusOne };
 struct DriverForm {
   gex_OP_t code;  ///< that fetches not

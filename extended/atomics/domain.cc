@@ -33,14 +33,16 @@ bool share_memory(Rank a, Rank b) noexcept {
          here.places[a].supernode == here.places[b].supernode;
 }
 
-/// Of whose members the CPU of any works on all memory.
+/// Whether all members share memory with the first, so that the CPU of each works on the memory of
+/// all.
 bool is_near_itself(const pinwire_tm& team) noexcept {
   return all_members(team, [&team](Target to) {
     return share_memory(rank_of(to), rank_of(pinwire_target(const_cast<pinwire_tm*>(&team), 0)));
   });
 }
 
-/// Who does an operation of another member's memory that is not mapped here.
+/// Whether the NIC does all operations of the domain on another member's memory that is not mapped
+/// here.
 bool nic_does_all(const pinwire_ad& domain, const Route& route) noexcept {
   return are_driver_atomics(domain.type, domain.codes, driver_atomics(route));
 }

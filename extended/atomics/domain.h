@@ -21,7 +21,7 @@ enum class AtomicWay : uint8_t {
 }  // namespace pinwire
 
 struct pinwire_ad {
-  pinwire_ad_team team{};  ///< first: the header's inlined operations read it. Of kNic: unmapped()
+  pinwire_ad_team team{};  ///< first: inlined operations read it. For kNic: unmapped()
   gex_TM_t tm = nullptr;
   gex_DT_t type = 0;
   gex_OP_t codes = 0;
@@ -37,11 +37,12 @@ namespace pinwire {
 /// leads to.
 uint32_t driver_atomics(const Route& route) noexcept;
 
-/// Decided by what is the same for all members: the arguments, where they are, and what the NICs of
-/// all ranks have in common (GX-163). So no two of them differ, and none asks another.
+/// Decided by facts that are the same for all members: the arguments, where the members are, and
+/// the atomics that the NICs of all ranks have in common (GX-163). Therefore all members decide
+/// alike, and none asks another.
 AtomicWay way_of(const pinwire_tm& team, gex_DT_t type, gex_OP_t codes, gex_Flags_t flags) noexcept;
 
-/// Has no member whose memory the header's inlined operations find here.
+/// A team without a member whose memory the header's inlined operations find here.
 gex_TM_t unmapped() noexcept;
 
 /// For users: "nic", or how it is where each operation goes the fastest way.

@@ -1,10 +1,11 @@
-// Barriers one after the other, of members that do not all share memory: those of one host tell
-// their first, who leads them, by lines (extended/barrier/lines.h); leaders disseminate by active
-// messages, ceil(log2 hosts) rounds, and each says on a line of its own when it is over. Who shares
-// no lines leads itself.
+// Barriers one after the other, of members that do not all share memory: the members of one host
+// notify the first of them, their leader, by lines (extended/barrier/lines.h); leaders disseminate
+// by active messages, ceil(log2 hosts) rounds, and each leader shows on a line of its own when the
+// barrier is over. A member that shares no lines leads itself.
 //
-// Members say a value with each (BarrierValue::packed()), and all get what these merge to. A member
-// may call one barrier after another without waiting, if values do not count.
+// Each member passes a value to each barrier (BarrierValue::packed()), and all members get the
+// merged value. A member may call one barrier after another without waiting, if values do not
+// count.
 #pragma once
 
 #include <atomic>
@@ -39,14 +40,14 @@ class LedBarrier {
 
   /// Begins the next phase, and returns its number; go_on() then. Client context.
   uint64_t enter(uint64_t value) noexcept;
-  /// Phases that are over; and what the last of them merged to.
+  /// The number of phases that are over; and the value that the last of them merged to.
   uint64_t over() const noexcept { return over_.load(std::memory_order_acquire); }
   uint64_t merged() const noexcept { return merged_; }
 
-  /// What the next phase waits for. A line must be looked at again; for a message the owner is
-  /// deferred.
+  /// The event that the next phase waits for. kLine: the owner must look at a line again; kMessage:
+  /// the message defers the owner.
   enum class Awaits : uint8_t { kNothing, kLine, kMessage };
-  /// By Deferred::run.
+  /// Continues the phase; for Deferred::run.
   Awaits go_on() noexcept;
 
   /// A round's message. Any context. False: there is no such round.
@@ -81,7 +82,7 @@ class LedBarrier {
   std::atomic<uint64_t> called_{0};  ///< phases; by the client's calls
   std::atomic<uint64_t> said_{0};    ///< with the last of them
   std::atomic<uint64_t> over_{0};    ///< release after merged_ pairs with over()
-  // Of go_on(), for the phase after over_.
+  // The state of go_on(), for the phase after over_.
   bool is_begun_ = false;
   uint64_t merged_ = 0;
   uint32_t next_led_ = 0;  ///< those before it have come

@@ -22,7 +22,8 @@ AllLines all_lines;
 
 constexpr uint64_t bit_of(Rank rank) noexcept { return uint64_t{1} << rank % 64; }
 
-/// What wakes who sleeps, handlers that have run, is not there where lines are read.
+/// Does nothing: a sleeping thread wakes once a handler has run, but a change of a line runs none,
+/// so this message is sent beside it.
 void on_wake(pinwire_token*) {}
 
 [[gnu::cold]] void wake_readers(uint64_t bits) noexcept {

@@ -1,11 +1,11 @@
-// What ranks say at a named barrier (3.5), and what it merges to.
+// The values that ranks pass to a named barrier (3.5), and the value that they merge to.
 #pragma once
 
 #include <cstdint>
 
 namespace pinwire {
 
-/// What the ranks say about a phase, merged: anonymous matches everything, a mismatch wins
+/// The merged values of the ranks in a phase: anonymous matches everything, a mismatch wins
 /// (C1-268).
 struct BarrierValue {
   enum Kind : uint32_t { kAnonymous = 0, kNamed = 1, kMismatch = 2 };
@@ -20,7 +20,7 @@ struct BarrierValue {
   }
 };
 
-/// What a call passed.
+/// The arguments of a call.
 struct BarrierArguments {
   int id;
   int flags;

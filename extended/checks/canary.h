@@ -16,7 +16,8 @@ inline constinit Canary canary;
 
 /// At Prepare.
 void fill_canary(std::byte* buffer, size_t bytes) noexcept;
-/// At Commit of `nbytes`: fatal if none of them was written. Of fewer than eight it cannot tell.
+/// At Commit of `nbytes`: fatal if none of them was written. The check cannot tell for fewer than
+/// eight bytes.
 void check_canary(const char* call, const std::byte* buffer, size_t nbytes) noexcept;
 
 }  // namespace pinwire

@@ -1,5 +1,6 @@
 // Whether the two ends of a put, get or memset are where they may be, checked in debug builds at
-// the moment of a breach (C1-295, C1-296). Who may call at all is extended/checks/usage.h's.
+// the moment of a breach (C1-295, C1-296). extended/checks/usage.h checks which threads may call at
+// all.
 #pragma once
 
 #include <cstddef>

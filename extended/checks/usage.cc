@@ -16,7 +16,8 @@
 namespace pinwire {
 namespace {
 
-/// Of PARSYNC and SEQ only the latter knows which thread may call: the one that did first.
+/// In SEQ only one thread may call: the one that called first. In PARSYNC any thread may, one at a
+/// time.
 void check_thread(const char* call) noexcept {
   if constexpr (kThreadMode == ThreadMode::kSeq) {
     static const pthread_t only = pthread_self();
@@ -70,7 +71,7 @@ bool is_ignored(const char* call, std::atomic<bool>& told_of_handler,
   return true;
 }
 
-/// Of PARSYNC: who is inside, and in what.
+/// In PARSYNC: the thread that is inside a call, and the name of the call.
 std::atomic<pid_t> thread_inside{0};
 std::atomic<const char*> call_inside{nullptr};
 

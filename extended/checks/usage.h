@@ -81,7 +81,8 @@ void resume_interrupts() noexcept;
 void note_section_place(const Place& place) noexcept;
 void note_lock_place(const Place& place) noexcept;
 
-/// What the calling thread leaves behind at an orderly end of the job.
+/// Warns of handles, regions and other things that the calling thread leaves open at an orderly end
+/// of the job.
 void warn_of_leaks() noexcept;
 
 }  // namespace pinwire

@@ -21,14 +21,14 @@ struct NearestDevice {
   int node = -1;      ///< its NUMA node; -1: none is known
   std::string story;  ///< "0000:3b:00.0 of NUMA node 0, distance 10"
 };
-/// Of devices, by their PCI addresses ("": one that has none), this rank's. Every rank of the host
-/// reckons the same from what all told each other.
+/// This rank's device among those with these PCI addresses ("": a device that has none). Every rank
+/// of the host computes the same choice from the facts that all ranks exchanged.
 NearestDevice nearest_device(const Job& job, const std::vector<std::string>& addresses);
 
 /// This rank's share of the nearest: one as above, or several where they are more than the ranks.
 std::vector<NearestDevice> near_devices(const Job& job, const std::vector<std::string>& addresses);
 
-/// Every rank of the host reckons the same from what all told each other.
+/// Every rank of the host computes the same choice from the facts that all ranks exchanged.
 PortChoice choose_port(const Job& job);
 
 /// Where the dispatcher runs (am/interrupts/dispatcher.h): near this rank's cores, on CPUs that no

@@ -165,7 +165,8 @@ Status add_segments(Job& job, uint64_t segment_bytes, const Gather& gather) {
   return success();
 }
 
-/// Of this thread, too, which must not be interrupted before it is done.
+/// Starts the dispatcher, or the heartbeat, and prepares this thread for interrupts, which stay
+/// disabled here until the start is complete.
 Status start_dispatching(const Job& job) {
   const Settings& settings = job.settings;
   look_us_max = settings.look_us;

@@ -1,4 +1,4 @@
-// What the user asked for to find errors: GASNET_BACKTRACE, GASNET_FREEZE and their kin.
+// The debugging aids that the user asked for: GASNET_BACKTRACE, GASNET_FREEZE and the like.
 #pragma once
 
 #include "extended/state/job.h"

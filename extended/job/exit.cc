@@ -106,8 +106,8 @@ void close_drivers() noexcept {
   setitimer(ITIMER_REAL, &kNoTimer, nullptr);
 }
 
-/// What every way out has in common. `code` is told to the launcher first: the others' time to
-/// leave too begins then.
+/// The steps that every way out begins with. The launcher learns `code` first: the other ranks'
+/// time to leave begins then, too.
 void begin_leaving(int code, Bootstrap::AfterIt after) noexcept {
   code_of_this_rank.store(code & 0xff);
   if constexpr (kUsageChecks) {

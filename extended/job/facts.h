@@ -1,5 +1,5 @@
-// What every rank tells every other by the launcher before there are drivers: its host, its limits,
-// and what it was compiled for.
+// The facts that every rank sends to every other through the launcher before there are drivers: its
+// host, its limits, and the configuration that it was compiled for.
 #pragma once
 
 #include "core/base/result.h"

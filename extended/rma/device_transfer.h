@@ -1,7 +1,7 @@
-// Puts and gets with device memory of this process at an end: read and written by the NIC where it
-// knows that memory and the peer's, else staged through host memory, or copied by the device where
-// both ends are here (EX-051). What is device memory at the peer alone, and not known to NICs, goes
-// by messages (Reach::kDevice).
+// Puts and gets with device memory of this process at an end: read and written by the NIC if it
+// knows that memory and the peer's, otherwise staged through host memory, or copied by the device
+// if both ends are here (EX-051). Device memory at the peer alone that no NIC knows is reached by
+// messages (Reach::kDevice).
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace pinwire {
 
-/// What is left to do of a transfer.
+/// The part of a transfer that is left to do.
 enum class DeviceEnd : uint8_t {
   kNone,    ///< all: no device memory of this process is in it
   kDirect,  ///< all, and the route's driver knows it: the end here is for kWorkDevice

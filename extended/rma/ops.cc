@@ -19,7 +19,7 @@ void* reserve(size_t bytes) noexcept {
   return reserve_memory(bytes, "the operations of a new thread");
 }
 
-/// What lies before and after stays reserved, and is never touched.
+/// The addresses before and after the arena stay reserved, and are never touched.
 OpArena& reserve_arena() noexcept {
   const auto base = reinterpret_cast<uintptr_t>(reserve(2 * kOpArenaBytes));
   const uintptr_t aligned = (base + kOpArenaBytes - 1) & ~(kOpArenaBytes - 1);

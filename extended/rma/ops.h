@@ -1,8 +1,8 @@
 // Operations in flight of one thread: explicit handles, the implicit set, access regions.
 //
-// A handle points to an Op that counts completions: finished when `done` has reached `started`.
-// Whoever polls adds to `done`; only the owning thread touches the rest, until another
-// synchronises it, as GASNet-EX allows (GX-040).
+// A handle points to an Op that counts completions: finished when `done` has reached `started`. Any
+// thread that polls adds to `done`; only the owning thread touches the rest, until another thread
+// synchronises the Op, as GASNet-EX allows (GX-040).
 #pragma once
 
 #include <atomic>
@@ -31,7 +31,7 @@ struct pinwire_value_op {
 
 namespace pinwire {
 
-/// What other threads synchronised, for the owner to use again. They push, it takes all.
+/// The Ops that other threads synchronised, for the owner to use again. They push, it takes all.
 struct ReturnedOps {
   std::atomic<pinwire_op*> first{nullptr};
 

@@ -46,7 +46,7 @@ void check_no_region(const ThreadOps& mine, const char* what) noexcept {
   }
 }
 
-/// Place of the first handle from `at` on that names an operation. What is done inside a host is
+/// Place of the first handle from `at` on that names an operation. An operation inside a host is
 /// done when it is started: whole arrays of handles name none, so they are looked at by eights.
 size_t next_valid(pinwire_op* const* ops, size_t at, size_t count) noexcept {
   constexpr size_t kStep = 8;

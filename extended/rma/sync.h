@@ -30,7 +30,7 @@ bool test_op(pinwire_op* op) noexcept;
 /// The code of a call that tests whether operations are done.
 inline int ready_code(bool done) noexcept { return done ? GASNET_OK : GASNET_ERR_NOT_READY; }
 
-/// Of a root that is not synchronised. Complete with it.
+/// The leaf event of a root that is not synchronised; it is complete when the root is.
 pinwire_op* leaf_of(pinwire_op* root) noexcept;
 
 /// GASNet-EX: any thread synchronises an event.

@@ -19,7 +19,8 @@
 
 namespace pinwire {
 
-/// What the drivers know of a segment; kept when the segment is gone, as others may still look.
+/// The drivers' registrations of a segment; kept when the segment is gone, as other threads may
+/// still look.
 struct Registration {
   BoundRange range;
   BoundFacts facts{};
@@ -31,7 +32,7 @@ namespace {
 
 static_assert(kPageBytes == GASNET_PAGESIZE);
 
-/// Of bound endpoints; written by one thread at a time, read by handlers.
+/// The registrations of bound endpoints; written by one thread at a time, read by handlers.
 std::atomic<const Registration*> bound_to[kEndpointsMax];
 std::mutex registering;
 uint64_t serials = 0;  // under it
@@ -142,8 +143,8 @@ Status tell_nic(uint32_t index, DeviceMemory& device, const Pages& pages, Regist
   return success();
 }
 
-/// Device memory: from now on transfers look whether they meet it. The headers' inlined ones cannot
-/// look. What no NIC reaches is staged, or goes by messages.
+/// Registers device memory: from now on transfers look whether they meet it. The headers' inlined
+/// transfers cannot look. Device memory that no NIC reaches is staged, or goes by messages.
 void tell_of_device(const pinwire_segment& segment, Registration& made) {
   DeviceMemory& device = *segment.kind->device;
   made.range.device = &device;

@@ -10,7 +10,8 @@
 
 namespace pinwire {
 
-/// What a process tells others of the segment of one of its endpoints; 0 bytes: it has none.
+/// The facts that a process tells others about the segment of one of its endpoints; 0 bytes: the
+/// endpoint has none.
 struct BoundFacts {
   uint64_t base;
   uint64_t bytes;
@@ -35,7 +36,7 @@ void destroy_segment_object(pinwire_segment* segment);
 /// Tells the drivers, if no other endpoint of this process has it; peers may ask from now on.
 Status bind_segment(pinwire_ep& endpoint, pinwire_segment& segment);
 
-/// Of an endpoint of this process. Anywhere, any thread.
+/// The facts about an endpoint of this process. Any context, any thread.
 BoundFacts own_bound_facts(uint32_t endpoint) noexcept;
 
 }  // namespace pinwire

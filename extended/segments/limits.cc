@@ -14,8 +14,8 @@
 namespace pinwire {
 namespace {
 
-/// What the verbs driver pins of its own for each lane, rounded up: 2 * 320 receive and 256 send
-/// buffers of 4.2 KiB, and 16 of 64 KiB.
+/// The bytes that the verbs driver pins of its own for each lane, rounded up: 2 * 320 receive and
+/// 256 send buffers of 4.2 KiB, and 16 of 64 KiB.
 constexpr uint64_t kDriverBytesPerLane = 6u << 20;
 
 uint64_t bound_bytes(const MemoryBound& bound, uint32_t on_host) noexcept {
@@ -37,12 +37,12 @@ bool leaves_host(const Job& job) noexcept {
                      [](const RankPlace& place) { return place.supernode != 0; });
 }
 
-/// Of each port.
+/// The bytes that the driver pins for itself on each port.
 uint64_t driver_bytes(const Job& job) noexcept {
   return std::max(job.settings.lanes, 1u) * kDriverBytesPerLane;
 }
 
-/// Of what a rank may lock, beside what the drivers do.
+/// The bytes that a rank may lock, beside those that the drivers lock.
 uint64_t lockable_bytes(const Job& job, const RankTold& told) noexcept {
   const uint64_t taken = driver_bytes(job) * job.ports_expected;
   if (told.locked_limit == kUnlimited) return kUnlimited;
@@ -66,7 +66,7 @@ Limit limit_of(const Job& job, const RankTold& told, Rank rank, bool pins) noexc
   return {std::max(bytes / kPageBytes * kPageBytes, kPageBytes), is_of_pinning};
 }
 
-/// What this rank may pin: as the user says, or what the limits leave it.
+/// The bytes that this rank may pin: as the user says, or as the limits leave it.
 PinAllowance allowance(const Job& job, const RankTold& mine, bool pins) noexcept {
   const uint32_t on_host = ranks_on_host(job, engine.rank);
   const MemoryBound& asked = job.settings.pin_budget;
@@ -75,8 +75,8 @@ PinAllowance allowance(const Job& job, const RankTold& mine, bool pins) noexcept
   return {mine.segment_limit / on_host, lockable_bytes(job, mine)};
 }
 
-/// Looks for the ports before they are opened, as attach does, where their number matters: whoever
-/// asks how large a segment may be asks before attach.
+/// Looks for the ports where their number matters, before attach opens them: a client may ask
+/// before attach how large a segment may be.
 Result<uint32_t> ports_expected(const Job& job, const std::vector<RankTold>& told) {
   const bool is_limited = std::any_of(
       told.begin(), told.end(), [](const RankTold& one) { return one.locked_limit != kUnlimited; });

@@ -11,7 +11,7 @@ namespace pinwire {
 void state_limits(const Job& job, RankTold& mine);
 /// From what all ranks told. Collective.
 Status set_segment_limits(Job& job, const std::vector<RankTold>& told);
-/// Of `asked` bytes, what this rank can have. Says why if it is less.
+/// The part of `asked` bytes that this rank can have. Logs the reason if it is less.
 uint64_t grant_segment(const Job& job, uint64_t asked);
 
 }  // namespace pinwire

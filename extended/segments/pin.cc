@@ -18,8 +18,8 @@ uint32_t peers_over(uint32_t driver_index) noexcept {
       }));
 }
 
-/// What this driver may pin on demand. Messages between two ranks, and what is pinned for them, go
-/// by one rail; a segment that is pinned whole is pinned by all.
+/// The bytes that this driver may pin on demand. Messages between two ranks, and the memory that is
+/// pinned for them, go by one rail; a segment that is pinned whole is pinned by all.
 uint64_t budget_of(const Job& job, uint32_t driver_index, bool in_parts) noexcept {
   const uint64_t whole = in_parts || job.kind == SegmentKind::kEverything ? 0 : job.segment_bytes;
   uint32_t peers_of_all = 0;

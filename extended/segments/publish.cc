@@ -15,7 +15,8 @@
 namespace pinwire {
 namespace {
 
-/// What every rank tells every other about its segment. By driver index, which is the same on all.
+/// The facts that every rank sends to every other about its segment. Arrays are by driver index,
+/// which is the same on all ranks.
 struct SegmentFacts {
   uint64_t base;
   uint64_t bytes;
@@ -91,9 +92,10 @@ Status publish_by(const Job& job, uint32_t index, SegmentFacts& facts) {
   return success();
 }
 
-/// What a driver can do may depend on how it is used. It does where all memory is a segment, which
-/// is before anyone polls; where it does not, a dispatcher may be reading this. Its atomics are the
-/// target's, so they are worth what they are at all ranks.
+/// A driver's capabilities may depend on its use. They change only if all memory is a segment,
+/// which is settled before any thread polls; otherwise nothing is written, as a dispatcher may be
+/// reading them. The target executes its atomics, so a driver offers only those that all ranks
+/// have.
 void learn_caps(const std::vector<SegmentFacts>& facts) noexcept {
   for (uint32_t d = 0; d < engine.driver_count; ++d) {
     Caps caps = engine.drivers[d].driver->caps();
@@ -168,7 +170,8 @@ bool is_by_shm(const Job& job, const Route& route) noexcept {
   return route.driver != nullptr && job.shm != nullptr && route.driver_index == job.shm_index;
 }
 
-/// Of each rail; false: not by all. Also of this rank, whose own memory stripes come from.
+/// Keeps the key of each rail; false: not every rail reaches the whole segment. Done for this rank,
+/// too, as stripes come from its own memory.
 bool keep_rail_keys(Rank peer, const SegmentFacts& facts) noexcept {
   const Route& route = engine.routes[peer];
   if (engine.rail_keys == nullptr) return true;
@@ -195,7 +198,7 @@ void keep_read_keys(const std::vector<SegmentFacts>& facts) {
   }
 }
 
-/// What this process does with the memory of a rank, itself included.
+/// Sets up the access of this process to the memory of a rank, itself included.
 Status reach_peer(Job& job, Rank peer, const SegmentFacts& facts) {
   Route& route = engine.routes[peer];
   route.segment_base = facts.base;
@@ -218,7 +221,7 @@ Status reach_peer(Job& job, Rank peer, const SegmentFacts& facts) {
   return success();
 }
 
-/// What the peers that are reached by buckets over this driver grant.
+/// Takes the grants of the peers that are reached by buckets over this driver.
 Status take_grants(uint32_t index, const std::vector<SegmentFacts>& facts) {
   std::vector<RemoteCache::Grant> grants(engine.rank_count);
   for (Rank peer = 0; peer < engine.rank_count; ++peer) {

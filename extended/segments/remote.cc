@@ -26,7 +26,7 @@ static_assert(kEndpointsMax <= ShmDriver::kBoundRegionsMax && kEndpointsMax == G
 /// Two threads may want the same segment first.
 std::mutex learning;
 
-/// What was told last of an endpoint's segment.
+/// The latest state of an endpoint's segment that this process was told.
 struct KnownSegment {
   uint64_t serial;
   SegmentMemory mapped;  ///< where it is in this process; or nothing
@@ -74,7 +74,7 @@ bool is_sane(const BoundFacts& facts) noexcept {
   return true;
 }
 
-/// What an asker waits for; on its stack.
+/// The answer that an asker waits for; lives on its stack.
 struct SegmentAnswer {
   std::atomic<bool> is_there{false};
   BoundFacts facts{};

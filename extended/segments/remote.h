@@ -1,5 +1,5 @@
-// What this process knows of the segments of other endpoints than those of attach: told to a team
-// by gex_EP_PublishBoundSegment, or asked for when one is wanted first (EX-073 to EX-081).
+// The segments of other endpoints than those of attach, as far as this process knows them: told to
+// a team by gex_EP_PublishBoundSegment, or asked for when one is wanted first (EX-073 to EX-081).
 #pragma once
 
 #include <cstddef>

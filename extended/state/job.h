@@ -1,4 +1,4 @@
-// What a process knows of its job: bootstrap, settings, ranks, drivers, segments. There is one such
+// The state of a process's job: bootstrap, settings, ranks, drivers, segments. There is one such
 // object; extended/job makes it, and it is never destroyed.
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace pinwire {
 
-/// What is kept of every rank: little, as there may be many.
+/// The facts that are kept about every rank: few, as there may be many ranks.
 struct RankFacts {
   uint64_t host;
   uint64_t numa_nodes;  ///< that its CPUs are of
@@ -28,7 +28,7 @@ struct RankFacts {
   int32_t pid;
 };
 
-/// What every rank tells every other once, at init.
+/// The facts that every rank sends to every other once, at init.
 struct RankTold {
   RankFacts facts;
   uint64_t segment_limit;

@@ -16,7 +16,8 @@
 #include "segment/memory.h"
 
 namespace pinwire {
-/// What a client keeps with an object: set and looked at by any thread, in handlers, too (GX-016).
+/// The pointer that a client keeps with an object: set and read by any thread, in handlers, too
+/// (GX-016).
 class ClientData {
  public:
   void set(const void* value) noexcept { value_.store(value, std::memory_order_release); }
@@ -39,7 +40,7 @@ namespace pinwire {
 struct Registration;
 }
 
-/// Of gex_MK_Create; GEX_MK_HOST is none of these.
+/// A memory kind of gex_MK_Create; GEX_MK_HOST is none of these.
 struct pinwire_mk {
   pinwire_client* client = nullptr;
   gex_MK_Class_t kind_class = GEX_MK_CLASS_HOST;
@@ -120,8 +121,8 @@ inline gex_Rank_t ranks_in(gex_TM_t tm) noexcept {
   return is_pair(tm) ? engine.rank_count : tm->size;
 }
 
-/// What the headers' inlined calls read: ranks, after job_init(); the limits of messages, after the
-/// drivers are connected. `is_final`: as for am_limits().
+/// Publish the data that the headers' inlined calls read: ranks, after job_init(); the limits of
+/// messages, after the drivers are connected. `is_final`: as for am_limits().
 void publish_ranks();
 void set_limits(bool is_final) noexcept;
 

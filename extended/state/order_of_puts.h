@@ -5,10 +5,10 @@
 
 namespace pinwire {
 
-/// Before a barrier over lines or by way of the launcher, and after it. What a peer puts or sends,
-/// another thread of this process may carry out under a lane's lock: the peer's line comes after
-/// its puts of before, and this rank's line before those that the peer puts then, but
-/// ThreadSanitizer does not see a peer.
+/// Called before and after a barrier over lines or by way of the launcher. Another thread of this
+/// process may carry out a peer's puts and messages under a lane's lock: the peer's line comes
+/// after its earlier puts, and this rank's line before its later ones, but ThreadSanitizer does not
+/// see a peer.
 inline void show_order_of_puts() noexcept {
 #ifdef __SANITIZE_THREAD__
   for (uint32_t d = 0; d < engine.driver_count; ++d) {

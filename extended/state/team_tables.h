@@ -1,5 +1,5 @@
-// Who the members of a team are. That of gex_Client_Init, in which each rank is its own jobrank,
-// has no tables.
+// The members of a team. The team of gex_Client_Init, in which each rank is its own jobrank, has no
+// tables.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 namespace pinwire {
 namespace {
 
-/// What each caller tells the others of each of its members of the new team.
+/// The facts that each caller sends to the others about each of its members of the new team.
 struct MemberFacts {
   uint64_t team;  ///< a hash of its members and flags, which are the same for all of them
   Target target;

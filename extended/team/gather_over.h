@@ -1,4 +1,4 @@
-// What every member of a team tells every other, while the job runs: blocking, collective over the
+// Exchanges of data among all members of a team, while the job runs: blocking, collective over the
 // team, in client context; messages are served meanwhile.
 #pragma once
 

@@ -7,7 +7,7 @@
 namespace pinwire {
 namespace {
 
-/// What each caller tells the others.
+/// The facts that each caller sends to the others.
 struct SplitFacts {
   Choice choice;
   uint32_t seat;

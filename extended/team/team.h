@@ -1,5 +1,5 @@
-// Making teams and ending them (GX-069 to GX-072, EX-087 to EX-125). What is collective is
-// blocking, in client context; the callers' arguments are checked by extended/api/ex/teams.cc.
+// Making teams and ending them (GX-069 to GX-072, EX-087 to EX-125). Collective calls are blocking,
+// in client context; extended/api/ex/teams.cc checks the callers' arguments.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace pinwire {
 
-/// What a member of a team to be brings along.
+/// The properties of one member of a team that is being made.
 struct Newcomer {
   pinwire_ep* endpoint;
   Rank rank;
@@ -20,14 +20,14 @@ struct Newcomer {
 };
 
 /// The process's objects but its segment, with the team of all ranks: at the end of
-/// gex_Client_Init, and of gasnet_init for what uses both APIs.
+/// gex_Client_Init, and of gasnet_init for programs that use both APIs.
 void make_objects(const char* client_name, gex_Flags_t flags);
 
 /// A member of this process; messages for its collectives may come from now on.
 gex_TM_t make_team(const Newcomer& newcomer, std::vector<Target> targets,
                    std::vector<uint32_t> seats, uint64_t lines_from);
 
-/// `new_tm_p`: nullptr for who is in none.
+/// `new_tm_p`: nullptr for a caller that is in no new team.
 void split_team(gex_TM_t* new_tm_p, gex_TM_t parent, const struct Choice& choice,
                 const gex_Memvec_t& scratch, gex_Flags_t flags);
 

@@ -8,7 +8,7 @@
 
 namespace pinwire::vis {
 
-/// What gex_VIS_SetPeerCompletionHandler armed for this thread's next put.
+/// The completion handler that gex_VIS_SetPeerCompletionHandler armed for this thread's next put.
 struct PeerCompletion {
   uint8_t handler = 0;  ///< 0: nothing
   const void* source = nullptr;

@@ -1,5 +1,6 @@
 // Transfers of many pieces as puts and gets of those that are contiguous on both sides, all of them
-// counted on one Op. What is mapped here is copied at once; small puts are packed where that pays.
+// counted on one Op. Pieces that are mapped here are copied at once; small puts are packed where
+// that pays.
 #pragma once
 
 #include "core/api_types.h"

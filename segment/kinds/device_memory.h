@@ -60,7 +60,7 @@ inline DeviceMemory* device_at(const void* address, uint64_t bytes) noexcept {
   return range->device;
 }
 
-/// Of what CPUs read or write whatever memory it is in: ends the job where that is a device's.
+/// Checks memory that CPUs read or write: ends the job if it is a device's.
 inline void check_is_hosts(const char* what, const void* address, uint64_t bytes) noexcept {
   if (const DeviceMemory* device = device_at(address, bytes)) [[unlikely]] {
     fatal("%s, %llu bytes at %p, is memory of %s, and has to be the host's: copy it first", what,

@@ -125,7 +125,8 @@ class HipMemory final : public DeviceMemory {
     int clients_ = 0;
   };
 
-  /// What the host may touch, too, has an address there or is managed.
+  /// Memory that the host may touch, too, has a host address or is managed: it is not the device's
+  /// own.
   Status owns_byte(const std::byte* at) {
     PointerFacts facts{};
     const int code = hip_.pointer_facts(&facts, at);

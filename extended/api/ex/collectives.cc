@@ -14,7 +14,7 @@ using namespace pinwire;
 
 namespace {
 
-/// What the arguments say, or the end.
+/// The reduction that the arguments describe; ends the job if they are invalid.
 Reduction reduction_of(const char* call, gex_DT_t dt, size_t dt_sz, size_t dt_cnt, gex_OP_t op,
                        gex_Coll_ReduceFn_t user_op, const void* user_cdata) noexcept {
   const bool is_user = op == GEX_OP_USER || op == GEX_OP_USER_NC;

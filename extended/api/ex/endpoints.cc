@@ -202,7 +202,8 @@ gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void** owne
   refuse_after_failed_start("gex_EP_QueryBoundSegmentNB");
   const Target target = target_of_query("gex_EP_QueryBoundSegmentNB", tm, rank);
   if (describe_segment(target, owneraddr_p, localaddr_p, size_p)) return GEX_EVENT_INVALID;
-  // What attach gives is known to all: there is nothing to ask. Of others their process knows.
+  // This rank's own segments and those of attach (endpoint 0) are known here: there is nothing to
+  // ask. The process of any other endpoint knows its segment.
   const bool is_settled = rank_of(target) == engine.rank || endpoint_of(target) == 0;
   if (!is_settled && (flags & GEX_FLAG_IMMEDIATE) != 0) return GEX_EVENT_NO_OP;
   if (size_p != nullptr) *size_p = 0;

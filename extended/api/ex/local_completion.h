@@ -16,8 +16,9 @@ class LocalCompletion {
   /// Fatal: an `lc_opt` that such a message does not take.
   LocalCompletion(const char* call, gex_Event_t* lc_opt, Within within) noexcept;
 
-  /// What may count it; nullptr: it has to be complete at return. So it is of replies: a handler
-  /// holds the lane that would report the end, and nobody may wait for it there.
+  /// The count that the local completion of the message may raise; nullptr: the source has to be
+  /// free at return. Replies have none: a handler holds the lane that would report the completion,
+  /// and no thread may wait for it there.
   DoneCount* count() const noexcept { return op_ != nullptr ? &op_->done : nullptr; }
 
   /// Once the message is sent, or not; writes the event if it is. Returns whether it is.

@@ -15,12 +15,12 @@ void check_size(const char* call, size_t nbytes, size_t bytes_max) noexcept;
 /// The endpoint that is meant, of a rank that there is.
 Target target_in(const char* call, gex_TM_t tm, gex_Rank_t rank) noexcept;
 
-/// As GEX_FLAG_IMMEDIATE asks for it.
+/// Sets the patience that GEX_FLAG_IMMEDIATE asks for.
 inline AmCall with(gex_Flags_t flags, AmCall call) noexcept {
   if (flags & GEX_FLAG_IMMEDIATE) call.patience = Patience::kTries;
   return call;
 }
-/// Of a request, by the endpoint that `tm` names.
+/// The call of a request by the endpoint that `tm` names.
 AmCall call_by(gex_TM_t tm, gex_Flags_t flags, gex_AM_Index_t handler, int argc,
                const gex_AM_Arg_t* args) noexcept;
 

@@ -54,7 +54,8 @@ struct Descriptor : pinwire_srcdesc {
   Room room;
 };
 
-/// Of a thread: a request's, and a reply's of a handler that runs meanwhile.
+/// A thread's descriptors: one for a request, and one for the reply of a handler that runs
+/// meanwhile.
 constinit thread_local Descriptor descriptors[2]{};
 
 /// A thread writes its payloads here where no driver lends memory; later threads take it over.

@@ -89,7 +89,7 @@ int pinwire_ex_put_nbi(gasnet_node_t target, void* dest, const void* src, size_t
                        gex_Event_t* lc_opt, gex_Flags_t flags) {
   check_put("gex_RMA_PutNBI", target, lc_opt, true);
   const ClientCall inside("gex_RMA_PutNBI");
-  // Of a copy the source is free at once, whatever becomes of the put.
+  // If the driver copies the source, it is free at return, whatever becomes of the put.
   const bool is_local = lc_opt == GEX_EVENT_GROUP && !copies(target, nbytes);
   const bool at_once = lc_opt == GEX_EVENT_NOW || (lc_opt == GEX_EVENT_GROUP && !is_local);
   const SourceUntil until = at_once ? SourceUntil::kReturn : SourceUntil::kDone;

@@ -58,7 +58,7 @@ uintptr_t segment_base(const pinwire_ep& endpoint) noexcept {
   return endpoint.segment != nullptr ? reinterpret_cast<uintptr_t>(endpoint.segment->base) : 0;
 }
 
-/// What the client hands over (EX-102, EX-103); nothing where it hands nothing over.
+/// The scratch memory that the client hands over (EX-102, EX-103); none if it hands over none.
 gex_Memvec_t scratch_of(const char* call, const pinwire_ep& endpoint, gex_Addr_t address,
                         size_t bytes, gex_Flags_t flags) noexcept {
   if (!has_scratch(flags)) return {nullptr, 0};

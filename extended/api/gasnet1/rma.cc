@@ -13,7 +13,7 @@ using namespace pinwire;
 
 namespace {
 
-/// Of GASNet-1 a node; of GASNet-EX any endpoint.
+/// Checks the target: a node in GASNet-1, any endpoint in GASNet-EX.
 void check_node(Target target) noexcept {
   if (rank_of(target) >= engine.target_count || target >= kTargetsMax) {
     if (engine.target_count == 0) {

@@ -34,7 +34,7 @@ bool broadcast(Collective& c) noexcept {
     if (goes_in_pieces(c.bytes)) [[unlikely]]
       return (c.script = broadcast_in_pieces)(c);
     if (!tree.is_root() && !receive_data(c, tree.parent(), 0, c.dst, c.bytes)) return false;
-    // Who has more below it comes first.
+    // The child with the largest subtree comes first.
     for (uint32_t branch = tree.branches(); branch-- > 0;) {
       send_data(c, tree.child(branch), 0, data, c.bytes);
     }

@@ -1,4 +1,5 @@
-// What moves data from or to one member, and between all: scripts of operations (Collective).
+// Collectives that move data from or to one member, and between all: scripts of operations
+// (Collective).
 #pragma once
 
 #include "extended/coll/operation/collective.h"

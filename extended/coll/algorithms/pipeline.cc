@@ -60,7 +60,7 @@ void close_pipeline(Collective& c, Pipeline& p) noexcept {
   give_back_part(*c.member, p.piece_memory);
 }
 
-/// All that come from below have it.
+/// Whether all children have sent the next piece.
 bool has_operands(const Pipeline& p) noexcept {
   for (uint32_t i = 0; i < p.children; ++i) {
     if (!p.up_in[i].has_next(p.pieces)) return false;
@@ -99,7 +99,7 @@ bool reduce_next(Collective& c, Pipeline& p) noexcept {
   return true;
 }
 
-/// Of what comes from above.
+/// Counts the next piece from above, which is in place.
 bool place_next(Pipeline& p) noexcept {
   if (!p.has_down_in || !p.down_in.has_next(p.pieces)) return false;
   ++p.down_in.taken;
@@ -107,8 +107,8 @@ bool place_next(Pipeline& p) noexcept {
   return true;
 }
 
-/// What the root of a broadcast has, for itself and for those who fetch nothing. Little at a time:
-/// meanwhile they answer.
+/// Copies pieces of the source to `dst` at the root of a broadcast, for itself and for members that
+/// fetch nothing. Few pieces at a time: the members answer meanwhile.
 void copy_some(Collective& c, Pipeline& p) noexcept {
   const uint32_t end = std::min(p.pieces.count(), p.in_place + kPiecesAtOnce);
   for (; p.in_place < end; ++p.in_place) {
@@ -117,7 +117,7 @@ void copy_some(Collective& c, Pipeline& p) noexcept {
   if (p.in_place < p.pieces.count()) defer(*c.member);
 }
 
-/// True: there was something to send, or to tell.
+/// True: there was a piece to send or to announce.
 bool pass_to(Collective& c, Pipeline& p, StreamOut& out) noexcept {
   if (!out.may_send()) return false;
   if (!out.grants.is_for_fetching()) {
@@ -138,7 +138,7 @@ bool pass_on(Collective& c, Pipeline& p) noexcept {
   return has_sent;
 }
 
-/// All at once where nobody below waits for the first.
+/// All pieces at once if no member below waits for the first.
 uint32_t fetched_at_once(const Pipeline& p) noexcept {
   return p.heirs == 0 ? p.pieces.count() : kPiecesAtOnce;
 }
@@ -212,7 +212,7 @@ void Pipeline::receive_down(Rank from, uint32_t letter, void* to) noexcept {
   down_in.reset(from, letter, {reinterpret_cast<uint64_t>(to), 0}, kWindowPieces);
 }
 
-/// Who has more below it comes first.
+/// The child with the largest subtree comes first.
 void Pipeline::add_heirs(const Kin& kin, uint32_t letter) noexcept {
   for (uint32_t branch = kin.branches(); branch-- > 0;) {
     down_out[heirs++].reset(kin.child(branch), letter);
@@ -243,7 +243,8 @@ bool broadcast_in_pieces(Collective& c) noexcept {
 bool reduce_to_one_in_pieces(Collective& c) noexcept {
   if (c.phase == kBegin) {
     Pipeline& p = open_pipeline(c, Pieces::of(c.reduction.element_bytes, c.reduction.count), true);
-    // What does not commute wants the order of ranks: it is the first who hands on its result.
+    // An operation that does not commute needs the order of ranks: rank 0 is the top of the tree,
+    // and sends its result to the root.
     const Rank top = c.reduction.is_ordered ? 0 : c.root;
     const uint32_t last_letter = c.member->rounds;
     const Kin kin = kin_below(c, top, p.pieces);

@@ -14,7 +14,8 @@
 
 namespace pinwire {
 
-/// Of one operation on one member. Streams upwards carry what is reduced, downwards what is there.
+/// The streams of one operation on one member: upwards they carry operands of a reduction,
+/// downwards finished pieces.
 struct Pipeline final : StreamSet {
   bool is_reduction = false;
   bool has_result = false;  ///< here, too: in `dst`
@@ -36,7 +37,7 @@ struct Pipeline final : StreamSet {
   StreamOut* out(uint32_t send) noexcept override;
   StreamIn* in(uint32_t letter) noexcept override;
 
-  // Who takes part.
+  // These add the streams of the members that take part.
   void add_children(const Kin& kin, std::byte* places) noexcept;
   void send_up(Rank to, uint32_t letter) noexcept;
   void receive_down(Rank from, uint32_t letter, void* to) noexcept;

@@ -11,9 +11,9 @@
 namespace pinwire {
 namespace {
 
-/// What there is so far, and what comes next. Each result takes the latter's place, as user
-/// functions want it: in its letter, or in one of two vectors of the scratch, in turns. The last
-/// one's is `dst`, of who has a result and sends it to nobody.
+/// The vector that is reduced so far, and the next operand. Each result takes the place of the
+/// latter, as user functions want it: in its letter box, or in one of two vectors of the scratch,
+/// in turns. The last result goes to `dst`, if this member has a result and sends it to no other.
 class Vectors {
  public:
   explicit Vectors(Collective& c) noexcept : c_(c) {}
@@ -23,13 +23,13 @@ class Vectors {
     c_.so_far = c_.workspace->scratch.reserve(2 * bytes());
     std::memcpy(c_.so_far, c_.src, bytes());
   }
-  /// For what never calls add_lower(): the client's vector is only read.
+  /// Begins at the client's vector, which is only read; for operations that never call add_lower().
   void begin_at_source() noexcept {
     c_.workspace->scratch.reserve(2 * bytes());
     c_.so_far = static_cast<std::byte*>(const_cast<void*>(c_.src));
   }
   std::byte* so_far() const noexcept { return c_.so_far; }
-  /// What comes from `from`; nullptr: not there yet.
+  /// The vector that `from` sent; nullptr: it has not arrived yet.
   std::byte* next(Rank from, uint32_t letter) const noexcept {
     std::byte* first = c_.workspace->scratch.at(0);
     return take_data(c_, from, letter, c_.so_far != first ? first : first + bytes(), bytes());
@@ -55,7 +55,7 @@ class Vectors {
   Collective& c_;
 };
 
-/// To place 0. False: a child's has not arrived.
+/// Reduces towards place 0 of the tree. False: a child's vector has not arrived.
 bool reduce_upwards(Collective& c, const Tree& tree, bool ends_here, Vectors& vectors) noexcept {
   for (const uint32_t branches = tree.branches(); c.round < branches; ++c.round) {
     std::byte* next = vectors.next(tree.child(c.round), c.round);
@@ -70,7 +70,8 @@ bool reduce_upwards(Collective& c, const Tree& tree, bool ends_here, Vectors& ve
 bool reduce_to_one(Collective& c) noexcept {
   const Member& member = *c.member;
   Vectors vectors(c);
-  // What does not commute goes in the order of ranks, and to the root at last.
+  // An operation that does not commute reduces in the order of ranks, and the result goes to the
+  // root at last.
   const Rank top = c.reduction.is_ordered ? 0 : c.root;
   const Tree tree(member.size, top, member.rank);
   const uint32_t last_letter = member.rounds;
@@ -92,7 +93,7 @@ bool reduce_to_one(Collective& c) noexcept {
     c.phase = member.rank == c.root && c.root != top ? kAwait : kSent;
   }
   if (c.phase == kAwait) {
-    // Perhaps to where the source is: what comes was made of what was taken from there.
+    // `dst` may be the source: the arriving result was made of data that was taken from there.
     if (!receive_data(c, top, last_letter, c.dst, vectors.bytes())) return false;
     c.phase = kSent;
   }
@@ -123,7 +124,7 @@ class Doubling {
   Rank rank_;
 };
 
-/// Vectors of two halves of the members, in each round.
+/// Combines the vectors of two halves of the members, in each round.
 bool double_up(Collective& c, const Doubling& doubling, Vectors& vectors) noexcept {
   for (; c.round < doubling.rounds(); ++c.round, c.phase = kCombine) {
     const Rank peer = doubling.peer(c.round);

@@ -14,8 +14,8 @@ struct Parts {
   uint32_t count = 0;
 };
 
-/// What lies on cache lines of its own, in the segment that the client promised it to be in
-/// (EX-102).
+/// The parts of the scratch, on cache lines of their own; none if the scratch is not in the segment
+/// that the client promised it to be in (EX-102).
 Parts parts_of(const pinwire_tm& tm) noexcept {
   const auto at = reinterpret_cast<uint64_t>(tm.scratch.gex_addr);
   const pinwire_segment* segment = tm.endpoint->segment;

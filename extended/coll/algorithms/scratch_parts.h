@@ -11,7 +11,8 @@ constexpr uint32_t up_window(uint32_t children) noexcept { return children <= 1 
 constexpr size_t up_bytes(uint32_t children) noexcept {
   return size_t{children} * up_window(children) * kPieceBytes;
 }
-/// Of the client's scratch, for one operation in progress; and what teams ask for (EX-109).
+/// The size of a part of the client's scratch, for one operation in progress; and the size of the
+/// scratch that teams ask for (EX-109).
 inline constexpr size_t kScratchPartBytes = up_bytes(1);
 inline constexpr uint32_t kScratchParts = 2;
 inline constexpr size_t kScratchBytesWanted = kScratchParts * kScratchPartBytes;

@@ -21,7 +21,7 @@ class Tree {
   constexpr Rank rank_at(uint32_t place) const noexcept {
     return place < size_ - root_ ? place + root_ : place - (size_ - root_);
   }
-  /// Of no root: which child of its parent this is.
+  /// The index of this place among the children of its parent; the root has none.
   constexpr uint32_t branch() const noexcept {
     return static_cast<uint32_t>(std::countr_zero(place_));
   }

@@ -1,7 +1,7 @@
 // How many operations of a team are in progress. A client destroys a team as soon as it has
 // synchronised them all (EX-090), perhaps while the thread that completed the last one is still at
-// it. So the count falls before the client learns of the completion, and that thread touches
-// nothing of the team once it has told the last.
+// it. Therefore the count falls before the client learns of the completion, and that thread touches
+// nothing of the team once it has reported the last completion.
 //
 // Memory order: `tell` is a store(release) that the client acquires, so it sees the count that fell
 // before, and its changes come after what the thread read of the team. A template over its memory:

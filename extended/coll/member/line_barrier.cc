@@ -49,14 +49,14 @@ void LineBarrier::close() noexcept {
   own_ = nullptr;
 }
 
-/// By lines alone, or of the phases of `led`.
+/// Counts by lines alone, or by the phases of `led`.
 uint64_t LineBarrier::enter() noexcept {
   if (own_ == nullptr) return called_ = led.enter(0);
   notify_line(*own_, ++called_, 0);
   return called_;
 }
 
-/// Of those from `line` on, which is left at one that does not.
+/// Whether all lines from `line` on show `count`; `line` stays at the first that does not.
 bool LineBarrier::all_show(uint64_t count, uint32_t& line) const noexcept {
   uint64_t unused;
   for (; line < others_.size(); ++line) {
@@ -65,7 +65,7 @@ bool LineBarrier::all_show(uint64_t count, uint32_t& line) const noexcept {
   return true;
 }
 
-/// Before a sleep: false if who is awaited sends a message then.
+/// Called before a sleep. False: the awaited member sends a message when its line shows `count`.
 bool LineBarrier::will_show(uint64_t count, uint32_t& line) const noexcept {
   for (;;) {
     const uint32_t missing = line;

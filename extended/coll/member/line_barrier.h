@@ -24,7 +24,7 @@ class LineBarrier : private Deferred {
  public:
   LineBarrier() noexcept : led(*this) { run = go_on; }
 
-  /// What the lines of this process's seat show.
+  /// The count that the lines of this process's seat show.
   static uint64_t count_of(uint32_t seat) noexcept;
   /// The index of the seat's lines in its process; 0 is the job's.
   static constexpr uint32_t line_index_of(uint32_t seat) noexcept { return seat + 1; }

@@ -1,13 +1,14 @@
-// What collectives keep for one member of a team in this process, that is for one gex_TM_t: the
-// operations in progress, and what has arrived for them, perhaps before they were called here.
+// The state that collectives keep for one member of a team in this process, that is for one
+// gex_TM_t: the operations in progress, and the data that has arrived for them, perhaps before they
+// were called here.
 //
 // The operations of a team are numbered by the order of their calls, which is the same on all
 // members. Messages name the member by its seat in the process, the operation, and the letter box,
-// of which each operation has a fixed number. So a message needs no match and no memory but a place
-// that is there for it: letter boxes exist for a window of kWindowOps operations. A member works at
-// operation n only once all members have finished operation n - kWindowOps. It knows that by
-// epochs: who has finished kEpochOps more operations enters a dissemination barrier beside them,
-// and the first barrier but one before the epoch of n must be over.
+// of which each operation has a fixed number. Therefore a message needs no match and no memory but
+// its letter box: these exist for a window of kWindowOps operations. A member works at operation n
+// only once all members have finished operation n - kWindowOps. It knows that by epochs: a member
+// that has finished kEpochOps more operations enters a dissemination barrier beside them, and the
+// first barrier but one before the epoch of n must be over.
 #pragma once
 
 #include <atomic>
@@ -81,7 +82,7 @@ struct Member : Deferred {
   uint64_t called = 0;
   std::atomic<Collective*> submitted{nullptr};
 
-  // Of who runs the deferred: one thread at a time.
+  // State of the thread that runs deferred work: one thread at a time.
   Collective* first = nullptr;  ///< not finished, in order
   Collective* last = nullptr;
   uint64_t admitted = 0;
@@ -99,7 +100,7 @@ struct Member : Deferred {
   /// Operations. release in finish() pairs with the acquires of is_quiet() and of handlers.
   std::atomic<uint64_t> finished{0};
 
-  // Of handlers.
+  // State that handlers use.
   std::atomic<uint32_t> epoch_arrivals[kRoundsMax] = {};
   std::atomic<Collective*> live[kWindowOps] = {};
   std::unique_ptr<LetterBox[]> boxes;

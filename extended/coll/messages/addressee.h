@@ -1,5 +1,6 @@
-// Whom a message of collectives is for, in its handler. What names nobody is fatal: its sender is
-// of another build, or called something else (GX-141).
+// Finds the member and the operation that a message of collectives is for, in its handler. A
+// message that names none is fatal: its sender runs another build, or called another collective
+// (GX-141).
 #pragma once
 
 #include "am/message/token.h"

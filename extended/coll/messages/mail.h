@@ -15,13 +15,14 @@ void send_signal(Collective& c, Rank to, uint32_t letter) noexcept;
 void send_epoch(const Member& member, Rank to, uint32_t round) noexcept;
 
 bool has_arrived(Collective& c, uint32_t letter) noexcept;
-/// True once the letter's data is in place; to be called until then. Who sends other than `bytes`
-/// was called with other arguments than this member: fatal.
+/// True once the letter's data is in place; to be called until then. Fatal if the sender sends
+/// other than `bytes`: it was called with other arguments than this member.
 bool receive_data(Collective& c, Rank from, uint32_t letter, void* to, size_t bytes) noexcept;
-/// The same without a copy of what came with its message: it stays there, the receiver's own, until
-/// the operation is finished. Else it is brought to `to`. Returns where it is, nullptr: not yet.
+/// The same without a copy of data that came with its message: that stays there, the receiver's
+/// own, until the operation is finished. Other data is brought to `to`. Returns where the data is,
+/// nullptr: not yet.
 std::byte* take_data(Collective& c, Rank from, uint32_t letter, void* to, size_t bytes) noexcept;
-/// What send_data() does with data that is large. `send`: the sender's name for it.
+/// Offers data, as send_data() does if it is large. `send`: the sender's name for it.
 void send_offer(Collective& c, Rank to, uint32_t letter, size_t bytes, const void* from,
                 uint32_t send) noexcept;
 /// The offer that has arrived; nullptr: none yet.

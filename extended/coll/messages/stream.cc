@@ -41,7 +41,7 @@ void on_grant(pinwire_token* token, int32_t sender_seat, int32_t number, int32_t
   defer(member);
 }
 
-/// Of a Long the bytes are in place already.
+/// Takes a piece that has arrived. The bytes of a Long are in place already.
 void on_stream(pinwire_token* token, void* payload, size_t bytes, int32_t seat, int32_t number,
                int32_t letter, int32_t piece, int32_t offset) {
   constexpr const char* kWhat = "a piece of a stream";

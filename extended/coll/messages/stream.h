@@ -1,11 +1,12 @@
 // Large data between two members, in pieces, each of which the receiver may use, and pass on, while
 // later ones arrive. The sender offers the stream as any data (mail.h); the receiver answers with
-// where the pieces go, and grants as many as it has places for, again and again: so nobody holds
-// memory for all of them, and no sender waits for a receiver that does not look.
+// the address that the pieces go to, and grants as many as it has places for, again and again. Thus
+// no member holds memory for all pieces, and no sender waits for a receiver that does not look.
 //
-// A piece is written to its place by a Long where the driver can, else it comes as Mediums. Of data
-// in a segment that the receiver may read, it fetches the pieces by gets: it answers so, and is
-// told how many there are. Client context, in an operation's script.
+// The sender writes a piece to its place by a Long if the driver can, otherwise it sends the piece
+// as Mediums. If the data is in a segment that the receiver may read, the receiver fetches the
+// pieces by gets: its answer says so, and the sender tells it how many pieces are ready. Client
+// context, in an operation's script.
 #pragma once
 
 #include <algorithm>
@@ -20,10 +21,10 @@
 
 namespace pinwire {
 
-/// What is larger goes in pieces.
+/// Data above this size goes in pieces.
 inline constexpr size_t kPieceBytes = 32768;
 
-/// A whole number of elements each, but for the last as many.
+/// Pieces of a whole number of elements, all of the same size except the last.
 struct Pieces {
   size_t bytes = 0;        ///< of all
   size_t piece_bytes = 1;  ///< of one, <= kPieceBytes
@@ -77,7 +78,7 @@ struct StreamIn {
   uint32_t sender_send = 0;
   BasicArrivals<shm::HostMemory> arrivals;
 
-  // Of one whose pieces are fetched.
+  // State of a stream whose pieces the receiver fetches.
   bool fetches = false;
   uint64_t source = 0;
   uint32_t fetched = 0;   ///< pieces in place

@@ -1,5 +1,5 @@
-// What the handlers of a stream (stream.h) and the script of its operation tell each other: at the
-// sender what its receiver grants, at the receiver which pieces are in place.
+// The flags by which the handlers of a stream (stream.h) and the script of its operation notify
+// each other: at the sender the grants of its receiver, at the receiver which pieces are in place.
 //
 // The handler of a stream's last message ends with the access that lets the script go on: from then
 // on the stream may carry another operation. Templates over their memory: tests/models tries every

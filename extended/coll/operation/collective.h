@@ -88,7 +88,7 @@ struct Collective {
   uint32_t round = 0;
   std::byte* so_far = nullptr;  ///< of a reduction: the vector of what has come
 
-  // What the client said.
+  // The arguments of the client's call.
   Rank root = 0;
   void* dst = nullptr;
   const void* src = nullptr;

@@ -1,5 +1,5 @@
-// Operations and workspaces for the next ones that are called. What is kept is bounded by what the
-// open teams can have at work, not by how much was ever under way.
+// Operations and workspaces that are kept for later calls. Their number is bounded by the
+// operations that the open teams can have at work, not by how many were ever under way.
 #pragma once
 
 #include "extended/coll/operation/collective.h"
@@ -17,7 +17,7 @@ void recycle(Collective& c) noexcept;
 void widen_pool() noexcept;
 void narrow_pool() noexcept;
 
-/// What is kept now, for tests.
+/// The numbers of objects that are kept now, for tests.
 struct PoolCounts {
   uint32_t operations, workspaces;
 };

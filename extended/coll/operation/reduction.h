@@ -1,4 +1,4 @@
-// What a reduction does to two vectors (GX-146 to GX-153).
+// The operation that a reduction applies to two vectors (GX-146 to GX-153).
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace pinwire {
 
 /// The client's: b_and_out[i] = a[i] (+) b_and_out[i].
 using UserFunction = void (*)(const void* a, void* b_and_out, size_t count, const void* data);
-/// Of ours: out[i] = a[i] (+) b[i]. `out` may be `a` or `b`.
+/// The library's: out[i] = a[i] (+) b[i]. `out` may be `a` or `b`.
 using BuiltInFunction = void (*)(const void* a, const void* b, void* out, size_t count);
 
 struct Reduction {

@@ -7,7 +7,8 @@
 namespace pinwire {
 namespace {
 
-/// What the client has started since the last turn, in its order.
+/// Admits the operations that the client has started since the last turn, in the order of their
+/// calls.
 void admit(Member& member) noexcept {
   Collective* newest = member.submitted.exchange(nullptr, std::memory_order_acquire);
   Collective* oldest = nullptr;

@@ -25,7 +25,8 @@ struct FreeSeats {
 };
 FreeSeats free_seats;
 
-/// So that a Member that is listed as deferred may be free.
+/// The link of free seats is apart from that of deferred work, so that a Member may be free while
+/// it is listed as deferred.
 struct Seat : Member {
   Seat* next_free = nullptr;
 };
