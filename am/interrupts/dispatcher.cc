@@ -43,7 +43,7 @@ constexpr uint32_t kAskAgainUs = 10'000;
 /// The period of a check that debug builds do.
 constexpr int64_t kLookNs = 20'000'000;
 
-/// By the dispatcher alone.
+/// Counted by the dispatcher alone.
 struct DispatcherCounters {
   Counter asks, asks_again, signals, threads_held_off;
   Counter sleeps, wakes;  ///< of them by an event, not by time
@@ -89,12 +89,13 @@ class Dispatcher {
     }
   }
 
-  /// By a client thread that waits, and so polls. This thread, once it is awake, leaves the lanes
-  /// to it for a while, and arms them again after that; other sleepers do at once.
+  /// Called by a client thread that waits, and so polls. The dispatcher, once it is awake, leaves
+  /// the lanes to that thread for a while, and arms them again after that; other sleepers arm them
+  /// at once.
   void call_off() noexcept {
     if (!is_armed_.load(std::memory_order_relaxed)) [[likely]]
       return;
-    if (waits_sleep.load(std::memory_order_relaxed)) return;  // who waits arms the lanes itself
+    if (waits_sleep.load(std::memory_order_relaxed)) return;  // a waiting client arms the lanes
     if (!is_armed_.exchange(false, std::memory_order_relaxed)) return;
     bool was_armed = false;
     for_each_free_lane([&was_armed](DriverSlot& slot, uint32_t lane) {
@@ -383,7 +384,7 @@ class Dispatcher {
   uint64_t polls_seen_ = 0;
   uint32_t grace_us_ = kGraceMinUs;
   bool has_waited_ = false;    // for the watchdog's time, and nobody polled
-  bool asks_another_ = false;  // who was asked last has done nothing
+  bool asks_another_ = false;  // the thread asked last has done nothing
   bool all_block_ = false;     // the signal: all of the client's threads, when it was last asked
   bool counts_in_ms_ = false;
   int64_t looks_at_ns_ = 0;

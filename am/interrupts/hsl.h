@@ -61,9 +61,9 @@ inline void hsl_lock(uint32_t& word) noexcept {
   if constexpr (kUsageChecks) hsl::note_locked(word);
 }
 
-// No locked operation: who says between the look and the store that it sleeps is overwritten. It
-// finds the lock free before it does sleep, unless this thread loses its core just there; then
-// nobody wakes it but the end of its sleep.
+// No locked operation: another thread may set kSleptFor between the load and the store, which
+// overwrites it. That thread finds the lock free before it does sleep, unless this thread loses its
+// core just there; then only the end of its sleep wakes it.
 inline void hsl_unlock(uint32_t& word) noexcept {
   if constexpr (kUsageChecks) hsl::note_unlocked(word);
   const std::atomic_ref shared(word);

@@ -88,8 +88,8 @@ bool is_ours(int number) noexcept {
   return sigaction(number, nullptr, &now) == 0 && is_ours(now);
 }
 
-/// Clients that want a real-time signal count from SIGRTMIN up; who borrows one gives it back with
-/// the handler that it had. 0: none is left.
+/// Searches from SIGRTMAX down: clients that want a real-time signal count from SIGRTMIN up, and a
+/// client that borrows one gives it back with the handler that it had. 0: none is left.
 int unused_signal() noexcept {
   for (int number = SIGRTMAX; number >= SIGRTMIN; --number) {
     struct sigaction now {};
@@ -119,9 +119,9 @@ void handle(int number) noexcept {
   sigaction(number, &mine, nullptr);
 }
 
-/// A real-time signal takes a place in a queue, and is refused once the user has RLIMIT_SIGPENDING
-/// in it. Those of old are not. This one is ignored by who does not handle it; it is taken once it
-/// is needed, and if the client has left it alone.
+/// The kernel queues real-time signals, and refuses one once the user has RLIMIT_SIGPENDING in the
+/// queue. It does not refuse standard signals. This one is ignored by a process that does not
+/// handle it; it is taken once it is needed, and if the client has left it alone.
 constexpr int kSpareSignal = SIGURG;
 bool take_spare_signal() noexcept {
   struct sigaction now {};

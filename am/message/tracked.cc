@@ -49,7 +49,7 @@ Tracked* take_tracked() noexcept {
 AlonePin* take_alone_pin() noexcept { return alone_pool.take(); }
 
 void drop_piece(AlonePin* pin) noexcept {
-  // acq_rel: whoever unpins comes after the last use of all others
+  // acq_rel: the thread that unpins comes after the last use of all others
   if (pin->pieces.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   if (pin->pinned.region.bytes != 0) demands[pin->driver]->own.unpin_alone(pin->pinned);
   alone_pool.give(pin);

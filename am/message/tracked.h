@@ -1,6 +1,6 @@
-// Work that uses memory pinned on demand, or is counted by debug builds: what its completion gives
-// back. Its cookie has the lowest
-// bit set, which no other's has, as all of them are addresses.
+// Work that uses memory pinned on demand, or is counted by debug builds: its completion gives the
+// memory back. Its cookie has the lowest bit set, which no other cookie has, as all others are
+// addresses.
 #pragma once
 
 #include <atomic>
@@ -20,12 +20,12 @@ struct AlonePin {
 };
 
 struct Tracked {
-  uint64_t cookie = 0;  ///< of whom to tell, or 0
+  uint64_t cookie = 0;  ///< of the completion to report, or 0
   uint32_t driver = 0;
   uint32_t remote = ~0u;  ///< of the driver's cache, or ~0
   uint32_t local = ~0u;   ///< own bucket, or ~0
   AlonePin* alone = nullptr;
-  std::atomic<uint32_t>* counted = nullptr;  ///< what is under way there is one less
+  std::atomic<uint32_t>* counted = nullptr;  ///< decremented at completion
   Tracked* next = nullptr;
 };
 inline constexpr uint64_t kTrackedBit = 1;

@@ -1,7 +1,8 @@
-// Peers' buckets: found in this rank's cache, else asked of their owner, who pins them (pin/).
+// Peers' buckets: found in this rank's cache, otherwise requested from their owner, which pins them
+// (pin/).
 //
-// A request names the bucket wanted, and the one that is given back for it: so a rank never holds
-// more than its share, and owners never ask for anything back.
+// A request names the bucket wanted, and the one that is given back for it: therefore a rank never
+// holds more than its share, and owners never ask for anything back.
 #pragma once
 
 #include <cstdint>

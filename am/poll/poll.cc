@@ -97,7 +97,7 @@ uint32_t poll() noexcept {
     state.turn = state.turn + 1 >= engine.lane_count ? 0 : state.turn + 1;
   }
   uint32_t found = 0;
-  bool has_served = false;  // puts, gets: whoever does must not give its core away between them
+  bool has_served = false;  // puts, gets: a thread that does must not yield between them
   for (uint32_t d = 0; d < engine.driver_count; ++d) {
     const uint32_t own = engine.drivers[d].lane_of(state.lane);
     found += poll_lane(d, own, has_served);

@@ -30,8 +30,8 @@ inline constexpr uint32_t kNapMaxUs = 1000;
 inline constinit uint32_t look_us_max = kNapMaxUs;
 
 /// One turn of a wait of a client thread outside handlers that polled and found nothing. The first
-/// after a change only looks: what is waited for must be tested between that and the sleep.
-/// `nap_us_max`: a nap, and no longer; 0: who ends the wait makes an event or runs a handler.
+/// turn after a change only looks: the condition must be tested between that and the sleep.
+/// `nap_us_max`: a nap, and no longer; 0: the end of the wait makes an event or runs a handler.
 void rest(uint32_t nap_us_max) noexcept;
 
 }  // namespace pinwire

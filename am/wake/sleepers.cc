@@ -31,9 +31,9 @@ int open_bell(uint32_t seat) noexcept {
 void let_waits_sleep(bool sleep) noexcept {
   if (sleep && !waits_may_sleep.load(std::memory_order_relaxed)) {
     waits_may_sleep.store(true, std::memory_order_relaxed);
-    // Handlers that other threads run meanwhile: who reads false after them, in poll(), did so
-    // before this, and what they wrote is seen from here on. Where the kernel has none of it such a
-    // handler may be noticed late, at the end of a sleep.
+    // Other threads run handlers meanwhile: a thread that reads false after them, in poll(), did so
+    // before this barrier, and what those handlers wrote is seen from here on. If the kernel has no
+    // such barrier, such a handler may be noticed late, at the end of a sleep.
     ThreadMemory::pass_barrier(nullptr);
   }
   waits_sleep.store(sleep, std::memory_order_relaxed);

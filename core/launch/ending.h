@@ -1,5 +1,6 @@
-// How a job ends: who is told what and when, and with which code. Pure: it is told what happened
-// and at what time, and gives orders; so every sequence can be tested without a process.
+// How a job ends: which ranks are signalled and when, what is reported, and which code it ends
+// with. Pure: it is told what happened and at what time, and gives orders; therefore every sequence
+// can be tested without a process.
 //
 //   running --a rank leaves--> leaving --exit timeout--> quitting --grace--> killing
 //      \------a rank crashes-------------------------------^
@@ -46,14 +47,15 @@ class Ending {
   void joined(Rank rank, int64_t now_ms);
   void left(Rank rank, int code, int64_t now_ms);
   void ended(Rank rank, int wait_status, int64_t now_ms);
-  /// Nobody can tell any more how it ends: its host failed, of which failed() has told.
+  /// The launcher cannot learn any more how the rank ends: its host failed, which failed() has
+  /// reported.
   void lost(Rank rank);
   /// It closed its end of the socket to the launcher: by its own end, of which ended() tells soon,
   /// or else with all that the library has open, on which its peers may wait for ever.
   void hung_up(Rank rank, int64_t now_ms);
   /// The launcher got a signal; `ranks_got_it`: the terminal sent it to the whole process group.
   void interrupted(int signal_number, bool ranks_got_it, int64_t now_ms);
-  /// Nobody reads the job's output any more: a rank that ends by SIGPIPE ends as it should.
+  /// No process reads the job's output any more: a rank that ends by SIGPIPE ends as it should.
   void reader_gone() noexcept { reader_is_gone_ = true; }
   /// The whole job stood still for so long.
   void postpone(int64_t ms) noexcept {

@@ -64,7 +64,8 @@ class Host {
   virtual void pause_output(bool pause) = 0;
   /// Reads what its ranks left in their pipes. All ranks have ended.
   virtual void drain_output() = 0;
-  /// Nobody reads this stream any more: ranks that write to it get SIGPIPE, as without a launcher.
+  /// No process reads this stream any more: ranks that write to it get SIGPIPE, as without a
+  /// launcher.
   virtual void stop_output(int stream) = 0;
   /// A pipe to an agent that is to hear from time to time that the launcher is still there (Pulse);
   /// -1: nobody there has to.
@@ -74,7 +75,8 @@ class Host {
   virtual void due(int64_t /*now_ms*/) {}
   /// A child of this process has ended: reaps it if it is one of this host's. True if it was.
   virtual bool reap(pid_t process) = 0;
-  /// All ranks have ended: lets whoever served them sweep up and go. True once they have.
+  /// All ranks have ended: lets the processes that served them clean up and end. True once they
+  /// have.
   virtual bool close() = 0;
 };
 

@@ -20,14 +20,14 @@ namespace pinwire::launch {
 
 class JobMark {
  public:
-  /// Nothing carries that of an empty name: users empty GASNET_JOB_DIR who mean to unset it.
+  /// No process carries the mark of an empty name: users who mean to unset GASNET_JOB_DIR empty it.
   explicit JobMark(const std::string& job_dir);
-  /// That of the job whose directory this environment has; without one, a mark that nothing
+  /// The mark of the job whose directory this environment has; without one, a mark that no process
   /// carries.
   static JobMark in(const std::vector<std::string>& environment);
 
-  /// That of one janitor, by which others know what it is, whatever they are called: no other
-  /// process has its number and its birth.
+  /// The mark of one janitor, by which other processes recognise it, whatever they are called: no
+  /// other process has its number and its birth.
   static JobMark of_janitor(pid_t process);
 
   /// Marks the calling process. Nothing where its hard limit does not allow it: then the

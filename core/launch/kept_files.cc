@@ -7,7 +7,8 @@
 namespace pinwire::launch {
 namespace {
 
-/// Those from `first` up to the one before `end`. A seccomp profile may refuse close_range(2).
+/// Closes the descriptors from `first` up to the one before `end`. A seccomp profile may refuse
+/// close_range(2).
 void close_between(int first, int end) {
   if (first == end || ::close_range(first, end - 1, 0) == 0) return;
   for (int fd = first; fd < end; ++fd) ::close(fd);

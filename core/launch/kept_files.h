@@ -1,5 +1,5 @@
-// Which files a forked helper keeps open: whoever waits for the end of the launcher's output, or of
-// a pipe of its, must not wait for the helper.
+// The files that a forked helper keeps open: a process that waits for the end of the launcher's
+// output, or of one of its pipes, must not wait for the helper.
 #pragma once
 
 #include <vector>

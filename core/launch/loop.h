@@ -21,7 +21,7 @@ class Loop {
     Watch& operator=(Watch&& other) noexcept;
     ~Watch() { reset(); }
     void set_events(short events);
-    /// Nobody asks about the descriptor until then, though it may be ready.
+    /// The loop does not poll the descriptor until then, though it may be ready.
     void rest(int64_t until_ms);
     void reset() noexcept;
     explicit operator bool() const noexcept { return loop_ != nullptr; }

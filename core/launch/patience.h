@@ -13,8 +13,9 @@ namespace pinwire::launch {
 
 class Patience {
  public:
-  /// The longest standstill. To remove files costs a tick of the processor (10 ms) in far less,
-  /// on slow file servers too; what runs for a moment after each SIGCONT has none of it.
+  /// The longest time without a tick of CPU time (10 ms). A process that removes files uses one in
+  /// far less, on slow file servers too; a process that runs only for a moment after each SIGCONT
+  /// uses none.
   static constexpr int64_t kStandstillMs = 10'000;
 
   Patience(pid_t process, int64_t now_ms) : process_(process), standstill_(kStandstillMs) {

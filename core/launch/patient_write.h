@@ -1,6 +1,6 @@
 // Words of a launcher or an agent while no loop runs: before a job and after it, and the last word
-// of fatal(). The signals that ask for its end are blocked all the time, and a plain write(2)
-// to a reader that takes nothing would hear none of them but SIGKILL.
+// of fatal(). The signals that ask for its end are blocked all the time, and a plain write(2) to a
+// reader that takes nothing would hear none of them but SIGKILL.
 #pragma once
 
 #include <cstdint>

@@ -215,7 +215,7 @@ void RemoteHost::lost(const std::string& why) {
     hint = " (does `" + shell_[0] + " " + name() +
            " true` work, and is gasnetrun_pinwire at the same place there?)";
   }
-  // Nobody can tell more of its ranks; their agent kills them when it sees the end.
+  // The launcher cannot learn more of its ranks; their agent kills them when it sees the end.
   ended_.assign(plan_.count, true);
   events_.on_host_failed(first(), "host " + name() + ": " + said + hint);
 }

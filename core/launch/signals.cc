@@ -27,14 +27,14 @@ int end_noted = 0;  // the first of them that ends this process
 sigset_t mask_before;
 struct sigaction actions_before[std::size(kIgnored)];
 
-/// A signal that whoever started us ignores (nohup, a shell's background job) stays ignored: a
-/// signalfd would see it nevertheless.
+/// A signal that was ignored when this process started (nohup, a shell's background job) stays
+/// ignored: a signalfd would see it nevertheless.
 bool is_ignored(int number) {
   struct sigaction now {};
   return number != SIGCHLD && ::sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
-/// Those of them that are not ignored.
+/// The set of those `numbers` that are not ignored.
 sigset_t set_of(std::span<const int> numbers) {
   sigset_t set;
   ::sigemptyset(&set);

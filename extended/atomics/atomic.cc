@@ -138,7 +138,8 @@ void on_value(pinwire_token* token, int32_t cookie_low, int32_t cookie_high, int
   if (bytes != sizeof(uint32_t) && bytes != sizeof(uint64_t)) {
     fatal("rank %u answered a remote atomic with %d bytes", token->source, bytes);
   }
-  // before the release in count_done(), which pairs with the acquire of who synchronises (GX-162)
+  // before the release in count_done(), which pairs with the acquire of the synchronising thread
+  // (GX-162)
   std::memcpy(reinterpret_cast<void*>(join_halves(into_low, into_high)), &old,
               static_cast<size_t>(bytes));
   on_atomic_done(token, cookie_low, cookie_high);

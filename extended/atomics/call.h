@@ -23,7 +23,8 @@ gex_OP_t atomic_codes(gex_DT_t type) noexcept;
 /// Whether it returns the old value.
 bool atomic_fetches(gex_OP_t code) noexcept;
 
-/// By this CPU, with what the headers inline; returns the old value's bits. Lock-free.
+/// Applies the operation with this CPU, by the code that the headers inline; returns the old
+/// value's bits. Lock-free.
 uint64_t apply(const AtomicCall& call, void* at) noexcept;
 
 /// Operations of 64 bits that drivers know, too; of any other: false.

@@ -11,8 +11,8 @@
 namespace pinwire {
 namespace {
 
-/// Hints of who mostly works on the memory: it, or who shares memory with it, by far the fastest
-/// with its CPU.
+/// Hints that this rank, or ranks that share memory with it, mostly work on the memory: the fastest
+/// way by far is then the CPU.
 constexpr gex_Flags_t kFavorsCpu = GEX_FLAG_AD_FAVOR_MY_RANK | GEX_FLAG_AD_FAVOR_MY_NBRHD;
 
 /// Each member as a target.

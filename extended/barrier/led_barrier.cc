@@ -39,7 +39,7 @@ bool may_have_lines(const std::vector<BarrierSeat>& seats) {
   return std::adjacent_find(processes.begin(), processes.end()) == processes.end();
 }
 
-/// By member: the first of those that share lines with it.
+/// For each member the first of those that share lines with it.
 std::vector<Rank> leaders_of(const std::vector<BarrierSeat>& seats) {
   const bool have_lines = may_have_lines(seats);
   std::map<Rank, Rank> leader_beside;

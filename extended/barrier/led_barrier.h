@@ -73,9 +73,9 @@ class LedBarrier {
   Deferred& owner_;
   bool is_open_ = false;
   shm::BarrierLines* own_ = nullptr;      ///< nullptr: nobody reads them
-  shm::BarrierLine* leaders_ = nullptr;   ///< `over` of who leads; nullptr: this member
+  shm::BarrierLine* leaders_ = nullptr;   ///< the leader's `over`; nullptr: this member leads
   std::vector<shm::BarrierLine*> led_;    ///< `here` of those that it leads
-  std::vector<BarrierSeat> round_seats_;  ///< whom it tells in each round
+  std::vector<BarrierSeat> round_seats_;  ///< that it sends to in each round
   // A peer may be one phase ahead, never two: two sets, by the parity of the phase.
   std::unique_ptr<Arrival[]> arrivals_;
 

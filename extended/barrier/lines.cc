@@ -60,7 +60,7 @@ Status map_lines(const Bootstrap& bootstrap, const std::vector<std::vector<std::
   return success();
 }
 
-/// Where one rank of a supernode has failed, none of it has lines.
+/// If one rank of a supernode has failed, no rank of it has lines.
 void forget_those_of(const std::vector<std::vector<std::byte>>& failed) {
   auto& first = all_lines.first_beside;
   std::vector<bool> has_failed(first.size());

@@ -25,7 +25,7 @@ bool all_are_beside() noexcept;
 /// nullptr: that rank and this one share no line of this index (0: of the job's barrier).
 shm::BarrierLines* barrier_lines(Rank jobrank, uint32_t index) noexcept;
 
-/// Writes to a line of this rank's own, and wakes who sleeps over it. Client context.
+/// Writes to a line of this rank's own, and wakes the ranks that sleep over it. Client context.
 void notify_line(shm::BarrierLine& own, uint64_t phase, uint64_t value) noexcept;
 
 /// Before each sleep over another's line, as a message may have been for the phase before: its

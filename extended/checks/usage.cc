@@ -83,7 +83,7 @@ std::atomic<const char*> call_inside{nullptr};
          call, other_thread, other != nullptr ? other : "another call");
 }
 
-/// For what is inlined in the client: it enters, but nothing sees it leave.
+/// For calls that are inlined in the client: the check sees them enter, but not leave.
 void check_alone(const char* call) noexcept {
   if constexpr (kThreadMode == ThreadMode::kParsync) {
     const pid_t thread = thread_inside.load();

@@ -1,6 +1,6 @@
 // The conventions of the specification, checked at the moment of a breach in debug builds
-// (-Dgasnet_debug=true) and nowhere else: who may call what, when (C1-287 to C1-300). A breach is
-// fatal, with the sentence of core/base/breach.h.
+// (-Dgasnet_debug=true) and nowhere else: which threads may make which calls, and when (C1-287 to
+// C1-300). A breach is fatal, with the sentence of core/base/breach.h.
 #pragma once
 
 #include <type_traits>

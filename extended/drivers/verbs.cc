@@ -26,7 +26,7 @@ bool shares_memory(const Job& job) {
   return std::adjacent_find(supernodes.begin(), supernodes.end()) != supernodes.end();
 }
 
-/// Those that the user names; else this rank's share of the nearest.
+/// The rails that the user names; otherwise this rank's share of the nearest.
 Result<std::vector<Chosen>> choose_rails(const Job& job) {
   const size_t rails_max = kDriversMax - (shares_memory(job) ? 1 : 0);
   auto ports = find_verbs_ports(job.settings.verbs_device);

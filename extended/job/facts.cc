@@ -34,7 +34,7 @@ Status compare_configs(const Job& job, const std::vector<RankTold>& told, const 
                config);
 }
 
-/// A supernode's ranks map each other's segments (GX-167): none does where all go by a
+/// A supernode's ranks map each other's segments (GX-167), except where all transfers go by a
 /// network.
 bool maps_peers(const Settings& settings) noexcept {
   return settings.driver == DriverChoice::kAuto || settings.driver == DriverChoice::kShm;

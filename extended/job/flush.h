@@ -7,7 +7,7 @@
 
 namespace pinwire {
 
-/// SIGALRM runs `action` from here on, in the calling thread, too, whoever blocked it there.
+/// SIGALRM runs `action` from here on, in the calling thread, too, even if it was blocked there.
 void take_alarms(const struct sigaction& action) noexcept;
 
 /// Flushes standard output and error, but neither if another thread holds its lock. exit() flushes

@@ -23,7 +23,7 @@ bool take(uint32_t& index) noexcept {
   do {
     index = static_cast<uint32_t>(__builtin_ctz(~before));
     if (index >= kBounces) return false;
-    // acquire pairs with the release in ~Bounce(): who had it is done with it
+    // acquire pairs with the release in ~Bounce(): the last user of the buffer is done with it
   } while (!taken_bounces.compare_exchange_weak(
       before, before | 1u << index, std::memory_order_acquire, std::memory_order_relaxed));
   return true;

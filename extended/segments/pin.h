@@ -13,7 +13,7 @@ bool pins_on_demand(const Caps& caps) noexcept;
 /// `in_parts`: peers reach the segment by buckets; else all of it is pinned, or none. Returns what
 /// each peer may hold: no buckets, if the budget is too small for one each.
 RemoteCache::Grant open_own_pins(const Job& job, uint32_t driver_index, bool in_parts);
-/// With what each rank grants this one.
+/// `grants`: how much each rank grants this one.
 Status open_peers_pins(uint32_t driver_index, const std::vector<RemoteCache::Grant>& grants);
 
 }  // namespace pinwire

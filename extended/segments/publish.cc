@@ -185,7 +185,7 @@ bool keep_rail_keys(Rank peer, const SegmentFacts& facts) noexcept {
   return is_whole || facts.bytes == 0;
 }
 
-/// Where any rank has keys of its own for what is read.
+/// Keeps the keys to get with, if any rank has keys of its own for that.
 void keep_read_keys(const std::vector<SegmentFacts>& facts) {
   const auto has_two = [](const SegmentFacts& of) {
     return !std::equal(of.keys, of.keys + kDriversMax, of.read_keys);

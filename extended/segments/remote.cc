@@ -124,7 +124,7 @@ Status reach_now(Rank peer, const BoundFacts& facts) {
   route.reach = facts.reach[route.driver_index];
   route.is_device = facts.is_device;
   if (facts.is_device) {
-    // NICs may reach it; else the owner's CPU calls the vendor's library, whoever asks.
+    // NICs may reach it; otherwise the owner's CPU calls the vendor's library for every rank.
     if (route.driver == nullptr) route.reach = Reach::kDevice;
   } else if (route.driver == nullptr) {
     route.reach = Reach::kWhole;

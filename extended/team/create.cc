@@ -36,7 +36,7 @@ std::vector<MemberFacts> gather_told(gex_TM_t parent, const std::vector<MemberFa
 
 bool is_before(const MemberFacts& a, const MemberFacts& b) noexcept { return a.target < b.target; }
 
-/// By target; each is told of once, whatever teams are made (EX-114).
+/// Sorts the members by target; fatal if one is named twice, whatever teams are made (EX-114).
 void sort_and_check(std::vector<MemberFacts>& told) noexcept {
   std::sort(told.begin(), told.end(), is_before);
   const auto twice = std::adjacent_find(

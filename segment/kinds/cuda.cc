@@ -26,7 +26,7 @@ constexpr int kDmabufHandle = 1;            ///< CU_MEM_RANGE_HANDLE_TYPE_DMA_BU
 constexpr unsigned kTypeDevice = 2;         ///< CU_MEMORYTYPE_DEVICE
 constexpr unsigned kStreamNonBlocking = 1;  ///< CU_STREAM_NON_BLOCKING
 
-/// Those with a suffix are the second version of their ABI.
+/// The driver's functions; those with a suffix are the second version of their ABI.
 struct Functions {
   int (*init)(unsigned flags);
   int (*device_count)(int* count);

@@ -37,14 +37,14 @@ class DeviceMemory {
   virtual void copy(void* to, const void* from, uint64_t bytes) noexcept = 0;
 };
 
-/// By the numbers, or handles, of gex_MK_Create_args_t. Errors: the library, the device or a
-/// feature is not there. The caller owns the result.
+/// Open devices by the numbers, or handles, of gex_MK_Create_args_t. Errors: the library, the
+/// device or a feature is not there. The caller owns the result.
 Result<DeviceMemory*> open_cuda(int device);
 Result<DeviceMemory*> open_hip(int device);
 Result<DeviceMemory*> open_ze(void* device, void* context, uint32_t memory_ordinal);
 
-/// Whose memory that is: of a segment of this process that was bound; nullptr: the host's. Any
-/// context.
+/// The device of this memory: that of a segment of this process that was bound; nullptr: the host's
+/// memory. Any context.
 inline DeviceMemory* device_at(const void* address, uint64_t bytes) noexcept {
   if (!engine.has_devices.load(std::memory_order_relaxed) || bytes == 0) [[likely]]
     return nullptr;

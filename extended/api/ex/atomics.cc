@@ -25,7 +25,8 @@ namespace {
 
 constexpr gex_Flags_t kFavors =
     GEX_FLAG_AD_FAVOR_MY_RANK | GEX_FLAG_AD_FAVOR_MY_NBRHD | GEX_FLAG_AD_FAVOR_REMOTE;
-/// Where segments lie: kept, and without effect, as GX-049 leaves it to implementations.
+/// The flags that state where segments lie: kept, and without effect, as GX-049 leaves it to
+/// implementations.
 constexpr gex_Flags_t kDispositions = 0x7f8;
 static_assert((GEX_FLAG_SELF_SEG_UNKNOWN | GEX_FLAG_SELF_SEG_SOME | GEX_FLAG_SELF_SEG_BOUND |
                GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_UNKNOWN | GEX_FLAG_PEER_SEG_SOME |

@@ -109,7 +109,7 @@ std::vector<Target> targets_of(gex_TM_t parent, const gex_EP_Location_t* args, s
   return targets;
 }
 
-/// Those of the members in this process, in the order of their ranks.
+/// The scratch memory of the members in this process, in the order of their ranks.
 std::vector<gex_Memvec_t> scratch_of_local(const std::vector<Target>& targets,
                                            const gex_Addr_t* addresses, size_t bytes,
                                            gex_Flags_t flags) {

@@ -64,7 +64,7 @@ gex_Event_t get_as(const char* call, Target from, int how, bool is_nothing,
   return start_as(how, implicit_gets, start);
 }
 
-/// Where both walks through a box are; of many dimensions, on the heap.
+/// The positions of both walks through a box; for many dimensions, on the heap.
 class StridePlaces {
  public:
   explicit StridePlaces(size_t levels) {

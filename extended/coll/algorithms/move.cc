@@ -101,8 +101,8 @@ bool gather(Collective& c) noexcept {
 
 namespace {
 
-/// The scratch of an exchange: blocks by the distance of who they are for, or from; and those that
-/// leave and come in a round, of which half of all is enough.
+/// The scratch of an exchange: blocks by the distance of the member that they are for, or from; and
+/// those that leave and come in a round, for which half of all is enough.
 class ExchangePlaces {
  public:
   explicit ExchangePlaces(Collective& c) noexcept : c_(c), size_(c.member->size) {}

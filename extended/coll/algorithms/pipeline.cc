@@ -162,7 +162,7 @@ bool flow(Collective& c) noexcept {
     moves = reduced || fetched || placed || passed;
   }
   if (!p.is_over()) {
-    // Nobody says when a driver is through with a source.
+    // No event tells that a driver is through with a source.
     if (!p.up_in_flight.is_over() || !p.down_in_flight.is_over()) defer(*c.member);
     return false;
   }

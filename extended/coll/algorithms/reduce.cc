@@ -102,7 +102,8 @@ bool reduce_to_one(Collective& c) noexcept {
 
 namespace {
 
-/// Members of the power of two, and those beyond it, who are the odd ones of the first pairs.
+/// The largest power of two of the members, and the members beyond it, which are the odd ones of
+/// the first pairs.
 class Doubling {
  public:
   Doubling(Rank size, Rank rank) noexcept

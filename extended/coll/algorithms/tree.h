@@ -1,6 +1,6 @@
-// The binomial tree of the members of a team below a root, who counts as place 0. Below place p lie
-// the places from p on, as many as p's lowest bit says; so ranges, and their order, stay whole.
-// And a chain of them, one below the other, for what goes in many pieces.
+// The binomial tree of the members of a team below a root, which is place 0. Below place p lie the
+// places from p on, as many as p's lowest bit says; therefore ranges, and their order, stay whole.
+// The members also form a chain, one below the other, for data that goes in many pieces.
 #pragma once
 
 #include <algorithm>
@@ -51,14 +51,15 @@ class Tree {
   uint32_t place_;
 };
 
-/// Whom a member gets data from, and to whom it gives it.
+/// The neighbours of a member in a tree or chain: the parent that it gets data from, and the
+/// children that it sends data to.
 class Kin {
  public:
   constexpr Kin(const Tree& tree, Rank size, bool is_chain) noexcept
       : tree_(tree), size_(size), is_chain_(is_chain) {}
 
-  /// Down a chain all is there after as many steps as it has pieces and, but for two, members; down
-  /// a tree its root sends each piece to all its children.
+  /// Whether a chain takes no more steps than a tree. A chain takes as many as there are pieces
+  /// and, but for two, members; in a tree the root sends each piece to all its children.
   static constexpr bool is_chain_shorter(Rank size, uint32_t pieces) noexcept {
     const auto rounds = static_cast<uint32_t>(std::bit_width(size - 1));
     return size <= 2 || uint64_t{size} - 2 <= uint64_t{pieces} * (rounds - 1);

@@ -16,7 +16,7 @@ namespace pinwire {
 template <typename Memory>
 class BasicInProgress {
  public:
-  /// By the client's call, before another thread can complete the operation.
+  /// Called by the client's call, before another thread can complete the operation.
   void begin() noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
   /// Exact for a client that has synchronised all that it called.
   bool is_none() const noexcept { return count_.load(std::memory_order_relaxed) == 0; }

@@ -39,7 +39,7 @@ void LineBarrier::open(const std::vector<BarrierSeat>& seats, Rank me, uint64_t 
     if (rank != me) others_.push_back(&lines->here);
   }
   own_ = &barrier_lines(engine.rank, seats[me].index)->here;
-  // Nobody sleeps over it: who read it for the team before has found what it wanted.
+  // No member sleeps over it: those that read it for the team before have found what they wanted.
   if (from != own_->phase.load(std::memory_order_relaxed)) own_->notify(from, 0);
 }
 

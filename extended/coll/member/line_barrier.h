@@ -3,8 +3,8 @@
 // extended/barrier/led_barrier.h. A call is none of the team's numbered operations, and needs
 // nothing of theirs.
 //
-// Lines are of seats (Member), and so of one team after the other: counts go on where any member's
-// line is highest, so that who still reads for the team before finds enough.
+// Lines belong to seats (Member), and so to one team after the other: counts go on from the highest
+// line of any member, so that a member that still reads for the team before finds enough.
 #pragma once
 
 #include <atomic>

@@ -102,7 +102,8 @@ void send_medium_of(Rank peer, const AmCall& call, const std::byte* from, size_t
   request_medium_in(peer, call, room, bytes);
 }
 
-/// And so it is known how its pieces come. False: there is nothing to grant, too.
+/// Reads the offer, once it is there, which decides how the pieces come. False: there is no offer
+/// yet, or nothing to grant.
 bool has_offer(Collective& c, StreamIn& in, const Pieces& pieces) noexcept {
   const LetterBox* offer = find_offer(c, in.from, in.letter, pieces.bytes);
   if (offer == nullptr) return false;

@@ -51,7 +51,8 @@ struct PiecePlaces {
   }
 };
 
-/// Beside the sender's name for a stream: all pieces are there, for whoever can fetch them.
+/// Combined with the sender's name for a stream: all pieces are there, for a receiver that can
+/// fetch them.
 inline constexpr uint32_t kAllThere = 1u << 31;
 
 /// To one member.
@@ -124,7 +125,7 @@ void offer_stream(Collective& c, const StreamOut& out, const Pieces& pieces, uin
 /// Piece `out.sent`, which lies at `from` and stays there until `in_flight` is over.
 void send_piece(Collective& c, StreamOut& out, const Pieces& pieces, const std::byte* from,
                 InFlight& in_flight) noexcept;
-/// The same to who fetches them: so many more are there than `out.sent`.
+/// The same to a member that fetches them: `more` pieces beyond `out.sent` are there.
 void tell_there(Collective& c, StreamOut& out, uint32_t more) noexcept;
 /// Answers the offer once it is there, and grants what there is room for. Often.
 void grant_pieces(Collective& c, StreamIn& in, const Pieces& pieces) noexcept;

@@ -28,7 +28,8 @@ class BasicGrants {
     is_fetched_.store(false, std::memory_order_relaxed);
   }
 
-  /// By the handler of a grant, of `all` pieces. False: there are not so many more.
+  /// For the handler of a grant of `more` pieces; the stream has `all`. False: fewer pieces are
+  /// left to grant.
   bool grant(uint32_t more, uint32_t all, uint64_t base, uint32_t turns) noexcept {
     if (more == 0 || more > all || granted_.load(std::memory_order_relaxed) > all - more) {
       return false;
@@ -38,8 +39,8 @@ class BasicGrants {
     granted_.fetch_add(more, std::memory_order_acq_rel);
     return true;
   }
-  /// By the handler of the receiver's word that it has fetched all. A receiver that was told by the
-  /// offer that all pieces are there has granted nothing before.
+  /// For the handler of the message that the receiver has fetched all pieces. A receiver that was
+  /// told by the offer that all pieces are there has granted nothing before.
   void end_fetching(uint32_t all) noexcept {
     turns_.store(kFetches, std::memory_order_relaxed);
     granted_.store(all, std::memory_order_release);
@@ -75,7 +76,7 @@ class BasicArrivals {
     there_.store(0, std::memory_order_relaxed);
   }
 
-  // By the script.
+  // For the script.
   uint32_t granted() const noexcept { return granted_.load(std::memory_order_relaxed); }
   /// Empties the places of pieces up to `end`.
   void grant_places(uint32_t end) noexcept {
@@ -96,7 +97,7 @@ class BasicArrivals {
   }
   uint32_t there() const noexcept { return there_.load(std::memory_order_acquire); }
 
-  // By handlers.
+  // For handlers.
   bool is_granted(uint32_t piece) const noexcept {
     return piece < granted_.load(std::memory_order_acquire);
   }

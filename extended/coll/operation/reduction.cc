@@ -63,7 +63,8 @@ struct Xor {
   }
 };
 
-/// By vector registers: a compiler that is told -O2 makes one of as many elements as it knows of.
+/// Combines in vector registers: with -O2 a compiler vectorises only a loop over as many elements
+/// as it knows of.
 template <typename T, typename Op>
 void combine(const void* a, const void* b, void* out, size_t count) noexcept {
   constexpr size_t kAtOnce = 16 / sizeof(T);

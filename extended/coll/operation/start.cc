@@ -17,7 +17,7 @@ void submit(Collective& c, DoneCount& done) noexcept {
   Collective* newest = member.submitted.load(std::memory_order_relaxed);
   do {
     c.next = newest;
-    // release pairs with the acquire of who admits it
+    // release pairs with the acquire in admit()
   } while (!member.submitted.compare_exchange_weak(newest, &c, std::memory_order_release,
                                                    std::memory_order_relaxed));
   defer(member);
