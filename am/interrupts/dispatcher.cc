@@ -224,7 +224,7 @@ class Dispatcher {
       sleep(own_fd_, watchdog_us_);
       return;
     }
-    has_waited_ = false;  // handlers that this thread may run instead set the flag, too
+    has_waited_ = false;  // ask_client() sets it again where it runs the handlers here
     ask_client();
   }
 
