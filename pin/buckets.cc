@@ -10,8 +10,6 @@
 
 namespace pinwire {
 
-namespace {}  // namespace
-
 using Guard = std::lock_guard<PinLock>;
 
 void Buckets::open(Driver& driver, const Shares& shares, uint32_t rank_count, uint64_t base,

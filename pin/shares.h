@@ -12,7 +12,7 @@ namespace pinwire {
 
 inline constexpr uint64_t kBucketBytesMin = 64 << 10;
 inline constexpr uint64_t kBucketBytesMax = 1 << 20;
-/// As many buckets for each peer are worth more than larger ones.
+/// Up to this number for each peer, more buckets are worth more than larger ones.
 inline constexpr uint64_t kBucketsPerPeerWanted = 16;
 
 struct Shares {

@@ -113,6 +113,15 @@ void LocalHost::watch(Rank rank) {
       loop_.watch(one.err.get(), POLLIN, [this, rank](short) { read_unless_paused(rank, 2); });
   if (const int fd = one.process.end_fd(); fd >= 0)
     one.end_watch = loop_.watch(fd, POLLIN, [this, rank](short) { await_reaping(rank); });
+  else  // without pidfds a clock has to do
+    one.held_look_ms = now_ms() + kHeldMs;
+}
+
+/// Whether the rank may send one more such frame. It joins and leaves once; a few more are no
+/// attack, but each costs an answer that waits for the rank to read it.
+bool LocalHost::counts(LocalRank& one, FrameKind kind) {
+  constexpr uint32_t kOtherFramesMax = 16;
+  return kind == FrameKind::kGather || ++one.other_frames <= kOtherFramesMax;
 }
 
 void LocalHost::read_socket(Rank rank) {
@@ -134,7 +143,7 @@ void LocalHost::read_socket(Rank rank) {
     const bool fits = bytes >= sizeof header && bytes <= sizeof record;
     if (fits) std::memcpy(&header, record, sizeof header);
     if (!fits || !bootstrap::frame_ok(header) || header.bytes != bytes - sizeof header ||
-        !rank_may_send(header.kind))
+        !rank_may_send(header.kind) || !counts(one, header.kind))
       return give_up_socket(rank);
     events_.on_frame(rank, header, Bytes(record + sizeof header, header.bytes));
   }

@@ -61,7 +61,8 @@ class LocalHost final : public Host {
     /// When its process is looked at that has ended, and that a debugger may hold.
     int64_t held_look_ms = kNever;
     bool is_said_held = false;
-    bool is_broken = false;  // it sent what a rank must not send
+    bool is_broken = false;     // it sent what a rank must not send
+    uint32_t other_frames = 0;  // that it sent, gathers apart
     bool kill_sent = false;
     StartReport start;
     Fd socket, out, err;
@@ -71,6 +72,7 @@ class LocalHost final : public Host {
   Status begin_rank(Rank rank);
   void look_at_start(Rank rank);
   void watch(Rank rank);
+  static bool counts(LocalRank& one, FrameKind kind);
   void read_socket(Rank rank);
   void read_unless_paused(Rank rank, int stream);
   size_t read_output(Rank rank, int stream, size_t bytes_max);

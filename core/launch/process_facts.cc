@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -84,6 +85,14 @@ bool may_be_read(pid_t process) {
   return ::readlink(link.c_str(), path, sizeof path) >= 0 || errno == ENOENT;
 }
 
+/// Whether this process is the parent of a zombie, and cannot reap it: a tracer, which may be
+/// outside of this namespace of processes, comes first.
+bool is_kept_from_its_parent(pid_t zombie) {
+  siginfo_t found{};
+  return ::waitid(P_PID, static_cast<id_t>(zombie), &found, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         found.si_pid == 0;
+}
+
 /// Whether one of its threads is in a wait that no signal ends.
 bool any_thread_waits(pid_t process) {
   const auto folder = "/proc/" + std::to_string(process) + "/task";
@@ -101,8 +110,9 @@ uint64_t birth_ticks(pid_t process) { return stat_of(process).birth_ticks; }
 bool has_ended(pid_t process) { return is_end(stat_of(process)); }
 
 std::string HeldEnd::sentence() const {
-  return "it has ended, but a debugger (process " + std::to_string(tracer) +
-         ") traces it, and has not let it go";
+  const auto debugger = tracer != 0 ? "a debugger (process " + std::to_string(tracer) + ")"
+                                    : "a debugger that has no number here";
+  return "it has ended, but " + debugger + " traces it, and has not let it go";
 }
 
 std::optional<HeldEnd> held_end_of(pid_t process) {
@@ -110,7 +120,7 @@ std::optional<HeldEnd> held_end_of(pid_t process) {
   if (!is_end(stat)) return std::nullopt;
   const auto status = "/proc/" + std::to_string(process) + "/status";
   HeldEnd held{.tracer = static_cast<pid_t>(number_in(status.c_str(), "TracerPid:"))};
-  if (held.tracer == 0) return std::nullopt;
+  if (held.tracer == 0 && !is_kept_from_its_parent(process)) return std::nullopt;
   if (may_be_read(process)) held.wait_status = stat.wait_status;
   return held;
 }

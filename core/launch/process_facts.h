@@ -26,7 +26,7 @@ std::string why_not_killed(pid_t process);
 /// The end of a process that another one traces: its parent cannot reap it before the tracer does,
 /// which may be stopped.
 struct HeldEnd {
-  pid_t tracer = 0;
+  pid_t tracer = 0;                ///< 0: it is in another namespace of processes
   std::optional<int> wait_status;  ///< none: this process may not read it
   std::string sentence() const;
 };

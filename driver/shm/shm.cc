@@ -27,7 +27,7 @@ constexpr uint32_t kSlotsPerDepth = 16;
 constexpr uint32_t kSlotsMin = 32;
 constexpr uint32_t kDoneMax = 256;
 constexpr uint64_t kInRing = 0;  // Recv::buffer; else 1 + that of its sender's outbox
-/// As many messages sent since something was received make a stream.
+/// The number of messages sent since something was received that makes a stream.
 constexpr uint64_t kStreamMessages = 4;
 
 /// Memory of a peer that is mapped here.

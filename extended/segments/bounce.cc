@@ -17,7 +17,7 @@ std::byte* bounces = nullptr;  ///< touched as it is used
 std::atomic<uint32_t> taken_bounces{0};
 static_assert(kBounces <= 32);
 
-/// False: all are taken_bounces.
+/// False: all are taken.
 bool take(uint32_t& index) noexcept {
   uint32_t before = taken_bounces.load(std::memory_order_relaxed);
   do {

@@ -47,9 +47,9 @@ void give_objects_of_failed_start(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM
   static pinwire_tm team{{}, &endpoint, 0, 1};
   endpoint.client = &client;
   const bool has_job = objects.team != nullptr;
-  *client_p = has_job ? objects.client : &client;
-  *ep_p = has_job ? objects.endpoint : &endpoint;
-  *tm_p = has_job ? objects.team : &team;
+  if (client_p != nullptr) *client_p = has_job ? objects.client : &client;
+  if (ep_p != nullptr) *ep_p = has_job ? objects.endpoint : &endpoint;
+  if (tm_p != nullptr) *tm_p = has_job ? objects.team : &team;
 }
 
 }  // namespace pinwire

@@ -22,7 +22,7 @@ void forget_failed_start() noexcept;
 void refuse_after_failed_start(const char* call) noexcept;
 
 /// Gives the client of a gex_Client_Init that failed objects that can be read: inlined calls read a
-/// team before they enter the library.
+/// team before they enter the library. A pointer may be null.
 void give_objects_of_failed_start(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p) noexcept;
 
 }  // namespace pinwire

@@ -15,21 +15,19 @@ using namespace pinwire;
 
 namespace {
 
-int bad_arguments(const void* client_p, const void* ep_p, const void* tm_p, const char* name,
-                  gex_Flags_t flags) noexcept {
+Status look_at_arguments(const void* client_p, const void* ep_p, const void* tm_p, const char* name,
+                         gex_Flags_t flags) {
   constexpr gex_Flags_t kKnown = GEX_FLAG_USES_GASNET1 | GEX_FLAG_DEFER_THREADS;
   if (client_p == nullptr || ep_p == nullptr || tm_p == nullptr) {
-    return api_error(GASNET_ERR_BAD_ARG,
-                     "gex_Client_Init writes a client, an endpoint and a team: none of the three "
-                     "pointers may be NULL (GX-058)");
+    return error(
+        "it writes a client, an endpoint and a team: none of the three pointers may be NULL "
+        "(GX-058)");
   }
   if (name == nullptr || name[0] == '\0') {  // GX-059 wants capitals; clients do not mind
-    return api_error(GASNET_ERR_BAD_ARG, "gex_Client_Init: a client has a name (GX-059)");
+    return error("a client has a name (GX-059)");
   }
-  if ((flags & ~kKnown) != 0) {
-    return api_error(GASNET_ERR_BAD_ARG, "gex_Client_Init: unknown flags 0x%x", flags & ~kKnown);
-  }
-  return GASNET_OK;
+  if ((flags & ~kKnown) != 0) return error("unknown flags 0x%x", flags & ~kKnown);
+  return success();
 }
 
 }  // namespace
@@ -47,7 +45,11 @@ int pinwire_client_init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p, 
         "gex_Client_Init was called again, or after gasnet_init; a process starts once "
         "(GX-006)");
   }
-  if (const int bad = bad_arguments(client_p, ep_p, tm_p, name, flags)) return bad;
+  if (const Status good = look_at_arguments(client_p, ep_p, tm_p, name, flags); !good) {
+    note_failed_start("gex_Client_Init", good);
+    give_objects_of_failed_start(client_p, ep_p, tm_p);
+    return api_error(GASNET_ERR_BAD_ARG, "gex_Client_Init: %s", good.sentence().c_str());
+  }
   const auto failed = [&](const Status& why) {
     note_failed_start("gex_Client_Init", why);
     give_objects_of_failed_start(client_p, ep_p, tm_p);

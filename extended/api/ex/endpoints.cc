@@ -97,6 +97,7 @@ int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintptr_t size) {
 int gex_Segment_Create(gex_Segment_t* segment_p, gex_Client_t client, gex_Addr_t address,
                        uintptr_t length, gex_MK_t kind, gex_Flags_t flags) {
   const RareCall inside;
+  refuse_after_failed_start("gex_Segment_Create");
   if (const int bad = bad_segment_arguments(segment_p, client, address, length, kind, flags)) {
     return bad;
   }

@@ -5,6 +5,7 @@
 #include "am/interrupts/interrupts.h"
 #include "core/engine/engine.h"
 #include "core/exact_mode.h"
+#include "extended/state/failed_start.h"
 #include "extended/state/objects.h"
 #include "extended/state/rank_lists.h"
 
@@ -33,16 +34,19 @@ extern "C" {
 void gex_System_QueryNbrhdInfo(gex_RankInfo_t** info_p, gex_Rank_t* info_count_p,
                                gex_Rank_t* my_info_index_p) {
   const RareCall inside;
+  refuse_after_failed_start("gex_System_QueryNbrhdInfo");
   tell(neighbours(), info_p, info_count_p, my_info_index_p);
 }
 void gex_System_QueryHostInfo(gex_RankInfo_t** info_p, gex_Rank_t* info_count_p,
                               gex_Rank_t* my_info_index_p) {
   const RareCall inside;
+  refuse_after_failed_start("gex_System_QueryHostInfo");
   tell(ranks_of_this_host(), info_p, info_count_p, my_info_index_p);
 }
 void gex_System_QueryMyPosition(gex_Rank_t* nbrhd_set_size_p, gex_Rank_t* nbrhd_set_rank_p,
                                 gex_Rank_t* host_set_size_p, gex_Rank_t* host_set_rank_p) {
   const RareCall inside;
+  refuse_after_failed_start("gex_System_QueryMyPosition");
   if (nbrhd_set_size_p != nullptr) *nbrhd_set_size_p = count_sets<neighbourhood_of>();
   if (nbrhd_set_rank_p != nullptr) *nbrhd_set_rank_p = neighbourhood_of(engine.rank);
   if (host_set_size_p != nullptr) *host_set_size_p = count_sets<host_of>();

@@ -52,10 +52,10 @@ using namespace pinwire;
 
 namespace {
 
-int start_failed(const char* call, const Status& status) {
+int start_failed(const char* call, const Status& status, int code = GASNET_ERR_RESOURCE) {
   log_warning("%s failed: %s", call, status.sentence().c_str());
   note_failed_start(call, status);
-  return GASNET_ERR_RESOURCE;
+  return code;
 }
 
 }  // namespace
@@ -86,22 +86,23 @@ int gasnet_attach(gasnet_handlerentry_t* table, int numentries, uintptr_t segsiz
     log_warning("gasnet_attach is called once, after gasnet_init (C1-088)");
     return GASNET_ERR_NOT_INIT;
   }
+  forget_failed_start();
   const bool has_segment = job()->kind != SegmentKind::kEverything;
   if ((has_segment && segsize % GASNET_PAGESIZE != 0) || numentries < 0 ||
       (table == nullptr && numentries != 0)) {
-    log_warning(
-        "gasnet_attach: the segment size %llu must be a multiple of %d, and the table must have "
-        "its %d entries",
-        static_cast<unsigned long long>(segsize), GASNET_PAGESIZE, numentries);
-    return GASNET_ERR_BAD_ARG;
+    return start_failed(
+        "gasnet_attach",
+        error("the segment size %llu must be a multiple of %d, and the table must have its %d "
+              "entries",
+              static_cast<unsigned long long>(segsize), GASNET_PAGESIZE, numentries),
+        GASNET_ERR_BAD_ARG);
   }
   std::vector<HandlerEntry> entries;
   for (int i = 0; i < numentries; ++i) {
     entries.push_back({table[i].index, reinterpret_cast<HandlerFunction>(table[i].fnptr)});
   }
   if (const Status table_ok = register_client(0, entries.data(), entries.size()); !table_ok) {
-    log_warning("gasnet_attach: %s", table_ok.sentence().c_str());
-    return GASNET_ERR_BAD_ARG;
+    return start_failed("gasnet_attach", table_ok, GASNET_ERR_BAD_ARG);
   }
   if (const Status attached = job_attach(segsize); !attached)
     return start_failed("gasnet_attach", attached);

@@ -85,6 +85,27 @@ TEST(FailedStartCalls, TheClientMayStartAgain) {
   EXPECT_EQ(outcome.code, 6) << outcome.err;
 }
 
+/// A launcher takes a rank once.
+TEST(FailedStartCalls, ARankOfALauncherCannotStartAgain) {
+  // The launcher itself would refuse the setting in its own environment.
+  const auto outcome = run({std::getenv("GASNETRUN"), "-n", "2", "env", "GASNET_DRIVER=nonsense",
+                            std::getenv("IGNORES"), "start_again"},
+                           {}, "", kLimitS);
+  EXPECT_NE(outcome.err.find("it can join once: start the job anew"), std::string::npos)
+      << outcome.err;
+  EXPECT_NE(outcome.code, 6) << outcome.err;
+}
+
+TEST(FailedStartCalls, ArgumentsThatAttachRefusesEndTheClientThatGoesOn) {
+  for (const char* wrong : {"size", "index"})
+    for (const char* call : {"short", "block_until", "barrier"}) {
+      const auto outcome = run({std::getenv("IGNORES"), call, wrong}, {}, "", kLimitS);
+      EXPECT_EQ(outcome.code, 128 + SIGABRT) << wrong << ' ' << call << ": " << outcome.err;
+      EXPECT_NE(outcome.err.find(" cannot go on: gasnet_attach failed: "), std::string::npos)
+          << wrong << ' ' << call << ": " << outcome.err;
+    }
+}
+
 TEST(FailedStartCalls, WhatOnlyWorksInTheProcessGoesOn) {
   const auto outcome = run({std::getenv("IGNORES"), "harmless"}, {"GASNET_DRIVER=nonsense"});
   EXPECT_EQ(outcome.code, 4) << outcome.err;

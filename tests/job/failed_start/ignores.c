@@ -1,5 +1,5 @@
 /* A client of GASNet-1 that ignores the codes of gasnet_init and gasnet_attach: ignores CALL
- * [signals]. */
+ * [signals | size | index]. */
 #include "ignores.h"
 
 #include "gasnet.h"
@@ -74,10 +74,13 @@ int main(int argc, char **argv) {
                                       {"harmless", harmless},
                                       {"start_again", start_again},
                                       {"exit", leave}};
-  gasnet_handlerentry_t table[] = {{200, (void (*)())on_message}};
+  gasnet_handlerentry_t table[] = {{200, (void (*)())on_message}, {200, (void (*)())on_message}};
+  const char *const wrong = argc > 2 ? argv[2] : "";
+  const int has_wrong_size = strcmp(wrong, "size") == 0;
+  const int has_index_twice = strcmp(wrong, "index") == 0;
   int failed;
-  if (argc > 2) take_all_signals();
+  if (strcmp(wrong, "signals") == 0) take_all_signals();
   failed = gasnet_init(&argc, &argv) != GASNET_OK;
-  failed += gasnet_attach(table, 1, 1 << 20, 0) != GASNET_OK;
+  failed += gasnet_attach(table, 1 + has_index_twice, (1 << 20) + has_wrong_size, 0) != GASNET_OK;
   return call_next(failed, argv[1], calls, sizeof calls / sizeof *calls);
 }

@@ -128,6 +128,16 @@ TEST_F(LocalHostTest, FramesThatARankMustNotSendBreakItOnce) {
   }
 }
 
+/// Each would be answered, and the answers kept until the rank reads them.
+TEST_F(LocalHostTest, ARankThatJoinsWithoutEndIsBroken) {
+  start(1, "for ((i = 0; i < 20; i++)); do " + test::line_that_sends(FrameKind::kHello) + "; done");
+  const pid_t rank = only_child();
+  ASSERT_TRUE(turn_until([&] { return host_->reap(rank); }));
+  ASSERT_EQ(writer_.kinds.size(), 17U);
+  EXPECT_EQ(writer_.kinds.front(), FrameKind::kHello);
+  EXPECT_EQ(writer_.kinds.back(), FrameKind::kBroken);
+}
+
 /// A debugger that is stopped would hold the job for ever.
 TEST_F(LocalHostTest, ARankThatADebuggerHoldsHasEnded) {
   const test::ScratchDir folder;
