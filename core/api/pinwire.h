@@ -23,8 +23,8 @@ const char *pinwire_driver_name(gasnet_node_t peer);
 /* How the operations of an atomic domain (gex_AD_t) go. "nic": all are the target's NIC's, those on the caller's own
  * memory, too; it is so where a domain of several hosts has nothing but what the NICs do, and their atomics do not meet
  * the CPUs'. Otherwise each goes the fastest way that there is. "cpu": all members share memory; "cpu+nic",
- * "cpu+messages": who shares no memory with the target asks its NIC, or for what one NIC or another does not do, its
- * CPU by a message. */
+ * "cpu+messages": a member that shares no memory with the target asks the target's NIC, or by a message its CPU for
+ * what one NIC or another does not do. */
 struct pinwire_ad;
 const char *pinwire_ad_path(struct pinwire_ad *ad);
 

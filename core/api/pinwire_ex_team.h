@@ -53,8 +53,8 @@ int gex_TM_Destroy(gex_TM_t tm, gex_Memvec_t *scratch_p, gex_Flags_t flags);
 
 /* Collective over the team, in the same order as other collectives on all of its members, by one thread of a member at
  * a time; any number may be in progress (GX-141). Complete only after all members have called it. The work that this
- * thread did before is seen by who has synchronised the event. flags: 0. Over the team of gex_Client_Init not between a
- * gasnet_barrier_notify and its wait (GX-142). */
+ * thread did before is seen by each thread that has synchronised the event. flags: 0. Over the team of gex_Client_Init
+ * not between a gasnet_barrier_notify and its wait (GX-142). */
 gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags);
 /* The same, and waits. */
 void gex_Coll_BarrierBlocking(gex_TM_t tm, gex_Flags_t flags);

@@ -1,21 +1,17 @@
 #include "core/launch/loop.h"
 
 #include <poll.h>
-#include <time.h>
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "core/base/check.h"
+#include "core/base/clock.h"
 
 namespace pinwire::launch {
 
-int64_t now_ms() noexcept {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
-}
+int64_t now_ms() noexcept { return clock_ns(CLOCK_MONOTONIC) / 1'000'000; }
 
 Loop::Watch::Watch(Watch&& other) noexcept
     : loop_(std::exchange(other.loop_, nullptr)), fd_(std::exchange(other.fd_, -1)) {}

@@ -1,11 +1,11 @@
 #include "core/trace/trace_state.h"
 
 #include <sched.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cstdio>
 
+#include "core/base/clock.h"
 #include "core/trace/client_trace.h"
 
 namespace pinwire {
@@ -23,11 +23,7 @@ size_t begin_line(char* line, size_t room, char letter) noexcept {
 
 TraceState* trace_state = nullptr;
 
-uint64_t trace_now_ns() noexcept {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
-}
+uint64_t trace_now_ns() noexcept { return monotonic_ns(); }
 
 // acquire pairs with the release in unlock_trace()
 bool try_lock_trace() noexcept {

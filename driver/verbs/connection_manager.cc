@@ -7,7 +7,6 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <rdma/rdma_cma.h>
-#include <time.h>
 
 #include <algorithm>
 #include <array>
@@ -19,6 +18,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/base/clock.h"
 #include "driver/verbs/greeting.h"
 
 namespace pinwire::verbs {
@@ -33,12 +33,6 @@ using Id = Owned<rdma_cm_id, [](rdma_cm_id* id) {
   id->qp = nullptr;  // ours
   rdma_destroy_id(id);
 }>;
-
-double now_s() noexcept {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
 
 sockaddr_in socket_address(const uint8_t* ip, uint16_t port) noexcept {
   sockaddr_in address{};
@@ -79,7 +73,7 @@ class Manager final : public ConnectionManager {
   void answer(rdma_cm_event& event);
   rdma_conn_param parameters(ibv_qp* queue, const GreetingBytes& call) const noexcept;
   Status wait_to_be_called(std::span<const End> ends);
-  bool is_late() const noexcept { return setting_.timeout_s != 0 && now_s() > deadline_s_; }
+  bool is_late() const noexcept { return setting_.timeout_s != 0 && monotonic_s() > deadline_s_; }
 
   using Key = std::tuple<Rank, uint32_t, uint32_t>;
   Setting setting_;
@@ -291,7 +285,7 @@ Status Manager::wait_to_be_called(std::span<const End> ends) {
 }
 
 Status Manager::join(const Place& peer, std::span<const End> ends) {
-  deadline_s_ = now_s() + setting_.timeout_s;
+  deadline_s_ = monotonic_s() + setting_.timeout_s;
   if (ends.empty()) return success();
   if (ends[0].peer < setting_.rank) return wait_to_be_called(ends);
   for (const End& end : ends) {

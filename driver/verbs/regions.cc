@@ -22,8 +22,8 @@ struct Extent {
 Extent extent_of(const Device& device, void* base, uint64_t bytes) noexcept {
   if (device.read_bytes_min == 0) return {base, bytes};
   const auto at = reinterpret_cast<uint64_t>(base);
-  const uint64_t from = at & ~(kReadPageBytes - 1);
-  return {reinterpret_cast<void*>(from), align_up(at + bytes, kReadPageBytes) - from};
+  const uint64_t from = at & ~(kPageBytes - 1);
+  return {reinterpret_cast<void*>(from), align_up(at + bytes, kPageBytes) - from};
 }
 
 }  // namespace

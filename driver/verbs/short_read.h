@@ -10,10 +10,10 @@
 #include <cstdint>
 
 #include "core/base/bits.h"
+#include "core/base/page.h"
 
 namespace pinwire::verbs {
 
-inline constexpr uint64_t kReadPageBytes = 4096;
 inline constexpr uint32_t kIwarpReadBytesMin = 33;
 
 struct WideRead {
@@ -24,7 +24,7 @@ struct WideRead {
 
 /// `bytes`: some, and fewer than `bytes_min`, which is at most a page.
 constexpr WideRead widen(uint64_t remote, uint32_t bytes, uint32_t bytes_min) noexcept {
-  const uint64_t end = align_up(remote + bytes, kReadPageBytes);
+  const uint64_t end = align_up(remote + bytes, kPageBytes);
   const uint64_t from = std::min(remote, end - bytes_min);
   return {from, bytes_min, static_cast<uint32_t>(remote - from)};
 }

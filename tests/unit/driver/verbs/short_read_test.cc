@@ -5,7 +5,7 @@
 namespace pinwire::verbs {
 namespace {
 
-constexpr uint64_t kPage = kReadPageBytes;
+constexpr uint64_t kPage = kPageBytes;
 
 uint64_t page_of(uint64_t address) { return address / kPage; }
 
