@@ -145,6 +145,57 @@ TEST(ProcessFacts, AShortStatTellsWhatIsInIt) {
   });
 }
 
+/// The first process of a namespace, with a rank that ends with code 3 once `go` says so.
+int find_a_rank_that_an_unseen_debugger_holds(int go) {
+  if (::unshare(CLONE_NEWNS) != 0 ||
+      ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      ::mount("proc", "/proc", "proc", 0, nullptr) != 0)
+    return kNoNamespace;
+  const pid_t rank = ::fork();
+  if (rank == 0) {
+    char word;
+    ::_exit(::read(go, &word, 1) == 1 ? 3 : 4);
+  }
+  if (!Child::comes([&] { return has_ended(rank); })) return 1;
+  const auto held = held_end_of(rank);
+  return held && held->tracer == 0 && held->wait_status == 3 << 8 ? 0 : 1;
+}
+
+/// The only child of a process, or 0 if it has ended.
+pid_t child_of(pid_t process) {
+  const auto number = std::to_string(process);
+  pid_t child = 0;
+  Child::comes([&] {
+    return (std::ifstream("/proc/" + number + "/task/" + number + "/children") >> child) ||
+           has_ended(process);
+  });
+  return child;
+}
+
+/// A debugger of the host, and a launcher in a container: the kernel shows the launcher no tracer.
+TEST(ProcessFacts, ADebuggerOfAnotherNamespaceHoldsARankToo) {
+  expect_in_child("no PID namespaces here (they need root), or nothing may be traced", [] {
+    int go[2], verdict[2];
+    if (::pipe(go) != 0 || ::pipe(verdict) != 0 || ::unshare(CLONE_NEWPID) != 0)
+      return kNoNamespace;
+    const pid_t first = ::fork();
+    if (first == 0) {
+      const char word = static_cast<char>(find_a_rank_that_an_unseen_debugger_holds(go[0]));
+      ::_exit(::write(verdict[1], &word, 1) == 1 ? 0 : 1);
+    }
+    const pid_t rank = child_of(first);
+    if (rank == 0 || ::ptrace(PTRACE_SEIZE, rank, nullptr, nullptr) != 0) {
+      ::kill(first, SIGKILL);
+      return kNoNamespace;
+    }
+    char word = 1;
+    if (::write(go[1], "g", 1) != 1 || ::read(verdict[0], &word, 1) != 1) word = 1;
+    ::waitpid(rank, nullptr, 0);  // the kernel ends no namespace before its processes are reaped
+    ::waitpid(first, nullptr, 0);
+    return static_cast<int>(word);
+  });
+}
+
 TEST(ProcessFacts, AProcessLivesAsLongAsOneOfItsThreads) {
   const Child lives([] {
     pthread_t thread;
