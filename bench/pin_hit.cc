@@ -5,25 +5,19 @@
 //
 //   pin_hit [buckets]
 #include <sys/mman.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
 
+#include "core/base/clock.h"
 #include "core/base/random.h"
 #include "pin/buckets.h"
 #include "pin/remote_cache.h"
 #include "tests/support/idle_driver.h"
 
 namespace {
-
-uint64_t now_ns() noexcept {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 /// Pins nothing.
 class NoDevice : public pinwire::test::IdleDriver {
@@ -62,9 +56,9 @@ int measure_kept(uint32_t count) {
   Random random(1);
   std::vector<double> rounds;
   for (int round = 0; round < 100; ++round) {
-    const uint64_t start = now_ns();
+    const uint64_t start = pinwire::monotonic_ns();
     for (uint32_t i = 0; i < kHits; ++i) hit(random.below(count));
-    rounds.push_back(static_cast<double>(now_ns() - start) / kHits);
+    rounds.push_back(static_cast<double>(pinwire::monotonic_ns() - start) / kHits);
   }
   say("kept pins", count, rounds);
   return buckets.counters().pins == count ? 0 : 1;
@@ -98,13 +92,13 @@ int main(int argc, char** argv) {
   std::vector<double> rounds;
   uint64_t keys = 0;
   for (int round = 0; round < 100; ++round) {
-    const uint64_t start = now_ns();
+    const uint64_t start = pinwire::monotonic_ns();
     for (const uint64_t number : order) {
       const uint32_t index = cache.take(1, number);
       keys += cache.at(index).key;
       cache.put_back(index);
     }
-    rounds.push_back(static_cast<double>(now_ns() - start) / kHits);
+    rounds.push_back(static_cast<double>(pinwire::monotonic_ns() - start) / kHits);
   }
   say(keys == 0 ? "buckets" : "buckets?", buckets, rounds);
   return measure_kept(1) | measure_kept(Kept::kEntriesMax);

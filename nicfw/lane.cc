@@ -146,9 +146,9 @@ uint32_t Lane::done(std::span<Done> out) noexcept {
 }
 
 uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
-  // Messages that a turn which handed nothing out has left (a dispatcher's, who has a client called
-  // for it) are handed out by this one, which so counts as the same: a reply carries its
-  // acknowledgement.
+  // A turn that handed nothing out may have left messages: the dispatcher's turn does, which has a
+  // client thread handle them. This turn hands them out, and counts as the same turn, so that a
+  // reply carries the acknowledgement.
   if (!left_arrivals_ || out.empty()) ++poll_;
   previous_ns_ = now_ns_;
   now_ns_ = nic_.clock.now_ns();

@@ -12,8 +12,8 @@ bool pass_thread_barriers() noexcept;
 
 /// Without it no pass_process_barriers() of another process reaches this one.
 bool register_process_barriers() noexcept;
-/// Every process of the host that registered has passed a full barrier since. It sends
-/// each later message knowing what this process stored before.
+/// Every process of the host that registered passes a full barrier. It sends each later message
+/// knowing what this process stored before the call.
 bool pass_process_barriers() noexcept;
 
 }  // namespace pinwire

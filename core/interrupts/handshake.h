@@ -133,11 +133,11 @@ struct Asked {
 /// Has one of `threads` run the handlers of what has arrived: the first that may be interrupted,
 /// by `signal(thread)`. If none may, each will when it may again, and the first of them does.
 ///
-/// One that was signalled is waited for. If that has been in vain, `asks_another`, it is passed
-/// over: perhaps it blocks its signals. It counts as such from then on, `is_slow`, until it has
-/// drained. One whose signal could not be sent (false) is signalled the next time, `is_unsent`:
-/// nobody else is about to. Both are notes of the caller's, who is one at a time. Asking is in vain
-/// where all threads are passed over.
+/// A signalled thread is waited for. If the wait was in vain (`asks_another`), the thread is passed
+/// over: perhaps it blocks its signals. From then on it counts as slow (`is_slow`), until it has
+/// drained. A thread whose signal could not be sent (`signal` returned false) is marked `is_unsent`
+/// and signalled by the next call, because no other code signals it. Only the caller, one thread at
+/// a time, writes both marks. The call is in vain where all threads are passed over.
 template <typename Threads, typename Signal>
 Asked notify_one(Threads&& threads, bool asks_another, Signal&& signal) noexcept {
   Asked asked;

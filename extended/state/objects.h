@@ -67,8 +67,8 @@ struct pinwire_ep {
   gex_EP_Capabilities_t capabilities = GEX_EP_CAPABILITY_ALL;
   gex_Flags_t flags = 0;
   pinwire::ClientData client_data;
-  gex_AM_Entry_t handlers[256] =
-      {};  ///< as registered; the functions are in am/handlers/handlers.h
+  /// As registered; the functions are in am/handlers/handlers.h.
+  gex_AM_Entry_t handlers[256] = {};
 };
 
 namespace pinwire {

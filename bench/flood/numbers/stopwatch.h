@@ -2,16 +2,14 @@
 // the cycle counter, whose cost is measured and subtracted.
 #pragma once
 
-#include <time.h>
-
 #include <cstdint>
+
+#include "core/base/clock.h"
 
 namespace pinwire::flood {
 
 inline double clock_seconds(clockid_t clock) noexcept {
-  timespec now = {};
-  ::clock_gettime(clock, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+  return static_cast<double>(clock_ns(clock)) * 1e-9;
 }
 
 inline double now_seconds() noexcept { return clock_seconds(CLOCK_MONOTONIC); }
@@ -21,9 +19,7 @@ inline uint64_t cycles() noexcept {
 #if defined(__x86_64__)
   return __builtin_ia32_rdtsc();
 #else
-  timespec now = {};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+  return monotonic_ns();
 #endif
 }
 

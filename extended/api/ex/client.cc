@@ -45,17 +45,14 @@ int pinwire_client_init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p, 
         "gex_Client_Init was called again, or after gasnet_init; a process starts once "
         "(GX-006)");
   }
-  if (const Status good = look_at_arguments(client_p, ep_p, tm_p, name, flags); !good) {
-    note_failed_start("gex_Client_Init", good);
-    give_objects_of_failed_start(client_p, ep_p, tm_p);
-    return api_error(GASNET_ERR_BAD_ARG, "gex_Client_Init: %s", good.sentence().c_str());
-  }
-  const auto failed = [&](const Status& why) {
+  forget_failed_start();
+  const auto failed = [&](const Status& why, int code = GASNET_ERR_RESOURCE) {
     note_failed_start("gex_Client_Init", why);
     give_objects_of_failed_start(client_p, ep_p, tm_p);
-    return api_failure("gex_Client_Init", why);
+    return api_error(code, "%s", start_failure);
   };
-  forget_failed_start();
+  if (const Status good = look_at_arguments(client_p, ep_p, tm_p, name, flags); !good)
+    return failed(good, GASNET_ERR_BAD_ARG);
   Status status = check_units(config);
   if (status) status = job_init(static_cast<SegmentKind>(segment_kind), config);
   if (!status) return failed(status);

@@ -20,6 +20,7 @@
 #include <set>
 #include <string>
 
+#include "core/base/clock.h"
 #include "core/base/fd_passing.h"
 #include "core/base/offered_files.h"
 #include "core/base/peer_file.h"
@@ -61,20 +62,14 @@ int gather(Bootstrap& job, Arguments more) {
   return 0;
 }
 
-double clock_s() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
-
 /// barriers ROUNDS: nobody may leave a barrier before the last has come. (All on one host.)
 int barriers(Bootstrap& job, Arguments more) {
   for (int round = 0; round < std::atoi(more[0]); ++round) {
     if (static_cast<int>(job.rank()) == round % static_cast<int>(job.rank_count()))
       ::usleep(100'000);
-    double times[2] = {clock_s(), 0};
+    double times[2] = {pinwire::monotonic_s(), 0};
     if (auto passed = job.barrier(); !passed) die(passed.sentence());
-    times[1] = clock_s();
+    times[1] = pinwire::monotonic_s();
     auto all = job.all_gather(std::as_bytes(std::span(times)));
     if (!all) die(all.sentence());
     double last_came = 0, first_left = times[1];

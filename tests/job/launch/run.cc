@@ -9,7 +9,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,13 +20,11 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "core/base/clock.h"
+
 namespace pinwire_test {
 
-double now_s() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
+double now_s() { return pinwire::monotonic_s(); }
 
 Running::Running(const std::vector<std::string>& command,
                  const std::vector<std::string>& environment)

@@ -32,9 +32,9 @@ sockaddr_in address_of(uint32_t rank, uint16_t port) {
 bool becomes_readable(int fd, int timeout_ms) {
   pollfd waiting{fd, POLLIN, 0};
   int ready = -1;
-  const double begin = now_s();
+  const double begin = monotonic_s();
   do ready = poll(&waiting, 1, timeout_ms);
-  while (ready < 0 && errno == EINTR && (now_s() - begin) * 1000 < kKernelPatienceMs);
+  while (ready < 0 && errno == EINTR && (monotonic_s() - begin) * 1000 < kKernelPatienceMs);
   return ready == 1;
 }
 
@@ -104,8 +104,8 @@ std::string join_with_addresses(uint32_t rank, Meeting& meeting) {
 std::string expect_only(DpdkPort& port, char word) {
   constexpr uint32_t kPayloadAt = 42;
   RxFrame got;
-  for (const double begin = now_s(); port.rx(0, {&got, 1}) == 0; usleep(1000))
-    if (now_s() - begin > kPatience) return "the port got nothing";
+  for (const double begin = monotonic_s(); port.rx(0, {&got, 1}) == 0; usleep(1000))
+    if (monotonic_s() - begin > kPatience) return "the port got nothing";
   const bool is_it = got.bytes > kPayloadAt && got.data[kPayloadAt] == static_cast<std::byte>(word);
   const std::string what =
       "a frame of " + std::to_string(got.bytes) + " bytes, type " +

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -14,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/clock.h"
 #include "driver/dpdk/driver.h"
 #include "tests/unit/driver/dpdk/options.h"
 #include "tests/unit/driver/dpdk/two_processes.h"
@@ -24,10 +24,6 @@ inline constexpr uint32_t kRegionBytes = 1 << 20;
 inline constexpr uint32_t kAddressBytesMax = 64;
 inline constexpr uint32_t kMessages = 5000;
 inline constexpr double kPatience = 40;
-
-inline double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 /// Facts that the ranks trade before the network is up: a page shared by all of them.
 struct Board {
@@ -78,7 +74,7 @@ class Node {
   /// Everyone to everyone: kMessages numbered messages with payloads of many sizes.
   std::string all_to_all() {
     std::map<uint32_t, uint32_t> sent;
-    const double begin = now_s();
+    const double begin = monotonic_s();
     uint32_t left = (ranks_ - 1) * kMessages;
     while (left > 0 || received_ < (ranks_ - 1) * kMessages) {
       for (uint32_t peer = 0; peer < ranks_; ++peer) {
@@ -89,7 +85,7 @@ class Node {
         }
       }
       if (std::string wrong = poll(); !wrong.empty()) return wrong;
-      if (now_s() - begin > kPatience) return "stuck: received " + std::to_string(received_);
+      if (monotonic_s() - begin > kPatience) return "stuck: received " + std::to_string(received_);
     }
     return "";
   }
@@ -119,14 +115,14 @@ class Node {
       get.remote = remote.base + at;
       works.push_back(get);
     }
-    const double begin = now_s();
+    const double begin = monotonic_s();
     uint32_t posted = 0;
     while (completed_ < works.size()) {
       if (posted < works.size()) {
         posted += driver_->post(0, {works.data() + posted, works.size() - posted});
       }
       if (std::string wrong = poll(); !wrong.empty()) return wrong;
-      if (now_s() - begin > kPatience) return "puts and gets stuck";
+      if (monotonic_s() - begin > kPatience) return "puts and gets stuck";
     }
     for (uint32_t i = 0; i < kRegionBytes; ++i) {
       if (landed[i] != original(peer, i)) return "got a wrong byte at " + std::to_string(i);
@@ -143,10 +139,10 @@ class Node {
   std::string settle() {
     std::atomic_ref<uint64_t> arrived(meeting_.words[phase_++ % 8]);
     arrived.fetch_add(1);
-    const double begin = now_s();
+    const double begin = monotonic_s();
     while (arrived.load() < ranks_) {
       if (std::string wrong = poll(); !wrong.empty()) return wrong;
-      if (now_s() - begin > kPatience) return "others did not settle";
+      if (monotonic_s() - begin > kPatience) return "others did not settle";
     }
     for (int i = 0; i < 50; ++i) {
       if (std::string wrong = poll(); !wrong.empty()) return wrong;
@@ -164,9 +160,9 @@ class Node {
       uint64_t found = 0;
     } reader;
     reader.wanted = name;
-    for (const double begin = now_s(); reader.found == 0; driver_->stats(reader)) {
+    for (const double begin = monotonic_s(); reader.found == 0; driver_->stats(reader)) {
       if (std::string wrong = poll(); !wrong.empty()) return wrong;
-      if (now_s() - begin > kPatience) return std::string("never counted: ") + name;
+      if (monotonic_s() - begin > kPatience) return std::string("never counted: ") + name;
     }
     return "";
   }

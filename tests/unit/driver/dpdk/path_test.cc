@@ -21,8 +21,8 @@ std::string route_narrowly(Meeting& meeting) {
     if (std::string wrong = shell(command); !wrong.empty()) return wrong;
   if (!meeting.barrier(3)) return "alone";
   const std::atomic_ref<uint64_t> done(meeting.words[7]);
-  for (const double begin = now_s(); done.load() < 2; usleep(10'000))
-    if (now_s() - begin > 2 * kPatience) return "the ranks did not finish";
+  for (const double begin = monotonic_s(); done.load() < 2; usleep(10'000))
+    if (monotonic_s() - begin > 2 * kPatience) return "the ranks did not finish";
   return "";
 }
 

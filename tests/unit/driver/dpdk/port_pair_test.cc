@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "core/base/clock.h"
 #include "driver/dpdk/bring_up.h"
 #include "driver/dpdk/huge_pages.h"
 #include "tests/support/byte_pattern.h"
@@ -23,10 +23,6 @@ constexpr uint32_t kHeadBytes = 64;
 constexpr uint16_t kEtherType = 0xb588;  // 0x88b5, local experimental, in wire order
 constexpr double kPatienceS = 60;
 const std::vector<uint32_t> kSizes = {64, 65, 128, 777, 1514, 2048, 4096, 8999, 9014};
-
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 std::byte pattern(uint32_t seed, uint32_t at) {
   return static_cast<std::byte>(byte_of_pattern(seed, at));
@@ -126,11 +122,11 @@ struct Exchange {
 
   /// In step with the peer, so that bodies (4 slots) stay unchanged until they were read.
   std::string run() {
-    const double begin = now_s();
+    const double begin = monotonic_s();
     while (sent < count || seen < count) {
       if (sent < count && sent <= seen) send_next();
       if (std::string wrong = receive(); !wrong.empty()) return wrong;
-      if (now_s() - begin > kPatienceS)
+      if (monotonic_s() - begin > kPatienceS)
         return "stuck: sent " + std::to_string(sent) + ", seen " + std::to_string(seen);
     }
     return "";
@@ -163,7 +159,7 @@ std::string check_copies(DpdkPort& port, const DpdkPortCounters& counters, uint3
 std::string queues_are_paired(DpdkPort& port) {
   const uint32_t queues = port.facts().queues;
   uint32_t sent = 0, seen = 0;
-  const double begin = now_s();
+  const double begin = monotonic_s();
   while (sent < 300 || seen < 300) {
     Head head{};
     std::memset(head.to, 0xff, 6);
@@ -181,7 +177,7 @@ std::string queues_are_paired(DpdkPort& port) {
       ++seen;
     }
     sched_yield();
-    if (now_s() - begin > kPatienceS) return "stuck";
+    if (monotonic_s() - begin > kPatienceS) return "stuck";
   }
   return "";
 }
