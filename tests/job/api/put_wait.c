@@ -6,7 +6,15 @@
 
 #include "job_test.h"
 
-enum { kHops = 40, kHopsOfLongSleeps = 3, kLateMs = 3, kLongMs = 400, kShortNaps = 50, kNapsOfBarrier = 20 };
+enum {
+  kHops = 40,
+  kHopsOfLongSleeps = 3,
+  kLateMs = 3,
+  kLongMs = 400,
+  kShortNaps = 50,
+  kNapsOfBarrier = 20,
+  kSpins = 2000 /* more than GASNET_WAIT_SPINBLOCK polls before it sleeps */
+};
 
 static void sleep_ms(int ms) {
   const struct timespec pause = {ms / 1000, ms % 1000 * 1000000L};
@@ -41,13 +49,21 @@ static void await(long value, struct rest *sum) {
   add_since(sum, before);
 }
 
+/* How long a rank spins before it sleeps: a poll takes microseconds under a sanitizer. */
+static int ms_of_spins(void) {
+  const uint64_t since_ms = now_ms();
+  for (int i = 0; i < kSpins; ++i) gasnet_AMPoll();
+  return (int)(now_ms() - since_ms);
+}
+
 /* Each rank puts in turn, so late that the other does not spin any more. */
 static struct rest hop(int hops) {
   struct rest sum = {0, 0};
+  const int late_ms = kLateMs + ms_of_spins();
   for (int i = 0; i < hops; ++i) {
     ++last;
     if (me == 1) await(last, &sum);
-    sleep_ms(kLateMs);
+    sleep_ms(late_ms);
     gasnet_put(1 - me, word_of(1 - me), &last, sizeof last);
     if (me == 0) await(last, &sum);
   }
