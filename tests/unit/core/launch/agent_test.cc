@@ -19,6 +19,7 @@
 
 #include "core/launch/frame_stream.h"
 #include "core/launch/parcel.h"
+#include "core/launch/process_facts.h"
 #include "core/launch/signals.h"
 #include "core/launch/silence.h"
 #include "tests/job/launch/rank_frame.h"
@@ -175,15 +176,21 @@ TEST_F(AgentTest, WhyARankDoesNotDieIsSaid) {
   give_plan({"bash", "-c", "read line < " + gate}, folder_);
   std::optional<StoppedDebugger> debugger;
   bool is_traced = true;
+  bool was_held = false;  // before the agent was asked
+  pid_t rank = 0;
   std::string why;
   heed_ = [&](const FrameHeader& header, std::string_view text) {
     if (header.kind == FrameKind::kStarted) {
-      is_traced = debugger.emplace(header.code).traces();
+      rank = header.code;
+      is_traced = debugger.emplace(rank).traces();
       give_order(FrameKind::kSignal, SIGKILL);
     }
-    if (header.kind != FrameKind::kLives) return;
+    if (header.kind != FrameKind::kLives || wait_status_ || !why.empty()) return;
     why = text;
-    if (why.empty()) give_order(FrameKind::kSignal, SIGKILL);
+    if (!why.empty()) return;
+    EXPECT_FALSE(was_held) << "the agent knows no reason";
+    was_held = held_end_of(rank).has_value();
+    give_order(FrameKind::kSignal, SIGKILL);
   };
   start();
   std::filesystem::remove(gate);

@@ -31,6 +31,7 @@
 #include "tests/support/left_dir.h"
 #include "tests/support/scratch_dir.h"
 #include "tests/unit/core/launch/start_program.h"
+#include "tests/unit/core/launch/wait_in_kernel.h"
 
 namespace pinwire::launch {
 namespace {
@@ -503,10 +504,7 @@ int mkdir(const char* path, mode_t mode) noexcept {
 
 int unlinkat(int parent_fd, const char* name, int flags) noexcept {
   while (pinwire::launch::removal_is_stuck) ::pause();
-  if (pinwire::launch::unlinkat_is_stuck && ::vfork() == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    for (;;) ::pause();
-  }
+  if (pinwire::launch::unlinkat_is_stuck) pinwire::launch::wait_in_kernel();
   pinwire::launch::wait_for_gate();
   if (pinwire::launch::removal_fails) {
     errno = EPERM;

@@ -7,7 +7,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +16,7 @@
 
 #include "tests/support/scratch_dir.h"
 #include "tests/unit/core/launch/traced_child.h"
+#include "tests/unit/core/launch/wait_in_kernel.h"
 
 namespace pinwire::launch {
 namespace {
@@ -57,14 +57,8 @@ TEST(ProcessFacts, WhereProcIsAnotherNamespacesNothingIsKnownOfStrangers) {
   });
 }
 
-/// The parent of a vfork(2) is in state D until its child executes a program.
 TEST(ProcessFacts, OneThatWaitsInTheKernelSaysSo) {
-  const Child waits([] {
-    if (::vfork() == 0) {
-      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-      for (;;) ::pause();
-    }
-  });
+  const Child waits([] { wait_in_kernel(); });
   EXPECT_TRUE(Child::comes([&] {
     return why_not_killed(waits.number()).starts_with("it waits in the kernel (state D)");
   }));
