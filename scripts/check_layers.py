@@ -20,7 +20,9 @@ ROWS = (
     ("driver/verbs/lane",),
     ("driver/verbs/connect",),
     ("driver/verbs",),
-    ("driver/dpdk", "core/config", "tests/support"),  # of the tests a port in memory, which benches use, too
+    ("driver/dpdk/eal", "driver/dpdk/fabric", "driver/dpdk/ip"),
+    ("driver/dpdk/port",),
+    ("driver/dpdk", "driver/dpdk/switch", "core/config", "tests/support"),  # of the tests a port in memory, which benches use, too
     ("core/bootstrap", "core/tools"),
     ("core",),
     ("core/launch", "pin"),
