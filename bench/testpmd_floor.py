@@ -18,7 +18,7 @@ MEMORY_MIB = 512
 
 
 def devices(fabric, socket, frame_bytes):
-    """The two ends' devices, as driver/dpdk/fabric.cc makes them."""
+    """The two ends' devices, as driver/dpdk/fabric/fabric.cc makes them."""
     if fabric == "pair":
         return [f"net_vhost0,iface={socket},queues=1",
                 f"net_virtio_user0,path={socket},queues=1,packed_vq=1,queue_size=512,mrg_rxbuf=1,in_order=1"]

@@ -14,8 +14,15 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROWS = (
     ("core/base",),
     ("core/debug", "core/topo", "core/trace", "driver", "driver/rdma"),
-    ("driver/shm", "driver/verbs", "nicfw"),
-    ("driver/dpdk", "core/config", "tests/support"),  # of the tests a port in memory, which benches use, too
+    ("driver/shm", "driver/verbs/device", "nicfw"),
+    ("driver/verbs/peer",),
+    ("driver/verbs/receive",),
+    ("driver/verbs/lane",),
+    ("driver/verbs/connect",),
+    ("driver/verbs",),
+    ("driver/dpdk/eal", "driver/dpdk/fabric", "driver/dpdk/ip"),
+    ("driver/dpdk/port",),
+    ("driver/dpdk", "driver/dpdk/switch", "core/config", "tests/support"),  # of the tests a port in memory, which benches use, too
     ("core/bootstrap", "core/tools"),
     ("core",),
     ("core/launch", "pin"),
@@ -59,7 +66,6 @@ CYCLES_MAX = {
     "core/base": 4,
     "core/config": 2,
     "core/trace": 3,
-    "driver/verbs": 3,
     "nicfw": 3,
     "tests/sim": 3,
     "tests/support/verbs": 2,

@@ -12,9 +12,9 @@
 #include "core/launch/patient_write.h"
 #include "core/launch/process_facts.h"
 #include "core/launch/words.h"
-#include "driver/dpdk/device_text.h"
-#include "driver/dpdk/eal_args.h"
-#include "driver/dpdk/fabric_choice.h"
+#include "driver/dpdk/eal/eal_args.h"
+#include "driver/dpdk/fabric/device_text.h"
+#include "driver/dpdk/fabric/fabric_choice.h"
 
 namespace pinwire::launch {
 namespace {

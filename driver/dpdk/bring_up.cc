@@ -11,11 +11,11 @@
 #include "core/base/cpus.h"
 #include "core/base/owner_umask.h"
 #include "core/base/private_dir.h"
-#include "driver/dpdk/address_space.h"
-#include "driver/dpdk/device_traits.h"
-#include "driver/dpdk/eal.h"
-#include "driver/dpdk/huge_pages.h"
-#include "driver/dpdk/new_descriptors.h"
+#include "driver/dpdk/eal/address_space.h"
+#include "driver/dpdk/eal/eal.h"
+#include "driver/dpdk/eal/huge_pages.h"
+#include "driver/dpdk/eal/new_descriptors.h"
+#include "driver/dpdk/port/device_traits.h"
 #include "nicfw/route.h"
 
 namespace pinwire {

@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include "driver/dpdk/addressing.h"
-#include "driver/dpdk/eal_args.h"
-#include "driver/dpdk/fabric.h"
-#include "driver/dpdk/gateway.h"
-#include "driver/dpdk/new_descriptors.h"
-#include "driver/dpdk/port.h"
+#include "driver/dpdk/eal/eal_args.h"
+#include "driver/dpdk/eal/new_descriptors.h"
+#include "driver/dpdk/fabric/fabric.h"
+#include "driver/dpdk/ip/addressing.h"
+#include "driver/dpdk/ip/gateway.h"
+#include "driver/dpdk/port/port.h"
 
 namespace pinwire {
 

@@ -3,13 +3,14 @@
 #include <cstring>
 
 #include "core/base/log.h"
-#include "driver/verbs/connector.h"
+#include "driver/verbs/connect/connection_manager.h"
+#include "driver/verbs/connect/connector.h"
+#include "driver/verbs/device/ports.h"
+#include "driver/verbs/device/regions.h"
 #include "driver/verbs/driver.h"
-#include "driver/verbs/events.h"
-#include "driver/verbs/lane.h"
-#include "driver/verbs/needs.h"
-#include "driver/verbs/ports.h"
-#include "driver/verbs/regions.h"
+#include "driver/verbs/lane/events.h"
+#include "driver/verbs/lane/lane.h"
+#include "driver/verbs/lane/needs.h"
 
 namespace pinwire {
 namespace verbs {
@@ -121,7 +122,6 @@ Status Verbs::open(const OpenInfo& info) {
     if (auto opened = lanes_.back()->open(); !opened) return opened;
   }
   connector_ = std::make_unique<Connector>(shared_, lanes_);
-  shared_.connector = connector_.get();
   if (auto opened = connector_->open(); !opened) return opened;
   if (shared_.peers_max != 0 && connector_->datagram_queue() == 0) {
     return error("%s has no datagrams, so that connections are made at start and stay: %s",
@@ -265,7 +265,8 @@ Result<std::vector<VerbsPort>> find_verbs_ports(const std::string& names) {
   std::vector<VerbsPort> all;
   for (size_t at = 0; at <= names.size();) {
     const size_t end = std::min(names.find(',', at), names.size());
-    auto ports = verbs::find_ports(*list, names.substr(at, end - at));
+    auto ports =
+        verbs::find_ports(*list, names.substr(at, end - at), verbs::has_connection_manager());
     if (!ports) return ports.error();
     if (!names.empty()) ports->resize(1);
     for (const verbs::PortName& port : *ports) {
@@ -279,7 +280,7 @@ Result<std::vector<VerbsPort>> find_verbs_ports(const std::string& names) {
 }
 
 Result<std::unique_ptr<Driver>> make_verbs_driver(const VerbsOptions& options) {
-  auto device = verbs::open_device(options);
+  auto device = verbs::open_device(options, verbs::has_connection_manager());
   if (!device) return device.error();
   return std::unique_ptr<Driver>(std::make_unique<verbs::Verbs>(options, std::move(*device)));
 }

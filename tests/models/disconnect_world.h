@@ -1,5 +1,5 @@
 // Two ranks of the verbs driver and the one connection between them, as one value: how they meet,
-// send, close the connection (driver/verbs/disconnect.h, the production class) and meet again.
+// send, close the connection (driver/verbs/peer/disconnect.h, the production class) and meet again.
 // Datagrams that were sent once may arrive at any time, as often as they like, or be lost. A
 // request costs a credit, which comes back when the client gives its buffer back; a reply costs
 // none. A device that has delivered a message is done with it before the receiver has looked. A put
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/verbs/disconnect.h"
+#include "driver/verbs/peer/disconnect.h"
 
 namespace pinwire::model {
 

@@ -1,7 +1,7 @@
-// The agreement of two ranks to close an idle connection (driver/verbs/disconnect.h), explored:
-// every order in which they meet, send, reply, ask to close and are heard, over datagrams that are
-// lost, late, doubled and crossed. No message may be lost, and from every state there is a way to
-// the end.
+// The agreement of two ranks to close an idle connection (driver/verbs/peer/disconnect.h),
+// explored: every order in which they meet, send, reply, ask to close and are heard, over datagrams
+// that are lost, late, doubled and crossed. No message may be lost, and from every state there is a
+// way to the end.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// The deadlock argument of the verbs driver (driver/verbs/claim.h, C1-154), explored: every order
-// in which ranks post, devices deliver, and handlers reply, with pools as small as they can be.
-// Each point of the argument is also taken away, and then somebody waits for ever.
+// The deadlock argument of the verbs driver (driver/verbs/lane/claim.h, C1-154), explored: every
+// order in which ranks post, devices deliver, and handlers reply, with pools as small as they can
+// be. Each point of the argument is also taken away, and then somebody waits for ever.
 #include <gtest/gtest.h>
 
 #include "tests/models/lane_cases.h"

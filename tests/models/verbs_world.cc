@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "driver/verbs/claim.h"
+#include "driver/verbs/lane/claim.h"
 
 namespace pinwire::model {
 namespace {

@@ -1,7 +1,7 @@
 // The connections, pools and credits of a few lanes of the verbs driver, as one value: the deadlock
-// argument of driver/verbs/claim.h, small enough to explore whole. A rank has two connections to
-// each other one, whose work stays in order: one for requests, and one for replies and puts. Work
-// that is posted holds a buffer of its sender's until the device has carried it out; a message
+// argument of driver/verbs/lane/claim.h, small enough to explore whole. A rank has two connections
+// to each other one, whose work stays in order: one for requests, and one for replies and puts.
+// Work that is posted holds a buffer of its sender's until the device has carried it out; a message
 // needs a receive buffer of its class at the target, a put nothing. Devices work while their ranks
 // compute. A request's receive buffer, and its sender's credit, come back when its handler has
 // replied.

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "driver/dpdk/device_text.h"
+#include "driver/dpdk/fabric/device_text.h"
 
 namespace pinwire {
 namespace {

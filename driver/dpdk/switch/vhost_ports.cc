@@ -9,10 +9,10 @@
 #include <cstring>
 
 #include "core/base/bits.h"
-#include "driver/dpdk/eal.h"
-#include "driver/dpdk/eal_log.h"
-#include "driver/dpdk/fabric.h"
-#include "driver/dpdk/vhost_notice.h"
+#include "driver/dpdk/eal/eal.h"
+#include "driver/dpdk/eal/eal_log.h"
+#include "driver/dpdk/fabric/fabric.h"
+#include "driver/dpdk/port/vhost_notice.h"
 
 namespace pinwire {
 namespace {

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "core/base/cpus.h"
-#include "driver/dpdk/eal.h"
-#include "driver/dpdk/port.h"
+#include "driver/dpdk/eal/eal.h"
+#include "driver/dpdk/port/port.h"
 #include "tests/unit/driver/dpdk/two_processes.h"
 
 namespace pinwire {

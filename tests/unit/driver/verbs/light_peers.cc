@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "driver/verbs/packet_number.h"
+#include "driver/verbs/peer/packet_number.h"
 
 namespace pinwire {
 namespace {
@@ -30,7 +30,7 @@ LightPeers::LightPeers(const std::string& device, Rank rank_count, uint64_t job_
     : job_key_(job_key), events_(std::move(events)), peers_(rank_count) {
   VerbsOptions options;
   options.device = device;
-  device_ = checked(verbs::open_device(options));
+  device_ = checked(verbs::open_device(options, false));
   check(checked(datagrams_.open(device_, verbs::datagram_key(job_key))), "no datagrams");
   ibv_context* context = device_.context.get();
   sent_.reset(ibv_create_cq(context, 4096, nullptr, nullptr, 0));

@@ -14,13 +14,13 @@
 #include <utility>
 #include <vector>
 
-#include "driver/verbs/address.h"
-#include "driver/verbs/datagrams.h"
-#include "driver/verbs/device.h"
-#include "driver/verbs/greeting.h"
-#include "driver/verbs/memory.h"
-#include "driver/verbs/queue_pair.h"
-#include "driver/verbs/receive_queue.h"
+#include "driver/verbs/connect/datagrams.h"
+#include "driver/verbs/connect/greeting.h"
+#include "driver/verbs/device/device.h"
+#include "driver/verbs/device/memory.h"
+#include "driver/verbs/peer/address.h"
+#include "driver/verbs/peer/queue_pair.h"
+#include "driver/verbs/receive/receive_queue.h"
 
 namespace pinwire {
 

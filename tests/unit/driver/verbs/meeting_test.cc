@@ -2,7 +2,7 @@
 #include <poll.h>
 #include <time.h>
 
-#include "driver/verbs/greeting.h"
+#include "driver/verbs/connect/greeting.h"
 #include "tests/unit/driver/verbs/two_hosts.h"
 
 namespace pinwire {

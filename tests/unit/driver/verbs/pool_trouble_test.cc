@@ -2,7 +2,7 @@
 // meets ranks without a bound, or that have died.
 #include <cstdio>
 
-#include "driver/verbs/needs.h"
+#include "driver/verbs/lane/needs.h"
 #include "tests/unit/driver/verbs/pool_hosts.h"
 
 namespace pinwire {
