@@ -17,7 +17,7 @@ sys.path.insert(0, str(SCRIPTS))
 sys.dont_write_bytecode = True
 from conforming import record, rows, table  # noqa: E402  pylint: disable=wrong-import-position
 PATIENCE_S = 30
-LONG_GUESTS = [f"guest/l{i}" for i in range(1, 42)]
+LONG_GUESTS = [f"guest/l{i}" for i in range(1, 22)]
 OTHER_GUESTS = [f"guest/s{i}" for i in range(1, 9)]
 SUITES = {"long": [*LONG_GUESTS, "guest/matrix/x", "job/long"], "always": ["guest/short"],
           "guest": [*LONG_GUESTS, "guest/matrix/x", *OTHER_GUESTS, "guest/short"]}
