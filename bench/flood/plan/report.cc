@@ -96,16 +96,24 @@ std::string label(const KeyFigure& key, const Figures& row) {
   return key.subject + size + ", " + key.property;
 }
 
+constexpr const char* kUnsteady =
+    "  A spread above 50 % suggests that other work runs on these cores.\n"
+    "  Repeat the run when the machine is idle.\n";
+
 std::string key_table(const Rows& rows) {
+  constexpr double kSpreadMax = 0.5;
   Table table({"figure", "median", "±%"});
   bool any = false;
+  bool unsteady = false;
   for (const KeyFigure& key : kKeyFigures) {
     const Figures* row = find(rows, key);
     if (row == nullptr) continue;
     any = true;
+    unsteady = unsteady || row->spread > kSpreadMax;
     table.row({label(key, *row), value_text(key.quantity, *row), spread_cell(row)});
   }
-  return any ? "\n" + table.print() : "";
+  if (!any) return "";
+  return "\n" + table.print() + (unsteady ? kUnsteady : "");
 }
 
 std::string small_table(const Rows& rows) {

@@ -123,6 +123,14 @@ TEST(Report, TheFirstScreenHasTenFiguresInUnitsThatFit) {
   EXPECT_NE(out.find("--all"), std::string::npos) << out;
 }
 
+TEST(Report, LoopsThatDifferMuchAreSaidToBeDisturbed) {
+  auto rows = key_rows();
+  rows[3].spread = 0.5;
+  EXPECT_EQ(report({.driver = "shm"}, rows).find("idle"), std::string::npos);
+  rows[3].spread = 0.51;
+  EXPECT_NE(report({.driver = "shm"}, rows).find("when the machine is idle"), std::string::npos);
+}
+
 TEST(Report, TheTablesComeAfterTheFirstScreenOnRequestAlone) {
   const char* kOnlyInTables = "Ping-pong: one operation at a time";
   EXPECT_EQ(report({.driver = "shm"}, key_rows()).find(kOnlyInTables), std::string::npos);
