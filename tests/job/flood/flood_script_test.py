@@ -72,6 +72,20 @@ class Runs(unittest.TestCase):
             self.assertIn(f"<!-- {words} -->", drawn)
 
 
+class Building(unittest.TestCase):
+    def test_a_build_is_announced_and_its_failure_is_shown(self):
+        # These stand in for the real programs: nothing is installed or built here.
+        programs = {"dpkg-query": "echo installed", "meson": "exit 0", "ninja": "echo the compiler is broken; exit 1"}
+        with tempfile.TemporaryDirectory() as folder:
+            for name, body in programs.items():
+                path = pathlib.Path(folder) / name
+                path.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+                path.chmod(0o755)
+            code, out, err = run(build=(), env=dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}"))
+        self.assertEqual((code, out), (1, ""), err)
+        self.assertRegex(err, "(?s)flood: building.*minutes.*the compiler is broken.*flood: building .*failed; the last lines")
+
+
 class Mistakes(unittest.TestCase):
     def check(self, words, *sentence, **more):
         code, out, err = run(*words, **more)
