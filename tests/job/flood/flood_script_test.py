@@ -106,6 +106,9 @@ class Mistakes(unittest.TestCase):
         self.check(["--nonsense"], "--nonsense", "--help")
         self.check(["--ops=put"], "put_blocking")
 
+    def test_a_number_of_ranks_that_is_none_gets_a_sentence(self):
+        self.check([], 'invalid FLOOD_RANKS="two": expected a number', env=dict(os.environ, FLOOD_RANKS="two"))
+
     def test_without_matplotlib_a_plot_is_refused_before_anything_is_measured(self):
         with tempfile.TemporaryDirectory() as folder:
             environment = dict(without_matplotlib(folder), FLOOD_DRIVERS=DRIVER)
