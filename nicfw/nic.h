@@ -1,5 +1,5 @@
-// nicfw: a NIC in software. RDMA semantics and a reliable transport over a port's frames (DESIGN
-// §4).
+// nicfw: a NIC in software. RDMA semantics and a reliable transport over a port's frames
+// (docs/internals-nicfw.md).
 //
 // It is a Driver. It takes everything it depends on: a port, a clock, a seed. It knows no job, no
 // environment, no thread, no global: the simulator runs thousands of them in one process.

@@ -4,10 +4,10 @@
 // Bytes in that queue are ahead of everything that this lane sends later, and congestion control,
 // which sees a path's delay and not whose it is, lets 25 us of them be there. Long frames are
 // therefore built only while the queue has room: as much as keeps the link busy until the next
-// poll. Small frames do not ask, and so wait for a microsecond of others' bytes at most (issue 19,
-// item 10). Short ones ask only when small and short ones fill half of the room: so they do not
-// wait for the turns that long ones take at it. Where several lanes share the link it carries less
-// of each than assumed here, and congestion control remains the bound.
+// poll. Small frames do not ask, and so wait for a microsecond of others' bytes at most. Short ones
+// ask only when small and short ones fill half of the room: so they do not wait for the turns that
+// long ones take at it. Where several lanes share the link it carries less of each than assumed
+// here, and congestion control remains the bound.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 """Checks the prose of comments and documents: no sentence begins with a word that leaves it without a subject, as
-docs/contributing.md asks. Comments of C, C++, Python, shell and Meson files are read, docstrings and Markdown too. Prints each
-violation; exit status 1 if there is one.
+docs/contributing.md asks, and none names an issue, which no reader of the sources has. Comments of C, C++, Python, shell and Meson
+files are read, docstrings and Markdown too. Prints each violation; exit status 1 if there is one.
 
     check_prose.py [ROOT]    of the files there; those around this script otherwise"""
 
@@ -21,6 +21,7 @@ EXCEPTIONS = {
 }
 # A heading and a label in bold are no sentences.
 OPENING = re.compile(r"(?:^|[.!?:;|(]\s+|\(|\|\s*)(?!\s*(?:[-*]\s+)?(?:#|--|\*\*))[\s>|*_/`-]*\b(Of|Who|Whoever|What|So|Else)\s")
+ISSUE = re.compile(r"\b[Ii]ssue \d+\b|\bDESIGN(?:\.md)? §")
 SENTENCE_END = re.compile(r"[.!?](?:\s|$)")
 MARKDOWN_FENCE = re.compile(r"^\s*(```|~~~)")
 C_TOKENS = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
@@ -47,6 +48,8 @@ class Paragraph:
                 continue
             line = text.count("\n", 0, opening.start(1))
             yield self.number + line, f'a sentence begins with "{word}"'
+        for issue in ISSUE.finditer(text):
+            yield self.number + text.count("\n", 0, issue.start()), f'it names "{issue.group(0)}": say what that asks, or name a document'
 
 
 def joined(pieces):

@@ -53,7 +53,7 @@ uint32_t cpus_online() {
 }
 
 /// Found out before minutes of measuring, not after.
-void require_writable(const std::string& json_path) {
+void require_writable(const char* option, const std::string& json_path) {
   if (json_path.empty()) return;
   const size_t slash = json_path.rfind('/');
   const std::string directory =
@@ -61,7 +61,7 @@ void require_writable(const std::string& json_path) {
   const std::string& written = ::access(json_path.c_str(), F_OK) == 0 ? json_path : directory;
   if (::access(written.c_str(), W_OK) == 0) return;
   leave_with("cannot write into " + written + ": " + std::strerror(errno) +
-                 "; name another file with --json FILE",
+                 "; name another file with " + option + " FILE",
              2);
 }
 
@@ -129,7 +129,8 @@ void barrier() {
     std::fflush(stdout);
     gasnet_exit(0);
   }
-  require_writable(options->json_path);
+  require_writable("--json", options->json_path);
+  require_writable("--references-json", options->references_path);
   const Job job = start_job(*options);
   barrier();  // from here on Ctrl-C is orderly on every rank
   if (job.plan.empty() && !options->continuous()) {

@@ -143,8 +143,10 @@ Result<Settings> read_settings(const Lookup& lookup) {
     const char* text = given && *given ? given : fallback_of(variable, lookup);
     const auto value = parse_value(variable, text);
     if (!value) {
-      return error("%s is \"%s\", which it cannot be: it takes %s (default: %s)", variable.name,
-                   text, allowed_values(variable).c_str(), variable.fallback);
+      const std::string fallback = variable.fallback;
+      return error("invalid %s=\"%s\": expected %s%s", variable.name, text,
+                   allowed_values(variable).c_str(),
+                   fallback.empty() ? "" : (" (default " + fallback + ")").c_str());
     }
     variable.store(settings, *value);
   }
@@ -155,7 +157,7 @@ Result<Settings> read_settings(const Lookup& lookup) {
                 {"GASNET_DPDK_WINDOW", settings.dpdk_window_frames}};
   for (const auto& [name, value] : powers) {
     if (value == 0 || (std::has_single_bit(value) && value >= 4)) continue;
-    return error("%s is %u, which it cannot be: it takes a power of two, 4 at least", name, value);
+    return error("invalid %s=%u: expected a power of two, 4 at least", name, value);
   }
   if (Status good = check_udp_ports(settings); !good) return good.error();
   return settings;

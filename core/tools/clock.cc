@@ -84,9 +84,9 @@ double tick_hz() noexcept {
   }
   if (hz < kHzMin || hz > kHzMax) {
     fatal(
-        "GASNET_TSC_RATE is \"%s\": it takes walltime, cpuinfo (where /proc/cpuinfo tells MHz), or "
-        "a "
-        "number of Hz from 1000000 to 100000000000",
+        "invalid GASNET_TSC_RATE=\"%s\": expected walltime, cpuinfo (where /proc/cpuinfo tells "
+        "MHz), "
+        "or a number of Hz from 1000000 to 100000000000",
         how);
   }
   return hz;

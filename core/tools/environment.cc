@@ -47,7 +47,7 @@ const char* given(const char* name) noexcept {
 }
 
 [[noreturn]] void refuse(const char* name, const char* value, const char* takes) {
-  fatal("%s is \"%s\", which it cannot be: it takes %s", name, value, takes);
+  fatal("invalid %s=\"%s\": expected %s", name, value, takes);
 }
 
 }  // namespace

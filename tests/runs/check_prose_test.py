@@ -39,6 +39,11 @@ class Prose(SmallTree):
         self.expect("nicfw/a.cc", "// What does it send? A frame.\n")
         self.expect("nicfw/a.cc", "// What it sends\n// is a frame. Is it?\n", "nicfw/a.cc:1:")
 
+    def test_no_comment_names_an_issue(self):
+        self.expect("nicfw/a.cc", "// Bounded\n// (issue 19, item 10).\n", 'nicfw/a.cc:2: it names "issue 19"')
+        self.expect("nicfw/a.cc", "// As DESIGN §4 says.\n", 'nicfw/a.cc:1: it names "DESIGN §"')
+        self.expect("nicfw/a.cc", "// An issue, 19 of them, tissue 19.\n")
+
     def test_strings_and_code_are_no_comments(self):
         self.expect("nicfw/a.cc", 'auto a = "// Of two";\nauto b = R"(\n// So what\n)";\nchar c = \'"\';  // two\n')
 

@@ -1,5 +1,5 @@
 // Goodput under loss, on virtual time: exact and the same on every machine, so it may be asserted
-// (issue 2: at 1e-3 frame loss at least half of what a lossless network gives).
+// (at 1e-3 frame loss at least half of what a lossless network gives).
 #include <gtest/gtest.h>
 
 #include <array>

@@ -73,7 +73,7 @@ void corrupt(Scenario& s, Random& random) {
   s.faults.truncate = between(random, 0, 0.05);
 }
 
-/// The mixture that issue 2 names.
+/// The worst mixture of faults that is asked for.
 void storm(Scenario& s, Random& random) {
   s.faults.loss = 0.3;
   s.faults.duplicate = 0.1;

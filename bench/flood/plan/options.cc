@@ -15,7 +15,7 @@ struct Words {
   std::string forward_mode = "flood", txpkts = "8", buffers = "segment", yield = "auto";
   uint64_t depth = 0, burst = 32, iterations = 0, repetitions = 0;
   double loop_ms = 0;
-  bool no_references = false;
+  bool no_references = false, all = false;
 };
 
 void declare(CLI::App& app, Options& options, Words& words) {
@@ -33,6 +33,8 @@ void declare(CLI::App& app, Options& options, Words& words) {
                  "operations in flight; 0, the default of the tables: all, bounded by the network");
   app.add_flag("--depth-sweep", options.plan.depth_sweep, "flood at depths 1, 2, 4 ... 256");
   app.add_option("--json", options.json_path, "write every measurement to FILE as a JSON array");
+  app.add_flag("--all", words.all,
+               "measure and print the tables, too, not the ten key figures alone");
   app.add_flag("--quick", options.plan.quick, "fewer sizes, shorter loops, 3 repetitions");
   app.add_option("--tests", words.tests, "only these: pingpong, flood")->delimiter(',');
   app.add_option("--ops", words.operations, "only these, by their JSON names: put_nb,am_short ...")
@@ -45,7 +47,9 @@ void declare(CLI::App& app, Options& options, Words& words) {
   app.add_option("--yield", words.yield,
                  "give the CPU away while polling: auto (more ranks than CPUs), always, never");
   app.add_flag("--no-references", words.no_references,
-               "skip what the tables are compared with: barrier, cache line, memcpy");
+               "skip what the figures are compared with: barrier, cache line, memcpy");
+  app.add_option("--references-json", options.references_path,
+                 "write what the figures are compared with to FILE as a JSON array");
 }
 
 template <typename Enum, size_t kCount>
@@ -143,6 +147,9 @@ Status take_rest(const CLI::App& app, const Words& words, Options& options) {
                   : words.yield == "always" ? Yield::kAlways
                                             : Yield::kNever;
   options.references = !words.no_references;
+  if (words.no_references && !options.references_path.empty()) {
+    return error("--references-json writes what --no-references skips; leave out one of them");
+  }
   if (bad_seconds(options.stats_period_s)) return error("--stats-period must not be negative");
   if (bad_seconds(options.duration_s)) return error("--duration must not be negative");
   if (!options.continuous()) {
@@ -152,9 +159,18 @@ Status take_rest(const CLI::App& app, const Words& words, Options& options) {
         return error("%s is about continuous traffic; add --auto-start or -i", name);
       }
     }
-  } else if (!options.json_path.empty()) {
-    return error("--json is about the tables; leave out --auto-start and -i");
+  } else {
+    for (const char* name : {"--json", "--references-json", "--all"}) {
+      if (app.count(name) != 0) {
+        return error("%s is about the tables; leave out --auto-start and -i", name);
+      }
+    }
   }
+  // A run whose rows were chosen prints them. A JSON file holds every measurement, whatever the run
+  // prints.
+  options.tables = words.all || options.plan.depth_sweep || !options.plan.tests.empty() ||
+                   !options.plan.operations.empty() || !options.plan.sizes.empty();
+  options.plan.key_figures = !options.tables && options.json_path.empty();
   return success();
 }
 

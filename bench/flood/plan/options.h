@@ -21,6 +21,8 @@ struct Options {
   double stats_period_s = 0;
   double duration_s = 0;  ///< 0: until stopped
   std::string json_path;
+  std::string references_path;   ///< where the references go as JSON
+  bool tables = false;           ///< print them after the first screen
   bool buffers_in_heap = false;  ///< local buffers outside the segment
   bool references = true;        ///< measure what the tables are compared with
   Yield yield = Yield::kAuto;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "bench/flood/plan/key_figures.h"
+
 namespace pinwire::flood {
 namespace {
 
@@ -43,9 +45,22 @@ std::vector<uint32_t> depths_of(Pattern test, Operation operation, const PlanReq
   return depths;
 }
 
+std::vector<Measurement> key_plan(const PlanRequest& request, const PlanBounds& bounds) {
+  std::vector<Measurement> plan;
+  for (const KeyFigure& key : kKeyFigures) {
+    for (const uint64_t bytes : sizes_of(key.operation, {key.bytes}, bounds)) {
+      for (const uint32_t depth : depths_of(key.test, key.operation, request)) {
+        plan.push_back({key.test, key.operation, bytes, depth});
+      }
+    }
+  }
+  return plan;
+}
+
 }  // namespace
 
 std::vector<Measurement> make_plan(const PlanRequest& request, const PlanBounds& bounds) {
+  if (request.key_figures) return key_plan(request, bounds);
   const std::vector<Pattern> tests =
       request.tests.empty() ? std::vector(kPatterns.begin(), kPatterns.end()) : request.tests;
   const std::vector<Operation> operations =

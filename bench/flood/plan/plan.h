@@ -27,6 +27,7 @@ struct PlanRequest {
   uint32_t depth = 0;        ///< of the flood tests
   bool depth_sweep = false;  ///< PA-017: depths 1, 2, 4 … 256 instead of `depth`
   bool quick = false;        ///< every third power of two
+  bool key_figures = false;  ///< only those of the first screen, whatever the lists say
 };
 
 /// The limits of the network and the buffers.

@@ -1,10 +1,11 @@
-// The tables of the GASNet paper's section 4, for one driver.
+// The first screen of one driver, and the tables of the GASNet paper's section 4.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "bench/flood/numbers/figures.h"
+#include "bench/flood/numbers/references.h"
 #include "bench/flood/plan/plan.h"
 
 namespace pinwire::flood {
@@ -20,10 +21,8 @@ struct ReportFacts {
   bool yielding = false;
   LoopLimits limits;
   size_t planned = 0;  ///< measurements; fewer rows: the run was stopped
-  // Each as often as it was measured.
-  std::vector<double> barriers_us;
-  std::vector<double> line_round_trips_ns;  ///< between the two cores: the floor of shm
-  std::vector<double> memcpy_bytes_per_s;   ///< of 1 MiB: the ceiling of shm
+  References references;
+  bool tables = false;  ///< after the first screen
 };
 
 std::string report(const ReportFacts& facts, const std::vector<Figures>& rows);

@@ -18,6 +18,7 @@
 #include "bench/flood/roles/director.h"
 #include "bench/flood/words/line_reader.h"
 #include "bench/flood/words/text.h"
+#include "bench/flood/words/units.h"
 
 namespace pinwire::flood {
 namespace {
@@ -141,11 +142,11 @@ void Prompt::stop() {
   std::string out = forward_statistics(ports);
   const Histogram& trips = traffic_.round_trips();
   if (trips.count() != 0) {
-    out += text("  Round trips: %llu, p50 %s us, p99 %s us, p99.9 %s us\n",
+    out += text("  Round trips: %llu, p50 %s, p99 %s, p99.9 %s\n",
                 static_cast<unsigned long long>(trips.count()),
-                significant(trips.percentile(0.5) / 1e3).c_str(),
-                significant(trips.percentile(0.99) / 1e3).c_str(),
-                significant(trips.percentile(0.999) / 1e3).c_str());
+                time_text(trips.percentile(0.5) / 1e3).c_str(),
+                time_text(trips.percentile(0.99) / 1e3).c_str(),
+                time_text(trips.percentile(0.999) / 1e3).c_str());
   }
   say(out +
       text("  Ran for %.3g s, dispatch %s.\n", now_seconds() - started_s_, pinwire_dispatch()));

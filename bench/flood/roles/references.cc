@@ -6,6 +6,7 @@
 
 #include "bench/flood/host/line_floor.h"
 #include "bench/flood/loops/barriers.h"
+#include "bench/flood/numbers/references.h"
 #include "bench/flood/numbers/summary.h"
 #include "bench/flood/roles/director.h"
 
@@ -44,7 +45,7 @@ double barrier_us(const Job& job) {
 }
 
 double memcpy_bytes_per_s(const Job& job) {
-  constexpr uint64_t kBytes = uint64_t{1} << 20;
+  constexpr uint64_t kBytes = kMemcpyBytes;
   constexpr int kCopies = 64;
   if (job.buffer_bytes < kBytes) return 0;
   std::vector<double> rates;

@@ -45,15 +45,27 @@ Result<Figures> measure_everywhere(const Job& job, uint32_t index) {
 /// The CPUs' state changes while one looks (PA-015): several times in a run.
 void measure_references(const Job& job, ReportFacts& facts) {
   if (!job.options.references) return;
-  facts.barriers_us.push_back(barrier_us(job));
+  References& references = facts.references;
+  references.barriers_us.push_back(barrier_us(job));
   if (facts.driver != "shm") return;
-  if (const auto trip_ns = line_round_trip_ns(job)) facts.line_round_trips_ns.push_back(*trip_ns);
-  if (const double rate = memcpy_bytes_per_s(job); rate > 0)
-    facts.memcpy_bytes_per_s.push_back(rate);
+  if (const auto trip_ns = line_round_trip_ns(job)) {
+    references.line_round_trips_ns.push_back(*trip_ns);
+  }
+  if (const double rate = memcpy_bytes_per_s(job); rate > 0) {
+    references.memcpy_bytes_per_s.push_back(rate);
+  }
 }
 
 std::string describe(const Measurement& m) {
   return std::string(name(m.test)) + " " + name(m.operation) + " " + bytes_text(m.bytes);
+}
+
+/// True, too, if no file is asked for.
+bool write_json(const std::string& path, const std::string& contents) {
+  if (path.empty()) return true;
+  const Status written = write_whole_file(path, contents);
+  if (!written) say("flood: " + written.sentence() + "\n", stderr);
+  return static_cast<bool>(written);
 }
 
 }  // namespace
@@ -67,7 +79,8 @@ int run_tables(const Job& job) {
                        .buffers_in_heap = job.options.buffers_in_heap,
                        .yielding = yielding,
                        .limits = job.options.limits,
-                       .planned = job.plan.size()};
+                       .planned = job.plan.size(),
+                       .tables = job.options.tables};
   const size_t reference_every = job.plan.size() / 4 + 1;
   std::vector<Figures> rows;
   say(text("flood: %zu measurements over %s\n", job.plan.size(), facts.driver.c_str()), stderr);
@@ -85,11 +98,10 @@ int run_tables(const Job& job) {
   if (!stop_requested()) measure_references(job, facts);
   say(progress.end(), stderr);
   say(report(facts, rows), stdout);
-  if (job.options.json_path.empty()) return 0;
-  const Status written = write_whole_file(job.options.json_path, to_json(facts.driver, rows));
-  if (written) return 0;
-  say("flood: " + written.sentence() + "\n", stderr);
-  return 1;
+  const bool written =
+      write_json(job.options.json_path, to_json(facts.driver, rows)) &&
+      write_json(job.options.references_path, references_json(facts.driver, facts.references));
+  return written ? 0 : 1;
 }
 
 }  // namespace pinwire::flood

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "bench/flood/numbers/summary.h"
+
 namespace pinwire::flood {
 namespace {
 
@@ -27,6 +29,15 @@ Json row_of(const std::string& driver, const Figures& row) {
           {"bytes_per_s", row.bytes_per_s},
           {"packets_per_s", row.packets_per_s},
           {"cpu_s", row.cpu_s}};
+}
+
+/// One object per line: easy to compare by eye and with diff.
+std::string lines_of(const std::vector<Json>& objects) {
+  std::string out = "[";
+  for (const Json& object : objects) {
+    out += (&object == objects.data() ? "\n" : ",\n") + object.dump();
+  }
+  return out + "\n]\n";
 }
 
 bool is_special_file(const std::string& path) {
@@ -48,19 +59,34 @@ bool write_all(int fd, const std::string& contents) {
 Error cannot_write(const std::string& path, int reason) {
   return error("cannot write the JSON file %s: %s; %s", path.c_str(), std::strerror(reason),
                reason == ENOSPC || reason == EDQUOT
-                   ? "free some space or name a file on another file system (--json FILE)"
-                   : "name a file in a directory that exists and that you may write (--json FILE)");
+                   ? "free some space or name a file on another file system"
+                   : "name a file in a directory that exists and that you may write");
 }
 
 }  // namespace
 
 std::string to_json(const std::string& driver, const std::vector<Figures>& rows) {
-  // One object per line: easy to compare by eye and with diff.
-  std::string out = "[";
-  for (const Figures& row : rows) {
-    out += (&row == rows.data() ? "\n" : ",\n") + row_of(driver, row).dump();
+  std::vector<Json> objects;
+  for (const Figures& row : rows) objects.push_back(row_of(driver, row));
+  return lines_of(objects);
+}
+
+std::string references_json(const std::string& driver, const References& references) {
+  std::vector<Json> objects;
+  if (const auto& us = references.barriers_us; !us.empty()) {
+    objects.push_back({{"driver", driver}, {"reference", "barrier"}, {"us", summarize(us).median}});
   }
-  return out + "\n]\n";
+  if (const auto& ns = references.line_round_trips_ns; !ns.empty()) {
+    objects.push_back(
+        {{"driver", driver}, {"reference", "cache_line"}, {"us", summarize(ns).median / 1e3}});
+  }
+  if (const auto& rates = references.memcpy_bytes_per_s; !rates.empty()) {
+    objects.push_back({{"driver", driver},
+                       {"reference", "memcpy"},
+                       {"bytes", kMemcpyBytes},
+                       {"bytes_per_s", summarize(rates).median}});
+  }
+  return lines_of(objects);
 }
 
 Status write_whole_file(const std::string& path, const std::string& contents) {

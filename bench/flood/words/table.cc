@@ -5,8 +5,15 @@
 namespace pinwire::flood {
 namespace {
 
+/// The columns of a terminal that UTF-8 takes: "±" is two bytes and one column.
+size_t columns_of(const std::string& cell) {
+  return static_cast<size_t>(std::count_if(cell.begin(), cell.end(), [](char byte) {
+    return (static_cast<unsigned char>(byte) & 0xC0u) != 0x80u;
+  }));
+}
+
 void append_cell(std::string& line, const std::string& cell, size_t width, bool first) {
-  const std::string padding(width - std::min(width, cell.size()), ' ');
+  const std::string padding(width - std::min(width, columns_of(cell)), ' ');
   if (!first) line += "  ";
   line += first ? cell + padding : padding + cell;
 }
@@ -21,9 +28,9 @@ void end_line(std::string& out, std::string line) {
 std::string Table::print() const {
   std::vector<size_t> widths(head_.size());
   for (size_t i = 0; i < head_.size(); ++i) {
-    widths[i] = head_[i].size();
+    widths[i] = columns_of(head_[i]);
     for (const auto& cells : rows_) {
-      if (i < cells.size()) widths[i] = std::max(widths[i], cells[i].size());
+      if (i < cells.size()) widths[i] = std::max(widths[i], columns_of(cells[i]));
     }
   }
   size_t total = widths.empty() ? 0 : 2 * (widths.size() - 1);

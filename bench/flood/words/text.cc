@@ -1,9 +1,11 @@
 #include "bench/flood/words/text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 
 namespace pinwire::flood {
 
@@ -23,9 +25,10 @@ std::string text(const char* format, ...) {
 std::string significant(double value) {
   if (!std::isfinite(value)) return "-";
   if (value == 0) return "0";
-  const int magnitude = static_cast<int>(std::floor(std::log10(std::fabs(value))));
-  const int decimals = magnitude >= 3 ? 0 : 3 - magnitude;
-  return text("%.*f", decimals > 9 ? 9 : decimals, value);
+  // Rounding may add a digit (9.996 is 10.0): the magnitude is that of the rounded value.
+  const double rounded = std::strtod(text("%.2e", value).c_str(), nullptr);
+  const int magnitude = static_cast<int>(std::floor(std::log10(std::fabs(rounded))));
+  return text("%.*f", std::clamp(2 - magnitude, 0, 9), value);
 }
 
 std::string bytes_text(uint64_t bytes) {
@@ -34,7 +37,7 @@ std::string bytes_text(uint64_t bytes) {
   };
   if (bytes >= 1u << 20 && bytes % (1u << 20) == 0) return in(1u << 20, "MiB");
   if (bytes >= 1u << 10 && bytes % (1u << 10) == 0) return in(1u << 10, "KiB");
-  return text("%llu", static_cast<unsigned long long>(bytes));
+  return in(1, "B");
 }
 
 bool parse_count(std::string_view words, uint64_t& count) {

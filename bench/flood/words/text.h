@@ -9,10 +9,10 @@ namespace pinwire::flood {
 
 [[gnu::format(printf, 1, 2)]] std::string text(const char* format, ...);
 
-/// Four significant digits without an exponent: 0.001634, 12.34, 123400.
+/// Three significant digits without an exponent: 0.00163, 12.3, 123400; "-" if it is no number.
 std::string significant(double value);
 
-/// 1, 512, 4 KiB, 4 MiB; exact, so 5000 stays 5000.
+/// 1 B, 512 B, 4 KiB, 4 MiB; exact: 5000 stays 5000 B.
 std::string bytes_text(uint64_t bytes);
 
 /// "8", "64K", "4M", "1G" (powers of 1024); false if it is anything else or does not fit.

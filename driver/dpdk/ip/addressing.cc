@@ -127,10 +127,8 @@ Result<Gateway> gateway_of(std::string_view text, const PortAddress& self) {
   if (const auto mac = parse_mac(std::string(text))) return Gateway{0, *mac};
   const auto ipv4 = parse_ipv4(text);
   if (!ipv4) {
-    return error(
-        "GASNET_DPDK_GATEWAY is \"%.*s\", which it cannot be: it takes an IPv4 address or a MAC "
-        "address",
-        static_cast<int>(text.size()), text.data());
+    return error("invalid GASNET_DPDK_GATEWAY=\"%.*s\": expected an IPv4 address or a MAC address",
+                 static_cast<int>(text.size()), text.data());
   }
   if (*ipv4 != self.ipv4 && same_network(*ipv4, self.ipv4, self.prefix_bits)) {
     return Gateway{*ipv4, {}};

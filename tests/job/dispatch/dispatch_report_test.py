@@ -12,11 +12,14 @@ import tempfile
 import unittest
 import xml.etree.ElementTree
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+from plots import SVG, has_matplotlib, without_matplotlib  # noqa: E402
+
 REPORT, BUILD, DRIVER = sys.argv[1:4]
 TIME_LIMIT_S = 200
 MODES = ["poll", "interrupt", "watchdog", "thread", "nicproc"]
 SHORT = ["--turns", "1", "--count", "10", "--seconds", "0.01", "--busy", "0,100"]
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 def run(*words, **more):
@@ -28,18 +31,6 @@ def run(*words, **more):
             os.killpg(job.pid, signal.SIGTERM)  # the launcher ends its ranks
             raise
         return job.returncode, said, complaints
-
-
-def has_matplotlib():
-    """As the script looks for it."""
-    return any(subprocess.run([python, "-c", "import matplotlib"], capture_output=True, check=False).returncode == 0
-               for python in ("python3", "/usr/bin/python3") if python == "python3" or os.access(python, os.X_OK))
-
-
-def without_matplotlib(folder):
-    """An environment in which it cannot be imported."""
-    (pathlib.Path(folder) / "matplotlib.py").write_text("raise ImportError('hidden by the test')\n", encoding="utf-8")
-    return dict(os.environ, PYTHONPATH=folder)
 
 
 class Report(unittest.TestCase):

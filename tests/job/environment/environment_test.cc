@@ -46,7 +46,8 @@ TEST_F(Environment, C1_093_MaxSegsizeIsOfAProcessOrOfAHost) {
     const auto outcome = facts(2, {std::string("GASNET_MAX_SEGSIZE=") + one.given});
     EXPECT_EQ(count_of(outcome.out, one.limit), 2) << one.given << outcome.out << outcome.err;
   }
-  expect_refused(facts(2, {"GASNET_MAX_SEGSIZE=1QB"}), "GASNET_MAX_SEGSIZE is \"1QB\"");
+  expect_refused(facts(2, {"GASNET_MAX_SEGSIZE=1QB"}),
+                 "invalid GASNET_MAX_SEGSIZE=\"1QB\": expected");
 }
 
 TEST_F(Environment, TmpdirIsWhereTheJobsDirectoryIs) {

@@ -15,6 +15,12 @@ LAUNCHER, FLOOD, DRIVER = sys.argv[1:4]
 TIME_LIMIT_S = 60
 KEYS = ["driver", "test", "op", "bytes", "depth", "p50_us", "p99_us", "p999_us", "msgs_per_s",
         "bytes_per_s", "packets_per_s", "cpu_s"]
+TIME, RATE, BANDWIDTH = r"[\d.]+ (n|u|m|)s", r"[\d.]+ [kMG]?/s", r"[\d.]+ [kMGT]?B/s"
+KEY_FIGURES = [f"Short AM, round trip +{TIME}", f"Short AMs, rate +{RATE}", f"Medium AMs of 512 B, rate +{RATE}",
+               f"Long AMs of 1 MiB, bandwidth +{BANDWIDTH}", f"blocking put of 8 B, time +{TIME}",
+               f"blocking get of 8 B, time +{TIME}", f"overlapped puts of 8 B, rate +{RATE}",
+               f"overlapped gets of 8 B, rate +{RATE}", f"overlapped puts of 1 MiB, bandwidth +{BANDWIDTH}",
+               f"overlapped gets of 1 MiB, bandwidth +{BANDWIDTH}"]
 PUTS_AND_GETS = ["put_blocking", "get_blocking", "put_nb", "get_nb", "put_nbi", "get_nbi"]
 SHORT_LOOPS = ["--iterations=50", "--repetitions=1", "--loop-ms=1", "--no-references", "--yield=always"]
 
@@ -142,9 +148,45 @@ class Tables(unittest.TestCase):
         code, out, err = run(["--sizes=8,1M", "--ops=put_blocking,am_short", "--iterations=50",
                               "--repetitions=1", "--loop-ms=1", "--yield=always"])
         self.assertEqual(code, 0, out + err)
-        self.assertRegex(out, r"barrier of 2 ranks +[\d.]+ us")
+        self.assertRegex(out, r"barrier of 2 ranks +[\d.]+ [num]s ")
         if DRIVER == "shm":
-            self.assertRegex(out, r"memcpy of 1 MiB in one process +[\d.]+ MB/s")
+            self.assertRegex(out, r"memcpy of 1 MiB in one process +[\d.]+ [MG]B/s ")
+
+    def test_references_go_into_a_file(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "references.json")
+            code, out, err = run(["--sizes=1M", "--ops=put_nb", "--iterations=50", "--repetitions=1", "--loop-ms=1",
+                                  "--yield=always", "--references-json", path])
+            self.assertEqual(code, 0, out + err)
+            with open(path, encoding="utf-8") as file:
+                rows = json.load(file)
+        names = [row["reference"] for row in rows]
+        # A cache line's round trip wants two CPUs.
+        shm_alone = ["cache_line", "memcpy"] if os.cpu_count() > 1 else ["memcpy"]
+        self.assertEqual(names, ["barrier"] + (shm_alone if DRIVER == "shm" else []))
+        for row in rows:
+            self.assertEqual(row["driver"], DRIVER)
+            self.assertGreater(row.get("us", row.get("bytes_per_s")), 0, row)
+
+    def test_the_first_screen_is_ten_figures(self):
+        code, out, err = run(SHORT_LOOPS)
+        self.assertEqual(code, 0, out + err)
+        for figure in KEY_FIGURES:
+            self.assertRegex(out, f"(?m)^  {figure} +\\d+ *$")
+        self.assertNotIn("Ping-pong", out)
+        self.assertIn("--all", out)
+        self.assertIn("10 measurements", err)
+
+    def test_a_file_of_all_measurements_leaves_the_first_screen_as_it_is(self):
+        rows, out = self.rows_of(["--quick"])
+        self.assertEqual(len(rows), 2 * (9 * 7 + 5 + 1))
+        self.assertRegex(out, r"(?m)^  Short AM, round trip +[\d.]+ [num]s +\d+$")
+        self.assertNotIn("Ping-pong", out)
+
+    def test_all_prints_the_tables_after_the_first_screen(self):
+        code, out, err = run([*SHORT_LOOPS, "--quick", "--all"])
+        self.assertEqual(code, 0, out + err)
+        self.assertLess(out.index("Short AM, round trip"), out.index("Ping-pong: one operation at a time"))
 
     def test_depth_sweep(self):
         rows, _ = self.rows_of(["--depth-sweep", "--sizes=8", "--tests=flood",
@@ -185,7 +227,7 @@ class Tables(unittest.TestCase):
         self.assertIn("put_nb", out)  # the tables are not lost
 
     def test_interrupt_prints_what_was_measured(self):
-        process = start(["--loop-ms=100", "--yield=always"])
+        process = start(["--all", "--loop-ms=100", "--yield=always"])
         self.addCleanup(end, process)
         wait_for(process.stderr, "measurements over")
         process.send_signal(signal.SIGINT)
@@ -223,6 +265,12 @@ class Mistakes(unittest.TestCase):
 
     def test_json_into_nowhere(self):
         self.check(["--json=/nonexistent/x.json"], "/nonexistent", "--json FILE")
+
+    def test_references_into_nowhere(self):
+        self.check(["--references-json=/nonexistent/x.json"], "/nonexistent", "--references-json FILE")
+
+    def test_tables_of_continuous_traffic(self):
+        self.check(["--all", "--auto-start"], "--all is about the tables")
 
     def test_help_is_no_mistake(self):
         code, out, _ = run(["--help"])

@@ -566,7 +566,7 @@ TEST_F(Launch, BadCommandLinesGetASentence) {
                {{"-n", "2", "/etc/passwd"}, "not executable"},
                {{"-n", "2", "/nowhere/prog"}, "No such file"},
                {{"-n", "2", "-spawner=pigeon", "true"}, "-spawner takes"},
-               {{"-n", "2", "--driver", "floppy", "true"}, "GASNET_DRIVER is \"floppy\""},
+               {{"-n", "2", "--driver", "floppy", "true"}, "invalid GASNET_DRIVER=\"floppy\""},
                {{"-n"}, "needs a value"}};
   for (const auto& one : cases) {
     auto words = one.words;

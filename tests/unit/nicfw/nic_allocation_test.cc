@@ -1,4 +1,4 @@
-// The data plane allocates nothing, and an idle peer costs little (DESIGN §8).
+// The data plane allocates nothing, and an idle peer costs little.
 #include <gtest/gtest.h>
 
 #include "nicfw/peer.h"

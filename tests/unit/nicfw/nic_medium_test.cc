@@ -26,7 +26,7 @@ TEST(Medium, FramesThroughMemoryAreNotHashedAndArrive) {
 
 class EachMedium : public testing::TestWithParam<bool> {};
 
-/// Issue 19, item 11: an idle link that loses nothing repeats nothing, however late its ranks are.
+/// An idle link that loses nothing repeats nothing, however late its ranks are.
 TEST_P(EachMedium, NothingIsRepeatedToAPeerThatIsLate) {
   const bool is_memory = GetParam();
   NicGroup group({.config = {.coalesce = false}, .memory_medium = {is_memory, is_memory}});

@@ -281,7 +281,7 @@ std::vector<Wanted> wanted_of(SilentJob& job) {
 /// Ranks, memory medium, kinds.
 class NicShareMatrix : public testing::TestWithParam<std::tuple<uint32_t, bool, uint32_t>> {};
 
-/// Item 3 of issue 19: what an attentive rank is sent does not wait for those that compute.
+/// Traffic to an attentive rank does not wait for those that compute.
 TEST_P(NicShareMatrix, AnAttentiveRankGetsEveryKindOfWorkBesideSilentOnes) {
   constexpr uint32_t kTakenUs = 300;
   constexpr uint32_t kLimitUs = 20'000;

@@ -1,5 +1,5 @@
-// Long frames are built while the port's queue has room, and small ones go between them. Item 10 of
-// issue 19; how much that is worth is in tests/sim/fairness_test.cc.
+// Long frames are built while the port's queue has room, and small ones go between them. How
+// much that is worth is in tests/sim/fairness_test.cc.
 #include <gtest/gtest.h>
 
 #include <algorithm>

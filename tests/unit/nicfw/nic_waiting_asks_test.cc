@@ -1,5 +1,5 @@
 // Gets and atomics that find no frame wait in their flow, and their caller goes on: a peer that
-// computes holds up nobody who has others to ask. Item 3 of issue 19.
+// computes holds up nobody who has others to ask.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -109,6 +109,13 @@ TEST(Settings, ABadValueIsNamedWithWhatIsAllowed) {
   }
 }
 
+TEST(Settings, TheSentenceOfABadValueIsWhole) {
+  EXPECT_EQ(read({{"GASNET_DRIVER", "foo"}}).sentence(),
+            "invalid GASNET_DRIVER=\"foo\": expected one of auto|shm|verbs|dpdk (default auto)");
+  EXPECT_EQ(read({{"GASNET_DPDK_WINDOW", "100"}}).sentence(),
+            "invalid GASNET_DPDK_WINDOW=100: expected a power of two, 4 at least");
+}
+
 TEST(Settings, TheDepthOfRequestsAndTheWindowOfFramesAreTwoThings) {
   auto settings = read({{"GASNET_NETWORKDEPTH", "2"}});
   EXPECT_EQ(settings->network_depth, 2u);

@@ -47,7 +47,7 @@ TEST_F(Environment, ValuesAreRead) {
 TEST_F(Environment, NonsenseEndsTheProgramWithASentence) {
   gasnett_setenv("PINWIRE_TEST", "perhaps");
   EXPECT_DEATH(gasnett_getenv_yesno_withdefault("PINWIRE_TEST", 0),
-               "PINWIRE_TEST is \"perhaps\".*yes or no");
+               "invalid PINWIRE_TEST=\"perhaps\": expected yes or no");
   EXPECT_DEATH(gasnett_getenv_int_withdefault("PINWIRE_TEST", 0, 0), "a whole number");
   EXPECT_DEATH(gasnett_getenv_int_withdefault("PINWIRE_TEST", 0, 1), "a memory size");
   EXPECT_DEATH(gasnett_getenv_dbl_withdefault("PINWIRE_TEST", 0), "a number, or a fraction");

@@ -63,10 +63,24 @@ TEST(Options, ExplicitLimitsOverruleQuick) {
   EXPECT_DOUBLE_EQ(options.limits.seconds_max, 0.007);
 }
 
+TEST(Options, OnlyTheKeyFiguresAreMeasuredUnlessMoreIsAskedFor) {
+  for (const Words& words : {Words{}, Words{"--quick"}, Words{"--references-json=x"}}) {
+    EXPECT_TRUE(options_of(words).plan.key_figures);
+    EXPECT_FALSE(options_of(words).tables);
+  }
+  EXPECT_FALSE(options_of({"--json=x"}).plan.key_figures) << "the file has every measurement";
+  EXPECT_FALSE(options_of({"--json=x"}).tables);
+  for (const char* word :
+       {"--all", "--tests=flood", "--ops=put_nb", "--sizes=8", "--depth-sweep"}) {
+    EXPECT_FALSE(options_of({word}).plan.key_figures) << word;
+    EXPECT_TRUE(options_of({word}).tables) << word;
+  }
+}
+
 TEST(Options, HelpIsNotAnError) {
   const std::string help = options_of({"--help"}).help;
-  for (const char* word : {"--interactive", "--auto-start", "--stats-period", "--json",
-                           "--depth-sweep", "--quick", "EAL"}) {
+  for (const char* word : {"--interactive", "--auto-start", "--stats-period", "--json", "--all",
+                           "--references-json", "--depth-sweep", "--quick", "EAL"}) {
     EXPECT_NE(help.find(word), std::string::npos) << word;
   }
 }
@@ -89,7 +103,11 @@ TEST(Options, MistakesSayWhatToDo) {
   EXPECT_NE(refusal_of({"-i", "--txpkts=5M"}).find("4M"), std::string::npos);
   EXPECT_NE(refusal_of({"-i", "--stats-period=-1"}).find("negative"), std::string::npos);
   EXPECT_NE(refusal_of({"--duration=3"}).find("--auto-start"), std::string::npos);
-  EXPECT_NE(refusal_of({"-i", "--json=x"}).find("tables"), std::string::npos);
+  for (const char* word : {"--json=x", "--references-json=x", "--all"}) {
+    EXPECT_NE(refusal_of({"-i", word}).find("is about the tables"), std::string::npos) << word;
+  }
+  EXPECT_NE(refusal_of({"--no-references", "--references-json=x"}).find("leave out one"),
+            std::string::npos);
 }
 
 }  // namespace

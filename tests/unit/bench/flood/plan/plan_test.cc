@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "bench/flood/plan/key_figures.h"
+
 namespace pinwire::flood {
 namespace {
 
@@ -29,6 +31,19 @@ TEST(Plan, PA017PowersOfTwoFromOneByteTo4MiB) {
     expected *= 2;
   }
   EXPECT_EQ(*sizes.rbegin(), kSweepBytesMax);
+}
+
+TEST(Plan, TheKeyFiguresAreThoseOfTheFirstScreenThatTheNetworkCanCarry) {
+  const auto plan = make_plan({.depth = 7, .quick = true, .key_figures = true}, kRoomy);
+  ASSERT_EQ(plan.size(), kKeyFigures.size());
+  for (size_t i = 0; i < plan.size(); ++i) {
+    EXPECT_EQ(plan[i].test, kKeyFigures[i].test);
+    EXPECT_EQ(plan[i].operation, kKeyFigures[i].operation);
+    EXPECT_EQ(plan[i].bytes, kKeyFigures[i].bytes);
+    EXPECT_EQ(plan[i].depth, plan[i].test == Pattern::kPingpong ? 1u : 7u);
+  }
+  const auto narrow = make_plan({.key_figures = true}, {kSweepBytesMax, 256, 4096});
+  EXPECT_EQ(narrow.size(), kKeyFigures.size() - 2) << "no Medium AMs of 512 B, no Longs of 1 MiB";
 }
 
 TEST(Plan, PA012EveryOperationInBothTests) {

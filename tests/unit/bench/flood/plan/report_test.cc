@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
+#include <utility>
+
+#include "bench/flood/plan/key_figures.h"
+
 namespace pinwire::flood {
 namespace {
 
@@ -24,12 +29,13 @@ std::string line_with(const std::string& out, const std::string& begin, size_t s
 }
 
 TEST(Report, PA016TimeOutsideOfSending) {
-  const auto out = report({.driver = "shm"}, {row(Pattern::kPingpong, Operation::kPutNb, 1, 68.7),
-                                              row(Pattern::kFlood, Operation::kPutNb, 1, 28.8)});
+  const auto out = report({.driver = "shm", .tables = true},
+                          {row(Pattern::kPingpong, Operation::kPutNb, 1, 68.7),
+                           row(Pattern::kFlood, Operation::kPutNb, 1, 28.8)});
   const std::string line = line_with(out, "put_nb");
-  EXPECT_NE(line.find("68.70"), std::string::npos) << line;
-  EXPECT_NE(line.find("28.80"), std::string::npos) << line;
-  EXPECT_NE(line.find("11.10"), std::string::npos) << line;
+  EXPECT_NE(line.find("68.7 us"), std::string::npos) << line;
+  EXPECT_NE(line.find("28.8 us"), std::string::npos) << line;
+  EXPECT_NE(line.find("11.1 us"), std::string::npos) << line;
 }
 
 TEST(Report, PA014DepthAndMethodAreStated) {
@@ -44,27 +50,26 @@ TEST(Report, PA014DepthAndMethodAreStated) {
 }
 
 TEST(Report, TheFloorAndTheCeilingStandBesideShm) {
-  const auto out =
-      report({.driver = "shm",
-              .planned = 2,
-              .barriers_us = {0.5},
-              .line_round_trips_ns = {100, 300, 200},
-              .memcpy_bytes_per_s = {2e10}},
-             {row(Pattern::kPingpong, Operation::kAmShort, 0, 0.3),
-              row(Pattern::kFlood, Operation::kPutBlocking, 1u << 20, (1u << 20) / 1e4)});
-  EXPECT_NE(out.find("0.5000 us (0.5000 ... 0.5000, measured 1 times)"), std::string::npos) << out;
-  EXPECT_NE(out.find("0.2000 us (0.1000 ... 0.3000, measured 3 times)"), std::string::npos) << out;
+  const auto out = report({.driver = "shm",
+                           .planned = 2,
+                           .references = {.barriers_us = {0.5},
+                                          .line_round_trips_ns = {100, 300, 200},
+                                          .memcpy_bytes_per_s = {2e10}}},
+                          {row(Pattern::kPingpong, Operation::kAmShort, 0, 0.3),
+                           row(Pattern::kFlood, Operation::kPutNb, 1u << 20, (1u << 20) / 1e4)});
+  EXPECT_NE(out.find("500 ns (500 ns ... 500 ns, measured 1 times)"), std::string::npos) << out;
+  EXPECT_NE(out.find("200 ns (100 ns ... 300 ns, measured 3 times)"), std::string::npos) << out;
   EXPECT_NE(out.find("1.50 x the floor"), std::string::npos) << out;
   EXPECT_NE(out.find("0.50 x the ceiling"), std::string::npos) << out;
   EXPECT_EQ(out.find("STOPPED"), std::string::npos);
 }
 
 TEST(Report, BandwidthMatrixHasARowPerSize) {
-  const auto out =
-      report({.driver = "shm"}, {row(Pattern::kFlood, Operation::kPutNb, 1u << 20, 100),
-                                 row(Pattern::kFlood, Operation::kGetNb, 4u << 20, 100)});
-  EXPECT_NE(line_with(out, "1 MiB").find("10486"), std::string::npos) << out;
-  EXPECT_NE(line_with(out, "4 MiB").find("41943"), std::string::npos) << out;
+  const auto out = report({.driver = "shm", .tables = true},
+                          {row(Pattern::kFlood, Operation::kPutNb, 1u << 20, 100),
+                           row(Pattern::kFlood, Operation::kGetNb, 4u << 20, 100)});
+  EXPECT_NE(line_with(out, "1 MiB").find("10.5 GB/s"), std::string::npos) << out;
+  EXPECT_NE(line_with(out, "4 MiB").find("41.9 GB/s"), std::string::npos) << out;
 }
 
 TEST(Report, PA019DepthSweepHasAColumnPerDepth) {
@@ -75,12 +80,76 @@ TEST(Report, PA019DepthSweepHasAColumnPerDepth) {
       rows.back().depth = depth;
     }
   }
-  const auto out = report({.driver = "shm"}, rows);
+  const auto out = report({.driver = "shm", .tables = true}, rows);
   const std::string line = line_with(out, "get_nb 8");
-  for (const char* cell : {"1000", "2000", "4000"}) {
+  for (const char* cell : {"1.00 M/s", "2.00 M/s", "4.00 M/s"}) {
     EXPECT_NE(line.find(cell), std::string::npos) << out;
   }
-  EXPECT_EQ(report({.driver = "shm"}, {rows[0]}).find("Depth sweep"), std::string::npos);
+  EXPECT_EQ(report({.driver = "shm", .tables = true}, {rows[0]}).find("Depth sweep"),
+            std::string::npos);
+}
+
+std::vector<Figures> key_rows() {
+  std::vector<Figures> rows;
+  for (const KeyFigure& key : kKeyFigures) {
+    rows.push_back(row(key.test, key.operation, key.bytes, key.bytes == kLargeBytes ? 100 : 0.25));
+  }
+  return rows;
+}
+
+TEST(Report, TheFirstScreenHasTenFiguresInUnitsThatFit) {
+  auto rows = key_rows();
+  rows[4].us_per_message = 0.000983;
+  rows[0].spread = 0.07;
+  const auto out = report({.driver = "shm", .planned = rows.size()}, rows);
+  const std::pair<const char*, const char*> kWanted[] = {
+      {"Short AM, round trip", " 250 ns"},
+      {"Short AMs, rate", " 4.00 M/s"},
+      {"Medium AMs of 512 B, rate", " 4.00 M/s"},
+      {"Long AMs of 1 MiB, bandwidth", " 10.5 GB/s"},
+      {"blocking put of 8 B, time", " 0.983 ns"},
+      {"blocking get of 8 B, time", " 250 ns"},
+      {"overlapped puts of 8 B, rate", " 4.00 M/s"},
+      {"overlapped gets of 8 B, rate", " 4.00 M/s"},
+      {"overlapped puts of 1 MiB, bandwidth", " 10.5 GB/s"},
+      {"overlapped gets of 1 MiB, bandwidth", " 10.5 GB/s"},
+  };
+  static_assert(std::size(kWanted) == kKeyFigures.size());
+  for (const auto& [label, value] : kWanted) {
+    const std::string line = line_with(out, label);
+    EXPECT_NE(line.find(value), std::string::npos) << label << " in" << out;
+  }
+  EXPECT_TRUE(line_with(out, "Short AM, round trip").ends_with(" 7")) << out;
+  EXPECT_NE(out.find("--all"), std::string::npos) << out;
+}
+
+TEST(Report, LoopsThatDifferMuchAreSaidToBeDisturbed) {
+  auto rows = key_rows();
+  rows[3].spread = 0.5;
+  EXPECT_EQ(report({.driver = "shm"}, rows).find("idle"), std::string::npos);
+  rows[3].spread = 0.51;
+  EXPECT_NE(report({.driver = "shm"}, rows).find("when the machine is idle"), std::string::npos);
+}
+
+TEST(Report, TheTablesComeAfterTheFirstScreenOnRequestAlone) {
+  const char* kOnlyInTables = "Ping-pong: one operation at a time";
+  EXPECT_EQ(report({.driver = "shm"}, key_rows()).find(kOnlyInTables), std::string::npos);
+  const auto out = report({.driver = "shm", .tables = true}, key_rows());
+  const size_t screen = out.find("Short AM, round trip");
+  const size_t tables = out.find(kOnlyInTables);
+  ASSERT_NE(tables, std::string::npos) << out;
+  EXPECT_LT(screen, tables) << out;
+  EXPECT_EQ(out.find("--all"), std::string::npos) << out;
+}
+
+TEST(Report, ABandwidthIsOfTheLargestSizeWhereOneMiBIsNotMeasured) {
+  const auto out =
+      report({.driver = "shm"}, {row(Pattern::kFlood, Operation::kPutNb, 2u << 20, 200),
+                                 row(Pattern::kFlood, Operation::kPutNb, 4u << 20, 400),
+                                 row(Pattern::kFlood, Operation::kPutNb, 64, 1),
+                                 row(Pattern::kFlood, Operation::kGetNb, 64, 1)});
+  EXPECT_NE(line_with(out, "overlapped puts of 4 MiB, bandwidth"), "") << out;
+  EXPECT_EQ(line_with(out, "overlapped gets"), "") << out;
 }
 
 TEST(Figures, PairsAddUp) {

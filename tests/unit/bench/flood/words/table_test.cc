@@ -18,5 +18,14 @@ TEST(Table, ColumnsAreAsWideAsTheirWidestCell) {
             "  get\n");
 }
 
+TEST(Table, ACharacterOfSeveralBytesIsOneColumn) {
+  Table table({"op", "±%"});
+  table.row({"put", "12"});
+  EXPECT_EQ(table.print(),
+            "  op   ±%\n"
+            "  -------\n"
+            "  put  12\n");
+}
+
 }  // namespace
 }  // namespace pinwire::flood

@@ -7,20 +7,22 @@
 namespace pinwire::flood {
 namespace {
 
-TEST(Text, FourSignificantDigits) {
+TEST(Text, ThreeSignificantDigits) {
   EXPECT_EQ(significant(0), "0");
-  EXPECT_EQ(significant(0.0016341), "0.001634");
-  EXPECT_EQ(significant(12.3456), "12.35");
-  EXPECT_EQ(significant(-0.25), "-0.2500");
+  EXPECT_EQ(significant(0.0016341), "0.00163");
+  EXPECT_EQ(significant(12.3456), "12.3");
+  EXPECT_EQ(significant(-0.25), "-0.250");
+  EXPECT_EQ(significant(9.996), "10.0");
+  EXPECT_EQ(significant(0.09996), "0.100");
   EXPECT_EQ(significant(30123456.7), "30123457");
   EXPECT_EQ(significant(std::nan("")), "-");
 }
 
 TEST(Text, BytesAreExact) {
-  EXPECT_EQ(bytes_text(0), "0");
-  EXPECT_EQ(bytes_text(1023), "1023");
+  EXPECT_EQ(bytes_text(0), "0 B");
+  EXPECT_EQ(bytes_text(1023), "1023 B");
   EXPECT_EQ(bytes_text(1024), "1 KiB");
-  EXPECT_EQ(bytes_text(5000), "5000");
+  EXPECT_EQ(bytes_text(5000), "5000 B");
   EXPECT_EQ(bytes_text(4u << 20), "4 MiB");
 }
 
