@@ -13,7 +13,7 @@ Ended = collections.namedtuple("Ended", "status out cpu_s")  # status: exit stat
 TOO_LONG, STUCK = "used up its CPU time", "sleeps for ever"
 
 TICK_S, LOOK_S = 0.05, 0.5
-IDLE_LIMIT_S = 120  # without any progress in CPU time
+IDLE_LIMIT_S, IDLE_PART = 120, 0.003  # so long without that part of a core: what waits in vain may wake up now and then
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 BUILD_LIMIT_S = 3600
 PREPARE_JOBS = 2  # a mutant changes one file, mostly
@@ -49,6 +49,16 @@ def kill_session(process):
         time.sleep(TICK_S)
     while process.returncode is None:
         reap(process)
+
+
+def kill_everything_with(assignment):
+    """All processes whose environment has it: those, too, that have made a session of their own."""
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and assignment.encode() in (entry / "environ").read_bytes().split(b"\0"):
+                os.kill(int(entry.name), signal.SIGKILL)
+        except OSError:
+            continue  # it ended meanwhile, or is another user's
 
 
 def reap(process):
@@ -97,19 +107,21 @@ class Workshop:
                 status, cpu_s = self._watch(process, cpu_limit_s)
             finally:
                 kill_session(process)
+                kill_everything_with(f"TMPDIR={self.tmp}")
             out.seek(0)
             return Ended(status, out.read(), cpu_s)
 
     def _watch(self, process, cpu_limit_s):
-        used_s, since, next_look = 0.0, time.monotonic(), 0.0
+        used_s, marked_s, since, next_look = 0.0, 0.0, time.monotonic(), 0.0
         while True:
             ended_s = reap(process)
             if ended_s is not None:
                 return process.returncode, max(ended_s, used_s)
             if time.monotonic() > next_look:  # it reads all of /proc
                 now_s, _ = session_cpu(process.pid)
-                if now_s > used_s:
-                    used_s, since = now_s, time.monotonic()
+                used_s = max(used_s, now_s)
+                if used_s - marked_s > IDLE_PART * (time.monotonic() - since):
+                    marked_s, since = used_s, time.monotonic()
                 next_look = time.monotonic() + LOOK_S
             if used_s > cpu_limit_s:
                 return TOO_LONG, used_s

@@ -261,11 +261,23 @@ class Limits(WorkshopCase):
             ended = workshop.run(["sleep", "1000"], 1)
         self.assertEqual(ended.status, STUCK)
 
+    def test_a_program_that_wakes_up_to_wait_on_is_stuck(self):
+        with Workshop(self.root) as workshop:
+            workshop.idle_limit_s = 6
+            ended = workshop.run([sys.executable, "-c", "import time\nwhile True: time.sleep(0.05)"], 100)
+        self.assertEqual(ended.status, STUCK)
+
     def test_what_a_program_leaves_running_is_ended(self):
         with Workshop(self.root) as workshop:
             ended = workshop.run(["sh", "-c", "sleep 1000 & echo $$"], 10)
         self.assertEqual(ended.status, 0)
         self.assertEqual(session_cpu(int(ended.out))[1], [])
+
+    def test_what_leaves_its_session_is_ended_too(self):
+        with Workshop(self.root) as workshop:
+            ended = workshop.run(["sh", "-c", "setsid sleep 1000 >/dev/null 2>&1 & echo $!; sleep 0.2"], 10)
+            time.sleep(0.2)
+        self.assertFalse(pathlib.Path("/proc", ended.out.strip(), "exe").exists(), "it runs on")
 
     def test_restoring_brings_the_original_back(self):
         site = generate.sites_of(PROJECT["grow.cc"])[0]
