@@ -11,11 +11,11 @@
 #include "core/base/log.h"
 #include "core/base/standard_files.h"
 #include "core/config/settings.h"
-#include "core/launch/agent.h"
-#include "core/launch/options.h"
-#include "core/launch/patient_write.h"
-#include "core/launch/run_job.h"
-#include "core/launch/signals.h"
+#include "core/launch/agent/agent.h"
+#include "core/launch/job/run_job.h"
+#include "core/launch/loop/signals.h"
+#include "core/launch/options/options.h"
+#include "core/launch/streams/patient_write.h"
 
 namespace {
 

@@ -1,0 +1,310 @@
+#include "core/launch/hosts/local_host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/base/log.h"
+#include "core/bootstrap/launcher_client.h"
+#include "core/bootstrap/outer_job.h"
+#include "core/launch/process/environment.h"
+#include "core/launch/process/process_facts.h"
+
+namespace pinwire::launch {
+namespace {
+
+constexpr size_t kReadBytes = 64 << 10;
+
+/// Whether a rank may send it. The other kinds are those of launcher and agent, which would take
+/// them for each other's.
+constexpr bool rank_may_send(FrameKind kind) noexcept {
+  return kind == FrameKind::kHello || kind == FrameKind::kGather || kind == FrameKind::kLeaving;
+}
+
+}  // namespace
+
+LocalHost::LocalHost(Loop& loop, HostEvents& events, LocalPlan plan)
+    : loop_(loop), events_(events), plan_(std::move(plan)), ranks_(plan_.count) {
+  check(plan_.own.size() == plan_.count, "a plan for other ranks", plan_.own.size(), plan_.count);
+}
+
+LocalHost::LocalRank& LocalHost::local(Rank rank) {
+  check(rank >= plan_.first && rank - plan_.first < plan_.count, "a rank of another host", rank);
+  return ranks_[rank - plan_.first];
+}
+
+Status LocalHost::start() {
+  for (Rank rank = plan_.first; rank < plan_.first + plan_.count; ++rank)
+    if (auto begun = begin_rank(rank); !begun) return begun;
+  return success();
+}
+
+void LocalHost::look_at_start(Rank rank) {
+  auto& one = local(rank);
+  const auto started = one.start.read();
+  if (!started) return;
+  one.start_watch.reset();
+  if (*started) return events_.on_started(rank, one.process.number());
+  events_.on_not_started(rank, "rank " + std::to_string(rank) + ": " + started->sentence());
+}
+
+Status LocalHost::begin_rank(Rank rank) {
+  auto sockets = make_socket_pair("rank " + std::to_string(rank));
+  if (!sockets) return sockets.error();
+  auto& one = local(rank);
+  one.socket = std::move(sockets->first);
+  const Fd rank_end = std::move(sockets->second);
+  auto out = make_pipe();
+  auto err = make_pipe();
+  if (!out || !err) return (out ? err : out).error();
+
+  const auto& own = plan_.own[rank - plan_.first];
+  ProcessPlan process{.path = plan_.path,
+                      .arguments = plan_.arguments,
+                      .environment = plan_.environment,
+                      .stdin_fd = rank == 0 ? plan_.stdin_fd : -1,
+                      .stdout_fd = out->write.get(),
+                      .stderr_fd = err->write.get(),
+                      .kept_fd = rank_end.get(),
+                      .net_namespace_fd = own.net_namespace_fd,
+                      .cpus = own.cpus,
+                      .no_aslr = plan_.no_aslr};
+  auto& environment = process.environment;
+  environment.insert(environment.end(), own.environment.begin(), own.environment.end());
+  // A rank of another job may have started this one: the place there is none here.
+  set_variable(environment, kJobFdVariable, std::to_string(rank_end.get()));
+  const auto look_up = [&](const char* name) { return find_variable(environment, name); };
+  set_variable(environment, kJobPmixVariable, pmix_process(look_up));
+  set_variable(environment, "GASNET_JOB_RANK", std::to_string(rank));
+  set_variable(environment, "GASNET_JOB_RANKS", std::to_string(plan_.rank_count));
+  auto begun = begin_process(process);
+  if (!begun) return error("rank %u: %s", rank, begun.sentence().c_str());
+  one.out = std::move(out->read);
+  one.err = std::move(err->read);
+  one.outbox = Outbox(one.socket.get());
+  one.process = std::move(begun->process);
+  one.start = std::move(begun->report);
+  watch(rank);
+  return success();
+}
+
+void LocalHost::watch(Rank rank) {
+  auto& one = local(rank);
+  one.start_watch =
+      loop_.watch(one.start.fd(), POLLIN, [this, rank](short) { look_at_start(rank); });
+  one.socket_watch = loop_.watch(one.socket.get(), POLLIN, [this, rank](short events) {
+    if (events & POLLOUT) flush(rank);
+    if (events & ~POLLOUT) read_socket(rank);
+  });
+  // A turn of the loop may drain a pipe that its poll found readable. (Our ends alone: the flag
+  // belongs to an end, and the ranks' ends stay as programs expect them.)
+  for (const Fd* fd : {&one.out, &one.err}) ::fcntl(fd->get(), F_SETFL, O_NONBLOCK);
+  one.out_watch =
+      loop_.watch(one.out.get(), POLLIN, [this, rank](short) { read_unless_paused(rank, 1); });
+  one.err_watch =
+      loop_.watch(one.err.get(), POLLIN, [this, rank](short) { read_unless_paused(rank, 2); });
+  if (const int fd = one.process.end_fd(); fd >= 0)
+    one.end_watch = loop_.watch(fd, POLLIN, [this, rank](short) { await_reaping(rank); });
+  else  // without pidfds a clock has to do
+    one.held_look_ms = now_ms() + kHeldMs;
+}
+
+/// Whether the rank may send one more such frame. It joins and leaves once; a few more are no
+/// attack, but each costs an answer that waits for the rank to read it.
+bool LocalHost::counts(LocalRank& one, FrameKind kind) {
+  constexpr uint32_t kOtherFramesMax = 16;
+  return kind == FrameKind::kGather || ++one.other_frames <= kOtherFramesMax;
+}
+
+void LocalHost::read_socket(Rank rank) {
+  look_at_start(rank);  // which comes before its words
+  std::byte record[sizeof(FrameHeader) + kChunkBytesMax];
+  for (;;) {
+    auto& one = local(rank);
+    if (!one.socket || one.is_broken) return;
+    const ssize_t got = ::recv(one.socket.get(), record, sizeof record, MSG_TRUNC | MSG_DONTWAIT);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) return;
+    if (got <= 0) {  // its death, if it is that, is told by waitpid
+      one.socket_watch.reset();
+      one.socket.reset();
+      return events_.on_frame(rank, bootstrap::frame_header(FrameKind::kHungUp, rank), {});
+    }
+    FrameHeader header{};
+    const auto bytes = static_cast<size_t>(got);
+    const bool fits = bytes >= sizeof header && bytes <= sizeof record;
+    if (fits) std::memcpy(&header, record, sizeof header);
+    if (!fits || !bootstrap::frame_ok(header) || header.bytes != bytes - sizeof header ||
+        !rank_may_send(header.kind) || !counts(one, header.kind))
+      return give_up_socket(rank);
+    events_.on_frame(rank, header, Bytes(record + sizeof header, header.bytes));
+  }
+}
+
+/// Stops reading the socket of a rank: a broken rank may send without end. Messages to the rank
+/// still leave.
+void LocalHost::give_up_socket(Rank rank) {
+  local(rank).is_broken = true;
+  events_.on_frame(rank, bootstrap::frame_header(FrameKind::kBroken, rank), {});
+  flush(rank);
+}
+
+/// Another pipe's words may have paused all in the same turn of the loop.
+void LocalHost::read_unless_paused(Rank rank, int stream) {
+  if (!paused_) read_output(rank, stream, kReadBytes);
+}
+
+/// How much it read.
+size_t LocalHost::read_output(Rank rank, int stream, size_t bytes_max) {
+  look_at_start(rank);  // which comes before its words
+  auto& fd = stream == 1 ? local(rank).out : local(rank).err;
+  char text[kReadBytes];
+  const ssize_t got = ::read(fd.get(), text, std::min(bytes_max, sizeof text));
+  if (got < 0 && (errno == EINTR || errno == EAGAIN)) return 0;
+  if (got <= 0) {
+    close_output(rank, stream);
+    return 0;
+  }
+  const auto bytes = static_cast<size_t>(got);
+  events_.on_output(rank, stream, std::string_view(text, bytes));
+  return bytes;
+}
+
+void LocalHost::close_output(Rank rank, int stream) {
+  auto& one = local(rank);
+  (stream == 1 ? one.out_watch : one.err_watch).reset();
+  (stream == 1 ? one.out : one.err).reset();
+}
+
+void LocalHost::stop_output(int stream) {
+  for (Rank rank = plan_.first; rank < plan_.first + plan_.count; ++rank)
+    if (stream == 1 ? local(rank).out : local(rank).err) close_output(rank, stream);
+}
+
+void LocalHost::drain_output() {
+  for (Rank rank = plan_.first; rank < plan_.first + plan_.count; ++rank) drain_output(rank);
+}
+
+/// Reads what is there now, and no more: a process that outlives its rank may hold the other end,
+/// and write as fast as this reads.
+void LocalHost::drain_output(Rank rank) {
+  for (int stream : {1, 2}) {
+    const int fd = (stream == 1 ? local(rank).out : local(rank).err).get();
+    int bytes = 0;
+    if (fd < 0 || ::ioctl(fd, FIONREAD, &bytes) != 0) continue;
+    auto left_bytes = static_cast<size_t>(bytes);
+    while (left_bytes > 0) {
+      const size_t got = read_output(rank, stream, left_bytes);
+      if (got == 0) break;
+      left_bytes -= got;
+    }
+  }
+}
+
+void LocalHost::pause_output(bool pause) {
+  if (pause == paused_) return;
+  paused_ = pause;
+  for (auto& one : ranks_)
+    for (auto* watch : {&one.out_watch, &one.err_watch}) watch->set_events(pause ? 0 : POLLIN);
+}
+
+void LocalHost::send(Rank rank, FrameKind kind, uint32_t round, const SharedBytes& message) {
+  if (rank == kEveryRank) {
+    for (Rank each = plan_.first; each < plan_.first + plan_.count; ++each)
+      send(each, kind, round, message);
+    return;
+  }
+  auto& one = local(rank);
+  if (!one.socket) return;
+  one.outbox.put(bootstrap::frame_header(kind, rank, round), message);
+  flush(rank);
+}
+
+void LocalHost::flush(Rank rank) {
+  auto& one = local(rank);
+  if (!one.socket) return;
+  const bool all_sent = one.outbox.flush();
+  one.socket_watch.set_events(
+      static_cast<short>((one.is_broken ? 0 : POLLIN) | (all_sent ? 0 : POLLOUT)));
+}
+
+void LocalHost::signal_rank(Rank rank, int signal_number) {
+  auto& one = local(rank);
+  one.kill_sent = one.kill_sent || signal_number == SIGKILL;
+  one.process.signal(signal_number);
+}
+
+std::string LocalHost::why_not_killed(Rank rank) {
+  return lives(rank) ? launch::why_not_killed(local(rank).process.number()) : "";
+}
+
+void LocalHost::explain_end(Rank rank, int wait_status) {
+  if (!WIFSIGNALED(wait_status) || WTERMSIG(wait_status) != SIGKILL || local(rank).kill_sent)
+    return;
+  if (const auto why = oom_kills_.explain(); !why.empty())
+    log_note("rank %u on %s was killed: %s", rank, plan_.host_name.c_str(), why.c_str());
+}
+
+bool LocalHost::reap(pid_t process) {
+  for (Rank rank = plan_.first; rank < plan_.first + plan_.count; ++rank) {
+    if (local(rank).process.number() != process) continue;
+    look_at_start(rank);  // while its number is known
+    const auto wait_status = local(rank).process.reap();
+    if (!wait_status) return false;
+    local(rank).end_watch.reset();
+    tell_end(rank, *wait_status);
+    return true;
+  }
+  return false;
+}
+
+void LocalHost::tell_end(Rank rank, int wait_status) {
+  local(rank).held_look_ms = kNever;
+  read_socket(rank);  // its last words come before its end
+  explain_end(rank, wait_status);
+  events_.on_ended(rank, wait_status);
+}
+
+/// The kernel tells the parent of a process that is not traced at once, by SIGCHLD.
+void LocalHost::await_reaping(Rank rank) {
+  auto& one = local(rank);
+  one.end_watch.set_events(0);
+  one.held_look_ms = now_ms() + kHeldMs;
+}
+
+int64_t LocalHost::deadline_ms() const {
+  int64_t first_ms = kNever;
+  for (const auto& one : ranks_) first_ms = std::min(first_ms, one.held_look_ms);
+  return first_ms;
+}
+
+void LocalHost::due(int64_t now_ms) {
+  for (Rank rank = plan_.first; rank < plan_.first + plan_.count; ++rank)
+    if (now_ms >= local(rank).held_look_ms) look_at_held(rank, now_ms);
+}
+
+void LocalHost::look_at_held(Rank rank, int64_t now_ms) {
+  auto& one = local(rank);
+  one.held_look_ms = now_ms + kHeldMs;
+  const auto held = held_end_of(one.process.number());
+  if (!held) return;
+  if (!std::exchange(one.is_said_held, true)) {
+    log_note("rank %u on %s: %s; %s", rank, plan_.host_name.c_str(), held->sentence().c_str(),
+             held->wait_status ? "the job goes on without it"
+                               : "how it ended is not known until then, and the job waits for it");
+  }
+  if (!held->wait_status) return;
+  one.end_watch.reset();
+  one.process.let_go();  // an orphan that reap_children() takes
+  tell_end(rank, *held->wait_status);
+}
+
+}  // namespace pinwire::launch
