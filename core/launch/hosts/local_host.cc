@@ -1,10 +1,8 @@
 #include "core/launch/hosts/local_host.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,8 +18,6 @@
 
 namespace pinwire::launch {
 namespace {
-
-constexpr size_t kReadBytes = 64 << 10;
 
 /// Whether a rank may send it. The other kinds are those of launcher and agent, which would take
 /// them for each other's.
@@ -87,8 +83,9 @@ Status LocalHost::begin_rank(Rank rank) {
   set_variable(environment, "GASNET_JOB_RANKS", std::to_string(plan_.rank_count));
   auto begun = begin_process(process);
   if (!begun) return error("rank %u: %s", rank, begun.sentence().c_str());
-  one.out = std::move(out->read);
-  one.err = std::move(err->read);
+  one.output.emplace(
+      loop_, std::move(out->read), std::move(err->read),
+      [this, rank](int stream, std::string_view text) { take_output(rank, stream, text); });
   one.outbox = Outbox(one.socket.get());
   one.process = std::move(begun->process);
   one.start = std::move(begun->report);
@@ -104,13 +101,6 @@ void LocalHost::watch(Rank rank) {
     if (events & POLLOUT) flush(rank);
     if (events & ~POLLOUT) read_socket(rank);
   });
-  // A turn of the loop may drain a pipe that its poll found readable. (Our ends alone: the flag
-  // belongs to an end, and the ranks' ends stay as programs expect them.)
-  for (const Fd* fd : {&one.out, &one.err}) ::fcntl(fd->get(), F_SETFL, O_NONBLOCK);
-  one.out_watch =
-      loop_.watch(one.out.get(), POLLIN, [this, rank](short) { read_unless_paused(rank, 1); });
-  one.err_watch =
-      loop_.watch(one.err.get(), POLLIN, [this, rank](short) { read_unless_paused(rank, 2); });
   if (const int fd = one.process.end_fd(); fd >= 0)
     one.end_watch = loop_.watch(fd, POLLIN, [this, rank](short) { await_reaping(rank); });
   else  // without pidfds a clock has to do
@@ -157,63 +147,31 @@ void LocalHost::give_up_socket(Rank rank) {
   flush(rank);
 }
 
-/// Another pipe's words may have paused all in the same turn of the loop.
-void LocalHost::read_unless_paused(Rank rank, int stream) {
-  if (!paused_) read_output(rank, stream, kReadBytes);
-}
-
-/// How much it read.
-size_t LocalHost::read_output(Rank rank, int stream, size_t bytes_max) {
-  look_at_start(rank);  // which comes before its words
-  auto& fd = stream == 1 ? local(rank).out : local(rank).err;
-  char text[kReadBytes];
-  const ssize_t got = ::read(fd.get(), text, std::min(bytes_max, sizeof text));
-  if (got < 0 && (errno == EINTR || errno == EAGAIN)) return 0;
-  if (got <= 0) {
-    close_output(rank, stream);
-    return 0;
-  }
-  const auto bytes = static_cast<size_t>(got);
-  events_.on_output(rank, stream, std::string_view(text, bytes));
-  return bytes;
-}
-
-void LocalHost::close_output(Rank rank, int stream) {
-  auto& one = local(rank);
-  (stream == 1 ? one.out_watch : one.err_watch).reset();
-  (stream == 1 ? one.out : one.err).reset();
+/// That it was started comes before its words.
+void LocalHost::take_output(Rank rank, int stream, std::string_view text) {
+  look_at_start(rank);
+  events_.on_output(rank, stream, text);
 }
 
 void LocalHost::stop_output(int stream) {
-  for (Rank rank = plan_.first; rank < plan_.first + plan_.count; ++rank)
-    if (stream == 1 ? local(rank).out : local(rank).err) close_output(rank, stream);
+  for (auto& one : ranks_)
+    if (one.output) one.output->stop(stream);
 }
 
 void LocalHost::drain_output() {
-  for (Rank rank = plan_.first; rank < plan_.first + plan_.count; ++rank) drain_output(rank);
+  for (auto& one : ranks_)
+    if (one.output) one.output->drain();
 }
 
-/// Reads what is there now, and no more: a process that outlives its rank may hold the other end,
-/// and write as fast as this reads.
 void LocalHost::drain_output(Rank rank) {
-  for (int stream : {1, 2}) {
-    const int fd = (stream == 1 ? local(rank).out : local(rank).err).get();
-    int bytes = 0;
-    if (fd < 0 || ::ioctl(fd, FIONREAD, &bytes) != 0) continue;
-    auto left_bytes = static_cast<size_t>(bytes);
-    while (left_bytes > 0) {
-      const size_t got = read_output(rank, stream, left_bytes);
-      if (got == 0) break;
-      left_bytes -= got;
-    }
-  }
+  if (auto& output = local(rank).output) output->drain();
 }
 
 void LocalHost::pause_output(bool pause) {
   if (pause == paused_) return;
   paused_ = pause;
   for (auto& one : ranks_)
-    for (auto* watch : {&one.out_watch, &one.err_watch}) watch->set_events(pause ? 0 : POLLIN);
+    if (one.output) one.output->pause(pause);
 }
 
 void LocalHost::send(Rank rank, FrameKind kind, uint32_t round, const SharedBytes& message) {

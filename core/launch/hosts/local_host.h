@@ -1,10 +1,12 @@
 // The ranks of this host: forked, each with a socket to talk on and pipes for its output.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "core/launch/hosts/host.h"
 #include "core/launch/hosts/outbox.h"
+#include "core/launch/hosts/rank_output.h"
 #include "core/launch/loop/loop.h"
 #include "core/launch/process/oom_kills.h"
 #include "core/launch/process/process.h"
@@ -65,18 +67,17 @@ class LocalHost final : public Host {
     uint32_t other_frames = 0;  // that it sent, gathers apart
     bool kill_sent = false;
     StartReport start;
-    Fd socket, out, err;
+    Fd socket;
     Outbox outbox{-1};
-    Loop::Watch start_watch, socket_watch, out_watch, err_watch, end_watch;
+    std::optional<RankOutput> output;  // none: not started
+    Loop::Watch start_watch, socket_watch, end_watch;
   };
   Status begin_rank(Rank rank);
   void look_at_start(Rank rank);
   void watch(Rank rank);
   static bool counts(LocalRank& one, FrameKind kind);
   void read_socket(Rank rank);
-  void read_unless_paused(Rank rank, int stream);
-  size_t read_output(Rank rank, int stream, size_t bytes_max);
-  void close_output(Rank rank, int stream);
+  void take_output(Rank rank, int stream, std::string_view text);
   void flush(Rank rank);
   void give_up_socket(Rank rank);
   void explain_end(Rank rank, int wait_status);
