@@ -39,7 +39,7 @@ RUN_OTHERWISE = {
     "core/launch/streams/log_to_sink": "job/launch_words",
     "core/launch/plan/machine": "job/environment",
     "core/launch/network/netlink": "job/launch_net",
-    "core/launch/hosts/outbox": "job/launch_ssh",
+    "core/launch/hosts/outbox": "unit/launch, by way of rank_socket",
     "core/launch/plan/remote_plan": "job/launch_ssh",
     "core/launch/network/test_network": "job/launch_bare_network",
     "core/launch/options/words": "job/launch_words",

@@ -1,14 +1,10 @@
 #include "core/launch/hosts/local_host.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "core/base/log.h"
 #include "core/bootstrap/launcher_client.h"
@@ -17,15 +13,6 @@
 #include "core/launch/process/process_facts.h"
 
 namespace pinwire::launch {
-namespace {
-
-/// Whether a rank may send it. The other kinds are those of launcher and agent, which would take
-/// them for each other's.
-constexpr bool rank_may_send(FrameKind kind) noexcept {
-  return kind == FrameKind::kHello || kind == FrameKind::kGather || kind == FrameKind::kLeaving;
-}
-
-}  // namespace
 
 LocalHost::LocalHost(Loop& loop, HostEvents& events, LocalPlan plan)
     : loop_(loop), events_(events), plan_(std::move(plan)), ranks_(plan_.count) {
@@ -55,8 +42,6 @@ void LocalHost::look_at_start(Rank rank) {
 Status LocalHost::begin_rank(Rank rank) {
   auto sockets = make_socket_pair("rank " + std::to_string(rank));
   if (!sockets) return sockets.error();
-  auto& one = local(rank);
-  one.socket = std::move(sockets->first);
   const Fd rank_end = std::move(sockets->second);
   auto out = make_pipe();
   auto err = make_pipe();
@@ -83,10 +68,13 @@ Status LocalHost::begin_rank(Rank rank) {
   set_variable(environment, "GASNET_JOB_RANKS", std::to_string(plan_.rank_count));
   auto begun = begin_process(process);
   if (!begun) return error("rank %u: %s", rank, begun.sentence().c_str());
+  auto& one = local(rank);
+  one.socket.emplace(
+      loop_, rank, std::move(sockets->first),
+      [this, rank](const FrameHeader& header, Bytes chunk) { take_frame(rank, header, chunk); });
   one.output.emplace(
       loop_, std::move(out->read), std::move(err->read),
       [this, rank](int stream, std::string_view text) { take_output(rank, stream, text); });
-  one.outbox = Outbox(one.socket.get());
   one.process = std::move(begun->process);
   one.start = std::move(begun->report);
   watch(rank);
@@ -97,57 +85,18 @@ void LocalHost::watch(Rank rank) {
   auto& one = local(rank);
   one.start_watch =
       loop_.watch(one.start.fd(), POLLIN, [this, rank](short) { look_at_start(rank); });
-  one.socket_watch = loop_.watch(one.socket.get(), POLLIN, [this, rank](short events) {
-    if (events & POLLOUT) flush(rank);
-    if (events & ~POLLOUT) read_socket(rank);
-  });
   if (const int fd = one.process.end_fd(); fd >= 0)
     one.end_watch = loop_.watch(fd, POLLIN, [this, rank](short) { await_reaping(rank); });
   else  // without pidfds a clock has to do
     one.held_look_ms = now_ms() + kHeldMs;
 }
 
-/// Whether the rank may send one more such frame. It joins and leaves once; a few more are no
-/// attack, but each costs an answer that waits for the rank to read it.
-bool LocalHost::counts(LocalRank& one, FrameKind kind) {
-  constexpr uint32_t kOtherFramesMax = 16;
-  return kind == FrameKind::kGather || ++one.other_frames <= kOtherFramesMax;
+/// The event of its start comes before those of its words.
+void LocalHost::take_frame(Rank rank, const FrameHeader& header, Bytes chunk) {
+  look_at_start(rank);
+  events_.on_frame(rank, header, chunk);
 }
 
-void LocalHost::read_socket(Rank rank) {
-  look_at_start(rank);  // which comes before its words
-  std::byte record[sizeof(FrameHeader) + kChunkBytesMax];
-  for (;;) {
-    auto& one = local(rank);
-    if (!one.socket || one.is_broken) return;
-    const ssize_t got = ::recv(one.socket.get(), record, sizeof record, MSG_TRUNC | MSG_DONTWAIT);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0 && errno == EAGAIN) return;
-    if (got <= 0) {  // its death, if it is that, is told by waitpid
-      one.socket_watch.reset();
-      one.socket.reset();
-      return events_.on_frame(rank, bootstrap::frame_header(FrameKind::kHungUp, rank), {});
-    }
-    FrameHeader header{};
-    const auto bytes = static_cast<size_t>(got);
-    const bool fits = bytes >= sizeof header && bytes <= sizeof record;
-    if (fits) std::memcpy(&header, record, sizeof header);
-    if (!fits || !bootstrap::frame_ok(header) || header.bytes != bytes - sizeof header ||
-        !rank_may_send(header.kind) || !counts(one, header.kind))
-      return give_up_socket(rank);
-    events_.on_frame(rank, header, Bytes(record + sizeof header, header.bytes));
-  }
-}
-
-/// Stops reading the socket of a rank: a broken rank may send without end. Messages to the rank
-/// still leave.
-void LocalHost::give_up_socket(Rank rank) {
-  local(rank).is_broken = true;
-  events_.on_frame(rank, bootstrap::frame_header(FrameKind::kBroken, rank), {});
-  flush(rank);
-}
-
-/// That it was started comes before its words.
 void LocalHost::take_output(Rank rank, int stream, std::string_view text) {
   look_at_start(rank);
   events_.on_output(rank, stream, text);
@@ -180,18 +129,8 @@ void LocalHost::send(Rank rank, FrameKind kind, uint32_t round, const SharedByte
       send(each, kind, round, message);
     return;
   }
-  auto& one = local(rank);
-  if (!one.socket) return;
-  one.outbox.put(bootstrap::frame_header(kind, rank, round), message);
-  flush(rank);
-}
-
-void LocalHost::flush(Rank rank) {
-  auto& one = local(rank);
-  if (!one.socket) return;
-  const bool all_sent = one.outbox.flush();
-  one.socket_watch.set_events(
-      static_cast<short>((one.is_broken ? 0 : POLLIN) | (all_sent ? 0 : POLLOUT)));
+  if (auto& socket = local(rank).socket)
+    socket->send(bootstrap::frame_header(kind, rank, round), message);
 }
 
 void LocalHost::signal_rank(Rank rank, int signal_number) {
@@ -226,7 +165,7 @@ bool LocalHost::reap(pid_t process) {
 
 void LocalHost::tell_end(Rank rank, int wait_status) {
   local(rank).held_look_ms = kNever;
-  read_socket(rank);  // its last words come before its end
+  local(rank).socket->read();  // its last words come before its end
   explain_end(rank, wait_status);
   events_.on_ended(rank, wait_status);
 }

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/launch/hosts/host.h"
-#include "core/launch/hosts/outbox.h"
 #include "core/launch/hosts/rank_output.h"
+#include "core/launch/hosts/rank_socket.h"
 #include "core/launch/loop/loop.h"
 #include "core/launch/process/oom_kills.h"
 #include "core/launch/process/process.h"
@@ -63,23 +63,17 @@ class LocalHost final : public Host {
     /// When its process is looked at that has ended, and that a debugger may hold.
     int64_t held_look_ms = kNever;
     bool is_said_held = false;
-    bool is_broken = false;     // it sent what a rank must not send
-    uint32_t other_frames = 0;  // that it sent, gathers apart
     bool kill_sent = false;
     StartReport start;
-    Fd socket;
-    Outbox outbox{-1};
-    std::optional<RankOutput> output;  // none: not started
-    Loop::Watch start_watch, socket_watch, end_watch;
+    std::optional<RankSocket> socket;  // none: not started
+    std::optional<RankOutput> output;
+    Loop::Watch start_watch, end_watch;
   };
   Status begin_rank(Rank rank);
   void look_at_start(Rank rank);
   void watch(Rank rank);
-  static bool counts(LocalRank& one, FrameKind kind);
-  void read_socket(Rank rank);
+  void take_frame(Rank rank, const FrameHeader& header, Bytes chunk);
   void take_output(Rank rank, int stream, std::string_view text);
-  void flush(Rank rank);
-  void give_up_socket(Rank rank);
   void explain_end(Rank rank, int wait_status);
   void await_reaping(Rank rank);
   void look_at_held(Rank rank, int64_t now_ms);
