@@ -21,7 +21,7 @@ ROWS = (
     ("core/launch/loop", "pin"),
     ("core/launch/process", "core/launch/streams"),
     ("core/launch/hosts", "core/launch/options"),
-    ("core/launch/network", "core/launch/sweep"),
+    ("core/launch/network", "core/launch/remote", "core/launch/sweep"),
     ("core/launch/plan",),
     ("core/launch/agent", "core/launch/job"),
     ("core/launch",),

@@ -5,7 +5,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "core/launch/hosts/input_window.h"
+#include "core/launch/remote/input_window.h"
 
 namespace pinwire::launch {
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "core/launch/hosts/host.h"
-#include "core/launch/hosts/pulse.h"
 #include "core/launch/job/ending.h"
 #include "core/launch/job/gathering.h"
 #include "core/launch/loop/loop.h"
+#include "core/launch/remote/pulse.h"
 #include "core/launch/streams/line_sink.h"
 #include "core/launch/streams/log_to_sink.h"
 

@@ -6,7 +6,6 @@
 
 #include "core/base/log.h"
 #include "core/bootstrap/environment_block.h"
-#include "core/launch/hosts/remote_host.h"
 #include "core/launch/job/again.h"
 #include "core/launch/job/job.h"
 #include "core/launch/loop/signals.h"
@@ -15,6 +14,7 @@
 #include "core/launch/plan/remote_plan.h"
 #include "core/launch/process/environment.h"
 #include "core/launch/process/supervisor_loop.h"
+#include "core/launch/remote/remote_host.h"
 #include "core/launch/sweep/janitor.h"
 #include "core/launch/sweep/sweep.h"
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "core/config/settings.h"
-#include "core/launch/hosts/parcel.h"
 #include "core/launch/options/host_list.h"
 #include "core/launch/options/options.h"
+#include "core/launch/remote/parcel.h"
 
 namespace pinwire::launch {
 

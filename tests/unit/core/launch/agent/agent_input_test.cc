@@ -6,8 +6,8 @@
 
 #include <optional>
 
-#include "core/launch/hosts/input_window.h"
 #include "core/launch/process/process.h"
+#include "core/launch/remote/input_window.h"
 
 namespace pinwire::launch {
 namespace {

@@ -17,10 +17,10 @@
 #include <string>
 #include <vector>
 
-#include "core/launch/hosts/frame_stream.h"
-#include "core/launch/hosts/parcel.h"
 #include "core/launch/loop/signals.h"
 #include "core/launch/loop/silence.h"
+#include "core/launch/remote/frame_stream.h"
+#include "core/launch/remote/parcel.h"
 #include "tests/job/launch/rank_frame.h"
 #include "tests/unit/core/launch/traced_child.h"
 

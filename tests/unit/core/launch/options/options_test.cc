@@ -4,9 +4,9 @@
 
 #include <fstream>
 
-#include "core/launch/hosts/parcel.h"
 #include "core/launch/options/host_list.h"
 #include "core/launch/options/mpirun.h"
+#include "core/launch/remote/parcel.h"
 
 namespace pinwire::launch {
 namespace {

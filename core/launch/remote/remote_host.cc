@@ -1,4 +1,4 @@
-#include "core/launch/hosts/remote_host.h"
+#include "core/launch/remote/remote_host.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -13,7 +13,7 @@
 
 #include "core/base/check.h"
 #include "core/base/log.h"
-#include "core/launch/hosts/input_window.h"
+#include "core/launch/remote/input_window.h"
 
 namespace pinwire::launch {
 namespace {

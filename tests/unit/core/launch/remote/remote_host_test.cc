@@ -1,5 +1,5 @@
 // One host, with a script in place of ssh and agent.
-#include "core/launch/hosts/remote_host.h"
+#include "core/launch/remote/remote_host.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "core/launch/hosts/pulse.h"
+#include "core/launch/remote/pulse.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <cstring>
 #include <optional>
 
-#include "core/launch/hosts/frame_stream.h"
+#include "core/launch/remote/frame_stream.h"
 
 namespace pinwire::launch {
 namespace {

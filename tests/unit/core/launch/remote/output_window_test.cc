@@ -1,4 +1,4 @@
-#include "core/launch/hosts/output_window.h"
+#include "core/launch/remote/output_window.h"
 
 #include <gtest/gtest.h>
 

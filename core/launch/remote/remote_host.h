@@ -5,12 +5,12 @@
 #include <memory>
 #include <optional>
 
-#include "core/launch/hosts/frame_stream.h"
 #include "core/launch/hosts/host.h"
-#include "core/launch/hosts/output_window.h"
-#include "core/launch/hosts/parcel.h"
 #include "core/launch/loop/silence.h"
 #include "core/launch/process/process.h"
+#include "core/launch/remote/frame_stream.h"
+#include "core/launch/remote/output_window.h"
+#include "core/launch/remote/parcel.h"
 #include "core/launch/streams/shared_file.h"
 
 namespace pinwire::launch {

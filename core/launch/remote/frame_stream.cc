@@ -1,4 +1,4 @@
-#include "core/launch/hosts/frame_stream.h"
+#include "core/launch/remote/frame_stream.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "core/launch/hosts/pulse.h"
+#include "core/launch/remote/pulse.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,4 +1,4 @@
-#include "core/launch/hosts/parcel.h"
+#include "core/launch/remote/parcel.h"
 
 #include <cstring>
 
