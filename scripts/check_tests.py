@@ -33,7 +33,6 @@ RUN_OTHERWISE = {
     "core/debug/*": "job/environment",
     "core/engine/open_board": "job/no_allocation/*",
     "core/job/host": "job/namespaces",
-    "core/launch/process/environment": "job/environment",
     "core/launch/gasnetrun_pinwire": "every job",
     "core/launch/plan/local_plan": "every job",
     "core/launch/streams/log_to_sink": "job/launch_words",

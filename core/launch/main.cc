@@ -15,6 +15,7 @@
 #include "core/launch/job/run_job.h"
 #include "core/launch/loop/signals.h"
 #include "core/launch/options/options.h"
+#include "core/launch/process/environment.h"
 #include "core/launch/streams/patient_write.h"
 
 namespace {
@@ -76,10 +77,7 @@ int do_once(int argc, char** argv) {
   }
   auto end = pinwire::launch::run_job(*settings, *options);
   if (!end) return say_and(kBadCommandLine, end.sentence());
-  for (const std::string& one : end->again) {
-    const size_t at = one.find('=');
-    ::setenv(one.substr(0, at).c_str(), one.c_str() + at + 1, 1);
-  }
+  pinwire::launch::set_own_variables(end->again);
   return end->again.empty() ? end->exit_code : kAgain;
 }
 

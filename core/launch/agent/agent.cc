@@ -1,6 +1,5 @@
 #include "core/launch/agent/agent.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -12,10 +11,9 @@
 #include "core/config/settings.h"
 #include "core/launch/agent/agent_heartbeat.h"
 #include "core/launch/agent/agent_input.h"
+#include "core/launch/agent/agent_plan.h"
 #include "core/launch/hosts/local_host.h"
 #include "core/launch/loop/signals.h"
-#include "core/launch/plan/placement.h"
-#include "core/launch/process/environment.h"
 #include "core/launch/process/supervisor_loop.h"
 #include "core/launch/remote/frame_stream.h"
 #include "core/launch/remote/output_window.h"
@@ -32,12 +30,6 @@ namespace {
 /// A launcher sends its plan, which has the limit of its user, when it starts ssh. An agent that
 /// waited for one for ever, as a user may ask of it, would stay on its host for nothing.
 constexpr int64_t kPlanLimitMs = 60'000;
-
-Status enter(const std::string& folder) {
-  const EndsBySignal entering;  // perhaps a folder of a file server that does not answer
-  if (::chdir(folder.c_str()) == 0) return success();
-  return error("there is no working directory %s there: %s", folder.c_str(), std::strerror(errno));
-}
 
 class Agent final : public HostEvents {
  public:
@@ -201,9 +193,7 @@ void Agent::go_on(const Status& has_directory) {
 
 Status Agent::prepare() {
   const RemotePlan& plan = *plan_;
-  if (auto entered = enter(plan.folder); !entered) return entered;
-  for (const auto& one : plan.environment) ::putenv(::strdup(one.c_str()));
-  auto settings = read_settings(::getenv);
+  auto settings = enter_plan(plan);
   if (!settings) return settings.error();
   settings_ = std::move(*settings);
   auto janitor = Janitor::hire(events_, settings_->tmp_dir, plan.keep_files,
@@ -226,24 +216,10 @@ Status Agent::open_input() {
 
 Status Agent::start_ranks() {
   const RemotePlan& plan = *plan_;
-  auto path = find_program(plan.command[0]);
-  if (!path) return path.error();
-  auto environment = own_environment();
-  set_variable(environment, "GASNET_JOB_DIR", janitor_->job_dir());
-  LocalPlan local{.host_name = plan.host_name,
-                  .first = plan.first,
-                  .count = plan.count,
-                  .rank_count = plan.rank_count,
-                  .path = *path,
-                  .arguments = plan.command,
-                  .environment = std::move(environment),
-                  .no_aslr = plan.no_aslr,
-                  .own = std::vector<LocalPlan::Own>(plan.count)};
-  if (plan.cpus_per_rank > 0) {
-    if (auto bound = bind_ranks(*settings_, plan.cpus_per_rank, local); !bound) return bound;
-  }
-  if (rank_input_) local.stdin_fd = rank_input_.get();
-  host_ = std::make_unique<LocalHost>(loop_, *this, std::move(local));
+  auto local = plan_own_ranks(plan, *settings_, janitor_->job_dir());
+  if (!local) return local.error();
+  if (rank_input_) local->stdin_fd = rank_input_.get();
+  host_ = std::make_unique<LocalHost>(loop_, *this, std::move(*local));
   running_ = plan.count;
   auto started = host_->start();
   rank_input_.reset();

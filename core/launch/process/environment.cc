@@ -1,5 +1,6 @@
 #include "core/launch/process/environment.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 namespace pinwire::launch {
@@ -16,6 +17,13 @@ std::vector<std::string> own_environment() {
   std::vector<std::string> environment;
   for (char** one = environ; *one != nullptr; ++one) environment.emplace_back(*one);
   return environment;
+}
+
+void set_own_variables(const std::vector<std::string>& assignments) {
+  for (const auto& one : assignments) {
+    const size_t at = one.find('=');
+    if (at != std::string::npos) ::setenv(one.substr(0, at).c_str(), one.c_str() + at + 1, 1);
+  }
 }
 
 void set_variable(std::vector<std::string>& environment, std::string_view name,

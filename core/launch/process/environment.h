@@ -8,6 +8,8 @@
 namespace pinwire::launch {
 
 std::vector<std::string> own_environment();
+/// Each "NAME=value" becomes a variable of this process.
+void set_own_variables(const std::vector<std::string>& assignments);
 void set_variable(std::vector<std::string>& environment, std::string_view name,
                   const std::string& value);
 /// nullptr if there is none.
