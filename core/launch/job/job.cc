@@ -9,7 +9,6 @@
 #include "core/base/log.h"
 #include "core/bootstrap/job_key.h"
 #include "core/launch/loop/signals.h"
-#include "core/launch/loop/silence.h"
 #include "core/launch/streams/patient_write.h"
 
 namespace pinwire::launch {
@@ -31,6 +30,7 @@ Job::Job(Loop& loop, JobPlan plan)
     : loop_(loop),
       plan_(std::move(plan)),
       job_key_(make_job_key()),
+      hosts_(plan_.silence_limit_ms),
       process_ids_(plan_.rank_count),
       joined_(plan_.rank_count),
       out_(loop, 1, plan_.rank_count, plan_.tag_lines),
@@ -38,44 +38,23 @@ Job::Job(Loop& loop, JobPlan plan)
       gathering_(plan_.rank_count),
       ending_(plan_.rank_count, plan_.exit_timeout_ms, *this) {}
 
-void Job::add_host(std::unique_ptr<Host> host) { hosts_.push_back(std::move(host)); }
-
-Status Job::start() {
-  for (auto& host : hosts_)
-    if (auto started = host->start(); !started) return started;
-  return start_pulse();
-}
-
-Status Job::start_pulse() {
-  std::vector<int> pipes;
-  for (auto& host : hosts_)
-    if (const int fd = host->pulse_fd(); fd >= 0) pipes.push_back(fd);
-  if (pipes.empty() || plan_.silence_limit_ms <= 0) return success();
-  auto started = Pulse::start(pipes, silence_period_ms(plan_.silence_limit_ms));
-  if (!started) return started.error();
-  pulse_.emplace(std::move(*started));
-  return success();
-}
-
 void Job::turn() {
   const auto deadline = ending_.deadline_ms();
   int64_t until_ms = deadline ? std::min(*deadline, now_ms() + kTickMs) : kNever;
-  until_ms = std::min({until_ms, out_.deadline_ms(), err_.deadline_ms()});
-  for (auto& host : hosts_) until_ms = std::min(until_ms, host->deadline_ms());
+  until_ms = std::min({until_ms, out_.deadline_ms(), err_.deadline_ms(), hosts_.deadline_ms()});
   ending_.waited(loop_.run_once(until_ms), deadline);
-  if (pulse_) pulse_->wake_if_stopped();
   const int64_t now = now_ms();
-  for (auto& host : hosts_) host->due(now);
+  hosts_.due(now);
   ending_.due(now);
   out_.due(now);
   err_.due(now);
   heed_readers();
   heed_end();
-  for (auto& host : hosts_) host->pause_output(out_.full() || err_.full());
+  hosts_.pause_output(out_.full() || err_.full());
 }
 
 int Job::finish() {
-  for (auto& host : hosts_) host->drain_output();
+  hosts_.drain_output();
   for (Rank rank = 0; rank < plan_.rank_count; ++rank) {
     out_.finish(rank);
     err_.finish(rank);
@@ -92,7 +71,7 @@ int Job::finish() {
 /// Where one has ended the job, that was it.
 void Job::drain() {
   // A process that outlives its rank may write for ever.
-  for (auto& host : hosts_) host->pause_output(true);
+  hosts_.pause_output(true);
   size_t unread_bytes = SIZE_MAX;
   int64_t left_ms = kNever;
   while (given_up_by_ == 0 && !all_is_written()) {
@@ -118,7 +97,7 @@ void Job::heed_reader(int stream) {
   // `| head -1`, or a socket's other end: the ranks shall see what they would see without us.
   if (os_error == EPIPE || os_error == ECONNRESET) {
     ending_.reader_gone();
-    for (auto& host : hosts_) host->stop_output(stream);
+    hosts_.stop_output(stream);
     return;
   }
   data_is_lost_ = true;
@@ -133,24 +112,14 @@ void Job::on_input_lost(int os_error) {
 }
 
 void Job::close_hosts() {
-  pulse_.reset();  // it holds the pipes whose end lets the agents go
-  const auto all_closed = [this] {
-    bool closed = true;
-    for (auto& host : hosts_) closed = host->close() && closed;
-    return closed;
-  };
-  for (int64_t left_ms = plan_.close_ms; !all_closed() && given_up_by_ == 0 && left_ms > 0;)
+  for (int64_t left_ms = plan_.close_ms; !hosts_.close() && given_up_by_ == 0 && left_ms > 0;)
     left_ms = loop_.run_counted(left_ms);
 }
 
 bool Job::reap(pid_t process) {
-  if (pulse_ && pulse_->reap(process)) {  // a stranger killed it
-    if (auto again = start_pulse(); !again)
-      ending_.failed(kHostLostExitCode, again.sentence(), now_ms());
-    return true;
-  }
-  return std::any_of(hosts_.begin(), hosts_.end(),
-                     [process](auto& host) { return host->reap(process); });
+  auto reaped = hosts_.reap(process);
+  if (!reaped) ending_.failed(kHostLostExitCode, reaped.sentence(), now_ms());
+  return !reaped || *reaped;
 }
 
 void Job::network_failed(const std::string& sentence) {
@@ -163,32 +132,7 @@ void Job::interrupted(int signal_number, bool from_terminal) {
     return note_end(signal_number);
   }
   ending_.interrupted(signal_number, from_terminal, now_ms());
-  if (!from_terminal || signal_number != SIGINT) return;
-  for (auto& host : hosts_)
-    if (!host->shares_terminal()) signal_host(*host, SIGINT);
-}
-
-void Job::pass_on(int signal_number, bool ranks_got_it) {
-  for (auto& host : hosts_) {
-    const bool near = host->shares_terminal();
-    if (near && ranks_got_it) continue;
-    // An agent's group is orphaned, and the kernel stops none of those by SIGTSTP.
-    signal_host(*host, signal_number == SIGTSTP && !near ? SIGSTOP : signal_number);
-  }
-}
-
-void Job::signal_host(Host& host, int signal_number) {
-  for (Rank i = 0; i < host.count(); ++i) host.signal_rank(host.first() + i, signal_number);
-}
-
-void Job::kill_all() {
-  for (auto& host : hosts_) signal_host(*host, SIGKILL);
-}
-
-Host& Job::host_of(Rank rank) const {
-  for (const auto& host : hosts_)
-    if (rank >= host->first() && rank - host->first() < host->count()) return *host;
-  fatal("rank %u is on no host", rank);
+  if (from_terminal && signal_number == SIGINT) hosts_.pass_on(SIGINT, true);
 }
 
 void Job::on_started(Rank rank, int process_id) {
@@ -220,7 +164,7 @@ void Job::welcome(Rank rank) {
   std::vector<std::byte> message(sizeof head);
   std::memcpy(message.data(), &head, sizeof head);
   message.insert(message.end(), plan_.environment.begin(), plan_.environment.end());
-  host_of(rank).send(rank, FrameKind::kWelcome, 0, shared(std::move(message)));
+  hosts_.of(rank).send(rank, FrameKind::kWelcome, 0, shared(std::move(message)));
   ending_.joined(rank, now_ms());
 }
 
@@ -230,13 +174,13 @@ void Job::gather(Rank rank, const FrameHeader& header, Bytes chunk) {
   if (!*complete) return;
   const uint32_t round = gathering_.round();
   const auto all = shared(gathering_.take());
-  for (auto& host : hosts_) host->send(kEveryRank, FrameKind::kGathered, round, all);
+  hosts_.send_all(FrameKind::kGathered, round, all);
 }
 
 void Job::refuse(Rank rank, const std::string& sentence) {
   const auto* text = reinterpret_cast<const std::byte*>(sentence.data());
   const size_t bytes = std::min<size_t>(sentence.size(), kChunkBytesMax);
-  host_of(rank).send(rank, FrameKind::kRefused, 0, shared({text, text + bytes}));
+  hosts_.of(rank).send(rank, FrameKind::kRefused, 0, shared({text, text + bytes}));
   ending_.failed(kProtocolExitCode, sentence, now_ms());
 }
 
@@ -253,23 +197,23 @@ void Job::on_not_started(Rank, const std::string& sentence) {
 void Job::on_host_failed(Rank first, const std::string& sentence) {
   const bool ran = process_ids_[first] != 0;
   ending_.failed(ran ? kHostLostExitCode : kNoStartExitCode, sentence, now_ms());
-  const Host& host = host_of(first);
+  const Host& host = hosts_.of(first);
   for (Rank i = 0; i < host.count(); ++i) ending_.lost(host.first() + i);
 }
 
 void Job::signal_rank(Rank rank, int signal_number) {
   if (plan_.verbose)
     say(std::string("sends ") + ::strsignal(signal_number) + " to " + describe(rank));
-  host_of(rank).signal_rank(rank, signal_number);
+  hosts_.of(rank).signal_rank(rank, signal_number);
 }
 
 void Job::say(const std::string& sentence) { log_note("%s", sentence.c_str()); }
 
 std::string Job::describe(Rank rank) const {
   return "rank " + std::to_string(rank) + " (process " + std::to_string(process_ids_[rank]) +
-         " on " + host_of(rank).name() + ")";
+         " on " + hosts_.of(rank).name() + ")";
 }
 
-std::string Job::why_not_killed(Rank rank) const { return host_of(rank).why_not_killed(rank); }
+std::string Job::why_not_killed(Rank rank) const { return hosts_.of(rank).why_not_killed(rank); }
 
 }  // namespace pinwire::launch

@@ -1,16 +1,18 @@
 // A job that runs: passes frames, output and ends between its hosts and the rules of its end.
 #pragma once
 
+#include <signal.h>
+
 #include <memory>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/launch/hosts/host.h"
 #include "core/launch/job/ending.h"
 #include "core/launch/job/gathering.h"
+#include "core/launch/job/job_hosts.h"
 #include "core/launch/loop/loop.h"
-#include "core/launch/remote/pulse.h"
 #include "core/launch/streams/line_sink.h"
 #include "core/launch/streams/log_to_sink.h"
 
@@ -33,9 +35,9 @@ class Job final : public HostEvents, public EndingOrders {
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
-  void add_host(std::unique_ptr<Host> host);
+  void add_host(std::unique_ptr<Host> host) { hosts_.add(std::move(host)); }
   /// Begins to start the ranks; a sentence if one cannot be. Then kill_all() is due.
-  Status start();
+  Status start() { return hosts_.start(); }
   /// One turn of the loop.
   void turn();
   bool over() const noexcept { return ending_.over(); }
@@ -44,12 +46,14 @@ class Job final : public HostEvents, public EndingOrders {
   /// Whether the readers of standard output and error have taken, or lost, all that was said.
   bool all_is_written() const noexcept { return out_.idle() && err_.idle(); }
   /// Kills what runs, for a start that failed half way.
-  void kill_all();
+  void kill_all() { hosts_.signal_all(SIGKILL); }
   void interrupted(int signal_number, bool from_terminal);
   /// A child of this process has ended: reaps it if it is one of a host's. True if it was.
   bool reap(pid_t process);
   /// The user sent a signal that is the ranks' affair. `ranks_got_it`: those of this terminal did.
-  void pass_on(int signal_number, bool ranks_got_it);
+  void pass_on(int signal_number, bool ranks_got_it) {
+    hosts_.pass_on(signal_number, ranks_got_it);
+  }
   /// The whole job stood still for so long: that counts for no deadline.
   void stood_still(int64_t ms) { ending_.postpone(ms); }
   /// The network of the ranks is gone: none of them can go on.
@@ -69,13 +73,10 @@ class Job final : public HostEvents, public EndingOrders {
   std::string why_not_killed(Rank rank) const override;
 
  private:
-  Host& host_of(Rank rank) const;
   void welcome(Rank rank);
   void gather(Rank rank, const FrameHeader& header, Bytes chunk);
-  Status start_pulse();
   void close_hosts();
   void drain();
-  void signal_host(Host& host, int signal_number);
   void heed_readers();
   void heed_end();
   void heed_reader(int stream);
@@ -85,8 +86,7 @@ class Job final : public HostEvents, public EndingOrders {
   Loop& loop_;
   JobPlan plan_;
   const uint64_t job_key_;
-  std::vector<std::unique_ptr<Host>> hosts_;
-  std::optional<Pulse> pulse_;  // where there are agents
+  JobHosts hosts_;
   std::vector<int> process_ids_;
   std::vector<bool> joined_;
   LineSink out_, err_;
