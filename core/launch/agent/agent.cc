@@ -9,14 +9,12 @@
 #include <cstring>
 
 #include "core/config/settings.h"
-#include "core/launch/agent/agent_heartbeat.h"
 #include "core/launch/agent/agent_input.h"
 #include "core/launch/agent/agent_plan.h"
+#include "core/launch/agent/launcher_link.h"
 #include "core/launch/hosts/local_host.h"
 #include "core/launch/loop/signals.h"
 #include "core/launch/process/supervisor_loop.h"
-#include "core/launch/remote/frame_stream.h"
-#include "core/launch/remote/output_window.h"
 #include "core/launch/remote/parcel.h"
 #include "core/launch/streams/line_sink.h"
 #include "core/launch/streams/log_to_sink.h"
@@ -37,20 +35,13 @@ class Agent final : public HostEvents {
   int run();
 
   void on_started(Rank rank, int process_id) override {
-    tell(FrameKind::kStarted, rank, process_id, {});
+    link_.tell(FrameKind::kStarted, rank, process_id, {});
   }
   void on_frame(Rank rank, const FrameHeader& header, Bytes chunk) override {
-    auto relayed = header;
-    relayed.rank = rank;
-    stream_.put_chunk(relayed, chunk);
+    link_.relay(rank, header, chunk);
   }
   void on_output(Rank rank, int stream, std::string_view text) override {
-    window_.sent(text.size());
-    while (!text.empty()) {
-      const auto part = text.substr(0, kChunkBytesMax);
-      tell(FrameKind::kOutput, rank, stream, part);
-      text.remove_prefix(part.size());
-    }
+    link_.say_output(rank, stream, text);
     heed_window();
   }
   void on_ended(Rank rank, int wait_status) override;
@@ -58,9 +49,8 @@ class Agent final : public HostEvents {
   void on_host_failed(Rank, const std::string& sentence) override { refuse(sentence); }
 
  private:
-  void tell(FrameKind kind, Rank rank, int code, std::string_view text);
   void refuse(const std::string& sentence);
-  void on_launcher_frame(const FrameHeader& header, Bytes chunk);
+  void take_input(Bytes bytes);
   void on_message(const FrameHeader& header, std::vector<std::byte> message);
   void start(Bytes packed);
   Status prepare();
@@ -78,8 +68,7 @@ class Agent final : public HostEvents {
   Loop& loop_ = events_.loop();
   LineSink words_{loop_, STDERR_FILENO, 0, false};
   const LogToSink own_words_{words_};
-  FrameStream stream_;
-  bootstrap::Assembly assembly_;
+  LauncherLink link_;
   std::optional<RemotePlan> plan_;    // once it came
   std::optional<Settings> settings_;  // those of the plan's environment
   std::unique_ptr<Janitor> janitor_;
@@ -87,34 +76,28 @@ class Agent final : public HostEvents {
   std::vector<FrameHeader> early_orders_;  // they came while the janitor made the directory
   std::unique_ptr<AgentInput> input_;
   Fd rank_input_;  // its end for rank 0, until that is started
-  AgentHeartbeat heartbeat_;
-  OutputWindow window_;
   Rank running_ = 0;
   bool over_ = false;
 };
 
 Agent::Agent()
-    : stream_(loop_, Fd(::fcntl(0, F_DUPFD_CLOEXEC, 3)), Fd(::fcntl(1, F_DUPFD_CLOEXEC, 3)), "",
-              {.frame = [this](const FrameHeader& header,
-                               Bytes chunk) { on_launcher_frame(header, chunk); },
-               .heard = [this] { heartbeat_.heard(now_ms()); },
-               .ended = [this](const std::string&) { over_ = true; }}),
-      heartbeat_({.beat =
-                      [this] {
-                        // The frames that are under way tell the same, once the launcher reads on.
-                        if (stream_.drained()) tell(FrameKind::kAlive, kEveryRank, 0, {});
-                      },
-                  .lost = [this](const std::string& sentence) { refuse(sentence); }}) {
-  stream_.put_text(kAgentGreeting);
-}
-
-void Agent::tell(FrameKind kind, Rank rank, int code, std::string_view text) {
-  stream_.put(bootstrap::frame_header(kind, rank, 0, code),
-              {reinterpret_cast<const std::byte*>(text.data()), text.size()});
-}
+    : link_(loop_, Fd(::fcntl(0, F_DUPFD_CLOEXEC, 3)), Fd(::fcntl(1, F_DUPFD_CLOEXEC, 3)),
+            {.order =
+                 [this](const FrameHeader& order) {
+                   return host_ ? obey(order) : early_orders_.push_back(order);
+                 },
+             .input = [this](Bytes bytes) { take_input(bytes); },
+             .message =
+                 [this](const FrameHeader& header, std::vector<std::byte> message) {
+                   on_message(header, std::move(message));
+                 },
+             .taken = [this] { heed_window(); },
+             .failed = [this](const std::string& sentence) { refuse(sentence); },
+             .ended = [this] { over_ = true; }}) {}
 
 void Agent::refuse(const std::string& sentence) {
-  tell(FrameKind::kFailed, kEveryRank, 0, std::string_view(sentence).substr(0, kChunkBytesMax));
+  link_.tell(FrameKind::kFailed, kEveryRank, 0,
+             std::string_view(sentence).substr(0, kChunkBytesMax));
   over_ = true;
 }
 
@@ -122,37 +105,12 @@ void Agent::on_ended(Rank rank, int wait_status) {
   if (over_) return;                           // the refusal tells of all ranks of this host
   host_->drain_output(rank);                   // its last words come before its end
   if (--running_ == 0) host_->drain_output();  // and those of all whom ranks left behind
-  tell(FrameKind::kEnded, rank, wait_status, {});
+  link_.tell(FrameKind::kEnded, rank, wait_status, {});
 }
 
-void Agent::on_launcher_frame(const FrameHeader& header, Bytes chunk) {
-  switch (header.kind) {
-    case FrameKind::kAlive:
-      return;
-    case FrameKind::kTaken:
-      window_.taken(static_cast<size_t>(std::max(header.code, 0)));
-      return heed_window();
-    case FrameKind::kInput:
-      if (input_ && !input_->feed(chunk))
-        refuse("the launcher sent more standard input than was asked for");
-      return;
-    case FrameKind::kOutput:
-    case FrameKind::kSignal:
-      return host_ ? obey(header) : early_orders_.push_back(header);
-    default:
-      break;
-  }
-  switch (assembly_.add(header, chunk, bootstrap::kMessageBytesMax)) {
-    case bootstrap::Assembly::State::kMore:
-      return;
-    case bootstrap::Assembly::State::kBad:
-      return refuse("the launcher sent a malformed message");
-    case bootstrap::Assembly::State::kWhole:
-      break;
-  }
-  auto message = std::move(assembly_.bytes());
-  assembly_.clear();
-  on_message(header, std::move(message));
+void Agent::take_input(Bytes bytes) {
+  if (input_ && !input_->feed(bytes))
+    refuse("the launcher sent more standard input than was asked for");
 }
 
 void Agent::obey(const FrameHeader& order) {
@@ -160,7 +118,7 @@ void Agent::obey(const FrameHeader& order) {
   if (order.rank < host_->first() || order.rank - host_->first() >= host_->count()) return;
   host_->signal_rank(order.rank, order.code);
   if (order.code == SIGKILL && host_->lives(order.rank))
-    tell(FrameKind::kLives, order.rank, 0, host_->why_not_killed(order.rank));
+    link_.tell(FrameKind::kLives, order.rank, 0, host_->why_not_killed(order.rank));
 }
 
 void Agent::on_message(const FrameHeader& header, std::vector<std::byte> message) {
@@ -200,7 +158,7 @@ Status Agent::prepare() {
                                [this](const Status& made) { go_on(made); });
   if (!janitor) return janitor.error();
   janitor_ = std::move(*janitor);
-  heartbeat_.begin(plan.silence_limit_ms, now_ms());
+  link_.begin(plan.silence_limit_ms, now_ms());
   return plan.has_input ? open_input() : success();
 }
 
@@ -209,8 +167,9 @@ Status Agent::open_input() {
   auto pipe = make_pipe();
   if (!pipe) return pipe.error();
   rank_input_ = std::move(pipe->read);
-  input_ = std::make_unique<AgentInput>(
-      loop_, std::move(pipe->write), [this](int bytes) { tell(FrameKind::kInput, 0, bytes, {}); });
+  input_ = std::make_unique<AgentInput>(loop_, std::move(pipe->write), [this](int bytes) {
+    link_.tell(FrameKind::kInput, 0, bytes, {});
+  });
   return success();
 }
 
@@ -239,16 +198,16 @@ void Agent::heed(int signal_number) {
 
 /// Ranks that are left when the others have ended would add to it for ever.
 void Agent::heed_window() {
-  if (host_) host_->pause_output(over_ || running_ == 0 || window_.is_used_up());
+  if (host_) host_->pause_output(over_ || running_ == 0 || !link_.has_room());
 }
 
 void Agent::turn() {
-  int64_t until_ms = heartbeat_.next_ms();
+  int64_t until_ms = link_.next_ms();
   if (janitor_) until_ms = std::min(until_ms, janitor_->deadline_ms());
   if (host_) until_ms = std::min(until_ms, host_->deadline_ms());
   loop_.run_once(until_ms);
   const int64_t now = now_ms();
-  heartbeat_.due(now);
+  link_.due(now);
   if (janitor_) janitor_->due(now);
   if (host_) host_->due(now);
 }
@@ -263,11 +222,11 @@ int Agent::run() {
   events_.hand_signals_to([this](int number, bool) { heed(number); });
   auto children =
       events_.watch_children([this](pid_t process) { return host_ && host_->reap(process); });
-  heartbeat_.begin(kPlanLimitMs, now_ms());  // to prepare what is asked for may take a while
+  link_.begin(kPlanLimitMs, now_ms());  // to prepare what is asked for may take a while
   while (!over_ && !(host_ && running_ == 0)) turn();
   heed_window();
   events_.hand_signals_to({});  // from now on they end the wait
-  while (!heartbeat_.has_lost_launcher() && !stream_.drained() && events_.end_asked() == 0) turn();
+  while (!link_.has_lost_launcher() && !link_.drained() && events_.end_asked() == 0) turn();
   children.reset();
   host_.reset();
   if (janitor_)
