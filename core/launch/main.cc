@@ -11,11 +11,12 @@
 #include "core/base/log.h"
 #include "core/base/standard_files.h"
 #include "core/config/settings.h"
-#include "core/launch/agent.h"
-#include "core/launch/options.h"
-#include "core/launch/patient_write.h"
-#include "core/launch/run_job.h"
-#include "core/launch/signals.h"
+#include "core/launch/agent/agent.h"
+#include "core/launch/job/run_job.h"
+#include "core/launch/loop/signals.h"
+#include "core/launch/options/options.h"
+#include "core/launch/process/environment.h"
+#include "core/launch/streams/patient_write.h"
 
 namespace {
 
@@ -76,10 +77,7 @@ int do_once(int argc, char** argv) {
   }
   auto end = pinwire::launch::run_job(*settings, *options);
   if (!end) return say_and(kBadCommandLine, end.sentence());
-  for (const std::string& one : end->again) {
-    const size_t at = one.find('=');
-    ::setenv(one.substr(0, at).c_str(), one.c_str() + at + 1, 1);
-  }
+  pinwire::launch::set_own_variables(end->again);
   return end->again.empty() ? end->exit_code : kAgain;
 }
 

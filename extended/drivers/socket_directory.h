@@ -26,8 +26,8 @@ Result<SocketDirectory> agree_on_socket_directory(const Job& job);
 /// All ranks call this together, with ports that are up or have failed: the sockets are connected,
 /// and a directory that the ranks made goes. If its maker was killed before, the next job of its
 /// user that makes one there removes it; below GASNET_TMPDIR, the next launcher, too
-/// (core/launch/job_dir.h). Directories of launchers stay: a process that removes one must first
-/// kill what is left of its job.
+/// (core/launch/sweep/job_dir.h). Directories of launchers stay: a process that removes one must
+/// first kill what is left of its job.
 Status leave_socket_directory(const Job& job, SocketDirectory& directory);
 
 }  // namespace pinwire

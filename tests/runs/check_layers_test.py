@@ -27,6 +27,13 @@ class Layers(SmallTree):
         self.include("extended/coll/member/member.cc", '"extended/vis/pieces.h"')
         self.check(1, "1 violations")
 
+    def test_the_rooms_of_the_launcher_have_an_order(self):
+        self.include("core/launch/main.cc", '"core/launch/job/job.h"')
+        self.include("core/launch/job/job.h", '"core/launch/loop/loop.h"')
+        self.include("core/launch/loop/loop.h", '"core/launch/process/process.h"')
+        self.check(1, "core/launch/loop/loop.h (core/launch/loop) includes core/launch/process/process.h "
+                      "(core/launch/process), which is not below it\n1 violations")
+
     def test_a_cycle_by_way_of_a_source_is_refused(self):
         self.include("extended/rma/put.cc", '"extended/rma/put.h"', '"extended/rma/get.h"')
         self.include("extended/rma/put.h")

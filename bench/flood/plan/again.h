@@ -1,6 +1,6 @@
 // `set dispatch`: GASNet reads the dispatch mode when a job attaches, so another mode is another
-// job. The launcher starts it (core/launch/again.h) when this one has ended, with what the user has
-// set, and the commands that this one has read but not carried out, in its environment.
+// job. The launcher starts it (core/launch/job/again.h) when this one has ended, with what the user
+// has set, and the commands that this one has read but not carried out, in its environment.
 #pragma once
 
 #include <string>

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "core/launch/fd.h"
+#include "core/launch/loop/fd.h"
 
 namespace pinwire::launch {
 

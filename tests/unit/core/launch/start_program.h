@@ -4,7 +4,7 @@
 #include <poll.h>
 #include <sys/wait.h>
 
-#include "core/launch/process.h"
+#include "core/launch/process/process.h"
 
 namespace pinwire::launch {
 
