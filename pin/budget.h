@@ -1,5 +1,5 @@
-// How much memory this process may pin, from the limits that the system states: never by trial
-// (DESIGN 7). FAST pins whole segments, so its segments are bounded by this.
+// How much memory this process may pin, from the limits that the system states: never by trial.
+// FAST pins whole segments, so its segments are bounded by this.
 #pragma once
 
 #include <cstdint>

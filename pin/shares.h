@@ -1,6 +1,6 @@
-// How a rank's pin budget is divided (DESIGN 7): one half among the peers that reach this rank's
-// memory by buckets, a quarter to buckets that its own transfers read and write, a quarter to
-// memory that is pinned for one transfer alone. Without such peers all of it goes to the last.
+// How a rank's pin budget is divided: one half among the peers that reach this rank's memory by
+// buckets, a quarter to buckets that its own transfers read and write, a quarter to memory that is
+// pinned for one transfer alone. Without such peers all of it goes to the last.
 //
 // The shares are fixed: whoever has a share uses it without asking anybody to give something up, so
 // ranks that exhaust each other's budget at once never wait for each other.

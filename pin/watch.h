@@ -1,7 +1,7 @@
 // Sees that memory is unmapped, moved or discarded before it is used anew, so that what is pinned
-// of it may be kept (DESIGN 7): by Linux's userfaultfd, which holds back whoever unmaps until its
-// event is read. Memory is registered for write protection and nothing is ever protected, so no
-// access ever faults for it.
+// of it may be kept: by Linux's userfaultfd, which holds back whoever unmaps until its event is
+// read. Memory is registered for write protection and nothing is ever protected, so no access ever
+// faults for it.
 //
 // Watched is private anonymous memory alone (heap, stack, mmap without a file): pages of a file,
 // and so of shared memory, may be cut out through the file, which no event tells. And from Linux

@@ -5,22 +5,18 @@ Builds for development compile each file of a library by itself, so a file must 
 one translation unit (Meson's unity=on), the files before it bring what it forgot. This check has the compiler of BUILD parse
 such files one by one. It fails on errors and on warnings.
 
-    check_alone.py BUILD [--of N] [--seed SEED]     with --of, one of N files, which the seed draws
+    check_alone.py BUILD [--since COMMIT]     with --since, those alone that differ from that commit of BUILD's sources; all where there is none
 """
 import argparse
 import concurrent.futures
-import hashlib
 import json
 import os
 import pathlib
 import re
 import subprocess
 import sys
-import time
 
 from check_unity import ROOMS, parsing
-
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def files_in_unity(build):
@@ -34,18 +30,14 @@ def files_in_unity(build):
     return found
 
 
-def parse_seed(word):
-    """A number, or "commit": the first digits of its hash; where there is no commit, the day."""
-    if word != "commit":
-        return int(word)
-    asked = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "HEAD"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
-    return int(asked.stdout[:8], 16) if asked.returncode == 0 else int(time.time() / 86400)
-
-
-def is_drawn(file, of, seed):
-    """By its name alone, so that a file that is added changes nothing for the others."""
-    digest = hashlib.sha256(os.path.basename(file).encode()).digest()
-    return int.from_bytes(digest[:4], "big") % of == seed % of
+def changed_since(commit, build):
+    """The files that differ from what they were; None: there is no such commit."""
+    git = ["git", "-C", str(build)]
+    top = subprocess.run([*git, "rev-parse", "--show-toplevel"], capture_output=True, text=True, check=False)
+    asked = subprocess.run([*git, "diff", "--name-only", commit, "--"], capture_output=True, text=True, check=False)
+    if top.returncode != 0 or asked.returncode != 0:
+        return None
+    return {os.path.realpath(os.path.join(top.stdout.strip(), name)) for name in asked.stdout.splitlines()}
 
 
 def complaint(file, entry, build):
@@ -57,13 +49,11 @@ def complaint(file, entry, build):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("build", type=pathlib.Path)
-    parser.add_argument("--of", type=int, default=1, metavar="N", help="only one of N files (1)")
-    parser.add_argument("--seed", type=parse_seed, default=0, help="which: a number, or commit: from its hash (0)")
+    parser.add_argument("--since", metavar="COMMIT", help="only files that differ from it")
     args = parser.parse_args()
-    if args.of < 1:
-        parser.error("--of wants a number of at least 1")
     found = files_in_unity(args.build)
-    drawn = sorted(file for file in found if is_drawn(file, args.of, args.seed))
+    changed = changed_since(args.since, args.build) if args.since else None
+    drawn = sorted(file for file in found if changed is None or file in changed)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as workers:
         said = [line for line in workers.map(lambda file: complaint(file, found[file], args.build), drawn) if line]
     for line in said:

@@ -21,7 +21,7 @@ EXCEPTIONS = {
 }
 # A heading and a label in bold are no sentences.
 OPENING = re.compile(r"(?:^|[.!?:;|(]\s+|\(|\|\s*)(?!\s*(?:[-*]\s+)?(?:#|--|\*\*))[\s>|*_/`-]*\b(Of|Who|Whoever|What|So|Else)\s")
-ISSUE = re.compile(r"\b[Ii]ssue \d+\b|\bDESIGN(?:\.md)? §")
+ISSUE = re.compile(r"\b[Ii]ssue \d+\b|\bDESIGN\b")
 SENTENCE_END = re.compile(r"[.!?](?:\s|$)")
 MARKDOWN_FENCE = re.compile(r"^\s*(```|~~~)")
 C_TOKENS = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)

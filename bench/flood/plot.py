@@ -58,6 +58,12 @@ def bandwidth(row):
     return row["bytes_per_s"]
 
 
+def is_narrow(axes):
+    """Whether its scale may have one major tick alone: then the minor ones are labelled, too."""
+    low, high = axes.get_ylim()
+    return high < 20 * low
+
+
 def draw_lines(axes, rows, driver, test, value):
     for operation in DRAWN[test]:
         sizes, values = points(rows, driver, test, operation, value)
@@ -93,8 +99,9 @@ def draw(rows, references, device, path, pyplot):
         draw_lines(latencies, rows, driver, "pingpong", latency)
         draw_lines(bandwidths, rows, driver, "flood", bandwidth)
         draw_references(latencies, bandwidths, references, device, driver)
-        latencies.yaxis.set_major_formatter(time_text)
-        bandwidths.yaxis.set_major_formatter(bandwidth_text)
+        for axes, text in ((latencies, time_text), (bandwidths, bandwidth_text)):
+            axes.yaxis.set_major_formatter(text)
+            axes.yaxis.set_minor_formatter(text if is_narrow(axes) else "")
         latencies.set_ylabel("one at a time: median")
         bandwidths.set_ylabel("overlapped: bandwidth")
         for axes in (latencies, bandwidths):

@@ -17,7 +17,7 @@ IDLE_LIMIT_S, IDLE_PART = 120, 0.003  # so long without that part of a core: wha
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 BUILD_LIMIT_S = 3600
 PREPARE_JOBS = 2  # a mutant changes one file, mostly
-OPTIONS = ["-Dbuildtype=plain", "-Doptimization=1", "-Ddebug=false", "-Dchecks=true", "-Dbench=false"]
+OPTIONS = ["-Dbuildtype=plain", "-Doptimization=1", "-Ddebug=false", "-Dchecks=true"]
 
 
 def session_cpu(session):
@@ -53,12 +53,16 @@ def kill_session(process):
 
 def kill_everything_with(assignment):
     """All processes whose environment has it: those, too, that have made a session of their own."""
-    for entry in pathlib.Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and assignment.encode() in (entry / "environ").read_bytes().split(b"\0"):
-                os.kill(int(entry.name), signal.SIGKILL)
-        except OSError:
-            continue  # it ended meanwhile, or is another user's
+    found = True
+    while found:  # one may fork while /proc is read
+        found = False
+        for entry in pathlib.Path("/proc").iterdir():
+            try:
+                if entry.name.isdigit() and assignment.encode() in (entry / "environ").read_bytes().split(b"\0"):
+                    os.kill(int(entry.name), signal.SIGKILL)
+                    found = True
+            except OSError:
+                continue  # it ended meanwhile, or is another user's
 
 
 def reap(process):

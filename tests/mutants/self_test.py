@@ -264,7 +264,7 @@ class Limits(WorkshopCase):
     def test_a_program_that_wakes_up_to_wait_on_is_stuck(self):
         with Workshop(self.root) as workshop:
             workshop.idle_limit_s = 6
-            ended = workshop.run([sys.executable, "-c", "import time\nwhile True: time.sleep(0.05)"], 100)
+            ended = workshop.run([sys.executable, "-c", "import time\nwhile True: time.sleep(0.2)"], 100)
         self.assertEqual(ended.status, STUCK)
 
     def test_what_a_program_leaves_running_is_ended(self):

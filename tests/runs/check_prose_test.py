@@ -41,7 +41,7 @@ class Prose(SmallTree):
 
     def test_no_comment_names_an_issue(self):
         self.expect("nicfw/a.cc", "// Bounded\n// (issue 19, item 10).\n", 'nicfw/a.cc:2: it names "issue 19"')
-        self.expect("nicfw/a.cc", "// As DESIGN §4 says.\n", 'nicfw/a.cc:1: it names "DESIGN §"')
+        self.expect("nicfw/a.cc", "// As DESIGN §4 says.\n", 'nicfw/a.cc:1: it names "DESIGN"')
         self.expect("nicfw/a.cc", "// An issue, 19 of them, tissue 19.\n")
 
     def test_strings_and_code_are_no_comments(self):

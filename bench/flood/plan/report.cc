@@ -97,7 +97,7 @@ std::string label(const KeyFigure& key, const Figures& row) {
 }
 
 constexpr const char* kUnsteady =
-    "  A spread above 50 % suggests that other work runs on these cores.\n"
+    "  A ±% above 50 suggests that other work runs on these cores.\n"
     "  Repeat the run when the machine is idle.\n";
 
 std::string key_table(const Rows& rows) {

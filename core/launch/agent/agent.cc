@@ -11,7 +11,7 @@
 #include "core/config/settings.h"
 #include "core/launch/agent/agent_input.h"
 #include "core/launch/agent/agent_plan.h"
-#include "core/launch/agent/launcher_link.h"
+#include "core/launch/agent/launcher_connection.h"
 #include "core/launch/hosts/local_host.h"
 #include "core/launch/loop/signals.h"
 #include "core/launch/process/supervisor_loop.h"
@@ -35,13 +35,13 @@ class Agent final : public HostEvents {
   int run();
 
   void on_started(Rank rank, int process_id) override {
-    link_.tell(FrameKind::kStarted, rank, process_id, {});
+    launcher_.tell(FrameKind::kStarted, rank, process_id, {});
   }
   void on_frame(Rank rank, const FrameHeader& header, Bytes chunk) override {
-    link_.relay(rank, header, chunk);
+    launcher_.relay(rank, header, chunk);
   }
   void on_output(Rank rank, int stream, std::string_view text) override {
-    link_.say_output(rank, stream, text);
+    launcher_.say_output(rank, stream, text);
     heed_window();
   }
   void on_ended(Rank rank, int wait_status) override;
@@ -68,7 +68,7 @@ class Agent final : public HostEvents {
   Loop& loop_ = events_.loop();
   LineSink words_{loop_, STDERR_FILENO, 0, false};
   const LogToSink own_words_{words_};
-  LauncherLink link_;
+  LauncherConnection launcher_;
   std::optional<RemotePlan> plan_;    // once it came
   std::optional<Settings> settings_;  // those of the plan's environment
   std::unique_ptr<Janitor> janitor_;
@@ -81,7 +81,7 @@ class Agent final : public HostEvents {
 };
 
 Agent::Agent()
-    : link_(loop_, Fd(::fcntl(0, F_DUPFD_CLOEXEC, 3)), Fd(::fcntl(1, F_DUPFD_CLOEXEC, 3)),
+    : launcher_(loop_, Fd(::fcntl(0, F_DUPFD_CLOEXEC, 3)), Fd(::fcntl(1, F_DUPFD_CLOEXEC, 3)),
             {.order =
                  [this](const FrameHeader& order) {
                    return host_ ? obey(order) : early_orders_.push_back(order);
@@ -96,7 +96,7 @@ Agent::Agent()
              .ended = [this] { over_ = true; }}) {}
 
 void Agent::refuse(const std::string& sentence) {
-  link_.tell(FrameKind::kFailed, kEveryRank, 0,
+  launcher_.tell(FrameKind::kFailed, kEveryRank, 0,
              std::string_view(sentence).substr(0, kChunkBytesMax));
   over_ = true;
 }
@@ -105,7 +105,7 @@ void Agent::on_ended(Rank rank, int wait_status) {
   if (over_) return;                           // the refusal tells of all ranks of this host
   host_->drain_output(rank);                   // its last words come before its end
   if (--running_ == 0) host_->drain_output();  // and those of all whom ranks left behind
-  link_.tell(FrameKind::kEnded, rank, wait_status, {});
+  launcher_.tell(FrameKind::kEnded, rank, wait_status, {});
 }
 
 void Agent::take_input(Bytes bytes) {
@@ -118,7 +118,7 @@ void Agent::obey(const FrameHeader& order) {
   if (order.rank < host_->first() || order.rank - host_->first() >= host_->count()) return;
   host_->signal_rank(order.rank, order.code);
   if (order.code == SIGKILL && host_->lives(order.rank))
-    link_.tell(FrameKind::kLives, order.rank, 0, host_->why_not_killed(order.rank));
+    launcher_.tell(FrameKind::kLives, order.rank, 0, host_->why_not_killed(order.rank));
 }
 
 void Agent::on_message(const FrameHeader& header, std::vector<std::byte> message) {
@@ -158,7 +158,7 @@ Status Agent::prepare() {
                                [this](const Status& made) { go_on(made); });
   if (!janitor) return janitor.error();
   janitor_ = std::move(*janitor);
-  link_.begin(plan.silence_limit_ms, now_ms());
+  launcher_.begin(plan.silence_limit_ms, now_ms());
   return plan.has_input ? open_input() : success();
 }
 
@@ -168,7 +168,7 @@ Status Agent::open_input() {
   if (!pipe) return pipe.error();
   rank_input_ = std::move(pipe->read);
   input_ = std::make_unique<AgentInput>(loop_, std::move(pipe->write), [this](int bytes) {
-    link_.tell(FrameKind::kInput, 0, bytes, {});
+    launcher_.tell(FrameKind::kInput, 0, bytes, {});
   });
   return success();
 }
@@ -198,16 +198,16 @@ void Agent::heed(int signal_number) {
 
 /// Ranks that are left when the others have ended would add to it for ever.
 void Agent::heed_window() {
-  if (host_) host_->pause_output(over_ || running_ == 0 || !link_.has_room());
+  if (host_) host_->pause_output(over_ || running_ == 0 || !launcher_.has_room());
 }
 
 void Agent::turn() {
-  int64_t until_ms = link_.next_ms();
+  int64_t until_ms = launcher_.next_ms();
   if (janitor_) until_ms = std::min(until_ms, janitor_->deadline_ms());
   if (host_) until_ms = std::min(until_ms, host_->deadline_ms());
   loop_.run_once(until_ms);
   const int64_t now = now_ms();
-  link_.due(now);
+  launcher_.due(now);
   if (janitor_) janitor_->due(now);
   if (host_) host_->due(now);
 }
@@ -222,11 +222,11 @@ int Agent::run() {
   events_.hand_signals_to([this](int number, bool) { heed(number); });
   auto children =
       events_.watch_children([this](pid_t process) { return host_ && host_->reap(process); });
-  link_.begin(kPlanLimitMs, now_ms());  // to prepare what is asked for may take a while
+  launcher_.begin(kPlanLimitMs, now_ms());  // to prepare what is asked for may take a while
   while (!over_ && !(host_ && running_ == 0)) turn();
   heed_window();
   events_.hand_signals_to({});  // from now on they end the wait
-  while (!link_.has_lost_launcher() && !link_.drained() && events_.end_asked() == 0) turn();
+  while (!launcher_.has_lost_launcher() && !launcher_.drained() && events_.end_asked() == 0) turn();
   children.reset();
   host_.reset();
   if (janitor_)

@@ -14,7 +14,7 @@
 
 namespace pinwire::verbs {
 
-/// Constant after open and connect, but the failure and the outage.
+/// Constant from connect to close, but the failure and the outage.
 struct Shared {
   VerbsOptions options;
   Device device;

@@ -1,6 +1,6 @@
-// An idle peer costs a rank at most 512 bytes (DESIGN section 8), measured: the heap of a rank
-// after attach in jobs of different size, whose collectives have as many rounds: what they keep
-// grows with the logarithm of the team's size. Memory that was freed and malloc keeps for the same
+// An idle peer costs a rank at most 512 bytes, measured: the heap of a rank after attach in
+// jobs of different size, whose collectives have as many rounds: what they keep grows with the
+// logarithm of the team's size. Memory that was freed and malloc keeps for the same
 // thread (tcache) would count as held.
 #include <gtest/gtest.h>
 

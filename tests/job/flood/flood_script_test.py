@@ -95,7 +95,9 @@ class Mistakes(unittest.TestCase):
             self.assertIn(part, err)
 
     def test_each_gets_a_sentence(self):
-        self.check(["--json"], "--json wants the name of a file")
+        for words in (["--json"], ["--json="], ["--json", "", "--quick"]):
+            self.check(words, "--json wants the name of a file")
+        self.check(["--build="], "--build wants the name of a directory", build=())
         self.check(["--svg"], "--svg wants the name of a file")
         self.check(["--build"], "--build wants the name of a directory", build=())
         self.check(["--build", "/nonexistent"], "/nonexistent", "ninja", build=())

@@ -3,18 +3,22 @@
 #pragma once
 
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
 namespace pinwire::launch {
 
-/// It does not return: only a signal that kills ends it. The child ends with it, even one that is
+/// Only a signal that kills ends the wait. The child ends with it, even one that is
 /// killed before the child asks for the signal: a child that stays would hold the test's output
 /// open.
 inline void wait_in_kernel() {
   const pid_t parent = ::getpid();
-  if (::vfork() != 0) return;
+  const pid_t child = ::vfork();
+  if (child < 0) ::abort();
+  // Somebody killed the child: this process shall not go on as if nothing had held it.
+  if (child > 0) ::_exit(EXIT_FAILURE);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   constexpr timespec kBetween{0, 50'000'000};
   while (::getppid() == parent) ::nanosleep(&kBetween, nullptr);

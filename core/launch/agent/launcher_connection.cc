@@ -1,11 +1,11 @@
-#include "core/launch/agent/launcher_link.h"
+#include "core/launch/agent/launcher_connection.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace pinwire::launch {
 
-LauncherLink::LauncherLink(Loop& loop, Fd in, Fd out, Events events)
+LauncherConnection::LauncherConnection(Loop& loop, Fd in, Fd out, Events events)
     : events_(std::move(events)),
       stream_(loop, std::move(in), std::move(out), "",
               {.frame = [this](const FrameHeader& header, Bytes chunk) { on_frame(header, chunk); },
@@ -20,18 +20,18 @@ LauncherLink::LauncherLink(Loop& loop, Fd in, Fd out, Events events)
   stream_.put_text(kAgentGreeting);
 }
 
-void LauncherLink::tell(FrameKind kind, Rank rank, int code, std::string_view text) {
+void LauncherConnection::tell(FrameKind kind, Rank rank, int code, std::string_view text) {
   stream_.put(bootstrap::frame_header(kind, rank, 0, code),
               {reinterpret_cast<const std::byte*>(text.data()), text.size()});
 }
 
-void LauncherLink::relay(Rank rank, const FrameHeader& header, Bytes chunk) {
+void LauncherConnection::relay(Rank rank, const FrameHeader& header, Bytes chunk) {
   auto relayed = header;
   relayed.rank = rank;
   stream_.put_chunk(relayed, chunk);
 }
 
-void LauncherLink::say_output(Rank rank, int stream, std::string_view text) {
+void LauncherConnection::say_output(Rank rank, int stream, std::string_view text) {
   window_.sent(text.size());
   while (!text.empty()) {
     const auto part = text.substr(0, kChunkBytesMax);
@@ -40,7 +40,7 @@ void LauncherLink::say_output(Rank rank, int stream, std::string_view text) {
   }
 }
 
-void LauncherLink::on_frame(const FrameHeader& header, Bytes chunk) {
+void LauncherConnection::on_frame(const FrameHeader& header, Bytes chunk) {
   switch (header.kind) {
     case FrameKind::kAlive:
       return;
@@ -57,7 +57,7 @@ void LauncherLink::on_frame(const FrameHeader& header, Bytes chunk) {
   }
 }
 
-void LauncherLink::assemble(const FrameHeader& header, Bytes chunk) {
+void LauncherConnection::assemble(const FrameHeader& header, Bytes chunk) {
   switch (assembly_.add(header, chunk, bootstrap::kMessageBytesMax)) {
     case bootstrap::Assembly::State::kMore:
       return;

@@ -1,4 +1,4 @@
-#include "core/launch/agent/launcher_link.h"
+#include "core/launch/agent/launcher_connection.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace pinwire::launch {
 namespace {
 
 /// The launcher's end is in this process, too.
-class LauncherLinkTest : public testing::Test {
+class LauncherConnectionTest : public testing::Test {
  protected:
   void SetUp() override {
     auto to = make_pipe(), from = make_pipe();
@@ -27,16 +27,16 @@ class LauncherLinkTest : public testing::Test {
                                               },
                                           .heard = [] {},
                                           .ended = [](const std::string&) {}});
-    link_.emplace(
+    connection_.emplace(
         loop_, std::move(to->read), std::move(from->write),
-        LauncherLink::Events{
+        LauncherConnection::Events{
             .order = [this](const FrameHeader& order) { notes_ += note("order", order.code); },
             .input = [this](Bytes bytes) { notes_ += note("input", bytes.size()); },
             .message =
                 [this](const FrameHeader&, std::vector<std::byte> message) {
                   notes_ += note("message", message.size());
                 },
-            .taken = [this] { notes_ += note("taken", link_->has_room()); },
+            .taken = [this] { notes_ += note("taken", connection_->has_room()); },
             .failed = [this](const std::string& sentence) { notes_ += sentence + ";"; },
             .ended = [this] { notes_ += "ended;"; }});
   }
@@ -53,26 +53,26 @@ class LauncherLinkTest : public testing::Test {
 
   Loop loop_;
   std::optional<FrameStream> launcher_;
-  std::optional<LauncherLink> link_;
+  std::optional<LauncherConnection> connection_;
   std::vector<FrameKind> kinds_;  // that the launcher got
   size_t bytes_ = 0;              // of all of them
   std::string notes_;
 };
 
-TEST_F(LauncherLinkTest, TheGreetingComesBeforeTheFirstFrame) {
-  link_->tell(FrameKind::kStarted, 1, 4711, "");
+TEST_F(LauncherConnectionTest, TheGreetingComesBeforeTheFirstFrame) {
+  connection_->tell(FrameKind::kStarted, 1, 4711, "");
   turn();
   EXPECT_TRUE(launcher_->greeted());
   EXPECT_EQ(kinds_, std::vector{FrameKind::kStarted});
-  EXPECT_TRUE(link_->drained());
+  EXPECT_TRUE(connection_->drained());
 }
 
-TEST_F(LauncherLinkTest, OutputUsesTheWindowUpUntilTheLauncherTookIt) {
+TEST_F(LauncherConnectionTest, OutputUsesTheWindowUpUntilTheLauncherTookIt) {
   const std::string text(kOutputWindowBytes - 1, 'x');
-  link_->say_output(0, 1, text);
-  EXPECT_TRUE(link_->has_room());
-  link_->say_output(0, 1, "xx");
-  EXPECT_FALSE(link_->has_room());
+  connection_->say_output(0, 1, text);
+  EXPECT_TRUE(connection_->has_room());
+  connection_->say_output(0, 1, "xx");
+  EXPECT_FALSE(connection_->has_room());
   turn();
   EXPECT_EQ(bytes_, kOutputWindowBytes + 1);
   order(FrameKind::kTaken, 2);
@@ -80,7 +80,7 @@ TEST_F(LauncherLinkTest, OutputUsesTheWindowUpUntilTheLauncherTookIt) {
   EXPECT_EQ(notes_, "taken 1;");
 }
 
-TEST_F(LauncherLinkTest, OrdersInputAndMessagesAreToldApart) {
+TEST_F(LauncherConnectionTest, OrdersInputAndMessagesAreToldApart) {
   const std::vector<std::byte> bytes(3 * kChunkBytesMax);
   order(FrameKind::kSignal, 15);
   order(FrameKind::kInput, 0, Bytes(bytes).first(5));
@@ -92,7 +92,7 @@ TEST_F(LauncherLinkTest, OrdersInputAndMessagesAreToldApart) {
 }
 
 /// Its rest would be taken for the begin of the next.
-TEST_F(LauncherLinkTest, AMessageWithoutItsBeginIsRefused) {
+TEST_F(LauncherConnectionTest, AMessageWithoutItsBeginIsRefused) {
   const std::vector<std::byte> bytes(8);
   const auto whole = bootstrap::frame_header(FrameKind::kGathered, 0);
   launcher_->put_chunk(bootstrap::chunk_header(whole, 8, 16), bytes);
@@ -101,32 +101,32 @@ TEST_F(LauncherLinkTest, AMessageWithoutItsBeginIsRefused) {
 }
 
 /// Otherwise an agent whose launcher reads nothing would keep a frame for each beat.
-TEST_F(LauncherLinkTest, ABeatIsSaidWhileNothingElseIsUnderWay) {
+TEST_F(LauncherConnectionTest, ABeatIsSaidWhileNothingElseIsUnderWay) {
   turn();
-  link_->begin(1000, 0);
+  connection_->begin(1000, 0);
   turn();
   EXPECT_EQ(kinds_, std::vector{FrameKind::kAlive});
-  link_->say_output(0, 1, std::string(kOutputWindowBytes, 'x'));  // more than a pipe holds
-  ASSERT_FALSE(link_->drained());
-  link_->due(999);
+  connection_->say_output(0, 1, std::string(kOutputWindowBytes, 'x'));  // more than a pipe holds
+  ASSERT_FALSE(connection_->drained());
+  connection_->due(999);
   turn();
   EXPECT_EQ(std::count(kinds_.begin(), kinds_.end(), FrameKind::kAlive), 1);
 }
 
-TEST_F(LauncherLinkTest, ALauncherThatSaysNothingIsLostAndOneThatSpeaksIsNot) {
+TEST_F(LauncherConnectionTest, ALauncherThatSaysNothingIsLostAndOneThatSpeaksIsNot) {
   const int64_t began_ms = now_ms();
-  link_->begin(10'000, began_ms - 9'900);
+  connection_->begin(10'000, began_ms - 9'900);
   order(FrameKind::kAlive, 0);
   turn();
-  for (int64_t at_ms = began_ms; at_ms < began_ms + 9'000; at_ms += kTickMs) link_->due(at_ms);
-  EXPECT_FALSE(link_->has_lost_launcher()) << notes_;
+  for (int64_t at_ms = began_ms; at_ms < began_ms + 9'000; at_ms += kTickMs) connection_->due(at_ms);
+  EXPECT_FALSE(connection_->has_lost_launcher()) << notes_;
   for (int64_t at_ms = began_ms + 9'000; at_ms < began_ms + 30'000; at_ms += kTickMs)
-    link_->due(at_ms);
-  EXPECT_TRUE(link_->has_lost_launcher());
+    connection_->due(at_ms);
+  EXPECT_TRUE(connection_->has_lost_launcher());
   EXPECT_NE(notes_, "");
 }
 
-TEST_F(LauncherLinkTest, TheEndOfTheLauncherIsToldOnce) {
+TEST_F(LauncherConnectionTest, TheEndOfTheLauncherIsToldOnce) {
   launcher_.reset();
   turn();
   EXPECT_EQ(notes_, "ended;");

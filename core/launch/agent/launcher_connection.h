@@ -16,7 +16,7 @@
 
 namespace pinwire::launch {
 
-class LauncherLink {
+class LauncherConnection {
  public:
   struct Events {
     /// kOutput or kSignal: a request that is this header alone.
@@ -32,7 +32,7 @@ class LauncherLink {
     std::function<void()> ended;
   };
   /// Greets the launcher.
-  LauncherLink(Loop& loop, Fd in, Fd out, Events events);
+  LauncherConnection(Loop& loop, Fd in, Fd out, Events events);
   /// From now on both ends are to be heard within `limit_ms`; 0: whenever they like.
   void begin(int64_t limit_ms, int64_t now_ms) { heartbeat_.begin(limit_ms, now_ms); }
   void tell(FrameKind kind, Rank rank, int code, std::string_view text);
