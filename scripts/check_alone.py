@@ -5,7 +5,7 @@ Builds for development compile each file of a library by itself, so a file must 
 one translation unit (Meson's unity=on), the files before it bring what it forgot. This check has the compiler of BUILD parse
 such files one by one. It fails on errors and on warnings.
 
-    check_alone.py BUILD [--since COMMIT]     with --since, those alone that differ from that commit of BUILD's sources; all where there is none
+    check_alone.py BUILD [--since COMMIT] [--at-most N]     with --since, those alone that differ from that commit of BUILD's sources; all where there is none
 """
 import argparse
 import concurrent.futures
@@ -50,10 +50,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--since", metavar="COMMIT", help="only files that differ from it")
+    parser.add_argument("--at-most", type=int, metavar="N", help="no more than N of them")
     args = parser.parse_args()
     found = files_in_unity(args.build)
     changed = changed_since(args.since, args.build) if args.since else None
     drawn = sorted(file for file in found if changed is None or file in changed)
+    if args.at_most and len(drawn) > args.at_most:
+        drawn = drawn[:: -(-len(drawn) // args.at_most)]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as workers:
         said = [line for line in workers.map(lambda file: complaint(file, found[file], args.build), drawn) if line]
     for line in said:

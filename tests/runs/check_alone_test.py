@@ -65,6 +65,10 @@ class CheckAlone(unittest.TestCase):
         (self.root / "new.cc").write_text("std::vector<int> two;\n")
         self.assertEqual(self.run_check("--since", "HEAD").returncode, 1)
 
+    def test_no_more_than_what_is_asked_for(self):
+        self.add("core/liba.a", {f"{name}.cc": f"int {name};\n" for name in "abcdefg"})
+        self.assertEqual(self.run_check("--at-most", "3").stdout.split()[:3], ["3", "of", "7"])
+
     def test_without_that_commit_all_are_parsed(self):
         self.add("core/liba.a", {"old.cc": "std::vector<int> old;\n"})
         self.assertEqual(self.run_check("--since", "HEAD").returncode, 1)
