@@ -53,6 +53,16 @@ void wait_for_gate() {
 
 /// Janitors that are forked meanwhile wait in it for ever, in state D, when they sweep.
 bool unlinkat_is_stuck = false;
+const pid_t test_process = ::getpid();
+
+/// A sweeper whose janitor was killed has nobody who ends it: it ends with the test program.
+void stay_while(const bool& is_stuck) {
+  constexpr timespec kBetween{0, 20'000'000};
+  while (is_stuck) {
+    if (::kill(test_process, 0) != 0) ::_exit(EXIT_FAILURE);
+    ::nanosleep(&kBetween, nullptr);
+  }
+}
 /// This process gets a SIGTERM when it calls lstat(2).
 bool lstat_gets_signal = false;
 /// The next so many calls of recvmsg(2) fail.
@@ -492,7 +502,7 @@ TEST_F(JanitorTest, AZombieIsDead) {
 
 /// Instead of the C library's, for this program.
 int mkdir(const char* path, mode_t mode) noexcept {
-  while (pinwire::launch::mkdir_is_stuck) ::pause();
+  pinwire::launch::stay_while(pinwire::launch::mkdir_is_stuck);
   const auto parent = std::filesystem::path(path).parent_path();
   if (pinwire::launch::mkdir_fails_beside_others && !std::filesystem::is_empty(parent)) {
     errno = ENOSPC;
@@ -503,7 +513,7 @@ int mkdir(const char* path, mode_t mode) noexcept {
 }
 
 int unlinkat(int parent_fd, const char* name, int flags) noexcept {
-  while (pinwire::launch::removal_is_stuck) ::pause();
+  pinwire::launch::stay_while(pinwire::launch::removal_is_stuck);
   if (pinwire::launch::unlinkat_is_stuck) pinwire::launch::wait_in_kernel();
   pinwire::launch::wait_for_gate();
   if (pinwire::launch::removal_fails) {
