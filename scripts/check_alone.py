@@ -16,7 +16,7 @@ import re
 import subprocess
 import sys
 
-from check_unity import ROOMS, parsing
+from check_unity import ROOMS, errors_of
 
 
 def files_in_unity(build):
@@ -41,9 +41,8 @@ def changed_since(commit, build):
 
 
 def complaint(file, entry, build):
-    run = subprocess.run(parsing(entry, file), cwd=build, capture_output=True, text=True)
-    clean = run.returncode == 0 and "warning:" not in run.stderr
-    return "" if clean else f"{file}: by itself it does not compile cleanly; does it include all that it uses?\n{run.stderr}"
+    found = errors_of(entry, file, build)
+    return f"{file}: by itself it does not compile cleanly; does it include all that it uses?\n{found}" if found else ""
 
 
 def main():

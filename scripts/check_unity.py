@@ -44,13 +44,17 @@ def parsing(entry, source):
     return [*words, "-fsyntax-only", "-fdiagnostics-color=never", source]
 
 
+def errors_of(entry, source, build):
+    """The compiler's words on `source`, parsed as the file of `entry` is compiled; empty: no error and no warning."""
+    run = subprocess.run(parsing(entry, source), cwd=build, capture_output=True, text=True)
+    return run.stderr if run.returncode != 0 or "warning:" in run.stderr else ""
+
+
 def complaints(target, entries, folder, build):
     source = pathlib.Path(folder) / (target.replace("/", "_") + ".cc")
     source.write_text("".join(f'#include "{os.path.abspath(build / entry["file"])}"\n' for entry in entries))
-    run = subprocess.run(parsing(entries[0], str(source)), cwd=build, capture_output=True, text=True)
-    if run.returncode != 0 or "warning:" in run.stderr:
-        return [f"{target}: as one translation unit it does not compile cleanly:", run.stderr]
-    return []
+    found = errors_of(entries[0], str(source), build)
+    return [f"{target}: as one translation unit it does not compile cleanly:", found] if found else []
 
 
 def main():

@@ -82,22 +82,22 @@ class Agent final : public HostEvents {
 
 Agent::Agent()
     : launcher_(loop_, Fd(::fcntl(0, F_DUPFD_CLOEXEC, 3)), Fd(::fcntl(1, F_DUPFD_CLOEXEC, 3)),
-            {.order =
-                 [this](const FrameHeader& order) {
-                   return host_ ? obey(order) : early_orders_.push_back(order);
-                 },
-             .input = [this](Bytes bytes) { take_input(bytes); },
-             .message =
-                 [this](const FrameHeader& header, std::vector<std::byte> message) {
-                   on_message(header, std::move(message));
-                 },
-             .taken = [this] { heed_window(); },
-             .failed = [this](const std::string& sentence) { refuse(sentence); },
-             .ended = [this] { over_ = true; }}) {}
+                {.order =
+                     [this](const FrameHeader& order) {
+                       return host_ ? obey(order) : early_orders_.push_back(order);
+                     },
+                 .input = [this](Bytes bytes) { take_input(bytes); },
+                 .message =
+                     [this](const FrameHeader& header, std::vector<std::byte> message) {
+                       on_message(header, std::move(message));
+                     },
+                 .taken = [this] { heed_window(); },
+                 .failed = [this](const std::string& sentence) { refuse(sentence); },
+                 .ended = [this] { over_ = true; }}) {}
 
 void Agent::refuse(const std::string& sentence) {
   launcher_.tell(FrameKind::kFailed, kEveryRank, 0,
-             std::string_view(sentence).substr(0, kChunkBytesMax));
+                 std::string_view(sentence).substr(0, kChunkBytesMax));
   over_ = true;
 }
 

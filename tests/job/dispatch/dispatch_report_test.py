@@ -3,10 +3,7 @@
 Usage: dispatch_report_test.py DISPATCH_REPORT BUILD DRIVER [unittest arguments]"""
 
 import json
-import os
 import pathlib
-import signal
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -15,6 +12,7 @@ import xml.etree.ElementTree
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 from plots import SVG, has_matplotlib, without_matplotlib  # noqa: E402
+from run_script import run_script  # noqa: E402
 
 REPORT, BUILD, DRIVER = sys.argv[1:4]
 TIME_LIMIT_S = 200
@@ -23,14 +21,7 @@ SHORT = ["--turns", "1", "--count", "10", "--seconds", "0.01", "--busy", "0,100"
 
 
 def run(*words, **more):
-    with subprocess.Popen([REPORT, "--build", BUILD, "--drivers", DRIVER, *words], text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, start_new_session=True, **more) as job:
-        try:
-            said, complaints = job.communicate(timeout=TIME_LIMIT_S)
-        except subprocess.TimeoutExpired:
-            os.killpg(job.pid, signal.SIGTERM)  # the launcher ends its ranks
-            raise
-        return job.returncode, said, complaints
+    return run_script([REPORT, "--build", BUILD, "--drivers", DRIVER, *words], TIME_LIMIT_S, **more)
 
 
 class Report(unittest.TestCase):

@@ -5,8 +5,6 @@ Usage: flood_script_test.py SCRIPT BUILD DRIVER [unittest arguments]"""
 import json
 import os
 import pathlib
-import signal
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -15,6 +13,7 @@ import xml.etree.ElementTree
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 from plots import SVG, has_matplotlib, without_matplotlib  # noqa: E402
+from run_script import run_script  # noqa: E402
 
 SCRIPT, BUILD, DRIVER = sys.argv[1:4]
 TIME_LIMIT_S = 100
@@ -23,14 +22,7 @@ SHORT = ["--iterations=50", "--repetitions=1", "--loop-ms=1", "--yield=always"]
 
 def run(*words, build=("--build", BUILD), **more):
     more.setdefault("env", dict(os.environ, FLOOD_DRIVERS=DRIVER))
-    with subprocess.Popen([SCRIPT, *build, *words], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          start_new_session=True, **more) as job:
-        try:
-            out, err = job.communicate(timeout=TIME_LIMIT_S)
-        except subprocess.TimeoutExpired:
-            os.killpg(job.pid, signal.SIGTERM)  # the launcher ends its ranks
-            raise
-        return job.returncode, out, err
+    return run_script([SCRIPT, *build, *words], TIME_LIMIT_S, **more)
 
 
 class Runs(unittest.TestCase):

@@ -455,7 +455,8 @@ TEST_F(Ssh, SettingsOfAHostThatItsAgentRefusesGetASentence) {
   EXPECT_EQ(count_of(elsewhere.err, "/nowhere/at/all"), 1) << elsewhere.err;
   const auto confused = ssh(2, {"true"}, {"--hosts", "n0,confused"});
   EXPECT_EQ(confused.code, 2) << confused.err;
-  EXPECT_EQ(count_of(confused.err, "host confused: invalid GASNET_EXITTIMEOUT="), 1) << confused.err;
+  EXPECT_EQ(count_of(confused.err, "host confused: invalid GASNET_EXITTIMEOUT="), 1)
+      << confused.err;
 }
 
 TEST_F(Ssh, ProblemsAtTheStartGetASentence) {

@@ -118,7 +118,8 @@ TEST_F(LauncherConnectionTest, ALauncherThatSaysNothingIsLostAndOneThatSpeaksIsN
   connection_->begin(10'000, began_ms - 9'900);
   order(FrameKind::kAlive, 0);
   turn();
-  for (int64_t at_ms = began_ms; at_ms < began_ms + 9'000; at_ms += kTickMs) connection_->due(at_ms);
+  for (int64_t at_ms = began_ms; at_ms < began_ms + 9'000; at_ms += kTickMs)
+    connection_->due(at_ms);
   EXPECT_FALSE(connection_->has_lost_launcher()) << notes_;
   for (int64_t at_ms = began_ms + 9'000; at_ms < began_ms + 30'000; at_ms += kTickMs)
     connection_->due(at_ms);
