@@ -9,7 +9,7 @@
 #include <functional>
 #include <string>
 
-#include "core/base/number_file.h"
+#include "core/base/files/number_file.h"
 
 namespace pinwire::launch {
 

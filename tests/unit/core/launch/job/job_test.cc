@@ -5,6 +5,10 @@
 #include <poll.h>
 #include <signal.h>
 
+#include <string>
+
+#include "core/base/log.h"
+#include "core/launch/loop/signals.h"
 #include "core/launch/process/process.h"
 
 namespace pinwire::launch {
@@ -44,6 +48,40 @@ TEST(Job, AHostThatDoesNotCloseKeepsNobodyFromEndingTheLauncher) {
   const auto watch =
       loop.watch(pipe->read.get(), POLLIN, [&](short) { job.interrupted(SIGTERM, false); });
   EXPECT_EQ(job.finish(), 3);
+}
+
+/// Words of this process that wait for a reader end soon after the user has ended the job.
+TEST(Job, AnEndByTheUserIsKnownToTheWholeProcess) {
+  forget_end();
+  Loop loop;
+  Job job(loop, {.rank_count = 1, .exit_timeout_ms = 1, .close_ms = 1, .environment = {}});
+  job.add_host(std::make_unique<StuckHost>());
+  ASSERT_TRUE(job.start());
+  EXPECT_EQ(end_was_asked(), 0) << "nobody has ended it";
+  job.interrupted(SIGTERM, false);
+  job.turn();
+  EXPECT_EQ(end_was_asked(), SIGTERM);
+  forget_end();
+}
+
+/// The loop writes them with the ranks' lines, so that a full pipe holds up no signal.
+TEST(Job, WordsOfTheLauncherGoTheWayOfTheRanksWords) {
+  constexpr int64_t kPromptIsOutMs = 200;
+  testing::internal::CaptureStderr();
+  {
+    Loop loop;
+    Job job(loop, {.rank_count = 1, .exit_timeout_ms = 1, .close_ms = 1, .environment = {}});
+    job.add_host(std::make_unique<StuckHost>());
+    EXPECT_TRUE(job.start());
+    auto pipe = make_pipe();
+    EXPECT_TRUE(pipe.ok());
+    pipe->write.reset();  // readable: no turn waits
+    const auto watch = loop.watch(pipe->read.get(), POLLIN, [](short) {});
+    job.on_output(0, 2, "ready? ");
+    for (const int64_t began_ms = now_ms(); now_ms() - began_ms < kPromptIsOutMs;) job.turn();
+    log_note("a sentence");
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "ready? \npinwire: a sentence\n");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/launch/loop/signals.h"
 #include "core/launch/process/child_process.h"
 
 namespace pinwire::launch {
@@ -77,6 +78,16 @@ TEST_F(SupervisorLoopTest, SignalsThatCameBeforeSomebodyTakesThemAreNotLost) {
   ::raise(SIGHUP);
   EXPECT_FALSE(loop_.turn_until([] { return false; }, kHangMs));
   EXPECT_EQ(loop_.end_asked(), SIGHUP);
+}
+
+/// Words that wait for a reader wait no longer than the user does (patient_write.h).
+TEST_F(SupervisorLoopTest, ASignalThatAsksForTheEndIsNotedUntilSomebodyTakesIt) {
+  forget_end();
+  ::raise(SIGTERM);
+  EXPECT_FALSE(loop_.turn_until([] { return false; }, kHangMs));
+  EXPECT_EQ(end_was_asked(), SIGTERM);
+  loop_.hand_signals_to([](int, bool) {});
+  EXPECT_EQ(end_was_asked(), 0) << "it is the ranks' affair";
 }
 
 TEST_F(SupervisorLoopTest, AWaitOfTheEndItselfGoesOn) {

@@ -21,8 +21,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/files/remove_tree.h"
 #include "core/base/log.h"
-#include "core/base/remove_tree.h"
 #include "core/launch/loop/signals.h"
 #include "core/launch/process/job_mark.h"
 #include "core/launch/process/process_facts.h"
