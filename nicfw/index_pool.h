@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "core/base/check.h"
-#include "core/base/zeroed_array.h"
+#include "core/base/memory/zeroed_array.h"
 
 namespace pinwire {
 

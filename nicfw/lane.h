@@ -55,8 +55,8 @@
 #include <memory>
 #include <span>
 
+#include "core/base/memory/zeroed_array.h"
 #include "core/base/random.h"
-#include "core/base/zeroed_array.h"
 #include "driver/driver.h"
 #include "driver/failure_note.h"
 #include "nicfw/copied_turns.h"

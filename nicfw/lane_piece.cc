@@ -1,7 +1,7 @@
 // Frames longer than the path: cut by the sender, put together by the receiver (piece.h).
 #include <cstring>
 
-#include "core/base/mapped_copy.h"
+#include "core/base/memory/mapped_copy.h"
 #include "nicfw/lane.h"
 
 namespace pinwire {

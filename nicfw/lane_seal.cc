@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "core/base/bits.h"
-#include "core/base/mapped_copy.h"
+#include "core/base/memory/mapped_copy.h"
 #include "nicfw/lane.h"
 
 namespace pinwire {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/base/bits.h"
-#include "core/base/page.h"
+#include "core/base/memory/page.h"
 #include "nicfw/lane.h"
 #include "nicfw/route.h"
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "core/base/check.h"
-#include "core/base/zeroed_array.h"
+#include "core/base/memory/zeroed_array.h"
 #include "driver/work.h"
 
 namespace pinwire {

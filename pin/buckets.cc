@@ -5,8 +5,8 @@
 
 #include "core/base/bits.h"
 #include "core/base/log.h"
+#include "core/base/memory/page.h"
 #include "core/base/no_cancel.h"
-#include "core/base/page.h"
 
 namespace pinwire {
 

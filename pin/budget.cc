@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "core/base/number_file.h"
+#include "core/base/files/number_file.h"
 
 namespace pinwire {
 namespace {

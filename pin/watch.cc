@@ -15,7 +15,7 @@
 #include "core/base/check.h"
 #include "core/base/clock.h"
 #include "core/base/log.h"
-#include "core/base/page.h"
+#include "core/base/memory/page.h"
 #include "pin/mapping.h"
 
 namespace pinwire {

@@ -13,8 +13,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "core/base/library_thread.h"
-#include "core/base/page.h"
+#include "core/base/memory/page.h"
+#include "core/base/threads/library_thread.h"
 #include "pin/watch.h"
 
 namespace pinwire {

@@ -24,9 +24,9 @@ WITHOUT_UNITS = ("tests/unit/api",)
 RUN_OTHERWISE = {
     "bench/*": "job/flood*, job/ex_bench/*, job/threads_bench/* and job/dispatch_bench/*",
     "core/base/breach": "job/usage",
-    "core/base/library_thread": "job/blocked/*",
-    "core/base/mapped_copy": "job/peer_memory",
-    "core/base/number_file": "unit/launch, by way of oom_kills",
+    "core/base/files/number_file": "unit/launch, by way of oom_kills",
+    "core/base/memory/mapped_copy": "job/peer_memory",
+    "core/base/threads/library_thread": "job/blocked/*",
     "core/bootstrap/job_key": "job/namespaces",
     "core/bootstrap/pmix_*": "job/launch_pmix, job/slurm, job/kill_matrix/mpirun",
     "core/bootstrap/singleton": "job/dropin",

@@ -12,11 +12,11 @@
 #include <cstring>
 
 #include "core/base/bits.h"
-#include "core/base/file_size.h"
-#include "core/base/number_file.h"
-#include "core/base/offered_files.h"
-#include "core/base/page.h"
-#include "core/base/peer_file.h"
+#include "core/base/descriptors/offered_files.h"
+#include "core/base/descriptors/peer_file.h"
+#include "core/base/files/file_size.h"
+#include "core/base/files/number_file.h"
+#include "core/base/memory/page.h"
 
 namespace pinwire {
 namespace {

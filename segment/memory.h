@@ -26,7 +26,7 @@ struct SegmentMemory {
 Result<SegmentMemory> create_segment_memory(uint64_t bytes, SegmentPages policy);
 
 /// Maps a peer's segment of this host into this process. `inode`: which file it is
-/// (core/base/peer_file.h).
+/// (core/base/descriptors/peer_file.h).
 Result<SegmentMemory> map_peer_memory(int pid, int fd, uint64_t inode, uint64_t bytes);
 
 void release_segment_memory(SegmentMemory& memory) noexcept;

@@ -1,7 +1,7 @@
 #include "am/interrupts/dispatcher_bell.h"
 
 #include "core/base/clock.h"
-#include "core/base/event_fd.h"
+#include "core/base/descriptors/event_fd.h"
 
 namespace pinwire {
 

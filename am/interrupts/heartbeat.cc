@@ -9,11 +9,11 @@
 #include <string>
 
 #include "am/wake/sleepers.h"
-#include "core/base/event_fd.h"
-#include "core/base/library_thread.h"
+#include "core/base/descriptors/event_fd.h"
+#include "core/base/descriptors/no_descriptor.h"
 #include "core/base/log.h"
-#include "core/base/membarrier.h"
-#include "core/base/no_descriptor.h"
+#include "core/base/threads/library_thread.h"
+#include "core/base/threads/membarrier.h"
 #include "core/engine/engine.h"
 #include "core/interrupts/client_threads.h"
 

@@ -11,7 +11,7 @@
 
 #include "core/base/bits.h"
 #include "core/base/check.h"
-#include "core/base/reserve.h"
+#include "core/base/memory/reserve.h"
 
 namespace pinwire {
 

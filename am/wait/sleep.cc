@@ -8,7 +8,7 @@
 #include "am/poll/owed.h"
 #include "am/poll/poll.h"
 #include "am/wake/sleepers.h"
-#include "core/base/event_fd.h"
+#include "core/base/descriptors/event_fd.h"
 #include "core/base/no_cancel.h"
 #include "core/engine/engine.h"
 

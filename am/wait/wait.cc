@@ -8,7 +8,7 @@
 #include "am/wait/yield_cost.h"
 #include "am/wake/sleepers.h"
 #include "core/base/clock.h"
-#include "core/base/event_fd.h"
+#include "core/base/descriptors/event_fd.h"
 #include "core/base/no_cancel.h"
 
 namespace pinwire {

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "core/base/event_fd.h"
+#include "core/base/descriptors/event_fd.h"
 
 namespace pinwire {
 namespace {

@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "core/base/library_thread.h"
 #include "core/base/log.h"
+#include "core/base/threads/library_thread.h"
 #include "core/bootstrap/launcher_gone.h"
 
 namespace pinwire::bootstrap {

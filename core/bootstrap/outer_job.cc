@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "core/base/locked_dir.h"
+#include "core/base/files/locked_dir.h"
 #include "core/bootstrap/launcher_client.h"
 
 namespace pinwire {

@@ -6,8 +6,8 @@
 #include <cerrno>
 
 #include "core/base/log.h"
-#include "core/base/membarrier.h"
 #include "core/base/no_cancel.h"
+#include "core/base/threads/membarrier.h"
 #include "core/interrupts/client_threads.h"
 
 namespace pinwire {

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <mutex>
 
-#include "core/base/membarrier.h"
+#include "core/base/threads/membarrier.h"
 #include "core/interrupts/signal_stack.h"
 
 namespace pinwire {

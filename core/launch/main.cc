@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/files/standard_files.h"
 #include "core/base/log.h"
-#include "core/base/standard_files.h"
 #include "core/config/settings.h"
 #include "core/launch/agent/agent.h"
 #include "core/launch/job/run_job.h"

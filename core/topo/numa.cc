@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "core/base/cpus.h"
+#include "core/base/threads/cpus.h"
 
 namespace pinwire {
 namespace {

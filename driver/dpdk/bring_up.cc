@@ -8,9 +8,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "core/base/cpus.h"
-#include "core/base/owner_umask.h"
-#include "core/base/private_dir.h"
+#include "core/base/files/owner_umask.h"
+#include "core/base/files/private_dir.h"
+#include "core/base/threads/cpus.h"
 #include "driver/dpdk/eal/address_space.h"
 #include "driver/dpdk/eal/eal.h"
 #include "driver/dpdk/eal/huge_pages.h"

@@ -7,9 +7,10 @@
 #include <cstring>
 #include <utility>
 
-#include "core/base/file_size.h"
-#include "core/base/offered_files.h"
-#include "core/base/peer_file.h"
+#include "core/base/descriptors/offered_files.h"
+#include "core/base/descriptors/peer_file.h"
+#include "core/base/files/file_inode.h"
+#include "core/base/files/file_size.h"
 
 namespace pinwire::shm {
 namespace {

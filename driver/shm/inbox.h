@@ -1,6 +1,6 @@
 // A process's inbox: one memfd with a request and a reply ring for each lane, and its outbox
-// (outbox.h). Peers of the same host map it (core/base/peer_file.h); when the last of them is gone,
-// so is the memory: nothing to clean up.
+// (outbox.h). Peers of the same host map it (core/base/descriptors/peer_file.h); when the last of
+// them is gone, so is the memory: nothing to clean up.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct InboxAddress {
   uint32_t slot_count;
   uint32_t host_bytes;  ///< of InboxHeader, to notice a mix of builds
   uint64_t base;        ///< in its owner's memory
-  uint64_t inode;       ///< which file it is (core/base/peer_file.h)
+  uint64_t inode;       ///< which file it is (core/base/descriptors/peer_file.h)
 };
 inline constexpr uint32_t kInboxLanesMax = 16;
 inline constexpr uint32_t kInboxMagic = 0x70770008;

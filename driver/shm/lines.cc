@@ -7,10 +7,11 @@
 #include <cerrno>
 #include <cstring>
 
-#include "core/base/file_size.h"
-#include "core/base/membarrier.h"
-#include "core/base/offered_files.h"
-#include "core/base/peer_file.h"
+#include "core/base/descriptors/offered_files.h"
+#include "core/base/descriptors/peer_file.h"
+#include "core/base/files/file_inode.h"
+#include "core/base/files/file_size.h"
+#include "core/base/threads/membarrier.h"
 
 namespace pinwire::shm {
 

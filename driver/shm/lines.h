@@ -1,6 +1,7 @@
 // Lines in memory that processes of one host share, whatever drivers they use: each says on its own
 // how far it is at barriers, and the others read it. A memfd that peers map
-// (core/base/peer_file.h); when the last of them is gone, so is the memory: nothing to clean up.
+// (core/base/descriptors/peer_file.h); when the last of them is gone, so is the memory: nothing to
+// clean up.
 #pragma once
 
 #include <atomic>

@@ -6,7 +6,7 @@
 
 #include "core/base/bits.h"
 #include "core/base/counter.h"
-#include "core/base/membarrier.h"
+#include "core/base/threads/membarrier.h"
 #include "driver/atomics.h"
 #include "driver/failure_note.h"
 #include "driver/shm/far_memory.h"

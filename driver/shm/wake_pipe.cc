@@ -7,10 +7,11 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/base/descriptors/no_descriptor.h"
+#include "core/base/descriptors/offered_files.h"
+#include "core/base/descriptors/peer_file.h"
+#include "core/base/files/file_inode.h"
 #include "core/base/no_cancel.h"
-#include "core/base/no_descriptor.h"
-#include "core/base/offered_files.h"
-#include "core/base/peer_file.h"
 
 namespace pinwire::shm {
 

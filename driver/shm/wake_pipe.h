@@ -1,5 +1,5 @@
 // A pipe for each lane wakes a process that sleeps over its inbox. Peers open it as they do the
-// inbox itself (core/base/peer_file.h; an eventfd cannot be opened through /proc).
+// inbox itself (core/base/descriptors/peer_file.h; an eventfd cannot be opened through /proc).
 //
 // Everyone holds one end that reads and writes: a pipe whose peers are gone then neither hangs up
 // nor kills who writes to it.

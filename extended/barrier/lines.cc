@@ -7,7 +7,7 @@
 #include "am/poll/poll.h"
 #include "am/send/send.h"
 #include "core/base/log.h"
-#include "core/base/membarrier.h"
+#include "core/base/threads/membarrier.h"
 #include "core/engine/engine.h"
 #include "core/trace/trace.h"
 

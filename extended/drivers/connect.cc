@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "core/base/log.h"
-#include "core/base/reserve.h"
+#include "core/base/memory/reserve.h"
 #include "core/engine/engine.h"
 #include "core/mode.h"
 #include "core/trace/trace.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/base/cpus.h"
 #include "core/base/log.h"
+#include "core/base/threads/cpus.h"
 #include "core/engine/engine.h"
 #include "core/topo/nearest.h"
 #include "core/topo/numa.h"

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <utility>
 
-#include "core/base/locked_dir.h"
+#include "core/base/files/locked_dir.h"
+#include "core/base/files/private_dir.h"
+#include "core/base/files/remove_tree.h"
 #include "core/base/log.h"
-#include "core/base/private_dir.h"
-#include "core/base/remove_tree.h"
 #include "core/engine/engine.h"
 
 namespace pinwire {

@@ -18,9 +18,9 @@ struct SocketDirectory {
 };
 
 /// Under gasnetrun_pinwire the launcher's (GASNET_JOB_DIR). Under PMIx the first rank of each host
-/// chooses for all of its ranks: GASNET_JOB_DIR if it is private (core/base/private_dir.h), else
-/// one that it makes below that, or, where none is named, below GASNET_TMPDIR. All ranks call this
-/// together.
+/// chooses for all of its ranks: GASNET_JOB_DIR if it is private (core/base/files/private_dir.h),
+/// else one that it makes below that, or, where none is named, below GASNET_TMPDIR. All ranks call
+/// this together.
 Result<SocketDirectory> agree_on_socket_directory(const Job& job);
 
 /// All ranks call this together, with ports that are up or have failed: the sockets are connected,

@@ -6,10 +6,10 @@
 #include <cstring>
 #include <vector>
 
-#include "core/base/cpus.h"
-#include "core/base/fd_passing.h"
+#include "core/base/descriptors/fd_passing.h"
 #include "core/base/hash.h"
 #include "core/base/log.h"
+#include "core/base/threads/cpus.h"
 #include "core/engine/engine.h"
 #include "core/job/host.h"
 #include "core/topo/numa.h"

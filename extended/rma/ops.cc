@@ -1,8 +1,8 @@
 #include "extended/rma/ops.h"
 
 #include "am/interrupts/interrupts.h"
-#include "core/base/reserve.h"
-#include "core/base/thread_end.h"
+#include "core/base/memory/reserve.h"
+#include "core/base/threads/thread_end.h"
 #include "extended/state/handed_on.h"
 
 namespace pinwire {

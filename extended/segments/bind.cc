@@ -7,9 +7,9 @@
 #include <mutex>
 
 #include "core/base/bits.h"
+#include "core/base/files/file_inode.h"
 #include "core/base/log.h"
-#include "core/base/page.h"
-#include "core/base/peer_file.h"
+#include "core/base/memory/page.h"
 #include "core/trace/trace.h"
 #include "extended/segments/bounce.h"
 #include "extended/segments/publish.h"

@@ -5,7 +5,7 @@
 
 #include "am/wait/wait.h"
 #include "am/wake/sleepers.h"
-#include "core/base/reserve.h"
+#include "core/base/memory/reserve.h"
 
 namespace pinwire {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/base/log.h"
-#include "core/base/page.h"
+#include "core/base/memory/page.h"
 #include "core/engine/engine.h"
 #include "extended/drivers/table.h"
 #include "pin/budget.h"

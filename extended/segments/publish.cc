@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "core/api_types.h"
+#include "core/base/files/file_inode.h"
 #include "core/base/log.h"
-#include "core/base/peer_file.h"
 #include "core/engine/engine.h"
 #include "core/trace/trace.h"
 #include "extended/segments/pin.h"

@@ -4,7 +4,7 @@
 
 #include "am/interrupts/interrupts.h"
 #include "core/base/log.h"
-#include "core/base/reserve.h"
+#include "core/base/memory/reserve.h"
 #include "core/engine/engine.h"
 #include "extended/state/job.h"
 #include "extended/state/objects.h"

@@ -8,8 +8,8 @@
 
 #include "am/poll/poll.h"
 #include "am/wait/wait.h"
-#include "core/base/library_thread.h"
 #include "core/base/no_cancel.h"
+#include "core/base/threads/library_thread.h"
 #include "extended/state/order_of_puts.h"
 
 namespace pinwire {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/fd_passing.h"
+#include "core/base/descriptors/fd_passing.h"
 #include "core/base/result.h"
 #include "core/bootstrap/bootstrap.h"
 #include "core/config/settings.h"

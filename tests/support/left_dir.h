@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "core/base/check.h"
-#include "core/base/locked_dir.h"
+#include "core/base/files/locked_dir.h"
 
 namespace pinwire::test {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/base/cpus.h"
 #include "core/base/log.h"
+#include "core/base/threads/cpus.h"
 #include "core/launch/options/words.h"
 #include "core/launch/process/environment.h"
 

@@ -3,7 +3,7 @@
 #include <fstream>
 #include <utility>
 
-#include "core/base/number_file.h"
+#include "core/base/files/number_file.h"
 
 namespace pinwire::launch {
 namespace {

@@ -16,7 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "core/base/no_descriptor.h"
+#include "core/base/descriptors/no_descriptor.h"
 #include "core/launch/loop/signals.h"
 #include "core/launch/process/job_mark.h"
 

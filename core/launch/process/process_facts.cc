@@ -13,7 +13,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "core/base/number_file.h"
+#include "core/base/files/number_file.h"
 #include "core/launch/loop/fd.h"
 
 namespace pinwire::launch {

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/fd_record.h"
+#include "core/base/descriptors/fd_record.h"
+#include "core/base/descriptors/no_descriptor.h"
 #include "core/base/log.h"
-#include "core/base/no_descriptor.h"
 #include "core/launch/hosts/this_host.h"
 #include "core/launch/loop/signals.h"
 #include "core/launch/process/kept_files.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/locked_dir.h"
+#include "core/base/files/locked_dir.h"
 
 namespace pinwire::launch {
 

@@ -14,9 +14,9 @@
 #include <mutex>
 #include <utility>
 
-#include "core/base/file_size.h"
-#include "core/base/locked_dir.h"
-#include "core/base/remove_tree.h"
+#include "core/base/files/file_size.h"
+#include "core/base/files/locked_dir.h"
+#include "core/base/files/remove_tree.h"
 #include "driver/dpdk/eal/address_space.h"
 #include "driver/dpdk/eal/eal_log.h"
 #include "driver/dpdk/eal/interrupt_thread.h"

@@ -9,10 +9,10 @@
 #include <cstdio>
 #include <utility>
 
-#include "core/base/cpus.h"
-#include "core/base/owner_umask.h"
-#include "core/base/private_dir.h"
-#include "core/base/standard_files.h"
+#include "core/base/files/owner_umask.h"
+#include "core/base/files/private_dir.h"
+#include "core/base/files/standard_files.h"
+#include "core/base/threads/cpus.h"
 #include "driver/dpdk/eal/eal.h"
 #include "driver/dpdk/eal/huge_pages.h"
 #include "driver/dpdk/fabric/device_text.h"

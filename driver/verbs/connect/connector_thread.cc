@@ -7,8 +7,8 @@
 #include <cstring>
 
 #include "core/base/clock.h"
-#include "core/base/event_fd.h"
-#include "core/base/library_thread.h"
+#include "core/base/descriptors/event_fd.h"
+#include "core/base/threads/library_thread.h"
 #include "driver/verbs/connect/connector.h"
 
 namespace pinwire::verbs {

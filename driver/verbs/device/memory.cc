@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "core/base/bits.h"
-#include "core/base/number_file.h"
-#include "core/base/page.h"
+#include "core/base/files/number_file.h"
+#include "core/base/memory/page.h"
 
 namespace pinwire::verbs {
 

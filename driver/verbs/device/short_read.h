@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "core/base/bits.h"
-#include "core/base/page.h"
+#include "core/base/memory/page.h"
 
 namespace pinwire::verbs {
 

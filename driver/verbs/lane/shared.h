@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/base/event_fd.h"
+#include "core/base/descriptors/event_fd.h"
 #include "driver/driver.h"
 #include "driver/failure_note.h"
 #include "driver/verbs/device/device.h"

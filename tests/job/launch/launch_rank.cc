@@ -21,9 +21,10 @@
 #include <string>
 
 #include "core/base/clock.h"
-#include "core/base/fd_passing.h"
-#include "core/base/offered_files.h"
-#include "core/base/peer_file.h"
+#include "core/base/descriptors/fd_passing.h"
+#include "core/base/descriptors/offered_files.h"
+#include "core/base/descriptors/peer_file.h"
+#include "core/base/files/file_inode.h"
 #include "core/bootstrap/bootstrap.h"
 #include "tests/support/byte_pattern.h"
 

@@ -8,7 +8,7 @@
 
 #include <cstring>
 
-#include "core/base/peer_file.h"
+#include "core/base/files/file_inode.h"
 
 namespace {
 unsigned last_flags = 0;  ///< of the file of a segment

@@ -24,8 +24,8 @@
 #include "am/wait/sleep.h"
 #include "am/wait/wait.h"
 #include "am/wake/sleepers.h"
-#include "core/base/event_fd.h"
-#include "core/base/membarrier.h"
+#include "core/base/descriptors/event_fd.h"
+#include "core/base/threads/membarrier.h"
 #include "tests/support/idle_driver.h"
 #include "tests/support/stat_map.h"
 

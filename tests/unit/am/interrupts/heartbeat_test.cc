@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "am/poll/poll.h"
-#include "core/base/membarrier.h"
+#include "core/base/threads/membarrier.h"
 #include "core/interrupts/client_threads.h"
 #include "tests/support/idle_driver.h"
 

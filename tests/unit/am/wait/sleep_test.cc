@@ -11,7 +11,7 @@
 
 #include "am/message/done_count.h"
 #include "am/wake/sleepers.h"
-#include "core/base/event_fd.h"
+#include "core/base/descriptors/event_fd.h"
 #include "core/engine/engine.h"
 #include "tests/support/cancel_state.h"
 #include "tests/support/idle_driver.h"

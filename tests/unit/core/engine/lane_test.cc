@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/base/membarrier.h"
+#include "core/base/threads/membarrier.h"
 
 namespace pinwire {
 namespace {

@@ -7,7 +7,7 @@
 #include <rte_ring.h>
 #include <unistd.h>
 
-#include "core/base/cpus.h"
+#include "core/base/threads/cpus.h"
 #include "driver/dpdk/eal/eal.h"
 #include "driver/dpdk/port/port.h"
 #include "tests/unit/driver/dpdk/two_processes.h"

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/base/peer_file.h"
+#include "core/base/files/file_inode.h"
 
 namespace pinwire::shm {
 namespace {

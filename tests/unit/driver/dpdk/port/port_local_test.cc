@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/base/cpus.h"
+#include "core/base/threads/cpus.h"
 #include "driver/dpdk/eal/eal.h"
 #include "driver/dpdk/port/port.h"
 #include "driver/dpdk/port/port_memory.h"
