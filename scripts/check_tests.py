@@ -28,7 +28,7 @@ RUN_OTHERWISE = {
     "core/base/memory/mapped_copy": "job/peer_memory",
     "core/base/threads/library_thread": "job/blocked/*",
     "core/bootstrap/job_key": "job/namespaces",
-    "core/bootstrap/pmix_*": "job/launch_pmix, job/slurm, job/kill_matrix/mpirun",
+    "core/bootstrap/pmix/*": "job/launch_pmix, job/slurm, job/kill_matrix/mpirun",
     "core/bootstrap/singleton": "job/dropin",
     "core/debug/*": "job/environment",
     "core/engine/open_board": "job/no_allocation/*",

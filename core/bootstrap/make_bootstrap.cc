@@ -4,7 +4,7 @@
 #include "core/bootstrap/bootstrap.h"
 #include "core/bootstrap/launcher_client.h"
 #include "core/bootstrap/outer_job.h"
-#include "core/bootstrap/pmix_bootstrap.h"
+#include "core/bootstrap/pmix/pmix_bootstrap.h"
 #include "core/bootstrap/singleton.h"
 
 namespace pinwire {
