@@ -41,12 +41,6 @@ bool is_pipe(int fd) noexcept {
   return ::fstat(fd, &facts) == 0 && S_ISFIFO(facts.st_mode);
 }
 
-/// The master end of a pseudo-terminal: to open its device makes another pair.
-bool is_master(int fd) noexcept {
-  unsigned number = 0;
-  return ::ioctl(fd, TIOCGPTN, &number) == 0;
-}
-
 }  // namespace
 
 SharedFile::SharedFile(int fd) noexcept : fd_(fd) {
@@ -60,7 +54,7 @@ void SharedFile::open_own() noexcept {
   way_ = Way::kPolled;
   // To open a device may do something to it; to open a pipe or a terminal does not.
   const int mode = ::fcntl(fd_, F_GETFL);
-  if (mode < 0 || (!is_pipe(fd_) && (::isatty(fd_) == 0 || is_master(fd_)))) return;
+  if (mode < 0 || (!is_pipe(fd_) && ::isatty(fd_) == 0)) return;
   char path[32];
   std::snprintf(path, sizeof path, "/proc/self/fd/%d", fd_);
   own_.reset(::open(path, (mode & O_ACCMODE) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
@@ -69,7 +63,7 @@ void SharedFile::open_own() noexcept {
 }
 
 /// /dev/tty, /dev/tty0 and /dev/console stand for a terminal: now, perhaps, for another one than
-/// when they were opened.
+/// when they were opened. And to open the device of a pseudo-terminal's master makes another pair.
 bool SharedFile::is_same_when_opened_anew() const noexcept {
   unsigned terminal = 0, own_terminal = 0;
   return is_pipe(fd_) ||

@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/userfaultfd.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -163,6 +165,19 @@ TEST(SharedFilePolled, ATerminalThatWaitsForMoreHoldsNobodyForLong) {
   } while (got < 0 && errno == EAGAIN);
   EXPECT_EQ(got, 1);
   EXPECT_LT(now_ms() - began_ms, 15'000);
+}
+
+/// As where another process was faster: poll(2) promises what read(2) then waits for.
+TEST(SharedFilePolled, APromiseOfBytesThatPollBreaksIsNotTheEnd) {
+  const Fd faults(static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY)));
+  uffdio_api api{UFFD_API, 0, 0};
+  if (!faults || ::ioctl(faults.get(), UFFDIO_API, &api) != 0)
+    GTEST_SKIP() << "nobody may use userfaultfd(2) here";
+  SharedFile file(faults.get(), kPolled);
+  uffd_msg none;
+  errno = 0;
+  EXPECT_EQ(file.read(&none, sizeof none), -1);
+  EXPECT_EQ(errno, EAGAIN);
 }
 
 constexpr uint64_t kTooMuch = 5;
