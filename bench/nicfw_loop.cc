@@ -17,9 +17,9 @@
 #include <cstring>
 #include <span>
 
-#include "nicfw/body_hash.h"
-#include "nicfw/frame_tag.h"
 #include "nicfw/nic.h"
+#include "nicfw/wire/body_hash.h"
+#include "nicfw/wire/frame_tag.h"
 #include "tests/support/loop_port.h"
 
 namespace pinwire {

@@ -5,8 +5,8 @@
 
 #include "core/base/bits.h"
 #include "core/base/memory/page.h"
-#include "nicfw/lane.h"
-#include "nicfw/route.h"
+#include "nicfw/lane/lane.h"
+#include "nicfw/wire/route.h"
 
 namespace pinwire {
 namespace {

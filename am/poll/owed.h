@@ -1,7 +1,7 @@
 // Replies that a lane owes: a handler whose reply has found no room for a while leaves a copy here
 // and returns, and later polls send it. A peer that takes no messages, because it computes or is
-// stopped, therefore delays only the ranks that wait for it, over any driver; nicfw/lane.h, point
-// 7.
+// stopped, therefore delays only the ranks that wait for it, over any driver; nicfw/lane/lane.h,
+// point 7.
 //
 // The memory for owed replies is bounded, for each peer and in all. A handler whose reply exceeds
 // the bound waits for as long as it takes. A peer that computes cannot make the lane owe more than

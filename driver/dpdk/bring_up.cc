@@ -16,7 +16,7 @@
 #include "driver/dpdk/eal/huge_pages.h"
 #include "driver/dpdk/eal/new_descriptors.h"
 #include "driver/dpdk/port/device_traits.h"
-#include "nicfw/route.h"
+#include "nicfw/wire/route.h"
 
 namespace pinwire {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "nicfw/clock.h"
+#include "nicfw/port/clock.h"
 
 namespace pinwire {
 

@@ -6,7 +6,7 @@
 
 #include "core/base/check.h"
 #include "nicfw/nic.h"
-#include "nicfw/wire.h"
+#include "nicfw/wire/wire.h"
 #include "tests/support/frame_seal.h"
 #include "tests/support/loop_port.h"
 

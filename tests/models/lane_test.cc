@@ -1,5 +1,5 @@
-// The deadlock argument of nicfw (nicfw/lane.h, C1-154), explored: every order in which ranks post,
-// accept, handle and answer, with pools as small as they can be. From every state that can be
+// The deadlock argument of nicfw (nicfw/lane/lane.h, C1-154), explored: every order in which ranks
+// post, accept, handle and answer, with pools as small as they can be. From every state that can be
 // reached the ranks go on until all that must come has come; each point of the argument is also
 // taken away, and then a state must be found from which they do not.
 #include <gtest/gtest.h>

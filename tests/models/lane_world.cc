@@ -13,7 +13,7 @@ constexpr bool in_reply_flow(Cargo cargo) {
   return cargo == Cargo::kReply || cargo == Cargo::kData;
 }
 
-/// Flow::kRequest, kReply, kOneSided of nicfw/wire.h.
+/// Flow::kRequest, kReply, kOneSided of nicfw/wire/wire.h.
 constexpr uint32_t flow_of(Cargo cargo) {
   if (in_reply_flow(cargo)) return 1;
   return cargo == Cargo::kPut || cargo == Cargo::kGet ? 2 : 0;
@@ -52,7 +52,7 @@ uint32_t LaneWorld::in_flow(uint32_t rank, uint32_t peer, Cargo cargo) const {
   return count;
 }
 
-/// The rule of nicfw/pool_share.h for send slots: each flow has one of its own.
+/// The rule of nicfw/pool/pool_share.h for send slots: each flow has one of its own.
 bool LaneWorld::may_build(uint32_t rank, uint32_t peer, Cargo cargo) const {
   uint32_t used = 0;
   uint32_t own_used = 0;

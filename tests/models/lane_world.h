@@ -1,6 +1,6 @@
 // The pools, flows and classes of a few nicfw lanes, as one value: the deadlock argument at the
-// head of nicfw/lane.h, small enough to explore whole. A frame that a rank has built occupies a
-// send slot of that rank until the peer accepts it. A frame that is not accepted changes nothing,
+// head of nicfw/lane/lane.h, small enough to explore whole. A frame that a rank has built occupies
+// a send slot of that rank until the peer accepts it. A frame that is not accepted changes nothing,
 // so loss and repetition need no step of their own; an acknowledgement needs no room, so acceptance
 // and acknowledgement are one step. Credits are advice with a probe behind them and are left out:
 // they delay a frame, and never for ever.

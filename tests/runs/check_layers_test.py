@@ -53,8 +53,8 @@ class Layers(SmallTree):
         self.check(0)
 
     def test_nicfw_has_no_clock_of_its_own(self):
-        self.include("nicfw/lane.cc", "<chrono>")
-        self.check(1, "nicfw/lane.cc includes <chrono>")
+        self.include("nicfw/lane/lane.cc", "<chrono>")
+        self.check(1, "nicfw/lane/lane.cc includes <chrono>")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "nicfw/congestion.h"
+#include "nicfw/flow/congestion.h"
 
 namespace pinwire::sim {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "nicfw/port.h"
+#include "nicfw/port/port.h"
 
 namespace pinwire::sim {
 

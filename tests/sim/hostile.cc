@@ -6,8 +6,8 @@
 
 #include "core/base/bits.h"
 #include "ether.h"
-#include "nicfw/bytes.h"
-#include "nicfw/wire.h"
+#include "nicfw/wire/bytes.h"
+#include "nicfw/wire/wire.h"
 #include "pattern.h"
 #include "world.h"
 
@@ -18,7 +18,7 @@ constexpr uint64_t kPauseNsMin = 3'000;  ///< the longest pause is at least that
 constexpr size_t kKeyedBytes = 54;       ///< behind them: a frame's header, all of it under its tag
 constexpr size_t kMemoryBytes = 4096;
 
-// Where nicfw/wire.h puts the lengths of a frame.
+// Where nicfw/wire/wire.h puts the lengths of a frame.
 constexpr size_t kRecordBytesAt = 68;
 constexpr size_t kHeadBytesAt = 70;
 constexpr size_t kRecordsAt = kEncapsulationBytes + kKeyedBytes;

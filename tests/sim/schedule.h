@@ -6,7 +6,7 @@
 #include <queue>
 #include <vector>
 
-#include "nicfw/clock.h"
+#include "nicfw/port/clock.h"
 
 namespace pinwire::sim {
 

@@ -1,6 +1,6 @@
 // A simulated NIC: pinwire::Port over the fabric. Strict: whatever a real device might forgive and
-// the contract of nicfw/port.h forbids fails the run. A body in attached memory is read as late as
-// possible, on delivery, as DMA may.
+// the contract of nicfw/port/port.h forbids fails the run. A body in attached memory is read as
+// late as possible, on delivery, as DMA may.
 #pragma once
 
 #include <deque>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/base/random.h"
-#include "nicfw/port.h"
+#include "nicfw/port/port.h"
 #include "overtaken.h"
 #include "rx_pool.h"
 #include "scenario.h"

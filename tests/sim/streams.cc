@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/base/check.h"
-#include "nicfw/lane.h"
+#include "nicfw/lane/lane.h"
 #include "nics.h"
 #include "tests/support/stat_map.h"
 

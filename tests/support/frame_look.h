@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "nicfw/wire.h"
+#include "nicfw/wire/wire.h"
 #include "tests/support/nic_group.h"
 
 namespace pinwire {

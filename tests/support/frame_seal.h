@@ -1,7 +1,7 @@
 // The hashes and tag of a frame, made of the bytes that are there.
 #pragma once
 
-#include "nicfw/wire.h"
+#include "nicfw/wire/wire.h"
 
 namespace pinwire {
 

@@ -10,9 +10,9 @@
 
 #include "core/base/random.h"
 #include "core/base/udp_ports.h"
-#include "nicfw/bytes.h"
-#include "nicfw/clock.h"
-#include "nicfw/port.h"
+#include "nicfw/port/clock.h"
+#include "nicfw/port/port.h"
+#include "nicfw/wire/bytes.h"
 
 namespace pinwire {
 

@@ -7,7 +7,7 @@
 
 #include "core/base/result.h"
 #include "driver/dpdk/fabric/fabric_choice.h"
-#include "nicfw/port.h"
+#include "nicfw/port/port.h"
 
 namespace pinwire {
 

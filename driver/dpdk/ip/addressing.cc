@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "nicfw/route.h"
+#include "nicfw/wire/route.h"
 
 namespace pinwire {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "core/base/result.h"
-#include "nicfw/port.h"
+#include "nicfw/port/port.h"
 
 namespace pinwire {
 

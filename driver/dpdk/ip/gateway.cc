@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "nicfw/arp.h"
-#include "nicfw/route.h"
+#include "nicfw/wire/arp.h"
+#include "nicfw/wire/route.h"
 
 namespace pinwire {
 namespace {

@@ -10,7 +10,7 @@
 #include "core/base/counter.h"
 #include "core/base/udp_ports.h"
 #include "driver/dpdk/port/device_traits.h"
-#include "nicfw/port.h"
+#include "nicfw/port/port.h"
 
 namespace pinwire {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "nicfw/port.h"
+#include "nicfw/port/port.h"
 
 namespace pinwire {
 

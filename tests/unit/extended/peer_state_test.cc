@@ -1,8 +1,8 @@
 // The state that a rank keeps for an idle peer, over all layers: at most 640 bytes. The design's
 // 512 bytes (section 8) held until nicfw numbered every frame against replays and backed its
-// credit; the timers and counts of a flow in nicfw/peer.h are only used while it has a window, and
-// could move there. Tables of plain structs count by their size; drivers by what they allocate for
-// more ranks.
+// credit; the timers and counts of a flow in nicfw/flow/peer.h are only used while it has a window,
+// and could move there. Tables of plain structs count by their size; drivers by what they allocate
+// for more ranks.
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 // The data plane allocates nothing, and an idle peer costs little.
 #include <gtest/gtest.h>
 
-#include "nicfw/peer.h"
+#include "nicfw/flow/peer.h"
 #include "tests/support/count_allocations.h"
 #include "tests/support/nic_group.h"
 

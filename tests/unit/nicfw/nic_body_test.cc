@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "nicfw/wire.h"
+#include "nicfw/wire/wire.h"
 #include "tests/support/frame_forger.h"
 #include "tests/support/nic_group.h"
 #include "tests/unit/nicfw/nic_words.h"

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "nicfw/congestion.h"
-#include "nicfw/wire.h"
+#include "nicfw/flow/congestion.h"
+#include "nicfw/wire/wire.h"
 #include "tests/support/nic_group.h"
 #include "tests/unit/nicfw/nic_words.h"
 

@@ -1,7 +1,7 @@
 // The two protections of a frame's bytes: keyed hashes, or a medium that is memory of one host.
 #include <gtest/gtest.h>
 
-#include "nicfw/wire.h"
+#include "nicfw/wire/wire.h"
 #include "tests/support/nic_group.h"
 
 namespace pinwire {

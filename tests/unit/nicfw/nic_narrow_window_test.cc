@@ -6,7 +6,7 @@
 #include <deque>
 #include <vector>
 
-#include "nicfw/wire.h"
+#include "nicfw/wire/wire.h"
 #include "tests/support/frame_look.h"
 #include "tests/support/nic_group.h"
 #include "tests/unit/nicfw/nic_words.h"

@@ -2,7 +2,7 @@
 // attached.
 #include <gtest/gtest.h>
 
-#include "nicfw/bytes.h"
+#include "nicfw/wire/bytes.h"
 #include "tests/support/nic_group.h"
 
 namespace pinwire {

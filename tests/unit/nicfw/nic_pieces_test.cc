@@ -5,7 +5,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "nicfw/piece.h"
+#include "nicfw/wire/piece.h"
 #include "tests/support/frame_forger.h"
 #include "tests/support/nic_group.h"
 #include "tests/unit/nicfw/nic_words.h"

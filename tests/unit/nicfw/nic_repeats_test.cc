@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "nicfw/wire.h"
+#include "nicfw/wire/wire.h"
 #include "tests/support/nic_group.h"
 #include "tests/unit/nicfw/nic_words.h"
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <tuple>
 
-#include "nicfw/pool_share.h"
+#include "nicfw/pool/pool_share.h"
 #include "tests/support/nic_group.h"
 #include "tests/unit/nicfw/nic_words.h"
 

@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "nicfw/pool_share.h"
-#include "nicfw/wire.h"
+#include "nicfw/pool/pool_share.h"
+#include "nicfw/wire/wire.h"
 #include "tests/support/nic_group.h"
 
 namespace pinwire {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "driver/work.h"
-#include "nicfw/wire.h"  // before: the names of its flows are these, too
+#include "nicfw/wire/wire.h"  // before: the names of its flows are these, too
 
 namespace pinwire {
 

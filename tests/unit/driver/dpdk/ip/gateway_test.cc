@@ -11,7 +11,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "nicfw/arp.h"
+#include "nicfw/wire/arp.h"
 #include "tests/support/loop_port.h"
 
 namespace pinwire {

@@ -1,0 +1,163 @@
+// Frames longer than the path: cut by the sender, put together by the receiver (piece.h).
+#include <cstring>
+
+#include "core/base/memory/mapped_copy.h"
+#include "nicfw/lane/lane.h"
+
+namespace pinwire {
+namespace {
+
+/// An assembly that was begun so many frames of its peer ago is one that the peer has given up or
+/// sent whole; if it has not, it repeats the frame. Far fewer than sequences, so that none meets a
+/// frame with its sequence again.
+constexpr uint64_t kAssemblyFramesMax = 1 << 20;
+/// An assembly to which so long no new piece came makes room for another frame: its sender is gone,
+/// or has lost the rest, and sends every piece again. The pieces of a thousand senders in step on a
+/// link of 1 Gb/s are 12 ms apart; a receiver that computes sees some in each of its rare polls, of
+/// which the lane's watch counts 10 ms each.
+constexpr uint64_t kAssemblyIdleNs = 100'000'000;
+
+/// Copies the records [offset, offset + bytes) of a frame in two parts. The body of a repetition
+/// may be gone: then the receiver has had it (snapshot_body()).
+void copy_records(std::byte* to, const SendSlot& slot, uint32_t offset, uint32_t bytes) noexcept {
+  const uint32_t own_bytes = slot.head_bytes - kRecordsOffset;
+  const uint32_t first = offset < own_bytes ? std::min(bytes, own_bytes - offset) : 0;
+  std::memcpy(to, slot.head + kRecordsOffset + offset, first);
+  if (first == bytes) return;
+  const std::byte* body = slot.body + (offset + first - own_bytes);
+  if (slot.volatile_body && slot.sends > 1) {
+    copy_if_mapped(to + first, body, bytes - first);
+  } else {
+    std::memcpy(to + first, body, bytes - first);
+  }
+}
+
+}  // namespace
+
+void Lane::make_pieces() {
+  const bool needs_pieces =
+      nic_.facts.frame_bytes_max > nic_.config.path_bytes && !nic_.facts.stays_inside_host();
+  if (!needs_pieces) return;
+  piece_frames_ = std::make_unique_for_overwrite<std::byte[]>(size_t{kBurst} * piece_stride());
+  assembly_bytes_ =
+      std::make_unique_for_overwrite<std::byte[]>(size_t{kAssemblies} * buffer_stride_);
+}
+
+/// Hands a frame that its flow has just sent to the port, in pieces. If the port does not take all
+/// of them, the frame counts as lost, and its repetition begins with the first that is missing.
+void Lane::stage_pieces(Peer& peer, const FrameHeader& header, bool again) noexcept {
+  SendFlow& send = peer.send[static_cast<size_t>(header.flow())];
+  Index index;
+  SendSlot& slot = slot_at(send, header.sequence, index);
+  want_wide(peer);
+  Piece piece{0, piece_step(peer.path_bytes), header.record_bytes};
+  const uint32_t count = piece.count();
+  dcheck(count > 1 && count <= kPiecesMax, "a frame in too many pieces", count);
+  // The port may have taken the first pieces only. Sending the rest is no repetition.
+  if (slot.pieces_taken >= count) {
+    slot.pieces_taken = 0;
+    slot.first_piece = static_cast<uint8_t>(next_first_piece(slot.first_piece, count));
+    if (again) counters_.add(Count::kRetransmits);
+  }
+  while (!port_busy_ && slot.pieces_taken < count) {
+    piece.index = (slot.first_piece + slot.pieces_taken) % count;
+    stage_piece(peer, header, slot, piece);
+  }
+  if (slot.pieces_taken != count) {
+    mark_lost(send, header.sequence);
+    attend(peer);
+    return;
+  }
+  counters_.add(Count::kFramesInPieces);
+}
+
+/// A congestion window counts frames: so many pieces at most are under way. The oldest frame never
+/// waits: its acknowledgement tells what has become of the others.
+[[gnu::cold]] bool Lane::pieces_must_wait(const Peer& peer, const SendFlow& send,
+                                          uint32_t sequence) noexcept {
+  Index index;
+  const SendSlot& slot = slot_at(send, sequence, index);
+  const uint32_t frame_bytes = slot.frame_bytes();
+  if (frame_bytes <= peer.path_bytes || sequence == send.una) return false;
+  const Piece first{0, piece_step(peer.path_bytes), frame_bytes - kRecordsOffset};
+  return send.on_wire() >= std::max(2u, peer.congestion.frames() / first.count());
+}
+
+void Lane::stage_piece(Peer& peer, const FrameHeader& whole, SendSlot& slot,
+                       const Piece& piece) noexcept {
+  std::byte* frame = piece_frames_.get() + size_t{staged_count_} * piece_stride();
+  encode_piece(frame + kRecordsOffset, piece);
+  copy_records(frame + kRecordsOffset + kPieceFieldsBytes, slot, piece.offset(), piece.bytes());
+  FrameHeader header = whole;
+  header.kind = FrameKind::kPiece;
+  header.flags = static_cast<uint8_t>(header.flags & ~kBodyUnhashed);
+  header.record_bytes = static_cast<uint16_t>(kPieceFieldsBytes + piece.bytes());
+  stage_whole(peer, frame, header, nullptr,
+              {rank_of(peer), whole.sequence, whole.flow(), Staged::kPiece, slot.pieces_taken++});
+}
+
+/// True: the frame is held. The frame that `frame` completes takes its place in the buffer.
+bool Lane::receive_piece(Peer& peer, FrameHeader& header, RxFrame& frame) noexcept {
+  Piece piece;
+  const uint32_t total_max = assembly_bytes_ ? peer.frame_bytes_max - kRecordsOffset : 0;
+  if (const Reject bad =
+          parse_piece(frame.data + kRecordsOffset, header.record_bytes, total_max, piece);
+      bad != Reject::kNone) {
+    counters_.add(bad);
+    return false;
+  }
+  if (const Reject bad = check_arrival(peer, header); bad != Reject::kNone) {
+    turn_away(peer, header, bad);
+    return false;
+  }
+  Assembly* const found = assembly_for(peer, header, piece);
+  if (found == nullptr) {
+    counters_.add(Reject::kRefused);
+    return false;
+  }
+  Assembly& assembly = *found;
+  std::byte* records =
+      assembly_bytes_.get() + (&assembly - assemblies_) * ptrdiff_t{buffer_stride_};
+  std::memcpy(records + piece.offset(), frame.data + kRecordsOffset + kPieceFieldsBytes,
+              piece.bytes());
+  assembly.add(piece.index, watch_ns_);
+  if (!assembly.is_whole()) return false;
+  const uint32_t bytes = kRecordsOffset + piece.total;
+  if (!nic_.port.widen(index_, frame, bytes)) {
+    counters_.add(Reject::kRefused);
+    return false;  // the assembly stays whole: one repeated piece is enough to finish it
+  }
+  assembly.arrived = 0;
+  std::memcpy(frame.data + kRecordsOffset, records, piece.total);
+  header.record_bytes = header.head_bytes = static_cast<uint16_t>(piece.total);
+  Judged judged;
+  judged.bad = judge(peer, header, frame.data + kRecordsOffset, judged.needs);
+  return take_records(peer, header, {frame.data, bytes, frame.checksum_good, frame.buffer}, judged);
+}
+
+/// The assembly that the piece belongs to. Where all are in use, a piece of another frame is as
+/// good as lost: if it took the place of an assembly that still grows, senders in step, one more
+/// than there are assemblies, would evict each other's for ever.
+Assembly* Lane::assembly_for(const Peer& peer, const FrameHeader& header,
+                             const Piece& piece) noexcept {
+  const Rank rank = rank_of(peer);
+  const uint64_t number = header.number_64();
+  Assembly* unused = nullptr;
+  Assembly* idle = nullptr;
+  for (Assembly& assembly : assemblies_) {
+    const bool is_stale = assembly.peer == rank && number > assembly.number + kAssemblyFramesMax;
+    if (is_stale) assembly.arrived = 0;
+    if (assembly.is_of(rank, header, piece)) return &assembly;
+    if (assembly.arrived == 0) {
+      unused = &assembly;
+    } else if (watch_ns_ >= assembly.progress_ns + kAssemblyIdleNs) {
+      idle = &assembly;
+    }
+  }
+  Assembly* const chosen = unused != nullptr ? unused : idle;
+  if (chosen == nullptr) return nullptr;
+  *chosen = {rank, header.flow(), header.sequence, number, 0, 0, piece.step, piece.total};
+  return chosen;
+}
+
+}  // namespace pinwire
