@@ -4,12 +4,12 @@
 #include <memory>
 #include <vector>
 
-#include "atomics.h"
-#include "deadlines.h"
-#include "ledger.h"
-#include "memory.h"
-#include "scenario.h"
-#include "shadow.h"
+#include "tests/sim/client/atomics.h"
+#include "tests/sim/client/memory.h"
+#include "tests/sim/oracle/deadlines.h"
+#include "tests/sim/oracle/ledger.h"
+#include "tests/sim/oracle/shadow.h"
+#include "tests/sim/scenario.h"
 
 namespace pinwire::sim {
 

@@ -1,15 +1,15 @@
-#include "hostile.h"
+#include "tests/sim/hostile.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 
 #include "core/base/bits.h"
-#include "ether.h"
 #include "nicfw/wire/bytes.h"
 #include "nicfw/wire/wire.h"
-#include "pattern.h"
-#include "world.h"
+#include "tests/sim/client/pattern.h"
+#include "tests/sim/fabric/ether.h"
+#include "tests/sim/world.h"
 
 namespace pinwire::sim {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "core/base/random.h"
 #include "driver/driver.h"
-#include "schedule.h"
+#include "tests/sim/schedule.h"
 
 namespace pinwire::sim {
 

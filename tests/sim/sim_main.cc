@@ -8,9 +8,9 @@
 #include <cstring>
 #include <string>
 
-#include "am_world.h"
 #include "core/base/log.h"
-#include "world.h"
+#include "tests/sim/am/am_world.h"
+#include "tests/sim/world.h"
 
 namespace {
 

@@ -1,11 +1,11 @@
-#include "world.h"
+#include "tests/sim/world.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
 
-#include "nics.h"
+#include "tests/sim/fabric/nics.h"
 
 namespace pinwire::sim {
 namespace {

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "client.h"
-#include "cluster.h"
-#include "fabric.h"
-#include "hostile.h"
-#include "path_oracle.h"
-#include "repeats.h"
+#include "tests/sim/client/client.h"
+#include "tests/sim/cluster.h"
+#include "tests/sim/fabric/fabric.h"
+#include "tests/sim/hostile.h"
+#include "tests/sim/oracle/path_oracle.h"
+#include "tests/sim/oracle/repeats.h"
 
 namespace pinwire::sim {
 
