@@ -78,6 +78,7 @@ LAYERS = {room: layer for layer, row in enumerate(ROWS) for room in row}
 CYCLES_MAX = {
     "core/config": 2,
     "core/trace": 3,
+    "tests/sim": 2,
     "tests/sim/am": 2,
     "tests/support/verbs": 2,
 }
