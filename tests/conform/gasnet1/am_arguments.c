@@ -1,5 +1,5 @@
 /* Arguments of active messages (2.3.1, 2.3.2). Every M with every category:
- * tests/job/api/am_matrix.c. */
+ * tests/job/api/messages/am_matrix.c. */
 #include <limits.h>
 
 #include "gasnet1.h"
