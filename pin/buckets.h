@@ -87,7 +87,7 @@ class Buckets {
   PinCounters counters() const noexcept;
 
  private:
-  friend struct PinModel;  // tests/models/exchange_world.h
+  friend struct PinModel;  // tests/models/worlds/exchange_world.h
 
   uint32_t pin(uint64_t number) noexcept;
   Region pin_evicting(uint64_t address, uint64_t bytes) noexcept;

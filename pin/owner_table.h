@@ -59,7 +59,7 @@ class OwnerTable {
   uint32_t held_by(Rank peer) const noexcept { return held_by_[peer]; }
 
  private:
-  friend struct PinModel;  // tests/models/exchange_world.h
+  friend struct PinModel;  // tests/models/worlds/exchange_world.h
 
   bool is_idle(const Entry& entry) const noexcept { return entry.holders == 0 && entry.uses == 0; }
   void begin(uint32_t index) noexcept;

@@ -98,7 +98,7 @@ class RemoteCache {
   uint64_t evictions() const noexcept { return evictions_; }
 
  private:
-  friend struct PinModel;  // tests/models/exchange_world.h
+  friend struct PinModel;  // tests/models/worlds/exchange_world.h
 
   struct Peer {
     uint32_t share = 0;

@@ -10,8 +10,8 @@
 // Replies to a peer leave in the order in which handlers sent them, and none overtakes those that
 // are owed to the same peer: a fenced one stays behind what it is fenced from (kWorkFenced).
 //
-// tests/models/shm_lane_test.cc explores this above the rings of driver/shm (shm.h, points 6 and
-// 7): handlers that owe, settle while they wait, and reply with several messages.
+// tests/models/worlds/shm_lane_test.cc explores this above the rings of driver/shm (shm.h, points 6
+// and 7): handlers that owe, settle while they wait, and reply with several messages.
 //
 // All but owes() is called under the lock of the lane.
 #pragma once

@@ -3,7 +3,7 @@
 // where all memory of the peer is exposed, one copy by the kernel.
 //
 // Why this cannot deadlock, with the smallest rings and any load (C1-154).
-// tests/models/shm_lane_test.cc explores all points, and finds what each of them prevents:
+// tests/models/worlds/shm_lane_test.cc explores all points, and finds what each of them prevents:
 //  1. A lane has a ring for requests and one for replies. Replies therefore never wait for a
 //     request to be handled, neither for its place in a ring nor behind it.
 //  2. Reply handlers send nothing and wait for nothing, and a handler that waits for room polls the

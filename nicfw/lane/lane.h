@@ -7,8 +7,9 @@
 // owe) therefore just does not accept.
 //
 // Why this cannot deadlock, with the smallest pools and any load (C1-154).
-// tests/models/lane_test.cc explores all points, and finds the deadlock that each of them prevents;
-// replies that are left to a lane (point 7) tests/models/shm_lane_test.cc explores:
+// tests/models/worlds/lane_test.cc explores all points, and finds the deadlock that each of them
+// prevents; replies that are left to a lane (point 7) tests/models/worlds/shm_lane_test.cc
+// explores:
 //  1. Puts need no room at the target, and acknowledgements none either: they are always accepted.
 //  2. Responses (data of gets, results of atomics, refusals) need no room at the initiator: their
 //     place was reserved when the operation was posted. They travel in the reply flow, and are

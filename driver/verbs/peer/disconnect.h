@@ -1,7 +1,7 @@
 // One end of the agreement by which two ranks close an idle connection, to be made anew by the next
-// greetings (greeting.h). This is the protocol alone, as tests/models/verbs_disconnect_test.cc
-// explores it; connector_pool.cc and lane_pool.cc use it. Messages travel as datagrams, which may
-// be lost, come twice, late, or cross.
+// greetings (greeting.h). This is the protocol alone, as
+// tests/models/worlds/verbs_disconnect_test.cc explores it; connector_pool.cc and lane_pool.cc use
+// it. Messages travel as datagrams, which may be lost, come twice, late, or cross.
 //   kAsk       "nothing of mine is under way: may we close?"   is answered by kAgree or kRefuse
 //   kWithdraw  "I want to send after all"                      is answered by kAgree or kRefuse
 //   kAgree     "the connection of this epoch is closed here"   is not answered

@@ -1,5 +1,5 @@
 // One end of the agreement to close a connection, message by message. The work of two ends together
-// is explored by tests/models/verbs_disconnect_test.cc.
+// is explored by tests/models/worlds/verbs_disconnect_test.cc.
 #include "driver/verbs/peer/disconnect.h"
 
 #include <gtest/gtest.h>

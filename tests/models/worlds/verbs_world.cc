@@ -1,4 +1,4 @@
-#include "tests/models/verbs_world.h"
+#include "tests/models/worlds/verbs_world.h"
 
 #include <numeric>
 

@@ -1,4 +1,4 @@
-#include "tests/models/lane_world.h"
+#include "tests/models/worlds/lane_world.h"
 
 #include <algorithm>
 #include <numeric>

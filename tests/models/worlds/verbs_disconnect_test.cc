@@ -9,7 +9,7 @@
 #include <map>
 #include <vector>
 
-#include "tests/models/disconnect_world.h"
+#include "tests/models/worlds/disconnect_world.h"
 
 namespace pinwire::model {
 namespace {
@@ -24,7 +24,7 @@ struct Explored {
   std::string failure;
 };
 
-/// Worlds go in circles here, so tests/models/search.h does not find who waits for ever.
+/// Worlds go in circles here, so tests/models/worlds/search.h does not find who waits for ever.
 class Exploration {
  public:
   Explored run(const DisconnectWorld& first) {

@@ -3,8 +3,8 @@
 // be. Each point of the argument is also taken away, and then somebody waits for ever.
 #include <gtest/gtest.h>
 
-#include "tests/models/lane_cases.h"
-#include "tests/models/verbs_world.h"
+#include "tests/models/worlds/lane_cases.h"
+#include "tests/models/worlds/verbs_world.h"
 
 namespace pinwire::model {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/models/disconnect_world.h"
+#include "tests/models/worlds/disconnect_world.h"
 
 #include <algorithm>
 

@@ -4,8 +4,8 @@
 // taken away, and then a state must be found from which they do not.
 #include <gtest/gtest.h>
 
-#include "tests/models/lane_cases.h"
-#include "tests/models/lane_world.h"
+#include "tests/models/worlds/lane_cases.h"
+#include "tests/models/worlds/lane_world.h"
 
 namespace pinwire::model {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <cstdio>
 
-#include "tests/models/search.h"
+#include "tests/models/worlds/search.h"
 
 namespace pinwire::model {
 

@@ -1,4 +1,4 @@
-#include "tests/models/shm_world.h"
+#include "tests/models/worlds/shm_world.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "tests/models/exchange_world.h"
+#include "tests/models/worlds/exchange_world.h"
 
 #include <algorithm>
 

@@ -1,6 +1,7 @@
 // Ranks that lend each other parts of their memory, as one value: the production tables of pin/
 // over devices that only remember what is registered, the messages between them in any order, and
-// the transfers of each rank. The work of am/on_demand/exchange.cc between its waits is one step here.
+// the transfers of each rank. The work of am/on_demand/exchange.cc between its waits is one step
+// here.
 #pragma once
 
 #include <cstdint>

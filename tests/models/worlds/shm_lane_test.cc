@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "driver/shm/ring.h"
-#include "tests/models/lane_cases.h"
-#include "tests/models/shm_world.h"
+#include "tests/models/worlds/lane_cases.h"
+#include "tests/models/worlds/shm_world.h"
 
 namespace pinwire::model {
 namespace {

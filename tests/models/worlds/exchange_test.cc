@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <unordered_set>
 
-#include "tests/models/exchange_world.h"
+#include "tests/models/worlds/exchange_world.h"
 
 namespace pinwire::model {
 namespace {
