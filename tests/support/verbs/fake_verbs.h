@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/verbs/specs.h"
+#include "tests/support/verbs/device/specs.h"
 
 namespace pinwire::fake_verbs {
 

@@ -1,4 +1,4 @@
-#include "tests/support/verbs/specs.h"
+#include "tests/support/verbs/device/specs.h"
 
 #include <endian.h>
 
