@@ -1,6 +1,7 @@
 // Pins of memory outside buckets that outlive their transfer: each of the pages of one transfer,
-// used again by any that lies within them, until they are unmapped (pin/watch.h) or their room is
-// needed. Beside them lies no other page: one that no transfer uses may be discarded at any time.
+// used again by any that lies within them, until they are unmapped (pin/kernel/watch.h) or their
+// room is needed. Beside them lies no other page: one that no transfer uses may be discarded at any
+// time.
 //
 // Not thread-safe: the caller holds the lock, and does all registration and deregistration.
 #pragma once
@@ -10,7 +11,7 @@
 
 #include "driver/work.h"
 #include "pin/idle_list.h"
-#include "pin/watch.h"
+#include "pin/kernel/watch.h"
 
 namespace pinwire {
 

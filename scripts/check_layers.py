@@ -32,8 +32,8 @@ ROWS = (
     ("driver/dpdk", "driver/dpdk/switch", "core/config", "tests/support"),  # of the tests a port in memory, which benches use, too
     ("core/bootstrap", "core/tools"),
     ("core",),
-    ("core/launch/loop", "pin"),
-    ("core/launch/process", "core/launch/streams"),
+    ("core/launch/loop", "pin/kernel"),
+    ("core/launch/process", "core/launch/streams", "pin"),
     ("core/launch/hosts", "core/launch/options"),
     ("core/launch/network", "core/launch/remote", "core/launch/sweep"),
     ("core/launch/plan",),

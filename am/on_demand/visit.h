@@ -1,6 +1,6 @@
 // Memory of a peer that is pinned for a transfer: its owner pins it when asked, and is told when
 // the transfer is over. The asker remembers nothing, and the owner keeps only what it sees unmapped
-// (pin/watch.h): memory that is mapped anew is never taken for what it was (EVERYTHING).
+// (pin/kernel/watch.h): memory that is mapped anew is never taken for what it was (EVERYTHING).
 #pragma once
 
 #include <cstdint>

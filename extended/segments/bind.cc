@@ -15,7 +15,7 @@
 #include "extended/segments/publish.h"
 #include "extended/state/job.h"
 #include "pin/demand.h"
-#include "pin/populate.h"
+#include "pin/kernel/populate.h"
 
 namespace pinwire {
 

@@ -10,7 +10,7 @@
 #include "core/trace/trace.h"
 #include "extended/segments/pin.h"
 #include "pin/demand.h"
-#include "pin/populate.h"
+#include "pin/kernel/populate.h"
 
 namespace pinwire {
 namespace {

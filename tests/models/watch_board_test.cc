@@ -1,11 +1,11 @@
-// Every interleaving of the production code of pin/watch_board.h with the kernel's side of an
-// unmapping: whoever uses memory that was mapped where other memory was never takes a pin of the
+// Every interleaving of the production code of pin/kernel/watch_board.h with the kernel's side of
+// an unmapping: whoever uses memory that was mapped where other memory was never takes a pin of the
 // old, and nobody waits for ever.
 //
 // The kernel's side, as of fs/userfaultfd.c: what the address space's lock orders is one cell that
 // is read and modified; a sleeper's count goes down under no lock, but after it was woken under
 // one, so that whoever sees it sees what was before.
-#include "pin/watch_board.h"
+#include "pin/kernel/watch_board.h"
 
 #include <gtest/gtest.h>
 

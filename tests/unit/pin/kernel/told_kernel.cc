@@ -1,4 +1,4 @@
-#include "tests/unit/pin/told_kernel.h"
+#include "tests/unit/pin/kernel/told_kernel.h"
 
 #include <linux/userfaultfd.h>
 #include <poll.h>

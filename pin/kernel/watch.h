@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "pin/watch_board.h"
+#include "pin/kernel/watch_board.h"
 
 namespace pinwire {
 

@@ -1,5 +1,5 @@
 // The watch by itself, on this kernel.
-#include "pin/watch.h"
+#include "pin/kernel/watch.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

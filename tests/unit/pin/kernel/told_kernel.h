@@ -1,5 +1,5 @@
 // A kernel that says what a test wants, where this one cannot be made to: the system calls of
-// pin/watch.h pass through told_kernel.cc. A test tells it in a scope.
+// pin/kernel/watch.h pass through told_kernel.cc. A test tells it in a scope.
 #pragma once
 
 #include <pthread.h>

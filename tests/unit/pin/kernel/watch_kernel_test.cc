@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "pin/watch.h"
-#include "tests/unit/pin/told_kernel.h"
+#include "pin/kernel/watch.h"
+#include "tests/unit/pin/kernel/told_kernel.h"
 
 namespace pinwire {
 namespace {

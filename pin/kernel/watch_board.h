@@ -1,6 +1,6 @@
-// Which watched memory is stale, between the thread that reads the kernel's events (pin/watch.h)
-// and the threads that use pins of that memory: no lock, so that neither waits for the other. The
-// reader may wait for nobody, as whoever unmaps waits for it.
+// Which watched memory is stale, between the thread that reads the kernel's events
+// (pin/kernel/watch.h) and the threads that use pins of that memory: no lock, so that neither waits
+// for the other. The reader may wait for nobody, as whoever unmaps waits for it.
 //
 // Linux tells of an unmapping in this order (fs/userfaultfd.c; mmap_changing is `changing` here):
 //

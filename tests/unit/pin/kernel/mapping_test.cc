@@ -1,5 +1,5 @@
 // The kernel's list of this process's mappings.
-#include "pin/mapping.h"
+#include "pin/kernel/mapping.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

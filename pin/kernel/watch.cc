@@ -1,4 +1,4 @@
-#include "pin/watch.h"
+#include "pin/kernel/watch.h"
 
 #include <linux/userfaultfd.h>
 #include <poll.h>
@@ -16,7 +16,7 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/memory/page.h"
-#include "pin/mapping.h"
+#include "pin/kernel/mapping.h"
 
 namespace pinwire {
 namespace {

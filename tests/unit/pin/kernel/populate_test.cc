@@ -1,4 +1,4 @@
-#include "pin/populate.h"
+#include "pin/kernel/populate.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/unit/pin/told_kernel.h"
+#include "tests/unit/pin/kernel/told_kernel.h"
 
 namespace pinwire {
 namespace {

@@ -1,4 +1,4 @@
-#include "pin/populate.h"
+#include "pin/kernel/populate.h"
 
 #include <pthread.h>
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-#include "pin/mapping.h"
+#include "pin/kernel/mapping.h"
 
 #include <fcntl.h>
 #include <sys/ioctl.h>

@@ -15,7 +15,7 @@
 
 #include "core/base/memory/page.h"
 #include "core/base/threads/library_thread.h"
-#include "pin/watch.h"
+#include "pin/kernel/watch.h"
 
 namespace pinwire {
 namespace {
