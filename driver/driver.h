@@ -58,14 +58,10 @@ struct Caps {
 
   /// Whether memory of this key goes whole; else the driver copies up to copied_bytes_max at a
   /// time.
-  bool reaches(uint32_t local_key) const noexcept {
+  constexpr bool reaches(uint32_t local_key) const noexcept {
     return !needs_local_key || local_key != kNoRegion;
   }
   bool operator==(const Caps&) const = default;
-  /// Is a put of so much better copied? `reusable`: its source must be free when the call returns.
-  bool copies(uint64_t bytes, bool reusable) const noexcept {
-    return bytes <= (reusable ? eager_bytes_max : inline_bytes_max);
-  }
 };
 
 /// The facts that a driver is told when it opens. Pointers stay valid until close().

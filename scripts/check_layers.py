@@ -41,6 +41,7 @@ ROWS = (
     ("core/launch",),
     ("segment",),
     ("am/message", "am/wake"),
+    ("am/path",),
     ("am/handlers",),
     ("am/poll",),
     ("am/wait",),

@@ -7,6 +7,8 @@
 #include "am/long/stripe.h"
 #include "am/on_demand/by_message.h"
 #include "am/on_demand/on_demand.h"
+#include "am/path/local_end.h"
+#include "am/path/path.h"
 #include "am/poll/owed.h"
 #include "am/send/outgoing.h"
 #include "core/base/log.h"
@@ -33,57 +35,96 @@ void move_here(void* dest, const void* source, size_t bytes) noexcept {
   }
 }
 
-/// For a payload that the driver must copy and that exceeds copied_bytes_max: sends the leading
-/// part as puts. Returns its size: 0 if the first put was a no-op.
-size_t put_front(const pinwire_token* token, const Route& route, Work work, size_t bytes,
-                 Patience patience) noexcept {
-  const uint64_t piece_max = engine.drivers[route.driver_index].caps.copied_bytes_max;
-  DoneCount done{0};
-  uint32_t count = 0;
-  size_t at = 0;
-  work.op = Op::kPut;
-  work.flags = 0;
-  work.head_bytes = 0;
-  work.bytes = piece_max;
-  work.cookie = cookie_of(done);
-  for (; bytes - at > piece_max; at += piece_max, ++count) {
-    if (!post(token, route, work, count == 0 ? patience : Patience::kWaits)) return 0;
-    work.local = static_cast<std::byte*>(work.local) + piece_max;
-    work.remote += piece_max;
-  }
-  wait_for(token, route, done, count);
-  return at;
+/// To this process itself.
+void run_here(const pinwire_token* token, const AmEndpoints& endpoints, const AmCall& call,
+              const void* source, size_t bytes, void* dest, bool is_async) noexcept {
+  if (bytes != 0) move_here(dest, source, bytes);
+  mark_async_to_self(is_async);
+  dispatch_loopback(call.handler, endpoints, token == nullptr, Category::kLong, dest, bytes,
+                    call.argc, call.args);
 }
 
 Sent sent_whole(bool is_sent) noexcept { return is_sent ? Sent::kAll : Sent::kNothing; }
 
-/// How the payload of a Long leaves, by its size and place: copied by the driver; in place, waiting
-/// until the target has it, or having that counted; or, LongAsync, in place without waiting. The
-/// last only from a segment that stays: the reply after which the client may free its source can
-/// overtake acknowledgements, and a repetition reads the source once more (C1-146, C1-147).
+/// For a payload that the driver must copy and that exceeds copied_bytes_max: sends the leading
+/// part as puts, and leaves the rest to `work`. False: the first put was a no-op.
+bool put_front(const pinwire_token* token, const Route& route, Work& work,
+               Patience patience) noexcept {
+  const uint64_t piece_max = engine.caps_of(route).copied_bytes_max;
+  DoneCount done{0};
+  uint32_t count = 0;
+  Work front = work;
+  front.op = Op::kPut;
+  front.flags = 0;
+  front.head_bytes = 0;
+  front.bytes = piece_max;
+  front.cookie = cookie_of(done);
+  for (; work.bytes > piece_max; work.bytes -= piece_max, ++count) {
+    if (!post(token, route, front, count == 0 ? patience : Patience::kWaits)) return false;
+    front.local = static_cast<std::byte*>(front.local) + piece_max;
+    front.remote += piece_max;
+  }
+  wait_for(token, route, done, count);
+  work.local = front.local;
+  work.remote = front.remote;
+  return true;
+}
+
+/// A payload in one piece, and its message with it: copied by the driver; in place, waiting until
+/// the target has it, or having that counted; or, LongAsync, in place without waiting.
+Sent post_long(const pinwire_token* token, const Route& route, const Path& path, Work& work,
+               SourceUntil until, DoneCount* local, Patience patience) noexcept {
+  if (path.is_copied) return sent_whole(post(token, route, work, patience));
+  work.flags = path.is_silent ? kWorkSilent : 0;
+  if (until == SourceUntil::kPosted &&
+      owe_reply(engine.drivers[route.driver_index], token->lane, work)) {
+    return Sent::kAll;
+  }
+  const bool is_counted = !path.waits && !path.is_silent;
+  dcheck(is_counted == (local != nullptr), "a Long is counted where its caller counts", work.bytes);
+  DoneCount done{0};
+  work.local_key = path.local_key;
+  work.cookie = cookie_of(is_counted ? *local : done);
+  if (!post(token, route, work, patience)) return Sent::kNothing;
+  if (is_counted) return Sent::kPending;
+  if (path.waits) wait_for(token, route, done, 1);
+  return Sent::kAll;
+}
+
+SourceUntil until_of(const pinwire_token* token, const Caps& caps, bool is_async,
+                     const DoneCount* local) noexcept {
+  // A target that computes does not take what its CPU has to: a handler does not wait for that.
+  if (token != nullptr && !caps.hw_rdma) return SourceUntil::kPosted;
+  if (is_async) return SourceUntil::kReply;
+  return local != nullptr ? SourceUntil::kDone : SourceUntil::kReturn;
+}
+
 Sent send_long(const pinwire_token* token, Target to, const AmCall& call, const void* source,
                size_t bytes, void* dest, bool is_async, DoneCount* local) noexcept {
   if constexpr (kUsageChecks) check_is_hosts("the payload of a Long", source, bytes);
   check_long_bounds(to, dest, bytes);
   const Route& route = engine.routes[bytes != 0 ? to : rank_of(to)];  // of its memory, if wanted
   const AmEndpoints endpoints = endpoints_of(token, to, call);
-  if (route.driver == nullptr) {
-    if (bytes != 0) move_here(dest, source, bytes);
-    mark_async_to_self(is_async);
-    dispatch_loopback(call.handler, endpoints, token == nullptr, Category::kLong, dest, bytes,
-                      call.argc, call.args);
-    return Sent::kAll;
+  const Caps& caps = engine.caps_of(route);
+  const SourceUntil until = until_of(token, caps, is_async, local);
+  Path path{.kind = route.driver == nullptr ? PathKind::kHere : PathKind::kKeys};
+  if (bytes != 0) {
+    const LocalEnd end{.route = route, .address = source, .bytes = bytes};
+    // A handler, which holds a lane of one rail, could deadlock while it waits for those of others.
+    const Patience for_peers = token == nullptr ? call.patience : Patience::kTries;
+    path = choose_path<Op::kPutSend>(route, caps, end, bytes, until, for_peers);
   }
-  const Caps& caps = engine.drivers[route.driver_index].caps;
-  if (bytes != 0 && bytes <= caps.long_in_message_max && !route.is_device) {
-    return sent_whole(long_by_message(token, to, call, source, bytes, dest, is_async));
-  }
-  if (bytes != 0 && route.reach != Reach::kWhole) [[unlikely]] {
-    const bool is_visited = token == nullptr && pays_to_pin(route, bytes);
-    if (route.reach == Reach::kBuckets || is_visited) {
-      return sent_whole(long_on_demand(token, to, call, source, bytes, dest, is_async));
-    }
-    return sent_whole(long_by_message(token, to, call, source, bytes, dest, is_async));
+  switch (path.kind) {
+    case PathKind::kHere:
+      run_here(token, endpoints, call, source, bytes, dest, is_async);
+      return Sent::kAll;
+    case PathKind::kMessages:
+      return sent_whole(long_by_message(token, to, call, source, bytes, dest, is_async));
+    case PathKind::kBuckets:
+    case PathKind::kVisit:
+      return sent_whole(long_on_demand(path, token, to, call, source, bytes, dest, is_async));
+    default:
+      break;
   }
   AmHead head;
   const uint32_t head_bytes =
@@ -93,10 +134,7 @@ Sent send_long(const pinwire_token* token, Target to, const AmCall& call, const 
   Work work = send_work(token, to, head, head_bytes);
   Patience patience = call.patience;
   if (bytes == 0) return sent_whole(post(token, route, work, patience));
-  const uint32_t local_key = engine.source_key(route.driver_index, source, bytes);
-  // Not in a handler, which holds a lane of one rail: waiting for those of others could deadlock.
-  const bool may_stripe = token == nullptr && patience == Patience::kWaits;
-  if (may_stripe && engine.stripes(route, local_key, bytes)) [[unlikely]] {
+  if (path.kind == PathKind::kRails) [[unlikely]] {
     put_striped(rank_of(to), route, source, reinterpret_cast<uint64_t>(dest), bytes);
     post(token, route, work);
     return Sent::kAll;
@@ -106,35 +144,13 @@ Sent send_long(const pinwire_token* token, Target to, const AmCall& call, const 
   work.bytes = bytes;
   work.remote = reinterpret_cast<uint64_t>(dest);
   work.remote_key = route.region_key;
-  const DriverSlot& slot = engine.drivers[route.driver_index];
-  if (!caps.reaches(local_key) && bytes > caps.copied_bytes_max) {
-    const size_t ahead = put_front(token, route, work, bytes, patience);
-    if (ahead == 0) return Sent::kNothing;
+  if (path.kind == PathKind::kBounced && bytes > caps.copied_bytes_max) {
+    if (!put_front(token, route, work, patience)) return Sent::kNothing;
     patience = Patience::kWaits;  // it has begun
-    work.local = static_cast<std::byte*>(work.local) + ahead;
-    work.remote += ahead;
-    work.bytes = bytes -= ahead;
+    const SourceUntil now = path.waits ? SourceUntil::kReturn : SourceUntil::kDone;
+    path.is_copied = work.bytes <= copied_max(caps, now);
   }
-  const bool stays = local_key != kNoRegion && local_key == slot.own_read_key && slot.own_stays;
-  const bool waits = !is_async || !stays;
-  const bool is_counted = waits && local != nullptr;
-  // A target that computes does not take what its CPU has to: a handler does not wait for that.
-  const bool may_wait = token == nullptr || caps.hw_rdma;
-  const bool is_left = !may_wait && bytes <= caps.copied_bytes_max;
-  if (is_left || caps.copies(bytes, waits && !is_counted)) {
-    return sent_whole(post(token, route, work, patience));
-  }
-  work.flags = waits ? 0 : kWorkSilent;
-  if (!may_wait && owe_reply(engine.drivers[route.driver_index], token->lane, work)) {
-    return Sent::kAll;
-  }
-  work.local_key = local_key;
-  DoneCount done{0};
-  work.cookie = cookie_of(is_counted ? *local : done);
-  if (!post(token, route, work, patience)) return Sent::kNothing;
-  if (is_counted) return Sent::kPending;
-  if (waits) wait_for(token, route, done, 1);
-  return Sent::kAll;
+  return post_long(token, route, path, work, until, local, patience);
 }
 
 }  // namespace

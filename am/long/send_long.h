@@ -16,7 +16,7 @@
 namespace pinwire {
 
 /// To a segment that this process knows of. `is_async`: its source is read until the reply.
-/// `local`, if any, may count its end.
+/// `local`, if any, may count its end; a LongAsync has none.
 Sent request_long(Target to, const AmCall& call, const void* source, size_t bytes, void* dest,
                   bool is_async, DoneCount* local = nullptr) noexcept;
 

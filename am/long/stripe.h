@@ -16,7 +16,7 @@ struct Stripe {
 /// In pages, alike for all rails but the last; 0 bytes: none is left for this one.
 Stripe stripe_of(Rank peer, const Route& route, uint64_t bytes, uint32_t rail) noexcept;
 
-/// Posts `bytes` of a put or get from or to pinned memory (Engine::stripes) over all rails, from
+/// Posts `bytes` of a put or get from or to pinned memory (Engine::stripe_min) over all rails, from
 /// client context; returns the completions that this will bring. `work` has the kind, the peer and
 /// the cookie.
 uint32_t post_striped(Work work, const Route& route, void* local, uint64_t remote,

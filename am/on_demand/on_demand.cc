@@ -13,6 +13,7 @@
 #include "am/send/post.h"
 #include "am/wait/wait.h"
 #include "am/wake/sleepers.h"
+#include "pin/demand.h"
 
 namespace pinwire {
 namespace {
@@ -192,11 +193,10 @@ uint32_t visit(const Transfer& all) noexcept {
   return 0;
 }
 
-uint32_t start(const Transfer& all) noexcept {
+uint32_t start(PathKind kind, const Transfer& all) noexcept {
+  if (kind == PathKind::kMessages) return by_message(all, 0, all.bytes);
+  if (kind == PathKind::kVisit) return visit(all);
   const Route& route = engine.routes[all.to];
-  if (route.reach == Reach::kMessages) {
-    return all.patience == Patience::kWaits ? visit(all) : by_message(all, 0, all.bytes);
-  }
   const bool is_get = all.op == Op::kGet;
   return start_under(all, is_get ? engine.read_key(rank_of(all.to), route) : route.region_key);
 }
@@ -240,20 +240,20 @@ PutSend put_send(const pinwire_token* token, const AmHead& head, uint32_t head_b
 
 }  // namespace
 
-uint32_t put_on_demand(Target to, uint64_t dest, const void* source, size_t bytes, bool is_copied,
+uint32_t put_on_demand(const Path& path, Target to, uint64_t dest, const void* source, size_t bytes,
                        DoneCount& done, Patience patience) noexcept {
   auto* local = static_cast<std::byte*>(unconst(source));
-  return start({Op::kPut, to, local, dest, bytes, is_copied, done, patience});
+  return start(path.kind, {Op::kPut, to, local, dest, bytes, path.is_copied, done, patience});
 }
 
-uint32_t get_on_demand(Target from, uint64_t source, void* dest, size_t bytes, DoneCount& done,
-                       Patience patience) noexcept {
-  return start(
-      {Op::kGet, from, static_cast<std::byte*>(dest), source, bytes, false, done, patience});
+uint32_t get_on_demand(const Path& path, Target from, uint64_t source, void* dest, size_t bytes,
+                       DoneCount& done, Patience patience) noexcept {
+  auto* local = static_cast<std::byte*>(dest);
+  return start(path.kind, {Op::kGet, from, local, source, bytes, false, done, patience});
 }
 
-bool long_on_demand(const pinwire_token* token, Target to, const AmCall& call, const void* source,
-                    size_t bytes, void* dest, bool is_async) noexcept {
+bool long_on_demand(const Path& path, const pinwire_token* token, Target to, const AmCall& call,
+                    const void* source, size_t bytes, void* dest, bool is_async) noexcept {
   dcheck(bytes != 0, "a Long of nothing needs no memory", call.handler);
   const Route& route = engine.routes[to];
   AmHead head;
@@ -261,24 +261,23 @@ bool long_on_demand(const pinwire_token* token, Target to, const AmCall& call, c
       head, Category::kLong, call.handler, call.argc, call.args, static_cast<uint32_t>(bytes),
       reinterpret_cast<uint64_t>(dest), endpoints_of(token, to, call));
   mark_async(head, is_async);
-  const bool is_copied = engine.drivers[route.driver_index].caps.copies(bytes, !is_async);
   DoneCount done{0};
   const Transfer all{Op::kPut,
                      to,
                      static_cast<std::byte*>(unconst(source)),
                      reinterpret_cast<uint64_t>(dest),
                      bytes,
-                     is_copied,
+                     path.is_copied,
                      done,
                      call.patience};
-  if (route.reach == Reach::kBuckets) {
+  if (path.kind == PathKind::kBuckets) {
     const PutSend sent = put_send(token, head, head_bytes, all, is_async);
     if (sent != PutSend::kNoWay) return sent == PutSend::kSent;
   }
   if (token != nullptr || call.patience == Patience::kTries) {
     return long_by_message(token, to, call, source, bytes, dest, is_async);
   }
-  const uint32_t count = start(all);
+  const uint32_t count = start(path.kind, all);
   wait_for(token, route, done, count);
   return post(token, route, send_work(token, to, head, head_bytes));
 }

@@ -176,11 +176,15 @@ struct Engine {
   /// The one NIC whose atomics the memory of a rank sees, whoever asks: most are atomic with
   /// themselves alone (IBA 9.4.5).
   uint32_t atomic_rail_of(Rank owner) const noexcept { return rail_first + owner % rail_count; }
-  /// Whether a transfer by this route, which reaches all of the peer's segment, goes by all rails:
-  /// all of them know the local memory, if one does.
-  bool stripes(const Route& route, uint32_t local_key, uint64_t bytes) const noexcept {
-    return bytes >= stripe_bytes_min && local_key != kNoRegion &&
-           route.driver_index >= rail_first && !route.is_bound;
+  /// From this size on a transfer by this route, which reaches all of the peer's segment, goes by
+  /// all rails, if they know the local memory: all of them do, if one does. Segments that are bound
+  /// later have no keys of the other rails.
+  uint64_t stripe_min(const Route& route) const noexcept {
+    const bool is_striped = route.driver_index >= rail_first && !route.is_bound;
+    return is_striped ? stripe_bytes_min : ~uint64_t{0};
+  }
+  const Caps& caps_of(const Route& route) const noexcept {
+    return drivers[route.driver_index].caps;
   }
 
   /// Offers one piece of work on a driver's lane, whose lock the caller holds unless the driver

@@ -11,6 +11,8 @@
 #include "am/on_demand/exchange.h"
 #include "am/on_demand/on_demand.h"
 #include "am/on_demand/visit.h"
+#include "am/path/local_end.h"
+#include "am/path/path.h"
 #include "am/send/post.h"
 #include "am/send/send.h"
 #include "am/wait/wait.h"
@@ -23,69 +25,76 @@
 namespace pinwire {
 namespace {
 
-Work one_sided(Op kind, Target to, const Route& route, pinwire_op& op) noexcept {
+template <Op kOp>
+Work one_sided(Target target, const Route& route, const Path& path, std::byte* local,
+               uint64_t remote, bool is_device, pinwire_op& op) noexcept {
   Work work{};
-  work.op = kind;
+  work.op = kOp;
   work.cls = MessageClass::kRequest;
-  work.peer = rank_of(to);
-  work.remote_key = kind == Op::kGet ? engine.read_key(work.peer, route) : route.region_key;
+  work.flags = path.is_copied ? kWorkCopied : is_device ? kWorkDevice : 0;
+  work.peer = rank_of(target);
+  work.local = local;
+  work.remote = remote;
+  work.remote_key = kOp == Op::kGet ? engine.read_key(work.peer, route) : route.region_key;
+  work.local_key = path.local_key;
   work.cookie = cookie_of(op.done);
   return work;
 }
 
-/// Splits by what the driver takes at once. False: not even the first piece was posted.
-bool post_pieces(const Work& whole, Target to, const Route& route, std::byte* local,
-                 uint64_t remote, size_t bytes, pinwire_op& op, Patience patience) noexcept {
-  const Caps& caps = engine.drivers[route.driver_index].caps;
-  uint64_t piece_max = caps.put_bytes_max;
-  if (!caps.reaches(whole.local_key)) {
-    if (pays_to_pin(route, bytes)) {
-      const uint32_t count = whole.op == Op::kPut
-                                 ? put_on_demand(to, remote, local, bytes, false, op.done, patience)
-                                 : get_on_demand(to, remote, local, bytes, op.done, patience);
-      op.started += count;
-      return count != 0 || patience == Patience::kWaits;
-    }
-    piece_max = caps.copied_bytes_max;
-  }
-  Work work = whole;
-  for (size_t at = 0; at < bytes;) {
-    const size_t piece = std::min<uint64_t>(bytes - at, piece_max);
-    work.local = local + at;
-    work.remote = remote + at;
-    work.bytes = piece;
-    if (!post_from_client(route, work, at == 0 ? patience : Patience::kWaits)) return false;
+/// Posts `work` in pieces of what the driver takes at once. False: not even the first was posted.
+bool post_pieces(Work& work, const Route& route, size_t bytes, uint64_t piece_max, pinwire_op& op,
+                 Patience patience) noexcept {
+  for (;;) {
+    work.bytes = std::min<uint64_t>(bytes, piece_max);
+    if (!post_from_client(route, work, patience)) return false;
     ++op.started;  // of this thread alone, which looks at `done` later
-    at += piece;
+    bytes -= work.bytes;
+    if (bytes == 0) return true;
+    work.local = static_cast<std::byte*>(work.local) + work.bytes;
+    work.remote += work.bytes;
+    patience = Patience::kWaits;
   }
-  return true;
 }
 
-/// To memory that no one key covers. False: not even the first piece found room.
-[[gnu::noinline]] bool start_put_in_parts(Target to, uint64_t dest, const void* source,
-                                          size_t bytes, SourceUntil until, pinwire_op& op,
-                                          Patience patience) noexcept {
-  const Route& route = engine.routes[to];
-  const bool waits = patience == Patience::kWaits;
-  if (route.reach >= Reach::kMessages) {  // the source is free on return
-    const uint32_t count = pays_to_pin(route, bytes)
-                               ? put_on_demand(to, dest, source, bytes, false, op.done, patience)
-                               : put_by_message(to, dest, source, bytes, op.done, patience);
-    op.started += count;
-    return count != 0 || waits;
+/// With memory that is pinned for it, or by messages. False: the first piece found no room.
+template <Op kOp>
+[[gnu::noinline]] bool start_on_demand(Path path, Target target, std::byte* local, uint64_t remote,
+                                       size_t bytes, pinwire_op& op, Patience patience) noexcept {
+  const uint32_t count = kOp == Op::kPut
+                             ? put_on_demand(path, target, remote, local, bytes, op.done, patience)
+                             : get_on_demand(path, target, remote, local, bytes, op.done, patience);
+  op.started += count;
+  return count != 0 || patience == Patience::kWaits;
+}
+
+/// False: with Patience::kTries, the first piece found no room.
+template <Op kOp>
+[[gnu::always_inline]] inline bool start_by(const Path& path, Target target, std::byte* local,
+                                            uint64_t remote, size_t bytes, bool is_device,
+                                            pinwire_op& op, Patience patience) noexcept {
+  const Route& route = engine.routes[target];
+  const Caps& caps = engine.caps_of(route);
+  switch (path.kind) {
+    case PathKind::kHere: {
+      auto* peers = reinterpret_cast<std::byte*>(remote);
+      std::memmove(kOp == Op::kPut ? peers : local, kOp == Op::kPut ? local : peers, bytes);
+      return true;
+    }
+    case PathKind::kKeys:
+    case PathKind::kBounced:
+    case PathKind::kRails: {
+      Work work = one_sided<kOp>(target, route, path, local, remote, is_device, op);
+      if (path.kind == PathKind::kRails) [[unlikely]] {
+        op.started += post_striped(work, route, local, remote, bytes);
+        return true;
+      }
+      const bool is_bounced = path.kind == PathKind::kBounced;
+      const uint64_t piece_max = is_bounced ? caps.copied_bytes_max : caps.put_bytes_max;
+      return post_pieces(work, route, bytes, piece_max, op, patience);
+    }
+    default:
+      return start_on_demand<kOp>(path, target, local, remote, bytes, op, patience);
   }
-  const Caps& caps = engine.drivers[route.driver_index].caps;
-  const bool is_copied = caps.copies(bytes, until == SourceUntil::kReturn);
-  if (until == SourceUntil::kDone || is_copied) {
-    const uint32_t count = put_on_demand(to, dest, source, bytes, is_copied, op.done, patience);
-    op.started += count;
-    return count != 0 || waits;
-  }
-  pinwire_op here{};
-  here.started = put_on_demand(to, dest, source, bytes, is_copied, here.done, patience);
-  if (here.started == 0 && !waits) return false;
-  wait_until([&] { return here.finished(); });
-  return true;
 }
 
 void put_piece(Target to, std::byte* dest, const std::byte* source, size_t bytes,
@@ -139,69 +148,34 @@ bool start_put(Target to, void* dest, const void* source, size_t bytes, SourceUn
     is_device = end == DeviceEnd::kDirect;
   }
   const Route& route = engine.routes[to];
-  if (route.driver == nullptr) {
-    std::memmove(dest, source, bytes);
-    return true;
-  }
-  const auto remote = reinterpret_cast<uint64_t>(dest);
-  if (route.reach != Reach::kWhole) [[unlikely]] {
-    return start_put_in_parts(to, remote, source, bytes, until, op, patience);
-  }
-  const bool is_copied = !is_device && engine.drivers[route.driver_index].caps.copies(
-                                           bytes, until == SourceUntil::kReturn);
-  // A source that must be free on return, but is too large to copy: this put alone is waited for.
-  const bool must_wait = until == SourceUntil::kReturn && !is_copied;
-  pinwire_op here{};
-  pinwire_op& counted = must_wait ? here : op;
-  Work work = one_sided(Op::kPut, to, route, counted);
-  if (is_copied) {
-    work.flags = kWorkCopied;
-  } else {
-    work.local_key = engine.source_key(route.driver_index, source, bytes);
-    if (is_device) [[unlikely]]
-      work.flags = kWorkDevice;
-  }
-  std::byte* local = static_cast<std::byte*>(const_cast<void*>(source));
-  if (patience == Patience::kWaits && engine.stripes(route, work.local_key, bytes)) [[unlikely]] {
-    counted.started += post_striped(work, route, local, remote, bytes);
-  } else if (!post_pieces(work, to, route, local, remote, bytes, counted, patience)) {
-    return false;
-  }
-  if (must_wait) wait_until([&] { return here.finished(); });
-  return true;
+  const LocalEnd local{.route = route, .address = source, .bytes = bytes, .is_device = is_device};
+  const Path path =
+      choose_path<Op::kPut>(route, engine.caps_of(route), local, bytes, until, patience);
+  pinwire_op here{};  // of a put that is waited for alone
+  const bool has_started = start_by<Op::kPut>(
+      path, to, static_cast<std::byte*>(const_cast<void*>(source)),
+      reinterpret_cast<uint64_t>(dest), bytes, is_device, path.waits ? here : op, patience);
+  if (has_started && path.waits) wait_until([&] { return here.finished(); });
+  return has_started;
 }
 
 bool start_get(Target from, const void* source, void* dest, size_t bytes, pinwire_op& op,
                Patience patience) noexcept {
   if (bytes == 0) return true;
   check_bounds("get", from, source, bytes);
-  uint8_t flags = 0;
+  bool is_device = false;
   if (engine.has_devices.load(std::memory_order_relaxed)) [[unlikely]] {
     const DeviceEnd end = get_with_device(from, source, dest, bytes, get_piece);
     if (end == DeviceEnd::kDone) return true;
-    if (end == DeviceEnd::kDirect) flags = kWorkDevice;
+    is_device = end == DeviceEnd::kDirect;
   }
   const Route& route = engine.routes[from];
-  if (route.driver == nullptr) {
-    std::memmove(dest, source, bytes);
-    return true;
-  }
-  const auto remote = reinterpret_cast<uint64_t>(source);
-  if (route.reach != Reach::kWhole) [[unlikely]] {
-    const uint32_t count = route.reach >= Reach::kMessages && !pays_to_pin(route, bytes)
-                               ? get_by_message(from, remote, dest, bytes, op.done, patience)
-                               : get_on_demand(from, remote, dest, bytes, op.done, patience);
-    op.started += count;
-    return count != 0 || patience == Patience::kWaits;
-  }
-  Work work = one_sided(Op::kGet, from, route, op);
-  work.flags = flags;
-  work.local_key = engine.local_key(route.driver_index, dest, bytes);
-  if (patience == Patience::kWaits && engine.stripes(route, work.local_key, bytes)) [[unlikely]] {
-    op.started += post_striped(work, route, dest, remote, bytes);
-    return true;
-  }
-  return post_pieces(work, from, route, static_cast<std::byte*>(dest), remote, bytes, op, patience);
+  const LocalEnd local{
+      .route = route, .address = dest, .bytes = bytes, .is_written = true, .is_device = is_device};
+  const Path path = choose_path<Op::kGet>(route, engine.caps_of(route), local, bytes,
+                                          SourceUntil::kDone, patience);
+  return start_by<Op::kGet>(path, from, static_cast<std::byte*>(dest),
+                            reinterpret_cast<uint64_t>(source), bytes, is_device, op, patience);
 }
 
 void start_memset(Target to, void* dest, int value, size_t bytes, pinwire_op& op) noexcept {

@@ -2,16 +2,13 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 
 #include "am/message/patience.h"
+#include "am/path/path.h"
 #include "core/engine/target.h"
 #include "extended/rma/ops.h"
 
 namespace pinwire {
-
-/// When the source of a put may be changed by the caller.
-enum class SourceUntil : uint8_t { kReturn, kDone };
 
 /// Asks for the segment of an endpoint that was bound to it after attach, so client context.
 bool in_segment_of(Target to, const void* address, size_t bytes) noexcept;

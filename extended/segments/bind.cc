@@ -117,7 +117,7 @@ void untell_drivers(const Registration& made) noexcept {
   }
 }
 
-/// Large transfers go by all rails from memory that one of them knows (Engine::stripes).
+/// Large transfers go by all rails from memory that one of them knows (Engine::stripe_min).
 void agree_on_rails(BoundRange& range) noexcept {
   uint32_t* keys = range.local_keys + engine.rail_first;
   const bool are_all =

@@ -1,6 +1,7 @@
 // gasnetex.h: the C entry points of puts and events (GX-030 to GX-040, GX-123 to GX-130), for what
 // is not inlined, and not gasnet.h's.
 #include "am/message/patience.h"
+#include "am/path/path.h"
 #include "core/base/log.h"
 #include "core/engine/engine.h"
 #include "core/trace/trace.h"
@@ -48,7 +49,8 @@ void check_put(const char* call, Target target, const gex_Event_t* lc_opt,
 /// A put that the driver copies is locally complete at once.
 bool copies(Target target, size_t nbytes) noexcept {
   const Route& route = engine.routes[rank_of(target)];
-  return route.driver == nullptr || engine.drivers[route.driver_index].caps.copies(nbytes, true);
+  return route.driver == nullptr ||
+         nbytes <= copied_max(engine.caps_of(route), SourceUntil::kReturn);
 }
 
 }  // namespace

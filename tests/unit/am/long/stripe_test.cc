@@ -179,13 +179,17 @@ TEST_F(Stripes, ARailThatFailsEndsTheJobByItsOwnWords) {
                "driver c: its cable was pulled");
 }
 
-TEST_F(Stripes, WhatIsSmallOrNearOrUnpinnedIsNotStriped) {
-  EXPECT_TRUE(engine.stripes(route_, 51, 64 * 1024));
-  EXPECT_FALSE(engine.stripes(route_, 51, 64 * 1024 - 1));
-  EXPECT_FALSE(engine.stripes(route_, kNoRegion, 64 * 1024)) << "pinned or copied by one rail";
+TEST_F(Stripes, OnlyRoutesOfRailsToTheSegmentOfAttachAreStriped) {
+  EXPECT_EQ(engine.stripe_min(route_), 64u * 1024);
+  Route first = route_;
+  first.driver_index = static_cast<uint8_t>(engine.rail_first);
+  EXPECT_EQ(engine.stripe_min(first), 64u * 1024);
   Route near = route_;
   near.driver_index = 0;
-  EXPECT_FALSE(engine.stripes(near, 51, 1 << 30));
+  EXPECT_EQ(engine.stripe_min(near), ~uint64_t{0});
+  Route bound = route_;
+  bound.is_bound = true;
+  EXPECT_EQ(engine.stripe_min(bound), ~uint64_t{0}) << "it has the key of one rail";
 }
 
 TEST_F(Stripes, TwoRanksAgreeOnTheRailOfTheirMessages) {

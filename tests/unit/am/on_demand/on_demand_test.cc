@@ -68,7 +68,8 @@ class OnDemand : public test::WithOnePeer {
   }
   uint32_t put(const std::byte* source, uint64_t bytes, bool is_copied = false,
                Patience patience = Patience::kWaits) {
-    return put_on_demand(kPeer, kRemote, source, bytes, is_copied, done_, patience);
+    const Path path{.kind = kind_, .is_copied = is_copied};
+    return put_on_demand(path, kPeer, kRemote, source, bytes, done_, patience);
   }
   void finish() {
     driver.finishes = true;
@@ -102,6 +103,7 @@ class OnDemand : public test::WithOnePeer {
   std::vector<std::byte> foreign_ = std::vector<std::byte>(kAloneBytes);  ///< in no bucket
   int32_t refused_bucket = -1;
   uint32_t visit_key = kVisitKey;
+  PathKind kind_ = PathKind::kBuckets;
   DoneCount done_{0};
 
  private:
@@ -129,7 +131,7 @@ TEST_F(OnDemand, APutIsCutWhereBucketsOfEitherSideEnd) {
 
 TEST_F(OnDemand, AGetIsCutLikewise) {
   constexpr uint64_t kAll = 100'000;
-  const uint32_t count = get_on_demand(kPeer, kRemote, own_ + 9, kAll, done_);
+  const uint32_t count = get_on_demand({.kind = kind_}, kPeer, kRemote, own_ + 9, kAll, done_);
   EXPECT_EQ(count, driver.moved.size());
   expect_pieces(Op::kGet, own_ + 9, kAll, kPutMax);
   finish();
@@ -182,7 +184,7 @@ TEST_F(OnDemand, WhatThePeerCannotPinGoesByMessages) {
 
 TEST_F(OnDemand, AGetOfWhatThePeerCannotPinAsksForIt) {
   refused_bucket = kRemote >> kBucketShift;
-  EXPECT_EQ(get_on_demand(kPeer, kRemote, own_, kCarried, done_), 1u);
+  EXPECT_EQ(get_on_demand({.kind = kind_}, kPeer, kRemote, own_, kCarried, done_), 1u);
   EXPECT_EQ(driver.handlers.back(), kHandlerGet);
   EXPECT_TRUE(driver.moved.empty());
 }
@@ -204,7 +206,8 @@ TEST_F(OnDemand, WhatMayNotWaitAndFindsNoRoomIsNothing) {
   for (int i = 0; i < 5'000; ++i)  // more than there are records of what is under way
     ASSERT_EQ(put(own_, kCopiedMax + 1, false, Patience::kTries), 0u);
   refused_bucket = kRemote >> kBucketShift;
-  EXPECT_EQ(put_on_demand(kPeer, kRemote + kBucketBytes, own_, 8, false, done_, Patience::kTries),
+  const Path path{.kind = kind_};
+  EXPECT_EQ(put_on_demand(path, kPeer, kRemote + kBucketBytes, own_, 8, done_, Patience::kTries),
             0u);
   driver.has_room = true;
   EXPECT_EQ(driver.moved.size(), 1u);
@@ -238,6 +241,7 @@ class OnDemandAlone : public OnDemand {
     OnDemand::SetUp();
     routes[kPeer].reach = Reach::kWhole;
     routes[kPeer].region_key = kVisitKey;
+    kind_ = PathKind::kPinned;
   }
 };
 
@@ -288,23 +292,12 @@ TEST_F(OnDemandAlone, WhatMayNotWaitAndFindsNoRoomIsNotPinned) {
   EXPECT_EQ(driver.pins, 0u);
 }
 
-TEST_F(OnDemandAlone, PinningPaysForWhatIsLargeAndInTheHostsMemory) {
-  const Route& route = routes[kPeer];
-  EXPECT_TRUE(pays_to_pin(route, kAloneBytesMin));
-  EXPECT_FALSE(pays_to_pin(route, kAloneBytesMin - 1));
-  routes[kPeer].reach = Reach::kDevice;
-  EXPECT_FALSE(pays_to_pin(route, kAloneBytesMin));
-  routes[kPeer].reach = Reach::kMessages;
-  EXPECT_TRUE(pays_to_pin(route, kAloneBytesMin));
-  demands[0] = nullptr;
-  EXPECT_FALSE(pays_to_pin(route, kAloneBytesMin));
-}
-
 class OnDemandVisit : public OnDemand {
  protected:
   void SetUp() override {
     OnDemand::SetUp();
     routes[kPeer].reach = Reach::kMessages;
+    kind_ = PathKind::kVisit;
   }
 };
 
@@ -329,9 +322,11 @@ TEST_F(OnDemandVisit, APeerPinsForOneTransferAndIsToldOfItsEnd) {
   EXPECT_EQ(driver.pins, 0u);
 }
 
-TEST_F(OnDemandVisit, WhatMayNotWaitOrIsRefusedGoesByMessages) {
-  EXPECT_EQ(put(foreign_.data(), 2 * kCarried, false, Patience::kTries), 2u);
+TEST_F(OnDemandVisit, WhatAsksNoOwnerOrIsRefusedGoesByMessages) {
+  kind_ = PathKind::kMessages;
+  EXPECT_EQ(put(foreign_.data(), 2 * kCarried), 2u);
   EXPECT_EQ(driver.handlers, (std::vector<uint8_t>{kHandlerPut, kHandlerPut}));
+  kind_ = PathKind::kVisit;
   visit_key = kNoRegion;
   EXPECT_EQ(put(foreign_.data(), kCarried), 1u);
   EXPECT_EQ(driver.handlers.back(), kHandlerPut);
@@ -345,7 +340,8 @@ class OnDemandLong : public OnDemand {
             const pinwire_token* token = nullptr, Patience patience = Patience::kWaits) {
     const int32_t args[] = {77};
     const AmCall call{kHandler, 1, args, 0, patience};
-    return long_on_demand(token, kPeer, call, source, bytes, reinterpret_cast<void*>(kRemote),
+    const Path path{.kind = kind_, .is_copied = bytes <= kInlineMax};
+    return long_on_demand(path, token, kPeer, call, source, bytes, reinterpret_cast<void*>(kRemote),
                           is_async);
   }
   void know_bucket() {
