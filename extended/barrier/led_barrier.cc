@@ -184,8 +184,7 @@ bool LedBarrier::disseminate(uint64_t phase) noexcept {
     if (round_ != 0) {
       Arrival& last = arrival(phase, round_ - 1);
       if (!last.here.load(std::memory_order_acquire)) return false;
-      merged_ =
-          BarrierValue::merge_packed(merged_, last.value.load(std::memory_order_relaxed));
+      merged_ = BarrierValue::merge_packed(merged_, last.value.load(std::memory_order_relaxed));
       last.here.store(false, std::memory_order_relaxed);
     }
     if (round_ == round_seats_.size()) return true;

@@ -21,7 +21,8 @@ Rank first_beside(Rank jobrank) noexcept;
 /// All ranks of the job do.
 bool all_are_beside() noexcept;
 
-/// nullptr: that rank and this one share no line of this index, a seat of each (0: of the job's team).
+/// nullptr: that rank and this one share no line of this index, a seat of each (0: of the job's
+/// team).
 shm::BarrierLines* barrier_lines(Rank jobrank, uint32_t index) noexcept;
 
 /// Writes to a line of this rank's own, and wakes the ranks that sleep over it. Client context.
