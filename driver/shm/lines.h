@@ -16,8 +16,9 @@
 
 namespace pinwire::shm {
 
-/// Written by the owner, read by its host's peers. Where values count, an owner is never more than
-/// one phase ahead of a reader, which notifies its own next phase after it has read.
+/// Written by the owner, read by its host's peers. Some notifies say a value; those are counted in
+/// turns, which are the same on all ranks. A value stays until the owner's turn after the next one:
+/// the owner begins that turn once all readers have notified the next one, and so have read this.
 ///
 /// A reader that will sleep leaves a bit of its own, and reads once more. Both that and the owner's
 /// look at the bits are read-modify-writes of one word: either the owner finds the bit, or the
@@ -25,14 +26,17 @@ namespace pinwire::shm {
 template <typename Memory>
 struct alignas(kCacheLineBytes) BasicBarrierLine {
   typename Memory::template Atomic<uint64_t> phase;      ///< notifies so far; stored last
-  typename Memory::template Atomic<uint64_t> values[2];  ///< of the even and the odd phase
+  typename Memory::template Atomic<uint64_t> values[2];  ///< of the even and the odd turn
   typename Memory::template Atomic<uint64_t> sleepers;   ///< bits of readers that want to be woken
   typename Memory::template Atomic<uint32_t> sleeps;     ///< some reader does at times
 
+  /// The owner says the value before it notifies the phase of the turn.
+  void say(uint64_t turn, uint64_t value) noexcept {
+    values[turn & 1].store(value, std::memory_order_relaxed);
+  }
   /// Returns the bits of readers that must be woken.
-  uint64_t notify(uint64_t now, uint64_t value) noexcept {
-    values[now & 1].store(value, std::memory_order_relaxed);
-    // release pairs with the acquire in read(): the value first, and all puts before the barrier
+  uint64_t notify(uint64_t now) noexcept {
+    // release pairs with the acquire in shows(): the value first, and all puts before the barrier
     phase.store(now, std::memory_order_release);
     // After that: who sets it then has this process pass a barrier (Lines::tell_owner)
     std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -40,13 +44,15 @@ struct alignas(kCacheLineBytes) BasicBarrierLine {
       return 0;
     return sleepers.exchange(0, std::memory_order_acq_rel);  // pairs with await()
   }
-  /// Read once more before you sleep.
+  /// Look once more before you sleep.
   void await(uint64_t bit) noexcept { sleepers.fetch_or(bit, std::memory_order_acq_rel); }
-  /// False: the owner has not notified `wanted` yet.
-  bool read(uint64_t wanted, uint64_t& value) const noexcept {
-    if (phase.load(std::memory_order_acquire) < wanted) return false;
-    value = values[wanted & 1].load(std::memory_order_relaxed);
-    return true;
+  /// Whether the owner has notified `wanted`.
+  bool shows(uint64_t wanted) const noexcept {
+    return phase.load(std::memory_order_acquire) >= wanted;
+  }
+  /// The value of a turn whose phase the line shows.
+  uint64_t value(uint64_t turn) const noexcept {
+    return values[turn & 1].load(std::memory_order_relaxed);
   }
 };
 using BarrierLine = BasicBarrierLine<HostMemory>;
@@ -56,7 +62,7 @@ struct BarrierLines {
   BarrierLine here;  ///< it has come
   BarrierLine over;  ///< if it leads others: all have
 };
-/// One for the job's barrier, the others for those of teams.
+/// One for the first team of a process, which is the job's, the others for further teams.
 inline constexpr uint32_t kBarrierLines = 64;
 
 /// The facts that a peer needs to map them.

@@ -17,6 +17,9 @@ namespace {
 
 LedBarrier* (*find_barrier)(uint32_t index) = nullptr;
 
+/// The value that each member passes to a phase that is no turn.
+constexpr uint64_t kNoValue = BarrierValue{BarrierValue::kAnonymous, 0}.packed();
+
 /// Where and when, and what is said.
 void on_arrival(pinwire_token* token, int32_t index, int32_t where, int32_t kind, int32_t id) {
   LedBarrier* barrier = find_barrier(static_cast<uint32_t>(index));
@@ -71,6 +74,7 @@ void LedBarrier::open(const std::vector<BarrierSeat>& seats, Rank me, uint64_t f
   is_begun_ = false;
   over_.store(from, std::memory_order_relaxed);  // first: it is never behind called_ and so idle
   called_.store(from, std::memory_order_relaxed);
+  turn_phase_.store(0, std::memory_order_relaxed);
   is_open_ = true;
 }
 
@@ -109,12 +113,24 @@ void LedBarrier::choose_rounds(const std::vector<BarrierSeat>& seats,
   arrivals_ = std::make_unique<Arrival[]>(2 * round_seats_.size());
 }
 
-uint64_t LedBarrier::enter(uint64_t value) noexcept {
+uint64_t LedBarrier::enter() noexcept {
   const uint64_t phase = called_.load(std::memory_order_relaxed) + 1;
-  said_.store(value, std::memory_order_relaxed);
-  if (leaders_ != nullptr) notify_line(own_->here, phase, value);
+  if (leaders_ != nullptr) notify_line(own_->here, phase);
   called_.store(phase, std::memory_order_release);  // pairs with the acquire in go_on()
   return phase;
+}
+
+uint64_t LedBarrier::enter_turn(uint64_t turn, uint64_t value) noexcept {
+  turn_phase_.store(called_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  turn_.store(turn, std::memory_order_relaxed);
+  said_.store(value, std::memory_order_relaxed);
+  if (leaders_ != nullptr) own_->here.say(turn, value);
+  return enter();
+}
+
+/// In go_on(): the phases before the turn's are no turns, nor are those after it until it is over.
+bool LedBarrier::is_turn(uint64_t phase) const noexcept {
+  return phase == turn_phase_.load(std::memory_order_relaxed);
 }
 
 LedBarrier::Awaits LedBarrier::go_on() noexcept {
@@ -128,36 +144,38 @@ LedBarrier::Awaits LedBarrier::go_on() noexcept {
 }
 
 LedBarrier::Awaits LedBarrier::pass(uint64_t phase) noexcept {
-  if (leaders_ != nullptr) {
-    const bool sleeps = waits_sleep.load(std::memory_order_relaxed);
-    return shows(*leaders_, phase, merged_, sleeps) ? Awaits::kNothing : Awaits::kLine;
-  }
+  if (leaders_ != nullptr) return pass_led(phase);
   if (!is_begun_) {
     is_begun_ = true;
-    merged_ = said_.load(std::memory_order_relaxed);
+    merged_ = is_turn(phase) ? said_.load(std::memory_order_relaxed) : kNoValue;
     next_led_ = round_ = 0;
   }
   if (!read_led(phase)) return Awaits::kLine;
   if (!disseminate(phase)) return Awaits::kMessage;
   is_begun_ = false;
-  if (!led_.empty()) notify_line(own_->over, phase, merged_);
+  if (is_turn(phase)) {
+    agreed_ = merged_;
+    if (!led_.empty()) own_->over.say(turn_.load(std::memory_order_relaxed), merged_);
+  }
+  if (!led_.empty()) notify_line(own_->over, phase);
+  return Awaits::kNothing;
+}
+
+LedBarrier::Awaits LedBarrier::pass_led(uint64_t phase) noexcept {
+  if (!shows(*leaders_, phase, waits_sleep.load(std::memory_order_relaxed))) return Awaits::kLine;
+  if (is_turn(phase)) agreed_ = leaders_->value(turn_.load(std::memory_order_relaxed));
   return Awaits::kNothing;
 }
 
 bool LedBarrier::read_led(uint64_t phase) noexcept {
   const bool sleeps = waits_sleep.load(std::memory_order_relaxed);
   for (; next_led_ < led_.size(); ++next_led_) {
-    uint64_t value;
-    if (!shows(*led_[next_led_], phase, value, sleeps)) return false;
-    merge(value);
+    if (!shows(*led_[next_led_], phase, sleeps)) return false;
+    if (!is_turn(phase)) continue;
+    const uint64_t value = led_[next_led_]->value(turn_.load(std::memory_order_relaxed));
+    merged_ = BarrierValue::merge_packed(merged_, value);
   }
   return true;
-}
-
-void LedBarrier::merge(uint64_t value) noexcept {
-  if (value == merged_) return;
-  merged_ =
-      BarrierValue::merge(BarrierValue::unpack(merged_), BarrierValue::unpack(value)).packed();
 }
 
 /// True when all rounds are in.
@@ -166,7 +184,7 @@ bool LedBarrier::disseminate(uint64_t phase) noexcept {
     if (round_ != 0) {
       Arrival& last = arrival(phase, round_ - 1);
       if (!last.here.load(std::memory_order_acquire)) return false;
-      merge(last.value.load(std::memory_order_relaxed));
+      merged_ = BarrierValue::merge_packed(merged_, last.value.load(std::memory_order_relaxed));
       last.here.store(false, std::memory_order_relaxed);
     }
     if (round_ == round_seats_.size()) return true;

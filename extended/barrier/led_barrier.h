@@ -3,9 +3,9 @@
 // by active messages, ceil(log2 hosts) rounds, and each leader shows on a line of its own when the
 // barrier is over. A member that shares no lines leads itself.
 //
-// Each member passes a value to each barrier (BarrierValue::packed()), and all members get the
-// merged value. A member may call one barrier after another without waiting, if values do not
-// count.
+// A member may call one barrier after another without waiting. To some of them, which are counted
+// in turns, each member passes a value (BarrierValue::packed()), and all members get the merged
+// value. A turn is over before the next one is called; other barriers may be called meanwhile.
 #pragma once
 
 #include <atomic>
@@ -39,10 +39,12 @@ class LedBarrier {
   bool is_open() const noexcept { return is_open_; }
 
   /// Begins the next phase, and returns its number; go_on() then. Client context.
-  uint64_t enter(uint64_t value) noexcept;
-  /// The number of phases that are over; and the value that the last of them merged to.
+  uint64_t enter() noexcept;
+  /// The same with a value.
+  uint64_t enter_turn(uint64_t turn, uint64_t value) noexcept;
+  /// The number of phases that are over; and the value that the last turn among them merged to.
   uint64_t over() const noexcept { return over_.load(std::memory_order_acquire); }
-  uint64_t merged() const noexcept { return merged_; }
+  uint64_t agreed() const noexcept { return agreed_; }
 
   /// The event that the next phase waits for. kLine: the owner must look at a line again; kMessage:
   /// the message defers the owner.
@@ -64,7 +66,8 @@ class LedBarrier {
   void choose_leader(const std::vector<BarrierSeat>& seats, Rank me);
   void choose_rounds(const std::vector<BarrierSeat>& seats, const std::vector<Rank>& leaders,
                      Rank me);
-  void merge(uint64_t value) noexcept;
+  bool is_turn(uint64_t phase) const noexcept;
+  Awaits pass_led(uint64_t phase) noexcept;
   Awaits pass(uint64_t phase) noexcept;
   bool read_led(uint64_t phase) noexcept;
   bool disseminate(uint64_t phase) noexcept;
@@ -79,12 +82,15 @@ class LedBarrier {
   // A peer may be one phase ahead, never two: two sets, by the parity of the phase.
   std::unique_ptr<Arrival[]> arrivals_;
 
-  std::atomic<uint64_t> called_{0};  ///< phases; by the client's calls
-  std::atomic<uint64_t> said_{0};    ///< with the last of them
-  std::atomic<uint64_t> over_{0};    ///< release after merged_ pairs with over()
+  std::atomic<uint64_t> called_{0};      ///< phases; by the client's calls
+  std::atomic<uint64_t> turn_phase_{0};  ///< of the last turn that was called
+  std::atomic<uint64_t> turn_{0};        ///< its number
+  std::atomic<uint64_t> said_{0};        ///< its value
+  std::atomic<uint64_t> over_{0};        ///< release after agreed_ pairs with over()
   // The state of go_on(), for the phase after over_.
   bool is_begun_ = false;
-  uint64_t merged_ = 0;
+  uint64_t merged_ = 0;    ///< so far
+  uint64_t agreed_ = 0;    ///< by the last turn
   uint32_t next_led_ = 0;  ///< those before it have come
   uint32_t round_ = 0;     ///< rounds sent
 };

@@ -114,9 +114,9 @@ shm::BarrierLines* barrier_lines(Rank jobrank, uint32_t index) noexcept {
   return at != all_lines.of_near.end() && at->rank() == jobrank ? &at->of(index) : nullptr;
 }
 
-void notify_line(shm::BarrierLine& own, uint64_t phase, uint64_t value) noexcept {
+void notify_line(shm::BarrierLine& own, uint64_t phase) noexcept {
   show_order_of_puts();
-  const uint64_t asleep = own.notify(phase, value);
+  const uint64_t asleep = own.notify(phase);
   if (asleep != 0) [[unlikely]]
     wake_readers(asleep);
 }

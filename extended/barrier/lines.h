@@ -1,6 +1,5 @@
-// Lines in shared memory by which ranks of one host tell each other that they are at a barrier,
-// whatever drivers carry their messages: the job's (extended/barrier/barrier.h), and those of teams
-// (extended/coll/member/line_barrier.h).
+// Lines in shared memory by which ranks of one host tell each other that they are at a barrier of a
+// team, whatever drivers carry their messages (extended/barrier/team_barrier.h).
 #pragma once
 
 #include <cstdint>
@@ -22,23 +21,24 @@ Rank first_beside(Rank jobrank) noexcept;
 /// All ranks of the job do.
 bool all_are_beside() noexcept;
 
-/// nullptr: that rank and this one share no line of this index (0: of the job's barrier).
+/// nullptr: that rank and this one share no line of this index, a seat of each (0: of the job's
+/// team).
 shm::BarrierLines* barrier_lines(Rank jobrank, uint32_t index) noexcept;
 
 /// Writes to a line of this rank's own, and wakes the ranks that sleep over it. Client context.
-void notify_line(shm::BarrierLine& own, uint64_t phase, uint64_t value) noexcept;
+void notify_line(shm::BarrierLine& own, uint64_t phase) noexcept;
 
 /// Before each sleep over another's line, as a message may have been for the phase before: its
 /// owner will send one. Read it once more after that. Client context.
 void await_line(shm::BarrierLine& line) noexcept;
 
 /// Once waits may sleep: whether the line shows the phase, or its owner will send a message.
-inline bool shows(shm::BarrierLine& line, uint64_t phase, uint64_t& value, bool sleeps) noexcept {
-  if (line.read(phase, value)) return true;
+inline bool shows(shm::BarrierLine& line, uint64_t phase, bool sleeps) noexcept {
+  if (line.shows(phase)) return true;
   if (!sleeps) [[likely]]
     return false;
   await_line(line);
-  return line.read(phase, value);
+  return line.shows(phase);
 }
 
 }  // namespace pinwire

@@ -14,9 +14,15 @@ struct BarrierValue {
 
   static BarrierValue of(int id, int flags) noexcept;
   static BarrierValue merge(BarrierValue a, BarrierValue b) noexcept;
-  uint64_t packed() const noexcept { return uint64_t{kind} << 32 | static_cast<uint32_t>(id); }
+  constexpr uint64_t packed() const noexcept {
+    return uint64_t{kind} << 32 | static_cast<uint32_t>(id);
+  }
   static BarrierValue unpack(uint64_t packed) noexcept {
     return {static_cast<Kind>(packed >> 32), static_cast<int32_t>(packed)};
+  }
+  /// merge() of packed values, most of which are alike.
+  static uint64_t merge_packed(uint64_t a, uint64_t b) noexcept {
+    return a == b ? a : merge(unpack(a), unpack(b)).packed();
   }
 };
 

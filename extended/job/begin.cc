@@ -93,9 +93,10 @@ Status choose_barrier(Job& job) {
     return error(
         "GASNET_BARRIER=PSHM, but not all ranks share memory; leave it to DISSEM or say AMDISSEM");
   }
-  open_barrier(led_barrier_of);
+  open_led_barriers(led_barrier_of);
   Member& of_all = *objects.team->member;  // its seat was taken before there were drivers
-  open_line_barrier(of_all, 0);
+  open_team_barrier(of_all, 0);
+  job_barrier = &of_all.barrier;
   return success();
 }
 

@@ -84,7 +84,7 @@ void create_team(gex_TM_t* new_tms, gex_TM_t parent, const TeamWanted& wanted, g
     newcomers.push_back(
         {objects.endpoints[endpoint_of(target)], rank, &take_seat(), flags, scratch});
     const uint32_t seat = newcomers.back().seat->seat;
-    mine.push_back({team, target, seat, LineBarrier::count_of(seat)});
+    mine.push_back({team, target, seat, TeamBarrier::count_of(seat)});
   }
   std::vector<MemberFacts> told = gather_told(parent, mine);
   sort_and_check(told);

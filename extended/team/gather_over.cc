@@ -2,8 +2,8 @@
 
 #include <numeric>
 
-#include "extended/coll/algorithms/barrier.h"
 #include "extended/coll/algorithms/gather_all.h"
+#include "extended/coll/member/member.h"
 #include "extended/coll/operation/start.h"
 
 namespace pinwire {
@@ -33,6 +33,6 @@ std::vector<std::vector<std::byte>> gather_over(gex_TM_t tm, std::span<const std
   return parts;
 }
 
-void meet(gex_TM_t tm) noexcept { pass_team_barrier(tm); }
+void meet(gex_TM_t tm) noexcept { tm->member->barrier.of_team.pass(); }
 
 }  // namespace pinwire

@@ -40,7 +40,7 @@ void split_team(gex_TM_t* new_tm_p, gex_TM_t parent, const Choice& choice,
   Member* seat = joins ? &take_seat() : nullptr;
   const SplitFacts mine{joins ? choice : Choice{-1, 0},
                         joins ? seat->seat : 0,
-                        joins ? LineBarrier::count_of(seat->seat) : 0,
+                        joins ? TeamBarrier::count_of(seat->seat) : 0,
                         pinwire_target(parent, parent->rank),
                         scratch.gex_len,
                         flags};

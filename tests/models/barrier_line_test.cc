@@ -17,17 +17,27 @@ uint64_t before_barrier[kThreadsMax];  // plain memory that each rank writes bef
 
 uint64_t value_of(uint64_t rank, uint64_t phase) { return rank << 8 | phase; }
 
+void notify_turn(shm::BasicBarrierLine<ModelMemory>& line, uint64_t phase, uint64_t turn,
+                 uint64_t value) {
+  line.say(turn, value);
+  line.notify(phase);
+}
+
+void expect_value(uint32_t rank, uint64_t turn) {
+  expect(lines[rank].value(turn) == value_of(rank, turn), "the value is that of the turn");
+}
+
+/// Each phase is a turn.
 void run_rank(uint32_t rank, uint32_t ranks) {
   for (uint64_t phase = 1; phase <= kPhases; ++phase) {
     // After the last barrier all have read, or not begun: this rank's turn to write is every
     // second.
     if (phase % 2 == 1) write_word(&before_barrier[rank], phase);
-    lines[rank].notify(phase, value_of(rank, phase));
+    notify_turn(lines[rank], phase, phase, value_of(rank, phase));
     for (uint32_t other = 0; other < ranks; ++other) {
       if (other == rank) continue;
-      uint64_t value = 0;
-      retry([&] { return lines[other].read(phase, value); });
-      expect(value == value_of(other, phase), "the value is that of the phase");
+      retry([&] { return lines[other].shows(phase); });
+      expect_value(other, phase);
       if (phase % 2 == 1) {
         expect(read_word(&before_barrier[other]) == phase, "a barrier orders memory");
       }
@@ -36,34 +46,48 @@ void run_rank(uint32_t rank, uint32_t ranks) {
   }
 }
 
+/// Every second phase is a turn, and the next phase begins before this rank reads its values.
+void run_rank_by_turns(uint32_t rank, uint32_t ranks) {
+  for (uint64_t turn = 1; turn <= kPhases; ++turn) {
+    const uint64_t phase = 2 * turn - 1;
+    notify_turn(lines[rank], phase, turn, value_of(rank, turn));
+    lines[rank].notify(phase + 1);
+    for (uint32_t other = 0; other < ranks; ++other) {
+      if (other == rank) continue;
+      retry([&] { return lines[other].shows(phase); });
+      expect_value(other, turn);
+    }
+    settle(turn);
+  }
+}
+
 Atomic<uint64_t> messages[kThreadsMax];  // that woke each rank
 bool reads_once_more = true;             // after await()
 
-void sleep_until_notified(uint32_t rank, shm::BasicBarrierLine<ModelMemory>& line, uint64_t phase,
-                          uint64_t& value) {
+void sleep_until_notified(uint32_t rank, shm::BasicBarrierLine<ModelMemory>& line, uint64_t phase) {
   for (;;) {
     const uint64_t seen = messages[rank].load(std::memory_order_acquire);
-    if (line.read(phase, value)) return;
+    if (line.shows(phase)) return;
     // Each time: the message may have been for a bit of the phase before.
     line.await(uint64_t{1} << rank);
-    if (reads_once_more && line.read(phase, value)) return;
+    if (reads_once_more && line.shows(phase)) return;
     retry([&] { return messages[rank].load(std::memory_order_acquire) != seen; });
   }
 }
 
-/// As extended/barrier/barrier.cc: who waits sleeps at once, and who notifies sends it a message.
+/// As extended/barrier/team_barrier.cc, but a reader sleeps at once. The owner sends it a message.
 void run_sleepy_rank(uint32_t rank, uint32_t ranks) {
   for (uint64_t phase = 1; phase <= kSleepyPhases; ++phase) {
-    const uint64_t asleep = lines[rank].notify(phase, value_of(rank, phase));
+    lines[rank].say(phase, value_of(rank, phase));
+    const uint64_t asleep = lines[rank].notify(phase);
     for (uint32_t other = 0; other < ranks; ++other) {
       if ((asleep >> other & 1) != 0) messages[other].fetch_add(1, std::memory_order_release);
     }
     settle(2 * phase);
     for (uint32_t other = 0; other < ranks; ++other) {
       if (other == rank) continue;
-      uint64_t value = 0;
-      sleep_until_notified(rank, lines[other], phase, value);
-      expect(value == value_of(other, phase), "the value is that of the phase");
+      sleep_until_notified(rank, lines[other], phase);
+      expect_value(other, phase);
     }
     settle(2 * phase + 1);
   }
@@ -75,17 +99,16 @@ shm::BasicBarrierLine<ModelMemory> over_line;  // of the leader
 void run_led_rank(uint32_t rank, uint32_t ranks) {
   for (uint64_t phase = 1; phase <= kPhases; ++phase) {
     if (phase % 2 == 1) write_word(&before_barrier[rank], phase);
-    uint64_t value = 0;
     if (rank != 0) {
-      lines[rank].notify(phase, value_of(rank, phase));
-      retry([&] { return over_line.read(phase, value); });
-      expect(value == value_of(ranks, phase), "what the leader says of this phase");
+      notify_turn(lines[rank], phase, phase, value_of(rank, phase));
+      retry([&] { return over_line.shows(phase); });
+      expect(over_line.value(phase) == value_of(ranks, phase), "the leader's value of this phase");
     } else {
       for (uint32_t other = 1; other < ranks; ++other) {
-        retry([&] { return lines[other].read(phase, value); });
-        expect(value == value_of(other, phase), "the value is that of the phase");
+        retry([&] { return lines[other].shows(phase); });
+        expect_value(other, phase);
       }
-      over_line.notify(phase, value_of(ranks, phase));
+      notify_turn(over_line, phase, phase, value_of(ranks, phase));
     }
     for (uint32_t other = 0; other < ranks && phase % 2 == 1; ++other) {
       expect(read_word(&before_barrier[other]) == phase, "a barrier orders memory");
@@ -94,9 +117,10 @@ void run_led_rank(uint32_t rank, uint32_t ranks) {
   }
 }
 
-enum class Kind { kBusy, kSleepy, kLed };
+enum class Kind { kBusy, kByTurns, kSleepy, kLed };
 void run_of_kind(Kind kind, uint32_t rank, uint32_t ranks) {
   if (kind == Kind::kLed) return run_led_rank(rank, ranks);
+  if (kind == Kind::kByTurns) return run_rank_by_turns(rank, ranks);
   kind == Kind::kSleepy ? run_sleepy_rank(rank, ranks) : run_rank(rank, ranks);
 }
 
@@ -134,6 +158,10 @@ void expect_kept(uint32_t ranks, Kind kind, const char* name) {
 
 TEST(BarrierLine, KeepsItsPromisesInEveryExecution) {
   for (const uint32_t ranks : {2u, 3u}) expect_kept(ranks, Kind::kBusy, "ranks");
+}
+
+TEST(BarrierLine, AValueStaysWhileOtherPhasesBegin) {
+  expect_kept(2, Kind::kByTurns, "ranks, by turns");
 }
 
 TEST(BarrierLine, ItsMutantsAreCaught) {

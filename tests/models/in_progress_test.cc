@@ -1,6 +1,6 @@
-// extended/coll/member/in_progress.h: a thread completes operations of a team, and the client
+// extended/barrier/in_progress.h: a thread completes operations of a team, and the client
 // destroys the team as soon as it has synchronised them.
-#include "extended/coll/member/in_progress.h"
+#include "extended/barrier/in_progress.h"
 
 #include <gtest/gtest.h>
 

@@ -2,11 +2,10 @@
 #include "core/base/log.h"
 #include "extended/barrier/barrier.h"
 #include "extended/checks/usage.h"
-#include "extended/coll/algorithms/barrier.h"
 #include "extended/coll/algorithms/call.h"
 #include "extended/coll/algorithms/gather_all.h"
 #include "extended/coll/algorithms/move.h"
-#include "extended/coll/algorithms/named_barrier.h"
+#include "extended/coll/member/member.h"
 #include "extended/coll/operation/start.h"
 #include "extended/state/objects.h"
 
@@ -79,19 +78,19 @@ void gasnet_coll_barrier_notify(gex_TM_t team, int id, int flags) {
   if (team == objects.team) return gasnet_barrier_notify(id, flags);
   const ClientCall inside("gasnet_coll_barrier_notify");
   check_collective("gasnet_coll_barrier_notify", team, 0, 0);
-  named_notify(*team, id, flags);
+  team->member->barrier.notify("gasnet_coll_barrier", id, flags);
 }
 int gasnet_coll_barrier_wait(gex_TM_t team, int id, int flags) {
   if (team == objects.team) return gasnet_barrier_wait(id, flags);
   const ClientCall inside("gasnet_coll_barrier_wait");
   check_collective("gasnet_coll_barrier_wait", team, 0, 0);
-  return code_of(named_wait(*team, id, flags));
+  return code_of(team->member->barrier.wait("gasnet_coll_barrier", id, flags));
 }
 int gasnet_coll_barrier_try(gex_TM_t team, int id, int flags) {
   if (team == objects.team) return gasnet_barrier_try(id, flags);
   const ClientCall inside("gasnet_coll_barrier_try");
   check_collective("gasnet_coll_barrier_try", team, 0, 0);
-  return code_of(named_try(*team, id, flags));
+  return code_of(team->member->barrier.try_once("gasnet_coll_barrier", id, flags));
 }
 
 }  // extern "C"

@@ -3,10 +3,10 @@
 #include "core/base/log.h"
 #include "core/trace/trace.h"
 #include "extended/checks/usage.h"
-#include "extended/coll/algorithms/barrier.h"
 #include "extended/coll/algorithms/call.h"
 #include "extended/coll/algorithms/move.h"
 #include "extended/coll/algorithms/reduce.h"
+#include "extended/coll/member/member.h"
 #include "extended/coll/operation/start.h"
 #include "segment/kinds/device_memory.h"
 
@@ -51,13 +51,13 @@ extern "C" {
 gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags) {
   const ClientCall inside("gex_Coll_BarrierNB");
   check_collective("gex_Coll_BarrierNB", tm, 0, flags);
-  return start_barrier(tm);
+  return tm->member->barrier.of_team.start();
 }
 
 void gex_Coll_BarrierBlocking(gex_TM_t tm, gex_Flags_t flags) {
   const ClientCall inside("gex_Coll_BarrierBlocking");
   check_collective("gex_Coll_BarrierBlocking", tm, 0, flags);
-  pass_team_barrier(tm);
+  tm->member->barrier.of_team.pass();
 }
 
 gex_Event_t gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void* dst, const void* src,

@@ -28,6 +28,13 @@ SourceUntil until(int is_bulk) noexcept {
   return is_bulk ? SourceUntil::kDone : SourceUntil::kReturn;
 }
 
+constexpr const char* kBarrierCalls = "gasnet_barrier";
+
+NamedBarrier& barrier_of_job() noexcept {
+  check(job_barrier != nullptr, "a barrier before gasnet_attach (C1-056)");
+  return *job_barrier;
+}
+
 int barrier_code(BarrierResult result) noexcept {
   switch (result) {
     case BarrierResult::kOk:
@@ -243,30 +250,30 @@ gasnet_register_value_t gasnet_wait_syncnb_valget(gasnet_valget_handle_t handle)
 void gasnet_barrier_notify(int id, int flags) {
   const ClientCall inside("gasnet_barrier_notify");
   const TimedEvent timed(Event::kBarrierNotify, static_cast<uint32_t>(id));
-  barrier_notify(id, flags);
+  barrier_of_job().notify(kBarrierCalls, id, flags);
 }
 int gasnet_barrier_wait(int id, int flags) {
   const ClientCall inside("gasnet_barrier_wait");
   const TimedEvent timed(Event::kBarrierWait, static_cast<uint32_t>(id));
-  return barrier_code(barrier_wait(id, flags));
+  return barrier_code(barrier_of_job().wait(kBarrierCalls, id, flags));
 }
 int gasnet_barrier_try(int id, int flags) {
   const ClientCall inside("gasnet_barrier_try");
   const TimedEvent timed(Event::kBarrierTry, static_cast<uint32_t>(id));
-  return barrier_code(barrier_try(id, flags));
+  return barrier_code(barrier_of_job().try_once(kBarrierCalls, id, flags));
 }
 int gasnet_barrier(int id, int flags) {
   const ClientCall inside("gasnet_barrier");
   {
     const TimedEvent timed(Event::kBarrierNotify, static_cast<uint32_t>(id));
-    barrier_notify(id, flags);
+    barrier_of_job().notify(kBarrierCalls, id, flags);
   }
   const TimedEvent timed(Event::kBarrierWait, static_cast<uint32_t>(id));
-  return barrier_code(barrier_wait(id, flags));
+  return barrier_code(barrier_of_job().wait(kBarrierCalls, id, flags));
 }
 int gasnet_barrier_result(int* id) {
   check(id != nullptr, "gasnet_barrier_result writes a name: its pointer is not NULL");
-  return barrier_name(*id) ? GASNET_OK : 1;
+  return job_barrier != nullptr && job_barrier->name(*id) ? GASNET_OK : 1;
 }
 
 }  // extern "C"

@@ -19,8 +19,7 @@
 #include "am/poll/deferred.h"
 #include "core/api_types.h"
 #include "driver/work.h"
-#include "extended/barrier/value.h"
-#include "extended/coll/member/line_barrier.h"
+#include "extended/barrier/barrier.h"
 
 namespace pinwire {
 
@@ -60,14 +59,6 @@ struct LetterBox {
   bool is_offer() const noexcept { return sender_send != kNoOffer; }
 };
 
-/// A split-phase barrier with names (algorithms/named_barrier.h).
-struct NamedBarrier {
-  bool is_notified = false;
-  BarrierArguments said{};  ///< by notify
-  uint64_t value = 0;       ///< BarrierValue::packed()
-  gex_Event_t event = GEX_EVENT_INVALID;
-};
-
 /// Lives as long as the process, and has a team now and then.
 struct Member : Deferred {
   uint32_t seat = 0;
@@ -92,7 +83,6 @@ struct Member : Deferred {
   uint32_t scratch_parts = 0;  ///< a bit for each part of the team's scratch that is in use
 
   NamedBarrier barrier;
-  LineBarrier line_barrier;
 
   /// `epochs`, for close_seat(). release there pairs with its acquire.
   std::atomic<uint64_t> epochs_over{0};

@@ -34,15 +34,15 @@ struct Seat : Member {
 std::vector<BarrierSeat> seats_of(const Member& member) {
   std::vector<BarrierSeat> seats;
   for (Rank rank = 0; rank < member.size; ++rank) {
-    seats.push_back({member.jobrank_of(rank), LineBarrier::line_index_of(member.seat_of(rank))});
+    seats.push_back({member.jobrank_of(rank), member.seat_of(rank)});
   }
   return seats;
 }
 
 }  // namespace
 
-void open_line_barrier(Member& member, uint64_t from) {
-  member.line_barrier.open(seats_of(member), member.rank, from);
+void open_team_barrier(Member& member, uint64_t from) {
+  member.barrier.of_team.open(seats_of(member), member.rank, from);
 }
 
 Member& take_seat() noexcept {
@@ -80,8 +80,8 @@ void open_seat(Member& member, gex_TM_t tm, const uint32_t* seats_of_all,
   member.epoch_round = 0;
   member.epochs_over.store(0, std::memory_order_relaxed);
   member.finished.store(0, std::memory_order_relaxed);
-  member.barrier = {};
-  open_line_barrier(member, lines_from);
+  member.barrier.forget();
+  open_team_barrier(member, lines_from);
   for (auto& arrivals : member.epoch_arrivals) arrivals.store(0, std::memory_order_relaxed);
   if (tm->size > 1) {
     member.boxes = std::make_unique<LetterBox[]>(kWindowOps * member.boxes_each());
@@ -96,7 +96,7 @@ void open_seat(Member& member, gex_TM_t tm, const uint32_t* seats_of_all,
 
 bool is_quiet(const Member& member) noexcept {
   return member.finished.load(std::memory_order_acquire) == member.called &&
-         member.line_barrier.is_quiet();
+         !member.barrier.is_notified() && member.barrier.of_team.is_quiet();
 }
 
 void close_seat(Member& member) noexcept {
@@ -108,8 +108,9 @@ void close_seat(Member& member) noexcept {
     defer(member);
     return false;
   });
+  member.barrier.of_team.await_readers();
   member.is_open.store(false, std::memory_order_relaxed);
-  member.line_barrier.close();
+  member.barrier.of_team.close();
   member.boxes.reset();
   member.payloads.reset();
   member.large_payloads.reset();
@@ -122,8 +123,9 @@ void close_seat(Member& member) noexcept {
 
 LedBarrier* led_barrier_of(uint32_t seat) noexcept {
   Member* member = find_seat(seat);
-  return member != nullptr && member->line_barrier.led.is_open() ? &member->line_barrier.led
-                                                                 : nullptr;
+  if (member == nullptr) return nullptr;
+  LedBarrier& led = member->barrier.of_team.led;
+  return led.is_open() ? &led : nullptr;
 }
 
 }  // namespace pinwire

@@ -31,6 +31,11 @@ static void break_team(gex_TM_t team, gex_Rank_t me) {
     gex_TM_Split(&tm, team, 0, 0, NULL, 0, none);
     if (me == 0) gex_Coll_BarrierNB(tm, 0), gex_TM_Destroy(tm, NULL, 0);
   }
+  if (is("destroy_notified")) {
+    gex_TM_Split(&tm, team, 0, 0, NULL, 0, none);
+    gasnet_coll_barrier_notify(tm, 0, 0);
+    gex_TM_Destroy(tm, NULL, 0);
+  }
   if (is("translate")) gex_TM_TranslateRankToJobrank(team, 2);
 }
 

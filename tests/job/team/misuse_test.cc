@@ -45,6 +45,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"create_unlike", "is a member of the new team, but nobody in its process passes the same members"},
         Case{"destroy_first", "gex_TM_Destroy of the team of gex_Client_Init"},
         Case{"destroy_busy", "gex_TM_Destroy of a team whose collectives are not synchronised here"},
+        Case{"destroy_notified", "gex_TM_Destroy of a team whose collectives are not synchronised here"},
         Case{"translate", "a rank that the team has not is translated"},
         Case{"pair", "gex_Coll_BarrierNB over a TM-pair (EX-129)"},
         Case{"pair_split", "gex_TM_Split wants a team, and was given a TM-pair"},

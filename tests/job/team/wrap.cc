@@ -115,9 +115,9 @@ void cross_barriers() {
   constexpr uint64_t kBefore = 20, kBarriers = 60, kAtOnce = 5;
   for (const uint64_t wrap : {kWrap / 2, kWrap}) {
     meet_all();
-    tm->member->line_barrier.close();
+    tm->member->barrier.of_team.close();
     meet_all();
-    open_line_barrier(*tm->member, wrap - kBefore);
+    open_team_barrier(*tm->member, wrap - kBefore);
     meet_all();
     for (uint64_t i = 0; i < kBarriers; i += kAtOnce) {
       gex_Event_t events[kAtOnce];

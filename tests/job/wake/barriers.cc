@@ -30,8 +30,8 @@ enum class Kind { kJob, kJobByTry, kTeam, kTeamEvent, kCount };
 
 gex_TM_t team;
 
-/// The index of its lines: the job's, and those of the first team.
-uint32_t index_of(Kind kind) { return kind == Kind::kJob || kind == Kind::kJobByTry ? 0 : 1; }
+/// The index of the lines of the job's team, which all kinds of its barriers use.
+constexpr uint32_t kLinesOfJob = 0;
 
 void pass(Kind kind) {
   switch (kind) {
@@ -70,9 +70,9 @@ void expect_patience(int64_t since_ns, const char* what, uint64_t round) {
   }
 }
 
-void come_late(Kind kind, uint64_t round, Random& random) {
+void come_late(uint64_t round, Random& random) {
   constexpr uint64_t kPauseNs = 300'000;
-  const shm::BarrierLines* lines = barrier_lines(engine.rank, index_of(kind));
+  const shm::BarrierLines* lines = barrier_lines(engine.rank, kLinesOfJob);
   const int64_t since_ns = now_ns();
   const auto count_asleep = [lines] {
     return std::popcount(lines->here.sleepers.load() | lines->over.sleepers.load());
@@ -110,7 +110,7 @@ int main(int argc, char** argv) {
   gasnet_barrier(0, GASNET_BARRIERFLAG_ANONYMOUS);
   for (uint64_t round = 0; round < rounds; ++round) {
     const auto kind = static_cast<Kind>(round % static_cast<uint64_t>(Kind::kCount));
-    if (round / kTurnsOfRole % gasnet_nodes() == me) come_late(kind, round, random);
+    if (round / kTurnsOfRole % gasnet_nodes() == me) come_late(round, random);
     const int64_t since_ns = now_ns();
     pass(kind);
     expect_patience(since_ns, "slept through", round);

@@ -458,6 +458,41 @@ static void named_barriers(gex_TM_t tm) {
   }
 }
 
+/* Barriers that members begin and pass between a notify and its wait leave the names as they are, also where a member is late to
+ * read them and the others have notified the next name. */
+static void barriers_within_named_ones(gex_TM_t tm) {
+  const gex_Rank_t rank = gex_TM_QueryRank(tm), size = gex_TM_QuerySize(tm);
+  const struct timespec pause = {0, 1000000};
+  for (int i = 0; i < 60; ++i) {
+    const int is_odd_one = i % 2 == 1 && rank == (gex_Rank_t)i / 2 % size;
+    gasnet_coll_barrier_notify(tm, i + is_odd_one, 0);
+    gex_Event_t events[3];
+    for (int e = 0; e < 3; ++e) events[e] = gex_Coll_BarrierNB(tm, 0);
+    if (i % 3 != 0) gex_Event_Wait(events[2]);
+    if (i % 4 == 0 && rank == (gex_Rank_t)i / 4 % size) nanosleep(&pause, NULL);
+    EXPECT_EQ(gasnet_coll_barrier_wait(tm, i + is_odd_one, 0), i % 2 == 0 || size == 1 ? GASNET_OK : GASNET_ERR_BARRIER_MISMATCH);
+    gex_Event_WaitAll(events, i % 3 == 0 ? 3 : 2, 0);
+  }
+}
+
+/* A member may still read what another said at a named barrier. Therefore the team ends nowhere before all members destroy it. */
+static void destroy_waits_for_readers(gex_TM_t tm) {
+  const gex_Rank_t rank = gex_TM_QueryRank(tm), size = gex_TM_QuerySize(tm);
+  volatile uint32_t *late = (volatile uint32_t *)(segment_base + kHalf);
+  const struct timespec pause = {0, 20000000};
+  unsigned char *bases[64];
+  memset(segment_base + kHalf, 0, size * sizeof *late);
+  gasnet_coll_gather_all(tm, bases, &segment_base, sizeof segment_base, GASNET_COLL_IN_ALLSYNC | GASNET_COLL_OUT_ALLSYNC);
+  EXPECT_EQ(gasnet_coll_barrier(tm, 5, 0), GASNET_OK);
+  if (rank != 0) {
+    const uint32_t one = 1;
+    nanosleep(&pause, NULL);
+    gex_RMA_PutBlocking(teams[0], gex_TM_TranslateRankToJobrank(tm, 0), bases[0] + kHalf + rank * sizeof one, &one, sizeof one, 0);
+  }
+  EXPECT_EQ(gex_TM_Destroy(tm, NULL, 0), 0);
+  for (gex_Rank_t other = 1; rank == 0 && other < size; ++other) EXPECT_EQ(late[other], 1);
+}
+
 #if GASNET_PAR
 #include <pthread.h>
 
@@ -533,6 +568,7 @@ int main(int argc, char **argv) {
     gex_Coll_BarrierBlocking(teams[0], 0);
     if (t != 0) far_ahead(teams[t]);
     named_barriers(teams[t]);
+    if (t != 0) barriers_within_named_ones(teams[t]); /* undefined over the job's team: GX-142 */
   }
   threads();
   int id = 0;
@@ -541,7 +577,8 @@ int main(int argc, char **argv) {
   EXPECT_EQ(gasnet_barrier(0, GASNET_BARRIERFLAG_UNNAMED), GASNET_OK);
   EXPECT(gasnet_barrier_result(&id) != 0 && id == 77);
   EXPECT(nodes == 1 || user_calls != 0);
-  for (int t = 1; t < kTeams; ++t) EXPECT_EQ(gex_TM_Destroy(teams[t], NULL, t == 2 ? GEX_FLAG_GLOBALLY_QUIESCED : 0), 0);
+  destroy_waits_for_readers(teams[3]);
+  for (int t = 1; t < 3; ++t) EXPECT_EQ(gex_TM_Destroy(teams[t], NULL, t == 2 ? GEX_FLAG_GLOBALLY_QUIESCED : 0), 0);
   gex_Coll_BarrierBlocking(teams[0], 0);
   if (me == 0) printf("coll: ok with %u ranks\n", (unsigned)nodes);
   fflush(stdout);

@@ -103,7 +103,7 @@ static void wait_for_barrier(void) { /* C1-266 */
   if (me == 0) expect_slept("a barrier");
 }
 
-/* GASNet-EX's, whose ends nobody announces either (extended/coll/member/line_barrier.h). */
+/* GASNet-EX's, whose ends nobody announces either (extended/barrier/team_barrier.h). */
 static gex_TM_t team;
 static void wait_for_team_barrier(int is_blocking) {
   barrier();

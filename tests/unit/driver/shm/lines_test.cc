@@ -18,13 +18,13 @@ TEST(Lines, APeerReadsWhatTheOwnerSays) {
   auto peer = Lines::map(own->address(), kKey, 3);
   ASSERT_TRUE(peer.ok()) << peer.sentence();
   own->close_file();
-  uint64_t value = 0;
-  EXPECT_FALSE(peer->of(5).here.read(1, value));
-  EXPECT_EQ(own->of(5).here.notify(1, 42), 0u);
-  EXPECT_TRUE(peer->of(5).here.read(1, value));
-  EXPECT_EQ(value, 42u);
-  EXPECT_FALSE(peer->of(5).over.read(1, value));
-  EXPECT_FALSE(peer->of(kBarrierLines - 1).here.read(1, value));
+  EXPECT_FALSE(peer->of(5).here.shows(1));
+  own->of(5).here.say(1, 42);
+  EXPECT_EQ(own->of(5).here.notify(1), 0u);
+  EXPECT_TRUE(peer->of(5).here.shows(1));
+  EXPECT_EQ(peer->of(5).here.value(1), 42u);
+  EXPECT_FALSE(peer->of(5).over.shows(1));
+  EXPECT_FALSE(peer->of(kBarrierLines - 1).here.shows(1));
 }
 
 TEST(Lines, WhoSleepsIsNamedOnceTheOwnerIsTold) {
@@ -35,11 +35,11 @@ TEST(Lines, WhoSleepsIsNamedOnceTheOwnerIsTold) {
   for (BarrierLine* line : {&peer->of(0).here, &peer->of(kBarrierLines - 1).over}) {
     line->await(4);
     if (line->sleeps.load() == 0) {  // else this kernel passes no barriers
-      EXPECT_EQ(line->notify(1, 0), 0u);
+      EXPECT_EQ(line->notify(1), 0u);
     }
     peer->tell_owner();
-    EXPECT_EQ(line->notify(2, 0), 4u);
-    EXPECT_EQ(line->notify(3, 0), 0u);
+    EXPECT_EQ(line->notify(2), 4u);
+    EXPECT_EQ(line->notify(3), 0u);
   }
 }
 

@@ -1,4 +1,4 @@
-#include "extended/barrier/barrier.h"
+#include "extended/barrier/value.h"
 
 #include <gtest/gtest.h>
 

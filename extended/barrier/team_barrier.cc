@@ -1,4 +1,4 @@
-#include "extended/coll/member/line_barrier.h"
+#include "extended/barrier/team_barrier.h"
 
 #include <algorithm>
 #include <mutex>
@@ -22,16 +22,20 @@ constexpr uint32_t low_bits(uint64_t count) noexcept {
 
 }  // namespace
 
-uint64_t LineBarrier::count_of(uint32_t seat) noexcept {
-  const shm::BarrierLines* lines = barrier_lines(engine.rank, line_index_of(seat));
+uint64_t TeamBarrier::count_of(uint32_t seat) noexcept {
+  const shm::BarrierLines* lines = barrier_lines(engine.rank, seat);
   if (lines == nullptr) return 0;
   return std::max(lines->here.phase.load(std::memory_order_relaxed),
                   lines->over.phase.load(std::memory_order_relaxed));
 }
 
-void LineBarrier::open(const std::vector<BarrierSeat>& seats, Rank me, uint64_t from) {
+void TeamBarrier::open(const std::vector<BarrierSeat>& seats, Rank me, uint64_t from) {
   close();
   called_ = from;
+  if (seats.size() == 1) {
+    own_ = &alone_;
+    return;
+  }
   if (!are_few_beside(seats)) return led.open(seats, me, from);
   for (Rank rank = 0; rank < seats.size(); ++rank) {
     shm::BarrierLines* lines = barrier_lines(seats[rank].jobrank, seats[rank].index);
@@ -40,33 +44,33 @@ void LineBarrier::open(const std::vector<BarrierSeat>& seats, Rank me, uint64_t 
   }
   own_ = &barrier_lines(engine.rank, seats[me].index)->here;
   // No member sleeps over it: those that read it for the team before have found what they wanted.
-  if (from != own_->phase.load(std::memory_order_relaxed)) own_->notify(from, 0);
+  if (from != own_->phase.load(std::memory_order_relaxed)) own_->notify(from);
 }
 
-void LineBarrier::close() noexcept {
+void TeamBarrier::close() noexcept {
   led.close();
   others_.clear();
   own_ = nullptr;
+  turn_ = 0;
 }
 
 /// Counts by lines alone, or by the phases of `led`.
-uint64_t LineBarrier::enter() noexcept {
-  if (own_ == nullptr) return called_ = led.enter(0);
-  notify_line(*own_, ++called_, 0);
+uint64_t TeamBarrier::enter() noexcept {
+  if (own_ == nullptr) return called_ = led.enter();
+  notify_line(*own_, ++called_);
   return called_;
 }
 
 /// Whether all lines from `line` on show `count`; `line` stays at the first that does not.
-bool LineBarrier::all_show(uint64_t count, uint32_t& line) const noexcept {
-  uint64_t unused;
+bool TeamBarrier::all_show(uint64_t count, uint32_t& line) const noexcept {
   for (; line < others_.size(); ++line) {
-    if (!others_[line]->read(count, unused)) return false;
+    if (!others_[line]->shows(count)) return false;
   }
   return true;
 }
 
 /// Called before a sleep. False: the awaited member sends a message when its line shows `count`.
-bool LineBarrier::will_show(uint64_t count, uint32_t& line) const noexcept {
+bool TeamBarrier::will_show(uint64_t count, uint32_t& line) const noexcept {
   for (;;) {
     const uint32_t missing = line;
     await_line(*others_[missing]);
@@ -75,17 +79,10 @@ bool LineBarrier::will_show(uint64_t count, uint32_t& line) const noexcept {
   }
 }
 
-void LineBarrier::pass_led() noexcept {
-  const uint64_t count = enter();
-  run_or_defer(*this);
-  wait_until([this, count] { return led.over() >= count; });
-  show_order_of_puts();
-}
-
-void LineBarrier::pass() noexcept {
-  if (own_ == nullptr) return pass_led();
-  const uint64_t count = enter();
-  uint32_t line = 0, misses = 0;
+/// Waits until all members have called as often; `line` as for all_show().
+void TeamBarrier::await(uint64_t count, uint32_t& line) noexcept {
+  if (own_ == nullptr) return wait_until([this, count] { return led.over() >= count; });
+  uint32_t misses = 0;
   wait_until([&] {
     if (all_show(count, line)) return true;
     const bool will_sleep = waits_sleep.load(std::memory_order_relaxed) &&
@@ -95,10 +92,56 @@ void LineBarrier::pass() noexcept {
     cpu_relax();
     return will_sleep && will_show(count, line);
   });
+}
+
+void TeamBarrier::pass() noexcept {
+  const uint64_t count = enter();
+  if (own_ == nullptr) run_or_defer(*this);
+  uint32_t line = 0;
+  await(count, line);
   show_order_of_puts();
 }
 
-gex_Event_t LineBarrier::start() noexcept {
+void TeamBarrier::notify(BarrierValue value) noexcept {
+  agreed_ = value.packed();
+  line_ = 0;
+  ++turn_;
+  if (own_ == nullptr) {
+    phase_ = called_ = led.enter_turn(turn_, agreed_);
+    run_or_defer(*this);
+    return;
+  }
+  own_->say(turn_, agreed_);
+  phase_ = enter();
+}
+
+/// All members show the turn, and notify no other turn before this one has: their values stay.
+void TeamBarrier::merge_values() noexcept {
+  if (own_ == nullptr) {
+    agreed_ = led.agreed();
+  } else {
+    for (const shm::BarrierLine* other : others_)
+      agreed_ = BarrierValue::merge_packed(agreed_, other->value(turn_));
+  }
+  show_order_of_puts();
+}
+
+bool TeamBarrier::is_agreed() noexcept {
+  if (own_ == nullptr ? led.over() < phase_ : !all_show(phase_, line_)) return false;
+  merge_values();
+  return true;
+}
+
+void TeamBarrier::await_agreed() noexcept {
+  await(phase_, line_);
+  merge_values();
+}
+
+void TeamBarrier::await_readers() noexcept {
+  if (turn_ != 0) pass();
+}
+
+gex_Event_t TeamBarrier::start() noexcept {
   pinwire_op* op = take_op();
   if (op == nullptr) [[unlikely]] {  // as all that start something: it is complete then
     pass();
@@ -117,7 +160,7 @@ gex_Event_t LineBarrier::start() noexcept {
   return op;
 }
 
-void LineBarrier::push(pinwire_op& op) noexcept {
+void TeamBarrier::push(pinwire_op& op) noexcept {
   const std::lock_guard<PinLock> guard(lock_);
   op.next = nullptr;
   (last_ != nullptr ? last_->next : first_) = &op;
@@ -126,20 +169,20 @@ void LineBarrier::push(pinwire_op& op) noexcept {
   in_progress_.begin();
 }
 
-uint64_t LineBarrier::count_of(const pinwire_op& op) const noexcept {
+uint64_t TeamBarrier::count_of(const pinwire_op& op) const noexcept {
   return newest_ - ((low_bits(newest_) - op.done.load(std::memory_order_relaxed)) & kCountMask);
 }
 
-bool LineBarrier::is_over(uint64_t count) const noexcept {
+bool TeamBarrier::is_over(uint64_t count) const noexcept {
   if (own_ == nullptr) return led.over() >= count;
   uint32_t line = 0;
   if (all_show(count, line)) return true;
-  cpu_relax();  // see pass()
+  cpu_relax();  // see await()
   return waits_sleep.load(std::memory_order_relaxed) && will_show(count, line);
 }
 
 /// nullptr: the first has not finished, or there is none.
-pinwire_op* LineBarrier::pop_finished() noexcept {
+pinwire_op* TeamBarrier::pop_finished() noexcept {
   const std::lock_guard<PinLock> guard(lock_);
   if (first_ == nullptr) return nullptr;
   pinwire_op* op = first_;
@@ -149,7 +192,7 @@ pinwire_op* LineBarrier::pop_finished() noexcept {
   return op;
 }
 
-uint32_t LineBarrier::finish_ops() noexcept {
+uint32_t TeamBarrier::finish_ops() noexcept {
   uint32_t finished = 0;
   while (pinwire_op* op = pop_finished()) {
     show_order_of_puts();
@@ -161,8 +204,8 @@ uint32_t LineBarrier::finish_ops() noexcept {
   return finished;
 }
 
-uint32_t LineBarrier::go_on(Deferred& self) noexcept {
-  auto& barrier = static_cast<LineBarrier&>(self);
+uint32_t TeamBarrier::go_on(Deferred& self) noexcept {
+  auto& barrier = static_cast<TeamBarrier&>(self);
   const uint64_t over = barrier.led.over();
   const LedBarrier::Awaits awaits = barrier.led.go_on();
   if (awaits == LedBarrier::Awaits::kLine) defer(barrier);

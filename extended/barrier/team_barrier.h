@@ -1,5 +1,6 @@
-// The barrier of a team (GX-144). Where its members share memory, and are not many, each counts its
-// calls on a line that the others read, one cache-line transfer; else
+// The barriers of a team: GASNet-EX's (GX-144), and the split-phase one with values beneath
+// extended/barrier/barrier.h, which count together. Where its members share memory, and are not
+// many, each counts its calls on a line that the others read, one cache-line transfer; otherwise
 // extended/barrier/led_barrier.h. A call is none of the team's numbered operations, and needs
 // nothing of theirs.
 //
@@ -14,30 +15,40 @@
 #include "am/poll/deferred.h"
 #include "core/api_types.h"
 #include "driver/shm/host_memory.h"
+#include "extended/barrier/in_progress.h"
 #include "extended/barrier/led_barrier.h"
-#include "extended/coll/member/in_progress.h"
+#include "extended/barrier/value.h"
 #include "pin/lock.h"
 
 namespace pinwire {
 
-class LineBarrier : private Deferred {
+class TeamBarrier : private Deferred {
  public:
-  LineBarrier() noexcept : led(*this) { run = go_on; }
+  TeamBarrier() noexcept : led(*this) { run = go_on; }
 
   /// The count that the lines of this process's seat show.
   static uint64_t count_of(uint32_t seat) noexcept;
-  /// The index of the seat's lines in its process; 0 is the job's.
-  static constexpr uint32_t line_index_of(uint32_t seat) noexcept { return seat + 1; }
   /// `seats`: of all members, `me` is this one. `from`: the highest count of the members' lines,
   /// the same for all.
   void open(const std::vector<BarrierSeat>& seats, Rank me, uint64_t from);
+  /// Not before every member has read what the others notified with a value (await_readers()).
   void close() noexcept;
-  /// Nothing that was called is in progress.
+  /// Nothing that start() began is in progress.
   bool is_quiet() const noexcept { return in_progress_.is_none(); }
 
   /// Client context, one thread of the member's at a time.
   void pass() noexcept;
   gex_Event_t start() noexcept;
+
+  /// A split-phase barrier with values, one at a time: wait until is_agreed(), then agreed() is the
+  /// value that all members' values merged to. Meanwhile the member may pass and start others.
+  void notify(BarrierValue value) noexcept;
+  bool is_agreed() noexcept;
+  void await_agreed() noexcept;
+  BarrierValue agreed() const noexcept { return BarrierValue::unpack(agreed_); }
+  /// A member may still read a value of this one's, which another team would write over. Collective
+  /// over the team.
+  void await_readers() noexcept;
 
   LedBarrier led;  ///< open where members do not all share lines
 
@@ -45,10 +56,11 @@ class LineBarrier : private Deferred {
   static uint32_t go_on(Deferred& self) noexcept;
   uint32_t finish_ops() noexcept;
   uint64_t enter() noexcept;
-  void pass_led() noexcept;
+  void await(uint64_t count, uint32_t& line) noexcept;
   bool is_over(uint64_t count) const noexcept;
   bool all_show(uint64_t count, uint32_t& line) const noexcept;
   bool will_show(uint64_t count, uint32_t& line) const noexcept;
+  void merge_values() noexcept;
   uint64_t count_of(const pinwire_op& op) const noexcept;
   void push(pinwire_op& op) noexcept;
   pinwire_op* pop_finished() noexcept;
@@ -56,6 +68,13 @@ class LineBarrier : private Deferred {
   std::vector<shm::BarrierLine*> others_;
   shm::BarrierLine* own_ = nullptr;  ///< nullptr: not by lines alone
   uint64_t called_ = 0;              ///< what `own_` shows; of callers
+  shm::BarrierLine alone_{};         ///< `own_` of a single member, which nobody reads
+
+  // The last barrier with values.
+  uint64_t turn_ = 0;   ///< counts them
+  uint64_t phase_ = 0;  ///< its count
+  uint32_t line_ = 0;   ///< those before it show `phase_`
+  uint64_t agreed_ = 0;
 
   PinLock lock_;                 ///< of the list
   pinwire_op* first_ = nullptr;  ///< not finished, in order
