@@ -18,6 +18,7 @@ ROWS = (
     ("nicfw/wire",),
     ("nicfw/memory", "nicfw/pool"),
     ("nicfw/flow",),
+    ("nicfw/operation",),
     ("nicfw/lane",),
     ("nicfw",),
     ("driver/verbs/peer",),
