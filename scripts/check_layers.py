@@ -20,6 +20,7 @@ ROWS = (
     ("nicfw/wire",),
     ("nicfw/memory", "nicfw/pool"),
     ("nicfw/flow",),
+    ("nicfw/operation",),
     ("nicfw/lane",),
     ("nicfw",),
     ("driver/verbs/peer",),

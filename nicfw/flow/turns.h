@@ -10,23 +10,24 @@
 
 namespace pinwire {
 
-/// A FIFO list as a ring: the last item links to the first.
+/// A FIFO list as a ring: the last item links to the first. A pool is an IndexPool, or a class that
+/// owns one and gives out its items by `pool[index]`.
 struct IndexRing {
   Index last = kNoIndex;
 
   bool empty() const noexcept { return last == kNoIndex; }
-  template <typename T>
-  Index first(const IndexPool<T>& pool) const noexcept {
+  template <typename Pool>
+  Index first(const Pool& pool) const noexcept {
     return pool[last].link;
   }
-  template <typename T>
-  void push(IndexPool<T>& pool, Index index) noexcept {
+  template <typename Pool>
+  void push(Pool& pool, Index index) noexcept {
     pool[index].link = empty() ? index : first(pool);
     if (!empty()) pool[last].link = index;
     last = index;
   }
-  template <typename T>
-  Index pop(IndexPool<T>& pool) noexcept {
+  template <typename Pool>
+  Index pop(Pool& pool) noexcept {
     const Index index = first(pool);
     if (index == last) {
       last = kNoIndex;

@@ -34,8 +34,6 @@ Lane::Lane(NicShared& nic, uint32_t index)
   const uint32_t window = nic.config.window_frames;
   self_.udp_port = udp_port_;
   peers_.make(ranks);
-  attention_mask_ = std::bit_ceil(ranks) - 1;
-  attention_.make(attention_mask_ + 1);
   const uint32_t idle = std::min(ranks, kIdleHoldersMax);
   // Two slots: the message of a put-send may need a frame of its own behind that of the data.
   const PoolReserve slots{
@@ -54,10 +52,7 @@ Lane::Lane(NicShared& nic, uint32_t index)
   windows_.make(windows);
   copied_turns_.make(windows);
   active_windows_ = std::make_unique<Index[]>(windows);
-  const PoolReserve operations{.holders = kFlows * idle, .replies = window};
-  op_share_ = PoolShare(operations);
-  static_assert(18 * kWindowFramesMax < 1u << 16, "SendFlow::operations counts them");
-  ops_.make(16 * window + operations.items());
+  ops_.make(peers_.get(), ranks, window, nic.config.first_sequence);
   const uint32_t askers = std::min(ranks, kIdleBufferHoldersMax);
   const PoolReserve responses{.holders = askers, .own = kAsksPerFrameMax};
   response_share_ = PoolShare(responses);
@@ -69,7 +64,8 @@ Lane::Lane(NicShared& nic, uint32_t index)
   held_max_ = rx_buffers - std::max(1u, rx_buffers / 8);
   request_hold_max_ = rx_buffers / 2;
   const uint32_t first = nic.config.first_sequence;
-  poll_ = attention_head_ = attention_tail_ = first;
+  poll_ = first;
+  attention_.make(ranks, first);
   depth_ = std::clamp(nic.info.network_depth, 2u, kWindowFramesMax);
   first_credit_ = first_credit(rx_buffers, ranks, depth_);
   senders_.make(ranks, first);
@@ -119,7 +115,7 @@ uint32_t Lane::post(std::span<const Work> work) noexcept {
   if (accepted < work.size()) counters_.add(Count::kPostRefused);
   posts_since_poll_ += accepted;
   flush();
-  if (!done_.empty()) note_idle();
+  if (ops_.has_done()) note_idle();
   return accepted;
 }
 
@@ -135,12 +131,7 @@ Lent Lane::lend() noexcept {
 void Lane::take_back(const Lent& lent) noexcept { buffers_.give(static_cast<Index>(lent.name)); }
 
 uint32_t Lane::done(std::span<Done> out) noexcept {
-  uint32_t count = 0;
-  while (count < out.size() && !done_.empty()) {
-    const Index index = done_.pop(ops_);
-    out[count++] = Done{ops_[index].work.cookie, ops_[index].status};
-    drop_op(index);
-  }
+  const uint32_t count = ops_.done(out);
   if (count != 0) note_idle();
   return count;
 }
@@ -168,7 +159,7 @@ uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
   find_deferred();
   run_timers();
   if (!hungry_.empty()) feed_hungry();
-  if (attention_head_ != attention_tail_) serve_attention();
+  if (!attention_.empty()) serve_attention();
   flush();
   is_polling_ = false;
   waits_for_peers_ = received == 0 && !has_sent_ && !holds_frames_ && !port_busy_;
@@ -195,26 +186,20 @@ void Lane::give_back(std::span<const Recv> buffers) noexcept {
 void Lane::note_idle() noexcept { idle_.store(!has_arrivals(), std::memory_order_relaxed); }
 
 bool Lane::nothing_waits() const noexcept {
-  return attention_head_ == attention_tail_ && !has_arrivals() && !can_feed();
+  return attention_.empty() && !has_arrivals() && !can_feed();
 }
 
 /// Sleeping is safe only when nothing but an arriving frame, or a timer, can make progress: also
 /// while frames wait until peers, which may compute, acknowledge others.
 Armed Lane::arm() noexcept {
-  const bool has_work = attention_head_ != attention_tail_;
+  const bool has_work = !attention_.empty();
   if (has_work && (!waits_for_peers_ || posted_)) return Armed::kBusy;
   if (has_arrivals() || can_feed() || nic_.port.arm(index_) == PortArmed::kBusy)
     return Armed::kBusy;
-  const bool has_timers = has_work || active_count_ != 0 || !probing_.empty() || awaited_ops_ != 0;
+  const bool has_timers = has_work || active_count_ != 0 || !probing_.empty() || ops_.has_awaited();
   return has_timers ? Armed::kTimed : Armed::kArmed;
 }
 
-void Lane::close() noexcept {
-  for (uint32_t i = 0; i < ops_.size(); ++i) {
-    if (ops_[static_cast<Index>(i)].state == OpState::kActive) {
-      finish_op(static_cast<Index>(i), WorkStatus::kFlushed);
-    }
-  }
-}
+void Lane::close() noexcept { ops_.finish_all(Operations::kEveryPeer, WorkStatus::kFlushed); }
 
 }  // namespace pinwire

@@ -49,7 +49,7 @@
 // frames to the port, tx_backlog.h when, turns.h in which order; lane_path.cc, lane_piece.cc frames
 // longer than the path; lane_ack.cc, lane_loss.cc acknowledgements, loss, timers; lane_silence.cc
 // peers that are gone; lane_receive.cc, lane_body.cc, lane_execute.cc, lane_deliver.cc frames from
-// the port; lane_operation.cc from Work to Done.
+// the port. The operations, from Work to Done, are a class of their own (operations.h).
 #pragma once
 
 #include <atomic>
@@ -66,6 +66,7 @@
 #include "nicfw/flow/tx_backlog.h"
 #include "nicfw/lane/counters.h"
 #include "nicfw/memory/regions.h"
+#include "nicfw/operation/operations.h"
 #include "nicfw/pool/pool_share.h"
 #include "nicfw/pool/rank_ring.h"
 #include "nicfw/pool/slots.h"
@@ -180,7 +181,7 @@ class Lane {
   void give_back(std::span<const Recv> buffers) noexcept;
   bool idle() const noexcept { return idle_.load(std::memory_order_relaxed); }
   bool has_arrivals() const noexcept {
-    return !(done_.empty() && reply_queue_.empty() && request_queue_.empty());
+    return !(!ops_.has_done() && reply_queue_.empty() && request_queue_.empty());
   }
   /// No timer runs, nothing waits to be sent, acknowledged or handed out.
   bool quiet() const noexcept { return active_count_ == 0 && nothing_waits(); }
@@ -249,7 +250,6 @@ class Lane {
   bool accept_ask(Peer& peer, const Work& work, Index op) noexcept;
   bool let_wait(Peer& peer, Index op, uint16_t small_waits) noexcept;
   bool is_ask_last(const IndexRing& queue) const noexcept;
-  bool may_wait(const SendFlow& send) const noexcept;
   static void keep_head(Operation& op) noexcept;
   template <RecordType kType>
   [[gnu::always_inline]] inline void write_ask(std::byte* at, const Work& work, Index op) noexcept;
@@ -347,15 +347,6 @@ class Lane {
   void end_copied_turns(SendFlow& send) noexcept;
   void lead_copied(const SendFlow& send) noexcept;
   static void follow(SendFlow& send, Built built) noexcept;
-
-  // lane_operation.cc: from Work to Done
-  Index take_op(const Work& work) noexcept;
-  void drop_op(Index op) noexcept;
-  uint64_t op_name(Index op) const noexcept;
-  Index find_op(uint64_t name, Rank peer) const noexcept;
-  void finish_op(Index op, WorkStatus status) noexcept;
-  void op_frame_acked(Index op) noexcept;
-  void forget_op(Peer& peer, Index op) noexcept;
 
   // lane_send.cc: frames to the port
   void attend(Peer& peer) noexcept;
@@ -512,6 +503,7 @@ class Lane {
   void execute(Peer& peer, const std::byte* records, uint32_t bytes, uint32_t placed_at) noexcept;
   void execute_atomic(Peer& peer, const Record& record) noexcept;
   void place_get_data(const Record& record, const std::byte* payload) noexcept;
+  void forget_op(Peer& peer, Index op) noexcept;
   void take_refusal(Peer& peer, const Record& record) noexcept;
 
   // lane_deliver.cc: messages
@@ -548,7 +540,6 @@ class Lane {
   uint64_t deferred_at_ns_ = 0;   ///< the poll whose end is to find what is lost; 0: none
   uint64_t next_timer_ns_ = ~uint64_t{0};
   uint64_t watch_at_ns_ = 0;  ///< when the peers are asked whose responses are late
-  uint32_t awaited_ops_ = 0;  ///< operations that a response ends
   uint32_t poll_ = 0;
   uint32_t tx_burst_ = kBurst;
   bool is_polling_ = false;  ///< inside recv(), where now_ns_ is the time
@@ -576,15 +567,11 @@ class Lane {
   Load load_;
   uint64_t shortest_path_ns_ = 0;  ///< of those that are known; 0: none is
 
-  ZeroedArray<Peer> peers_;          ///< connect() makes them; the others are zero bytes
-  ZeroedArray<uint32_t> attention_;  ///< ring of ranks
-  uint32_t attention_mask_ = 0;
-  uint32_t attention_head_ = 0;
-  uint32_t attention_tail_ = 0;
+  ZeroedArray<Peer> peers_;  ///< connect() makes them; the others are zero bytes
+  RankRing attention_;       ///< ranks to which something is to be sent or acknowledged
 
   PoolShare slot_share_;
   PoolShare buffer_share_;
-  PoolShare op_share_;
   PoolShare response_share_;
   uint32_t lend_while_free_ = 0;  ///< shared buffers that lend() leaves
   uint32_t window_reserve_ = 0;   ///< of windows, for replies, where not every flow can have one
@@ -598,8 +585,7 @@ class Lane {
   IndexPool<CopiedTurns> copied_turns_;
   std::unique_ptr<Index[]> active_windows_;
   uint32_t active_count_ = 0;
-  IndexPool<Operation> ops_;
-  IndexList done_;
+  Operations ops_;
   IndexPool<Response> responses_;
   ArrivedAheadPool ahead_;
   IndexPool<HeldFrame> held_;

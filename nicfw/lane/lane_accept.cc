@@ -47,7 +47,7 @@ bool Lane::accept_send(Peer& peer, const Work& work) noexcept {
   const bool copied = work.bytes <= kCopyBytes || (work.flags & kWorkCopied && !lent);
   uint32_t body_key = lent ? nic_.frames.port_key : 0;
   if (!copied && !lent && !local_key(work, body_key)) return true;
-  const Index op = work.flags & kWorkSilent ? kNoIndex : take_op(work);
+  const Index op = work.flags & kWorkSilent ? kNoIndex : ops_.take(work);
   if (op == kNoIndex && !(work.flags & kWorkSilent)) return false;
 
   // The first message of a frame may wait for the frames before it.
@@ -75,7 +75,7 @@ bool Lane::accept_send(Peer& peer, const Work& work) noexcept {
     lead_copied(send);
   }
   if (at == nullptr) {
-    if (op != kNoIndex) drop_op(op);
+    if (op != kNoIndex) ops_.drop(op);
     return false;
   }
   Record record{};
@@ -98,22 +98,22 @@ bool Lane::accept_send(Peer& peer, const Work& work) noexcept {
 bool Lane::accept_put(Peer& peer, const Work& work) noexcept {
   check(work.bytes <= kPutBytesMax, "post: put larger than put_bytes_max", work.bytes);
   if (work.bytes == 0) {
-    const Index op = take_op(work);
-    if (op != kNoIndex) finish_op(op, WorkStatus::kOk);
+    const Index op = ops_.take(work);
+    if (op != kNoIndex) ops_.finish(op, WorkStatus::kOk);
     return op != kNoIndex;
   }
   const bool small =
       work.bytes <= kCopyBytes || (work.flags & kWorkCopied && work.bytes <= fragment_bytes(peer));
   if (!small) return accept_long(peer, Flow::kOneSided, work);
 
-  const Index op = take_op(work);
+  const Index op = ops_.take(work);
   if (op == kNoIndex) return false;
   SendSlot* slot = nullptr;
   std::byte* at = reserve_record(
       peer, Flow::kOneSided, record_fields(RecordType::kPut) + static_cast<uint32_t>(work.bytes),
       Kind::kPlain, slot);
   if (at == nullptr) {
-    drop_op(op);
+    ops_.drop(op);
     return false;
   }
   copy_put(at, work, op);
@@ -131,7 +131,7 @@ std::byte* Lane::copy_put(std::byte* at, const Work& work, Index op) noexcept {
   record.type = RecordType::kPut;
   record.bytes = static_cast<uint16_t>(work.bytes);
   record.key = work.remote_key;
-  record.op = op_name(op);
+  record.op = ops_.name(op);
   record.address = work.remote;
   record.length = work.bytes;
   at += encode_record(at, record);
@@ -156,7 +156,7 @@ bool Lane::accept_put_send(Peer& peer, const Work& work) noexcept {
 /// Put and message side by side in one frame, which others may share: a receiver places all data of
 /// a frame before it hands out a message of it.
 bool Lane::accept_copied_put_send(Peer& peer, Flow flow, const Work& work) noexcept {
-  const Index op = take_op(work);
+  const Index op = ops_.take(work);
   if (op == kNoIndex) return false;
   const uint32_t stride =
       record_stride(record_fields(RecordType::kPut), static_cast<uint32_t>(work.bytes));
@@ -164,7 +164,7 @@ bool Lane::accept_copied_put_send(Peer& peer, Flow flow, const Work& work) noexc
   std::byte* at = reserve_record(peer, flow, stride + kMessageHeaderBytes + work.head_bytes,
                                  Kind::kMessage, slot);
   if (at == nullptr) {
-    drop_op(op);
+    ops_.drop(op);
     return false;
   }
   std::byte* next = at + stride;
@@ -184,8 +184,8 @@ bool Lane::accept_copied_put_send(Peer& peer, Flow flow, const Work& work) noexc
 }
 
 bool Lane::accept_dead(const Work& work) noexcept {
-  const Index op = take_op(work);
-  if (op != kNoIndex) finish_op(op, WorkStatus::kUnreachable);
+  const Index op = ops_.take(work);
+  if (op != kNoIndex) ops_.finish(op, WorkStatus::kUnreachable);
   return op != kNoIndex;
 }
 
@@ -209,8 +209,8 @@ void Lane::fail_local(const Work& work) noexcept {
       "local buffer [0x%llx, +%llu) for rank %u is not inside the pinned region with key 0x%x",
       static_cast<unsigned long long>(reinterpret_cast<uint64_t>(work.local)),
       static_cast<unsigned long long>(work.bytes), work.peer, work.local_key);
-  const Index op = take_op(work);
-  if (op != kNoIndex) finish_op(op, WorkStatus::kLocalAccess);
+  const Index op = ops_.take(work);
+  if (op != kNoIndex) ops_.finish(op, WorkStatus::kLocalAccess);
 }
 
 }  // namespace pinwire

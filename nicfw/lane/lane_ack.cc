@@ -154,9 +154,9 @@ void Lane::slot_acked(SendFlow& send, SendSlot& slot, Index index) noexcept {
   while (slot.ops != kNoIndex) {
     const Index op = slot.ops;
     slot.ops = ops_[op].link;
-    finish_op(op, WorkStatus::kOk);
+    ops_.finish(op, WorkStatus::kOk);
   }
-  if (slot.fragment != kNoIndex) op_frame_acked(slot.fragment);
+  if (slot.fragment != kNoIndex) ops_.frame_acked(slot.fragment);
   release_slot(send, slot, index);
 }
 

@@ -4,8 +4,8 @@
 // poll builds it when the windows have a frame again. A peer that computes and acknowledges nothing
 // therefore does not hold up the client, which has others to ask. Those that come later wait behind
 // it: the frames that waiting operations leave are for records that cannot wait. Waiting work holds
-// an operation alone, and of those no more than may_wait() says: post() refuses what exceeds that,
-// for this peer only.
+// an operation alone, and of those no more than Operations::may_wait() says: post() refuses what
+// exceeds that, for this peer only.
 #include <cstring>
 
 #include "nicfw/lane/lane.h"
@@ -15,10 +15,10 @@ namespace pinwire {
 bool Lane::accept_get(Peer& peer, const Work& work) noexcept {
   uint32_t unused_key = 0;
   if (!local_key(work, unused_key)) return true;
-  const Index index = take_op(work);
+  const Index index = ops_.take(work);
   if (index == kNoIndex) return false;
   if (work.bytes == 0) {
-    finish_op(index, WorkStatus::kOk);
+    ops_.finish(index, WorkStatus::kOk);
     return true;
   }
   ops_[index].remaining = work.bytes;
@@ -26,7 +26,7 @@ bool Lane::accept_get(Peer& peer, const Work& work) noexcept {
 }
 
 bool Lane::accept_atomic(Peer& peer, const Work& work) noexcept {
-  const Index index = take_op(work);
+  const Index index = ops_.take(work);
   if (index == kNoIndex) return false;
   return accept_ask<RecordType::kAtomic>(peer, work, index);
 }
@@ -52,8 +52,8 @@ bool Lane::accept_ask(Peer& peer, const Work& work, Index index) noexcept {
 /// The operation got no frame. `small_waits`: the flow's before it asked for one.
 bool Lane::let_wait(Peer& peer, Index index, uint16_t small_waits) noexcept {
   SendFlow& send = peer.send[static_cast<size_t>(Flow::kOneSided)];
-  if (!may_wait(send)) {
-    drop_op(index);
+  if (!ops_.may_wait(send)) {
+    ops_.drop(index);
     return false;
   }
   // It was not refused: the frame that is left for a refused record would be left for nobody.
@@ -66,14 +66,6 @@ bool Lane::let_wait(Peer& peer, Index index, uint16_t small_waits) noexcept {
 
 bool Lane::is_ask_last(const IndexRing& queue) const noexcept {
   return !queue.empty() && is_ask(ops_[queue.last].work);
-}
-
-/// May the operation that was just taken for the flow wait? Its own may always. A quarter of the
-/// shared ones stays for work that finds a frame, and so goes to a peer that takes it; and a flow
-/// has no more than are free beyond that (as pool_share.h says of all work).
-bool Lane::may_wait(const SendFlow& send) const noexcept {
-  const uint32_t kept = 4 * nic_.config.window_frames;
-  return send.operations == 1 || op_share_.shared_left(ops_.available()) >= kept + send.operations;
 }
 
 /// The client may reuse the operands of an atomic when post() returns.
@@ -89,7 +81,7 @@ void Lane::write_ask(std::byte* at, const Work& work, Index index) noexcept {
   Record record{};
   record.type = kType;
   record.key = work.remote_key;
-  record.op = op_name(index);
+  record.op = ops_.name(index);
   record.address = work.remote;
   if constexpr (kType == RecordType::kGet) {
     record.length = work.bytes;

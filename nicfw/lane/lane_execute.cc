@@ -36,11 +36,11 @@ void Lane::execute(Peer& peer, const std::byte* records, uint32_t bytes,
         place_get_data(record, payload);
         break;
       case RecordType::kAtomicResult: {
-        const Index index = find_op(record.op, rank_of(peer));
+        const Index index = ops_.find(record.op, rank_of(peer));
         if (index == kNoIndex) break;  // the same result twice in one frame
         if (void* local = ops_[index].work.local)
           std::memcpy(local, &record.operand, sizeof(uint64_t));
-        finish_op(index, WorkStatus::kOk);
+        ops_.finish(index, WorkStatus::kOk);
         break;
       }
       case RecordType::kRefusal:
@@ -70,7 +70,31 @@ void Lane::place_get_data(const Record& record, const std::byte* payload) noexce
   if (payload != nullptr) BodyHash::copy_plain(target_of(record), payload, record.bytes);
   counters_.add(Count::kRxPlacedBytes, record.bytes);
   op.remaining -= record.bytes;
-  if (op.remaining == 0) finish_op(index, WorkStatus::kOk);
+  if (op.remaining == 0) ops_.finish(index, WorkStatus::kOk);
+}
+
+/// Takes an operation that is about to finish out of everything that still refers to it.
+void Lane::forget_op(Peer& peer, Index op) noexcept {
+  for (SendFlow& send : peer.send) {
+    for (IndexRing* queue : {&send.ops.shorts, &send.ops.longs}) {
+      IndexRing kept;
+      while (!queue->empty()) {
+        const Index index = queue->pop(ops_);
+        if (index != op) kept.push(ops_, index);
+      }
+      *queue = kept;
+    }
+    if (send.window == kNoIndex) continue;
+    for (uint32_t s = send.una; s != send.next; ++s) {
+      const Index index = windows_[send.window].slot[s % kWindowFramesMax];
+      if (index == kNoIndex) continue;
+      SendSlot& slot = slots_[index];
+      if (slot.fragment == op) slot.fragment = kNoIndex;
+      Index* link = &slot.ops;
+      while (*link != kNoIndex && *link != op) link = &ops_[*link].link;
+      if (*link == op) *link = ops_[op].link;
+    }
+  }
 }
 
 void Lane::take_refusal(Peer& peer, const Record& record) noexcept {
@@ -90,10 +114,10 @@ void Lane::take_refusal(Peer& peer, const Record& record) noexcept {
         rank, nic_.info.rank, print(record.length), print(record.address), print(record.operand),
         print(record.operand + record.compare));
   }
-  const Index index = find_op(record.op, rank);
+  const Index index = ops_.find(record.op, rank);
   if (index == kNoIndex) return;
   forget_op(peer, index);
-  finish_op(index, WorkStatus::kRemoteAccess);
+  ops_.finish(index, WorkStatus::kRemoteAccess);
 }
 
 }  // namespace pinwire

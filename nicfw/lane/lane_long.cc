@@ -9,7 +9,7 @@ namespace pinwire {
 bool Lane::accept_long(Peer& peer, Flow flow, const Work& work) noexcept {
   uint32_t unused_key = 0;
   if (!(work.flags & kWorkCopied) && !local_key(work, unused_key)) return true;
-  const Index index = take_op(work);
+  const Index index = ops_.take(work);
   if (index == kNoIndex) return false;
   Operation& op = ops_[index];
   if (work.head_bytes != 0) std::memcpy(op.head, work.head, work.head_bytes);
@@ -38,7 +38,7 @@ bool Lane::accept_copied_long(Peer& peer, Flow flow, Operation& op, Index index)
   if (!whole) {
     check(op.built == 0, "a copied put was cut", op.built);
     attend(peer);  // which counts the polls, and builds what is due
-    drop_op(index);
+    ops_.drop(index);
     return false;
   }
   lead(peer, flow, op.frames * peer.path_bytes);
@@ -225,7 +225,7 @@ bool Lane::build_fragment(Peer& peer, Flow flow, Operation& op, Index index) noe
   record.type = RecordType::kPut;
   record.bytes = static_cast<uint16_t>(bytes);
   record.key = work.remote_key;
-  record.op = op_name(index);
+  record.op = ops_.name(index);
   record.address = work.remote + op.built;
   record.offset = op.built;
   record.length = work.bytes;

@@ -194,7 +194,7 @@ void Lane::run_timers() noexcept {
     run_flow_timer(peers_[window.peer], window.flow);
   }
   if (!probing_.empty()) run_probes();
-  if (awaited_ops_ != 0) run_watch();
+  if (ops_.has_awaited()) run_watch();
 }
 
 void Lane::run_flow_timer(Peer& peer, Flow flow) noexcept {

@@ -45,7 +45,7 @@ bool is_in_head(const FrameHeader& header, uint32_t at, const Record& record) no
 uint32_t Lane::receive_bursts() noexcept {
   uint32_t received = receive_burst();
   for (uint32_t i = 1; rx_more_ && i < kBurstsPerPollMax && !has_arrivals(); ++i) {
-    if (attention_head_ != attention_tail_) serve_attention();
+    if (!attention_.empty()) serve_attention();
     flush();
     received += receive_burst();
   }
@@ -322,7 +322,7 @@ Reject Lane::check_access(Peer& peer, const Record& record) noexcept {
 }
 
 Reject Lane::check_response(const Peer& peer, const Record& record) const noexcept {
-  const Index index = find_op(record.op, rank_of(peer));
+  const Index index = ops_.find(record.op, rank_of(peer));
   if (index == kNoIndex) return Reject::kOperation;
   const Work& work = ops_[index].work;
   if (record.type == RecordType::kAtomicResult) {

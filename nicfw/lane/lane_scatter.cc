@@ -15,21 +15,21 @@ bool Lane::accept_scatter(Peer& peer, const Work& work) noexcept {
   check(work.bytes != 0 && work.bytes <= scatter_list_bytes(peer.frame_bytes_max),
         "post: a list of pieces larger than scatter_bytes_max, or none", work.bytes);
   check((work.flags & kWorkCopied) != 0, "post: a list of pieces that is not copied", work.flags);
-  const Index op = take_op(work);
+  const Index op = ops_.take(work);
   if (op == kNoIndex) return false;
   const auto bytes = static_cast<uint32_t>(work.bytes);
   SendSlot* slot = nullptr;
   std::byte* at = reserve_record(peer, Flow::kOneSided, record_fields(RecordType::kScatter) + bytes,
                                  Kind::kPlain, slot);
   if (at == nullptr) {
-    drop_op(op);
+    ops_.drop(op);
     return false;
   }
   Record record{};
   record.type = RecordType::kScatter;
   record.bytes = static_cast<uint16_t>(bytes);
   record.key = work.remote_key;
-  record.op = op_name(op);
+  record.op = ops_.name(op);
   record.address = work.remote;
   at += encode_record(at, record);
   std::memcpy(at, work.local, bytes);

@@ -6,7 +6,7 @@ namespace pinwire {
 void Lane::attend(Peer& peer) noexcept {
   if (peer.queued) return;
   peer.queued = true;
-  attention_[attention_tail_++ & attention_mask_] = rank_of(peer);
+  attention_.push(rank_of(peer));
 }
 
 /// Round-robin: each flow builds at most kTurnFrames long frames in a turn, so that a flow with a
@@ -17,18 +17,15 @@ void Lane::serve_attention() noexcept {
   bool cut = true;
   while (cut && !port_busy_) {
     cut = false;
-    for (uint32_t left = attention_tail_ - attention_head_; left > 0 && !port_busy_; --left) {
-      Peer& peer = peers_[attention_[attention_head_++ & attention_mask_]];
+    for (uint32_t left = attention_.size(); left > 0 && !port_busy_; --left) {
+      Peer& peer = peers_[attention_.pop()];
       peer.queued = false;
       if (serve(peer)) attend(peer);
       cut |= turn_cut_;
     }
   }
   if (first_denied_ == kNobody) return;
-  while (attention_[attention_head_ & attention_mask_] != first_denied_) {
-    attention_[attention_tail_++ & attention_mask_] =
-        attention_[attention_head_++ & attention_mask_];
-  }
+  while (attention_.first() != first_denied_) attention_.push(attention_.pop());
 }
 
 /// From here on so many long frames may be built until the turn ends; fewer if the port has no room

@@ -48,7 +48,6 @@ bool Lane::peer_silent(Peer& peer) noexcept {
 /// Ends everything that waits for a peer that is gone. Those of its messages that wait for nothing
 /// are still the client's.
 void Lane::give_up(Peer& peer) noexcept {
-  const Rank rank = rank_of(peer);
   for (uint32_t f = 0; f < kFlows; ++f) {
     SendFlow& send = peer.send[f];
     send.ops = TwoQueues{};
@@ -67,12 +66,7 @@ void Lane::give_up(Peer& peer) noexcept {
   for (IndexRing* owed : {&peer.responses.shorts, &peer.responses.longs}) {
     while (!owed->empty()) disown(peer, *owed);
   }
-  for (uint32_t i = 0; i < ops_.size(); ++i) {
-    const auto index = static_cast<Index>(i);
-    if (ops_[index].state == OpState::kActive && ops_[index].work.peer == rank) {
-      finish_op(index, WorkStatus::kUnreachable);
-    }
-  }
+  ops_.finish_all(rank_of(peer), WorkStatus::kUnreachable);
   if (peer.is_sender) promised_ -= peer.advertised - peer.requests_accepted;
   peer.advertised = peer.requests_accepted;
   peer.dead = true;
@@ -80,8 +74,7 @@ void Lane::give_up(Peer& peer) noexcept {
 
 /// An operation that a response ends was built.
 void Lane::await_response(Operation& op) noexcept {
-  op.is_awaited = true;
-  if (awaited_ops_++ != 0 || watch_pause_ns_ == 0) return;
+  if (!ops_.await_response(op) || watch_pause_ns_ == 0) return;
   watch_at_ns_ = now_ns_ + watch_pause_ns_;
   set_timer(watch_at_ns_);
 }
@@ -102,10 +95,7 @@ void Lane::run_watch() noexcept {
   if (watch_pause_ns_ == 0) return;
   if (now_ns_ >= watch_at_ns_) {
     watch_at_ns_ = now_ns_ + watch_pause_ns_;
-    for (uint32_t i = 0; i < ops_.size(); ++i) {
-      const Operation& op = ops_[static_cast<Index>(i)];
-      if (op.is_awaited && op.state == OpState::kActive) watch(peers_[op.work.peer]);
-    }
+    ops_.for_each_awaited([this](Rank rank) noexcept { watch(peers_[rank]); });
   }
   set_timer(watch_at_ns_);
 }
