@@ -1,5 +1,5 @@
 // Long frames are built while the port's queue has room, and small ones go between them. How
-// much that is worth is in tests/sim/fairness_test.cc.
+// much that is worth is in tests/sim/runs/fairness_test.cc.
 #include <gtest/gtest.h>
 
 #include <algorithm>
