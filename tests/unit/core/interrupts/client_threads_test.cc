@@ -73,6 +73,28 @@ TEST(ClientThreads, OneThatEndsRunsNoHandlersAnyMore) {
   });
 }
 
+/// A thread that may not run handlers where it is leaves them to another, but what it drains itself
+/// at the end of a section.
+TEST(ClientThreads, OneInASectionHandsNothingOver) {
+  in_listed_thread([] {
+    auto& handshake = this_client.handshake;
+    int given = 0, drained = 0;
+    const auto give = [&given] { ++given; };
+    EXPECT_EQ(handshake.arrive(), Arrival::kSignal);
+    handshake.disable(Reason::kSection);
+    handshake.hand_over(give);
+    EXPECT_EQ(given, 0);
+    handshake.enable(
+        Reason::kSection, [&drained] { return ++drained > 0; }, [] {});
+    EXPECT_EQ(drained, 1);
+    EXPECT_EQ(handshake.arrive(), Arrival::kSignal);
+    handshake.hand_over(give);
+    handshake.hand_over(give);
+    EXPECT_EQ(given, 1);
+    forget_client_thread();
+  });
+}
+
 /// A sum that shrinks, or grows without a poll, would look like progress.
 TEST(ClientThreads, ThePollsOfOneThatEndsStayInTheSum) {
   const uint64_t before = count_polls();
