@@ -17,6 +17,7 @@
 #include <cstring>
 #include <span>
 
+#include "core/base/clock.h"
 #include "nicfw/nic.h"
 #include "nicfw/wire/body_hash.h"
 #include "nicfw/wire/frame_tag.h"
@@ -25,17 +26,12 @@
 namespace pinwire {
 namespace {
 
-uint64_t read_ns(clockid_t clock) noexcept {
-  timespec now;
-  clock_gettime(clock, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 /// Time on the CPU: what else the machine runs does not count.
-uint64_t cpu_ns() noexcept { return read_ns(CLOCK_PROCESS_CPUTIME_ID); }
+uint64_t cpu_ns() noexcept { return static_cast<uint64_t>(clock_ns(CLOCK_PROCESS_CPUTIME_ID)); }
 
 class MonotonicClock final : public Clock {
  public:
-  uint64_t now_ns() noexcept override { return read_ns(CLOCK_MONOTONIC); }
+  uint64_t now_ns() noexcept override { return monotonic_ns(); }
 };
 
 struct Pair {

@@ -126,18 +126,18 @@ class Dispatcher {
     if (!are_open) {
       return error("cannot open what GASNET_DISPATCH needs: %s", no_descriptor(errno).c_str());
     }
-    for (uint32_t d = 0; mode_ != DispatchMode::kNicproc && d < engine.driver_count; ++d) {
-      const DriverSlot& slot = engine.drivers[d];
-      for (uint32_t lane = 0; lane < slot.lane_count; ++lane) {
-        const int fd = slot.driver->event_fd(lane);
-        if (fd >= 0 && watch(all_fds_, fd)) continue;
-        return error(
-            "driver %s cannot wake a thread that sleeps, as this GASNET_DISPATCH needs; "
-            "say poll or nicproc, or take another device",
-            slot.driver->name());
-      }
-    }
-    return success();
+    if (mode_ == DispatchMode::kNicproc) return success();
+    const Driver* unwatched = nullptr;
+    const bool are_watched = engine.visit_lanes([&](uint32_t driver, uint32_t lane) {
+      unwatched = engine.drivers[driver].driver;
+      const int fd = unwatched->event_fd(lane);
+      return fd >= 0 && watch(all_fds_, fd);
+    });
+    if (are_watched) return success();
+    return error(
+        "driver %s cannot wake a thread that sleeps, as this GASNET_DISPATCH needs; "
+        "say poll or nicproc, or take another device",
+        unwatched->name());
   }
   static bool watch(int epoll_fd, int fd) noexcept {
     epoll_event event{};
@@ -332,17 +332,16 @@ class Dispatcher {
   template <typename Visit>
   static bool for_each_free_lane(Visit&& visit) noexcept {
     bool all = true;
-    for (uint32_t d = 0; d < engine.driver_count; ++d) {
-      DriverSlot& slot = engine.drivers[d];
-      for (uint32_t lane = 0; lane < slot.lane_count; ++lane) {
-        if (!slot.lanes[lane].try_lock()) {
-          all = false;
-          continue;
-        }
+    engine.visit_lanes([&](uint32_t driver, uint32_t lane) noexcept {
+      DriverSlot& slot = engine.drivers[driver];
+      if (slot.lanes[lane].try_lock()) {
         visit(slot, lane);
         slot.lanes[lane].unlock();
+      } else {
+        all = false;
       }
-    }
+      return true;
+    });
     return all;
   }
 

@@ -80,13 +80,13 @@ class Heartbeat {
 
   void beat() noexcept {
     bool waits = false;
-    for (uint32_t d = 0; d < engine.driver_count; ++d) {
-      DriverSlot& slot = engine.drivers[d];
-      if (slot.caps.recv_gap_ns_max == 0) continue;
-      for (uint32_t lane = 0; lane < slot.lane_count; ++lane) {
-        waits = beat_lane(slot, lane, turns_seen_[d][lane]) || waits;
+    engine.visit_lanes([&](uint32_t driver, uint32_t lane) noexcept {
+      DriverSlot& slot = engine.drivers[driver];
+      if (slot.caps.recv_gap_ns_max != 0) {
+        waits = beat_lane(slot, lane, turns_seen_[driver][lane]) || waits;
       }
-    }
+      return true;
+    });
     // This thread may have taken the event that was to wake a client's.
     if (waits) call_sleepers();
   }

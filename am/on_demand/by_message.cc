@@ -84,13 +84,7 @@ void reply_pieces(const pinwire_token& token, uint64_t dest, const std::byte* so
     const size_t piece = std::min(bytes - at, piece_max);
     const int32_t args[] = {low_half(dest + at), high_half(dest + at)};
     const AmCall call = call_with(kHandlerPlace, args);
-    AmHead head;
-    const uint32_t head_bytes = build_head(head, Category::kMedium, call.handler, call.argc,
-                                           call.args, static_cast<uint32_t>(piece), 0);
-    Work work = send_work(&token, token.source, head, head_bytes);
-    work.local = unconst(source + at);
-    work.bytes = piece;
-    post_in_handler(token.lane, route, work);
+    post_medium(&token, route, token.source, call, AmEndpoints{}, source + at, piece);
     at += piece;
   }
 }

@@ -47,11 +47,10 @@ uint32_t poll_lane(uint32_t driver, uint32_t lane, bool& has_served,
 uint32_t poll_all(Passes passes) noexcept {
   uint32_t found = 0;
   bool has_served = false;
-  for (uint32_t d = 0; d < engine.driver_count; ++d) {
-    for (uint32_t lane = 0; lane < engine.drivers[d].lane_count; ++lane) {
-      found += poll_lane(d, lane, has_served, passes);
-    }
-  }
+  engine.visit_lanes([&](uint32_t driver, uint32_t lane) noexcept {
+    found += poll_lane(driver, lane, has_served, passes);
+    return true;
+  });
   if (found != 0) note_progress();
   return found;
 }

@@ -36,17 +36,7 @@ bool send_in(const pinwire_token* token, Target to, const AmCall& call, const Ro
                       bytes, call.argc, call.args);
     return true;
   }
-  AmHead head;
-  const uint32_t head_bytes = build_head(head, Category::kMedium, call.handler, call.argc,
-                                         call.args, static_cast<uint32_t>(bytes), 0, endpoints);
-  Work work = send_work(token, to, head, head_bytes);
-  work.local = room.address;
-  work.bytes = bytes;
-  if (room.lent.payload != nullptr) {
-    work.flags |= kWorkLent;
-    work.lent = room.lent.name;
-  }
-  return post(token, route, work, call.patience);
+  return post_medium(token, route, to, call, endpoints, room.address, bytes, room.lent);
 }
 
 }  // namespace

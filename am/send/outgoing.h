@@ -64,6 +64,24 @@ inline MessageClass class_of(const pinwire_token* token) noexcept {
   return work;
 }
 
+/// A Medium with a payload that lies at `payload`, lent by the driver if `lent` says so. `route`:
+/// to the rank of `to`. False: not posted, as it was to be done at once or not at all.
+inline bool post_medium(const pinwire_token* token, const Route& route, Target to,
+                        const AmCall& call, const AmEndpoints& endpoints, const void* payload,
+                        size_t bytes, const Lent& lent = {}) noexcept {
+  AmHead head;
+  const uint32_t head_bytes = build_head(head, Category::kMedium, call.handler, call.argc,
+                                         call.args, static_cast<uint32_t>(bytes), 0, endpoints);
+  Work work = send_work(token, to, head, head_bytes);
+  work.local = unconst(payload);
+  work.bytes = bytes;
+  if (lent.payload != nullptr) {
+    work.flags |= kWorkLent;
+    work.lent = lent.name;
+  }
+  return post(token, route, work, call.patience);
+}
+
 /// Before a reply is sent.
 inline void claim_reply(pinwire_token& token) noexcept {
   check(token.is_request, "a reply handler may not reply (C1-117)");

@@ -36,13 +36,7 @@ bool send_medium(const pinwire_token* token, Target to, const AmCall& call, cons
                       call.argc, call.args);
     return true;
   }
-  AmHead head;
-  const uint32_t head_bytes = build_head(head, Category::kMedium, call.handler, call.argc,
-                                         call.args, static_cast<uint32_t>(bytes), 0, endpoints);
-  Work work = send_work(token, to, head, head_bytes);
-  work.local = unconst(source);
-  work.bytes = bytes;
-  return post(token, route, work, call.patience);
+  return post_medium(token, route, to, call, endpoints, source, bytes);
 }
 
 }  // namespace

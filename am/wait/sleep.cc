@@ -30,21 +30,20 @@ class Bed {
   }
 
   bool arm() noexcept {
-    for (uint32_t d = 0; d < engine.driver_count && !only_dispatcher_polls; ++d) {
-      DriverSlot& slot = engine.drivers[d];
-      for (uint32_t lane = 0; lane < slot.lane_count; ++lane) {
-        if (!slot.caps.event_fd || !slot.lanes[lane].try_lock()) {
-          is_nap_ = true;
-          continue;
-        }
-        const Armed armed = arm_lane(slot, lane);
-        slot.lanes[lane].unlock();
-        if (armed == Armed::kBusy) return false;
-        is_nap_ = is_nap_ || armed == Armed::kTimed;
-        fds_[count_++] = {slot.driver->event_fd(lane), POLLIN, 0};
-      }
-    }
-    return true;
+    return only_dispatcher_polls ||
+           engine.visit_lanes([this](uint32_t driver, uint32_t lane) noexcept {
+             DriverSlot& slot = engine.drivers[driver];
+             if (!slot.caps.event_fd || !slot.lanes[lane].try_lock()) {
+               is_nap_ = true;
+               return true;
+             }
+             const Armed armed = arm_lane(slot, lane);
+             slot.lanes[lane].unlock();
+             if (armed == Armed::kBusy) return false;
+             is_nap_ = is_nap_ || armed == Armed::kTimed;
+             fds_[count_++] = {slot.driver->event_fd(lane), POLLIN, 0};
+             return true;
+           });
   }
 
   void sleep() noexcept {

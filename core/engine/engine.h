@@ -171,6 +171,11 @@ struct Engine {
     return read_keys[uint64_t{peer} * rail_count + (route.driver_index - rail_first)];
   }
 
+  /// Whether messages and transfers may name it: an endpoint of a rank of this job, after attach.
+  bool is_target(Target target) const noexcept {
+    return rank_of(target) < target_count && endpoint_of(target) < kEndpointsMax;
+  }
+
   /// The same at both ends, so that a handler replies on the lane that it holds.
   uint32_t rail_to(Rank peer) const noexcept { return (rank + peer) % rail_count; }
   /// The one NIC whose atomics the memory of a rank sees, whoever asks: most are atomic with
@@ -185,6 +190,18 @@ struct Engine {
   }
   const Caps& caps_of(const Route& route) const noexcept {
     return drivers[route.driver_index].caps;
+  }
+
+  /// Visits the lanes of all drivers in order, as `visit(driver, lane)`, until one returns false.
+  /// True: all were visited.
+  template <typename Visit>
+  bool visit_lanes(Visit&& visit) const noexcept {
+    for (uint32_t driver = 0; driver < driver_count; ++driver) {
+      for (uint32_t lane = 0; lane < drivers[driver].lane_count; ++lane) {
+        if (!visit(driver, lane)) return false;
+      }
+    }
+    return true;
   }
 
   /// Offers one piece of work on a driver's lane, whose lock the caller holds unless the driver

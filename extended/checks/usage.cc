@@ -108,6 +108,11 @@ OnlyEntry::~OnlyEntry() {
   thread_inside.store(0);
 }
 
+void refuse_target(const char* call, Target target) noexcept {
+  refuse_after_failed_start(call);
+  fatal("%s with jobrank %u of a job of %u", call, rank_of(target), engine.rank_count);
+}
+
 void check_client_call(const char* call) noexcept {
   const ThreadState& state = this_thread;
   refuse_after_failed_start(call);

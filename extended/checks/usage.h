@@ -9,6 +9,7 @@
 #include "am/message/token.h"
 #include "core/base/breach.h"
 #include "core/base/check.h"
+#include "core/engine/engine.h"
 #include "core/engine/target.h"
 #include "core/exact_mode.h"
 #include "extended/checks/ranges.h"
@@ -19,6 +20,12 @@ namespace pinwire {
 /// A call that may communicate or poll: by a client thread, after attach, outside handlers,
 /// No-Interrupt Sections and held HSLs; in SEQ by one thread only.
 void check_client_call(const char* call) noexcept;
+/// In any build: ends the job unless GASNet-EX's `call` may name this endpoint.
+[[noreturn]] void refuse_target(const char* call, Target target) noexcept;
+inline void check_target(const char* call, Target target) noexcept {
+  if (!engine.is_target(target)) [[unlikely]]
+    refuse_target(call, target);
+}
 /// A request: also, the index of the handler is a client's.
 void check_request(const char* call, unsigned handler) noexcept;
 

@@ -6,6 +6,7 @@
 
 #include "core/base/log.h"
 #include "core/base/memory/reserve.h"
+#include "core/bootstrap/gather_values.h"
 #include "core/engine/engine.h"
 #include "core/mode.h"
 #include "core/trace/trace.h"
@@ -92,12 +93,10 @@ Status connect_peers(Job& job, uint32_t driver_index, const std::vector<Way>& wa
 /// Whether any rank goes this way: drivers are opened by all ranks or by none, as the exchange of
 /// addresses is collective.
 Result<bool> anyone_needs(Job& job, const std::vector<Way>& ways, Way way) {
-  const std::byte mine{std::count(ways.begin(), ways.end(), way) != 0};
-  auto all = job.bootstrap->all_gather({&mine, 1});
+  const uint8_t needs = std::count(ways.begin(), ways.end(), way) != 0;
+  auto all = gather_values(*job.bootstrap, needs);
   if (!all) return all.error();
-  return std::any_of(all->begin(), all->end(), [](const auto& bytes) {
-    return bytes.size() == 1 && bytes[0] != std::byte{0};
-  });
+  return std::count(all->begin(), all->end(), uint8_t{1}) != 0;
 }
 
 Status open_and_connect(Job& job, std::unique_ptr<Driver> driver, const std::vector<Way>& ways,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "core/bootstrap/gather_values.h"
+
 namespace pinwire {
 namespace {
 
@@ -20,14 +22,9 @@ constexpr NetworkDriver kNetworkDrivers[] = {
 }  // namespace
 
 Result<size_t> rails_everywhere(const Job& job, size_t here) {
-  const std::byte mine{static_cast<uint8_t>(here)};
-  auto all = job.bootstrap->all_gather({&mine, 1});
+  auto all = gather_values(*job.bootstrap, static_cast<uint8_t>(here));
   if (!all) return all.error();
-  size_t least = here;
-  for (const auto& bytes : *all) {
-    least = std::min<size_t>(least, bytes.size() == 1 ? static_cast<uint8_t>(bytes[0]) : 0);
-  }
-  return least;
+  return *std::min_element(all->begin(), all->end());
 }
 
 Result<Rails> make_network_rails(const Job& job) {

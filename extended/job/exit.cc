@@ -41,22 +41,17 @@ struct DiscardSink {
 /// One turn over everything; true when no driver owes its peers anything.
 bool drain_all() noexcept {
   bool is_drained = true;
-  for (uint32_t d = 0; d < engine.driver_count; ++d) {
-    DriverSlot& slot = engine.drivers[d];
-    for (uint32_t lane = 0; lane < slot.lane_count; ++lane) {
-      if (!slot.lanes[lane].try_lock()) {
-        // A signal handler on top of a poll: nothing may be touched. In PAR another thread may have
-        // it.
-        if (!is_concurrent()) return true;
-        continue;
-      }
-      drain_lane(d, lane, RecvFilter::kAll, DiscardSink{});
-      settle_owed(slot, lane);
-      is_drained = is_drained && slot.driver->drained(lane) && !owes_unsent(slot.lanes[lane]);
-      slot.lanes[lane].unlock();
-    }
-  }
-  return is_drained;
+  const bool may_touch = engine.visit_lanes([&](uint32_t driver, uint32_t lane) noexcept {
+    DriverSlot& slot = engine.drivers[driver];
+    // In PAR another thread may have it; else a signal handler is on top of a poll.
+    if (!slot.lanes[lane].try_lock()) return is_concurrent();
+    drain_lane(driver, lane, RecvFilter::kAll, DiscardSink{});
+    settle_owed(slot, lane);
+    is_drained = is_drained && slot.driver->drained(lane) && !owes_unsent(slot.lanes[lane]);
+    slot.lanes[lane].unlock();
+    return true;
+  });
+  return is_drained || !may_touch;
 }
 
 /// A network driver still owes its peers acknowledgements and retransmissions: without them the

@@ -10,6 +10,7 @@
 #include "core/base/hash.h"
 #include "core/base/log.h"
 #include "core/base/threads/cpus.h"
+#include "core/bootstrap/gather_values.h"
 #include "core/engine/engine.h"
 #include "core/job/host.h"
 #include "core/topo/numa.h"
@@ -63,19 +64,10 @@ Status exchange_facts(Job& job, const char* config) {
       settings.supernode_maxsize,
       serve_if_hidden(job.bootstrap->job_key())};
   state_limits(job, mine);
-  const auto* bytes = reinterpret_cast<const std::byte*>(&mine);
-  auto all = job.bootstrap->all_gather({bytes, sizeof mine});
+  auto all = gather_values(*job.bootstrap, mine);
   if (!all) return all.error();
-  std::vector<RankTold> told(all->size());
-  for (Rank rank = 0; rank < all->size(); ++rank) {
-    const auto& theirs = (*all)[rank];
-    if (theirs.size() != sizeof mine) {
-      return error(
-          "rank %u sent %zu bytes of facts where %zu were expected; run the same build on every "
-          "rank",
-          rank, theirs.size(), sizeof mine);
-    }
-    std::memcpy(&told[rank], theirs.data(), sizeof mine);
+  const std::vector<RankTold>& told = *all;
+  for (Rank rank = 0; rank < told.size(); ++rank) {
     if (told[rank].supernode_maxsize != mine.supernode_maxsize) {
       return error("GASNET_SUPERNODE_MAXSIZE is %u on rank %u and %u here; set it alike everywhere",
                    told[rank].supernode_maxsize, rank, mine.supernode_maxsize);

@@ -148,7 +148,7 @@ Status reach_bound(Rank peer, const BoundFacts& facts) {
 
 bool learn_segment(Target to) noexcept {
   const Rank peer = rank_of(to);
-  if (peer >= engine.target_count || endpoint_of(to) >= kEndpointsMax) return false;
+  if (!engine.is_target(to)) return false;
   if (engine.routes[to].known_bytes() != 0 || this_thread.in_handler) return false;
   const BoundFacts facts = peer == engine.rank ? own_bound_facts(endpoint_of(to)) : ask(to);
   const std::lock_guard guard(learning);

@@ -11,12 +11,11 @@ namespace pinwire {
 /// see a peer.
 inline void show_order_of_puts() noexcept {
 #ifdef __SANITIZE_THREAD__
-  for (uint32_t d = 0; d < engine.driver_count; ++d) {
-    for (uint32_t lane = 0; lane < engine.drivers[d].lane_count; ++lane) {
-      engine.drivers[d].lanes[lane].lock(engine.spins_now);
-      engine.drivers[d].lanes[lane].unlock();
-    }
-  }
+  engine.visit_lanes([](uint32_t driver, uint32_t lane) noexcept {
+    engine.drivers[driver].lanes[lane].lock(engine.spins_now);
+    engine.drivers[driver].lanes[lane].unlock();
+    return true;
+  });
 #endif
 }
 

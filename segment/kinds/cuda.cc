@@ -218,12 +218,7 @@ Result<DeviceMemory*> open_cuda(int device) {
   if (device < 0 || device >= count || functions->device_get(&handle, device) != cuda::kSuccess) {
     return error("there is no CUDA device %d, but %d of them, counted from 0", device, count);
   }
-  auto* memory = new cuda::CudaMemory(*functions, handle);
-  if (const Status opened = memory->open(); !opened) {
-    delete memory;
-    return opened.error();
-  }
-  return static_cast<DeviceMemory*>(memory);
+  return open_memory<cuda::CudaMemory>(*functions, handle);
 }
 
 }  // namespace pinwire

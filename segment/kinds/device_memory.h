@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "core/base/bits.h"
 #include "core/base/log.h"
@@ -36,6 +37,14 @@ class DeviceMemory {
   /// vendor's library fails.
   virtual void copy(void* to, const void* from, uint64_t bytes) noexcept = 0;
 };
+
+/// A new `Memory` of these facts, once its open() has succeeded. The caller owns the result.
+template <typename Memory, typename... Facts>
+Result<DeviceMemory*> open_memory(const Facts&... facts) {
+  auto memory = std::make_unique<Memory>(facts...);
+  if (const Status opened = memory->open(); !opened) return opened.error();
+  return static_cast<DeviceMemory*>(memory.release());
+}
 
 /// Open devices by the numbers, or handles, of gex_MK_Create_args_t. Errors: the library, the
 /// device or a feature is not there. The caller owns the result.

@@ -165,12 +165,7 @@ Result<DeviceMemory*> open_hip(int device) {
   if (device < 0 || device >= count) {
     return error("there is no HIP device %d, but %d of them, counted from 0", device, count);
   }
-  auto* memory = new hip::HipMemory(*functions, device);
-  if (const Status opened = memory->open(); !opened) {
-    delete memory;
-    return opened.error();
-  }
-  return static_cast<DeviceMemory*>(memory);
+  return open_memory<hip::HipMemory>(*functions, device);
 }
 
 }  // namespace pinwire

@@ -156,12 +156,7 @@ Result<DeviceMemory*> open_ze(void* device, void* context, uint32_t memory_ordin
   if (const ze::Code code = functions->init(0); code != ze::kSuccess) {
     return error("zeInit finds no device (0x%x); is the device's driver installed?", code);
   }
-  auto* memory = new ze::ZeMemory(*functions, device, context, memory_ordinal);
-  if (const Status opened = memory->open(); !opened) {
-    delete memory;
-    return opened.error();
-  }
-  return static_cast<DeviceMemory*>(memory);
+  return open_memory<ze::ZeMemory>(*functions, device, context, memory_ordinal);
 }
 
 }  // namespace pinwire

@@ -1,14 +1,14 @@
 #include "bench/flood/host/stop.h"
 
-#include <time.h>
-
 #include <csignal>
 #include <cstdint>
+
+#include "core/base/clock.h"
 
 namespace pinwire::flood {
 namespace {
 
-constexpr time_t kImpatience_s = 1;
+constexpr std::sig_atomic_t kImpatience_s = 1;
 
 volatile std::sig_atomic_t stop_flag = 0;
 volatile std::sig_atomic_t asked_flag = 0;  // by another rank
@@ -16,9 +16,7 @@ volatile std::sig_atomic_t first_s = 0;     // seconds of a clock, in few bits
 
 /// A terminal and a launcher may both pass one Ctrl-C on: only a later one is a second one.
 void on_signal(int signal) {
-  timespec now = {};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  const auto now_s = static_cast<std::sig_atomic_t>(now.tv_sec & INT32_MAX);
+  const auto now_s = static_cast<std::sig_atomic_t>(monotonic_ns() / 1'000'000'000 & INT32_MAX);
   if (stop_flag == 0) {
     first_s = now_s;
     stop_flag = 1;

@@ -80,7 +80,7 @@ std::string with_two_dashes(const char* argument) {
 Result<uint32_t> count_of(const char* text, const char* option, uint32_t most) {
   const auto number = parse_whole(text);
   if (!number || *number < 1 || *number > int64_t{most})
-    return error("%s takes a number from 1 to %u, not \"%s\"", option, most, text);
+    return error("invalid %s \"%s\": expected a whole number from 1 to %u", option, text, most);
   return static_cast<uint32_t>(*number);
 }
 
@@ -95,7 +95,7 @@ Result<SpawnerChoice> spawner_named(const char* text) {
                {"auto", SpawnerChoice::kAuto}};
   for (const auto& one : known)
     if (std::strcmp(one.word, text) == 0) return one.choice;
-  return error("-spawner takes fork, ssh, netns or mpi, not \"%s\"", text);
+  return error("invalid -spawner=\"%s\": expected one of fork, ssh, netns, mpi, auto", text);
 }
 
 Status take(LaunchOptions& options, int letter, const char* value) {
@@ -130,7 +130,9 @@ Status take(LaunchOptions& options, int letter, const char* value) {
       break;
     case kHosts:
       options.hosts = split_words(value, ", ");
-      if (options.hosts.empty()) return error("--hosts names no host");
+      if (options.hosts.empty())
+        return error("invalid --hosts \"%s\": expected names of hosts, with commas between them",
+                     value);
       options.names_hosts = true;
       break;
     case kHostFile:

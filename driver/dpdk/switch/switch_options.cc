@@ -53,69 +53,80 @@ constexpr option kOptions[] = {
     {nullptr, 0, nullptr, 0},
 };
 
-bool parse_number(const char* text, uint64_t low, uint64_t high, uint64_t& value) {
+// Each of the following returns what the option expects, or nothing where it has taken the text.
+
+std::string take_number(const char* text, uint64_t low, uint64_t high, uint64_t& value) {
   char* end = nullptr;
   errno = 0;
   value = std::strtoull(text, &end, 0);
-  return errno == 0 && end != text && *end == 0 && *text != '-' && value >= low && value <= high;
+  if (errno == 0 && end != text && *end == 0 && *text != '-' && value >= low && value <= high)
+    return "";
+  return "a whole number from " + std::to_string(low) + " to " + std::to_string(high);
 }
 
-bool parse_number(const char* text, uint32_t low, uint32_t high, uint32_t& value) {
+std::string take_number(const char* text, uint32_t low, uint32_t high, uint32_t& value) {
   uint64_t wide = 0;
-  if (!parse_number(text, uint64_t{low}, uint64_t{high}, wide)) return false;
-  value = static_cast<uint32_t>(wide);
-  return true;
+  std::string expected = take_number(text, uint64_t{low}, uint64_t{high}, wide);
+  if (expected.empty()) value = static_cast<uint32_t>(wide);
+  return expected;
 }
 
-bool parse_chance(const char* text, double& value) {
+std::string take_chance(const char* text, double& value) {
   char* end = nullptr;
   value = std::strtod(text, &end);
-  return end != text && *end == 0 && value >= 0 && value <= 1;
+  return end != text && *end == 0 && value >= 0 && value <= 1 ? "" : "a probability from 0 to 1";
 }
 
-bool parse_word(int word, const char* text, SwitchOptions& options) {
+std::string take_directory(const char* text, std::string& directory) {
+  directory = text;
+  if (!directory.empty() && check_device_text("", directory, "").ok()) return "";
+  return "a directory whose path has no comma, bracket, quote, backslash or blank";
+}
+
+std::string take_flag(bool& flag) {
+  flag = true;
+  return "";
+}
+
+std::string take_word(int word, const char* text, SwitchOptions& options) {
   SwitchFaults& faults = options.faults;
   switch (word) {
     case kPorts:
-      return parse_number(text, 1u, kSwitchPortsMax, options.ports);
+      return take_number(text, 1u, kSwitchPortsMax, options.ports);
     case kDirectory:
-      options.directory = text;
-      return !options.directory.empty() && check_device_text("", options.directory, "").ok();
+      return take_directory(text, options.directory);
     case kQueues:
-      return parse_number(text, 1u, kQueuesMax, options.queues);
+      return take_number(text, 1u, kQueuesMax, options.queues);
     case kFrameBytes:
-      return parse_number(text, 64u, 65535u - 1024u, options.frame_bytes);
+      return take_number(text, 64u, 65535u - 1024u, options.frame_bytes);
     case kBuffers:
-      return parse_number(text, 512u, 1u << 20, options.buffers);
+      return take_number(text, 512u, 1u << 20, options.buffers);
     case kHuge:
-      options.huge_pages = true;
-      return true;
+      return take_flag(options.huge_pages);
     case kLog:
-      options.show_log = true;
-      return true;
+      return take_flag(options.show_log);
     case kHelp:
-      options.help = true;
-      return true;
+      return take_flag(options.help);
     case kLoss:
-      return parse_chance(text, faults.loss);
+      return take_chance(text, faults.loss);
     case kBurstLoss:
-      return parse_chance(text, faults.burst_loss);
+      return take_chance(text, faults.burst_loss);
     case kBurstFrames:
-      return parse_number(text, 1u, 1u << 20, faults.burst_frames);
+      return take_number(text, 1u, 1u << 20, faults.burst_frames);
     case kDuplicate:
-      return parse_chance(text, faults.duplicate);
+      return take_chance(text, faults.duplicate);
     case kReorder:
-      return parse_chance(text, faults.reorder);
+      return take_chance(text, faults.reorder);
     case kCorrupt:
-      return parse_chance(text, faults.corrupt);
+      return take_chance(text, faults.corrupt);
     case kTruncate:
-      return parse_chance(text, faults.truncate);
+      return take_chance(text, faults.truncate);
     case kDelay:
-      return parse_number(text, 0u, 1'000'000u, faults.delay_us);
+      return take_number(text, 0u, 1'000'000u, faults.delay_us);
     case kSeed:
-      return parse_number(text, uint64_t{0}, UINT64_MAX, faults.seed);
+      return take_number(text, uint64_t{0}, UINT64_MAX, faults.seed);
     default:
-      return false;
+      return "one of the options that --help lists";
   }
 }
 
@@ -133,14 +144,16 @@ Result<SwitchOptions> parse_switch_options(int argc, char** argv) {
       return error("pinwire_switch: %s is unknown or lacks its value; --help lists the options",
                    argv[optind - 1]);
     }
-    if (!parse_word(word, optarg, options)) {
-      return error("pinwire_switch: --%s does not take \"%s\"; --help says what it takes",
-                   kOptions[index].name, optarg != nullptr ? optarg : "");
+    if (const std::string expected = take_word(word, optarg, options); !expected.empty()) {
+      return error("pinwire_switch: invalid --%s=\"%s\": expected %s", kOptions[index].name,
+                   optarg != nullptr ? optarg : "", expected.c_str());
     }
   }
   if (options.help) return options;
   if (optind < argc)
-    return error("pinwire_switch: what is \"%s\"? --help lists the options", argv[optind]);
+    return error(
+        "pinwire_switch: invalid argument \"%s\": expected options alone; --help lists them",
+        argv[optind]);
   if (options.ports == 0 || options.directory.empty()) {
     return error("pinwire_switch: --ports N and --dir DIR are needed; --help lists the options");
   }

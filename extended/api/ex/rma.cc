@@ -28,16 +28,9 @@ unsigned sets_of(gex_EC_t mask) noexcept {
   return sets;
 }
 
-void check_rank(const char* call, Target target) noexcept {
-  if (rank_of(target) >= engine.target_count) {
-    refuse_after_failed_start(call);
-    fatal("%s with jobrank %u of a job of %u", call, rank_of(target), engine.rank_count);
-  }
-}
-
 void check_put(const char* call, Target target, const gex_Event_t* lc_opt,
                bool is_implicit) noexcept {
-  check_rank(call, target);
+  check_target(call, target);
   const bool is_event = lc_opt != GEX_EVENT_NOW && lc_opt != GEX_EVENT_DEFER &&
                         lc_opt != GEX_EVENT_GROUP && lc_opt != nullptr;
   if (lc_opt == nullptr || (is_implicit ? is_event : lc_opt == GEX_EVENT_GROUP)) {
@@ -78,7 +71,7 @@ gex_Event_t pinwire_ex_put_nb(gasnet_node_t target, void* dest, const void* src,
 
 gex_Event_t pinwire_ex_get_nb(void* dest, gasnet_node_t target, const void* src, size_t nbytes,
                               gex_Flags_t flags) {
-  check_rank("gex_RMA_GetNB", target);
+  check_target("gex_RMA_GetNB", target);
   const ClientCall inside("gex_RMA_GetNB");
   const Patience patience = patience_of(flags);
   const gex_Event_t root = start_explicit(
@@ -103,7 +96,7 @@ int pinwire_ex_put_nbi(gasnet_node_t target, void* dest, const void* src, size_t
 
 int pinwire_ex_get_nbi(void* dest, gasnet_node_t target, const void* src, size_t nbytes,
                        gex_Flags_t flags) {
-  check_rank("gex_RMA_GetNBI", target);
+  check_target("gex_RMA_GetNBI", target);
   const ClientCall inside("gex_RMA_GetNBI");
   if (!start_get(target, src, dest, nbytes, implicit_gets(), patience_of(flags))) return 1;
   note_event(Event::kGetNbi, rank_of(target), nbytes);

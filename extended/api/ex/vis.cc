@@ -18,11 +18,6 @@ namespace {
 using Vector = VectorPieces<gex_Memvec_t, &gex_Memvec_t::gex_addr, &gex_Memvec_t::gex_len>;
 using Strided = StridedPieces<ptrdiff_t>;
 
-void check_target(const char* call, Target target) noexcept {
-  if (rank_of(target) < engine.target_count && target < kTargetsMax) return;
-  fatal("%s with jobrank %u of a job of %u", call, rank_of(target), engine.rank_count);
-}
-
 /// start(op) begins it all; `how` it is synchronised.
 template <typename Start>
 gex_Event_t start_as(int how, pinwire_op& (*implicit)() noexcept, Start&& start) noexcept {

@@ -15,13 +15,13 @@ namespace {
 
 /// Checks the target: a node in GASNet-1, any endpoint in GASNet-EX.
 void check_node(Target target) noexcept {
-  if (rank_of(target) >= engine.target_count || target >= kTargetsMax) {
-    if (engine.target_count == 0) {
-      refuse_after_failed_start("a put, get or memset");
-      fatal("a put, get or memset before gasnet_attach (C1-056)");
-    }
-    fatal("node %u does not exist; this job has nodes 0 to %u", target, engine.rank_count - 1);
+  if (engine.is_target(target)) [[likely]]
+    return;
+  if (engine.target_count == 0) {
+    refuse_after_failed_start("a put, get or memset");
+    fatal("a put, get or memset before gasnet_attach (C1-056)");
   }
+  fatal("node %u does not exist; this job has nodes 0 to %u", target, engine.rank_count - 1);
 }
 
 SourceUntil until(int is_bulk) noexcept {

@@ -556,18 +556,19 @@ TEST_F(Launch, BadCommandLinesGetASentence) {
   const struct {
     std::vector<std::string> words;
     const char* sentence;
-  } cases[] = {{{"-n", "2"}, "no program is named"},
-               {{"-n", "0", "true"}, "-n takes a number from 1 to 65536, not \"0\""},
-               {{"-n", "1e9", "true"}, "-n takes a number"},
-               {{"-n", "9999999", "true"}, "-n takes a number"},
-               {{"true"}, "-n RANKS is missing"},
-               {{"-n", "2", "--frob", "true"}, "unknown option \"--frob\""},
-               {{"-n", "2", "no-such-program"}, "no program \"no-such-program\""},
-               {{"-n", "2", "/etc/passwd"}, "not executable"},
-               {{"-n", "2", "/nowhere/prog"}, "No such file"},
-               {{"-n", "2", "-spawner=pigeon", "true"}, "-spawner takes"},
-               {{"-n", "2", "--driver", "floppy", "true"}, "invalid GASNET_DRIVER=\"floppy\""},
-               {{"-n"}, "needs a value"}};
+  } cases[] = {
+      {{"-n", "2"}, "no program is named"},
+      {{"-n", "0", "true"}, "invalid -n \"0\": expected a whole number from 1 to 65536"},
+      {{"-n", "1e9", "true"}, "invalid -n \"1e9\": expected a whole number"},
+      {{"-n", "9999999", "true"}, "invalid -n \"9999999\": expected a whole number"},
+      {{"true"}, "-n RANKS is missing"},
+      {{"-n", "2", "--frob", "true"}, "unknown option \"--frob\""},
+      {{"-n", "2", "no-such-program"}, "no program \"no-such-program\""},
+      {{"-n", "2", "/etc/passwd"}, "not executable"},
+      {{"-n", "2", "/nowhere/prog"}, "No such file"},
+      {{"-n", "2", "-spawner=pigeon", "true"}, "invalid -spawner=\"pigeon\": expected one of"},
+      {{"-n", "2", "--driver", "floppy", "true"}, "invalid GASNET_DRIVER=\"floppy\""},
+      {{"-n"}, "needs a value"}};
   for (const auto& one : cases) {
     auto words = one.words;
     words.insert(words.begin(), std::getenv("GASNETRUN"));

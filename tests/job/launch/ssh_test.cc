@@ -468,7 +468,7 @@ TEST_F(Ssh, ProblemsAtTheStartGetASentence) {
                {{"--hosts", "n0", "-N", "2"}, {"true"}, "-N asks for 2 hosts, but only 1"},
                {{"--hosts", "-oProxyCommand=evil"}, {"true"}, "cannot be the name of a host"},
                {{"--hostfile", "/nowhere/file"}, {"true"}, "cannot read the host file"},
-               {{"--hosts", " ,"}, {"true"}, "--hosts names no host"},
+               {{"--hosts", " ,"}, {"true"}, "invalid --hosts \" ,\": expected names of hosts"},
                {{"-spawner=ssh"}, {"true"}, "no hosts are named"}};
   for (const auto& one : cases) {
     const auto outcome = ssh(4, one.words, one.options);

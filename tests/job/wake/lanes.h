@@ -26,11 +26,10 @@ template <typename Visit>
 bool for_each_lane(Visit&& visit) {
   using pinwire::engine;
   bool all = true;
-  for (uint32_t d = 0; d < engine.driver_count; ++d) {
-    for (uint32_t lane = 0; lane < engine.drivers[d].lane_count; ++lane) {
-      all = visit(*engine.drivers[d].driver, lane) && all;
-    }
-  }
+  engine.visit_lanes([&](uint32_t driver, uint32_t lane) {
+    all = visit(*engine.drivers[driver].driver, lane) && all;
+    return true;
+  });
   return all;
 }
 

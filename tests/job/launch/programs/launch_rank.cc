@@ -26,6 +26,7 @@
 #include "core/base/descriptors/peer_file.h"
 #include "core/base/files/file_inode.h"
 #include "core/bootstrap/bootstrap.h"
+#include "core/bootstrap/gather_values.h"
 #include "tests/support/byte_pattern.h"
 
 namespace {
@@ -68,16 +69,17 @@ int barriers(Bootstrap& job, Arguments more) {
   for (int round = 0; round < std::atoi(more[0]); ++round) {
     if (static_cast<int>(job.rank()) == round % static_cast<int>(job.rank_count()))
       ::usleep(100'000);
-    double times[2] = {pinwire::monotonic_s(), 0};
+    struct {
+      double came, left;
+    } times = {pinwire::monotonic_s(), 0};
     if (auto passed = job.barrier(); !passed) die(passed.sentence());
-    times[1] = pinwire::monotonic_s();
-    auto all = job.all_gather(std::as_bytes(std::span(times)));
+    times.left = pinwire::monotonic_s();
+    auto all = pinwire::gather_values(job, times);
     if (!all) die(all.sentence());
-    double last_came = 0, first_left = times[1];
+    double last_came = 0, first_left = times.left;
     for (const auto& one : *all) {
-      std::memcpy(times, one.data(), sizeof times);
-      last_came = std::max(last_came, times[0]);
-      first_left = std::min(first_left, times[1]);
+      last_came = std::max(last_came, one.came);
+      first_left = std::min(first_left, one.left);
     }
     if (first_left < last_came) die("a rank left a barrier before the last came");
   }
@@ -205,10 +207,9 @@ int peer_file(Bootstrap& job, Arguments more) {
     if (!server) die(server.sentence());
     mine.server = *server;
   }
-  auto all = job.all_gather(std::as_bytes(std::span(&mine, 1)));
+  auto all = pinwire::gather_values(job, mine);
   if (!all) die(all.sentence());
-  Address next{};
-  std::memcpy(&next, (*all)[(job.rank() + 1) % job.rank_count()].data(), sizeof next);
+  const Address next = (*all)[(job.rank() + 1) % job.rank_count()];
   pinwire::learn_fd_server(next.pid, next.server, job.job_key());
   const auto opened = pinwire::open_peer_file(next.pid, next.fd, next.inode, 0);
   if (opened)

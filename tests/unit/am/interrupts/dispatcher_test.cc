@@ -24,6 +24,7 @@
 #include "am/wait/sleep.h"
 #include "am/wait/wait.h"
 #include "am/wake/sleepers.h"
+#include "core/base/clock.h"
 #include "core/base/descriptors/event_fd.h"
 #include "core/base/threads/membarrier.h"
 #include "tests/support/idle_driver.h"
@@ -111,13 +112,10 @@ void require(bool holds, const char* what) {
 /// Comes to be so; other threads see to that.
 template <typename Condition>
 bool comes(Condition&& condition) {
-  constexpr time_t kPatienceS = 20;
-  timespec now, until;
-  clock_gettime(CLOCK_MONOTONIC, &until);
-  until.tv_sec += kPatienceS;
+  constexpr double kPatienceS = 20;
+  const double until_s = monotonic_s() + kPatienceS;
   while (!condition()) {
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    if (now.tv_sec > until.tv_sec) return false;
+    if (monotonic_s() > until_s) return false;
     usleep(50);
   }
   return true;
@@ -148,11 +146,7 @@ bool comes_to_count(const char* stat, uint64_t count) {
   return comes([&] { return dispatch_stats()[stat] >= count; });
 }
 
-int64_t us_of_clock() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return int64_t{now.tv_sec} * 1'000'000 + now.tv_nsec / 1000;
-}
+int64_t us_of_clock() { return static_cast<int64_t>(monotonic_us()); }
 
 /// In a child process, whose first thread is the client's.
 Mailbox& begin(DispatchMode mode, uint32_t watchdog_us = 0) {

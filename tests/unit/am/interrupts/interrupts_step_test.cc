@@ -16,6 +16,7 @@
 #include "am/interrupts/hsl.h"
 #include "am/interrupts/interrupts.h"
 #include "am/poll/poll.h"
+#include "core/base/clock.h"
 #include "core/debug/error_policy.h"
 
 namespace pinwire {
@@ -246,12 +247,9 @@ INSTANTIATE_TEST_SUITE_P(Stretches, EveryInstruction,
                          [](const auto& at) { return std::string(at.param.name); });
 
 bool is_handled_within_s(int count, int seconds) {
-  timespec now, until;
-  clock_gettime(CLOCK_MONOTONIC, &until);
-  until.tv_sec += seconds;
-  do {
-    clock_gettime(CLOCK_MONOTONIC, &now);
-  } while (shared->handled != count && now.tv_sec < until.tv_sec);
+  const double until_s = monotonic_s() + seconds;
+  while (shared->handled != count && monotonic_s() < until_s) {
+  }
   return shared->handled == count;
 }
 /// A thread that computes, whose user may have no signal pending; another finds messages for it.

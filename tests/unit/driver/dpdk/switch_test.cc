@@ -62,6 +62,23 @@ TEST(SwitchOptions, RefusesNonsenseWithASentence) {
   }
 }
 
+TEST(SwitchOptions, RefusalsSayWhatIsExpected) {
+  const struct {
+    const char *option, *text, *expected;
+  } wrong[] = {{"--ports", "65", "a whole number from 1 to 64"},
+               {"--queues", "two", "a whole number from 1 to 16"},
+               {"--loss", "1.5", "a probability from 0 to 1"},
+               {"--dir", "/a,b", "no comma, bracket, quote, backslash or blank"}};
+  for (const auto& one : wrong) {
+    const auto options = parse({one.option, one.text});
+    ASSERT_FALSE(options.ok());
+    const std::string refused =
+        std::string("invalid ") + one.option + "=\"" + one.text + "\": expected ";
+    EXPECT_NE(options.sentence().find(refused), std::string::npos) << options.sentence();
+    EXPECT_NE(options.sentence().find(one.expected), std::string::npos) << options.sentence();
+  }
+}
+
 TEST(FaultDice, TheSameSeedRollsTheSameFates) {
   SwitchFaults faults;
   faults.loss = 0.3;

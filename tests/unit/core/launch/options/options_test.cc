@@ -44,6 +44,24 @@ TEST(Options, TheProgramsArgumentsAreItsOwn) {
   EXPECT_FALSE(options->verbose);
 }
 
+TEST(Options, RefusalsSayWhatIsExpected) {
+  const struct {
+    std::vector<std::string> words;
+    const char* sentence;
+  } wrong[] = {
+      {{"-n", "0", "prog"}, "invalid -n \"0\": expected a whole number from 1 to 65536"},
+      {{"-n", "2", "-c", "5k", "prog"},
+       "invalid -c \"5k\": expected a whole number from 1 to 4096"},
+      {{"-n", "2", "--hosts", ",", "prog"}, "invalid --hosts \",\": expected names of hosts"},
+      {{"-n", "2", "-spawner=pigeon", "prog"},
+       "invalid -spawner=\"pigeon\": expected one of fork, ssh, netns, mpi, auto"}};
+  for (const auto& one : wrong) {
+    const auto options = parse(one.words);
+    ASSERT_FALSE(options.ok());
+    EXPECT_TRUE(options.sentence().starts_with(one.sentence)) << options.sentence();
+  }
+}
+
 TEST(Options, HostsChooseSsh) {
   EXPECT_EQ(spawner_of(*parse({"-n", "2", "prog"})), SpawnerChoice::kFork);
   EXPECT_EQ(spawner_of(*parse({"-n", "2", "--hosts", "a", "prog"})), SpawnerChoice::kSsh);
