@@ -53,11 +53,7 @@ Lane::Lane(NicShared& nic, uint32_t index)
   copied_turns_.make(windows);
   active_windows_ = std::make_unique<Index[]>(windows);
   ops_.make(peers_.get(), ranks, window, nic.config.first_sequence);
-  const uint32_t askers = std::min(ranks, kIdleBufferHoldersMax);
-  const PoolReserve responses{.holders = askers, .own = kAsksPerFrameMax};
-  response_share_ = PoolShare(responses);
-  // One peer alone may be owed half of them: four windows' worth.
-  responses_.make(std::max(8 * window, 4 * kAsksPerFrameMax) + responses.items());
+  responses_.make(ranks, window);
   ahead_.make(std::min(kFlows * ranks, kGapsMax));
   const uint32_t rx_buffers = std::min(nic.facts.rx_buffers, 0xfff0u);
   messages_.make(nic.port, index, peers_.get(), ahead_, rx_buffers);

@@ -50,7 +50,8 @@
 // peers that are gone; lane_receive.cc, lane_body.cc, lane_execute.cc frames from the port.
 //
 // These parts of a lane are classes of their own: the operations, from Work to Done (operations.h);
-// the messages that the client has or will get (held_messages.h); and the credit that this rank
+// the responses that this rank owes (responses.h); the messages that the client has or will get
+// (held_messages.h); the frames that pieces make (assemblies.h); and the credit that this rank
 // gives for requests (request_credit.h).
 #pragma once
 
@@ -69,12 +70,14 @@
 #include "nicfw/lane/counters.h"
 #include "nicfw/memory/regions.h"
 #include "nicfw/operation/operations.h"
+#include "nicfw/operation/responses.h"
 #include "nicfw/pool/pool_share.h"
 #include "nicfw/pool/rank_ring.h"
 #include "nicfw/pool/slots.h"
 #include "nicfw/port/clock.h"
 #include "nicfw/port/config.h"
 #include "nicfw/port/port.h"
+#include "nicfw/receive/assemblies.h"
 #include "nicfw/receive/held_messages.h"
 #include "nicfw/receive/request_credit.h"
 #include "nicfw/wire/piece.h"
@@ -216,7 +219,6 @@ class Lane {
   static constexpr uint32_t kLeadPartsMax = 0xfff;  ///< that a flow counts
   static constexpr uint32_t kNothingPlaced = ~0u;
   static constexpr uint8_t kSendsBeforeDoubt = 2;  ///< of a long frame, all lost: is it the path?
-  static constexpr uint32_t kAssemblies = 16;      ///< frames that may be incomplete at once
 
   struct Staged {
     Rank peer;
@@ -279,8 +281,6 @@ class Lane {
 
   // lane_respond.cc: what this rank owes
   void owe(Peer& peer, const Record& record) noexcept;
-  bool may_owe(const Peer& peer, uint32_t responses) const noexcept;
-  void disown(Peer& peer, IndexRing& owed) noexcept;
   void refuse_access(Peer& peer, const Record& record) noexcept;
   Record refusal_of(const Record& record) const noexcept;
   void pump_responses(Peer& peer) noexcept;
@@ -385,7 +385,6 @@ class Lane {
                    const Piece& piece) noexcept;
   bool pieces_must_wait(const Peer& peer, const SendFlow& send, uint32_t sequence) noexcept;
   bool receive_piece(Peer& peer, FrameHeader& header, RxFrame& frame) noexcept;
-  Assembly* assembly_for(const Peer& peer, const FrameHeader& header, const Piece& piece) noexcept;
 
   // lane_seal.cc: the last bytes of a frame
   void stage_ack(Peer& peer) noexcept;
@@ -547,7 +546,6 @@ class Lane {
 
   PoolShare slot_share_;
   PoolShare buffer_share_;
-  PoolShare response_share_;
   uint32_t lend_while_free_ = 0;  ///< shared buffers that lend() leaves
   uint32_t window_reserve_ = 0;   ///< of windows, for replies, where not every flow can have one
   IndexPool<SendSlot> slots_;
@@ -561,15 +559,14 @@ class Lane {
   std::unique_ptr<Index[]> active_windows_;
   uint32_t active_count_ = 0;
   Operations ops_;
-  IndexPool<Response> responses_;
+  Responses responses_;
   ArrivedAheadPool ahead_;
   HeldMessages messages_;
   RequestCredit credit_;
   RankRing probing_;  ///< ranks to which the path is probed
 
-  std::unique_ptr<std::byte[]> piece_frames_;    ///< one for each staged frame
-  std::unique_ptr<std::byte[]> assembly_bytes_;  ///< records; none where no path has pieces
-  Assembly assemblies_[kAssemblies] = {};
+  std::unique_ptr<std::byte[]> piece_frames_;  ///< one for each staged frame
+  Assemblies assemblies_;
 
   TxFrame staged_[kBurst] = {};
   Staged staged_what_[kBurst] = {};

@@ -242,7 +242,8 @@ Reject Lane::judge(Peer& peer, const FrameHeader& header, const std::byte* recor
       needs.before != 0 && !receive.arrived_before(ahead_, header.sequence, needs.before);
   const bool room_to_hold = needs.messages == 0 || (is_early ? messages_.may_park(header.flow())
                                                              : messages_.may_hold(header.flow()));
-  return room_to_hold && may_owe(peer, needs.responses) ? Reject::kNone : Reject::kRefused;
+  return room_to_hold && responses_.may_owe(peer, needs.responses) ? Reject::kNone
+                                                                   : Reject::kRefused;
 }
 
 /// Counts a frame that is not accepted, and has its sender hear of it where that helps.

@@ -176,7 +176,8 @@ uint8_t Lane::refusing(const Peer& peer) const noexcept {
 
 /// Does this rank accept a frame of the flow that waits for no other?
 bool Lane::has_room(const Peer& peer, Flow flow) const noexcept {
-  return flow == Flow::kOneSided ? may_owe(peer, kAsksPerFrameMax) : messages_.may_hold(flow);
+  return flow == Flow::kOneSided ? responses_.may_owe(peer, kAsksPerFrameMax)
+                                 : messages_.may_hold(flow);
 }
 
 bool Lane::may_accept(const Peer& peer, Flow flow) const noexcept {

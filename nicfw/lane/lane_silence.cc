@@ -63,9 +63,7 @@ void Lane::give_up(Peer& peer) noexcept {
     close_window(peer, static_cast<Flow>(f));
   }
   messages_.drop_parked(rank_of(peer));
-  for (IndexRing* owed : {&peer.responses.shorts, &peer.responses.longs}) {
-    while (!owed->empty()) disown(peer, *owed);
-  }
+  responses_.disown_all(peer);
   ops_.finish_all(rank_of(peer), WorkStatus::kUnreachable);
   credit_.forget(peer);
   peer.dead = true;
