@@ -88,8 +88,8 @@ void RequestCredit::wait_for_credit(Peer& peer) noexcept {
   hungry_.push(rank_of(peer));
 }
 
-/// The credit of a sender, as far as there are buffers now.
 void RequestCredit::renew(Peer& peer, Moment moment) noexcept {
+  dcheck(peer.is_sender, "a rank that is no sender is promised more", rank_of(peer));
   expire_sender(moment);
   grant(peer);
   if (peer.advertised == peer.requests_accepted) wait_for_credit(peer);

@@ -53,10 +53,10 @@ class RequestCredit {
   /// The peer is given up.
   void forget(Peer& peer) noexcept;
 
-  /// The number of the peer's request frames that this rank will hold in all. It grows as far as
-  /// there are buffers.
-  uint16_t credit_for(Peer& peer, Moment moment) noexcept {
-    if (peer.is_sender) renew(peer, moment);
+  /// Promises a sender as much as there are buffers for.
+  void renew(Peer& peer, Moment moment) noexcept;
+  /// The number of the peer's request frames that this rank will hold in all, as frames bear it.
+  static uint16_t credit_for(const Peer& peer) noexcept {
     return static_cast<uint16_t>(peer.advertised);
   }
 
@@ -89,7 +89,6 @@ class RequestCredit {
   uint32_t idle_promise() const noexcept;
   uint32_t share() const noexcept;
   uint32_t own_share(const Peer& peer) const noexcept;
-  void renew(Peer& peer, Moment moment) noexcept;
   void grant(Peer& peer) noexcept;
   void wait_for_credit(Peer& peer) noexcept;
   void expire_sender(Moment moment) noexcept;

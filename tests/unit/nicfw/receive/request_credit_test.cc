@@ -42,7 +42,7 @@ class CreditOfPeers : public testing::Test {
   }
   /// Frames that the peer may still send.
   uint32_t promised_to(Rank rank, const RequestCredit::Moment& moment = kStart) {
-    credit_.credit_for(peers_[rank], moment);
+    if (peers_[rank].is_sender) credit_.renew(peers_[rank], moment);
     return peers_[rank].advertised - peers_[rank].requests_accepted;
   }
   std::vector<Rank> feed(const RequestCredit::Moment& moment = kStart) {
@@ -71,7 +71,7 @@ TEST(FirstCredit, IsAShareOfHalfOfTheBuffersForRequestsAndOneAtLeast) {
 
 TEST_F(CreditOfPeers, ARankThatDoesNotSendKeepsItsFirstCredit) {
   EXPECT_EQ(credit_.first(), 2u);
-  EXPECT_EQ(credit_.credit_for(peers_[2], kStart), static_cast<uint16_t>(kFirst + 2));
+  EXPECT_EQ(RequestCredit::credit_for(peers_[2]), static_cast<uint16_t>(kFirst + 2));
   EXPECT_EQ(promised_to(2), 2u);
 }
 
