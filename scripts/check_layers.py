@@ -20,7 +20,7 @@ ROWS = (
     ("nicfw/wire",),
     ("nicfw/memory", "nicfw/pool"),
     ("nicfw/flow",),
-    ("nicfw/operation",),
+    ("nicfw/operation", "nicfw/receive"),
     ("nicfw/lane",),
     ("nicfw",),
     ("driver/verbs/peer",),

@@ -53,23 +53,15 @@ Lane::Lane(NicShared& nic, uint32_t index)
   copied_turns_.make(windows);
   active_windows_ = std::make_unique<Index[]>(windows);
   ops_.make(peers_.get(), ranks, window, nic.config.first_sequence);
-  const uint32_t askers = std::min(ranks, kIdleBufferHoldersMax);
-  const PoolReserve responses{.holders = askers, .own = kAsksPerFrameMax};
-  response_share_ = PoolShare(responses);
-  // One peer alone may be owed half of them: four windows' worth.
-  responses_.make(std::max(8 * window, 4 * kAsksPerFrameMax) + responses.items());
+  responses_.make(ranks, window);
   ahead_.make(std::min(kFlows * ranks, kGapsMax));
   const uint32_t rx_buffers = std::min(nic.facts.rx_buffers, 0xfff0u);
-  held_.make(rx_buffers);
-  held_max_ = rx_buffers - std::max(1u, rx_buffers / 8);
-  request_hold_max_ = rx_buffers / 2;
+  messages_.make(nic.port, index, peers_.get(), ahead_, rx_buffers);
   const uint32_t first = nic.config.first_sequence;
   poll_ = first;
   attention_.make(ranks, first);
-  depth_ = std::clamp(nic.info.network_depth, 2u, kWindowFramesMax);
-  first_credit_ = first_credit(rx_buffers, ranks, depth_);
-  senders_.make(ranks, first);
-  hungry_.make(ranks, first);
+  credit_.make(peers_.get(), ranks, messages_.request_buffers(), rx_buffers,
+               std::clamp(nic.info.network_depth, 2u, kWindowFramesMax), first);
   probing_.make(ranks, first);
   tx_burst_ = std::clamp(nic.facts.tx_burst_max, 1u, kBurst);
   ack_frames_ = std::make_unique<std::byte[]>(size_t{kBurst} * kAckFrameBytes);
@@ -97,11 +89,11 @@ void Lane::connect(Rank rank, const Endpoint& endpoint) noexcept {
   // More than half of its buffers in one flight would only be dropped.
   peer.congestion.start(std::clamp<uint32_t>(endpoint.rx_buffers / 2, 2, nic_.config.window_frames),
                         peer.frame_bytes_max, congestion_signal(nic_.facts));
-  peer.first_credit = static_cast<uint16_t>(
-      first_credit(std::min<uint32_t>(endpoint.rx_buffers, 0xfff0u), nic_.info.rank_count, depth_));
+  peer.first_credit = static_cast<uint16_t>(first_credit(
+      std::min<uint32_t>(endpoint.rx_buffers, 0xfff0u), nic_.info.rank_count, credit_.depth()));
   peer.requests_built = peer.requests_accepted = first;
   peer.request_limit = first + peer.first_credit;
-  peer.advertised = first + first_credit_;
+  peer.advertised = first + credit_.first();
   // One short round trip says nothing of the next: patience fades with the answers that come.
   peer.rtt.waited(RttEstimate::kFirstRtoNs / 5 * 4);
   peer.connected = true;
@@ -158,15 +150,18 @@ uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
   const uint32_t received = receive_bursts();
   find_deferred();
   run_timers();
-  if (!hungry_.empty()) feed_hungry();
+  if (credit_.has_hungry()) feed_hungry();
   if (!attention_.empty()) serve_attention();
   flush();
   is_polling_ = false;
   waits_for_peers_ = received == 0 && !has_sent_ && !holds_frames_ && !port_busy_;
-  uint32_t count = deliver(reply_queue_, out);
-  if (filter == RecvFilter::kAll) count += deliver(request_queue_, out.subspan(count));
+  uint32_t count = messages_.deliver(MessageClass::kReply, out);
+  if (filter == RecvFilter::kAll) {
+    count += messages_.deliver(MessageClass::kRequest, out.subspan(count));
+  }
+  counters_.add(Count::kMessagesReceived, count);
   left_arrivals_ = out.empty() && has_arrivals();
-  flush_releases();
+  messages_.flush_releases();
   if (received == 0 && count == 0) {
     note_idle();
   } else {
@@ -175,18 +170,12 @@ uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
   return count;
 }
 
-void Lane::give_back(std::span<const Recv> buffers) noexcept {
-  for (const Recv& recv : buffers) {
-    check(recv.buffer < held_.size(), "give_back: not a buffer of this lane", recv.buffer);
-    drop_reference(static_cast<Index>(recv.buffer));
-  }
-  flush_releases();
-}
+void Lane::give_back(std::span<const Recv> buffers) noexcept { messages_.give_back(buffers); }
 
 void Lane::note_idle() noexcept { idle_.store(!has_arrivals(), std::memory_order_relaxed); }
 
 bool Lane::nothing_waits() const noexcept {
-  return attention_.empty() && !has_arrivals() && !can_feed();
+  return attention_.empty() && !has_arrivals() && !credit_.can_feed();
 }
 
 /// Sleeping is safe only when nothing but an arriving frame, or a timer, can make progress: also
@@ -194,7 +183,7 @@ bool Lane::nothing_waits() const noexcept {
 Armed Lane::arm() noexcept {
   const bool has_work = !attention_.empty();
   if (has_work && (!waits_for_peers_ || posted_)) return Armed::kBusy;
-  if (has_arrivals() || can_feed() || nic_.port.arm(index_) == PortArmed::kBusy)
+  if (has_arrivals() || credit_.can_feed() || nic_.port.arm(index_) == PortArmed::kBusy)
     return Armed::kBusy;
   const bool has_timers = has_work || active_count_ != 0 || !probing_.empty() || ops_.has_awaited();
   return has_timers ? Armed::kTimed : Armed::kArmed;

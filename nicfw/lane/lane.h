@@ -39,17 +39,21 @@
 //     A reply beyond its peer's share is refused. Its handler must not wait for such a peer, nor
 //     the messages behind it: the room above keeps the reply, and offers it later (am/poll/owed.h).
 // Credit (how many more request frames a sender may send) is backed by buffers, so that next to
-// nothing is sent in vain (lane_credit.cc); none of the above rests on it. A sender without credit
-// gets some in turn when buffers are given back. When that was lost, the sender asks; and after
-// many questions one frame goes without credit.
+// nothing is sent in vain (request_credit.h); none of the above rests on it. A sender without
+// credit gets some in turn when buffers are given back. When that was lost, the sender asks; and
+// after many questions one frame goes without credit.
 //
 // Files: lane.cc the calls of the driver; lane_accept.cc, lane_ask.cc, lane_long.cc,
 // lane_respond.cc work and what is owed into frames; lane_scatter.cc puts of many pieces, whole;
 // lane_frame.cc frames under construction; lane_credit.cc requests; lane_send.cc, lane_seal.cc
 // frames to the port, tx_backlog.h when, turns.h in which order; lane_path.cc, lane_piece.cc frames
 // longer than the path; lane_ack.cc, lane_loss.cc acknowledgements, loss, timers; lane_silence.cc
-// peers that are gone; lane_receive.cc, lane_body.cc, lane_execute.cc, lane_deliver.cc frames from
-// the port. The operations, from Work to Done, are a class of their own (operations.h).
+// peers that are gone; lane_receive.cc, lane_body.cc, lane_execute.cc frames from the port.
+//
+// These parts of a lane are classes of their own: the operations, from Work to Done (operations.h);
+// the responses that this rank owes (responses.h); the messages that the client has or will get
+// (held_messages.h); the frames that pieces make (assemblies.h); and the credit that this rank
+// gives for requests (request_credit.h).
 #pragma once
 
 #include <atomic>
@@ -67,12 +71,16 @@
 #include "nicfw/lane/counters.h"
 #include "nicfw/memory/regions.h"
 #include "nicfw/operation/operations.h"
+#include "nicfw/operation/responses.h"
 #include "nicfw/pool/pool_share.h"
 #include "nicfw/pool/rank_ring.h"
 #include "nicfw/pool/slots.h"
 #include "nicfw/port/clock.h"
 #include "nicfw/port/config.h"
 #include "nicfw/port/port.h"
+#include "nicfw/receive/assemblies.h"
+#include "nicfw/receive/held_messages.h"
+#include "nicfw/receive/request_credit.h"
 #include "nicfw/wire/piece.h"
 
 namespace pinwire {
@@ -84,12 +92,6 @@ struct FrameMemory {
   uint32_t stride = 0;
   uint32_t port_key = 0;
 };
-
-/// Request frames that a rank may send before it hears more: half of what the receiver has for
-/// requests, for all ranks together, but one at least.
-constexpr uint32_t first_credit(uint32_t rx_buffers, uint32_t ranks, uint32_t depth) noexcept {
-  return std::clamp(rx_buffers / 4 / ranks, 1u, depth);
-}
 
 /// Shared by the lanes of one NIC.
 struct NicShared {
@@ -180,9 +182,7 @@ class Lane {
   uint32_t recv(RecvFilter filter, std::span<Recv> out) noexcept;
   void give_back(std::span<const Recv> buffers) noexcept;
   bool idle() const noexcept { return idle_.load(std::memory_order_relaxed); }
-  bool has_arrivals() const noexcept {
-    return !(!ops_.has_done() && reply_queue_.empty() && request_queue_.empty());
-  }
+  bool has_arrivals() const noexcept { return ops_.has_done() || messages_.has_arrivals(); }
   /// No timer runs, nothing waits to be sent, acknowledged or handed out.
   bool quiet() const noexcept { return active_count_ == 0 && nothing_waits(); }
   Armed arm() noexcept;
@@ -193,6 +193,7 @@ class Lane {
 
  private:
   static constexpr uint32_t kBurst = 32;
+  static_assert(kBurst <= HeldMessages::kReleasesMax, "a burst goes back to the port at once");
   /// While fewer frames than this are in flight in a flow, a message goes out at once and alone;
   /// but what a client that streams posts between two polls joins one frame as soon as any is in
   /// flight.
@@ -219,7 +220,6 @@ class Lane {
   static constexpr uint32_t kLeadPartsMax = 0xfff;  ///< that a flow counts
   static constexpr uint32_t kNothingPlaced = ~0u;
   static constexpr uint8_t kSendsBeforeDoubt = 2;  ///< of a long frame, all lost: is it the path?
-  static constexpr uint32_t kAssemblies = 16;      ///< frames that may be incomplete at once
 
   struct Staged {
     Rank peer;
@@ -282,30 +282,17 @@ class Lane {
 
   // lane_respond.cc: what this rank owes
   void owe(Peer& peer, const Record& record) noexcept;
-  bool may_owe(const Peer& peer, uint32_t responses) const noexcept;
-  void disown(Peer& peer, IndexRing& owed) noexcept;
   void refuse_access(Peer& peer, const Record& record) noexcept;
   Record refusal_of(const Record& record) const noexcept;
   void pump_responses(Peer& peer) noexcept;
   [[gnu::always_inline]] inline Built build_response(Peer& peer, IndexRing& owed) noexcept;
   bool build_get_data(Peer& peer, Response& response) noexcept;
 
-  // lane_credit.cc: how many requests a sender may have here
+  // lane_credit.cc: how many requests this rank may send; what it lets others send
   bool credit_allows(Peer& peer, Flow flow) noexcept;
   bool ask_for_credit(Peer& peer) noexcept;
   void take_credit(Peer& peer, uint16_t credit, bool is_newest) noexcept;
-  uint32_t credit_room() const noexcept;
-  uint32_t idle_promise() const noexcept;
-  uint32_t credit_share() const noexcept;
-  void note_sender(Peer& peer) noexcept;
-  void spend_promise(Peer& peer) noexcept;
-  void withdraw_promise(Peer& peer) noexcept;
-  void wait_for_credit(Peer& peer) noexcept;
-  uint16_t credit_for(Peer& peer) noexcept;
-  void grant(Peer& peer) noexcept;
-  void expire_sender() noexcept;
-  void take_back(Peer& peer) noexcept;
-  bool can_feed() const noexcept;
+  RequestCredit::Moment credit_moment() const noexcept;
   void feed_hungry() noexcept;
 
   // lane_frame.cc: frames under construction
@@ -399,7 +386,6 @@ class Lane {
                    const Piece& piece) noexcept;
   bool pieces_must_wait(const Peer& peer, const SendFlow& send, uint32_t sequence) noexcept;
   bool receive_piece(Peer& peer, FrameHeader& header, RxFrame& frame) noexcept;
-  Assembly* assembly_for(const Peer& peer, const FrameHeader& header, const Piece& piece) noexcept;
 
   // lane_seal.cc: the last bytes of a frame
   void stage_ack(Peer& peer) noexcept;
@@ -506,17 +492,6 @@ class Lane {
   void forget_op(Peer& peer, Index op) noexcept;
   void take_refusal(Peer& peer, const Record& record) noexcept;
 
-  // lane_deliver.cc: messages
-  bool may_hold(Flow flow) const noexcept;
-  bool may_park(Flow flow) const noexcept;
-  void hold(Peer& peer, const FrameHeader& header, const RxFrame& frame, uint32_t before) noexcept;
-  void park(Index index) noexcept;
-  void unpark(const Peer& peer) noexcept;
-  void drop_parked(const Peer& peer) noexcept;
-  uint32_t deliver(IndexList& queue, std::span<Recv> out) noexcept;
-  void drop_reference(Index held) noexcept;
-  void flush_releases() noexcept;
-
   void note_idle() noexcept;
   /// To be sent, acknowledged or handed out.
   bool nothing_waits() const noexcept;
@@ -572,7 +547,6 @@ class Lane {
 
   PoolShare slot_share_;
   PoolShare buffer_share_;
-  PoolShare response_share_;
   uint32_t lend_while_free_ = 0;  ///< shared buffers that lend() leaves
   uint32_t window_reserve_ = 0;   ///< of windows, for replies, where not every flow can have one
   IndexPool<SendSlot> slots_;
@@ -586,33 +560,19 @@ class Lane {
   std::unique_ptr<Index[]> active_windows_;
   uint32_t active_count_ = 0;
   Operations ops_;
-  IndexPool<Response> responses_;
+  Responses responses_;
   ArrivedAheadPool ahead_;
-  IndexPool<HeldFrame> held_;
-  IndexList request_queue_;
-  IndexList reply_queue_;
-  IndexList parked_;               ///< messages that wait for frames before them
-  uint32_t parked_count_[2] = {};  ///< of them requests, replies
-  uint32_t request_hold_max_ = 0;
-  uint32_t held_max_ = 0;
-  uint32_t held_requests_ = 0;
-  uint32_t promised_ = 0;      ///< request frames that senders may still send
-  uint32_t depth_ = 2;         ///< request frames that a sender may have under way here
-  uint32_t first_credit_ = 1;  ///< of a rank that is not sending
-  RankRing senders_;           ///< ranks that sent requests lately
-  RankRing hungry_;            ///< of them those without credit, in turn
-  RankRing probing_;           ///< ranks to which the path is probed
+  HeldMessages messages_;
+  RequestCredit credit_;
+  RankRing probing_;  ///< ranks to which the path is probed
 
-  std::unique_ptr<std::byte[]> piece_frames_;    ///< one for each staged frame
-  std::unique_ptr<std::byte[]> assembly_bytes_;  ///< records; none where no path has pieces
-  Assembly assemblies_[kAssemblies] = {};
+  std::unique_ptr<std::byte[]> piece_frames_;  ///< one for each staged frame
+  Assemblies assemblies_;
 
   TxFrame staged_[kBurst] = {};
   Staged staged_what_[kBurst] = {};
   uint32_t staged_count_ = 0;
   std::unique_ptr<std::byte[]> ack_frames_;  ///< one for each staged frame
-  RxFrame releases_[kBurst] = {};
-  uint32_t release_count_ = 0;
   Counters counters_;
   bool left_arrivals_ = false;    ///< the last recv(), which had no room for any
   std::atomic<bool> idle_{true};  ///< a hint for other threads; orders nothing

@@ -16,7 +16,7 @@ void Lane::execute(Peer& peer, const std::byte* records, uint32_t bytes,
     const std::byte* payload = at == placed_at ? nullptr : records + at + record.fields;
     switch (record.type) {
       case RecordType::kMessage:
-        break;  // hold() and deliver()
+        break;  // HeldMessages
       case RecordType::kPut:
         if (payload != nullptr) BodyHash::copy_plain(target_of(record), payload, record.bytes);
         counters_.add(Count::kRxPlacedBytes, record.bytes);

@@ -1,4 +1,5 @@
-// Frames longer than the path: cut by the sender, put together by the receiver (piece.h).
+// Frames longer than the path: cut by the sender, put together by the receiver (piece.h,
+// assemblies.h).
 #include <cstring>
 
 #include "core/base/memory/mapped_copy.h"
@@ -6,16 +7,6 @@
 
 namespace pinwire {
 namespace {
-
-/// An assembly that was begun so many frames of its peer ago is one that the peer has given up or
-/// sent whole; if it has not, it repeats the frame. Far fewer than sequences, so that none meets a
-/// frame with its sequence again.
-constexpr uint64_t kAssemblyFramesMax = 1 << 20;
-/// An assembly to which so long no new piece came makes room for another frame: its sender is gone,
-/// or has lost the rest, and sends every piece again. The pieces of a thousand senders in step on a
-/// link of 1 Gb/s are 12 ms apart; a receiver that computes sees some in each of its rare polls, of
-/// which the lane's watch counts 10 ms each.
-constexpr uint64_t kAssemblyIdleNs = 100'000'000;
 
 /// Copies the records [offset, offset + bytes) of a frame in two parts. The body of a repetition
 /// may be gone: then the receiver has had it (snapshot_body()).
@@ -39,8 +30,7 @@ void Lane::make_pieces() {
       nic_.facts.frame_bytes_max > nic_.config.path_bytes && !nic_.facts.stays_inside_host();
   if (!needs_pieces) return;
   piece_frames_ = std::make_unique_for_overwrite<std::byte[]>(size_t{kBurst} * piece_stride());
-  assembly_bytes_ =
-      std::make_unique_for_overwrite<std::byte[]>(size_t{kAssemblies} * buffer_stride_);
+  assemblies_.make(buffer_stride_);
 }
 
 /// Hands a frame that its flow has just sent to the port, in pieces. If the port does not take all
@@ -99,7 +89,7 @@ void Lane::stage_piece(Peer& peer, const FrameHeader& whole, SendSlot& slot,
 /// True: the frame is held. The frame that `frame` completes takes its place in the buffer.
 bool Lane::receive_piece(Peer& peer, FrameHeader& header, RxFrame& frame) noexcept {
   Piece piece;
-  const uint32_t total_max = assembly_bytes_ ? peer.frame_bytes_max - kRecordsOffset : 0;
+  const uint32_t total_max = assemblies_.are_made() ? peer.frame_bytes_max - kRecordsOffset : 0;
   if (const Reject bad =
           parse_piece(frame.data + kRecordsOffset, header.record_bytes, total_max, piece);
       bad != Reject::kNone) {
@@ -110,54 +100,25 @@ bool Lane::receive_piece(Peer& peer, FrameHeader& header, RxFrame& frame) noexce
     turn_away(peer, header, bad);
     return false;
   }
-  Assembly* const found = assembly_for(peer, header, piece);
+  Assembly* const found = assemblies_.find(rank_of(peer), header, piece, watch_ns_);
   if (found == nullptr) {
     counters_.add(Reject::kRefused);
     return false;
   }
   Assembly& assembly = *found;
-  std::byte* records =
-      assembly_bytes_.get() + (&assembly - assemblies_) * ptrdiff_t{buffer_stride_};
-  std::memcpy(records + piece.offset(), frame.data + kRecordsOffset + kPieceFieldsBytes,
-              piece.bytes());
-  assembly.add(piece.index, watch_ns_);
+  assemblies_.add(assembly, piece, frame.data + kRecordsOffset + kPieceFieldsBytes, watch_ns_);
   if (!assembly.is_whole()) return false;
   const uint32_t bytes = kRecordsOffset + piece.total;
   if (!nic_.port.widen(index_, frame, bytes)) {
     counters_.add(Reject::kRefused);
     return false;  // the assembly stays whole: one repeated piece is enough to finish it
   }
-  assembly.arrived = 0;
-  std::memcpy(frame.data + kRecordsOffset, records, piece.total);
+  std::memcpy(frame.data + kRecordsOffset, assemblies_.records_of(assembly), piece.total);
+  Assemblies::end(assembly);
   header.record_bytes = header.head_bytes = static_cast<uint16_t>(piece.total);
   Judged judged;
   judged.bad = judge(peer, header, frame.data + kRecordsOffset, judged.needs);
   return take_records(peer, header, {frame.data, bytes, frame.checksum_good, frame.buffer}, judged);
-}
-
-/// The assembly that the piece belongs to. Where all are in use, a piece of another frame is as
-/// good as lost: if it took the place of an assembly that still grows, senders in step, one more
-/// than there are assemblies, would evict each other's for ever.
-Assembly* Lane::assembly_for(const Peer& peer, const FrameHeader& header,
-                             const Piece& piece) noexcept {
-  const Rank rank = rank_of(peer);
-  const uint64_t number = header.number_64();
-  Assembly* unused = nullptr;
-  Assembly* idle = nullptr;
-  for (Assembly& assembly : assemblies_) {
-    const bool is_stale = assembly.peer == rank && number > assembly.number + kAssemblyFramesMax;
-    if (is_stale) assembly.arrived = 0;
-    if (assembly.is_of(rank, header, piece)) return &assembly;
-    if (assembly.arrived == 0) {
-      unused = &assembly;
-    } else if (watch_ns_ >= assembly.progress_ns + kAssemblyIdleNs) {
-      idle = &assembly;
-    }
-  }
-  Assembly* const chosen = unused != nullptr ? unused : idle;
-  if (chosen == nullptr) return nullptr;
-  *chosen = {rank, header.flow(), header.sequence, number, 0, 0, piece.step, piece.total};
-  return chosen;
 }
 
 }  // namespace pinwire

@@ -54,7 +54,7 @@ uint32_t Lane::receive_bursts() noexcept {
 }
 
 uint32_t Lane::receive_burst() noexcept {
-  dcheck(release_count_ == 0, "frames wait to be released from before a burst", release_count_);
+  dcheck(!messages_.has_releases(), "frames wait to be released from before a burst", index_);
   RxFrame frames[kBurst];
   const uint32_t count = nic_.port.rx(index_, std::span(frames));
   rx_more_ = count == kBurst;
@@ -63,9 +63,9 @@ uint32_t Lane::receive_burst() noexcept {
     bytes += frames[i].bytes;
     if (i + 1 < count) __builtin_prefetch(frames[i + 1].data + kEncapsulationBytes);
     if (receive_frame(frames[i])) continue;
-    releases_[release_count_++] = frames[i];
+    messages_.release(frames[i]);
   }
-  flush_releases();
+  messages_.flush_releases();
   if (count != 0) {
     counters_.add(Count::kFramesReceived, count);
     counters_.add(Count::kBytesReceived, bytes);
@@ -191,9 +191,10 @@ bool Lane::take_records(Peer& peer, const FrameHeader& header, const RxFrame& fr
   const std::byte* records = frame.data + kRecordsOffset;
   const auto& [needs, bad, is_placed] = judged;
   const bool requests = needs.messages != 0 && header.flow() == Flow::kRequest;
-  if (requests && (bad == Reject::kNone || bad == Reject::kRefused)) note_sender(peer);
+  if (requests && (bad == Reject::kNone || bad == Reject::kRefused))
+    credit_.note_sender(peer, now_ns_);
   if (bad != Reject::kNone) {
-    if (requests && bad == Reject::kRefused) withdraw_promise(peer);
+    if (requests && bad == Reject::kRefused) credit_.withdraw(peer);
     turn_away(peer, header, bad);
     return false;
   }
@@ -206,8 +207,11 @@ bool Lane::take_records(Peer& peer, const FrameHeader& header, const RxFrame& fr
   if (needs.others != 0) {
     execute(peer, records, header.record_bytes, is_placed ? needs.last_at : kNothingPlaced);
   }
-  if (needs.messages != 0) hold(peer, header, frame, needs.before);
-  if (fills_a_hole && !parked_.empty()) unpark(peer);
+  if (needs.messages != 0) {
+    if (requests) credit_.spend(peer);
+    messages_.hold(peer, header, frame, needs.before);
+  }
+  if (fills_a_hole && messages_.has_parked()) messages_.unpark(header.source);
   return needs.messages != 0;
 }
 
@@ -236,9 +240,10 @@ Reject Lane::judge(Peer& peer, const FrameHeader& header, const std::byte* recor
   }
   const bool is_early =
       needs.before != 0 && !receive.arrived_before(ahead_, header.sequence, needs.before);
-  const bool room_to_hold =
-      needs.messages == 0 || (is_early ? may_park(header.flow()) : may_hold(header.flow()));
-  return room_to_hold && may_owe(peer, needs.responses) ? Reject::kNone : Reject::kRefused;
+  const bool room_to_hold = needs.messages == 0 || (is_early ? messages_.may_park(header.flow())
+                                                             : messages_.may_hold(header.flow()));
+  return room_to_hold && responses_.may_owe(peer, needs.responses) ? Reject::kNone
+                                                                   : Reject::kRefused;
 }
 
 /// Counts a frame that is not accepted, and has its sender hear of it where that helps.

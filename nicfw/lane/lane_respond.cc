@@ -5,27 +5,17 @@
 
 namespace pinwire {
 
-bool Lane::may_owe(const Peer& peer, uint32_t responses) const noexcept {
-  return responses == 0 ||
-         response_share_.allows(peer.responses_owed, responses, responses_.available(), false);
-}
-
 void Lane::owe(Peer& peer, const Record& record) noexcept {
-  const Index index = responses_.take();
-  check(index != kNoIndex, "a response without room was accepted");
-  response_share_.took(peer.responses_owed++, false);
-  responses_[index].record = record;
-  responses_[index].built = 0;
   const bool is_short =
       record.type != RecordType::kGetData || record.length <= fragment_bytes(peer);
-  peer.responses.of(is_short).push(responses_, index);
+  responses_.owe(peer, record, is_short);
   attend(peer);
 }
 
 /// The frame stays unacknowledged, so that its sender never takes it for done; the sender learns
 /// why from one refusal, and ends its job with it.
 void Lane::refuse_access(Peer& peer, const Record& record) noexcept {
-  if (peer.refusal_sent || !may_owe(peer, 1)) return;
+  if (peer.refusal_sent || !responses_.may_owe(peer, 1)) return;
   peer.refusal_sent = true;
   owe(peer, refusal_of(record));
 }
@@ -42,13 +32,6 @@ Record Lane::refusal_of(const Record& record) const noexcept {
   refusal.operand = entry != nullptr ? entry->base : 0;
   refusal.compare = entry != nullptr ? entry->bytes : 0;
   return refusal;
-}
-
-/// Forgets the oldest response of those that the peer is owed.
-void Lane::disown(Peer& peer, IndexRing& owed) noexcept {
-  dcheck(peer.responses_owed > 0, "a response that was not counted", rank_of(peer));
-  response_share_.gave(--peer.responses_owed, false);
-  responses_.give(owed.pop(responses_));
 }
 
 void Lane::pump_responses(Peer& peer) noexcept {
@@ -75,7 +58,7 @@ Built Lane::build_response(Peer& peer, IndexRing& owed) noexcept {
     if (left > kCopyBytes && turn_is_over(left)) return Built::kNoRoom;
     // It may turn the response into a refusal.
     if (left != 0 && !build_get_data(peer, response)) return Built::kNoFrame;
-    if (response.built == response.record.length) disown(peer, owed);
+    if (response.built == response.record.length) responses_.disown(peer, owed);
     return Built::kSome;
   }
   SendSlot* slot = nullptr;
@@ -83,7 +66,7 @@ Built Lane::build_response(Peer& peer, IndexRing& owed) noexcept {
       reserve_record(peer, Flow::kReply, record_fields(response.record.type), Kind::kPlain, slot);
   if (at == nullptr) return Built::kNoFrame;
   encode_record(at, response.record);
-  disown(peer, owed);
+  responses_.disown(peer, owed);
   return Built::kSome;
 }
 

@@ -69,7 +69,8 @@ uint16_t Lane::host_delay(const Peer& peer) const noexcept {
 void Lane::finish_header(Peer& peer, std::byte* frame, FrameHeader& header,
                          const RecordHashes& hashes) noexcept {
   header.source = nic_.info.rank;
-  header.credit = credit_for(peer);
+  if (peer.is_sender) credit_.renew(peer, credit_moment());
+  header.credit = RequestCredit::credit_for(peer);
   header.host_delay = host_delay(peer);
   header.is_quiet = load_.is_low();
   header.number = static_cast<uint32_t>(peer.frames_numbered);

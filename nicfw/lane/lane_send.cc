@@ -176,14 +176,15 @@ uint8_t Lane::refusing(const Peer& peer) const noexcept {
 
 /// Does this rank accept a frame of the flow that waits for no other?
 bool Lane::has_room(const Peer& peer, Flow flow) const noexcept {
-  return flow == Flow::kOneSided ? may_owe(peer, kAsksPerFrameMax) : may_hold(flow);
+  return flow == Flow::kOneSided ? responses_.may_owe(peer, kAsksPerFrameMax)
+                                 : messages_.may_hold(flow);
 }
 
 bool Lane::may_accept(const Peer& peer, Flow flow) const noexcept {
   if (!has_room(peer, flow)) return false;
   if (flow == Flow::kOneSided) return true;
   if (flow == Flow::kRequest && peer.is_hungry) return false;
-  return may_park(flow) || !peer.receive[static_cast<size_t>(flow)].has_holes();
+  return messages_.may_park(flow) || !peer.receive[static_cast<size_t>(flow)].has_holes();
 }
 
 /// May a frame of this flow leave now? As congestion_allows(), of what is on the wire: a copied put

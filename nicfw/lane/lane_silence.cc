@@ -62,13 +62,10 @@ void Lane::give_up(Peer& peer) noexcept {
     send.lost = 0;
     close_window(peer, static_cast<Flow>(f));
   }
-  drop_parked(peer);
-  for (IndexRing* owed : {&peer.responses.shorts, &peer.responses.longs}) {
-    while (!owed->empty()) disown(peer, *owed);
-  }
+  messages_.drop_parked(rank_of(peer));
+  responses_.disown_all(peer);
   ops_.finish_all(rank_of(peer), WorkStatus::kUnreachable);
-  if (peer.is_sender) promised_ -= peer.advertised - peer.requests_accepted;
-  peer.advertised = peer.requests_accepted;
+  credit_.forget(peer);
   peer.dead = true;
 }
 

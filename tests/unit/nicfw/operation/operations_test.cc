@@ -15,10 +15,7 @@ constexpr uint32_t kShared = 16 * kWindow, kForReplies = kWindow;
 /// The operations of a lane without the lane.
 class OperationsOfPeers : public testing::Test {
  protected:
-  void start(uint32_t first_generation = 0) {
-    operations_.make(peers_.data(), kRanks, kWindow, first_generation);
-  }
-  void SetUp() override { start(); }
+  OperationsOfPeers() { operations_.make(peers_.data(), kRanks, kWindow, 0); }
 
   static Work work_of(Op op, Rank peer, uint64_t cookie = 0) {
     Work work{};
@@ -119,14 +116,14 @@ TEST_F(OperationsOfPeers, AResponseFindsTheActiveOperationOfItsNameAndPeerAlone)
 }
 
 TEST_F(OperationsOfPeers, NamesGoOnWhereTheirCountGoesRound) {
-  start(~uint32_t{0});
-  const Index index = operations_.take(work_of(Op::kGet, 0));
-  const uint64_t last = operations_.name(index);
-  EXPECT_EQ(last, index | uint64_t{~uint32_t{0}} << 16);
-  operations_.drop(index);
-  ASSERT_EQ(operations_.take(work_of(Op::kGet, 0)), index);
-  EXPECT_EQ(operations_.name(index), index) << "generation 0";
-  EXPECT_EQ(operations_.find(operations_.name(index), 0), index);
+  Operations late;
+  late.make(peers_.data(), kRanks, kWindow, ~uint32_t{0});
+  const Index index = late.take(work_of(Op::kGet, 0));
+  EXPECT_EQ(late.name(index), index | uint64_t{~uint32_t{0}} << 16);
+  late.drop(index);
+  ASSERT_EQ(late.take(work_of(Op::kGet, 0)), index);
+  EXPECT_EQ(late.name(index), index) << "generation 0";
+  EXPECT_EQ(late.find(late.name(index), 0), index);
 }
 
 TEST_F(OperationsOfPeers, APutEndsWithTheLastOfItsFramesOnceAllAreBuilt) {

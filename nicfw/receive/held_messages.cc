@@ -1,25 +1,48 @@
-// Messages: held in the port's buffers from their arrival until the client gives them back.
-#include "nicfw/lane/lane.h"
+#include "nicfw/receive/held_messages.h"
 
 namespace pinwire {
+namespace {
 
-/// Requests leave buffers to the replies, and both leave some to acknowledgements and puts.
-bool Lane::may_hold(Flow flow) const noexcept {
-  if (held_.available() == 0) return false;
-  const uint32_t held = held_.size() - held_.available();
-  return held < held_max_ && (flow != Flow::kRequest || held_requests_ < request_hold_max_);
+constexpr Flow message_flow(MessageClass cls) noexcept {
+  return cls == MessageClass::kRequest ? Flow::kRequest : Flow::kReply;
 }
 
-/// A message that waits for frames before it takes a buffer that only those frames set free, and
-/// some of them may carry messages, too: half of a flow's own buffers never wait.
-bool Lane::may_park(Flow flow) const noexcept {
+}  // namespace
+
+void HeldMessages::make(Port& port, uint32_t queue, Peer* peers, const ArrivedAheadPool& ahead,
+                        uint32_t rx_buffers) {
+  port_ = &port;
+  port_queue_ = queue;
+  peers_ = peers;
+  ahead_ = &ahead;
+  held_.make(rx_buffers);
+  held_max_ = rx_buffers - std::max(1u, rx_buffers / 8);
+  request_buffers_.max = rx_buffers / 2;
+}
+
+bool HeldMessages::may_hold(Flow flow) const noexcept {
+  if (held_.available() == 0) return false;
+  const uint32_t held = held_.size() - held_.available();
+  return held < held_max_ &&
+         (flow != Flow::kRequest || request_buffers_.held < request_buffers_.max);
+}
+
+bool HeldMessages::may_park(Flow flow) const noexcept {
   const bool request = flow == Flow::kRequest;
-  const uint32_t own = request ? request_hold_max_ : held_max_ - request_hold_max_;
+  const uint32_t own = request ? request_buffers_.max : held_max_ - request_buffers_.max;
   return may_hold(flow) && parked_count_[request ? 0 : 1] < own / 2;
 }
 
-void Lane::hold(Peer& peer, const FrameHeader& header, const RxFrame& frame,
-                uint32_t before) noexcept {
+bool HeldMessages::is_ready(const HeldFrame& held) const noexcept {
+  const ReceiveFlow& receive =
+      peers_[held.peer].receive[static_cast<size_t>(message_flow(held.cls))];
+  return receive.arrived_before(*ahead_, held.sequence, held.before);
+}
+
+void HeldMessages::hold(Peer& peer, const FrameHeader& header, const RxFrame& frame,
+                        uint32_t before) noexcept {
+  dcheck(header.flow() != Flow::kOneSided && &peer == &peers_[header.source],
+         "a frame without messages, or of another rank, is held", header.source);
   const Index index = held_.take();
   check(index != kNoIndex, "a frame is held without room for it", header.source);
   HeldFrame& held = held_[index];
@@ -33,14 +56,11 @@ void Lane::hold(Peer& peer, const FrameHeader& header, const RxFrame& frame,
   const bool request = header.flow() == Flow::kRequest;
   held.cls = request ? MessageClass::kRequest : MessageClass::kReply;
   if (request) {
-    ++held_requests_;
+    ++request_buffers_.held;
     ++peer.requests_held;
-    spend_promise(peer);
   }
-  const ReceiveFlow& receive = peer.receive[static_cast<size_t>(header.flow())];
-  const bool ready = before == 0 || receive.arrived_before(ahead_, header.sequence, before);
-  if (ready) {
-    (request ? request_queue_ : reply_queue_).push(held_, index);
+  if (before == 0 || is_ready(held)) {
+    queue_of(held.cls).push(held_, index);
   } else {
     park(index);
   }
@@ -48,7 +68,7 @@ void Lane::hold(Peer& peer, const FrameHeader& header, const RxFrame& frame,
 
 /// Messages of one flow wait in the order of their sequences: of two that become ready together,
 /// the earlier one may be what the later one waits for.
-void Lane::park(Index index) noexcept {
+void HeldMessages::park(Index index) noexcept {
   const HeldFrame& held = held_[index];
   ++parked_count_[held.cls == MessageClass::kRequest ? 0 : 1];
   IndexList sorted;
@@ -67,30 +87,24 @@ void Lane::park(Index index) noexcept {
   parked_ = sorted;
 }
 
-/// Messages whose data has arrived now are the client's.
-void Lane::unpark(const Peer& peer) noexcept {
+void HeldMessages::unpark(Rank peer) noexcept {
   IndexList kept;
   while (!parked_.empty()) {
     const Index index = parked_.pop(held_);
     const HeldFrame& held = held_[index];
-    const bool request = held.cls == MessageClass::kRequest;
-    const ReceiveFlow& receive =
-        peer.receive[static_cast<size_t>(request ? Flow::kRequest : Flow::kReply)];
-    const bool ready =
-        held.peer == rank_of(peer) && receive.arrived_before(ahead_, held.sequence, held.before);
-    (!ready ? kept : request ? request_queue_ : reply_queue_).push(held_, index);
-    if (ready) --parked_count_[request ? 0 : 1];
+    const bool ready = held.peer == peer && is_ready(held);
+    (ready ? queue_of(held.cls) : kept).push(held_, index);
+    if (ready) --parked_count_[held.cls == MessageClass::kRequest ? 0 : 1];
   }
   parked_ = kept;
 }
 
-/// The peer is given up: the frames for which its messages wait do not come any more.
-void Lane::drop_parked(const Peer& peer) noexcept {
+void HeldMessages::drop_parked(Rank peer) noexcept {
   IndexList kept;
   while (!parked_.empty()) {
     const Index index = parked_.pop(held_);
     const HeldFrame& held = held_[index];
-    if (held.peer != rank_of(peer)) {
+    if (held.peer != peer) {
       kept.push(held_, index);
       continue;
     }
@@ -101,7 +115,8 @@ void Lane::drop_parked(const Peer& peer) noexcept {
   flush_releases();
 }
 
-uint32_t Lane::deliver(IndexList& queue, std::span<Recv> out) noexcept {
+uint32_t HeldMessages::deliver(MessageClass cls, std::span<Recv> out) noexcept {
+  IndexList& queue = queue_of(cls);
   uint32_t count = 0;
   while (count < out.size() && !queue.empty()) {
     const Index index = queue.head;
@@ -119,26 +134,37 @@ uint32_t Lane::deliver(IndexList& queue, std::span<Recv> out) noexcept {
     queue.pop(held_);
     drop_reference(index);
   }
-  counters_.add(Count::kMessagesReceived, count);
   return count;
 }
 
-void Lane::drop_reference(Index index) noexcept {
+void HeldMessages::give_back(std::span<const Recv> messages) noexcept {
+  for (const Recv& recv : messages) {
+    check(recv.buffer < held_.size(), "give_back: not a buffer of this lane", recv.buffer);
+    drop_reference(static_cast<Index>(recv.buffer));
+  }
+  flush_releases();
+}
+
+void HeldMessages::drop_reference(Index index) noexcept {
   HeldFrame& held = held_[index];
   check(held.references > 0, "a message was given back twice", index, held.peer);
   if (--held.references != 0) return;
   if (held.cls == MessageClass::kRequest) {
-    --held_requests_;
+    --request_buffers_.held;
     --peers_[held.peer].requests_held;
   }
-  releases_[release_count_++] = held.frame;
+  release(held.frame);
   held_.give(index);
-  if (release_count_ == kBurst) flush_releases();
 }
 
-void Lane::flush_releases() noexcept {
+void HeldMessages::release(const RxFrame& frame) noexcept {
+  releases_[release_count_++] = frame;
+  if (release_count_ == kReleasesMax) flush_releases();
+}
+
+void HeldMessages::flush_releases() noexcept {
   if (release_count_ == 0) return;
-  nic_.port.release(index_, std::span(releases_, release_count_));
+  port_->release(port_queue_, std::span(releases_, release_count_));
   release_count_ = 0;
 }
 
