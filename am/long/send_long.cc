@@ -9,6 +9,7 @@
 #include "am/on_demand/on_demand.h"
 #include "am/poll/owed.h"
 #include "am/send/outgoing.h"
+#include "core/base/check.h"
 #include "core/base/log.h"
 #include "segment/kinds/device_memory.h"
 
@@ -38,6 +39,7 @@ void move_here(void* dest, const void* source, size_t bytes) noexcept {
 size_t put_front(const pinwire_token* token, const Route& route, Work work, size_t bytes,
                  Patience patience) noexcept {
   const uint64_t piece_max = engine.drivers[route.driver_index].caps.copied_bytes_max;
+  dcheck(piece_max != 0 && bytes > piece_max, "a payload without a leading part", bytes, piece_max);
   DoneCount done{0};
   uint32_t count = 0;
   size_t at = 0;
@@ -52,6 +54,7 @@ size_t put_front(const pinwire_token* token, const Route& route, Work work, size
     work.remote += piece_max;
   }
   wait_for(token, route, done, count);
+  dcheck(at < bytes && bytes - at <= piece_max, "the rest does not fit", at, bytes);
   return at;
 }
 
