@@ -110,11 +110,13 @@ Status register_client(uint32_t endpoint, HandlerEntry* table, size_t count) {
 
 void call_short(HandlerFunction handler, pinwire_token* token, uint32_t argc,
                 const int32_t* args) noexcept {
+  dcheck(handler != nullptr && argc <= kAmArgsMax, "no handler takes these arguments", argc);
   kShortCalls.call[argc](handler, token, args);
 }
 
 void call_payload(HandlerFunction handler, pinwire_token* token, void* payload, size_t bytes,
                   uint32_t argc, const int32_t* args) noexcept {
+  dcheck(handler != nullptr && argc <= kAmArgsMax, "no handler takes these arguments", argc);
   kPayloadCalls.call[argc](handler, token, payload, bytes, args);
 }
 

@@ -11,6 +11,7 @@
 #include "am/path/path.h"
 #include "am/poll/owed.h"
 #include "am/send/outgoing.h"
+#include "core/base/check.h"
 #include "core/base/log.h"
 #include "segment/kinds/device_memory.h"
 
@@ -51,6 +52,8 @@ Sent sent_whole(bool is_sent) noexcept { return is_sent ? Sent::kAll : Sent::kNo
 bool put_front(const pinwire_token* token, const Route& route, Work& work,
                Patience patience) noexcept {
   const uint64_t piece_max = engine.caps_of(route).copied_bytes_max;
+  dcheck(piece_max != 0 && work.bytes > piece_max, "a payload without a leading part", work.bytes,
+         piece_max);
   DoneCount done{0};
   uint32_t count = 0;
   Work front = work;
@@ -65,6 +68,7 @@ bool put_front(const pinwire_token* token, const Route& route, Work& work,
     front.remote += piece_max;
   }
   wait_for(token, route, done, count);
+  dcheck(work.bytes != 0 && work.bytes <= piece_max, "the rest does not fit", work.bytes);
   work.local = front.local;
   work.remote = front.remote;
   return true;

@@ -6,10 +6,12 @@
 #include "am/send/outgoing.h"
 #include "am/send/post.h"
 #include "core/base/bits.h"
+#include "core/base/check.h"
 
 namespace pinwire {
 
 Stripe stripe_of(Rank peer, const Route& route, uint64_t bytes, uint32_t rail) noexcept {
+  dcheck(bytes != 0 && rail < engine.rail_count, "a stripe of no rail", bytes, rail);
   constexpr uint64_t kGrainBytes = 4096;
   const uint64_t share = align_up((bytes - 1) / engine.rail_count + 1, kGrainBytes);
   Stripe stripe;
@@ -19,12 +21,15 @@ Stripe stripe_of(Rank peer, const Route& route, uint64_t bytes, uint32_t rail) n
   stripe.route.region_key = engine.rail_keys[uint64_t{peer} * engine.rail_count + rail];
   stripe.at = std::min(share * rail, bytes);
   stripe.bytes = std::min(share, bytes - stripe.at);
+  dcheck(stripe.at + stripe.bytes <= bytes, "a stripe ends after the data", stripe.at, stripe.bytes,
+         bytes);
   return stripe;
 }
 
 uint32_t post_striped(Work work, const Route& route, void* local, uint64_t remote,
                       uint64_t bytes) noexcept {
   uint32_t count = 0;
+  uint64_t posted = 0;
   for (uint32_t rail = 0; rail < engine.rail_count; ++rail) {
     const Stripe stripe = stripe_of(work.peer, route, bytes, rail);
     std::byte* from = static_cast<std::byte*>(local) + stripe.at;
@@ -40,8 +45,10 @@ uint32_t post_striped(Work work, const Route& route, void* local, uint64_t remot
       work.remote = remote + stripe.at + at;
       work.bytes = std::min(stripe.bytes - at, piece_max);
       post_waiting(stripe.route, work);
+      posted += work.bytes;
     }
   }
+  dcheck(posted == bytes, "stripes that are not the whole", posted, bytes);
   return count;
 }
 

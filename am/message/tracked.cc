@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "core/base/check.h"
 #include "pin/demand.h"
 
 namespace pinwire {
@@ -23,6 +24,8 @@ class Pool {
   }
   void give(T* item) noexcept {
     const std::lock_guard guard(lock_);
+    dcheck(item >= items_ && item < items_ + fresh_, "an object of another pool", item);
+    dcheck(item != free_, "an object is given back twice", item);
     item->next = free_;
     free_ = item;
   }
@@ -49,6 +52,9 @@ Tracked* take_tracked() noexcept {
 AlonePin* take_alone_pin() noexcept { return alone_pool.take(); }
 
 void drop_piece(AlonePin* pin) noexcept {
+  if constexpr (kChecks) {
+    dcheck(pin->pieces.load(std::memory_order_relaxed) != 0, "more pieces end than begin");
+  }
   // acq_rel: the thread that unpins comes after the last use of all others
   if (pin->pieces.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   if (pin->pinned.region.bytes != 0) demands[pin->driver]->own.unpin_alone(pin->pinned);
@@ -56,6 +62,7 @@ void drop_piece(AlonePin* pin) noexcept {
 }
 
 uint64_t finish_tracked(uint64_t cookie) noexcept {
+  dcheck((cookie & kTrackedBit) != 0, "the cookie of no tracked work", cookie);
   auto* tracked = reinterpret_cast<Tracked*>(cookie & ~kTrackedBit);
   Demand* const demand = demands[tracked->driver];
   if (tracked->remote != RemoteCache::kNone) demand->put_back(tracked->remote);

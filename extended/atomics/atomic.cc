@@ -10,6 +10,7 @@
 #include "am/send/post.h"
 #include "am/send/send.h"
 #include "core/base/bits.h"
+#include "core/base/check.h"
 #include "core/base/log.h"
 #include "core/engine/engine.h"
 
@@ -149,6 +150,11 @@ void on_value(pinwire_token* token, int32_t cookie_low, int32_t cookie_high, int
 
 bool start_atomic(pinwire_ad& domain, Target to, void* address, const AtomicCall& call,
                   void* result, pinwire_op& op, Patience patience) noexcept {
+  dcheck(rank_of(to) < engine.rank_count, "an atomic on a rank that the job has not", rank_of(to));
+  dcheck((call.code & atomic_codes(call.type)) != 0, "no operation of the type", call.code,
+         call.type);
+  dcheck(atomic_fetches(call.code) == (result != nullptr), "a value and no place for it",
+         call.code);
   const Route& route = engine.routes[to];
   const bool by_nic = domain.way == AtomicWay::kNic;
   if (void* word = by_nic ? nullptr : word_here(to, route, address)) {
@@ -168,6 +174,7 @@ bool start_atomic(pinwire_ad& domain, Target to, void* address, const AtomicCall
           : request_atomic(rank_of(to), address, call, result, cookie, patience);
   if (is_started) [[likely]]
     return true;
+  dcheck(op.started != 0, "an atomic that nobody counted");
   --op.started;
   if ((cookie & kTrackedBit) != 0) finish_tracked(cookie);
   return false;

@@ -1,6 +1,9 @@
 #include "extended/atomics/call.h"
 
+#include <bit>
 #include <cstring>
+
+#include "core/base/check.h"
 
 namespace pinwire {
 namespace {
@@ -69,6 +72,7 @@ constexpr uint64_t operand_of(Operand operand, uint64_t given) noexcept {
 }  // namespace
 
 size_t atomic_bytes(gex_DT_t type) noexcept {
+  dcheck(std::has_single_bit(type), "one type", type);
   return type & (GEX_DT_I32 | GEX_DT_U32 | GEX_DT_FLT) ? sizeof(uint32_t) : sizeof(uint64_t);
 }
 
@@ -93,6 +97,7 @@ uint64_t apply(const AtomicCall& call, void* at) noexcept {
     case GEX_DT_FLT:
       return apply_as<float, pinwire_atomic_FLT>(call, at);
     default:
+      dcheck(call.type == GEX_DT_DBL, "no type of an atomic", call.type);
       return apply_as<double, pinwire_atomic_DBL>(call, at);
   }
 }

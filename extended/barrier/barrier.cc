@@ -2,6 +2,7 @@
 
 #include "am/poll/poll.h"
 #include "core/base/breach.h"
+#include "core/base/check.h"
 
 namespace pinwire {
 
@@ -20,6 +21,9 @@ void NamedBarrier::check_notified(const char* calls, const char* call) const noe
 BarrierResult NamedBarrier::finish(int id, int flags) noexcept {
   is_notified_ = false;
   const BarrierValue agreed = of_team.agreed();
+  dcheck(agreed.kind != BarrierValue::kAnonymous ||
+             BarrierValue::of(said_.id, said_.flags).kind == BarrierValue::kAnonymous,
+         "a name was lost", said_.id);
   const bool fits = barriers_of_ex ? names_what_is_agreed(said_, {id, flags}, agreed)
                                    : repeats_notify(said_, {id, flags});
   return fits && agreed.kind != BarrierValue::kMismatch ? BarrierResult::kOk

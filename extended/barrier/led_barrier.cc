@@ -69,12 +69,14 @@ void open_led_barriers(LedBarrier* (*find)(uint32_t index)) noexcept {
 }
 
 void LedBarrier::open(const std::vector<BarrierSeat>& seats, Rank me, uint64_t from) {
+  check(me < seats.size(), "a member outside its team", me, seats.size());
   close();
   choose_leader(seats, me);
   is_begun_ = false;
   over_.store(from, std::memory_order_relaxed);  // first: it is never behind called_ and so idle
   called_.store(from, std::memory_order_relaxed);
   turn_phase_.store(0, std::memory_order_relaxed);
+  turn_.store(0, std::memory_order_relaxed);
   is_open_ = true;
 }
 
@@ -115,12 +117,17 @@ void LedBarrier::choose_rounds(const std::vector<BarrierSeat>& seats,
 
 uint64_t LedBarrier::enter() noexcept {
   const uint64_t phase = called_.load(std::memory_order_relaxed) + 1;
+  dcheck(is_open_, "a led barrier that is not open", phase);
   if (leaders_ != nullptr) notify_line(own_->here, phase);
   called_.store(phase, std::memory_order_release);  // pairs with the acquire in go_on()
   return phase;
 }
 
 uint64_t LedBarrier::enter_turn(uint64_t turn, uint64_t value) noexcept {
+  if constexpr (kChecks) {
+    dcheck(turn_phase_.load(std::memory_order_relaxed) <= over(), "a turn within a turn", turn);
+    dcheck(turn == turn_.load(std::memory_order_relaxed) + 1, "a turn is left out", turn);
+  }
   turn_phase_.store(called_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   turn_.store(turn, std::memory_order_relaxed);
   said_.store(value, std::memory_order_relaxed);
@@ -139,6 +146,7 @@ LedBarrier::Awaits LedBarrier::go_on() noexcept {
     if (before >= called_.load(std::memory_order_acquire)) return Awaits::kNothing;
     const Awaits awaits = pass(before + 1);
     if (awaits != Awaits::kNothing) return awaits;
+    dcheck(!is_begun_, "a phase that is over is still begun", before);
     over_.store(before + 1, std::memory_order_release);
   }
 }
@@ -152,6 +160,7 @@ LedBarrier::Awaits LedBarrier::pass(uint64_t phase) noexcept {
   }
   if (!read_led(phase)) return Awaits::kLine;
   if (!disseminate(phase)) return Awaits::kMessage;
+  dcheck(next_led_ == led_.size() && round_ == round_seats_.size(), "a phase ends early", phase);
   is_begun_ = false;
   if (is_turn(phase)) {
     agreed_ = merged_;
@@ -193,6 +202,7 @@ bool LedBarrier::disseminate(uint64_t phase) noexcept {
 }
 
 void LedBarrier::send_round(uint64_t phase) noexcept {
+  dcheck(round_ < round_seats_.size(), "a round without a receiver", round_);
   const BarrierSeat& to = round_seats_[round_];
   const auto parity = static_cast<int32_t>(phase & 1);
   const BarrierValue value = BarrierValue::unpack(merged_);

@@ -6,6 +6,7 @@
 #include "am/handlers/handlers.h"
 #include "am/poll/poll.h"
 #include "am/send/send.h"
+#include "core/base/check.h"
 #include "core/base/log.h"
 #include "core/base/threads/membarrier.h"
 #include "core/engine/engine.h"
@@ -77,6 +78,7 @@ void forget_those_of(const std::vector<std::vector<std::byte>>& failed) {
 
 Status open_barrier_lines(Bootstrap& bootstrap, const std::vector<RankPlace>& places) {
   register_internal(kHandlerBarrierWake, on_wake);
+  check(places.size() == engine.rank_count, "a place for each rank", places.size());
   std::vector<Rank> first = first_of_supernodes(places);
   bool all_alone = true;
   for (Rank rank = 0; rank < first.size(); ++rank) all_alone = all_alone && first[rank] == rank;
@@ -97,6 +99,7 @@ Status open_barrier_lines(Bootstrap& bootstrap, const std::vector<RankPlace>& pl
 }
 
 Rank first_beside(Rank jobrank) noexcept {
+  check(jobrank < engine.rank_count, "a rank that the job has not", jobrank);
   return all_lines.first_beside.empty() ? jobrank : all_lines.first_beside[jobrank];
 }
 
@@ -115,6 +118,9 @@ shm::BarrierLines* barrier_lines(Rank jobrank, uint32_t index) noexcept {
 }
 
 void notify_line(shm::BarrierLine& own, uint64_t phase) noexcept {
+  if constexpr (kChecks) {
+    dcheck(own.phase.load(std::memory_order_relaxed) < phase, "a line goes backwards", phase);
+  }
   show_order_of_puts();
   const uint64_t asleep = own.notify(phase);
   if (asleep != 0) [[unlikely]]

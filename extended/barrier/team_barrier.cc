@@ -30,10 +30,12 @@ uint64_t TeamBarrier::count_of(uint32_t seat) noexcept {
 }
 
 void TeamBarrier::open(const std::vector<BarrierSeat>& seats, Rank me, uint64_t from) {
+  check(me < seats.size(), "a member outside its team", me, seats.size());
   close();
   called_ = from;
   if (seats.size() == 1) {
     own_ = &alone_;
+    own_->phase.store(from, std::memory_order_relaxed);
     return;
   }
   if (!are_few_beside(seats)) return led.open(seats, me, from);
@@ -48,6 +50,7 @@ void TeamBarrier::open(const std::vector<BarrierSeat>& seats, Rank me, uint64_t 
 }
 
 void TeamBarrier::close() noexcept {
+  check(is_quiet(), "a team ends while a barrier of it is under way", called_);
   led.close();
   others_.clear();
   own_ = nullptr;
@@ -57,6 +60,9 @@ void TeamBarrier::close() noexcept {
 /// Counts by lines alone, or by the phases of `led`.
 uint64_t TeamBarrier::enter() noexcept {
   if (own_ == nullptr) return called_ = led.enter();
+  if constexpr (kChecks) {
+    dcheck(own_->shows(called_) && !own_->shows(called_ + 1), "another writes the line", called_);
+  }
   notify_line(*own_, ++called_);
   return called_;
 }
@@ -120,6 +126,7 @@ void TeamBarrier::merge_values() noexcept {
   if (own_ == nullptr) {
     agreed_ = led.agreed();
   } else {
+    dcheck(line_ == others_.size(), "a value that is not said yet", line_);
     for (const shm::BarrierLine* other : others_)
       agreed_ = BarrierValue::merge_packed(agreed_, other->value(turn_));
   }
@@ -127,12 +134,14 @@ void TeamBarrier::merge_values() noexcept {
 }
 
 bool TeamBarrier::is_agreed() noexcept {
+  dcheck(turn_ != 0 && phase_ <= called_, "nothing was notified", phase_, called_);
   if (own_ == nullptr ? led.over() < phase_ : !all_show(phase_, line_)) return false;
   merge_values();
   return true;
 }
 
 void TeamBarrier::await_agreed() noexcept {
+  dcheck(turn_ != 0 && phase_ <= called_, "nothing was notified", phase_, called_);
   await(phase_, line_);
   merge_values();
 }
@@ -162,6 +171,8 @@ gex_Event_t TeamBarrier::start() noexcept {
 
 void TeamBarrier::push(pinwire_op& op) noexcept {
   const std::lock_guard<PinLock> guard(lock_);
+  dcheck(first_ == nullptr || newest_ < called_, "barriers out of order", newest_, called_);
+  dcheck((first_ == nullptr) == (last_ == nullptr), "a list that ends nowhere");
   op.next = nullptr;
   (last_ != nullptr ? last_->next : first_) = &op;
   last_ = &op;
@@ -186,6 +197,7 @@ pinwire_op* TeamBarrier::pop_finished() noexcept {
   const std::lock_guard<PinLock> guard(lock_);
   if (first_ == nullptr) return nullptr;
   pinwire_op* op = first_;
+  dcheck(count_of(*op) <= newest_, "a barrier after the last one", count_of(*op), newest_);
   if (!is_over(count_of(*op))) return nullptr;
   first_ = op->next;
   if (first_ == nullptr) last_ = nullptr;

@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "core/base/check.h"
 #include "extended/coll/algorithms/gather_all.h"
 #include "extended/coll/member/member.h"
 #include "extended/coll/operation/start.h"
@@ -30,6 +31,7 @@ std::vector<std::vector<std::byte>> gather_over(gex_TM_t tm, std::span<const std
     parts.emplace_back(at, at + static_cast<std::ptrdiff_t>(size));
     at += static_cast<std::ptrdiff_t>(size);
   }
+  check(at == all.end(), "all that came is some member's");
   return parts;
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/base/check.h"
 #include "core/base/log.h"
 #include "extended/team/gather_over.h"
 #include "extended/team/team.h"
@@ -59,6 +60,7 @@ void split_team(gex_TM_t* new_tm_p, gex_TM_t parent, const Choice& choice,
       lines_from = std::max(lines_from, told[rank].line);
     }
     const auto own = std::find(members.begin(), members.end(), parent->rank);
+    check(own != members.end(), "this member is in the team that it chose", parent->rank);
     const Newcomer newcomer{parent->endpoint, static_cast<Rank>(own - members.begin()), seat, flags,
                             scratch};
     *new_tm_p = make_team(newcomer, std::move(targets), std::move(seats), lines_from);

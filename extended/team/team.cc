@@ -16,6 +16,9 @@ void make_objects(const char* client_name, gex_Flags_t flags) {
 
 gex_TM_t make_team(const Newcomer& newcomer, std::vector<Target> targets,
                    std::vector<uint32_t> seats, uint64_t lines_from) {
+  check(targets.size() == seats.size(), "a seat for each member", targets.size(), seats.size());
+  check(newcomer.rank < targets.size() && rank_of(targets[newcomer.rank]) == engine.rank,
+        "a member of another process", newcomer.rank);
   auto* tm = new pinwire_tm;
   tm->endpoint = newcomer.endpoint;
   tm->rank = newcomer.rank;
@@ -33,6 +36,7 @@ gex_TM_t make_team(const Newcomer& newcomer, std::vector<Target> targets,
 }
 
 void destroy_team(gex_TM_t tm) {
+  check(tm->member != nullptr, "a team is destroyed twice");
   close_seat(*tm->member);
   tm->member = nullptr;
   // Debug builds know it when it is used again.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "am/send/post.h"
+#include "core/base/check.h"
 #include "core/engine/engine.h"
 #include "extended/rma/transfer.h"
 #include "extended/vis/place.h"
@@ -34,6 +35,7 @@ bool PackedPuts::is_packed(const std::byte* dest, size_t bytes) const noexcept {
 }
 
 void PackedPuts::put(const std::byte* source, std::byte* dest, size_t bytes) noexcept {
+  dcheck(bytes != 0, "a piece of no bytes", dest);
   if (void* direct = place_of_piece("a piece of a put", to_, dest, source, bytes)) {
     pinwire_put_direct(direct, source, bytes);
     return;
@@ -52,6 +54,8 @@ void PackedPuts::put(const std::byte* source, std::byte* dest, size_t bytes) noe
 void PackedPuts::finish() noexcept {
   if (pieces_.is_empty()) return;
   const Route& route = engine.routes[to_];
+  dcheck(route.driver != nullptr && pieces_.bytes() <= list_bytes_max(to_), "a list for nobody",
+         pieces_.bytes());
   Work work{};
   work.op = Op::kScatter;
   work.cls = MessageClass::kRequest;

@@ -5,6 +5,7 @@
 #include "am/handlers/dispatch.h"
 #include "am/handlers/handlers.h"
 #include "am/send/send.h"
+#include "core/base/check.h"
 
 namespace pinwire::vis {
 namespace {
@@ -25,6 +26,8 @@ bool has_peer_completion() noexcept { return armed.handler != 0; }
 PeerCompletion take_peer_completion() noexcept { return std::exchange(armed, PeerCompletion{}); }
 
 void tell_peer(Target to, const PeerCompletion& completion) noexcept {
+  dcheck(completion.handler != 0 && completion.bytes <= kPeerCompletionBytesMax,
+         "a completion that nobody armed", completion.handler, completion.bytes);
   const int32_t args[] = {completion.handler, static_cast<int32_t>(endpoint_of(to))};
   request_medium(rank_of(to), {kHandlerVisComplete, 2, args}, completion.source, completion.bytes);
 }

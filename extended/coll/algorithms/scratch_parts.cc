@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "core/base/bits.h"
+#include "core/base/check.h"
 #include "extended/state/objects.h"
 
 namespace pinwire {
@@ -38,6 +39,7 @@ std::byte* take_part(Member& member, PieceMemory& memory, size_t bytes) noexcept
     const Parts parts = parts_of(*member.tm);
     const auto part = static_cast<uint32_t>(std::countr_one(member.scratch_parts));
     if (part < parts.count) {
+      dcheck((member.scratch_parts >> part & 1) == 0, "a part is taken twice", part);
       member.scratch_parts |= 1u << part;
       memory.part = part;
       return parts.base + part * kScratchPartBytes;
@@ -48,6 +50,7 @@ std::byte* take_part(Member& member, PieceMemory& memory, size_t bytes) noexcept
 
 void give_back_part(Member& member, PieceMemory& memory) noexcept {
   if (memory.part == PieceMemory::kNoPart) return;
+  dcheck((member.scratch_parts >> memory.part & 1) != 0, "a part that is free", memory.part);
   member.scratch_parts &= ~(1u << memory.part);
   memory.part = PieceMemory::kNoPart;
 }

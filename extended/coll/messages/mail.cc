@@ -77,7 +77,9 @@ Outbound& outbound_at(const pinwire_token& token, Member& member, int32_t number
 
 /// release pairs with the acquire of all_taken(): nobody reads it any more.
 void take_from(Member& member, Outbound& outbound, size_t bytes) noexcept {
-  if (outbound.left.fetch_sub(bytes, std::memory_order_acq_rel) == bytes) defer(member);
+  const size_t left = outbound.left.fetch_sub(bytes, std::memory_order_acq_rel);
+  dcheck(left >= bytes, "more is taken than was offered", left, bytes);
+  if (left == bytes) defer(member);
 }
 
 /// Answered by a piece of what was offered.
@@ -160,6 +162,7 @@ void tell_taken(const Collective& c, Rank from, const LetterBox& box) noexcept {
 void begin_inbound(Collective& c, Rank from, uint32_t letter, const LetterBox& box,
                    void* to) noexcept {
   Inbound& inbound = c.inbound[letter];
+  dcheck(!inbound.is_begun && !inbound.is_done, "an offer is taken twice", letter);
   inbound.is_begun = true;
   inbound.to = static_cast<std::byte*>(to);
   inbound.bytes = box.bytes;
@@ -178,6 +181,7 @@ void begin_inbound(Collective& c, Rank from, uint32_t letter, const LetterBox& b
 bool is_in_place(Collective& c, Rank from, Inbound& inbound, const LetterBox& box) noexcept {
   if (!inbound.is_get) return inbound.left.load(std::memory_order_acquire) == 0;
   if (!inbound.get.finished()) return false;
+  dcheck(c.member->gets != 0, "a get that nobody counted", c.number);
   --c.member->gets;
   tell_taken(c, from, box);
   return true;
@@ -198,6 +202,7 @@ bool is_in_place(Collective& c, Rank from, Inbound& inbound, const LetterBox& bo
 void send_data(Collective& c, Rank to, uint32_t letter, const void* from, size_t bytes) noexcept {
   Member& member = *c.member;
   check(letter < member.data_boxes() && c.sends < kDataMax, "a letter that no box is for", letter);
+  dcheck(to < member.size && to != member.rank, "data for no other member", to, member.rank);
   if (bytes <= std::min(kEagerBytesMax, pinwire_max_medium)) {
     const int32_t args[] = {static_cast<int32_t>(member.seat_of(to)),
                             static_cast<int32_t>(c.number), static_cast<int32_t>(letter)};
@@ -230,17 +235,22 @@ void send_offer(Collective& c, Rank to, uint32_t letter, size_t bytes, const voi
 
 void send_signal(Collective& c, Rank to, uint32_t letter) noexcept {
   const Member& member = *c.member;
+  dcheck(to < member.size && to != member.rank, "a signal to no other member", to, member.rank);
+  dcheck(letter >= member.data_boxes() && letter < member.boxes_each(), "no box of a barrier",
+         letter);
   const int32_t args[] = {static_cast<int32_t>(member.seat_of(to)), static_cast<int32_t>(c.number),
                           static_cast<int32_t>(letter)};
   request_short(member.jobrank_of(to), {kHandlerCollSignal, 3, args});
 }
 
 void send_epoch(const Member& member, Rank to, uint32_t round) noexcept {
+  dcheck(to < member.size && round < member.rounds, "a round that no epoch has", to, round);
   const int32_t args[] = {static_cast<int32_t>(member.seat_of(to)), static_cast<int32_t>(round)};
   request_short(member.jobrank_of(to), {kHandlerCollEpoch, 2, args});
 }
 
 bool has_arrived(Collective& c, uint32_t letter) noexcept {
+  dcheck(letter < c.member->boxes_each(), "a letter that no box is for", letter);
   const LetterBox& box = c.member->box(c.number, letter);
   return box.arrived.load(std::memory_order_acquire) == c.number + 1;
 }
@@ -287,6 +297,7 @@ std::byte* take_data(Collective& c, Rank from, uint32_t letter, void* to, size_t
 }
 
 bool all_taken(const Collective& c) noexcept {
+  dcheck(c.sends <= kDataMax, "more offers than an operation has", c.sends);
   for (uint32_t i = 0; i < c.sends; ++i) {
     if (c.outbound[i].left.load(std::memory_order_acquire) != 0) return false;
   }

@@ -149,6 +149,7 @@ void send_piece(Collective& c, StreamOut& out, const Pieces& pieces, const std::
                 InFlight& in_flight) noexcept {
   const Rank peer = c.member->jobrank_of(out.to);
   const uint32_t piece = out.sent++;
+  dcheck(piece < pieces.count(), "a piece after the last one", piece, pieces.count());
   const size_t bytes = pieces.bytes_of(piece);
   int32_t args[] = {static_cast<int32_t>(c.member->seat_of(out.to)), static_cast<int32_t>(c.number),
                     static_cast<int32_t>(out.letter), static_cast<int32_t>(piece), 0};
@@ -168,6 +169,7 @@ void send_piece(Collective& c, StreamOut& out, const Pieces& pieces, const std::
 }
 
 void tell_there(Collective& c, StreamOut& out, uint32_t more) noexcept {
+  dcheck(more != 0, "word of no pieces", out.sent);
   out.sent += more;
   const int32_t args[] = {static_cast<int32_t>(c.member->seat_of(out.to)),
                           static_cast<int32_t>(c.number), static_cast<int32_t>(out.letter),
@@ -179,6 +181,8 @@ void grant_pieces(Collective& c, StreamIn& in, const Pieces& pieces) noexcept {
   const uint32_t granted = in.arrivals.granted();
   if (granted == 0 && !has_offer(c, in, pieces)) return;
   const uint32_t end = in.fetches ? pieces.count() : std::min(pieces.count(), in.taken + in.window);
+  dcheck(in.taken <= granted && granted <= end, "more is taken than was granted", in.taken, granted,
+         end);
   const uint32_t more = end - granted;
   // By halves of the window: few messages, and the sender goes on meanwhile.
   if (more == 0 || more < std::min(pieces.count() - granted, (in.window + 1) / 2)) return;
@@ -209,7 +213,10 @@ bool fetch_pieces(Collective& c, StreamIn& in, const Pieces& pieces, uint32_t mo
     start_get(peer, reinterpret_cast<const void*>(in.source + at),
               reinterpret_cast<void*>(in.places.base + at), end - at, in.get);
   }
+  dcheck(in.fetched < in.fetching && in.fetching <= all, "a fetch of no pieces", in.fetched,
+         in.fetching);
   if (!in.get.finished()) return false;
+  dcheck(c.member->gets != 0, "a fetch that nobody counted", c.number);
   --c.member->gets;
   in.fetched = in.fetching;
   if (in.fetched == all) {

@@ -3,6 +3,7 @@
 #include <mutex>
 #include <utility>
 
+#include "core/base/check.h"
 #include "pin/lock.h"
 
 namespace pinwire {
@@ -18,11 +19,13 @@ class KeptList {
  public:
   /// nullptr: none is kept.
   T* take() noexcept {
+    dcheck((first_ == nullptr) == (count_ == 0), "a list of another length", count_);
     if (first_ == nullptr) return nullptr;
     --count_;
     return std::exchange(first_, first_->next);
   }
   void give(T& item) noexcept {
+    dcheck(&item != first_, "it was given back twice", count_);
     item.next = std::exchange(first_, &item);
     ++count_;
   }
@@ -68,6 +71,7 @@ Collective& take_operation() noexcept { return take_or_make(coll_pool.operations
 void take_workspace(Collective& c) noexcept { c.workspace = &take_or_make(coll_pool.workspaces); }
 
 void recycle(Collective& c) noexcept {
+  dcheck(c.workspace != nullptr, "an operation that was never at work ends", c.number);
   Workspace& workspace = *std::exchange(c.workspace, nullptr);
   workspace.scratch.release_large();
   Workspace* extra_workspace = nullptr;
@@ -91,6 +95,7 @@ void widen_pool() noexcept {
 void narrow_pool() noexcept {
   {
     const std::lock_guard<PinLock> guard(coll_pool.lock);
+    check(coll_pool.teams != 0, "more teams end than begin");
     --coll_pool.teams;
   }
   drop_extra(coll_pool.workspaces, kWorkspacesEach);

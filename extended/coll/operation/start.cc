@@ -3,6 +3,7 @@
 #include "am/message/done_count.h"
 #include "am/poll/deferred.h"
 #include "am/wait/wait.h"
+#include "core/base/check.h"
 #include "extended/coll/operation/pool.h"
 #include "extended/rma/sync.h"
 #include "extended/state/objects.h"
@@ -12,6 +13,11 @@ namespace {
 
 void submit(Collective& c, DoneCount& done) noexcept {
   Member& member = *c.member;
+  if constexpr (kChecks) {
+    dcheck(member.is_open.load(std::memory_order_relaxed),
+           "a collective over a team that is closed");
+  }
+  dcheck(c.root < member.size, "a root outside the team", c.root, member.size);
   c.done = &done;
   c.number = member.called++;
   Collective* newest = member.submitted.load(std::memory_order_relaxed);
@@ -28,6 +34,10 @@ void submit(Collective& c, DoneCount& done) noexcept {
 
 Collective& new_collective(gex_TM_t tm, Collective::Script script) noexcept {
   Collective& c = take_operation();
+  dcheck(c.workspace == nullptr, "an operation of the pool is still at work", c.number);
+  if constexpr (kChecks) {
+    dcheck(c.running_streams.load(std::memory_order_relaxed) == nullptr, "its streams run on");
+  }
   c.member = tm->member;
   c.script = script;
   c.next = nullptr;

@@ -1,5 +1,6 @@
 #include "extended/coll/progress/run.h"
 
+#include "core/base/check.h"
 #include "extended/coll/messages/mail.h"
 #include "extended/coll/operation/collective.h"
 #include "extended/coll/operation/pool.h"
@@ -36,6 +37,7 @@ void admit(Member& member) noexcept {
 bool synchronise(Collective& c, uint32_t letters) noexcept {
   const Member& member = *c.member;
   for (;;) {
+    dcheck(c.round <= member.rounds, "a round after the last one", c.round, member.rounds);
     if (c.round != 0 && !has_arrived(c, letters + c.round - 1)) return false;
     if (c.round == member.rounds) return true;
     const uint64_t to = (member.rank + (uint64_t{1} << c.round)) % member.size;
@@ -61,6 +63,12 @@ bool go_on(Collective& c) noexcept {
 }
 
 void finish(Member& member, Collective& c) noexcept {
+  if constexpr (kChecks) {
+    dcheck(member.live[c.number % kWindowOps].load(std::memory_order_relaxed) == &c,
+           "an operation that is not in the window ends", c.number);
+    dcheck(member.finished.load(std::memory_order_relaxed) < member.admitted,
+           "more operations end than begin", member.admitted);
+  }
   member.live[c.number % kWindowOps].store(nullptr, std::memory_order_relaxed);
   DoneCount& done = *c.done;
   recycle(c);
@@ -79,6 +87,10 @@ uint32_t go_through_window(Member& member) noexcept {
     if (!c->is_live) {
       c->is_live = true;
       take_workspace(*c);
+      if constexpr (kChecks) {
+        dcheck(member.live[c->number % kWindowOps].load(std::memory_order_relaxed) == nullptr,
+               "two operations at one place of the window", c->number);
+      }
       // release pairs with the acquire of handlers that find it
       member.live[c->number % kWindowOps].store(c, std::memory_order_release);
     }
@@ -115,6 +127,7 @@ bool go_on_with_epoch(Member& member) noexcept {
     ++member.epoch_round;
   }
   ++member.epochs;
+  dcheck(member.epochs * kEpochOps <= finished_below(member), "an epoch ends early", member.epochs);
   member.epoch_round = 0;
   member.epochs_over.store(member.epochs, std::memory_order_release);
   return true;

@@ -50,6 +50,7 @@ Member& take_seat() noexcept {
   if (free_seats.first != nullptr) {
     auto* seat = static_cast<Seat*>(free_seats.first);
     free_seats.first = seat->next_free;
+    dcheck(!seat->is_open.load(std::memory_order_relaxed), "a free seat has a team", seat->seat);
     return *seat;
   }
   if (free_seats.used == kSeatsMax) {
@@ -70,6 +71,8 @@ void open_seat(Member& member, gex_TM_t tm, const uint32_t* seats_of_all,
                uint64_t lines_from) noexcept {
   // A thread that found the seat on the list for the team before may be at it just now.
   const DeferredPause pause;
+  check(!member.is_open.load(std::memory_order_relaxed), "a seat has a team already", member.seat);
+  check(tm->rank < tm->size, "a member outside its team", tm->rank, tm->size);
   member.tm = tm;
   member.rank = tm->rank;
   member.size = tm->size;
@@ -100,6 +103,7 @@ bool is_quiet(const Member& member) noexcept {
 }
 
 void close_seat(Member& member) noexcept {
+  check(is_quiet(member), "a team ends before its collectives", member.called);
   // All members have called as many operations, and their last epoch is over here when every
   // message of it has arrived.
   const uint64_t epochs = member.called / kEpochOps;
