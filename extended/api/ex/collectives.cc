@@ -8,6 +8,7 @@
 #include "extended/coll/algorithms/reduce.h"
 #include "extended/coll/member/member.h"
 #include "extended/coll/operation/start.h"
+#include "extended/state/objects.h"
 #include "segment/kinds/device_memory.h"
 
 using namespace pinwire;
