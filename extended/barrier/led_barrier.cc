@@ -25,7 +25,8 @@ void on_arrival(pinwire_token* token, int32_t index, int32_t where, int32_t kind
   LedBarrier* barrier = find_barrier(static_cast<uint32_t>(index));
   const BarrierValue value{static_cast<BarrierValue::Kind>(kind), id};
   const auto at = static_cast<uint32_t>(where);
-  if (barrier == nullptr || !barrier->arrive(at & 1, at >> 1, value.packed())) {
+  if (barrier == nullptr || value.kind > BarrierValue::kMismatch ||
+      !barrier->arrive(at & 1, at >> 1, value.packed())) {
     fatal("rank %u sent a round of a barrier that makes no sense; run the same build on every rank",
           token->source);
   }
