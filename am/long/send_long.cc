@@ -151,8 +151,10 @@ Sent send_long(const pinwire_token* token, Target to, const AmCall& call, const 
   if (path.kind == PathKind::kBounced && bytes > caps.copied_bytes_max) {
     if (!put_front(token, route, work, patience)) return Sent::kNothing;
     patience = Patience::kWaits;  // it has begun
-    const SourceUntil now = path.waits ? SourceUntil::kReturn : SourceUntil::kDone;
-    path.is_copied = work.bytes <= copied_max(caps, now);
+    const SourceUntil rest_until = until == SourceUntil::kPosted ? until
+                                   : path.waits                  ? SourceUntil::kReturn
+                                                                 : SourceUntil::kDone;
+    path.is_copied = work.bytes <= copied_max(caps, rest_until);
   }
   return post_long(token, route, path, work, until, local, patience);
 }

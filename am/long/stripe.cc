@@ -38,7 +38,7 @@ uint32_t post_striped(Work work, const Route& route, void* local, uint64_t remot
     work.remote_key = is_get ? engine.read_key(work.peer, stripe.route) : stripe.route.region_key;
     work.local_key = is_get ? engine.local_key(driver, from, stripe.bytes)
                             : engine.source_key(driver, from, stripe.bytes);
-    const Caps& caps = engine.drivers[stripe.route.driver_index].caps;
+    const Caps& caps = engine.caps_of(stripe.route);
     const uint64_t piece_max = caps.put_bytes_max;
     for (uint64_t at = 0; at < stripe.bytes; at += work.bytes, ++count) {
       work.local = from + at;

@@ -126,7 +126,7 @@ uint32_t get_by_message(Target from, uint64_t source, void* dest, size_t bytes, 
 bool long_by_message(const pinwire_token* token, Target to, const AmCall& call, const void* source,
                      size_t bytes, void* dest, bool is_async) noexcept {
   const Route& route = engine.routes[rank_of(to)];
-  const size_t piece_max = carried_bytes_max(engine.drivers[route.driver_index].caps);
+  const size_t piece_max = carried_bytes_max(engine.caps_of(route));
   const size_t ahead = bytes == 0 ? 0 : (bytes - 1) / piece_max * piece_max;
   const auto address = reinterpret_cast<uint64_t>(dest);
   const auto* from = static_cast<const std::byte*>(source);

@@ -46,7 +46,7 @@ uint32_t local_key_for(Op op, const Route& route, const void* address, uint64_t 
 
 LocalPlace place_of(const Route& route, const Transfer& all, uint64_t at, uint64_t bytes,
                     const AlonePin* alone) noexcept {
-  const Caps& caps = engine.drivers[route.driver_index].caps;
+  const Caps& caps = engine.caps_of(route);
   if (all.is_copied) return {Buckets::kNone, kNoRegion, caps.copied_bytes_max};
   if (all.op == Op::kPut && bytes <= caps.inline_bytes_max)
     return {Buckets::kNone, kNoRegion, bytes};
@@ -143,7 +143,7 @@ RemoteBucket remote_of(const Route& route, const Transfer& all, uint64_t at,
 
 uint32_t start_under(const Transfer& all, uint32_t key) noexcept {
   const Route& route = engine.routes[all.to];
-  const Caps& caps = engine.drivers[route.driver_index].caps;
+  const Caps& caps = engine.caps_of(route);
   AlonePin* alone = pin_alone(route, all);
   uint32_t count = 0;
   for (uint64_t at = 0; at < all.bytes;) {
@@ -210,8 +210,8 @@ PutSend put_send(const pinwire_token* token, const AmHead& head, uint32_t head_b
   const RemoteBucket remote = token == nullptr ? remote_of(route, all, 0, kNoRegion)
                                                : known_bucket(rank_of(all.to), all.remote);
   if (remote.key == kNoRegion) return PutSend::kNoWay;
-  const bool fits = all.bytes <= remote.end - all.remote &&
-                    all.bytes <= engine.drivers[route.driver_index].caps.put_bytes_max;
+  const bool fits =
+      all.bytes <= remote.end - all.remote && all.bytes <= engine.caps_of(route).put_bytes_max;
   const LocalPlace local = fits ? place_of(route, all, 0, all.bytes, nullptr) : LocalPlace{};
   Tracked* tracked = all.bytes <= local.bytes_max ? take_tracked() : nullptr;
   if (tracked == nullptr) {

@@ -22,7 +22,7 @@ AmLimits am_limits(bool is_final) noexcept {
   for (Rank rank = 0; engine.routes != nullptr && rank < engine.rank_count; ++rank) {
     const Route& route = engine.routes[rank];
     if (route.driver == nullptr || (is_final && route.reach == Reach::kWhole)) continue;
-    const Caps& caps = engine.drivers[route.driver_index].caps;
+    const Caps& caps = engine.caps_of(route);
     if (!caps.bounded_replies) continue;
     limits.long_reply_bytes_max = std::min(limits.long_reply_bytes_max, carried_bytes_max(caps));
   }

@@ -13,6 +13,7 @@
 #include "am/poll/poll.h"
 #include "am/send/post.h"
 #include "am/wait/wait.h"
+#include "core/base/check.h"
 #include "core/engine/engine.h"
 #include "driver/work.h"
 

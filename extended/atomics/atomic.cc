@@ -151,10 +151,12 @@ void on_value(pinwire_token* token, int32_t cookie_low, int32_t cookie_high, int
 bool start_atomic(pinwire_ad& domain, Target to, void* address, const AtomicCall& call,
                   void* result, pinwire_op& op, Patience patience) noexcept {
   dcheck(rank_of(to) < engine.rank_count, "an atomic on a rank that the job has not", rank_of(to));
-  dcheck((call.code & atomic_codes(call.type)) != 0, "no operation of the type", call.code,
-         call.type);
-  dcheck(atomic_fetches(call.code) == (result != nullptr), "a value and no place for it",
-         call.code);
+  if constexpr (kChecks) {
+    dcheck((call.code & atomic_codes(call.type)) != 0, "no operation of the type", call.code,
+           call.type);
+    dcheck(atomic_fetches(call.code) == (result != nullptr), "a value and no place for it",
+           call.code);
+  }
   const Route& route = engine.routes[to];
   const bool by_nic = domain.way == AtomicWay::kNic;
   if (void* word = by_nic ? nullptr : word_here(to, route, address)) {

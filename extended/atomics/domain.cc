@@ -50,7 +50,7 @@ bool nic_does_all(const pinwire_ad& domain, const Route& route) noexcept {
 }  // namespace
 
 uint32_t driver_atomics(const Route& route) noexcept {
-  const Caps& caps = engine.drivers[route.driver_index].caps;
+  const Caps& caps = engine.caps_of(route);
   if (!caps.atomics_meet_cpu || route.reach != Reach::kWhole) return 0;
   return caps.atomic64 & route.driver->atomics_on(route.region_key);
 }

@@ -32,7 +32,8 @@ void on_arrival(pinwire_token* token, int32_t index, int32_t where, int32_t kind
   }
 }
 
-/// A line for each, and no two of one process, which does not wake itself.
+}  // namespace
+
 bool may_have_lines(const std::vector<BarrierSeat>& seats) {
   std::vector<Rank> processes;
   for (const BarrierSeat& seat : seats) {
@@ -42,6 +43,8 @@ bool may_have_lines(const std::vector<BarrierSeat>& seats) {
   std::sort(processes.begin(), processes.end());
   return std::adjacent_find(processes.begin(), processes.end()) == processes.end();
 }
+
+namespace {
 
 /// For each member the first of those that share lines with it.
 std::vector<Rank> leaders_of(const std::vector<BarrierSeat>& seats) {

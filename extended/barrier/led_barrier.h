@@ -24,6 +24,9 @@ struct BarrierSeat {
   uint32_t index;
 };
 
+/// Whether members may have lines: there is one for each, and no two members are of one process,
+/// which does not wake itself. The same on all.
+bool may_have_lines(const std::vector<BarrierSeat>& seats);
 /// Whether all members share lines, so few that each may read every other's. The same on all.
 bool are_few_beside(const std::vector<BarrierSeat>& seats);
 

@@ -33,6 +33,7 @@ void TeamBarrier::open(const std::vector<BarrierSeat>& seats, Rank me, uint64_t 
   check(me < seats.size(), "a member outside its team", me, seats.size());
   close();
   called_ = from;
+  has_readers_ = seats.size() > 1 && may_have_lines(seats);
   if (seats.size() == 1) {
     own_ = &alone_;
     own_->phase.store(from, std::memory_order_relaxed);
@@ -147,7 +148,7 @@ void TeamBarrier::await_agreed() noexcept {
 }
 
 void TeamBarrier::await_readers() noexcept {
-  if (turn_ != 0) pass();
+  if (turn_ != 0 && has_readers_) pass();
 }
 
 gex_Event_t TeamBarrier::start() noexcept {
@@ -197,7 +198,8 @@ pinwire_op* TeamBarrier::pop_finished() noexcept {
   const std::lock_guard<PinLock> guard(lock_);
   if (first_ == nullptr) return nullptr;
   pinwire_op* op = first_;
-  dcheck(count_of(*op) <= newest_, "a barrier after the last one", count_of(*op), newest_);
+  if constexpr (kChecks)
+    dcheck(count_of(*op) <= newest_, "a barrier after the last one", count_of(*op), newest_);
   if (!is_over(count_of(*op))) return nullptr;
   first_ = op->next;
   if (first_ == nullptr) last_ = nullptr;

@@ -47,7 +47,8 @@ class TeamBarrier : private Deferred {
   void await_agreed() noexcept;
   BarrierValue agreed() const noexcept { return BarrierValue::unpack(agreed_); }
   /// A member may still read a value of this one's, which another team would write over. Collective
-  /// over the team.
+  /// over the team, but where members have no lines: one process may have several then, and its
+  /// thread ends one after the other.
   void await_readers() noexcept;
 
   LedBarrier led;  ///< open where members do not all share lines
@@ -75,6 +76,7 @@ class TeamBarrier : private Deferred {
   uint64_t phase_ = 0;  ///< its count
   uint32_t line_ = 0;   ///< those before it show `phase_`
   uint64_t agreed_ = 0;
+  bool has_readers_ = false;  ///< of its lines; the same for all members
 
   PinLock lock_;                 ///< of the list
   pinwire_op* first_ = nullptr;  ///< not finished, in order

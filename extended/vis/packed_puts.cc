@@ -15,7 +15,7 @@ namespace {
 uint32_t list_bytes_max(Target to) noexcept {
   const Route& route = engine.routes[rank_of(to)];
   if (route.driver == nullptr) return 0;
-  const uint64_t bytes_max = engine.drivers[route.driver_index].caps.scatter_bytes_max;
+  const uint64_t bytes_max = engine.caps_of(route).scatter_bytes_max;
   return static_cast<uint32_t>(std::min<uint64_t>(bytes_max, PackedPuts::kListBytesMax));
 }
 

@@ -1,5 +1,9 @@
 #include "nicfw/operation/operations.h"
 
+#include <algorithm>
+
+#include "core/base/check.h"
+
 namespace pinwire {
 
 void Operations::make(Peer* peers, uint32_t ranks, uint32_t window_frames,

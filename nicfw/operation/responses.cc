@@ -1,5 +1,9 @@
 #include "nicfw/operation/responses.h"
 
+#include <algorithm>
+
+#include "core/base/check.h"
+
 namespace pinwire {
 
 void Responses::make(uint32_t ranks, uint32_t window_frames) {

@@ -1,5 +1,9 @@
 #include "nicfw/receive/assemblies.h"
 
+#include <cstring>
+
+#include "core/base/check.h"
+
 namespace pinwire {
 namespace {
 

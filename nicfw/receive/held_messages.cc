@@ -1,5 +1,9 @@
 #include "nicfw/receive/held_messages.h"
 
+#include <algorithm>
+
+#include "core/base/check.h"
+
 namespace pinwire {
 namespace {
 

@@ -1,6 +1,9 @@
 #include "nicfw/receive/request_credit.h"
 
+#include <algorithm>
+
 #include "core/base/bits.h"
+#include "core/base/check.h"
 
 namespace pinwire {
 namespace {

@@ -261,7 +261,7 @@ bool can_get(Rank from, const LetterBox& box, const void* to) noexcept {
       route.reach != Reach::kWhole) {
     return false;
   }
-  const Caps& caps = engine.drivers[route.driver_index].caps;
+  const Caps& caps = engine.caps_of(route);
   return caps.reaches(engine.local_key(route.driver_index, to, box.bytes));
 }
 

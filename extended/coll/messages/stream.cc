@@ -90,7 +90,7 @@ bool can_write(const Route& route, uint64_t to, size_t bytes) noexcept {
     return false;
   }
   if (route.reach != Reach::kWhole || route.is_device) return false;
-  return bytes <= engine.drivers[route.driver_index].caps.put_bytes_max;
+  return bytes <= engine.caps_of(route).put_bytes_max;
 }
 
 /// A Medium of it, built in memory that the driver lends, if any is left: that holds up nobody else

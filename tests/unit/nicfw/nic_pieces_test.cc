@@ -5,6 +5,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "nicfw/receive/assemblies.h"
 #include "nicfw/wire/piece.h"
 #include "tests/support/frame_forger.h"
 #include "tests/support/nic_group.h"
@@ -185,7 +186,7 @@ TEST(NicPieces, APieceWaitsForTheOthersWhileOtherFramesAreComplete) {
   EXPECT_EQ(group.poll(1), std::vector<uint64_t>{100});
 }
 
-constexpr uint32_t kAssemblies = 16;
+constexpr uint32_t kAssemblies = Assemblies::kCount;
 
 /// The first pieces of all frames arrive before the second ones, again and again.
 TEST(NicPieces, FramesInStepDoNotEvictEachOther) {

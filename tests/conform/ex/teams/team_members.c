@@ -48,6 +48,21 @@ CASE(a_handle_for_each_member, "EX-111 EX-116 EX-121 EX-122") {
   gex_TM_Destroy(tms[1], NULL, 0);
 }
 
+/* One thread ends both members, one after the other, and no member waits for its neighbour. */
+CASE(a_named_barrier_of_both_members_here, "EX-121") {
+  need_second_endpoint();
+  gex_TM_t tms[2];
+  const size_t count = name_everyone();
+  gex_TM_Create(tms, 2, team, args, count, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+  for (int round = 0; round < 3; ++round) {
+    for (int member = 0; member < 2; ++member) gasnet_coll_barrier_notify(tms[member], round, 0);
+    for (int member = 0; member < 2; ++member)
+      EXPECT_EQ(gasnet_coll_barrier_wait(tms[member], round, 0), GASNET_OK);
+  }
+  gex_TM_Destroy(tms[0], NULL, 0);
+  gex_TM_Destroy(tms[1], NULL, 0);
+}
+
 /* From every member to every other: memory and handlers are those of the endpoint that the rank
  * names. */
 CASE(each_rank_is_its_endpoint, "EX-120 EX-121") {

@@ -215,6 +215,7 @@ const Row kRows[] = {
   {"Long of a handler is not striped", kLong, kWhole, kWantsKeys, kOverRails, kStripe, kReturn, kTries, keys(kKnownKey, true)},
   {"reply that may not wait, copied", kLong, kWhole, kReadsAll, kUnknown, kCopied, kPosted, kTries, kCopiedByKeys},
   {"reply that may not wait", kLong, kWhole, kReadsAll, kStays, kCopied + 1, kPosted, kTries, keys(kKnownKey, true)},
+  {"reply that may not wait, no key", kLong, kWhole, kWantsKeys, kUnknown, kCopied + 1, kPosted, kTries, other(PathKind::kBounced, true)},
 };
 // clang-format on
 
@@ -257,7 +258,7 @@ std::string breaches(const Path& path, Op op, const Caps& caps, const Local& loc
   const bool copies = path.is_copied || is(PathKind::kMessages) || is(PathKind::kVisit);
   const bool is_put = op != kGet;
   const bool wants_source = is_put && (until == kReturn || until == kPosted);
-  expect(!wants_source || copies || path.waits || reach == kBuckets,
+  expect(!wants_source || copies || path.waits || (reach == kBuckets && op == kLong),
          "the source is free on return");
   expect(!path.is_copied || (is_put && bytes <= caps.copied_bytes_max), "only puts are copied");
   expect(!path.is_copied || (!path.waits && !path.is_silent), "a copy waits for nothing");

@@ -2,6 +2,7 @@
 #include "core/interrupts/client_threads.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <thread>
