@@ -278,7 +278,7 @@ class SourceTree(unittest.TestCase):
                          PATH=f"{self.directory}/bin:{ENVIRONMENT['PATH']}")
         self.assertEqual(said.splitlines()[-6:], [
             f"<setup><{self.directory}/b><{INSTALL.parent.parent}><--prefix></a b><-Dtests=disabled><-Dbench=false><-Dunity=on><-Dunity_size=30>"
-            "<-Dgasnet_debug=true><-Dconduit_alias=ofi,udp,ibv><-Dverbs=disabled><-Ddebug=true>", f"<install><-C><{self.directory}/b>", "",
+            "<-Dgasnet_debug=true><-Dconduit_alias=ofi,udp,ibv><-Dverbs=disabled><-Ddebug=true>", f"<install><--quiet><-C><{self.directory}/b>", "",
             "export PKG_CONFIG_PATH=/a b/lib/pkgconfig", "cc hello.c -o hello $(pkg-config --static --cflags --libs gasnet-pinwire-par)",
             "/a b/bin/gasnetrun_pinwire -n 2 ./hello"])
         (self.directory / "bin/dpkg-query").write_text("#!/bin/sh\ncase $* in *libibverbs-dev*|*libdpdk*|*dpdk-dev*) ;; *) printf installed ;; esac\n")
