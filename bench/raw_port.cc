@@ -63,7 +63,7 @@ struct Shared {
   std::atomic<uint32_t> sender_ended;
   std::atomic<uint32_t> failed;
   Figures figures[kRunsMax];
-  char story[512];
+  char description[512];
 
   void barrier() {
     const uint32_t mine = phase.load();
@@ -340,7 +340,9 @@ int one_rank(uint32_t rank, const Settings& settings, const std::string& directo
     shared.failed = 1;
     return 1;
   }
-  if (rank == 0) std::snprintf(shared.story, sizeof shared.story, "%s", (*device)->story().c_str());
+  if (rank == 0)
+    std::snprintf(shared.description, sizeof shared.description, "%s",
+                  (*device)->description().c_str());
   uint32_t run = 0;
   Bench<RawEthdev>((*device)->port(), shared, settings).run(rank, run);
   Bench<ThroughPort>((*device)->port(), shared, settings).run(rank, run);
@@ -349,7 +351,7 @@ int one_rank(uint32_t rank, const Settings& settings, const std::string& directo
 }
 
 void print_tables(const Settings& settings, const Shared& shared) {
-  std::printf("%s\n\n%-7s %6s  %22s  %22s  %20s\n", shared.story, "level", "bytes",
+  std::printf("%s\n\n%-7s %6s  %22s  %22s  %20s\n", shared.description, "level", "bytes",
               "0 -> 1: Mpps, GB/s, lost", "1 -> 0: Mpps, GB/s, lost", "round trip: p50, p99 us");
   uint32_t run = 0;
   for (const char* level : {RawEthdev::kName, ThroughPort::kName}) {

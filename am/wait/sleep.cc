@@ -18,9 +18,9 @@ namespace {
 constexpr uint32_t kNapMinUs = 50;
 
 /// The descriptors that a thread sleeps over: its doorbell and those of all lanes.
-class Bed {
+class WaitSet {
  public:
-  Bed(int bell_fd, uint32_t nap_us_max, uint32_t& nap_us) noexcept
+  WaitSet(int bell_fd, uint32_t nap_us_max, uint32_t& nap_us) noexcept
       : bell_fd_(bell_fd),
         is_nap_(nap_us_max != 0 || bell_fd < 0),
         nap_us_max_(nap_us_max != 0 ? nap_us_max : kNapMaxUs),
@@ -108,14 +108,14 @@ void rest(uint32_t nap_us_max) noexcept {
   if (!sleepers_bell.look(state.seen)) return;
   const uint32_t seat = sleepers_bell.take_seat();
   const int fd = open_bell(seat);
-  Bed bed(fd, nap_us_max, state.nap_us);
+  WaitSet wait_set(fd, nap_us_max, state.nap_us);
   if (fd >= 0) {
-    lie_down_and_sleep(sleepers_bell, seat, state.seen, bed);
-  } else if (bed.arm()) {
-    bed.sleep();
+    park(sleepers_bell, seat, state.seen, wait_set);
+  } else if (wait_set.arm()) {
+    wait_set.sleep();
   } else {
-    bed.ring(sleepers_bell.call());
-    bed.poll();
+    wait_set.ring(sleepers_bell.call());
+    wait_set.poll();
   }
   if (seat != Doorbell::kNoSeat) sleepers_bell.leave_seat(seat);
 }

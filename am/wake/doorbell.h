@@ -2,16 +2,16 @@
 // an event count, all of it in one word.
 //
 // One half counts events: polls that found something. The other half has a bit for each seat whose
-// thread lies down. A thread looks at the count, tests its condition, and lies down only if the
+// thread parks. A thread looks at the count, tests its condition, and parks only if the
 // count is still the same: one compare-and-swap. A thread that makes something happen counts it and
-// learns which seats lie down by one fetch-and-add. As both are operations on one word, one of them
+// learns which seats park by one fetch-and-add. As both are operations on one word, one of them
 // comes first: either the count has changed, or the bit is seen. Therefore a wait whose condition
 // the library does not know (GASNET_BLOCKUNTIL's is the client's code) need not be tested after it
-// has lain down, and nothing must be taken back when it ends between two looks.
+// has parked, and nothing must be taken back when it ends between two looks.
 //
 // Memory order: fetch_add(release) in happened() -> load(acquire) in look(): what a handler wrote
-// is seen by the test after the look. CAS(release) in lie_down() -> fetch_and(acquire) in call():
-// the fd of the seat. A template over its memory: tests/models tries every interleaving.
+// is seen by the test after the look. CAS(release) in prepare_to_park() -> fetch_and(acquire) in
+// call(): the fd of the seat. A template over its memory: tests/models tries every interleaving.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@ class BasicDoorbell {
   static constexpr uint32_t kSeats = 32;
   static constexpr uint32_t kNoSeat = kSeats;
 
-  /// For a thread that is about to lie down; nobody else has it until leave_seat().
+  /// For a thread that is about to park; nobody else has it until leave_seat().
   uint32_t take_seat() noexcept {
     uint32_t taken = taken_.load(std::memory_order_relaxed);
     for (;;) {
@@ -52,7 +52,7 @@ class BasicDoorbell {
   }
 
   /// From now on this seat is rung when something happens. False: something has, since that look.
-  bool lie_down(uint32_t seat, uint32_t seen) noexcept {
+  bool prepare_to_park(uint32_t seat, uint32_t seen) noexcept {
     uint64_t word = word_.load(std::memory_order_relaxed);
     while (count_of(word) == seen) {
       if (word_.compare_exchange_weak(word, word | uint64_t{1} << seat,
@@ -72,7 +72,7 @@ class BasicDoorbell {
     const uint64_t before = word_.fetch_add(kOne, std::memory_order_release);
     return (before & kBits) == 0 ? 0 : call();
   }
-  /// All that lie down, which the caller must ring.
+  /// All that park, which the caller must ring.
   uint32_t call() noexcept {
     return static_cast<uint32_t>(word_.fetch_and(~kBits, std::memory_order_acquire) & kBits);
   }
@@ -92,9 +92,8 @@ class BasicDoorbell {
 /// `lanes.arm()`: from now on what arrives wakes sleep(); false if something is there already. It
 /// may have taken the wake of others: they are rung, and look for themselves.
 template <typename Memory, typename Lanes>
-void lie_down_and_sleep(BasicDoorbell<Memory>& bell, uint32_t seat, uint32_t seen,
-                        Lanes&& lanes) noexcept {
-  if (!bell.lie_down(seat, seen)) return;
+void park(BasicDoorbell<Memory>& bell, uint32_t seat, uint32_t seen, Lanes&& lanes) noexcept {
+  if (!bell.prepare_to_park(seat, seen)) return;
   if (lanes.arm()) {
     lanes.sleep();
     bell.get_up(seat);

@@ -126,7 +126,8 @@ Status DpdkDevice::join_network(const DpdkOptions& options) {
   address_ = *address;
   gateway_mac_ = gateway->mac;
   if (address_.ipv4 == 0) return success();
-  story_ += ", address " + ipv4_text(address_.ipv4) + "/" + std::to_string(address_.prefix_bits);
+  description_ +=
+      ", address " + ipv4_text(address_.ipv4) + "/" + std::to_string(address_.prefix_bits);
   if (gateway->ipv4 != 0 && port_->is_isolated()) {
     return error(
         "the kernel gets the answers to ARP on this port: give the gateway's MAC address in "
@@ -206,9 +207,9 @@ Result<std::unique_ptr<DpdkDevice>> start_device(const DpdkOptions& options) {
     eal_stop();
     return up.error();
   }
-  const std::string story = std::string("dpdk: fabric ") + fabric_name(fabric->fabric) + ", " +
-                            (*opened)->describe() + ", " + eal.memory;
-  auto device = std::make_unique<DpdkDevice>(std::move(*opened), story, opened_here);
+  const std::string description = std::string("dpdk: fabric ") + fabric_name(fabric->fabric) +
+                                  ", " + (*opened)->describe() + ", " + eal.memory;
+  auto device = std::make_unique<DpdkDevice>(std::move(*opened), description, opened_here);
   if (Status joined = device->join_network(options); !joined) return joined.error();
   device->close_on_exec();
   return device;

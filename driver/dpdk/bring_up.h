@@ -49,14 +49,16 @@ struct DpdkOptions {
 /// A port and the EAL below it; destroyed in the right order.
 class DpdkDevice {
  public:
-  DpdkDevice(std::unique_ptr<DpdkPort> port, std::string story, NewDescriptors opened_here)
-      : port_(std::move(port)), story_(std::move(story)), opened_here_(std::move(opened_here)) {}
+  DpdkDevice(std::unique_ptr<DpdkPort> port, std::string description, NewDescriptors opened_here)
+      : port_(std::move(port)),
+        description_(std::move(description)),
+        opened_here_(std::move(opened_here)) {}
   ~DpdkDevice();
   DpdkDevice(const DpdkDevice&) = delete;
   DpdkDevice& operator=(const DpdkDevice&) = delete;
   DpdkPort& port() noexcept { return *port_; }
   /// Which fabric, device and memory were chosen, for the user.
-  const std::string& story() const noexcept { return story_; }
+  const std::string& description() const noexcept { return description_; }
   const PortAddress& address() const noexcept { return address_; }
   const MacAddress& gateway_mac() const noexcept { return gateway_mac_; }
   /// Learns the port's address and finds its gateway.
@@ -67,7 +69,7 @@ class DpdkDevice {
 
  private:
   std::unique_ptr<DpdkPort> port_;
-  std::string story_;
+  std::string description_;
   PortAddress address_;
   MacAddress gateway_mac_{};
   SilentSockets silent_;

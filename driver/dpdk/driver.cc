@@ -90,7 +90,7 @@ Result<std::unique_ptr<Driver>> make_dpdk_driver(const DpdkOptions& options, con
   config.ipv4_prefix_bits = (*device)->address().prefix_bits;
   config.gateway_mac = (*device)->gateway_mac();
   if (options.show_story) {
-    log_note("%s%s", (*device)->story().c_str(),
+    log_note("%s%s", (*device)->description().c_str(),
              auth_story((*device)->port().facts(), config.auth));
   }
   return std::unique_ptr<Driver>(std::make_unique<DpdkDriver>(std::move(*device), config));

@@ -29,7 +29,7 @@ inline constexpr uint32_t kInboxMagic = 0x70770008;
 
 struct InboxHeader {
   alignas(kCacheLineBytes) WakeAddress wakes[kInboxLanesMax];  ///< of each lane's WakePipe
-  // For peers to try whether they reach its owner's memory by the kernel (far_memory.h).
+  // For peers to try whether they reach its owner's memory by the kernel (cma.h).
   alignas(kCacheLineBytes) uint64_t probe_to_read;
   uint64_t probe_to_write;
   LentBoard lent;

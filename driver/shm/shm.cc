@@ -9,8 +9,8 @@
 #include "core/base/threads/membarrier.h"
 #include "driver/atomics.h"
 #include "driver/failure_note.h"
-#include "driver/shm/far_memory.h"
-#include "driver/shm/far_peer.h"
+#include "driver/shm/cma.h"
+#include "driver/shm/cma_peer.h"
 #include "driver/shm/lines.h"
 #include "driver/shm/wake_pipe.h"
 
@@ -52,7 +52,7 @@ struct Peer {
   std::vector<WakePipe> wakes;      // of each lane
   MappedRegion region;
   std::unique_ptr<MappedRegion[]> bound;  // by index; made when the first is mapped
-  shm::FarPeer far;
+  shm::CmaPeer far;
 };
 
 struct alignas(kCacheLineBytes) Lane {
@@ -137,7 +137,7 @@ class Shm final : public ShmDriver {
     Peer& to = *peers_[peer];
     to.inbox = std::move(*inbox);
     to.outbox = to.inbox.outbox();
-    to.far = shm::FarPeer(theirs.pid, theirs.base);
+    to.far = shm::CmaPeer(theirs.pid, theirs.base);
     to.rings.reserve(2 * info_.lanes);
     for (uint32_t lane = 0; lane < info_.lanes; ++lane) {
       for (auto cls : {MessageClass::kRequest, MessageClass::kReply}) {
@@ -160,13 +160,13 @@ class Shm final : public ShmDriver {
   /// Peers map memory with a file behind it; all memory they reach by the kernel.
   Result<Region> expose(void* base, uint64_t bytes) override {
     has_exposed_all_ = bytes == ~uint64_t{0};
-    if (has_exposed_all_) shm::allow_far_access();
+    if (has_exposed_all_) shm::allow_cma();
     return Region{reinterpret_cast<uint64_t>(base), bytes, kNoRegion, 1};
   }
   Status unpin(const Region&) override { return success(); }
   /// Memory that is mapped nowhere here is copied by the kernel, no more.
   uint32_t atomics_on(uint32_t remote_key) const noexcept override {
-    return remote_key == kFarKey ? 0 : kAllAtomics;
+    return remote_key == kCmaKey ? 0 : kAllAtomics;
   }
   void close() override {}
 
@@ -182,7 +182,7 @@ class Shm final : public ShmDriver {
     to.bound[index] = {base, bytes, mapped};
     return kBoundKeyFirst + index;
   }
-  void allow_peer_processes() noexcept override { shm::allow_far_access(); }
+  void allow_peer_processes() noexcept override { shm::allow_cma(); }
   Status reach_peer_process(Rank peer) override {
     check(peers_[peer] != nullptr, "memory of a peer that is not connected", peer);
     return peers_[peer]->far.reach(peer, peers_[peer]->inbox.header());
@@ -445,7 +445,7 @@ class Shm final : public ShmDriver {
     const Peer& to = *peers_[item.peer];
     if (item.remote_key < kBoundKeyFirst) [[likely]]
       return to.region.at(item);
-    if (item.remote_key == kFarKey || to.bound == nullptr) return nullptr;
+    if (item.remote_key == kCmaKey || to.bound == nullptr) return nullptr;
     return to.bound[(item.remote_key - kBoundKeyFirst) % kBoundRegionsMax].at(item);
   }
 

@@ -44,12 +44,12 @@ class ShmDriver : public Driver {
   /// Makes [base, base + bytes) of `peer` reachable at `mapped` for puts, gets and atomics.
   virtual void map_peer_region(Rank peer, uint64_t base, uint64_t bytes, std::byte* mapped) = 0;
   /// The same for further regions, in place of an earlier one of this index. Work names it by the
-  /// key that this returns; by kFarKey, what reach_peer_process() made reachable. One thread at a
+  /// key that this returns; by kCmaKey, what reach_peer_process() made reachable. One thread at a
   /// time, also while others use the lanes, but not this region.
   virtual uint32_t map_bound_region(Rank peer, uint32_t index, uint64_t base, uint64_t bytes,
                                     std::byte* mapped) = 0;
   static constexpr uint32_t kBoundRegionsMax = 64;
-  static constexpr uint32_t kFarKey = ~0u;
+  static constexpr uint32_t kCmaKey = ~0u;
   /// Makes all memory of `peer`, which exposes it, reachable for puts and gets by the kernel. A
   /// sentence if that does not let this process.
   virtual Status reach_peer_process(Rank peer) = 0;

@@ -136,7 +136,7 @@ Status Verbs::open(const OpenInfo& info) {
         connector_->datagram_queue() != 0 ? "on first use" : "now, as the device has no datagrams");
     if (shared_.options.pages_on_demand) {
       log_note("verbs: on-demand paging by %s: %s", shared_.device.name.c_str(),
-               shared_.device.paging.story.c_str());
+               shared_.device.paging.description.c_str());
     }
   }
   return success();

@@ -52,7 +52,7 @@ std::vector<Rank> leaders_of(const std::vector<BarrierSeat>& seats) {
   std::map<Rank, Rank> leader_beside;
   std::vector<Rank> leaders;
   for (Rank member = 0; member < seats.size(); ++member) {
-    const Rank beside = have_lines ? first_beside(seats[member].jobrank) : member;
+    const Rank beside = have_lines ? first_local_rank(seats[member].jobrank) : member;
     leaders.push_back(leader_beside.try_emplace(beside, member).first->second);
   }
   return leaders;

@@ -16,8 +16,8 @@ namespace pinwire {
 namespace {
 
 struct AllLines {
-  std::vector<Rank> first_beside;   ///< of every rank; empty: itself
-  std::vector<shm::Lines> of_near;  ///< of ranks that share them with this one, itself included
+  std::vector<Rank> first_local_rank;  ///< of every rank; empty: itself
+  std::vector<shm::Lines> of_near;     ///< of ranks that share them with this one, itself included
 };
 AllLines all_lines;
 
@@ -48,7 +48,7 @@ std::vector<Rank> first_of_supernodes(const std::vector<RankPlace>& places) {
 
 /// A sentence if a rank beside this one has lines that cannot be mapped.
 Status map_lines(const Bootstrap& bootstrap, const std::vector<std::vector<std::byte>>& addresses) {
-  const auto& first = all_lines.first_beside;
+  const auto& first = all_lines.first_local_rank;
   for (Rank rank = 0; rank < first.size(); ++rank) {
     if (first[rank] != first[engine.rank]) continue;
     shm::LinesAddress address;
@@ -63,7 +63,7 @@ Status map_lines(const Bootstrap& bootstrap, const std::vector<std::vector<std::
 
 /// If one rank of a supernode has failed, no rank of it has lines.
 void forget_those_of(const std::vector<std::vector<std::byte>>& failed) {
-  auto& first = all_lines.first_beside;
+  auto& first = all_lines.first_local_rank;
   std::vector<bool> has_failed(first.size());
   for (Rank rank = 0; rank < first.size(); ++rank) {
     if (!failed[rank].empty()) has_failed[first[rank]] = true;
@@ -83,7 +83,7 @@ Status open_barrier_lines(Bootstrap& bootstrap, const std::vector<RankPlace>& pl
   bool all_alone = true;
   for (Rank rank = 0; rank < first.size(); ++rank) all_alone = all_alone && first[rank] == rank;
   if (all_alone) return success();
-  all_lines.first_beside = std::move(first);
+  all_lines.first_local_rank = std::move(first);
   auto own = shm::Lines::create(bootstrap.job_key(), engine.rank);
   const shm::LinesAddress address = own ? own->address() : shm::LinesAddress{};
   const auto* bytes = reinterpret_cast<const std::byte*>(&address);
@@ -98,13 +98,13 @@ Status open_barrier_lines(Bootstrap& bootstrap, const std::vector<RankPlace>& pl
   return success();
 }
 
-Rank first_beside(Rank jobrank) noexcept {
+Rank first_local_rank(Rank jobrank) noexcept {
   check(jobrank < engine.rank_count, "a rank that the job has not", jobrank);
-  return all_lines.first_beside.empty() ? jobrank : all_lines.first_beside[jobrank];
+  return all_lines.first_local_rank.empty() ? jobrank : all_lines.first_local_rank[jobrank];
 }
 
-bool all_are_beside() noexcept {
-  const auto& first = all_lines.first_beside;
+bool all_ranks_local() noexcept {
+  const auto& first = all_lines.first_local_rank;
   return engine.rank_count == 1 ||
          (!first.empty() && std::all_of(first.begin(), first.end(), [](Rank r) { return r == 0; }));
 }

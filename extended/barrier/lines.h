@@ -17,9 +17,9 @@ namespace pinwire {
 Status open_barrier_lines(Bootstrap& bootstrap, const std::vector<RankPlace>& places);
 
 /// The lowest rank that shares lines with this one, itself if it is alone. The same on all ranks.
-Rank first_beside(Rank jobrank) noexcept;
+Rank first_local_rank(Rank jobrank) noexcept;
 /// All ranks of the job do.
-bool all_are_beside() noexcept;
+bool all_ranks_local() noexcept;
 
 /// nullptr: that rank and this one share no line of this index, a seat of each (0: of the job's
 /// team).

@@ -40,10 +40,11 @@ NearestDevice describe(const std::vector<std::string>& addresses, const std::vec
   const bool is_nearest = distance == *std::min_element(distances.begin(), distances.end());
   NearestDevice device{index, nodes[index], addresses[index]};
   if (device.node < 0) {
-    device.story += ", of which no NUMA node is known";
+    device.description += ", of which no NUMA node is known";
   } else {
-    device.story += " of NUMA node " + std::to_string(device.node) + ", distance " +
-                    std::to_string(distance) + (is_nearest ? "" : ": nearer ones are other ranks'");
+    device.description += " of NUMA node " + std::to_string(device.node) + ", distance " +
+                          std::to_string(distance) +
+                          (is_nearest ? "" : ": nearer ones are other ranks'");
   }
   return device;
 }
@@ -98,14 +99,14 @@ PortChoice choose_port(const Job& job) {
   if (!choice.ports.empty()) {
     const NearestDevice nearest = nearest_device(job, choice.ports);
     choice.index = nearest.index;
-    choice.story = "; port " + nearest.story;
+    choice.description = "; port " + nearest.description;
     if (nearest.node >= 0) choice.private_cpus = free_cpus(job, numa, NodeMask{1} << nearest.node);
   }
   if (choice.private_cpus.empty()) choice.private_cpus = free_cpus(job, numa, 0);
-  choice.story += "; DPDK's threads run on ";
-  choice.story += choice.private_cpus.empty()
-                      ? "the same"
-                      : "CPUs " + cpu_list(choice.private_cpus) + ", which no rank is bound to";
+  choice.description += "; DPDK's threads run on ";
+  choice.description += choice.private_cpus.empty() ? "the same"
+                                                    : "CPUs " + cpu_list(choice.private_cpus) +
+                                                          ", which no rank is bound to";
   return choice;
 }
 
@@ -125,7 +126,7 @@ void report_place(const Job& job) {
            engine.spinners_max == 0
                ? ": fewer than the ranks that share them, which yield instead of spinning"
                : "",
-           has_dpdk ? choose_port(job).story.c_str() : "", dispatched.c_str());
+           has_dpdk ? choose_port(job).description.c_str() : "", dispatched.c_str());
 }
 
 }  // namespace pinwire

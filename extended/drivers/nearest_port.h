@@ -13,13 +13,13 @@ struct PortChoice {
   std::vector<std::string> ports;      ///< all that are listed
   uint32_t index = 0;                  ///< which of them is this rank's
   std::vector<uint32_t> private_cpus;  ///< for DPDK's threads; empty: those of the rank
-  std::string story;                   ///< "port 0000:3b:00.0 of NUMA node 0, distance 10"
+  std::string description;             ///< "port 0000:3b:00.0 of NUMA node 0, distance 10"
 };
 
 struct NearestDevice {
   uint32_t index = 0;
-  int node = -1;      ///< its NUMA node; -1: none is known
-  std::string story;  ///< "0000:3b:00.0 of NUMA node 0, distance 10"
+  int node = -1;            ///< its NUMA node; -1: none is known
+  std::string description;  ///< "0000:3b:00.0 of NUMA node 0, distance 10"
 };
 /// This rank's device among those with these PCI addresses ("": a device that has none). Every rank
 /// of the host computes the same choice from the facts that all ranks exchanged.

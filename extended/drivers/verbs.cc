@@ -14,7 +14,7 @@ namespace {
 
 struct Chosen {
   std::string name;
-  std::string story;
+  std::string description;
 };
 
 /// Whether any ranks go by shared memory, whose driver all open then (connect.cc).
@@ -45,7 +45,8 @@ Result<std::vector<Chosen>> choose_rails(const Job& job) {
   for (const VerbsPort& port : *ports) addresses.push_back(port.pci_address);
   for (const NearestDevice& device : near_devices(job, addresses)) {
     const VerbsPort& port = (*ports)[device.index];
-    chosen.push_back({port.name, port.pci_address.empty() ? "a device in software" : device.story});
+    chosen.push_back(
+        {port.name, port.pci_address.empty() ? "a device in software" : device.description});
   }
   chosen.resize(std::min(chosen.size(), rails_max));
   return chosen;
@@ -91,7 +92,8 @@ Result<Rails> make_verbs_for(const Job& job) {
   Rails rails;
   for (const Chosen& port : *chosen) {
     if (settings.verbose_env) {
-      log_note("verbs: rail %zu is %s: %s", rails.size(), port.name.c_str(), port.story.c_str());
+      log_note("verbs: rail %zu is %s: %s", rails.size(), port.name.c_str(),
+               port.description.c_str());
     }
     VerbsOptions options;
     options.device = port.name;

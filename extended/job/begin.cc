@@ -89,7 +89,7 @@ Status choose_barrier(Job& job) {
     const auto places = place_ranks(job.ranks, job.settings.supernode_maxsize);
     if (auto opened = open_barrier_lines(*job.bootstrap, places); !opened) return opened;
   }
-  if (job.settings.barrier == BarrierChoice::kPshm && !all_are_beside()) {
+  if (job.settings.barrier == BarrierChoice::kPshm && !all_ranks_local()) {
     return error(
         "GASNET_BARRIER=PSHM, but not all ranks share memory; leave it to DISSEM or say AMDISSEM");
   }

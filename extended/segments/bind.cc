@@ -101,7 +101,7 @@ Status tell_driver(uint32_t index, const pinwire_segment& segment, Registration&
   return success();
 }
 
-void untell_drivers(const Registration& made) noexcept {
+void deregister_all(const Registration& made) noexcept {
   for (uint32_t d = 0; d < engine.driver_count; ++d) {
     if (made.alone[d].region.bytes != 0) {
       demands[d]->own.unpin_alone(made.alone[d]);
@@ -126,7 +126,8 @@ void agree_on_rails(BoundRange& range) noexcept {
 }
 
 /// A driver whose NIC reads and writes device memory itself; not one whose work CPUs do.
-Status tell_nic(uint32_t index, DeviceMemory& device, const Pages& pages, Registration& made) {
+Status register_with_nic(uint32_t index, DeviceMemory& device, const Pages& pages,
+                         Registration& made) {
   if (!engine.drivers[index].caps.hw_rdma) return error("this driver's work is done by CPUs");
   auto dmabuf = device.export_dmabuf(pages.base, pages.bytes);
   if (!dmabuf) return dmabuf.error();
@@ -151,7 +152,7 @@ void tell_of_device(const pinwire_segment& segment, Registration& made) {
   made.facts.is_device = true;
   std::fill_n(made.facts.reach, kDriversMax, Reach::kDevice);
   for (uint32_t d = 0; d < engine.driver_count; ++d) {
-    const Status told = tell_nic(d, device, pages_of(segment), made);
+    const Status told = register_with_nic(d, device, pages_of(segment), made);
     const char* how = told ? "directly" : "by copies of its library";
     trace_line('O', "%s reaches a segment of %s %s", engine.drivers[d].label, device.label(), how);
     if (job()->settings.verbose_env) {
@@ -195,7 +196,7 @@ Result<const Registration*> registration_of(pinwire_segment& segment) {
     filled = error("%u segments are bound; destroy some", BoundRanges::kRangesMax);
   }
   if (!filled) {
-    untell_drivers(*made);
+    deregister_all(*made);
     delete made;
     return filled.error();
   }
@@ -234,7 +235,7 @@ Result<pinwire_segment*> create_device_segment(pinwire_client* client, pinwire_m
       return memory.error();
     }
     segment->base = *memory;
-    segment->is_librarys = true;
+    segment->is_owned_by_library = true;
   }
   kind.segments.fetch_add(1, std::memory_order_relaxed);
   trace_line('O', "segment of %llu bytes at %p created in memory of %s",
@@ -249,7 +250,7 @@ void destroy_segment_object(pinwire_segment* segment) {
       if (slot.load(std::memory_order_relaxed) == made) slot.store(nullptr);
     }
     engine.bound.remove(made->range);
-    untell_drivers(*made);
+    deregister_all(*made);
   }
   // Peers may have it mapped still: the pages go, their mappings stay empty.
   if (segment->memory.fd >= 0 && ftruncate(segment->memory.fd, 0) != 0) {
@@ -257,7 +258,7 @@ void destroy_segment_object(pinwire_segment* segment) {
   }
   release_segment_memory(segment->memory);
   if (pinwire_mk* kind = segment->kind; kind != nullptr) {
-    if (segment->is_librarys) kind->device->release(segment->base);
+    if (segment->is_owned_by_library) kind->device->release(segment->base);
     kind->segments.fetch_sub(1, std::memory_order_relaxed);
   }
   delete segment;

@@ -47,7 +47,7 @@ Status reach_by_shm(Rank peer, const BoundFacts& facts, Route& route, SegmentMem
     return success();
   }
   if (shm.reach_peer_process(peer)) {
-    route.region_key = ShmDriver::kFarKey;
+    route.region_key = ShmDriver::kCmaKey;
   } else {
     route.reach = Reach::kMessages;
   }

@@ -57,7 +57,7 @@ struct pinwire_segment {
   pinwire::SegmentMemory memory;  ///< of gex_Segment_Create: fd -1 where it is the client's
   const pinwire::Registration* registration = nullptr;  ///< once an endpoint was bound to it
   pinwire_mk* kind = nullptr;                           ///< nullptr: the host's
-  bool is_librarys = false;                             ///< memory of a device that it allocated
+  bool is_owned_by_library = false;                     ///< memory of a device that it allocated
 };
 
 struct pinwire_ep {

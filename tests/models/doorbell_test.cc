@@ -88,7 +88,7 @@ struct Self {
 Self self;
 void settle_at(Stage stage) { settle(uint64_t{self.seen} << 32 | static_cast<uint64_t>(stage)); }
 
-struct Bed {
+struct WaitSet {
   bool is_nap = false;
 
   bool arm() {
@@ -133,7 +133,7 @@ void wait_for(uint32_t seat, uint32_t message) {
     poll();
     settle_at(Stage::kLooks);
     if (fault == Fault::kLooksTooLate) bell.look(self.seen);
-    if (bell.look(self.seen)) lie_down_and_sleep(bell, seat, self.seen, Bed{});
+    if (bell.look(self.seen)) park(bell, seat, self.seen, WaitSet{});
     settle_at(Stage::kTests);
   }
 }
@@ -141,9 +141,9 @@ void wait_for(uint32_t seat, uint32_t message) {
 /// A thread that arms and then does not sleep: the dispatcher, or one whose wait is over.
 void arm_and_leave() {
   self = {};
-  Bed bed;
-  if (bed.arm()) return;
-  bed.ring(bell.call());
+  WaitSet wait_set;
+  if (wait_set.arm()) return;
+  wait_set.ring(bell.call());
 }
 
 /// Threads that wait for a message each, or all for the same; then one that sends, and others that
@@ -216,7 +216,7 @@ bool is_caught(const Shape& shape, Fault what) {
 
 TEST(Doorbell, ItsMutantsAreCaught) {
   const Shape other_wakes{1, 1, 1, 0};
-  // lie_down() compares, then sets; happened() counts, then looks who lies down
+  // prepare_to_park() compares, then sets; happened() counts, then looks which threads park
   EXPECT_TRUE(is_caught(other_wakes, change("bell", Action::kCompareExchange, tear)));
   EXPECT_TRUE(is_caught(other_wakes, change("bell", Action::kModify, tear)));
   // what the handler wrote is not seen by who saw that something happened

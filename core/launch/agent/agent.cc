@@ -154,8 +154,8 @@ Status Agent::prepare() {
   auto settings = enter_plan(plan);
   if (!settings) return settings.error();
   settings_ = std::move(*settings);
-  auto janitor = Janitor::hire(events_, settings_->tmp_dir, plan.keep_files,
-                               [this](const Status& made) { go_on(made); });
+  auto janitor = Janitor::start(events_, settings_->tmp_dir, plan.keep_files,
+                                [this](const Status& made) { go_on(made); });
   if (!janitor) return janitor.error();
   janitor_ = std::move(*janitor);
   launcher_.begin(plan.silence_limit_ms, now_ms());
@@ -230,7 +230,7 @@ int Agent::run() {
   children.reset();
   host_.reset();
   if (janitor_)
-    janitor_->dismiss(kill_children(events_, janitor_->number(), inherited_, janitor_->job_dir()));
+    janitor_->stop(kill_children(events_, janitor_->number(), inherited_, janitor_->job_dir()));
   say_the_rest();
   return 0;
 }

@@ -187,14 +187,14 @@ Result<JobEnd> run_job(const Settings& settings, const LaunchOptions& options) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   SupervisorLoop events;
   if (auto opened = events.opened(); !opened) return opened.error();
-  auto hired = Janitor::hire_and_wait(events, settings.tmp_dir, options.keep_files);
-  if (!hired) return end_of(hired.error(), events);
-  Janitor& janitor = **hired;
+  auto running = Janitor::start_and_wait(events, settings.tmp_dir, options.keep_files);
+  if (!running) return end_of(running.error(), events);
+  Janitor& janitor = **running;
   const std::string& job_dir = janitor.job_dir();
   auto end = end_of(run_in(events, job_dir, options), events);
   if (end && end->exit_code == 0 && end_was_asked() == 0)
     end->again = read_again(again_path(job_dir));
-  janitor.dismiss(kill_children(events, janitor.number(), inherited, job_dir));
+  janitor.stop(kill_children(events, janitor.number(), inherited, job_dir));
   if (end && !end->again.empty() && end_was_asked() != 0)
     return JobEnd{.exit_code = 128 + end_was_asked(), .again = {}};
   return end;

@@ -82,7 +82,8 @@ Placement placement_of(const Machine& machine, const std::vector<uint32_t>& core
     placement.cpus.insert(placement.cpus.end(), cpus.begin(), cpus.end());
     domains.push_back(static_cast<int>(machine.cores[core].domain));
   }
-  placement.story = "CPUs " + numbers(placement.cpus) + " of NUMA node " + numbers(domains) + near;
+  placement.description =
+      "CPUs " + numbers(placement.cpus) + " of NUMA node " + numbers(domains) + near;
   return placement;
 }
 
@@ -156,7 +157,7 @@ Status bind_ranks(const Settings& settings, uint32_t cores_per_rank, LocalPlan& 
     const Placement& placement = (*placements)[i];
     plan.own[i].cpus = placement.cpus;
     if (settings.verbose_env)
-      log_note("rank %u is bound to %s", plan.first + i, placement.story.c_str());
+      log_note("rank %u is bound to %s", plan.first + i, placement.description.c_str());
   }
   set_variable(plan.environment, "GASNET_JOB_FREE_CPUS",
                cpu_list(free_cpus(*machine, *placements)));

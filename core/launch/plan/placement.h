@@ -13,7 +13,7 @@ namespace pinwire::launch {
 
 struct Placement {
   std::vector<int> cpus;
-  std::string story;  ///< "cores 4,5 on NUMA node 1, near 0000:3b:00.0"
+  std::string description;  ///< "cores 4,5 on NUMA node 1, near 0000:3b:00.0"
 };
 
 /// `cores_per_rank` cores for each of `ranks`, which take turns at the machine's devices and get

@@ -106,7 +106,7 @@ Janitor::Janitor(SupervisorLoop& loop, const std::string& parent, bool keep_job_
 
 Janitor::~Janitor() {
   close_pipe();
-  process_.let_go();  // one that was not dismissed sweeps up by itself
+  process_.let_go();  // one that was not stopped sweeps up by itself
 }
 
 void Janitor::close_pipe() {
@@ -116,24 +116,24 @@ void Janitor::close_pipe() {
   pipe_.reset();
 }
 
-Result<std::unique_ptr<Janitor>> Janitor::hire(SupervisorLoop& loop, const std::string& parent,
-                                               bool keep_job_dir, Ready ready) {
+Result<std::unique_ptr<Janitor>> Janitor::start(SupervisorLoop& loop, const std::string& parent,
+                                                bool keep_job_dir, Ready ready) {
   std::unique_ptr<Janitor> made(new Janitor(loop, parent, keep_job_dir, std::move(ready)));
   if (auto begun = made->begin(); !begun) return begun.error();
   return made;
 }
 
-Result<std::unique_ptr<Janitor>> Janitor::hire_and_wait(SupervisorLoop& loop,
-                                                        const std::string& parent,
-                                                        bool keep_job_dir) {
+Result<std::unique_ptr<Janitor>> Janitor::start_and_wait(SupervisorLoop& loop,
+                                                         const std::string& parent,
+                                                         bool keep_job_dir) {
   std::optional<Status> known;
-  auto hired = hire(loop, parent, keep_job_dir, [&known](Status made) { known = made; });
-  if (!hired) return hired.error();
+  auto running = start(loop, parent, keep_job_dir, [&known](Status made) { known = made; });
+  if (!running) return running.error();
   const bool in_time = loop.turn_until([&known] { return known.has_value(); }, kAnswerMs);
   if (!in_time && loop.end_asked() != 0) return error("interrupted before the job had a directory");
-  if (!in_time) (*hired)->give_up_answer();
+  if (!in_time) (*running)->give_up_answer();
   if (!*known) return known->error();
-  return hired;
+  return running;
 }
 
 /// The janitor answers as soon as the file system has made the directory.
@@ -184,7 +184,7 @@ void Janitor::give_up_answer() {
       parent_.c_str(), static_cast<long long>(kAnswerMs / 1000)));
 }
 
-void Janitor::dismiss(bool processes_are_gone) {
+void Janitor::stop(bool processes_are_gone) {
   if (pipe_ && processes_are_gone) {
     [[maybe_unused]] const auto wrote = ::write(pipe_.get(), "", 1);
   }
@@ -275,7 +275,7 @@ bool Janitor::reap(pid_t process) {
   return true;
 }
 
-/// Before it was dismissed.
+/// Before it was stopped.
 void Janitor::has_ended_early(pid_t process, int wait_status) {
   close_pipe();
   const auto how = how_it_ended(wait_status);

@@ -29,13 +29,13 @@ class Janitor {
   /// after it has killed what is left over there, and before it removes that: there is none that a
   /// killed launcher would leave to nobody. Turns of the loop tell `ready`, once, whether job_dir()
   /// is there. One that is killed before is replaced.
-  static Result<std::unique_ptr<Janitor>> hire(SupervisorLoop& loop, const std::string& parent,
-                                               bool keep_job_dir, Ready ready);
+  static Result<std::unique_ptr<Janitor>> start(SupervisorLoop& loop, const std::string& parent,
+                                                bool keep_job_dir, Ready ready);
   /// The same, and waits: a sentence, too, if a signal that asks for the end came first.
-  static Result<std::unique_ptr<Janitor>> hire_and_wait(SupervisorLoop& loop,
-                                                        const std::string& parent,
-                                                        bool keep_job_dir);
-  /// One that was not dismissed is on its own: it removes what it may still make.
+  static Result<std::unique_ptr<Janitor>> start_and_wait(SupervisorLoop& loop,
+                                                         const std::string& parent,
+                                                         bool keep_job_dir);
+  /// One that was not stopped is on its own: it removes what it may still make.
   ~Janitor();
   Janitor(const Janitor&) = delete;
   Janitor& operator=(const Janitor&) = delete;
@@ -51,7 +51,7 @@ class Janitor {
   /// like. A second janitor does what one left undone that was killed, or that could not remove
   /// all, and the launcher names what stays. A janitor that gets on no more (Patience), or does not
   /// die of a signal to its launcher, is left alone with a warning. Says where a directory is kept.
-  void dismiss(bool processes_are_gone);
+  void stop(bool processes_are_gone);
   pid_t number() const noexcept { return process_.number(); }
 
  private:
@@ -76,7 +76,7 @@ class Janitor {
   Silence answer_{kAnswerMs};
   int begun_ = 0;
   ChildProcess process_;
-  Fd pipe_;  // closed: it is dismissed
+  Fd pipe_;  // closed: it is stopped
   Loop::Watch pipe_watch_;
   const SupervisorLoop::ChildWatch children_;
   std::string job_dir_;

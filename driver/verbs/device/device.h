@@ -16,7 +16,7 @@ namespace pinwire::verbs {
 struct Paging {
   bool is_used = false;
   bool has_atomics = false;
-  std::string story;  ///< of whether, and why not
+  std::string description;  ///< of whether, and why not
 };
 
 struct Device {

@@ -179,7 +179,8 @@ class Lane {
   std::vector<Done> finished_;  // its capacity is reserved once: as many as there are tickets
   std::unique_ptr<std::atomic<Peer*>[]> peers_;  // by rank; release by meet() pairs with acquire
   std::atomic<Peer*> met_{nullptr};              // all that were met; likewise
-  Peer stranger_, invited_;  // stand for those that were not; they have no room, so none is posted
+  Peer unconnected_,
+      connecting_;  // stand for those that were not; they have no room, so none is posted
   CreditWords credit_words_;
   RankQueue invited_ranks_;                  // to the connector
   RankQueue holds_wanted_, holds_answered_;  // from it, and to it

@@ -5,7 +5,7 @@
 namespace pinwire::verbs {
 Peer* Lane::known(Rank rank) noexcept {
   Peer* peer = peers_[rank].load(std::memory_order_relaxed);  // by the connector alone
-  return peer == &stranger_ || peer == &invited_ ? nullptr : peer;
+  return peer == &unconnected_ || peer == &connecting_ ? nullptr : peer;
 }
 
 Status Lane::make_links(Peer& peer, QueueSizes& sizes) {
@@ -68,7 +68,7 @@ Result<Peer*> Lane::meet(Rank rank) {
   met_.store(peer.get(), std::memory_order_release);  // pairs with acquire where they are walked
   Peer* before = peers_[rank].load(std::memory_order_relaxed);
   do {
-    peer->is_invited = before == &invited_;
+    peer->is_invited = before == &connecting_;
   } while (!peers_[rank].compare_exchange_weak(before, peer.get(), std::memory_order_release,
                                                std::memory_order_relaxed));  // pairs with peer_at()
   return peer.release();
@@ -107,9 +107,9 @@ bool Lane::open_peer(Rank rank) noexcept {
   Peer& peer = peer_at(rank);
   const uint32_t wanted = left_by(Claim::kRequest, capacity_) + 2 * kCompletionsKept;
   if (peer.is_open && room_ < wanted) chores_ |= kAskForRoom;
-  if (&peer == &invited_ || peer.is_open) return false;
+  if (&peer == &connecting_ || peer.is_open) return false;
   const Stage stage = peer.stage.load(std::memory_order_acquire);  // pairs with the connector's
-  if (&peer != &stranger_ && stage == Stage::kMet) {
+  if (&peer != &unconnected_ && stage == Stage::kMet) {
     for (Link& link : peer.links) link.room = static_cast<int32_t>(shared_.sizes.send_depth);
     peer.is_open = true;
     peer.is_invited = false;
@@ -117,8 +117,8 @@ bool Lane::open_peer(Rank rank) noexcept {
   }
   if (peer.is_invited || !invited_ranks_.push(rank)) return false;
   ++asked_;
-  Peer* before = &stranger_;
-  if (!peers_[rank].compare_exchange_strong(before, &invited_, std::memory_order_acquire)) {
+  Peer* before = &unconnected_;
+  if (!peers_[rank].compare_exchange_strong(before, &connecting_, std::memory_order_acquire)) {
     before->is_invited = true;  // the connector has met it, now or in an earlier epoch
   }
   shared_.wake_connector();

@@ -52,10 +52,10 @@ uint32_t own_receives(const Shared& shared, MessageClass cls) noexcept {
 
 Status Lane::open() {
   static const uint64_t kNothing = 0;
-  stranger_.taken = invited_.taken = &kNothing;
+  unconnected_.taken = connecting_.taken = &kNothing;
   peers_ = std::make_unique<std::atomic<Peer*>[]>(shared_.info.rank_count);
   for (Rank rank = 0; rank < shared_.info.rank_count; ++rank) {
-    peers_[rank].store(&stranger_, std::memory_order_relaxed);
+    peers_[rank].store(&unconnected_, std::memory_order_relaxed);
   }
   if (auto done = open_queues(); !done) return done;
   return try_links();

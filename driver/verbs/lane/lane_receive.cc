@@ -51,7 +51,8 @@ void Lane::give_back(std::span<const Recv> buffers) noexcept {
 void Lane::report_credit(Peer& peer) noexcept {
   Link& link = peer.links[static_cast<size_t>(MessageClass::kReply)];
   if (!has_room(link, 1, Claim::kReply) || small_.free_count() == 0) {
-    if (&peer == &stranger_ || &peer == &invited_) return;  // a message that named a wrong rank
+    if (&peer == &unconnected_ || &peer == &connecting_)
+      return;  // a message that named a wrong rank
     if (!open_peer(peer.rank)) {
       chores_ |= kReportCredit;
       return;

@@ -170,13 +170,14 @@ bool flow(Collective& c) noexcept {
   return true;
 }
 
-Kin kin_below(const Collective& c, Rank top, const Pieces& pieces) noexcept {
+Neighbours neighbours_below(const Collective& c, Rank top, const Pieces& pieces) noexcept {
   const Rank size = c.member->size;
-  return {Tree(size, top, c.member->rank), size, Kin::is_chain_shorter(size, pieces.count())};
+  return {Tree(size, top, c.member->rank), size,
+          Neighbours::is_chain_shorter(size, pieces.count())};
 }
 
-void take_children(Collective& c, Pipeline& p, const Kin& kin) noexcept {
-  p.add_children(kin, take_part(*c.member, p.piece_memory, up_bytes(kin.branches())));
+void take_children(Collective& c, Pipeline& p, const Neighbours& neighbours) noexcept {
+  p.add_children(neighbours, take_part(*c.member, p.piece_memory, up_bytes(neighbours.branches())));
 }
 
 }  // namespace
@@ -193,12 +194,12 @@ StreamIn* Pipeline::in(uint32_t letter) noexcept {
   return letter < children ? &up_in[letter] : nullptr;
 }
 
-void Pipeline::add_children(const Kin& kin, std::byte* places) noexcept {
-  children = kin.branches();
+void Pipeline::add_children(const Neighbours& neighbours, std::byte* places) noexcept {
+  children = neighbours.branches();
   const uint32_t window = up_window(children);
   for (uint32_t i = 0; i < children; ++i) {
     const auto base = reinterpret_cast<uint64_t>(places + i * window * kPieceBytes);
-    up_in[i].reset(kin.child(i), i, {base, window}, window);
+    up_in[i].reset(neighbours.child(i), i, {base, window}, window);
   }
 }
 
@@ -213,9 +214,9 @@ void Pipeline::receive_down(Rank from, uint32_t letter, void* to) noexcept {
 }
 
 /// The child with the largest subtree comes first.
-void Pipeline::add_heirs(const Kin& kin, uint32_t letter) noexcept {
-  for (uint32_t branch = kin.branches(); branch-- > 0;) {
-    down_out[heirs++].reset(kin.child(branch), letter);
+void Pipeline::add_heirs(const Neighbours& neighbours, uint32_t letter) noexcept {
+  for (uint32_t branch = neighbours.branches(); branch-- > 0;) {
+    down_out[heirs++].reset(neighbours.child(branch), letter);
   }
 }
 
@@ -231,10 +232,10 @@ bool Pipeline::is_over() const noexcept {
 bool broadcast_in_pieces(Collective& c) noexcept {
   if (c.phase == kBegin) {
     Pipeline& p = open_pipeline(c, Pieces::of(1, c.bytes), false);
-    const Kin kin = kin_below(c, c.root, p.pieces);
+    const Neighbours neighbours = neighbours_below(c, c.root, p.pieces);
     p.has_result = true;
-    if (!kin.is_root()) p.receive_down(kin.parent(), 0, c.dst);
-    p.add_heirs(kin, 0);
+    if (!neighbours.is_root()) p.receive_down(neighbours.parent(), 0, c.dst);
+    p.add_heirs(neighbours, 0);
     offer_all(c, p);
   }
   return flow(c);
@@ -247,10 +248,10 @@ bool reduce_to_one_in_pieces(Collective& c) noexcept {
     // and sends its result to the root.
     const Rank top = c.reduction.is_ordered ? 0 : c.root;
     const uint32_t last_letter = c.member->rounds;
-    const Kin kin = kin_below(c, top, p.pieces);
-    take_children(c, p, kin);
-    if (!kin.is_root()) {
-      p.send_up(kin.parent(), kin.branch());
+    const Neighbours neighbours = neighbours_below(c, top, p.pieces);
+    take_children(c, p, neighbours);
+    if (!neighbours.is_root()) {
+      p.send_up(neighbours.parent(), neighbours.branch());
     } else if (c.root != top) {
       p.send_up(c.root, last_letter);
     }
@@ -265,14 +266,14 @@ bool reduce_to_all_in_pieces(Collective& c) noexcept {
   if (c.phase == kBegin) {
     Pipeline& p = open_pipeline(c, Pieces::of(c.reduction.element_bytes, c.reduction.count), true);
     const uint32_t down_letter = c.member->rounds;
-    const Kin kin = kin_below(c, 0, p.pieces);
-    take_children(c, p, kin);
+    const Neighbours neighbours = neighbours_below(c, 0, p.pieces);
+    take_children(c, p, neighbours);
     p.has_result = true;
-    if (!kin.is_root()) {
-      p.send_up(kin.parent(), kin.branch());
-      p.receive_down(kin.parent(), down_letter, c.dst);
+    if (!neighbours.is_root()) {
+      p.send_up(neighbours.parent(), neighbours.branch());
+      p.receive_down(neighbours.parent(), down_letter, c.dst);
     }
-    p.add_heirs(kin, down_letter);
+    p.add_heirs(neighbours, down_letter);
     offer_all(c, p);
   }
   return flow(c);

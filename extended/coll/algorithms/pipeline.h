@@ -38,10 +38,10 @@ struct Pipeline final : StreamSet {
   StreamIn* in(uint32_t letter) noexcept override;
 
   // These add the streams of the members that take part.
-  void add_children(const Kin& kin, std::byte* places) noexcept;
+  void add_children(const Neighbours& neighbours, std::byte* places) noexcept;
   void send_up(Rank to, uint32_t letter) noexcept;
   void receive_down(Rank from, uint32_t letter, void* to) noexcept;
-  void add_heirs(const Kin& kin, uint32_t letter) noexcept;
+  void add_heirs(const Neighbours& neighbours, uint32_t letter) noexcept;
   bool is_over() const noexcept;
 };
 

@@ -53,9 +53,9 @@ class Tree {
 
 /// The neighbours of a member in a tree or chain: the parent that it gets data from, and the
 /// children that it sends data to.
-class Kin {
+class Neighbours {
  public:
-  constexpr Kin(const Tree& tree, Rank size, bool is_chain) noexcept
+  constexpr Neighbours(const Tree& tree, Rank size, bool is_chain) noexcept
       : tree_(tree), size_(size), is_chain_(is_chain) {}
 
   /// Whether a chain takes no more steps than a tree. A chain takes as many as there are pieces

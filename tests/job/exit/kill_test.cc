@@ -92,14 +92,14 @@ TEST(Kill, C1_105_AtAnyMomentEndsTheJobInTimeAndLeavesNothing) {
   std::vector<double> took_s;
   for (unsigned long i = 0; i < kills && !HasFailure(); ++i) {
     const Kill kill = draw(driver, seed + i);
-    const std::string story = "seed " + std::to_string(seed + i) + ": rank " +
-                              std::to_string(kill.victim) + " of " + std::to_string(kill.ranks) +
-                              " over " + driver + " in " + kill.mode + " after " +
-                              std::to_string(kill.after_us) + " us";
-    SCOPED_TRACE("KILLS=1 KILL_SEED=" + std::to_string(seed + i) + " repeats it; " + story);
+    const std::string description = "seed " + std::to_string(seed + i) + ": rank " +
+                                    std::to_string(kill.victim) + " of " +
+                                    std::to_string(kill.ranks) + " over " + driver + " in " +
+                                    kill.mode + " after " + std::to_string(kill.after_us) + " us";
+    SCOPED_TRACE("KILLS=1 KILL_SEED=" + std::to_string(seed + i) + " repeats it; " + description);
     took_s.push_back(carry_out(kill));
     if (kills > kQuiet || took_s.back() > kPromisedSeconds)
-      std::printf("%s: gone in %.2f s\n", story.c_str(), took_s.back()), std::fflush(stdout);
+      std::printf("%s: gone in %.2f s\n", description.c_str(), took_s.back()), std::fflush(stdout);
   }
   ASSERT_FALSE(took_s.empty());
   std::sort(took_s.begin(), took_s.end());

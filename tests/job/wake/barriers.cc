@@ -53,11 +53,11 @@ void pass(Kind kind) {
 /// How many will look at a line of this rank's, if it is the last to come: all, where all share
 /// lines; else those that it leads, or who leads it.
 int readers() {
-  if (all_are_beside()) return static_cast<int>(engine.rank_count) - 1;
-  if (first_beside(engine.rank) != engine.rank) return 1;
+  if (all_ranks_local()) return static_cast<int>(engine.rank_count) - 1;
+  if (first_local_rank(engine.rank) != engine.rank) return 1;
   int led = 0;
   for (Rank rank = engine.rank + 1; rank < engine.rank_count; ++rank) {
-    led += first_beside(rank) == engine.rank;
+    led += first_local_rank(rank) == engine.rank;
   }
   return led;
 }

@@ -31,9 +31,9 @@ TEST(DoorbellTurn, AThreadThatFindsALaneBusyRingsTheOthers) {
   Doorbell bell;
   const uint32_t other = bell.take_seat();
   const uint32_t own = bell.take_seat();
-  ASSERT_TRUE(bell.lie_down(other, 0));
+  ASSERT_TRUE(bell.prepare_to_park(other, 0));
   Lanes lanes{.is_busy = true};
-  lie_down_and_sleep(bell, own, 0, lanes);
+  park(bell, own, 0, lanes);
   EXPECT_EQ(lanes.rung, 1u << other);
   EXPECT_EQ(lanes.polls, 1u);
   EXPECT_EQ(lanes.sleeps, 0u);
@@ -43,7 +43,7 @@ TEST(DoorbellTurn, AThreadThatIsAwakeIsRungNoMore) {
   for (const bool is_busy : {false, true}) {
     Doorbell bell;
     Lanes lanes{.is_busy = is_busy};
-    lie_down_and_sleep(bell, bell.take_seat(), 0, lanes);
+    park(bell, bell.take_seat(), 0, lanes);
     EXPECT_EQ(lanes.sleeps, is_busy ? 0u : 1u);
     EXPECT_EQ(lanes.rung, 0u);
     EXPECT_EQ(bell.happened(), 0u);
@@ -64,13 +64,13 @@ TEST(DoorbellTurn, NobodySleepsOverTheEventAtWhichTheCountWraps) {
   ASSERT_FALSE(bell.look(seen));
   ASSERT_EQ(seen, ~0u);
   const uint32_t seat = bell.take_seat();
-  ASSERT_TRUE(bell.lie_down(seat, seen));
+  ASSERT_TRUE(bell.prepare_to_park(seat, seen));
   EXPECT_EQ(bell.happened(), 1u << seat) << "that sleeper is rung";
-  EXPECT_FALSE(bell.lie_down(seat, seen)) << "it happened since that look";
+  EXPECT_FALSE(bell.prepare_to_park(seat, seen)) << "it happened since that look";
   EXPECT_FALSE(bell.look(seen));
   EXPECT_EQ(seen, 0u);
   EXPECT_TRUE(bell.look(seen));
-  EXPECT_TRUE(bell.lie_down(seat, seen));
+  EXPECT_TRUE(bell.prepare_to_park(seat, seen));
 }
 
 TEST(DoorbellSeats, AreOneForEachThreadUntilNoneIsLeft) {
@@ -89,7 +89,7 @@ TEST(DoorbellTurn, NobodySleepsOverWhatHasHappened) {
   Doorbell bell;
   bell.happened();
   Lanes lanes{.is_busy = false};
-  lie_down_and_sleep(bell, bell.take_seat(), 0, lanes);
+  park(bell, bell.take_seat(), 0, lanes);
   EXPECT_EQ(lanes.sleeps, 0u);
 }
 

@@ -100,7 +100,7 @@ TEST_P(ShmPair, AllMemoryOfAPeerIsReachedOnceThatIsAgreed) {
 TEST_P(ShmPair, HasAtomicsOnMappedMemoryAlone) {
   EXPECT_EQ(drivers[0]->atomics_on(1), kAllAtomics);
   EXPECT_EQ(drivers[0]->atomics_on(drivers[0]->map_bound_region(1, 3, 0, 8, nullptr)), kAllAtomics);
-  EXPECT_EQ(drivers[0]->atomics_on(ShmDriver::kFarKey), 0u);
+  EXPECT_EQ(drivers[0]->atomics_on(ShmDriver::kCmaKey), 0u);
 }
 
 TEST_P(ShmPair, MemoryThatIsNotThereIsNamedInTheFailure) {

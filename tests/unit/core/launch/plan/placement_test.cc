@@ -127,11 +127,11 @@ TEST(Placement, TheStorySaysWhatWasDoneAndWhatWasNot) {
   const TwoSockets made_up;
   auto placements = place_ranks(look({"0000:af:00.0"}), 3, 1);
   ASSERT_TRUE(placements.ok());
-  EXPECT_EQ(placements.value()[0].story, "CPUs 4,5 of NUMA node 1, near 0000:af:00.0");
-  EXPECT_EQ(placements.value()[2].story,
+  EXPECT_EQ(placements.value()[0].description, "CPUs 4,5 of NUMA node 1, near 0000:af:00.0");
+  EXPECT_EQ(placements.value()[2].description,
             "CPUs 0,1 of NUMA node 0: no core near 0000:af:00.0 is left");
   auto lost = place_ranks(look({"0000:99:00.0"}), 1, 1);
-  EXPECT_EQ(lost.value()[0].story,
+  EXPECT_EQ(lost.value()[0].description,
             "CPUs 0,1 of NUMA node 0: nothing is known of where 0000:99:00.0 is");
 }
 

@@ -139,36 +139,36 @@ TEST_F(JanitorTest, DoesNotLookAtWhoWasThereBefore) {
 }
 
 TEST_F(JanitorTest, KillsWhoWasBornAfterIt) {
-  auto hired = Janitor::hire_and_wait(loop_, testing::TempDir(), false);
-  ASSERT_TRUE(hired.ok()) << hired.sentence();
-  Janitor& janitor = **hired;
+  auto running = Janitor::start_and_wait(loop_, testing::TempDir(), false);
+  ASSERT_TRUE(running.ok()) << running.sentence();
+  Janitor& janitor = **running;
   dir_ = janitor.job_dir();
   start_rank();
-  janitor.dismiss(false);
+  janitor.stop(false);
   EXPECT_TRUE(rank_dies());
   EXPECT_FALSE(std::filesystem::exists(dir_));
 }
 
 TEST_F(JanitorTest, LooksAtNobodyIfTheLauncherHasSeenToIt) {
-  auto hired = Janitor::hire_and_wait(loop_, testing::TempDir(), false);
-  ASSERT_TRUE(hired.ok()) << hired.sentence();
-  Janitor& janitor = **hired;
+  auto running = Janitor::start_and_wait(loop_, testing::TempDir(), false);
+  ASSERT_TRUE(running.ok()) << running.sentence();
+  Janitor& janitor = **running;
   dir_ = janitor.job_dir();
   start_rank();
-  janitor.dismiss(true);
+  janitor.stop(true);
   EXPECT_TRUE(rank_lives());
   EXPECT_FALSE(std::filesystem::exists(dir_));
 }
 
 TEST_F(JanitorTest, OneThatWasKilledLeavesTheDirectoryToItsLauncher) {
   for (const bool keep : {true, false}) {
-    auto hired = Janitor::hire_and_wait(loop_, testing::TempDir(), keep);
-    ASSERT_TRUE(hired.ok()) << hired.sentence();
-    Janitor& janitor = **hired;
+    auto running = Janitor::start_and_wait(loop_, testing::TempDir(), keep);
+    ASSERT_TRUE(running.ok()) << running.sentence();
+    Janitor& janitor = **running;
     dir_ = janitor.job_dir();
     std::ofstream(dir_ + "/file") << "something";
     HeldProcess(janitor.number()).signal(SIGKILL);
-    janitor.dismiss(true);
+    janitor.stop(true);
     EXPECT_FALSE(std::filesystem::exists(dir_));
     EXPECT_EQ(std::filesystem::exists(kept()), keep);
     EXPECT_TRUE(remove_tree(kept()).ok());
@@ -178,13 +178,13 @@ TEST_F(JanitorTest, OneThatWasKilledLeavesTheDirectoryToItsLauncher) {
 /// By the janitor or by the launcher.
 TEST_F(JanitorTest, WhereADirectoryIsKeptIsSaid) {
   for (const bool is_killed : {false, true}) {
-    auto hired = Janitor::hire_and_wait(loop_, testing::TempDir(), true);
-    ASSERT_TRUE(hired.ok()) << hired.sentence();
-    dir_ = (*hired)->job_dir();
+    auto running = Janitor::start_and_wait(loop_, testing::TempDir(), true);
+    ASSERT_TRUE(running.ok()) << running.sentence();
+    dir_ = (*running)->job_dir();
     std::ofstream(dir_ + "/file") << "something";
     ASSERT_EQ(::chmod(dir_.c_str(), 0), 0) << "as a rank may";
-    if (is_killed) HeldProcess((*hired)->number()).signal(SIGKILL);
-    const auto words = words_of([&] { (*hired)->dismiss(true); });
+    if (is_killed) HeldProcess((*running)->number()).signal(SIGKILL);
+    const auto words = words_of([&] { (*running)->stop(true); });
     EXPECT_NE(words.find("the job's directory is kept as " + kept() + " on host "),
               std::string::npos)
         << words;
@@ -201,10 +201,10 @@ TEST_F(JanitorTest, ASignalEndsALauncherThatLooksWhereADirectoryIsKept) {
   if (child == 0) {
     ::signal(SIGTERM, SIG_DFL);
     SupervisorLoop loop;
-    auto hired = Janitor::hire_and_wait(loop, parent.path(), true);
-    if (!hired) ::_exit(1);
+    auto running = Janitor::start_and_wait(loop, parent.path(), true);
+    if (!running) ::_exit(1);
     lstat_gets_signal = true;
-    (*hired)->dismiss(true);
+    (*running)->stop(true);
     ::_exit(0);
   }
   int wait_status = 0;
@@ -213,10 +213,10 @@ TEST_F(JanitorTest, ASignalEndsALauncherThatLooksWhereADirectoryIsKept) {
 }
 
 TEST_F(JanitorTest, NothingIsKeptWhereThereIsNothing) {
-  auto hired = Janitor::hire_and_wait(loop_, testing::TempDir(), true);
-  ASSERT_TRUE(hired.ok()) << hired.sentence();
-  dir_ = (*hired)->job_dir();
-  const auto words = words_of([&] { (*hired)->dismiss(true); });
+  auto running = Janitor::start_and_wait(loop_, testing::TempDir(), true);
+  ASSERT_TRUE(running.ok()) << running.sentence();
+  dir_ = (*running)->job_dir();
+  const auto words = words_of([&] { (*running)->stop(true); });
   EXPECT_NE(words.find("-k keeps nothing"), std::string::npos) << words;
   EXPECT_FALSE(std::filesystem::exists(dir_));
   EXPECT_FALSE(std::filesystem::exists(kept()));
@@ -224,10 +224,10 @@ TEST_F(JanitorTest, NothingIsKeptWhereThereIsNothing) {
 
 TEST_F(JanitorTest, WhatCannotBeRemovedIsNamed) {
   removal_fails = true;
-  auto hired = Janitor::hire_and_wait(loop_, testing::TempDir(), false);
-  ASSERT_TRUE(hired.ok()) << hired.sentence();
-  dir_ = (*hired)->job_dir();
-  const auto words = words_of([&] { (*hired)->dismiss(true); });
+  auto running = Janitor::start_and_wait(loop_, testing::TempDir(), false);
+  ASSERT_TRUE(running.ok()) << running.sentence();
+  dir_ = (*running)->job_dir();
+  const auto words = words_of([&] { (*running)->stop(true); });
   EXPECT_NE(
       words.find("files of the job stay: cannot remove " + dir_ + ": Operation not permitted"),
       std::string::npos)
@@ -241,21 +241,21 @@ TEST_F(JanitorTest, WhatIsLeftOverHoldsUpNoStart) {
   const test::ScratchDir scratch;
   const auto left = test::leave_dir(scratch.path(), kJobDirStart);
   removal_is_stuck = true;
-  auto hired = Janitor::hire_and_wait(loop_, scratch.path(), false);
+  auto running = Janitor::start_and_wait(loop_, scratch.path(), false);
   removal_is_stuck = false;
-  ASSERT_TRUE(hired.ok()) << hired.sentence();
-  HeldProcess((*hired)->number()).signal(SIGKILL);
-  (*hired)->dismiss(true);
+  ASSERT_TRUE(running.ok()) << running.sentence();
+  HeldProcess((*running)->number()).signal(SIGKILL);
+  (*running)->stop(true);
   EXPECT_TRUE(std::filesystem::exists(left));
-  EXPECT_FALSE(std::filesystem::exists((*hired)->job_dir()));
+  EXPECT_FALSE(std::filesystem::exists((*running)->job_dir()));
 }
 
 TEST_F(JanitorTest, WhatIsLeftOverGoesAsWell) {
   const test::ScratchDir scratch;
   const auto left = leave_some(scratch.path());
-  auto hired = Janitor::hire_and_wait(loop_, scratch.path(), false);
-  ASSERT_TRUE(hired.ok()) << hired.sentence();
-  (*hired)->dismiss(true);
+  auto running = Janitor::start_and_wait(loop_, scratch.path(), false);
+  ASSERT_TRUE(running.ok()) << running.sentence();
+  (*running)->stop(true);
   expect_that_they_go(left);
 }
 
@@ -265,10 +265,10 @@ TEST_F(JanitorTest, WhatIsLeftOverHoldsUpNoEnd) {
   const auto left = leave_some(scratch.path());
   sweepers_gate = scratch.path() + "/gate";
   std::ofstream{sweepers_gate};
-  auto hired = Janitor::hire_and_wait(loop_, scratch.path(), false);
-  ASSERT_TRUE(hired.ok()) << hired.sentence();
-  (*hired)->dismiss(true);
-  EXPECT_FALSE(std::filesystem::exists((*hired)->job_dir()));
+  auto running = Janitor::start_and_wait(loop_, scratch.path(), false);
+  ASSERT_TRUE(running.ok()) << running.sentence();
+  (*running)->stop(true);
+  EXPECT_FALSE(std::filesystem::exists((*running)->job_dir()));
   for (const auto& one : left) EXPECT_TRUE(std::filesystem::exists(one)) << one;
   std::filesystem::remove(sweepers_gate);
   expect_that_they_go(left);
@@ -279,40 +279,40 @@ TEST_F(JanitorTest, WhatIsLeftOverGoesFirstWhereThereIsNoSpace) {
   const test::ScratchDir scratch;
   test::leave_dir(scratch.path(), kJobDirStart);
   mkdir_fails_beside_others = true;
-  auto hired = Janitor::hire_and_wait(loop_, scratch.path(), false);
+  auto running = Janitor::start_and_wait(loop_, scratch.path(), false);
   mkdir_fails_beside_others = false;
-  ASSERT_TRUE(hired.ok()) << hired.sentence();
-  (*hired)->dismiss(true);
+  ASSERT_TRUE(running.ok()) << running.sentence();
+  (*running)->stop(true);
 }
 
 TEST_F(JanitorTest, OneThatWasKilledLeavesTheProcessesToItsLauncher) {
-  auto hired = Janitor::hire_and_wait(loop_, testing::TempDir(), false);
-  ASSERT_TRUE(hired.ok()) << hired.sentence();
-  Janitor& janitor = **hired;
+  auto running = Janitor::start_and_wait(loop_, testing::TempDir(), false);
+  ASSERT_TRUE(running.ok()) << running.sentence();
+  Janitor& janitor = **running;
   dir_ = janitor.job_dir();
   start_rank();
   HeldProcess(janitor.number()).signal(SIGKILL);
-  janitor.dismiss(false);
+  janitor.stop(false);
   EXPECT_TRUE(rank_dies());
 }
 
 /// It is stuck before its program runs, and so has copies of all that is open.
 TEST_F(JanitorTest, AChildThatHasNotExecutedItsProgramHoldsNobody) {
-  auto hired = Janitor::hire_and_wait(loop_, testing::TempDir(), false);
-  ASSERT_TRUE(hired.ok()) << hired.sentence();
-  Janitor& janitor = **hired;
+  auto running = Janitor::start_and_wait(loop_, testing::TempDir(), false);
+  ASSERT_TRUE(running.ok()) << running.sentence();
+  Janitor& janitor = **running;
   ChildProcess child(::fork());
   if (child.number() <= 0) {
     for (;;) ::pause();
   }
-  janitor.dismiss(false);
+  janitor.stop(false);
   EXPECT_FALSE(std::filesystem::exists(janitor.job_dir()));
   child.signal(SIGKILL);
   end_of(child);
 }
 
 TEST_F(JanitorTest, ADirectoryThatCannotBeMadeGetsASentence) {
-  auto janitor = Janitor::hire_and_wait(loop_, "/nowhere", false);
+  auto janitor = Janitor::start_and_wait(loop_, "/nowhere", false);
   ASSERT_FALSE(janitor.ok());
   EXPECT_EQ(janitor.sentence().find("no directory for the job: cannot find the directory /nowhere"),
             0U)
@@ -321,27 +321,27 @@ TEST_F(JanitorTest, ADirectoryThatCannotBeMadeGetsASentence) {
 
 /// Without the lock another launcher would take it for one that is left over.
 TEST_F(JanitorTest, TheDirectoryStaysLockedWhenTheJanitorIsKilled) {
-  auto hired = Janitor::hire_and_wait(loop_, testing::TempDir(), false);
-  ASSERT_TRUE(hired.ok()) << hired.sentence();
-  Janitor& janitor = **hired;
+  auto running = Janitor::start_and_wait(loop_, testing::TempDir(), false);
+  ASSERT_TRUE(running.ok()) << running.sentence();
+  Janitor& janitor = **running;
   HeldProcess(janitor.number()).signal(SIGKILL);
   siginfo_t ended{};
   ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(janitor.number()), &ended, WEXITED | WNOWAIT), 0);
   finish_left_over(kill_stale_jobs(testing::TempDir()));
   EXPECT_TRUE(std::filesystem::exists(janitor.job_dir()));
-  janitor.dismiss(true);
+  janitor.stop(true);
 }
 
 TEST_F(JanitorTest, OneThatSomebodyStoppedSweepsNevertheless) {
-  auto hired = Janitor::hire_and_wait(loop_, testing::TempDir(), false);
-  ASSERT_TRUE(hired.ok()) << hired.sentence();
-  Janitor& janitor = **hired;
+  auto running = Janitor::start_and_wait(loop_, testing::TempDir(), false);
+  ASSERT_TRUE(running.ok()) << running.sentence();
+  Janitor& janitor = **running;
   dir_ = janitor.job_dir();
   const HeldProcess process(janitor.number());
   process.signal(SIGSTOP);
   int told = 0;
   ASSERT_EQ(::waitpid(process.number(), &told, WUNTRACED), process.number());
-  janitor.dismiss(true);
+  janitor.stop(true);
   EXPECT_FALSE(std::filesystem::exists(dir_));
 }
 
@@ -350,10 +350,10 @@ class StuckJanitor : public JanitorTest {
  protected:
   void SetUp() override {
     unlinkat_is_stuck = true;
-    auto hired = Janitor::hire_and_wait(loop_, files_.path(), false);
+    auto running = Janitor::start_and_wait(loop_, files_.path(), false);
     unlinkat_is_stuck = false;
-    ASSERT_TRUE(hired.ok()) << hired.sentence();
-    janitor_ = std::move(*hired);
+    ASSERT_TRUE(running.ok()) << running.sentence();
+    janitor_ = std::move(*running);
     dir_ = janitor_->job_dir();
     said_.clear();
     log_through([](std::string_view line) { said_ += line; });
@@ -370,7 +370,7 @@ class StuckJanitor : public JanitorTest {
 
 TEST_F(StuckJanitor, IsLeftAloneWithAWarning) {
   const auto number = std::to_string(janitor_->number());
-  janitor_->dismiss(true);
+  janitor_->stop(true);
   EXPECT_TRUE(std::filesystem::exists(dir_)) << "its launcher might have to wait, too";
   EXPECT_NE(said_.find("the job's janitor (process " + number + ") does not come to an end with " +
                        "the job's directory " + dir_ + ": it waits in the kernel (state D)"),
@@ -381,7 +381,7 @@ TEST_F(StuckJanitor, IsLeftAloneWithAWarning) {
 
 TEST_F(StuckJanitor, IsKilledByASignalToItsLauncher) {
   ::kill(::getpid(), SIGTERM);
-  janitor_->dismiss(true);
+  janitor_->stop(true);
   EXPECT_FALSE(std::filesystem::exists(dir_)) << "a second janitor sweeps up";
   EXPECT_EQ(said_, "");
 }
@@ -389,7 +389,7 @@ TEST_F(StuckJanitor, IsKilledByASignalToItsLauncher) {
 TEST_F(StuckJanitor, ASignalEndsTheWaitForASecondOneToo) {
   unlinkat_is_stuck = true;
   ::kill(::getpid(), SIGTERM);
-  janitor_->dismiss(true);
+  janitor_->stop(true);
   unlinkat_is_stuck = false;
   EXPECT_TRUE(std::filesystem::exists(dir_)) << "its launcher would have waited for ever";
   EXPECT_NE(said_.find("files of the job stay: a signal ended their removal"), std::string::npos)
@@ -399,10 +399,10 @@ TEST_F(StuckJanitor, ASignalEndsTheWaitForASecondOneToo) {
 TEST_F(JanitorTest, OneThatIsKilledBeforeItAnswersIsReplaced) {
   std::optional<bool> made;
   mkdir_is_stuck = true;
-  auto hired = Janitor::hire(loop_, testing::TempDir(), false,
-                             [&](const Status& status) { made = status.ok(); });
-  ASSERT_TRUE(hired.ok()) << hired.sentence();
-  Janitor& janitor = **hired;
+  auto running = Janitor::start(loop_, testing::TempDir(), false,
+                                [&](const Status& status) { made = status.ok(); });
+  ASSERT_TRUE(running.ok()) << running.sentence();
+  Janitor& janitor = **running;
   const pid_t first = janitor.number();
   HeldProcess(first).signal(SIGKILL);
   mkdir_is_stuck = false;
@@ -410,19 +410,19 @@ TEST_F(JanitorTest, OneThatIsKilledBeforeItAnswersIsReplaced) {
   EXPECT_EQ(made, true);
   EXPECT_NE(janitor.number(), first);
   EXPECT_TRUE(std::filesystem::exists(janitor.job_dir()));
-  janitor.dismiss(true);
+  janitor.stop(true);
 }
 
 TEST_F(JanitorTest, ManyThatAreKilledEndTheStartWithASentence) {
   std::optional<Status> made;
   mkdir_is_stuck = true;
-  auto hired = Janitor::hire(loop_, testing::TempDir(), false,
-                             [&](const Status& status) { made.emplace(status); });
-  ASSERT_TRUE(hired.ok()) << hired.sentence();
+  auto running = Janitor::start(loop_, testing::TempDir(), false,
+                                [&](const Status& status) { made.emplace(status); });
+  ASSERT_TRUE(running.ok()) << running.sentence();
   pid_t last = -1;
   EXPECT_TRUE(loop_.turn_until(
       [&] {
-        const pid_t now = (*hired)->number();
+        const pid_t now = (*running)->number();
         if (now > 0 && std::exchange(last, now) != now) HeldProcess(now).signal(SIGKILL);
         return made.has_value();
       },
@@ -437,21 +437,21 @@ TEST_F(JanitorTest, ManyThatAreKilledEndTheStartWithASentence) {
 TEST_F(JanitorTest, ASignalEndsTheWaitForItsDirectory) {
   mkdir_is_stuck = true;
   ::kill(::getpid(), SIGTERM);
-  auto hired = Janitor::hire_and_wait(loop_, testing::TempDir(), false);
+  auto running = Janitor::start_and_wait(loop_, testing::TempDir(), false);
   mkdir_is_stuck = false;
-  ASSERT_FALSE(hired.ok());
-  EXPECT_EQ(hired.sentence(), "interrupted before the job had a directory");
+  ASSERT_FALSE(running.ok());
+  EXPECT_EQ(running.sentence(), "interrupted before the job had a directory");
   EXPECT_EQ(loop_.end_asked(), SIGTERM);
 }
 
 TEST_F(JanitorTest, ADirectoryThatIsNotMadeInTimeGetsASentence) {
   std::optional<Status> made;
   mkdir_is_stuck = true;
-  auto hired =
-      Janitor::hire(loop_, "/tmp", false, [&](const Status& status) { made.emplace(status); });
+  auto running =
+      Janitor::start(loop_, "/tmp", false, [&](const Status& status) { made.emplace(status); });
   mkdir_is_stuck = false;
-  ASSERT_TRUE(hired.ok()) << hired.sentence();
-  Janitor& janitor = **hired;
+  ASSERT_TRUE(running.ok()) << running.sentence();
+  Janitor& janitor = **running;
   constexpr int64_t kDayMs = 86'400'000;
   int64_t now = now_ms() + kDayMs;  // it was stopped meanwhile
   janitor.due(now);
@@ -470,20 +470,20 @@ TEST_F(JanitorTest, OneThatNeverAnsweredKillsNobody) {
   dir_ = "";
   start_rank();
   mkdir_is_stuck = true;
-  auto hired = Janitor::hire(loop_, testing::TempDir(), false, [](const Status&) {});
+  auto running = Janitor::start(loop_, testing::TempDir(), false, [](const Status&) {});
   mkdir_is_stuck = false;
-  ASSERT_TRUE(hired.ok()) << hired.sentence();
-  while ((*hired)->deadline_ms() != kNever) (*hired)->due((*hired)->deadline_ms());
-  (*hired)->dismiss(false);
+  ASSERT_TRUE(running.ok()) << running.sentence();
+  while ((*running)->deadline_ms() != kNever) (*running)->due((*running)->deadline_ms());
+  (*running)->stop(false);
   EXPECT_TRUE(rank_lives());
 }
 
 TEST_F(JanitorTest, AnErrorOfReadingItsAnswerIsNotItsEnd) {
   failing_receptions = 2;
-  auto hired = Janitor::hire_and_wait(loop_, testing::TempDir(), false);
-  ASSERT_TRUE(hired.ok()) << hired.sentence();
+  auto running = Janitor::start_and_wait(loop_, testing::TempDir(), false);
+  ASSERT_TRUE(running.ok()) << running.sentence();
   EXPECT_EQ(failing_receptions, 0);
-  (*hired)->dismiss(true);
+  (*running)->stop(true);
 }
 
 /// Nobody may ever reap it, and it shows the mark until then.

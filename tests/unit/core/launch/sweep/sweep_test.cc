@@ -87,13 +87,13 @@ TEST_F(KillChildren, OneThatADebuggerHoldsIsNotWaitedFor) {
 
 TEST_F(KillChildren, TheJanitorStays) {
   const auto inherited = InheritedChildren::now();
-  auto hired = Janitor::hire_and_wait(loop_, testing::TempDir(), false);
-  ASSERT_TRUE(hired.ok()) << hired.sentence();
-  Janitor& janitor = **hired;
+  auto running = Janitor::start_and_wait(loop_, testing::TempDir(), false);
+  ASSERT_TRUE(running.ok()) << running.sentence();
+  Janitor& janitor = **running;
   const pid_t child = janitor.number();
   EXPECT_TRUE(kill_children(loop_, child, inherited, janitor.job_dir()));
   EXPECT_EQ(::waitpid(child, nullptr, WNOHANG), 0);
-  janitor.dismiss(true);
+  janitor.stop(true);
 }
 
 TEST_F(KillChildren, AProcessWithItsNameIsNoJanitor) {
@@ -109,15 +109,15 @@ TEST_F(KillChildren, AProcessWithItsNameIsNoJanitor) {
 
 /// By the mark in a limit alone it would be known no more.
 TEST_F(KillChildren, AnothersJanitorIsOneWhateverItsLimit) {
-  auto hired = Janitor::hire_and_wait(loop_, testing::TempDir(), false);
-  ASSERT_TRUE(hired.ok()) << hired.sentence();
-  const pid_t janitor = (*hired)->number();
+  auto running = Janitor::start_and_wait(loop_, testing::TempDir(), false);
+  ASSERT_TRUE(running.ok()) << running.sentence();
+  const pid_t janitor = (*running)->number();
   rlimit limit{};
   ASSERT_EQ(::prlimit(janitor, RLIMIT_RTTIME, nullptr, &limit), 0);
   limit.rlim_cur = 300'000;
   ASSERT_EQ(::prlimit(janitor, RLIMIT_RTTIME, &limit, nullptr), 0);
   EXPECT_TRUE(is_janitor(janitor));
-  (*hired)->dismiss(true);
+  (*running)->stop(true);
 }
 
 /// Its launcher was killed, and this one has adopted it.
@@ -125,9 +125,9 @@ TEST_F(KillChildren, AnothersJanitorThatWasStoppedEndsItsWorkFirst) {
   const test::ScratchDir files;
   const auto inherited = InheritedChildren::now();
   {
-    auto hired = Janitor::hire_and_wait(loop_, files.path(), false);
-    ASSERT_TRUE(hired.ok()) << hired.sentence();
-    const pid_t child = (*hired)->number();
+    auto running = Janitor::start_and_wait(loop_, files.path(), false);
+    ASSERT_TRUE(running.ok()) << running.sentence();
+    const pid_t child = (*running)->number();
     ::kill(child, SIGSTOP);
     int told = 0;
     ASSERT_EQ(::waitpid(child, &told, WUNTRACED), child);

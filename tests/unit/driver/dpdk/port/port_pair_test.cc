@@ -212,7 +212,7 @@ std::string exchange_over(const DpdkOptions& options, Meeting& meeting, bool att
   if (!device) return device.sentence();
   DpdkPort& port = (*device)->port();
   if (port.facts().frame_bytes_max < frame_bytes_least)
-    return "no jumbo frames: " + (*device)->story();
+    return "no jumbo frames: " + (*device)->description();
   if (!meeting.barrier(2)) return "the peer did not come up";
   Exchange exchange{.port = port, .count = count, .frame_bytes_max = port.facts().frame_bytes_max};
   if (attach) {

@@ -48,44 +48,44 @@ TEST(Tree, PlacesBelowOneAreARange) {
   }
 }
 
-TEST(Kin, AreAChainInTheOrderOfRanksFromTheRootOn) {
+TEST(Neighbours, AreAChainInTheOrderOfRanksFromTheRootOn) {
   for (Rank size = 1; size <= 9; ++size) {
     for (Rank root = 0; root < size; ++root) {
       for (Rank place = 0; place < size; ++place) {
-        const Kin kin(Tree(size, root, (root + place) % size), size, true);
-        EXPECT_EQ(kin.is_root(), place == 0);
-        EXPECT_EQ(kin.branch(), 0u);
+        const Neighbours neighbours(Tree(size, root, (root + place) % size), size, true);
+        EXPECT_EQ(neighbours.is_root(), place == 0);
+        EXPECT_EQ(neighbours.branch(), 0u);
         if (place != 0) {
-          EXPECT_EQ(kin.parent(), (root + place - 1) % size);
+          EXPECT_EQ(neighbours.parent(), (root + place - 1) % size);
         }
-        ASSERT_EQ(kin.branches(), place + 1 < size ? 1u : 0u);
-        if (kin.branches() != 0) {
-          EXPECT_EQ(kin.child(0), (root + place + 1) % size);
+        ASSERT_EQ(neighbours.branches(), place + 1 < size ? 1u : 0u);
+        if (neighbours.branches() != 0) {
+          EXPECT_EQ(neighbours.child(0), (root + place + 1) % size);
         }
       }
     }
   }
 }
 
-TEST(Kin, AreTheTreeElse) {
+TEST(Neighbours, AreTheTreeElse) {
   for (Rank rank = 0; rank < 13; ++rank) {
     const Tree tree(13, 5, rank);
-    const Kin kin(tree, 13, false);
-    ASSERT_EQ(kin.branches(), tree.branches());
-    for (uint32_t b = 0; b < tree.branches(); ++b) EXPECT_EQ(kin.child(b), tree.child(b));
+    const Neighbours neighbours(tree, 13, false);
+    ASSERT_EQ(neighbours.branches(), tree.branches());
+    for (uint32_t b = 0; b < tree.branches(); ++b) EXPECT_EQ(neighbours.child(b), tree.child(b));
     if (tree.is_root()) continue;
-    EXPECT_EQ(kin.parent(), tree.parent());
-    EXPECT_EQ(kin.branch(), tree.branch());
+    EXPECT_EQ(neighbours.parent(), tree.parent());
+    EXPECT_EQ(neighbours.branch(), tree.branch());
   }
 }
 
-TEST(Kin, AChainIsForManyPiecesAndFewMembers) {
-  for (Rank size = 1; size <= 4; ++size) EXPECT_TRUE(Kin::is_chain_shorter(size, 2)) << size;
-  EXPECT_TRUE(Kin::is_chain_shorter(6, 2));
-  EXPECT_FALSE(Kin::is_chain_shorter(7, 2));
-  EXPECT_TRUE(Kin::is_chain_shorter(1000, 111));
-  EXPECT_FALSE(Kin::is_chain_shorter(1000, 110));
-  EXPECT_TRUE(Kin::is_chain_shorter(1u << 24, ~0u));
+TEST(Neighbours, AChainIsForManyPiecesAndFewMembers) {
+  for (Rank size = 1; size <= 4; ++size) EXPECT_TRUE(Neighbours::is_chain_shorter(size, 2)) << size;
+  EXPECT_TRUE(Neighbours::is_chain_shorter(6, 2));
+  EXPECT_FALSE(Neighbours::is_chain_shorter(7, 2));
+  EXPECT_TRUE(Neighbours::is_chain_shorter(1000, 111));
+  EXPECT_FALSE(Neighbours::is_chain_shorter(1000, 110));
+  EXPECT_TRUE(Neighbours::is_chain_shorter(1u << 24, ~0u));
 }
 
 }  // namespace

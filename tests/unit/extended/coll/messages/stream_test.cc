@@ -59,7 +59,7 @@ TEST(Pipeline, NamesItsStreamsAsMessagesDo) {
   p.send_up(3, 1);
   EXPECT_EQ(p.out(0), &p.up_out);
   EXPECT_EQ(p.out(1), nullptr);
-  p.add_heirs(Kin(Tree(8, 0, 0), 8, false), 0);
+  p.add_heirs(Neighbours(Tree(8, 0, 0), 8, false), 0);
   EXPECT_EQ(p.out(1), &p.down_out[0]);
   EXPECT_EQ(p.down_out[0].to, 4u);  // who has most below it
   EXPECT_EQ(p.out(3), &p.down_out[2]);
@@ -70,7 +70,7 @@ TEST(Pipeline, NamesItsStreamsAsMessagesDo) {
   EXPECT_EQ(p.in(3), &p.down_in);
   EXPECT_EQ(p.in(0), nullptr);
   std::byte* const places = data;  // not touched
-  p.add_children(Kin(Tree(8, 0, 0), 8, false), places);
+  p.add_children(Neighbours(Tree(8, 0, 0), 8, false), places);
   EXPECT_EQ(p.in(2), &p.up_in[2]);
   EXPECT_EQ(p.up_in[1].places.base - p.up_in[0].places.base, up_window(3) * kPieceBytes);
   EXPECT_EQ(p.in(4), nullptr);

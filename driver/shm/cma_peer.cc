@@ -1,20 +1,20 @@
-#include "driver/shm/far_peer.h"
+#include "driver/shm/cma_peer.h"
 
 #include <cstddef>
 #include <cstring>
 
-#include "driver/shm/far_memory.h"
+#include "driver/shm/cma.h"
 
 namespace pinwire::shm {
 
-Status FarPeer::reach(Rank peer, const InboxHeader& header) {
+Status CmaPeer::reach(Rank peer, const InboxHeader& header) {
   uint64_t word = 0;
-  FarCopy tried =
-      read_far(pid_, inbox_base_ + offsetof(InboxHeader, probe_to_read), &word, sizeof word);
+  CmaCopy tried =
+      read_by_cma(pid_, inbox_base_ + offsetof(InboxHeader, probe_to_read), &word, sizeof word);
   if (tried.reason == 0) {
     check(word == header.probe_to_read, "the kernel reads other memory than is mapped", word);
     tried =
-        write_far(pid_, inbox_base_ + offsetof(InboxHeader, probe_to_write), &word, sizeof word);
+        write_by_cma(pid_, inbox_base_ + offsetof(InboxHeader, probe_to_write), &word, sizeof word);
   }
   if (tried.reason != 0) {
     return error(
@@ -26,13 +26,13 @@ Status FarPeer::reach(Rank peer, const InboxHeader& header) {
   return success();
 }
 
-WorkStatus FarPeer::transfer(const Work& item, Op op, FailureNote& failure) const noexcept {
+WorkStatus CmaPeer::transfer(const Work& item, Op op, FailureNote& failure) const noexcept {
   if (!is_reached_) return WorkStatus::kRemoteAccess;
   check(op == Op::kPut || op == Op::kGet, "an atomic on memory that is not mapped here",
         static_cast<int>(op), item.remote);
   const bool is_put = op == Op::kPut;
-  const FarCopy copied = is_put ? write_far(pid_, item.remote, item.local, item.bytes)
-                                : read_far(pid_, item.remote, item.local, item.bytes);
+  const CmaCopy copied = is_put ? write_by_cma(pid_, item.remote, item.local, item.bytes)
+                                : read_by_cma(pid_, item.remote, item.local, item.bytes);
   if (copied.reason == 0) return WorkStatus::kOk;
   failure.record(item.peer, WorkStatus::kRemoteAccess,
                  "a %s of %llu bytes at 0x%llx of rank %u stopped after %llu of them: %s; that "

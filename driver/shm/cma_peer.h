@@ -1,5 +1,5 @@
 // All memory of a peer that exposes it: tried once, then reached by the kernel's copies
-// (far_memory.h), a system call for each put or get.
+// (cma.h), a system call for each put or get.
 #pragma once
 
 #include "driver/driver.h"
@@ -8,10 +8,10 @@
 
 namespace pinwire::shm {
 
-class FarPeer {
+class CmaPeer {
  public:
-  FarPeer() = default;
-  FarPeer(int pid, uint64_t inbox_base) noexcept : inbox_base_(inbox_base), pid_(pid) {}
+  CmaPeer() = default;
+  CmaPeer(int pid, uint64_t inbox_base) noexcept : inbox_base_(inbox_base), pid_(pid) {}
 
   /// Reads and writes a word of the peer's inbox, whose header is mapped here too. A sentence if
   /// the kernel does not let this process.

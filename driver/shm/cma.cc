@@ -1,4 +1,4 @@
-#include "driver/shm/far_memory.h"
+#include "driver/shm/cma.h"
 
 #include <sys/prctl.h>
 #include <sys/uio.h>
@@ -13,7 +13,7 @@ using Transfer = ssize_t (*)(pid_t, const iovec*, unsigned long, const iovec*, u
                              unsigned long);
 
 /// One call moves 2 GiB at most, and stops early where it meets memory that is not there.
-FarCopy copy(Transfer transfer, int pid, uint64_t remote, void* local, uint64_t bytes) noexcept {
+CmaCopy copy(Transfer transfer, int pid, uint64_t remote, void* local, uint64_t bytes) noexcept {
   constexpr uint64_t kCallBytesMax = uint64_t{1} << 30;
   auto* near = static_cast<std::byte*>(local);
   while (bytes != 0) {
@@ -31,15 +31,15 @@ FarCopy copy(Transfer transfer, int pid, uint64_t remote, void* local, uint64_t 
 
 }  // namespace
 
-FarCopy write_far(int pid, uint64_t remote, const void* local, uint64_t bytes) noexcept {
+CmaCopy write_by_cma(int pid, uint64_t remote, const void* local, uint64_t bytes) noexcept {
   return copy(process_vm_writev, pid, remote, const_cast<void*>(local), bytes);
 }
 
-FarCopy read_far(int pid, uint64_t remote, void* local, uint64_t bytes) noexcept {
+CmaCopy read_by_cma(int pid, uint64_t remote, void* local, uint64_t bytes) noexcept {
   return copy(process_vm_readv, pid, remote, local, bytes);
 }
 
-void allow_far_access() noexcept {
+void allow_cma() noexcept {
   prctl(PR_SET_PTRACER,
         PR_SET_PTRACER_ANY);  // refused where there is no Yama, and nothing to allow
 }

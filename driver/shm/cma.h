@@ -10,15 +10,15 @@ namespace pinwire::shm {
 
 /// 0, or why not all of it was copied: EFAULT, where memory at either end is not there or may not
 /// be written. `left` is then how many bytes were not.
-struct FarCopy {
+struct CmaCopy {
   int reason = 0;
   uint64_t left = 0;
 };
 
-FarCopy write_far(int pid, uint64_t remote, const void* local, uint64_t bytes) noexcept;
-FarCopy read_far(int pid, uint64_t remote, void* local, uint64_t bytes) noexcept;
+CmaCopy write_by_cma(int pid, uint64_t remote, const void* local, uint64_t bytes) noexcept;
+CmaCopy read_by_cma(int pid, uint64_t remote, void* local, uint64_t bytes) noexcept;
 
 /// Tells Yama that any process of this user may reach this one's memory.
-void allow_far_access() noexcept;
+void allow_cma() noexcept;
 
 }  // namespace pinwire::shm

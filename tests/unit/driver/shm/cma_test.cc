@@ -1,4 +1,4 @@
-#include "driver/shm/far_memory.h"
+#include "driver/shm/cma.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -17,7 +17,7 @@ constexpr uint64_t kPageBytes = 4096;
 std::byte of_both[100'000];  // at one address in either process, but not the same memory
 
 /// A process that does nothing but have memory: two pages, a gap, one that may only be read.
-class FarMemory : public testing::Test {
+class CmaMemory : public testing::Test {
  protected:
   void SetUp() override {
     pages_ = static_cast<std::byte*>(
@@ -28,11 +28,11 @@ class FarMemory : public testing::Test {
     child_ = fork();
     ASSERT_GE(child_, 0);
     if (child_ == 0) {
-      allow_far_access();
+      allow_cma();
       for (;;) pause();
     }
     uint64_t word = 0;
-    const FarCopy tried = read_far(child_, at(of_both), &word, sizeof word);
+    const CmaCopy tried = read_by_cma(child_, at(of_both), &word, sizeof word);
     if (tried.reason == EPERM || tried.reason == ENOSYS) {
       GTEST_SKIP() << "the kernel does not let a process reach another's memory: "
                    << std::strerror(tried.reason);
@@ -49,41 +49,41 @@ class FarMemory : public testing::Test {
   std::byte* pages_ = nullptr;
 };
 
-TEST_F(FarMemory, GoesThereAndBackInWhole) {
+TEST_F(CmaMemory, GoesThereAndBackInWhole) {
   for (const uint64_t bytes : {uint64_t{1}, uint64_t{4097}, uint64_t{sizeof of_both}}) {
     std::vector<std::byte> sent(bytes), back(bytes);
     for (uint64_t i = 0; i < bytes; ++i) sent[i] = static_cast<std::byte>(i * 7 + bytes);
-    const FarCopy written = write_far(child_, at(of_both), sent.data(), bytes);
+    const CmaCopy written = write_by_cma(child_, at(of_both), sent.data(), bytes);
     EXPECT_EQ(written.reason, 0) << std::strerror(written.reason);
     EXPECT_EQ(written.left, 0u);
-    EXPECT_EQ(read_far(child_, at(of_both), back.data(), bytes).reason, 0);
+    EXPECT_EQ(read_by_cma(child_, at(of_both), back.data(), bytes).reason, 0);
     EXPECT_EQ(back, sent);
     EXPECT_EQ(of_both[bytes / 2], std::byte{0}) << "this is this process's own";
   }
 }
 
-TEST_F(FarMemory, MemoryThatIsNotThereIsToldOfAndHowFarItWent) {
+TEST_F(CmaMemory, MemoryThatIsNotThereIsToldOfAndHowFarItWent) {
   std::vector<std::byte> data(4 * kPageBytes);
-  const FarCopy over = write_far(child_, at(pages_), data.data(), 3 * kPageBytes);
+  const CmaCopy over = write_by_cma(child_, at(pages_), data.data(), 3 * kPageBytes);
   EXPECT_EQ(over.reason, EFAULT);
   EXPECT_EQ(over.left, kPageBytes);
-  EXPECT_EQ(read_far(child_, at(pages_ + 2 * kPageBytes), data.data(), 8).reason, EFAULT);
-  EXPECT_EQ(read_far(child_, 0, data.data(), 8).reason, EFAULT);
-  EXPECT_EQ(read_far(child_, ~uint64_t{0} - 4, data.data(), 8).reason, EFAULT);
+  EXPECT_EQ(read_by_cma(child_, at(pages_ + 2 * kPageBytes), data.data(), 8).reason, EFAULT);
+  EXPECT_EQ(read_by_cma(child_, 0, data.data(), 8).reason, EFAULT);
+  EXPECT_EQ(read_by_cma(child_, ~uint64_t{0} - 4, data.data(), 8).reason, EFAULT);
 }
 
-TEST_F(FarMemory, WhatMayOnlyBeReadIsNotWritten) {
+TEST_F(CmaMemory, WhatMayOnlyBeReadIsNotWritten) {
   std::byte word[8] = {};
-  EXPECT_EQ(read_far(child_, at(pages_ + 3 * kPageBytes), word, sizeof word).reason, 0);
-  EXPECT_EQ(write_far(child_, at(pages_ + 3 * kPageBytes), word, sizeof word).reason, EFAULT);
+  EXPECT_EQ(read_by_cma(child_, at(pages_ + 3 * kPageBytes), word, sizeof word).reason, 0);
+  EXPECT_EQ(write_by_cma(child_, at(pages_ + 3 * kPageBytes), word, sizeof word).reason, EFAULT);
 }
 
-TEST_F(FarMemory, AProcessThatIsGoneIsNoSuchProcess) {
+TEST_F(CmaMemory, AProcessThatIsGoneIsNoSuchProcess) {
   std::byte word[8] = {};
   const pid_t gone = fork();
   if (gone == 0) _exit(0);
   waitpid(gone, nullptr, 0);
-  EXPECT_EQ(read_far(gone, at(of_both), word, sizeof word).reason, ESRCH);
+  EXPECT_EQ(read_by_cma(gone, at(of_both), word, sizeof word).reason, ESRCH);
 }
 
 }  // namespace
