@@ -565,7 +565,7 @@ TEST_F(DispatcherThread, PA_026_LeavesASectionOfAClientThatBlocksItsSignalsAlone
     enable_interrupts(Reason::kSection);  // takes back that something has arrived
     disable_interrupts(Reason::kSection);
     mailbox.put();
-    // Of the two questions that follow the second at least began after the message was there.
+    // Two questions follow; the second at least began after the message was there.
     const uint64_t held_off = dispatch_stats()["threads_held_off"];
     require(comes_to_count("threads_held_off", held_off + 2), "it asks the client");
     require(handled == 1, "no handler runs in a section");
