@@ -118,9 +118,6 @@ shm::BarrierLines* barrier_lines(Rank jobrank, uint32_t index) noexcept {
 }
 
 void notify_line(shm::BarrierLine& own, uint64_t phase) noexcept {
-  if constexpr (kChecks) {
-    dcheck(own.phase.load(std::memory_order_relaxed) < phase, "a line goes backwards", phase);
-  }
   show_order_of_puts();
   const uint64_t asleep = own.notify(phase);
   if (asleep != 0) [[unlikely]]

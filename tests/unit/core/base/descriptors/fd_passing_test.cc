@@ -191,7 +191,11 @@ TEST_F(FdPassing, NothingElseIsGiven) {
   EXPECT_EQ(ask_for(secret, inode), 0);
   close_offered_file(secret);
   EXPECT_EQ(ask_for(secret, inode), 1);
-  ASSERT_EQ(memfd_create("another with its number", MFD_CLOEXEC), secret);
+  const int another = memfd_create("another with its number", MFD_CLOEXEC);
+  if (another != secret) {  // the server has just closed a connection, with a lower one
+    ASSERT_EQ(dup2(another, secret), secret);
+    close(another);
+  }
   EXPECT_EQ(ask_for(secret, inode_of(secret)), 1);
   close(secret);
 }
