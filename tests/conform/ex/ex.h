@@ -39,4 +39,18 @@ static inline void tell_all(gex_TM_t tm, uintptr_t mine, uintptr_t *all) {
     gex_Event_Wait(gex_Coll_BroadcastNB(tm, root, &all[root], &mine, sizeof mine, 0));
 }
 
+/* In a handler: the message comes from that rank of the job. */
+static inline void expect_sender(gex_Token_t token, gex_Rank_t jobrank) {
+  gex_Token_Info_t info;
+  gex_Token_Info(token, &info, GEX_TI_SRCRANK);
+  EXPECT_EQ(info.gex_srcrank, jobrank);
+}
+
+/* All ranks, the last first: a team whose ranks are not the job's. Collective. */
+static inline gex_TM_t backwards(void) {
+  gex_TM_t tm = GEX_TM_INVALID;
+  gex_TM_Split(&tm, team, 0, -(int)me, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+  return tm;
+}
+
 #endif

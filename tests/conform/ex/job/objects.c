@@ -129,9 +129,7 @@ CASE(team_is_members_in_order_and_the_caller, "GX-055") {
 
 static _Atomic int pair_messages;
 static void on_pair(gex_Token_t token, gex_AM_Arg_t sender) {
-  gex_Token_Info_t info;
-  gex_Token_Info(token, &info, GEX_TI_SRCRANK);
-  EXPECT_EQ(info.gex_srcrank, sender);
+  expect_sender(token, (gex_Rank_t)sender);
   ++pair_messages;
 }
 EX_HANDLER(on_pair, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT, 1);

@@ -4,19 +4,10 @@
 
 static _Atomic unsigned came;
 static void on_member(gex_Token_t token, gex_AM_Arg_t jobrank) {
-  gex_Token_Info_t info;
-  gex_Token_Info(token, &info, GEX_TI_SRCRANK);
-  EXPECT_EQ(info.gex_srcrank, jobrank);
+  expect_sender(token, (gex_Rank_t)jobrank);
   ++came;
 }
 EX_HANDLER(on_member, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT, 1);
-
-/* All ranks, the last first: a parent whose ranks are not the job's. */
-static gex_TM_t backwards(void) {
-  gex_TM_t tm = GEX_TM_INVALID;
-  gex_TM_Split(&tm, team, 0, -(int)me, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
-  return tm;
-}
 
 /* The members that are to be: jobranks of this rank's parity, the last first. Their names in args:
  * jobranks, or ranks of backwards(). */
