@@ -18,24 +18,26 @@ sys.dont_write_bytecode = True
 from conforming import record, rows, table  # noqa: E402  pylint: disable=wrong-import-position
 PATIENCE_S = 30
 LONG_GUESTS = [f"guest/l{i}" for i in range(1, 22)]
-OTHER_GUESTS = [f"guest/s{i}" for i in range(1, 9)]
+OTHER_GUESTS = [f"guest/s{i}" for i in range(1, 13)]
+JOBS = [f"job/j{i}" for i in range(1, 6)]
 SUITES = {"long": [*LONG_GUESTS, "guest/matrix/x", "job/long"], "always": ["guest/short"],
-          "guest": [*LONG_GUESTS, "guest/matrix/x", *OTHER_GUESTS, "guest/short"]}
+          "guest": [*LONG_GUESTS, "guest/matrix/x", *OTHER_GUESTS, "guest/short"], "job": JOBS}
 MESON = """case $1 in
-  setup) mkdir -p build/meson-logs; touch build/build.ninja ;;
+  setup) mkdir -p build/meson-logs build-asan/meson-logs build-tsan/meson-logs; touch build/build.ninja ;;
   test) case "$LISTS$*" in
       all*"--list --suite long"*) for i in %(long)s; do echo "p / $i"; done ;;
       all*"--list --suite always"*) for i in %(always)s; do echo "p / $i"; done ;;
+      all*--list*"--suite job_shm --suite job_dpdk"*) for i in %(job)s; do echo "p / $i"; done ;;
       all*--list*"--suite guest"*) for i in %(guest)s; do echo "p / $i"; done ;;
       *--list*) ;;
       *) case $MESON_DOES in
-          log) echo "$*" >> ran; printf "$MESON_LOG" > build/meson-logs/testlog.json ;;
+          log) echo "$*" >> ran; printf "$MESON_LOG" > "$3/meson-logs/testlog.json" ;;
           spin) trap 'echo ended > meson; exit 1' TERM; echo began > meson; while :; do sleep 0.05; done ;;
         esac ;;
     esac ;;
 esac
 """ % {suite: " ".join(tests) for suite, tests in SUITES.items()}
-STUBS = {"install-packages": "exit 0\n", "conformance": ""}
+STUBS = {"install-packages": "exit 0\n", "conformance": "", "programs_of_tests.py": ""}
 
 
 def entry(name, out="", result="OK"):
@@ -64,7 +66,8 @@ class Checkout(unittest.TestCase):
             shutil.copy(SCRIPTS / name, self.root / "scripts" / name)
         for name, text in STUBS.items():
             executable(self.root / "scripts" / name, f"#!/bin/sh\n{text}")
-        (self.root / "tests").mkdir()
+        (self.root / "tests/support").mkdir(parents=True)
+        (self.root / "tests/support/tsan.supp").touch()
         self.floor(1, 5, [])
         executable(self.root / "bin/meson", f"#!/bin/sh\n{MESON}")
         executable(self.root / "bin/ninja", "#!/bin/sh\n")
@@ -120,16 +123,27 @@ class Runs(Checkout):
             self.assertEqual(status, expected, out)
             self.assertIn(f"left behind: process {pids[-1]}: {self.root}/build/left 60", out)
 
-    def ran(self):
-        return sorted(word for line in (self.root / "ran").read_text().splitlines() for word in line.split() if word.startswith("guest/"))
+    def ran(self, build="build", room="guest/"):
+        runs = [line.split() for line in (self.root / "ran").read_text().splitlines()]
+        return sorted(word for words in runs if words[2] == build for word in words if word.startswith(room))
 
     def test_each_test_that_needs_a_guest_has_its_turn(self):
         for turn in range(7, 27):
             out = self.run_test([entry("guest/short")], "--turn", f"{turn:02}", LISTS="all")[0]
-        twice_at_the_ends = ["guest/s1", "guest/s2", "guest/s7", "guest/s8"]  # 7, 8, 25 and 26 are their turns
-        self.assertEqual(self.ran(), sorted([*LONG_GUESTS, *3 * OTHER_GUESTS, *twice_at_the_ends, *20 * ["guest/short"]]))
+        self.assertEqual(self.ran(), sorted([*LONG_GUESTS, *2 * OTHER_GUESTS, *20 * ["guest/short"]]))
         self.assertIn("guest/s1 (build): it waits for its turn", out)
         self.assertIn("guest/l1 (build): long", out)
+
+    def test_each_job_runs_under_each_sanitizer_in_one_of_two_turns(self):
+        for turn in (7, 8):
+            out = self.run_test([entry("job/j1")], "--sanitizers", "--turn", str(turn), LISTS="all")[0]
+        self.assertIn("job/j1 (build-tsan): it waits for its turn", out)
+        for build in ("build-asan", "build-tsan"):
+            self.assertEqual(self.ran(build, "job/"), JOBS)
+
+    def test_without_turns_all_jobs_run_under_sanitizers(self):
+        self.run_test([entry("job/j1")], "--sanitizers", LISTS="all")
+        self.assertEqual(self.ran("build-asan", "job/"), JOBS)
 
     def test_without_turns_all_guests_run_but_the_long(self):
         self.run_test([entry("guest/short")], LISTS="all")
