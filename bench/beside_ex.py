@@ -3,7 +3,7 @@
 
 The same programs, built over both: configure with `-Dbeside=smp-seq,udp-seq` while PKG_CONFIG_PATH names an
 installation of GASNet-EX with those conduits. Shared memory runs beside smp, DPDK beside udp over loopback. np,
-events and atomics have two ranks; coll once for each number of --ranks."""
+events, atomics and vis have two ranks; coll once for each number of --ranks."""
 
 import argparse
 import json
@@ -15,7 +15,7 @@ import sys
 from beside_flood import HERE, ours, text, theirs
 
 PAIRS = [("shm", "smp"), ("dpdk", "udp")]
-PROGRAMS = ["np", "events", "atomics", "coll"]
+PROGRAMS = ["np", "events", "atomics", "coll", "vis"]
 RUN_S = 600
 
 

@@ -1,5 +1,5 @@
-// The contiguous pieces of one side of a vector, indexed or strided transfer, in order: a byte
-// stream that the other side's pieces cut elsewhere (VIS-007).
+// The contiguous pieces of one side of a vector or indexed transfer, in order: a byte stream that
+// the other side's pieces cut elsewhere (VIS-007).
 #pragma once
 
 #include <cstddef>
@@ -21,11 +21,19 @@ class VectorPieces {
   Piece next() noexcept {
     while (next_ != end_ && next_->*kBytes == 0) ++next_;
     if (next_ == end_) return {};
-    const Region& region = *next_++;
-    return {static_cast<std::byte*>(region.*kAddress), region.*kBytes};
+    return at(next_++);
   }
 
+  /// The list from the next region on; regions of no bytes count.
+  size_t count() const noexcept { return static_cast<size_t>(end_ - next_); }
+  Piece operator[](size_t i) const noexcept { return at(next_ + i); }
+  void skip(size_t count) noexcept { next_ += count; }
+
  private:
+  static Piece at(const Region* region) noexcept {
+    return {static_cast<std::byte*>(region->*kAddress), region->*kBytes};
+  }
+
   const Region* next_;
   const Region* end_;
 };
@@ -37,59 +45,21 @@ class IndexedPieces {
       : next_(addresses), end_(bytes != 0 ? addresses + count : addresses), bytes_(bytes) {}
   Piece next() noexcept {
     if (next_ == end_) return {};
-    return {static_cast<std::byte*>(*next_++), bytes_};
+    return at(next_++);
   }
 
+  size_t count() const noexcept { return static_cast<size_t>(end_ - next_); }
+  Piece operator[](size_t i) const noexcept { return at(next_ + i); }
+  void skip(size_t count) noexcept { next_ += count; }
+
  private:
+  Piece at(void* const* address) const noexcept {
+    return {static_cast<std::byte*>(*address), bytes_};
+  }
+
   void* const* next_;
   void* const* end_;
   size_t bytes_;
-};
-
-/// Elements of a box of any number of dimensions, the first running fastest (GX-136, GX-137).
-/// Strides may be negative, and in any order. `Stride`: ptrdiff_t, or GASNet-1's size_t.
-template <typename Stride>
-class StridedPieces {
- public:
-  /// `place`: room for one number per level. No count is 0.
-  StridedPieces(void* base, const Stride* strides, size_t element_bytes, const size_t* count,
-                size_t levels, size_t* place) noexcept
-      : at_(static_cast<std::byte*>(base)),
-        strides_(strides),
-        count_(count),
-        levels_(levels),
-        element_bytes_(element_bytes),
-        place_(place) {
-    for (size_t level = 0; level < levels; ++level) place_[level] = 0;
-  }
-  Piece next() noexcept {
-    if (is_over_) return {};
-    const Piece piece{at_, element_bytes_};
-    step();
-    return piece;
-  }
-
- private:
-  void step() noexcept {
-    for (size_t level = 0; level < levels_; ++level) {
-      const auto stride = static_cast<ptrdiff_t>(strides_[level]);
-      if (++place_[level] < count_[level]) {
-        at_ += stride;
-        return;
-      }
-      at_ -= stride * static_cast<ptrdiff_t>(count_[level] - 1);
-      place_[level] = 0;
-    }
-    is_over_ = true;
-  }
-
-  std::byte* at_;
-  const Stride* strides_;
-  const size_t* count_;
-  size_t levels_;
-  size_t element_bytes_;
-  size_t* place_;
-  bool is_over_ = false;
 };
 
 /// Pieces that lie one after the other become one.

@@ -1,6 +1,4 @@
 // gasnet_vis.h: the C entry points of transfers of many pieces (GX-131 to GX-139).
-#include <vector>
-
 #include "core/base/log.h"
 #include "core/engine/engine.h"
 #include "core/trace/trace.h"
@@ -16,7 +14,6 @@ using namespace pinwire::vis;
 namespace {
 
 using Vector = VectorPieces<gex_Memvec_t, &gex_Memvec_t::gex_addr, &gex_Memvec_t::gex_len>;
-using Strided = StridedPieces<ptrdiff_t>;
 
 /// start(op) begins it all; `how` it is synchronised.
 template <typename Start>
@@ -58,24 +55,6 @@ gex_Event_t get_as(const char* call, Target from, int how, bool is_nothing,
   note_event(Event::kGetNb, rank_of(from));
   return start_as(how, implicit_gets, start);
 }
-
-/// The positions of both walks through a box; for many dimensions, on the heap.
-class StridePlaces {
- public:
-  explicit StridePlaces(size_t levels) {
-    if (levels > kFew) many_.resize(2 * levels);
-    first = levels > kFew ? many_.data() : few_;
-    second = first + levels;
-  }
-  StridePlaces(const StridePlaces&) = delete;
-  size_t* first;
-  size_t* second;
-
- private:
-  static constexpr size_t kFew = 16;
-  size_t few_[2 * kFew];
-  std::vector<size_t> many_;
-};
 
 }  // namespace
 
@@ -126,10 +105,11 @@ gex_Event_t pinwire_vis_put_strided(gasnet_node_t target, int how, void* dstaddr
   constexpr const char* kCall = "gex_VIS_StridedPut";
   const bool is_nothing = pinwire_vis_is_nothing(elemsz, count, stridelevels);
   return put_as(kCall, target, how, is_nothing, [&](pinwire_op& op) {
-    const StridePlaces places(stridelevels);
-    start_put_of(kCall, target,
-                 Strided(srcaddr, srcstrides, elemsz, count, stridelevels, places.first),
-                 Strided(dstaddr, dststrides, elemsz, count, stridelevels, places.second), op);
+    const Section section{elemsz, srcstrides, dststrides, count, stridelevels};
+    for_each_box(section, [&](const Box& box, ptrdiff_t here, ptrdiff_t there) {
+      start_put_box(target, static_cast<std::byte*>(dstaddr) + there,
+                    static_cast<std::byte*>(srcaddr) + here, box, op);
+    });
   });
 }
 gex_Event_t pinwire_vis_get_strided(gasnet_node_t target, int how, void* dstaddr,
@@ -139,10 +119,11 @@ gex_Event_t pinwire_vis_get_strided(gasnet_node_t target, int how, void* dstaddr
   constexpr const char* kCall = "gex_VIS_StridedGet";
   const bool is_nothing = pinwire_vis_is_nothing(elemsz, count, stridelevels);
   return get_as(kCall, target, how, is_nothing, [&](pinwire_op& op) {
-    const StridePlaces places(stridelevels);
-    start_get_of(kCall, target,
-                 Strided(dstaddr, dststrides, elemsz, count, stridelevels, places.first),
-                 Strided(srcaddr, srcstrides, elemsz, count, stridelevels, places.second), op);
+    const Section section{elemsz, dststrides, srcstrides, count, stridelevels};
+    for_each_box(section, [&](const Box& box, ptrdiff_t here, ptrdiff_t there) {
+      start_get_box(target, static_cast<std::byte*>(dstaddr) + here,
+                    static_cast<std::byte*>(srcaddr) + there, box, op);
+    });
   });
 }
 

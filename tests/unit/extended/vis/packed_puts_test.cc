@@ -229,14 +229,83 @@ TEST_F(PackedPutsTest, ATransposeIsAListOfItsElements) {
   constexpr size_t kSide = 16;
   const ptrdiff_t there[] = {8, 8 * kSide}, here[] = {8 * kSide, 8};
   const size_t count[] = {kSide, kSide};
-  size_t places[4];
-  start_put_of("a test", kPeer, StridedPieces<ptrdiff_t>(source_.data(), here, 8, count, 2, places),
-               StridedPieces<ptrdiff_t>(target_.data(), there, 8, count, 2, places + 2), op_);
+  start_put_box(kPeer, reinterpret_cast<std::byte*>(target_.data()),
+                reinterpret_cast<const std::byte*>(source_.data()), Box(8, here, there, count, 2),
+                op_);
   ASSERT_EQ(driver.lists.size(), 1u);
   EXPECT_EQ(carry_out(), kSide * kSide);
   for (size_t i = 0; i < kSide * kSide; ++i)
     EXPECT_EQ(target_[i], source_[i % kSide * kSide + i / kSide]) << i;
   expect_finished(1);
+}
+
+/// Half of the peer's words is mapped here, a little behind where the peer has them.
+class MappedPeer : public PackedPutsTest {
+ protected:
+  static constexpr size_t kMapped = kWords / 2;
+  using List = VectorPieces<gex_Memvec_t, &gex_Memvec_t::gex_addr, &gex_Memvec_t::gex_len>;
+
+  void SetUp() override {
+    PackedPutsTest::SetUp();
+    const uint64_t behind = reinterpret_cast<uint64_t>(mapped_.data()) - address(0);
+    reach_[kPeer] = {address(0), 8 * kMapped, behind};
+  }
+  std::vector<uint64_t> mapped_ = std::vector<uint64_t>(kMapped);
+};
+
+TEST_F(MappedPeer, HasItsListsCopiedAtOnce_VIS_007) {
+  const gex_Memvec_t here[] = {{&source_[5], 16}, {nullptr, 0}, {&source_[1], 8}};
+  const gex_Memvec_t there[] = {{&target_[2], 16}, {nullptr, 0}, {&target_[9], 8}};
+  start_put_of("a test", kPeer, List(here, 3), List(there, 3), op_);
+  EXPECT_TRUE(driver.moved.empty());
+  EXPECT_EQ(mapped_[2], source_[5]);
+  EXPECT_EQ(mapped_[3], source_[6]);
+  EXPECT_EQ(mapped_[9], source_[1]);
+  EXPECT_EQ(std::accumulate(mapped_.begin(), mapped_.end(), uint64_t{0}),
+            source_[5] + source_[6] + source_[1]);
+  mapped_[9] = 77;
+  start_get_of("a test", kPeer, List(here, 3), List(there, 3), op_);
+  EXPECT_TRUE(driver.moved.empty());
+  EXPECT_EQ(source_[1], 77u);
+  EXPECT_EQ(source_[2], 3u);
+}
+
+TEST_F(MappedPeer, HasPiecesThatAreCutOtherwiseCopiedByTheByte_VIS_007) {
+  void* const here[] = {&source_[0], &source_[4]};
+  void* const there[] = {&target_[8], &target_[10], &target_[12], &target_[14]};
+  start_put_of("a test", kPeer, IndexedPieces(here, 2, 16), IndexedPieces(there, 4, 8), op_);
+  EXPECT_TRUE(driver.moved.empty());
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(mapped_[8 + 2 * i], source_[i < 2 ? i : i + 2]) << i;
+  EXPECT_EQ(mapped_[9], 0u);
+}
+
+/// From the first piece that is not mapped on, the driver moves them; none goes twice.
+TEST_F(MappedPeer, HasTheRestOfAListGoByTheDriver) {
+  void* const here[] = {&source_[0], &source_[1], &source_[2]};
+  void* const there[] = {&target_[3], &target_[kMapped + 3], &target_[kMapped + 8]};
+  start_put_of("a test", kPeer, IndexedPieces(here, 3, 8), IndexedPieces(there, 3, 8), op_);
+  EXPECT_EQ(mapped_[3], source_[0]);
+  EXPECT_EQ(carry_out(), 2u);
+  EXPECT_EQ(target_[3], 0u);
+  EXPECT_EQ(target_[kMapped + 3], source_[1]);
+  EXPECT_EQ(target_[kMapped + 8], source_[2]);
+}
+
+TEST_F(MappedPeer, HasABoxCopiedIfAllOfItIsMapped_GX_136) {
+  const ptrdiff_t back[] = {-16}, on[] = {8};
+  const size_t count[] = {3};
+  auto* at = reinterpret_cast<std::byte*>(&target_[4]);
+  start_put_box(kPeer, at, bytes_of(&source_[0]), Box(8, on, back, count, 1), op_);
+  EXPECT_TRUE(driver.moved.empty());
+  EXPECT_EQ(mapped_[4], source_[0]);
+  EXPECT_EQ(mapped_[2], source_[1]);
+  EXPECT_EQ(mapped_[0], source_[2]);
+
+  at = reinterpret_cast<std::byte*>(&target_[kMapped + 2]);
+  start_put_box(kPeer, at, bytes_of(&source_[0]), Box(8, on, back, count, 1), op_);
+  EXPECT_EQ(mapped_[kMapped - 2], source_[2]);  // each piece by itself
+  EXPECT_EQ(carry_out(), 2u);
+  EXPECT_EQ(target_[kMapped], source_[1]);
 }
 
 }  // namespace

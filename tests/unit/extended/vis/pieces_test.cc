@@ -12,7 +12,6 @@ namespace pinwire::vis {
 namespace {
 
 using Vector = VectorPieces<gex_Memvec_t, &gex_Memvec_t::gex_addr, &gex_Memvec_t::gex_len>;
-using Strided = StridedPieces<ptrdiff_t>;
 
 template <typename Pieces>
 std::vector<size_t> offsets(Pieces pieces, const std::byte* base) {
@@ -40,38 +39,25 @@ TEST(IndexedPieces, ZeroLengthIsNothing_VIS_022) {
   EXPECT_TRUE(offsets(IndexedPieces(list, 2, 0), memory).empty());
 }
 
-TEST(StridedPieces, TheFirstLevelRunsFastest_GX_136) {
-  size_t place[2];
-  const ptrdiff_t strides[] = {10, 100};
-  const size_t count[] = {2, 3};
-  EXPECT_EQ(offsets(Strided(memory, strides, 1, count, 2, place), memory),
-            (std::vector<size_t>{0, 10, 100, 110, 200, 210}));
-}
+TEST(Lists, WhatIsLeftBeginsAfterWhatIsSkipped_VIS_007) {
+  const gex_Memvec_t regions[] = {{memory, 3}, {nullptr, 0}, {memory + 9, 1}};
+  Vector vector(regions, 3);
+  EXPECT_EQ(vector.count(), 3u);
+  EXPECT_EQ(vector[2].at, memory + 9);
+  EXPECT_EQ(vector[2].bytes, 1u);
+  vector.skip(1);
+  EXPECT_EQ(vector.count(), 2u);
+  EXPECT_EQ(vector[0].bytes, 0u);
+  EXPECT_EQ(offsets(vector, memory), (std::vector<size_t>{9}));
 
-TEST(StridedPieces, NegativeStridesAndNoLevels_GX_136_GX_137) {
-  size_t place[2];
-  const ptrdiff_t strides[] = {-10, 3};
-  const size_t count[] = {3, 2};
-  EXPECT_EQ(offsets(Strided(memory + 20, strides, 1, count, 2, place), memory),
-            (std::vector<size_t>{20, 10, 0, 23, 13, 3}));
-  EXPECT_EQ(offsets(Strided(memory + 5, nullptr, 3, nullptr, 0, nullptr), memory),
-            (std::vector<size_t>{5, 6, 7}));
-}
-
-// VIS-034: 2 x 3 x 4 doubles out of A[11][12][13].
-TEST(StridedPieces, TheWorkedExample_VIS_034) {
-  static double a[11][12][13];
-  size_t place[2];
-  const ptrdiff_t strides[] = {13 * 8, 12 * 13 * 8};
-  const size_t count[] = {3, 2};
-  std::vector<size_t> expected;
-  for (size_t i = 5; i < 7; ++i) {
-    for (size_t j = 6; j < 9; ++j) {
-      for (size_t k = 0; k < 32; ++k) expected.push_back(((i * 12 + j) * 13 + 7) * 8 + k);
-    }
-  }
-  const auto* base = reinterpret_cast<const std::byte*>(a);
-  EXPECT_EQ(offsets(Strided(&a[5][6][7], strides, 32, count, 2, place), base), expected);
+  void* const addresses[] = {memory + 4, memory};
+  IndexedPieces indexed(addresses, 2, 2);
+  EXPECT_EQ(indexed.count(), 2u);
+  EXPECT_EQ(indexed[0].at, memory + 4);
+  indexed.skip(1);
+  EXPECT_EQ(indexed.count(), 1u);
+  EXPECT_EQ(offsets(indexed, memory), (std::vector<size_t>{0, 1}));
+  EXPECT_EQ(IndexedPieces(addresses, 2, 0).count(), 0u);
 }
 
 TEST(Joined, NeighboursBecomeOne) {
