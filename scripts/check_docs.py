@@ -1,7 +1,8 @@
 """Checks README.md and docs/*.md: the README stays short, lines have at most 120 columns, every relative link names a file and a
 heading that exist, and every path in code that begins with a folder of the sources exists. Each id of a requirement that any file
 cites is explained in docs/requirements.md, or is a row of docs/CONFORMANCE.md or of a rows.tsv. In a table of docs/internals-*.md
-each function stands in one of the files that its row names. scripts/check_prose.py checks the prose. Prints each violation; exit status 1 if there is one.
+each function stands in one of the files that its row names, and in a walk (a numbered list under a numbered heading) in one of the files
+that its step names. scripts/check_prose.py checks the prose. Prints each violation; exit status 1 if there is one.
 
     check_docs.py [ROOT]    of the documents there; those around this script otherwise"""
 
@@ -31,6 +32,8 @@ CODE = re.compile(r"(`+)(.+?)\1")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 FUNCTION = re.compile(r"(?:\w+::)*(\w+)\(\)")
 HEADING = re.compile(r"^#{1,6} +(.+?) *#*$")
+WALK = re.compile(r"^#{1,6} +\d+\. ")
+STEP = re.compile(r"\d+\. ")
 TREE_PATH = re.compile(r"(?<![\w./$<-])(?:" + "|".join(FOLDERS) + r")/[\w./*+{},-]*")
 
 
@@ -43,6 +46,21 @@ def lines_of(text):
             yield number, line, True
         else:
             yield number, line, fenced or line.startswith(("    ", "\t"))
+
+
+def steps_of(text):
+    """Yields (number of the first line, text) of each step of a walk: of the numbered lists under a heading such as `### 2. A put`."""
+    in_walk, first, step = False, 0, []
+    for number, line in enumerate([*text.splitlines(), ""], 1):
+        if HEADING.match(line):
+            in_walk = WALK.match(line) is not None
+        if step and not line.startswith("   "):
+            yield first, " ".join(step)
+            step = []
+        if in_walk and STEP.match(line):
+            first, step = number, [line]
+        elif step:
+            step.append(line.strip())
 
 
 def anchors_of(text):
@@ -101,13 +119,13 @@ class Checker:
                     self.say(document, number, f"{path} does not exist")
 
     def check_functions(self, document, number, row):
-        """The functions of a row that names files, too."""
+        """The functions of a row, or of a step, that names files, too."""
         spans = [span for _, span in CODE.findall(row)]
         files = [self.root / path for span in spans if TREE_PATH.fullmatch(span) for path in alternatives(span)]
         text = "".join(file.read_text(encoding="utf-8") for file in files if file.is_file())
         for name in [found.group(1) for span in spans if (found := FUNCTION.fullmatch(span))]:
             if text and not re.search(rf"\b{name}\(", text):
-                self.say(document, number, f"{name}() is in none of the files of its row")
+                self.say(document, number, f"{name}() is in none of the files of its {'row' if row.startswith('|') else 'step'}")
 
     def check_columns(self, document, number, line):
         if len(line) > COLUMNS_MAX and not line.startswith("|"):
@@ -125,6 +143,9 @@ class Checker:
                 self.check_functions(document, number, line)
             if document.name not in GENERATED:
                 self.check_columns(document, number, line)
+
+        for number, step in steps_of(text):
+            self.check_functions(document, number, step)
 
     def check_ids(self):
         defined = set()

@@ -3,6 +3,7 @@
 
     scripts/tree_figures.py            each room, and all of the sources without tests and bench
     scripts/tree_figures.py DIR...     those folders, of any tree in C or C++; each with what is below it
+    scripts/tree_figures.py --help     prints this
 
 A function is what clang-format closes with a brace as far to the right as it began; a unit is a .h and a .cc of one name. An assertion
 is a call of check(), dcheck(), assert() or static_assert()."""
@@ -75,11 +76,14 @@ def row(name, figures):
 
 
 def main():
-    rows = [(name, figures_of(pathlib.Path(name))) for name in sys.argv[1:]]
+    if {"-h", "--help"} & set(sys.argv[1:]):
+        print(__doc__)
+        return 0
     missing = [name for name in sys.argv[1:] if not pathlib.Path(name).is_dir()]
     if missing:
-        print(f"tree_figures.py: {missing[0]} is no folder", file=sys.stderr)
+        print(f"tree_figures.py: {missing[0]} is no folder; --help says what the script takes", file=sys.stderr)
         return 2
+    rows = [(name, figures_of(pathlib.Path(name))) for name in sys.argv[1:]]
     if not rows:
         by_room = {name: figures_of(ROOT / name) for name in sorted({*ROOMS, *GOALS})}
         rows = [*by_room.items(), ("the library", together([by_room[name] for name in LIBRARY]))]

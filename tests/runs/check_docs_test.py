@@ -87,6 +87,14 @@ class Docs(SmallTree):
         self.write("docs/a.md", "| q | `nicfw/a.h` | `take()` |\n")
         self.check(1, " 1 violations")
 
+    def test_a_function_of_a_step_of_a_walk_is_in_a_file_of_the_step(self):
+        self.write("am/a.h", "void give() {}\n")
+        step = "1. `am/a.h`, `give()`, and then\n   `{}()`\n2. `none()`\n"
+        self.write("docs/a.md", "## 1. A walk\n" + step.format("give") + "\n`am/a.h` has no `take()`\n# A list\n" + step.format("take"))
+        self.check(0, " 0 violations")
+        self.write("docs/a.md", "## 1. A walk\n" + step.format("take"))
+        self.check(1, "docs/a.md:2: take() is in none of the files of its step", " 1 violations")
+
     def test_an_id_that_is_cited_is_explained(self):
         self.write("docs/a.md", "as C1-161 asks\n")
         self.check(1, "docs/a.md:1: C1-161 is cited and explained nowhere", " 1 violations")

@@ -44,7 +44,13 @@ class Figures(unittest.TestCase):
     def test_no_folder(self):
         ran = self.run_script("nowhere")
         self.assertEqual((ran.returncode, ran.stdout), (2, ""))
-        self.assertIn("nowhere is no folder", ran.stderr)
+        self.assertIn("nowhere is no folder; --help says", ran.stderr)
+
+    def test_help(self):
+        for word in ("--help", "-h"):
+            ran = self.run_script("nowhere", word)
+            self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+            self.assertIn("\n    scripts/tree_figures.py DIR...", ran.stdout)
 
     def test_the_sources_around_it(self):
         self.assertIn("\n| the library | ", self.run_script().stdout)
