@@ -16,6 +16,9 @@ struct CmaCopy {
 };
 
 CmaCopy write_by_cma(int pid, uint64_t remote, const void* local, uint64_t bytes) noexcept;
+/// The pieces of a list (driver/scatter.h), which makes sense to its end, in as few calls as hold
+/// them. `left` counts bytes of pieces.
+CmaCopy scatter_by_cma(int pid, uint64_t base, const std::byte* list, uint32_t bytes) noexcept;
 CmaCopy read_by_cma(int pid, uint64_t remote, void* local, uint64_t bytes) noexcept;
 
 /// Tells Yama that any process of this user may reach this one's memory.

@@ -44,4 +44,19 @@ WorkStatus CmaPeer::transfer(const Work& item, Op op, FailureNote& failure) cons
   return WorkStatus::kRemoteAccess;
 }
 
+WorkStatus CmaPeer::scatter(const Work& item, FailureNote& failure) const noexcept {
+  if (!is_reached_) return WorkStatus::kRemoteAccess;
+  const CmaCopy copied =
+      scatter_by_cma(pid_, item.remote, static_cast<const std::byte*>(item.local),
+                     static_cast<uint32_t>(item.bytes));
+  if (copied.reason == 0) return WorkStatus::kOk;
+  failure.record(
+      item.peer, WorkStatus::kRemoteAccess,
+      "a put of many pieces near 0x%llx of rank %u stopped with %llu bytes left: %s; that "
+      "memory must be there and allow it",
+      static_cast<unsigned long long>(item.remote), item.peer,
+      static_cast<unsigned long long>(copied.left), std::strerror(copied.reason));
+  return WorkStatus::kRemoteAccess;
+}
+
 }  // namespace pinwire::shm

@@ -8,6 +8,9 @@
 
 namespace pinwire::shm {
 
+/// One more copy of a few KiB costs less than a system call for each piece.
+inline constexpr uint64_t kScatterBytesMax = 4096;
+
 class CmaPeer {
  public:
   CmaPeer() = default;
@@ -19,6 +22,8 @@ class CmaPeer {
   /// A put or get of rank `item.peer`, or what went wrong, noted in `failure`. Without reach():
   /// that the target refuses.
   WorkStatus transfer(const Work& item, Op op, FailureNote& failure) const noexcept;
+  /// A kScatter, likewise.
+  WorkStatus scatter(const Work& item, FailureNote& failure) const noexcept;
 
  private:
   uint64_t inbox_base_ = 0;  // in its own memory

@@ -9,6 +9,7 @@
 #include "core/base/threads/membarrier.h"
 #include "driver/atomics.h"
 #include "driver/failure_note.h"
+#include "driver/scatter.h"
 #include "driver/shm/cma.h"
 #include "driver/shm/cma_peer.h"
 #include "driver/shm/lines.h"
@@ -83,6 +84,7 @@ class Shm final : public ShmDriver {
             .copied_bytes_max = ~uint64_t{0},
             .lent_bytes_max = std::min<uint64_t>(
                 shm::kLentBytes, shm::message_bytes_max(slot_count_) - kHeadBytesMax),
+            .scatter_bytes_max = has_exposed_all_ ? shm::kScatterBytesMax : 0,
             .hw_rdma = true,
             .ordered_put_send = true,
             .atomic64 = has_exposed_all_ ? 0 : kAllAtomics,  // the kernel copies, no more
@@ -357,8 +359,8 @@ class Shm final : public ShmDriver {
         if (!put_then_send(lane, item, status)) return false;
         break;
       case Op::kScatter:
-        check(false, "post: scatter_bytes_max is 0", item.bytes);
-        return false;
+        status = scatter(item);
+        break;
       default:
         status = one_sided(item, item.op);
     }
@@ -438,6 +440,26 @@ class Shm final : public ShmDriver {
       if (item.local != nullptr) std::memcpy(item.local, &old, sizeof old);
     }
     return WorkStatus::kOk;
+  }
+
+  /// The kernel reaches memory that is mapped here, too, so it copies all pieces if it must copy
+  /// the first one.
+  WorkStatus scatter(const Work& item) noexcept {
+    check(has_exposed_all_, "post: scatter_bytes_max is 0", item.bytes);
+    Work put = item;
+    put.bytes = 1;  // at the place of the first piece
+    if (peers_[item.peer] != nullptr && reach(put) == nullptr)
+      return peers_[item.peer]->far.scatter(item, failure_);
+    ScatterReader pieces(item.remote, static_cast<const std::byte*>(item.local),
+                         static_cast<uint32_t>(item.bytes));
+    WorkStatus status = WorkStatus::kOk;
+    for (ScatterPiece piece; status == WorkStatus::kOk && pieces.next(piece);) {
+      put.local = const_cast<std::byte*>(piece.data);
+      put.remote = piece.remote;
+      put.bytes = piece.bytes;
+      status = one_sided(put, Op::kPut);
+    }
+    return status;
   }
 
   std::byte* reach(const Work& item) const noexcept {

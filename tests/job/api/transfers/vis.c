@@ -1,6 +1,7 @@
 /* Transfers of many pieces against copies by hand: vectors, indexed regions and boxes, both APIs, each way to end
  * (GX-131...138, VIS-001...038). */
 #include <gasnetex.h>
+#include <gasnet_coll.h>
 #include <gasnet_vis.h>
 
 #include "../job_test.h"
@@ -317,6 +318,24 @@ static void peer_completion(void) {
   GASNET_BLOCKUNTIL(completions == 2);
 }
 
+static void attach(void) {
+  gex_Segment_t segment;
+  const uintptr_t pages = (kArea * (uintptr_t)ranks + 3 * kStretch + GASNET_PAGESIZE - 1) / GASNET_PAGESIZE;
+  EXPECT_EQ(gex_Segment_Attach(&segment, team, pages * GASNET_PAGESIZE), GASNET_OK);
+#ifdef GASNET_SEGMENT_EVERYTHING /* no query tells of its memory */
+  void *own = malloc(pages * GASNET_PAGESIZE);
+#endif
+  for (gex_Rank_t rank = 0; rank < ranks; ++rank) {
+    void *owner = NULL;
+#ifdef GASNET_SEGMENT_EVERYTHING
+    gex_Event_Wait(gex_Coll_BroadcastNB(team, rank, &owner, &own, sizeof owner, 0));
+#else
+    gex_Event_Wait(gex_EP_QueryBoundSegmentNB(team, rank, &owner, NULL, NULL, 0));
+#endif
+    base[rank] = owner;
+  }
+}
+
 int main(int argc, char **argv) {
   if (gex_Client_Init(&client, &endpoint, &team, "VIS", &argc, &argv, 0) != GASNET_OK) return 3;
   me = gex_TM_QueryRank(team);
@@ -325,14 +344,7 @@ int main(int argc, char **argv) {
   seed += me;
   gex_AM_Entry_t entry = {kOnComplete, (gex_AM_Fn_t)on_complete, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 0, NULL, NULL};
   EXPECT_EQ(gex_EP_RegisterHandlers(endpoint, &entry, 1), GASNET_OK);
-  gex_Segment_t segment;
-  const uintptr_t pages = (kArea * (uintptr_t)ranks + 3 * kStretch + GASNET_PAGESIZE - 1) / GASNET_PAGESIZE;
-  EXPECT_EQ(gex_Segment_Attach(&segment, team, pages * GASNET_PAGESIZE), GASNET_OK);
-  for (gex_Rank_t rank = 0; rank < ranks; ++rank) {
-    void *owner = NULL;
-    gex_Event_Wait(gex_EP_QueryBoundSegmentNB(team, rank, &owner, NULL, NULL, 0));
-    base[rank] = owner;
-  }
+  attach();
   mine = malloc(kArea), shadow = malloc(kArea), back = malloc(kArea);
   nothing();
   for (int round = 0; round < kRounds; ++round) {

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <vector>
 
+#include "tests/support/scatter_list.h"
+
 namespace pinwire::shm {
 namespace {
 
@@ -60,6 +62,49 @@ TEST_F(CmaMemory, GoesThereAndBackInWhole) {
     EXPECT_EQ(back, sent);
     EXPECT_EQ(of_both[bytes / 2], std::byte{0}) << "this is this process's own";
   }
+}
+
+/// More pieces than one system call takes, at ever other distances.
+TEST_F(CmaMemory, PiecesOfAListGoEachWhereItSays_VIS_007) {
+  ScatterList list(8192);
+  constexpr uint32_t kPieces = 300;
+  uint64_t offset = 0;
+  std::vector<uint64_t> offsets;
+  for (uint32_t i = 0; i < kPieces; ++i) {
+    const std::byte data[3] = {std::byte(i), std::byte(i >> 8), std::byte{7}};
+    offsets.push_back(offset);
+    ASSERT_TRUE(list.add(of_both + offset, data, 1 + i % 3));
+    offset += 4 + i % 5;
+  }
+  const CmaCopy written =
+      scatter_by_cma(child_, list.writer().base(), list.bytes(), list.writer().bytes());
+  EXPECT_EQ(written.reason, 0) << std::strerror(written.reason);
+  std::vector<std::byte> back(offset), expected(offset);
+  EXPECT_EQ(read_by_cma(child_, at(of_both), back.data(), offset).reason, 0);
+  for (uint32_t i = 0; i < kPieces; ++i) {
+    const std::byte data[3] = {std::byte(i), std::byte(i >> 8), std::byte{7}};
+    std::memcpy(&expected[offsets[i]], data, 1 + i % 3);
+  }
+  EXPECT_EQ(back, expected);
+}
+
+TEST_F(CmaMemory, AListStopsAtMemoryThatIsNotThere) {
+  constexpr uint32_t kPieces = 200, kMissing = 150;
+  ScatterList list(8192);
+  const std::byte data[8] = {std::byte{1}};
+  for (uint32_t i = 0; i < kPieces; ++i) {
+    const std::byte* to = i == kMissing ? pages_ + 2 * kPageBytes : pages_ + 16 * i;
+    ASSERT_TRUE(list.add(to, data, 8));
+  }
+  const CmaCopy written =
+      scatter_by_cma(child_, list.writer().base(), list.bytes(), list.writer().bytes());
+  EXPECT_EQ(written.reason, EFAULT);
+  EXPECT_EQ(written.left, 8u * (kPieces - kMissing));
+  std::byte last[8], first[8];
+  EXPECT_EQ(read_by_cma(child_, at(pages_ + 16 * (kMissing - 1)), last, 8).reason, 0);
+  EXPECT_EQ(read_by_cma(child_, at(pages_ + 16 * (kMissing + 1)), first, 8).reason, 0);
+  EXPECT_EQ(last[0], std::byte{1});
+  EXPECT_EQ(first[0], std::byte{0});
 }
 
 TEST_F(CmaMemory, MemoryThatIsNotThereIsToldOfAndHowFarItWent) {

@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "tests/support/scatter_list.h"
+
 namespace pinwire {
 namespace {
 
@@ -120,6 +122,54 @@ TEST_P(ShmPair, MemoryThatIsNotThereIsNamedInTheFailure) {
   ASSERT_NE(drivers[0]->failure(), nullptr);
   const std::string sentence = drivers[0]->failure()->sentence;
   EXPECT_NE(sentence.find("put of 64 bytes at 0x1000 of rank 1"), std::string::npos) << sentence;
+}
+
+/// Where the kernel copies, it takes the pieces of a list at once.
+TEST_P(ShmPair, AListReachesAllMemoryOfAPeer_VIS_007) {
+  EXPECT_EQ(drivers[0]->caps().scatter_bytes_max, 0u) << "what is mapped needs no lists";
+  for (const auto& driver : drivers) ASSERT_TRUE(driver->expose(nullptr, ~uint64_t{0}).ok());
+  EXPECT_GT(drivers[0]->caps().scatter_bytes_max, 0u);
+  uint64_t far[4] = {};
+  const uint64_t near[] = {7, 8};
+  ScatterList list(64);
+  ASSERT_TRUE(list.add(&far[3], &near[0], 8));
+  ASSERT_TRUE(list.add(&far[1], &near[1], 8));
+  Work work = list.work(1, 1);
+  work.cookie = ++cookie;
+  if (auto reached = drivers[0]->reach_peer_process(1); !reached) {
+    GTEST_SKIP() << reached.sentence();
+  }
+  ASSERT_EQ(drivers[0]->post(0, {&work, 1}), 1u);
+  EXPECT_EQ(finish(), WorkStatus::kOk);
+  EXPECT_EQ(far[3], 7u);
+  EXPECT_EQ(far[1], 8u);
+
+  ScatterList missing(64);
+  ASSERT_TRUE(missing.add(&far[0], &near[0], 8));
+  ASSERT_TRUE(missing.add(reinterpret_cast<void*>(4096), &near[1], 8));
+  work = missing.work(1, 1);
+  work.cookie = ++cookie;
+  ASSERT_EQ(drivers[0]->post(0, {&work, 1}), 1u);
+  EXPECT_EQ(finish(), WorkStatus::kRemoteAccess);
+  ASSERT_NE(drivers[0]->failure(), nullptr);
+  const std::string sentence = drivers[0]->failure()->sentence;
+  EXPECT_NE(sentence.find("of rank 1 stopped with 8 bytes left"), std::string::npos) << sentence;
+}
+
+TEST_P(ShmPair, AListReachesMappedMemoryToo_VIS_007) {
+  for (const auto& driver : drivers) ASSERT_TRUE(driver->expose(nullptr, ~uint64_t{0}).ok());
+  const uint64_t near[] = {7, 8};
+  for (const uint64_t last : {uint64_t{16}, uint64_t{sizeof memory[1]}}) {
+    ScatterList list(64);
+    ASSERT_TRUE(list.add(reinterpret_cast<void*>(kBase + 80), &near[0], 8));
+    ASSERT_TRUE(list.add(reinterpret_cast<void*>(kBase + last), &near[1], 8));
+    Work work = list.work(1, 1);
+    work.cookie = ++cookie;
+    ASSERT_EQ(drivers[0]->post(0, {&work, 1}), 1u);
+    EXPECT_EQ(finish(), last == 16 ? WorkStatus::kOk : WorkStatus::kRemoteAccess);
+  }
+  EXPECT_EQ(std::memcmp(&memory[1][80], &near[0], 8), 0);
+  EXPECT_EQ(std::memcmp(&memory[1][16], &near[1], 8), 0);
 }
 
 TEST_P(ShmPair, RepliesPassHeldRequests) {
