@@ -62,7 +62,13 @@ Lane::Lane(NicShared& nic, uint32_t index)
   attention_.make(ranks, first);
   credit_.make(peers_.get(), ranks, messages_.request_buffers(), rx_buffers,
                std::clamp(nic.info.network_depth, 2u, kWindowFramesMax), first);
-  probing_.make(ranks, first);
+  paths_.make({.peers = peers_.get(),
+               .ranks = ranks,
+               .first = first,
+               .path_bytes = nic.config.path_bytes,
+               .are_all_open = nic.facts.stays_inside_host(),
+               .timeout_limits = rto_limits_},
+              *this, random_);
   tx_burst_ = std::clamp(nic.facts.tx_burst_max, 1u, kBurst);
   ack_frames_ = std::make_unique<std::byte[]>(size_t{kBurst} * kAckFrameBytes);
   make_pieces();
@@ -85,7 +91,7 @@ void Lane::connect(Rank rank, const Endpoint& endpoint) noexcept {
   peer.arrived.start(nic_.config.first_number);
   peer.frame_bytes_max = static_cast<uint16_t>(
       std::min<uint32_t>(nic_.facts.frame_bytes_max, endpoint.frame_bytes_max));
-  start_path(peer);
+  paths_.start(peer);
   // More than half of its buffers in one flight would only be dropped.
   peer.congestion.start(std::clamp<uint32_t>(endpoint.rx_buffers / 2, 2, nic_.config.window_frames),
                         peer.frame_bytes_max, congestion_signal(nic_.facts));
@@ -185,7 +191,8 @@ Armed Lane::arm() noexcept {
   if (has_work && (!waits_for_peers_ || posted_)) return Armed::kBusy;
   if (has_arrivals() || credit_.can_feed() || nic_.port.arm(index_) == PortArmed::kBusy)
     return Armed::kBusy;
-  const bool has_timers = has_work || active_count_ != 0 || !probing_.empty() || ops_.has_awaited();
+  const bool has_timers =
+      has_work || active_count_ != 0 || paths_.is_probing() || ops_.has_awaited();
   return has_timers ? Armed::kTimed : Armed::kArmed;
 }
 

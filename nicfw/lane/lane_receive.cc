@@ -93,7 +93,7 @@ bool Lane::receive_frame(RxFrame& frame) noexcept {
 
 /// Handles probes, their answers, and pieces.
 [[gnu::cold]] bool Lane::receive_other(Peer& peer, FrameHeader& header, RxFrame& frame) noexcept {
-  if (header.flags & kProbeAnswer) take_probe_answer(peer, header.sequence);
+  if (header.flags & kProbeAnswer) paths_.take_answer(peer, header.sequence, now_ns_);
   if (header.kind == FrameKind::kProbe) take_probe(peer, header);
   return header.kind == FrameKind::kPiece && receive_piece(peer, header, frame);
 }
