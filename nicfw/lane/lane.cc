@@ -28,7 +28,6 @@ Lane::Lane(NicShared& nic, uint32_t index)
       udp_port_(static_cast<uint16_t>(nic.config.udp_port + index)),
       self_(nic.self),
       rto_limits_{nic.config.rto_min_ns, nic.config.rto_max_ns},
-      watch_pause_ns_(watch_pause_ns(nic)),
       random_(nic.config.seed + index) {
   const uint32_t ranks = nic.info.rank_count;
   const uint32_t window = nic.config.window_frames;
@@ -69,6 +68,9 @@ Lane::Lane(NicShared& nic, uint32_t index)
                .are_all_open = nic.facts.stays_inside_host(),
                .timeout_limits = rto_limits_},
               *this, random_);
+  // Memory of one host cannot lose frames, so that only the peer's process can be late, and whether
+  // that lives is for the launcher to say.
+  liveness_.make(nic.facts.memory_medium ? 0 : nic.config.peer_timeout_ns);
   tx_burst_ = std::clamp(nic.facts.tx_burst_max, 1u, kBurst);
   ack_frames_ = std::make_unique<std::byte[]>(size_t{kBurst} * kAckFrameBytes);
   make_pieces();
@@ -144,7 +146,7 @@ uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
   constexpr uint64_t kAbsenceNs = 200'000;
   backlog_.passed(now_ns_ - previous_ns_);
   load_.poll(now_ns_);
-  watch_ns_ += std::min(now_ns_ - previous_ns_, kWatchStepNs);
+  liveness_.poll(now_ns_ - previous_ns_);
   if (posted_ && now_ns_ - previous_ns_ > kStaleNs) restamp_posted();
   if (now_ns_ - previous_ns_ > kAbsenceNs) absent_until_ns_ = now_ns_;
   posted_ = false;

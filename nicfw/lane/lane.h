@@ -53,7 +53,8 @@
 // These parts of a lane are classes of their own: the operations, from Work to Done (operations.h);
 // the responses that this rank owes (responses.h); the messages that the client has or will get
 // (held_messages.h); the frames that pieces make (assemblies.h); the credit that this rank gives
-// for requests (request_credit.h); and what the paths to peers carry (path_probe.h).
+// for requests (request_credit.h); what the paths to peers carry (path_probe.h); and which peers
+// are there (liveness.h).
 #pragma once
 
 #include <atomic>
@@ -72,6 +73,7 @@
 #include "nicfw/memory/regions.h"
 #include "nicfw/operation/operations.h"
 #include "nicfw/operation/responses.h"
+#include "nicfw/peer/liveness.h"
 #include "nicfw/peer/path_probe.h"
 #include "nicfw/pool/pool_share.h"
 #include "nicfw/pool/rank_ring.h"
@@ -199,9 +201,7 @@ class Lane final : private PathProbe::Host {
   static constexpr uint64_t kStaleNs = 2'000;     ///< between polls: a client that polls rarely
   static constexpr uint32_t kAckFrames = 16;      ///< frames that may wait for one acknowledgement
   static constexpr uint32_t kBurstsPerPollMax = 16;
-  static constexpr uint32_t kFullPollsMax = 16;  ///< in a row: then the timers run nevertheless
-  static constexpr uint64_t kWatchStepNs = 10'000'000;
-  static constexpr uint32_t kQuestionsUnheardMin = 4;
+  static constexpr uint32_t kFullPollsMax = 16;    ///< in a row: then the timers run nevertheless
   static constexpr uint32_t kTimeoutsSilent = 16;  ///< unheard: not loss, but a peer that computes
   static constexpr uint64_t kSilentBackoff = 20;   ///< times the longest timeout, of such a peer
   static constexpr uint32_t kTurnFrames = 32;      ///< long frames of one flow before others' turn
@@ -418,15 +418,11 @@ class Lane final : private PathProbe::Host {
 
   // lane_silence.cc: are they there, for whom this rank waits?
   void ask(Peer& peer) noexcept;
-  static void count_question(Peer& peer) noexcept;
-  void start_watch(Peer& peer) noexcept;
   bool peer_silent(Peer& peer) noexcept;
   void give_up(Peer& peer) noexcept;
   void await_response(Operation& op) noexcept;
-  static uint64_t watch_pause_ns(const NicShared& nic) noexcept;
   void run_watch() noexcept;
   void watch(Peer& peer) noexcept;
-  bool is_attentive(const Peer& peer) const noexcept;
   void ask_for_presence(Peer& peer) noexcept;
 
   // lane_receive.cc: frames from the port
@@ -489,15 +485,12 @@ class Lane final : private PathProbe::Host {
   uint16_t udp_port_;
   Endpoint self_;
   RtoLimits rto_limits_;
-  const uint64_t watch_pause_ns_;
   Random random_;
   uint64_t now_ns_ = 0;
   uint64_t previous_ns_ = 0;
-  uint64_t watch_ns_ = 0;         ///< how long this lane has looked (peer_silent)
   uint64_t absent_until_ns_ = 0;  ///< frames sent before this give no round-trip samples
   uint64_t deferred_at_ns_ = 0;   ///< the poll whose end is to find what is lost; 0: none
   uint64_t next_timer_ns_ = ~uint64_t{0};
-  uint64_t watch_at_ns_ = 0;  ///< when the peers are asked whose responses are late
   uint32_t poll_ = 0;
   uint32_t tx_burst_ = kBurst;
   bool is_polling_ = false;  ///< inside recv(), where now_ns_ is the time
@@ -548,6 +541,7 @@ class Lane final : private PathProbe::Host {
   HeldMessages messages_;
   RequestCredit credit_;
   PathProbe paths_;
+  Liveness liveness_;
 
   std::unique_ptr<std::byte[]> piece_frames_;  ///< one for each staged frame
   Assemblies assemblies_;

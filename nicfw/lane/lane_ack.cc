@@ -182,7 +182,7 @@ void Lane::open_window(Peer& peer, Flow flow, Index index) noexcept {
   window.deferred_ns = 0;
   active_windows_[active_count_++] = index;
   if (peer.active_flows++ != 0) return;
-  start_watch(peer);
+  liveness_.start_watch(peer);
   if (now_ns_ > peer.pace_at_ns + CongestionWindow::kIdleNs) peer.congestion.restart();
 }
 

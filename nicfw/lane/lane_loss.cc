@@ -210,7 +210,7 @@ void Lane::run_flow_timer(Peer& peer, Flow flow) noexcept {
       give_up(peer);
       return;
     }
-    count_question(peer);
+    Liveness::count_question(peer);
     if (send.timeouts < 7) ++send.timeouts;
     if (send.backoff < 31) ++send.backoff;
     send.rto_at_ns = now_ns_ + timeout_ns(peer, send);

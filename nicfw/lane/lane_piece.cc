@@ -101,13 +101,14 @@ bool Lane::receive_piece(Peer& peer, FrameHeader& header, RxFrame& frame) noexce
     turn_away(peer, header, bad);
     return false;
   }
-  Assembly* const found = assemblies_.find(rank_of(peer), header, piece, watch_ns_);
+  Assembly* const found = assemblies_.find(rank_of(peer), header, piece, liveness_.watch_ns());
   if (found == nullptr) {
     counters_.add(Reject::kRefused);
     return false;
   }
   Assembly& assembly = *found;
-  assemblies_.add(assembly, piece, frame.data + kRecordsOffset + kPieceFieldsBytes, watch_ns_);
+  assemblies_.add(assembly, piece, frame.data + kRecordsOffset + kPieceFieldsBytes,
+                  liveness_.watch_ns());
   if (!assembly.is_whole()) return false;
   const uint32_t bytes = kRecordsOffset + piece.total;
   if (!nic_.port.widen(index_, frame, bytes)) {

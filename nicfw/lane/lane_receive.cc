@@ -133,7 +133,7 @@ Reject Lane::check_fresh(const Peer& peer, const FrameHeader& header) const noex
 void Lane::take_header(Peer& peer, const FrameHeader& header, const RxFrame& frame) noexcept {
   [[maybe_unused]] const bool fresh = peer.arrived.mark(header.number_64());
   dcheck(fresh, "the number of a frame was seen twice", header.number);
-  start_watch(peer);
+  liveness_.start_watch(peer);
   peer.heard = true;
   peer.arrived_ns = previous_ns_;
   const bool is_ack = header.kind == FrameKind::kAck || header.kind == FrameKind::kAckSack;

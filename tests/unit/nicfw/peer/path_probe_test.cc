@@ -9,13 +9,13 @@
 namespace pinwire {
 namespace {
 
-constexpr uint16_t kPortBytes = 9014, kPathBytes = 1514;
-constexpr uint64_t kMicrosecond = 1'000, kMillisecond = 1'000'000, kSecond = 1'000'000'000;
-constexpr uint32_t kNarrowPairs = 2, kHolePairs = 10, kCongestedPairs = 100;
-
 /// The paths of a rank to three peers, without a lane: what a lane would send is noted.
 class ProbedPaths : public testing::Test, public PathProbe::Host {
  protected:
+  static constexpr uint16_t kPortBytes = 9014, kPathBytes = 1514;
+  static constexpr uint64_t kMicrosecond = 1'000, kMillisecond = 1'000'000;
+  static constexpr uint64_t kSecond = 1'000'000'000;
+  static constexpr uint32_t kNarrowPairs = 2, kHolePairs = 10, kCongestedPairs = 100;
   static constexpr uint32_t kRanks = 3;
 
   explicit ProbedPaths(bool are_all_open = false) {
