@@ -20,7 +20,7 @@ ROWS = (
     ("nicfw/wire",),
     ("nicfw/memory", "nicfw/pool"),
     ("nicfw/flow",),
-    ("nicfw/operation", "nicfw/receive"),
+    ("nicfw/operation", "nicfw/peer", "nicfw/receive"),
     ("nicfw/lane",),
     ("nicfw",),
     ("driver/verbs/peer",),

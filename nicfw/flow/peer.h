@@ -133,4 +133,9 @@ inline uint32_t frames_on_wire(const Peer& peer) noexcept {
 }
 static_assert(kFlows == 3);
 
+/// May frames to the peer be longer than what the path is known to carry?
+constexpr bool is_narrow(const Peer& peer) noexcept {
+  return peer.path_bytes != peer.frame_bytes_max;
+}
+
 }  // namespace pinwire

@@ -28,7 +28,6 @@ Lane::Lane(NicShared& nic, uint32_t index)
       udp_port_(static_cast<uint16_t>(nic.config.udp_port + index)),
       self_(nic.self),
       rto_limits_{nic.config.rto_min_ns, nic.config.rto_max_ns},
-      watch_pause_ns_(watch_pause_ns(nic)),
       random_(nic.config.seed + index) {
   const uint32_t ranks = nic.info.rank_count;
   const uint32_t window = nic.config.window_frames;
@@ -62,7 +61,16 @@ Lane::Lane(NicShared& nic, uint32_t index)
   attention_.make(ranks, first);
   credit_.make(peers_.get(), ranks, messages_.request_buffers(), rx_buffers,
                std::clamp(nic.info.network_depth, 2u, kWindowFramesMax), first);
-  probing_.make(ranks, first);
+  paths_.make({.peers = peers_.get(),
+               .ranks = ranks,
+               .first = first,
+               .path_bytes = nic.config.path_bytes,
+               .are_all_open = nic.facts.stays_inside_host(),
+               .timeout_limits = rto_limits_},
+              *this, random_);
+  // Memory of one host cannot lose frames, so that only the peer's process can be late, and whether
+  // that lives is for the launcher to say.
+  liveness_.make(nic.facts.memory_medium ? 0 : nic.config.peer_timeout_ns);
   tx_burst_ = std::clamp(nic.facts.tx_burst_max, 1u, kBurst);
   ack_frames_ = std::make_unique<std::byte[]>(size_t{kBurst} * kAckFrameBytes);
   make_pieces();
@@ -85,7 +93,7 @@ void Lane::connect(Rank rank, const Endpoint& endpoint) noexcept {
   peer.arrived.start(nic_.config.first_number);
   peer.frame_bytes_max = static_cast<uint16_t>(
       std::min<uint32_t>(nic_.facts.frame_bytes_max, endpoint.frame_bytes_max));
-  start_path(peer);
+  paths_.start(peer);
   // More than half of its buffers in one flight would only be dropped.
   peer.congestion.start(std::clamp<uint32_t>(endpoint.rx_buffers / 2, 2, nic_.config.window_frames),
                         peer.frame_bytes_max, congestion_signal(nic_.facts));
@@ -138,7 +146,7 @@ uint32_t Lane::recv(RecvFilter filter, std::span<Recv> out) noexcept {
   constexpr uint64_t kAbsenceNs = 200'000;
   backlog_.passed(now_ns_ - previous_ns_);
   load_.poll(now_ns_);
-  watch_ns_ += std::min(now_ns_ - previous_ns_, kWatchStepNs);
+  liveness_.poll(now_ns_ - previous_ns_);
   if (posted_ && now_ns_ - previous_ns_ > kStaleNs) restamp_posted();
   if (now_ns_ - previous_ns_ > kAbsenceNs) absent_until_ns_ = now_ns_;
   posted_ = false;
@@ -185,7 +193,8 @@ Armed Lane::arm() noexcept {
   if (has_work && (!waits_for_peers_ || posted_)) return Armed::kBusy;
   if (has_arrivals() || credit_.can_feed() || nic_.port.arm(index_) == PortArmed::kBusy)
     return Armed::kBusy;
-  const bool has_timers = has_work || active_count_ != 0 || !probing_.empty() || ops_.has_awaited();
+  const bool has_timers =
+      has_work || active_count_ != 0 || paths_.is_probing() || ops_.has_awaited();
   return has_timers ? Armed::kTimed : Armed::kArmed;
 }
 

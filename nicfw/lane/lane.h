@@ -46,14 +46,15 @@
 // Files: lane.cc the calls of the driver; lane_accept.cc, lane_ask.cc, lane_long.cc,
 // lane_respond.cc work and what is owed into frames; lane_scatter.cc puts of many pieces, whole;
 // lane_frame.cc frames under construction; lane_credit.cc requests; lane_send.cc, lane_seal.cc
-// frames to the port, tx_backlog.h when, turns.h in which order; lane_path.cc, lane_piece.cc frames
-// longer than the path; lane_ack.cc, lane_loss.cc acknowledgements, loss, timers; lane_silence.cc
-// peers that are gone; lane_receive.cc, lane_body.cc, lane_execute.cc frames from the port.
+// frames to the port, tx_backlog.h when, turns.h in which order; lane_piece.cc frames longer than
+// the path; lane_ack.cc, lane_loss.cc acknowledgements, loss, timers; lane_silence.cc peers that
+// are gone; lane_receive.cc, lane_body.cc, lane_execute.cc frames from the port.
 //
 // These parts of a lane are classes of their own: the operations, from Work to Done (operations.h);
 // the responses that this rank owes (responses.h); the messages that the client has or will get
-// (held_messages.h); the frames that pieces make (assemblies.h); and the credit that this rank
-// gives for requests (request_credit.h).
+// (held_messages.h); the frames that pieces make (assemblies.h); the credit that this rank gives
+// for requests (request_credit.h); what the paths to peers carry (path_probe.h); and which peers
+// are there (liveness.h).
 #pragma once
 
 #include <atomic>
@@ -72,6 +73,8 @@
 #include "nicfw/memory/regions.h"
 #include "nicfw/operation/operations.h"
 #include "nicfw/operation/responses.h"
+#include "nicfw/peer/liveness.h"
+#include "nicfw/peer/path_probe.h"
 #include "nicfw/pool/pool_share.h"
 #include "nicfw/pool/rank_ring.h"
 #include "nicfw/pool/slots.h"
@@ -133,10 +136,6 @@ constexpr uint32_t fragment_bytes(const Peer& peer) noexcept {
 constexpr uint32_t scatter_list_bytes(uint32_t frame_bytes_max) noexcept {
   return (frame_bytes_max - kRecordsOffset - record_fields(RecordType::kScatter)) & ~7u;
 }
-/// May frames to the peer be longer than what the path is known to carry?
-constexpr bool is_narrow(const Peer& peer) noexcept {
-  return peer.path_bytes != peer.frame_bytes_max;
-}
 /// The largest payload of a put-send that one frame carries, message and all.
 constexpr uint32_t copied_frame_bytes(uint32_t frame_bytes_max) noexcept {
   return put_fragment_bytes(frame_bytes_max) - record_stride(kMessageHeaderBytes, kHeadBytesMax);
@@ -170,7 +169,7 @@ constexpr uint32_t frame_buffers(uint32_t window_frames, uint32_t ranks) noexcep
   return copied_window(window_frames) + buffer_reserve(window_frames, ranks).items();
 }
 
-class Lane {
+class Lane final : private PathProbe::Host {
  public:
   Lane(NicShared& nic, uint32_t index);
 
@@ -202,9 +201,7 @@ class Lane {
   static constexpr uint64_t kStaleNs = 2'000;     ///< between polls: a client that polls rarely
   static constexpr uint32_t kAckFrames = 16;      ///< frames that may wait for one acknowledgement
   static constexpr uint32_t kBurstsPerPollMax = 16;
-  static constexpr uint32_t kFullPollsMax = 16;  ///< in a row: then the timers run nevertheless
-  static constexpr uint64_t kWatchStepNs = 10'000'000;
-  static constexpr uint32_t kQuestionsUnheardMin = 4;
+  static constexpr uint32_t kFullPollsMax = 16;    ///< in a row: then the timers run nevertheless
   static constexpr uint32_t kTimeoutsSilent = 16;  ///< unheard: not loss, but a peer that computes
   static constexpr uint64_t kSilentBackoff = 20;   ///< times the longest timeout, of such a peer
   static constexpr uint32_t kTurnFrames = 32;      ///< long frames of one flow before others' turn
@@ -359,25 +356,6 @@ class Lane {
   void flush() noexcept;
   void unstage(const Staged& staged) noexcept;
 
-  // lane_path.cc: which frames the path carries
-  void start_path(Peer& peer) noexcept;
-  void want_wide(Peer& peer) noexcept;
-  void begin_probing(Peer& peer) noexcept;
-  void probe(Peer& peer) noexcept;
-  void stage_probe(Peer& peer, uint32_t frame_bytes) noexcept;
-  void take_probe(Peer& peer, const FrameHeader& header) noexcept;
-  void take_probe_answer(Peer& peer, uint32_t bytes) noexcept;
-  void note_loss(Peer& peer, const SendSlot& slot) noexcept;
-  void dispel_doubts(Peer& peer, const SendSlot& slot) noexcept;
-  void retract_loss(Peer& peer, const SendSlot& slot) noexcept;
-  bool is_congested(const Peer& peer) const noexcept;
-  void take_half_answer(Peer& peer) noexcept;
-  void run_probes() noexcept;
-  void conclude_pair(Peer& peer) noexcept;
-  void end_probing(Peer& peer, uint64_t pause_ns) noexcept;
-  void narrow_path(Peer& peer) noexcept;
-  void tell_of_hole(Peer& peer) noexcept;
-
   // lane_piece.cc: frames longer than the path
   void make_pieces();
   uint32_t piece_stride() const noexcept { return round_up<uint32_t>(nic_.config.path_bytes, 64); }
@@ -386,6 +364,11 @@ class Lane {
                    const Piece& piece) noexcept;
   bool pieces_must_wait(const Peer& peer, const SendFlow& send, uint32_t sequence) noexcept;
   bool receive_piece(Peer& peer, FrameHeader& header, RxFrame& frame) noexcept;
+  void want_wide(Peer& peer) noexcept;
+  void send_probe(Peer& peer, uint32_t frame_bytes) noexcept override;
+  void path_narrowed(Peer& peer) noexcept override;
+  void path_has_hole(Peer& peer) noexcept override;
+  void take_probe(Peer& peer, const FrameHeader& header) noexcept;
 
   // lane_seal.cc: the last bytes of a frame
   void stage_ack(Peer& peer) noexcept;
@@ -435,15 +418,11 @@ class Lane {
 
   // lane_silence.cc: are they there, for whom this rank waits?
   void ask(Peer& peer) noexcept;
-  static void count_question(Peer& peer) noexcept;
-  void start_watch(Peer& peer) noexcept;
   bool peer_silent(Peer& peer) noexcept;
   void give_up(Peer& peer) noexcept;
   void await_response(Operation& op) noexcept;
-  static uint64_t watch_pause_ns(const NicShared& nic) noexcept;
   void run_watch() noexcept;
   void watch(Peer& peer) noexcept;
-  bool is_attentive(const Peer& peer) const noexcept;
   void ask_for_presence(Peer& peer) noexcept;
 
   // lane_receive.cc: frames from the port
@@ -506,15 +485,12 @@ class Lane {
   uint16_t udp_port_;
   Endpoint self_;
   RtoLimits rto_limits_;
-  const uint64_t watch_pause_ns_;
   Random random_;
   uint64_t now_ns_ = 0;
   uint64_t previous_ns_ = 0;
-  uint64_t watch_ns_ = 0;         ///< how long this lane has looked (peer_silent)
   uint64_t absent_until_ns_ = 0;  ///< frames sent before this give no round-trip samples
   uint64_t deferred_at_ns_ = 0;   ///< the poll whose end is to find what is lost; 0: none
   uint64_t next_timer_ns_ = ~uint64_t{0};
-  uint64_t watch_at_ns_ = 0;  ///< when the peers are asked whose responses are late
   uint32_t poll_ = 0;
   uint32_t tx_burst_ = kBurst;
   bool is_polling_ = false;  ///< inside recv(), where now_ns_ is the time
@@ -564,7 +540,8 @@ class Lane {
   ArrivedAheadPool ahead_;
   HeldMessages messages_;
   RequestCredit credit_;
-  RankRing probing_;  ///< ranks to which the path is probed
+  PathProbe paths_;
+  Liveness liveness_;
 
   std::unique_ptr<std::byte[]> piece_frames_;  ///< one for each staged frame
   Assemblies assemblies_;

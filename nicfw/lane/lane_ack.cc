@@ -66,7 +66,7 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
   uint64_t wait_ns = 0;
   bool was_late = false;
   uint32_t acked = 0;
-  const bool has_doubts = peer.half_answered != 0;
+  const bool has_doubts = PathProbe::has_doubts(peer);
   const auto acknowledge = [&](uint32_t sequence) noexcept {
     Index& index = window.slot[sequence % kWindowFramesMax];
     if (index == kNoIndex) return false;
@@ -85,11 +85,11 @@ void Lane::take_flow_ack(Peer& peer, Flow flow, const FrameHeader& header,
     }
     // The acknowledgement of a repeated frame may be the first copy's.
     const bool certain = slot.sends == 1 || took_ns >= peer.rtt.least_ns();
-    if (!certain) retract_loss(peer, slot);
+    if (!certain) paths_.retract_loss(peer, slot.frame_bytes());
     const uint64_t sent_ns = slot.sent_ns > now_ns_ ? previous_ns_ : slot.sent_ns;
     if (certain && sent_ns > newest_ns) newest_ns = sent_ns;
     if (has_doubts) [[unlikely]]
-      dispel_doubts(peer, slot);
+      paths_.dispel_doubts(peer, slot.frame_bytes());
     unmark_lost(send, sequence);
     slot_acked(send, slot, index);
     index = kNoIndex;
@@ -182,7 +182,7 @@ void Lane::open_window(Peer& peer, Flow flow, Index index) noexcept {
   window.deferred_ns = 0;
   active_windows_[active_count_++] = index;
   if (peer.active_flows++ != 0) return;
-  start_watch(peer);
+  liveness_.start_watch(peer);
   if (now_ns_ > peer.pace_at_ns + CongestionWindow::kIdleNs) peer.congestion.restart();
 }
 

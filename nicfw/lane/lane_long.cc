@@ -84,7 +84,7 @@ bool Lane::whole_fits(Peer& peer, Flow flow, CopiedFrames frames) noexcept {
            (buffer_share_.*allows)(send.buffers, buffers, buffers_.available(), is_reply);
   };
   if (fits(&PoolShare::allows)) return true;
-  const bool is_there = is_attentive(peer);
+  const bool is_there = Liveness::is_attentive(peer, previous_ns_);
   if (!is_there) ask_for_presence(peer);
   if (is_there) peer.presence_asks = 0;
   if (is_there && fits(&PoolShare::allows_whole)) return true;

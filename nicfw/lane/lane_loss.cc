@@ -32,7 +32,7 @@ void Lane::find_lost(Peer& peer, Flow flow, uint64_t newest_sent_ns) noexcept {
     const bool older = slot.sent_ns + tolerance_ns < newest_sent_ns;
     if (older || (behind != 0 && now_ns_ >= slot.sent_ns + overtaken_ns)) {
       mark_lost(send, s);
-      note_loss(peer, slot);
+      paths_.note_loss(peer, slot.frame_bytes(), now_ns_);
       ++found;
     } else if (behind != 0) {
       const uint64_t at_ns = slot.sent_ns + overtaken_ns;
@@ -193,7 +193,7 @@ void Lane::run_timers() noexcept {
     const SendWindow& window = windows_[active_windows_[i - 1]];
     run_flow_timer(peers_[window.peer], window.flow);
   }
-  if (!probing_.empty()) run_probes();
+  if (paths_.is_probing()) set_timer(paths_.run(now_ns_));
   if (ops_.has_awaited()) run_watch();
 }
 
@@ -210,7 +210,7 @@ void Lane::run_flow_timer(Peer& peer, Flow flow) noexcept {
       give_up(peer);
       return;
     }
-    count_question(peer);
+    Liveness::count_question(peer);
     if (send.timeouts < 7) ++send.timeouts;
     if (send.backoff < 31) ++send.backoff;
     send.rto_at_ns = now_ns_ + timeout_ns(peer, send);
@@ -267,7 +267,7 @@ void Lane::repeat_late(Peer& peer, SendFlow& send) noexcept {
   if (is_lost(windows_[send.window], send.una)) return;  // it only waits for its turn
   counters_.add(Count::kTimeouts);
   Index index;
-  note_loss(peer, slot_at(send, send.una, index));
+  paths_.note_loss(peer, slot_at(send, send.una, index).frame_bytes(), now_ns_);
   mark_lost(send, send.una);
   peer.congestion.on_loss(1, peer.rtt.smoothed_ns(), now_ns_);
   if (send.timeouts <= 1) return;

@@ -1,5 +1,6 @@
 // Frames longer than the path: cut by the sender, put together by the receiver (piece.h,
-// assemblies.h).
+// assemblies.h). The lane's part of the probes that tell what the path carries (path_probe.h).
+#include <cstdio>
 #include <cstring>
 
 #include "core/base/memory/mapped_copy.h"
@@ -100,13 +101,14 @@ bool Lane::receive_piece(Peer& peer, FrameHeader& header, RxFrame& frame) noexce
     turn_away(peer, header, bad);
     return false;
   }
-  Assembly* const found = assemblies_.find(rank_of(peer), header, piece, watch_ns_);
+  Assembly* const found = assemblies_.find(rank_of(peer), header, piece, liveness_.watch_ns());
   if (found == nullptr) {
     counters_.add(Reject::kRefused);
     return false;
   }
   Assembly& assembly = *found;
-  assemblies_.add(assembly, piece, frame.data + kRecordsOffset + kPieceFieldsBytes, watch_ns_);
+  assemblies_.add(assembly, piece, frame.data + kRecordsOffset + kPieceFieldsBytes,
+                  liveness_.watch_ns());
   if (!assembly.is_whole()) return false;
   const uint32_t bytes = kRecordsOffset + piece.total;
   if (!nic_.port.widen(index_, frame, bytes)) {
@@ -119,6 +121,63 @@ bool Lane::receive_piece(Peer& peer, FrameHeader& header, RxFrame& frame) noexce
   Judged judged;
   judged.bad = judge(peer, header, frame.data + kRecordsOffset, judged.needs);
   return take_records(peer, header, {frame.data, bytes, frame.checksum_good, frame.buffer}, judged);
+}
+
+/// A longer frame is wanted than the path is known to carry, or one was lost again on an open path.
+[[gnu::cold]] void Lane::want_wide(Peer& peer) noexcept {
+  if (!paths_.want(peer, now_ns_)) return;
+  set_timer(peer.probe_at_ns);  // run_timers() does so for the pairs that follow
+}
+
+void Lane::send_probe(Peer& peer, uint32_t frame_bytes) noexcept {
+  check(frame_bytes == nic_.config.path_bytes || frame_bytes == peer.frame_bytes_max,
+        "a probe is neither short nor long", frame_bytes);
+  std::byte* frame = ack_frames_.get() + size_t{staged_count_} * kAckFrameBytes;
+  FrameHeader header;
+  header.kind = FrameKind::kProbe;
+  header.record_bytes = static_cast<uint16_t>(frame_bytes - kRecordsOffset);
+  counters_.add(Count::kPathProbes);
+  stage_whole(peer, frame, header, kZeroBytes, {rank_of(peer), 0, Flow::kRequest, Staged::kProbe});
+}
+
+/// The next acknowledgement tells the longest probe that arrived since the last one.
+void Lane::take_probe(Peer& peer, const FrameHeader& header) noexcept {
+  peer.probed_bytes =
+      std::max(peer.probed_bytes, static_cast<uint16_t>(kRecordsOffset + header.record_bytes));
+  peer.ack_now = true;
+  attend(peer);
+}
+
+/// From now on long frames go in pieces, those first that were lost.
+void Lane::path_narrowed(Peer& peer) noexcept {
+  check(is_narrow(peer), "an open path became narrow", peer.path_bytes);
+  for (SendFlow& send : peer.send) {
+    if (send.window == kNoIndex) continue;
+    for (uint32_t s = send.una; s != send.unsent; ++s) {
+      const Index index = windows_[send.window].slot[s % kWindowFramesMax];
+      if (index == kNoIndex) continue;
+      const SendSlot& slot = slots_[index];
+      const bool is_long = slot.frame_bytes() > peer.path_bytes;
+      if (is_long && slot.sent_ns + peer.rtt.smoothed_ns() <= now_ns_) mark_lost(send, s);
+    }
+  }
+  attend(peer);
+}
+
+void Lane::path_has_hole(Peer& peer) noexcept {
+  counters_.add(Count::kPathHoles);
+  if (nic_.config.notices == nullptr) return;
+  if (nic_.told_of_hole.exchange(true, std::memory_order_relaxed)) return;
+  char sentence[400];
+  std::snprintf(
+      sentence, sizeof sentence,
+      "frames of %u bytes from rank %u do not reach rank %u, but frames of %u bytes do: a part of "
+      "the network between them carries less than the ports at both ends. Longer messages now go "
+      "in pieces, which takes more time. Give every part of the network an MTU of %u, or set "
+      "GASNET_DPDK_MTU=%u for all ranks",
+      static_cast<unsigned>(peer.frame_bytes_max), nic_.info.rank, rank_of(peer),
+      nic_.config.path_bytes, peer.frame_bytes_max - 14u, nic_.config.path_bytes - 14);
+  nic_.config.notices->say(sentence);
 }
 
 }  // namespace pinwire

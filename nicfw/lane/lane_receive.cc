@@ -93,7 +93,7 @@ bool Lane::receive_frame(RxFrame& frame) noexcept {
 
 /// Handles probes, their answers, and pieces.
 [[gnu::cold]] bool Lane::receive_other(Peer& peer, FrameHeader& header, RxFrame& frame) noexcept {
-  if (header.flags & kProbeAnswer) take_probe_answer(peer, header.sequence);
+  if (header.flags & kProbeAnswer) paths_.take_answer(peer, header.sequence, now_ns_);
   if (header.kind == FrameKind::kProbe) take_probe(peer, header);
   return header.kind == FrameKind::kPiece && receive_piece(peer, header, frame);
 }
@@ -133,7 +133,7 @@ Reject Lane::check_fresh(const Peer& peer, const FrameHeader& header) const noex
 void Lane::take_header(Peer& peer, const FrameHeader& header, const RxFrame& frame) noexcept {
   [[maybe_unused]] const bool fresh = peer.arrived.mark(header.number_64());
   dcheck(fresh, "the number of a frame was seen twice", header.number);
-  start_watch(peer);
+  liveness_.start_watch(peer);
   peer.heard = true;
   peer.arrived_ns = previous_ns_;
   const bool is_ack = header.kind == FrameKind::kAck || header.kind == FrameKind::kAckSack;

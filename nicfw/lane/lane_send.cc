@@ -326,7 +326,7 @@ void Lane::unstage(const Staged& staged) noexcept {
     return;
   }
   if (staged.what == Staged::kProbe) {
-    peer.pair_refused = true;  // another pair follows
+    PathProbe::refused(peer);
     return;
   }
   SendFlow& send = peer.send[static_cast<size_t>(staged.flow)];

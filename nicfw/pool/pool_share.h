@@ -20,7 +20,7 @@
 //
 // A copied put is taken as a whole or not at all, so it may want more than its holder's own items
 // at once. `whole` shared items are kept for that: only a copied put takes them, only for a flow
-// that holds no shared item, and only if its peer was heard lately (Lane::is_attentive()). A peer
+// that holds no shared item, and only if its peer was heard lately (Liveness::is_attentive()). A peer
 // that is silent already can therefore never hold one of them. A peer that falls silent while it
 // holds some keeps them, as bounded memory cannot prevent: if `n` peers do that, and each with the
 // largest copied put, then the shared items are gone when n * window / 2 exceeds them, and copied

@@ -90,7 +90,7 @@ void encode_encapsulation(std::byte* frame, const Endpoint& from, const Endpoint
 /// Changes the two lengths and the IPv4 checksum of an encapsulation that is already there.
 void patch_length(std::byte* frame, uint32_t frame_bytes) noexcept;
 
-/// kProbe: as long as its records say, which are zero; its length is its message (lane_path.cc).
+/// kProbe: as long as its records say, which are zero; its length is its message (path_probe.h).
 /// kPiece: a part of a frame of records (piece.h).
 enum class FrameKind : uint8_t { kRecords, kAck, kAckSack, kProbe, kPiece };
 inline constexpr uint8_t kFrameKinds = 5;
