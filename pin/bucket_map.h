@@ -16,6 +16,7 @@ class BucketMap {
   /// For so many keys at once; it is half full then, so that a search ends soon.
   void open(uint32_t keys_max) {
     const uint64_t slots = std::bit_ceil(2 * uint64_t{keys_max} + 2);
+    check(count_ == 0, "a map of buckets is opened with buckets in it", count_);
     slots_.assign(slots, Slot{});
     mask_ = slots - 1;
     shift_ = 64 - static_cast<uint32_t>(std::countr_zero(slots));
@@ -24,6 +25,7 @@ class BucketMap {
 
   /// kNone: not there.
   uint32_t find(uint64_t key) const noexcept {
+    dcheck(mask_ != 0, "a bucket is looked for in a map that is not open", key);
     for (uint64_t at = home(key);; at = (at + 1) & mask_) {
       const Slot& slot = slots_[at];
       if (slot.index == kNone || slot.key == key) return slot.index;
@@ -32,6 +34,8 @@ class BucketMap {
   /// It is not there yet.
   void put(uint64_t key, uint32_t index) noexcept {
     check(count_ < keys_max_, "more buckets than there is room for", count_, keys_max_);
+    dcheck(index != kNone, "a bucket without an entry", key);
+    if constexpr (kChecks) check(find(key) == kNone, "a bucket has two entries", key, index);
     ++count_;
     uint64_t at = home(key);
     while (slots_[at].index != kNone) at = (at + 1) & mask_;
@@ -44,6 +48,7 @@ class BucketMap {
       check(slots_[gap].index != kNone, "a bucket is erased that is not there", key);
       gap = (gap + 1) & mask_;
     }
+    check(count_ != 0, "more buckets are erased than there are", key);
     --count_;
     for (uint64_t at = (gap + 1) & mask_; slots_[at].index != kNone; at = (at + 1) & mask_) {
       const uint64_t way = (at - home(slots_[at].key)) & mask_;
@@ -52,6 +57,7 @@ class BucketMap {
       gap = at;
     }
     slots_[gap] = Slot{};
+    if constexpr (kChecks) check(find(key) == kNone, "a bucket is found that was erased", key);
   }
   uint32_t count() const noexcept { return count_; }
 

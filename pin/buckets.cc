@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "core/base/bits.h"
+#include "core/base/check.h"
 #include "core/base/log.h"
 #include "core/base/memory/page.h"
 #include "core/base/no_cancel.h"
@@ -14,6 +15,8 @@ using Guard = std::lock_guard<PinLock>;
 
 void Buckets::open(Driver& driver, const Shares& shares, uint32_t rank_count, uint64_t base,
                    uint64_t bytes) {
+  check(driver_ == nullptr, "pins on demand are opened twice");
+  check(base + bytes >= base, "buckets lie beyond all memory", base, bytes);
   driver_ = &driver;
   table_.open(shares, rank_count);
   base_ = base;
@@ -36,6 +39,10 @@ Buckets::Answer Buckets::grant(Rank peer, uint64_t number, uint32_t gives_back,
   check(table_.hold(index, peer), "a peer holds more than its share", peer);
   const OwnerTable::Entry& entry = table_.at(index);
   const uint64_t start = number << shares().bucket_shift;
+  check(entry.region.base >= start, "what is pinned of a bucket begins before it", number,
+        entry.region.base);
+  check(entry.region.base + entry.region.bytes - start <= shares().bucket_bytes(),
+        "what is pinned of a bucket ends behind it", number, entry.region.bytes);
   granted.index = index;
   granted.key = entry.region.remote_key;
   granted.from = static_cast<uint32_t>(entry.region.base - start);
@@ -58,6 +65,8 @@ Buckets::Used Buckets::use(const void* address, bool pins) noexcept {
   }
   if (!table_.use(index)) return {};
   const Region& region = table_.at(index).region;
+  dcheck(reinterpret_cast<uint64_t>(address) - region.base < region.bytes,
+         "a bucket is used for memory outside of it", address, region.base);
   return {index, region.local_key, region.base + region.bytes};
 }
 
@@ -85,7 +94,11 @@ Buckets::Alone Buckets::pin_alone(void* address, uint64_t bytes) noexcept {
     ++counters_.refusals;
     return {};
   }
+  check(region->bytes == bytes, "a driver pinned another range than was asked for", bytes,
+        region->bytes);
   alone_bytes_ += bytes;
+  check(alone_bytes_ <= alone_bytes_max_, "more is pinned for single transfers than their share",
+        alone_bytes_, alone_bytes_max_);
   count_pin(bytes);
   return {*region, Kept::kNone};
 }
@@ -97,6 +110,9 @@ void Buckets::unpin_alone(const Alone& alone) noexcept {
     unpin_stale();
     return;
   }
+  check(alone.region.bytes != 0, "memory is unpinned that was not pinned");
+  check(alone_bytes_ >= alone.region.bytes, "more is unpinned than was pinned for transfers",
+        alone_bytes_, alone.region.bytes);
   alone_bytes_ -= alone.region.bytes;
   unpin(alone.region);
 }
@@ -118,8 +134,11 @@ void Buckets::unpin_device(const Region& region) noexcept {
 Buckets::Alone Buckets::use_kept(uint64_t from, uint64_t to) noexcept {
   uint32_t index = kept_.use(from, to);
   if (index != Kept::kNone) {
+    const Region& kept = kept_.region(index);
+    check(kept.base <= from, "kept memory begins behind the transfer", kept.base, from);
+    check(kept.base + kept.bytes >= to, "kept memory ends before the transfer", kept.base, to);
     ++counters_.kept_hits;
-    return {kept_.region(index), index};
+    return {kept, index};
   }
   ++counters_.kept_misses;
   Region inside;
@@ -137,6 +156,8 @@ Buckets::Alone Buckets::use_kept(uint64_t from, uint64_t to) noexcept {
   }
   kept_.add(index, region);
   alone_bytes_ += region.bytes;
+  check(alone_bytes_ <= alone_bytes_max_, "more is kept for transfers than their share",
+        alone_bytes_, alone_bytes_max_);
   counters_.kept_bytes += region.bytes;
   counters_.kept_bytes_max = std::max(counters_.kept_bytes_max, counters_.kept_bytes);
   return {region, index};
@@ -159,6 +180,10 @@ bool Buckets::evict_kept() noexcept {
 }
 
 void Buckets::unpin_kept(const Region& region) noexcept {
+  check(counters_.kept_bytes >= region.bytes, "more is unpinned than was kept",
+        counters_.kept_bytes, region.bytes);
+  check(alone_bytes_ >= counters_.kept_bytes, "more is kept than is pinned for transfers",
+        alone_bytes_, counters_.kept_bytes);
   alone_bytes_ -= region.bytes;
   counters_.kept_bytes -= region.bytes;
   unpin(region);
@@ -187,6 +212,7 @@ uint32_t Buckets::pin(uint64_t number) noexcept {
   const uint64_t start = number << shares().bucket_shift;
   const uint64_t from = std::max(start, base_);
   const uint64_t to = std::min(start + shares().bucket_bytes(), end_);
+  check(from < to, "a bucket outside of the memory that has buckets", number);
   if (const auto victim = table_.make_room(); victim.is_any) unpin(victim.region);
   const Region region = pin_evicting(from, to - from);
   return region.bytes == 0 ? kNone : table_.add(number, region);
@@ -198,6 +224,10 @@ Region Buckets::pin_evicting(uint64_t address, uint64_t bytes) noexcept {
   for (;;) {
     auto region = driver_->pin(reinterpret_cast<void*>(address), bytes, -1, 0);
     if (region) {
+      check(region->base == address, "a driver pinned other memory than was asked for", address,
+            region->base);
+      check(region->bytes == bytes, "a driver pinned another range than was asked for", bytes,
+            region->bytes);
       count_pin(bytes);
       return *region;
     }
@@ -228,6 +258,9 @@ void Buckets::unpin(const Region& region) noexcept {
   const NoCancel whole;
   const Status unpinned = driver_->unpin(region);
   check(unpinned.ok(), "what was pinned on demand cannot be unpinned", region.base, region.bytes);
+  check(counters_.unpins < counters_.pins, "more is unpinned than was pinned", counters_.unpins);
+  check(counters_.bytes >= region.bytes, "more bytes are unpinned than were pinned",
+        counters_.bytes, region.bytes);
   ++counters_.unpins;
   counters_.bytes -= region.bytes;
 }

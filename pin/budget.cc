@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "core/base/check.h"
 #include "core/base/files/number_file.h"
 
 namespace pinwire {
@@ -47,6 +48,7 @@ PinLimits read_pin_limits() {
 }
 
 PinBudget pin_budget(const PinLimits& limits, uint64_t reserve_bytes, uint32_t ports) {
+  check(ports != 0, "a budget for no port");
   const uint64_t reserve = reserve_bytes * ports;
   const uint64_t left = less(less(limits.locked_bytes_max, limits.locked_bytes), reserve);
   const uint64_t locked = left == kUnlimited ? left : left / ports;
@@ -67,6 +69,7 @@ PinBudget pin_budget(const PinLimits& limits, uint64_t reserve_bytes, uint32_t p
 }
 
 bool fits_whole(const PinAllowance& allowance, uint64_t bytes, uint32_t ports) noexcept {
+  check(ports != 0, "a segment that no port pins", bytes);
   return bytes <= allowance.memory_bytes && bytes <= allowance.locked_bytes / ports;
 }
 
@@ -77,6 +80,7 @@ uint64_t left_for_demand(const PinAllowance& allowance, uint64_t whole_bytes,
 }
 
 uint64_t part_of_port(uint64_t bytes, uint32_t peers, uint32_t peers_of_all) noexcept {
+  check(peers <= peers_of_all, "a port reaches more peers than all ports do", peers, peers_of_all);
   if (peers_of_all == 0) return 0;
   return bytes / peers_of_all * peers + bytes % peers_of_all * peers / peers_of_all;
 }

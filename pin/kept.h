@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/base/check.h"
 #include "driver/work.h"
 #include "pin/idle_list.h"
 #include "pin/kernel/watch.h"
@@ -28,7 +29,11 @@ class Kept {
   /// A fresh entry that covers this; it is in use from here on. kNone: there is none.
   uint32_t use(uint64_t from, uint64_t to) noexcept;
   void done(uint32_t index) noexcept;
-  const Region& region(uint32_t index) const noexcept { return entries_[index].region; }
+  const Region& region(uint32_t index) const noexcept {
+    check(index < entries_.size(), "no such kept memory", index);
+    check(entries_[index].uses != 0, "kept memory that is not in use", index);
+    return entries_[index].region;
+  }
 
   /// An entry for these pages, in use and watched: pin them, then add() or drop() it. kNone: they
   /// cannot be watched. There is room: has_room().

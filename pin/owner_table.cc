@@ -20,12 +20,15 @@ OwnerTable::Victim OwnerTable::evict() noexcept {
   const uint32_t index = idle_.first();
   if (index == kNone) return {};
   Entry& entry = entries_[index];
+  check(entry.holders == 0, "a bucket is evicted that peers hold", index, entry.holders);
+  check(entry.uses == 0, "a bucket is evicted that own transfers use", index, entry.uses);
   idle_.remove(std::span(entries_), index);
   map_.erase(entry.number);
   const Victim victim{true, entry.region};
   entry = Entry{};
   free_.push_back(index);
   --pinned_;
+  check(pinned_ + free_.size() == entries_.size(), "entries of buckets are lost", pinned_);
   return victim;
 }
 
@@ -34,15 +37,19 @@ uint32_t OwnerTable::add(uint64_t number, const Region& region) noexcept {
   const uint32_t index = free_.back();
   free_.pop_back();
   Entry& entry = entries_[index];
+  check(entry.region.bytes == 0, "a bucket gets an entry that another one has", number, index);
+  check(region.bytes != 0, "a bucket is added that is not pinned", number);
   entry.number = number;
   entry.region = region;
   map_.put(number, index);
   idle_.add_last(std::span(entries_), index);
   ++pinned_;
+  check(pinned_ + free_.size() == entries_.size(), "entries of buckets are lost", pinned_);
   return index;
 }
 
 void OwnerTable::begin(uint32_t index) noexcept {
+  dcheck(entries_[index].region.bytes != 0, "a bucket is taken that is not pinned", index);
   if (is_idle(entries_[index])) idle_.remove(std::span(entries_), index);
 }
 
@@ -72,6 +79,8 @@ bool OwnerTable::use(uint32_t index) noexcept {
     if (!may_use_another()) return false;
     ++in_use_;
   }
+  check(in_use_ <= shares_.buckets_own, "own transfers use more buckets than their share", in_use_,
+        shares_.buckets_own);
   begin(index);
   ++entry.uses;
   return true;
@@ -80,6 +89,7 @@ bool OwnerTable::use(uint32_t index) noexcept {
 void OwnerTable::done(uint32_t index) noexcept {
   Entry& entry = entries_[index];
   check(entry.uses != 0, "a bucket is given back that is not in use", index);
+  check(in_use_ != 0, "own transfers use a bucket, and are counted to use none", index);
   if (--entry.uses == 0) --in_use_;
   end(index);
 }

@@ -31,7 +31,10 @@ class OwnerTable {
 
   /// The entry of a bucket, or kNone.
   uint32_t find(uint64_t number) const noexcept { return map_.find(number); }
-  const Entry& at(uint32_t index) const noexcept { return entries_[index]; }
+  const Entry& at(uint32_t index) const noexcept {
+    dcheck(index < entries_.size(), "no such bucket", index);
+    return entries_[index];
+  }
 
   /// The bucket that must be unpinned before another one is pinned: the longest idle, or kNone
   /// while there is room. It is forgotten by this call.
@@ -56,7 +59,10 @@ class OwnerTable {
 
   const Shares& shares() const noexcept { return shares_; }
   uint32_t pinned() const noexcept { return pinned_; }
-  uint32_t held_by(Rank peer) const noexcept { return held_by_[peer]; }
+  uint32_t held_by(Rank peer) const noexcept {
+    dcheck(peer < held_by_.size(), "a rank that the job has not", peer);
+    return held_by_[peer];
+  }
 
  private:
   friend struct PinModel;  // tests/models/worlds/exchange_world.h

@@ -47,6 +47,7 @@ class RemoteCache {
   void open(std::span<const Grant> grants);
 
   uint64_t number_of(Rank peer, uint64_t address) const noexcept {
+    dcheck(peer < peers_.size(), "a rank that the job has not", peer);
     return address >> peers_[peer].shift;
   }
   uint64_t end_of(Rank peer, uint64_t number) const noexcept {
@@ -61,6 +62,10 @@ class RemoteCache {
     if (index == kNone) [[unlikely]]
       return kNone;
     Entry& entry = entries_[index];
+    dcheck(entry.number == number, "the map leads to the entry of another bucket", index, number);
+    dcheck(entry.peer == peer, "the map leads to the entry of another rank", index, peer);
+    dcheck(entry.state != State::kFree, "the map leads to a free entry", index);
+    dcheck(entry.state != State::kRefused, "the map leads to a bucket that was refused", index);
     ++hits_;
     if (entry.uses++ == 0) peers_[peer].idle.remove(std::span(entries_), index);
     return index;
@@ -92,7 +97,10 @@ class RemoteCache {
   bool grant(Rank peer, uint32_t index, const Told& told) noexcept;
   bool refuse(Rank peer, uint32_t index) noexcept;
 
-  const Entry& at(uint32_t index) const noexcept { return entries_[index]; }
+  const Entry& at(uint32_t index) const noexcept {
+    dcheck(index < entries_.size(), "no such bucket of a peer", index);
+    return entries_[index];
+  }
   uint64_t hits() const noexcept { return hits_; }
   uint64_t misses() const noexcept { return misses_; }
   uint64_t evictions() const noexcept { return evictions_; }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/base/check.h"
+
 namespace pinwire {
 namespace {
 
@@ -27,6 +29,11 @@ Shares divide_budget(uint64_t budget_bytes, uint32_t peers) noexcept {
   shares.buckets_of_peers = static_cast<uint32_t>(each * peers);
   shares.buckets_own = static_cast<uint32_t>(std::min(quarter / bytes, kBucketsMax));
   shares.alone_bytes = quarter;
+  check(bytes == shares.bucket_bytes(), "buckets are of a power of two bytes", bytes);
+  check(shares.buckets_of_peers * bytes <= half, "buckets of peers exceed their half",
+        shares.buckets_of_peers, half);
+  check(shares.buckets_own * bytes <= quarter, "buckets of own transfers exceed their quarter",
+        shares.buckets_own, quarter);
   return shares;
 }
 

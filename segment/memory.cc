@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "core/base/bits.h"
+#include "core/base/check.h"
 #include "core/base/descriptors/offered_files.h"
 #include "core/base/descriptors/peer_file.h"
 #include "core/base/files/file_size.h"
@@ -34,6 +35,7 @@ Result<SegmentMemory> create_on(uint64_t bytes, unsigned memfd_flags, PageKind p
   memory.pages = pages;
   const uint64_t unit = pages == PageKind::kHuge ? kHugePageBytes : kPageBytes;
   const uint64_t file_bytes = align_up(bytes, unit);
+  check(file_bytes >= bytes, "a segment of more bytes than there are addresses", bytes);
   memory.fd = memfd_create("pinwire-segment", MFD_CLOEXEC | memfd_flags);
   if (memory.fd < 0) return error("memfd_create: %s", std::strerror(errno));
   if (resize_file(memory.fd, file_bytes) != 0) {

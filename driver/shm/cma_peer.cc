@@ -34,6 +34,8 @@ WorkStatus CmaPeer::transfer(const Work& item, Op op, FailureNote& failure) cons
   const CmaCopy copied = is_put ? write_by_cma(pid_, item.remote, item.local, item.bytes)
                                 : read_by_cma(pid_, item.remote, item.local, item.bytes);
   if (copied.reason == 0) return WorkStatus::kOk;
+  check(copied.left <= item.bytes, "the kernel left more bytes than it was to copy", copied.left,
+        item.bytes);
   failure.record(item.peer, WorkStatus::kRemoteAccess,
                  "a %s of %llu bytes at 0x%llx of rank %u stopped after %llu of them: %s; that "
                  "memory must be there and allow it, and so must %p here",

@@ -46,8 +46,10 @@ Inbox& Inbox::operator=(Inbox&& other) noexcept {
 }
 
 Result<Inbox> Inbox::create(uint32_t lanes, uint32_t slot_count) {
-  check(std::has_single_bit(slot_count) && lanes > 0 && lanes <= kInboxLanesMax, "inbox shape",
-        lanes, slot_count);
+  check(std::has_single_bit(slot_count), "rings whose slots are no power of two", slot_count);
+  check(slot_count <= kSlotCountMax, "rings of more slots than an Extent counts", slot_count);
+  check(lanes > 0, "an inbox without a lane");
+  check(lanes <= kInboxLanesMax, "an inbox of more lanes than it has pipes for", lanes);
   Inbox inbox;
   inbox.lanes_ = lanes;
   inbox.slot_count_ = slot_count;
@@ -102,6 +104,7 @@ Result<Inbox> Inbox::map(const InboxAddress& address) {
 }
 
 InboxAddress Inbox::address() const noexcept {
+  check(fd_ >= 0, "the address of a peer's inbox, which only its owner knows");
   return {kInboxMagic,
           getpid(),
           fd_,
@@ -113,15 +116,22 @@ InboxAddress Inbox::address() const noexcept {
 }
 
 RingView Inbox::ring(uint32_t lane, MessageClass cls) const noexcept {
+  check(lane < lanes_, "a ring of a lane that the inbox has not", lane, lanes_);
   const uint64_t index = 2 * lane + (cls == MessageClass::kReply ? 1 : 0);
   std::byte* place = base_ + sizeof(InboxHeader) + index * ring_bytes(slot_count_);
+  check(place + ring_bytes(slot_count_) <= base_ + outbox_at(lanes_, slot_count_),
+        "a ring runs into the outbox behind the rings", lane, slot_count_);
   std::byte* slots = place + sizeof(RingControl);
   return {reinterpret_cast<RingControl*>(place), reinterpret_cast<Slot*>(slots),
           slots + uint64_t{slot_count_} * kSlotBytes, slot_count_};
 }
 
 OutboxView Inbox::outbox() const noexcept {
-  return {&header().lent, base_ + outbox_at(lanes_, slot_count_)};
+  const uint64_t at = outbox_at(lanes_, slot_count_);
+  check(at % kCacheLineBytes == 0, "an outbox whose payloads are not aligned", at);
+  check(at + uint64_t{kLentBuffers} * kLentStride <= bytes_, "an outbox runs past its inbox", at,
+        bytes_);
+  return {&header().lent, base_ + at};
 }
 
 }  // namespace pinwire::shm

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "core/base/check.h"
 #include "core/base/result.h"
 #include "driver/shm/outbox.h"
 #include "driver/shm/ring.h"
@@ -47,7 +48,10 @@ class Inbox {
   static Result<Inbox> map(const InboxAddress& address);
 
   InboxAddress address() const noexcept;
-  InboxHeader& header() const noexcept { return *reinterpret_cast<InboxHeader*>(base_); }
+  InboxHeader& header() const noexcept {
+    check(base_ != nullptr, "the header of an inbox that is not mapped");
+    return *reinterpret_cast<InboxHeader*>(base_);
+  }
   RingView ring(uint32_t lane, MessageClass cls) const noexcept;
   OutboxView outbox() const noexcept;
   uint32_t lanes() const noexcept { return lanes_; }

@@ -28,7 +28,10 @@ Lines& Lines::operator=(Lines&& other) noexcept {
 
 void Lines::close_file() noexcept { close_offered_file(std::exchange(fd_, -1)); }
 
-LinesAddress Lines::address() const noexcept { return {getpid(), fd_, inode_of(fd_)}; }
+LinesAddress Lines::address() const noexcept {
+  check(fd_ >= 0, "the address of lines whose file is closed");
+  return {getpid(), fd_, inode_of(fd_)};
+}
 
 /// Takes the file over.
 Result<Lines> Lines::of_file(int fd, bool is_own) {
@@ -72,6 +75,7 @@ Result<Lines> Lines::map(const LinesAddress& address, uint64_t job_key, Rank ran
 }
 
 void Lines::tell_owner() const noexcept {
+  check(header_ != nullptr, "the owner of lines that are not mapped");
   for (BarrierLines& both : header_->barriers) {
     both.here.sleeps.store(1, std::memory_order_relaxed);
     both.over.sleeps.store(1, std::memory_order_relaxed);

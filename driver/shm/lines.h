@@ -5,11 +5,13 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 
 #include "core/base/bits.h"
+#include "core/base/check.h"
 #include "core/base/result.h"
 #include "driver/shm/host_memory.h"
 #include "driver/work.h"
@@ -45,7 +47,10 @@ struct alignas(kCacheLineBytes) BasicBarrierLine {
     return sleepers.exchange(0, std::memory_order_acq_rel);  // pairs with await()
   }
   /// Look once more before you sleep.
-  void await(uint64_t bit) noexcept { sleepers.fetch_or(bit, std::memory_order_acq_rel); }
+  void await(uint64_t bit) noexcept {
+    dcheck(std::has_single_bit(bit), "a reader that sleeps has one bit", bit);
+    sleepers.fetch_or(bit, std::memory_order_acq_rel);
+  }
   /// Whether the owner has notified `wanted`.
   bool shows(uint64_t wanted) const noexcept {
     return phase.load(std::memory_order_acquire) >= wanted;
@@ -94,7 +99,11 @@ class Lines {
   void close_file() noexcept;
 
   Rank rank() const noexcept { return header_->owner.rank; }
-  BarrierLines& of(uint32_t index) const noexcept { return header_->barriers[index]; }
+  BarrierLines& of(uint32_t index) const noexcept {
+    dcheck(header_ != nullptr, "lines that are not mapped", index);
+    dcheck(index < kBarrierLines, "no such line", index);
+    return header_->barriers[index];
+  }
   /// That some reader sleeps at times. Once this process has had the owner pass a barrier
   /// (pass_process_barriers), that looks whom to wake.
   void tell_owner() const noexcept;

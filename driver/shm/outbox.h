@@ -45,6 +45,10 @@ struct LentBoard {
   }
   void give(uint32_t buffer) noexcept {
     check(buffer < kLentBuffers, "no such buffer of an outbox", buffer);
+    if constexpr (kChecks) {
+      check(taken[buffer].load(std::memory_order_relaxed) == 1,
+            "a buffer of an outbox is given back that is not out", buffer);
+    }
     taken[buffer].store(0, std::memory_order_release);
   }
 };

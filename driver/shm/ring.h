@@ -28,6 +28,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include "core/base/bits.h"
 #include "core/base/check.h"
@@ -86,6 +87,11 @@ struct BasicRingControl {
 using RingControl = BasicRingControl<HostMemory>;
 static_assert(sizeof(RingControl) == 2 * kCacheLineBytes);
 
+/// Lines that a message of `bytes` takes in the room: none if it fits its slot.
+constexpr uint32_t lines_for(uint32_t bytes) noexcept {
+  return bytes <= kBodyBytes ? 0 : (kRoomSkip + bytes + kSlotBytes - 1) / kSlotBytes;
+}
+
 /// Where one ring lies in this process.
 template <typename Memory>
 struct BasicRingView {
@@ -99,6 +105,8 @@ struct BasicRingView {
   std::byte* body(Extent place, uint32_t bytes) const noexcept {
     if (bytes <= kBodyBytes) [[likely]]
       return at(place.slots).body;
+    dcheck((place.lines & (slot_count - 1)) + lines_for(bytes) <= slot_count,
+           "a message runs past the end of its ring's room", place.lines, bytes);
     return room + uint64_t{place.lines & (slot_count - 1)} * kSlotBytes + kRoomSkip;
   }
 };
@@ -124,10 +132,6 @@ struct Word {
   }
 };
 
-/// Lines that a message of `bytes` takes in the room: none if it fits its slot.
-constexpr uint32_t lines_for(uint32_t bytes) noexcept {
-  return bytes <= kBodyBytes ? 0 : (kRoomSkip + bytes + kSlotBytes - 1) / kSlotBytes;
-}
 /// A message takes at most half of the room: with what it leaves free before it, rather than wrap,
 /// it then always fits an empty one.
 constexpr uint32_t message_bytes_max(uint32_t slot_count) noexcept {
@@ -154,7 +158,10 @@ class BasicRingProducer {
       : ring_(ring),
         lap_shift_(static_cast<uint32_t>(std::countr_zero(ring.slot_count))),
         is_shared_(is_shared),
-        tail_{ring.slot_count, ring.slot_count} {}
+        tail_{ring.slot_count, ring.slot_count} {
+    check(ring.slot_count <= kSlotCountMax, "a ring of more lines than an Extent counts",
+          ring.slot_count);
+  }
   BasicRingProducer(const BasicRingProducer& other) noexcept { *this = other; }
   BasicRingProducer& operator=(const BasicRingProducer& other) noexcept {
     ring_ = other.ring_;
@@ -177,6 +184,9 @@ class BasicRingProducer {
   std::byte* body(Extent place, uint32_t bytes) const noexcept { return ring_.body(place, bytes); }
   /// True: the consumer sleeps, and must be woken.
   bool publish(Extent place, uint32_t source, uint32_t bytes, bool is_elsewhere = false) noexcept {
+    dcheck(lines_for(bytes) <= ring_.slot_count / 2,
+           "a message of more than half of its ring's room is published", bytes);
+    dcheck(source <= 0xffff, "a rank that the word of a message has no bits for", source);
     const uint64_t word = Word::make(place.slots >> lap_shift_, source, bytes, is_elsewhere);
     auto& at = ring_.at(place.slots).word;
     auto& sleeps = ring_.control->sleeps;
@@ -250,6 +260,12 @@ class BasicRingProducer {
   }
   Extent look_at_head() noexcept {
     const uint64_t head = ring_.control->head.load(std::memory_order_acquire);
+    // A model's memory lies about head at times, to see what the protocol then does.
+    constexpr bool kIsModel = !std::is_same_v<Memory, HostMemory>;
+    dcheck(kIsModel || is_shared_ || tail_.slots_since(Extent::of(head)) <= ring_.slot_count,
+           "a ring holds more messages than it has slots", tail_.slots, Extent::of(head).slots);
+    dcheck(kIsModel || is_shared_ || tail_.lines_since(Extent::of(head)) <= ring_.slot_count,
+           "messages take more lines than a ring has", tail_.lines, Extent::of(head).lines);
     head_seen_.store(head, std::memory_order_release);
     return Extent::of(head);
   }
@@ -321,12 +337,17 @@ class BasicRingConsumer {
     const uint64_t word = ring_.at(slot).word.load(std::memory_order_acquire);
     if (!Word::holds(word, slot >> lap_shift_)) return {nullptr, 0, 0, false};
     const uint32_t bytes = Word::bytes(word);
+    dcheck(slot - freed_.slots < ring_.slot_count,
+           "a receiver holds a message for each slot, and is handed another one", slot,
+           freed_.slots);
     cursor_.store(slot + 1, std::memory_order_relaxed);
     Extent place{slot, lines_};
     if (bytes > kBodyBytes) [[unlikely]] {
       check(bytes <= message_bytes_max(ring_.slot_count), "a word with absurd length", bytes);
       place = place_after(place, bytes, ring_.slot_count);
       lines_ = end_of(place, bytes).lines;
+      dcheck(Extent{slot, lines_}.lines_since(freed_) <= ring_.slot_count,
+             "a receiver holds more lines than its ring has", lines_, freed_.lines);
     }
     return {ring_.body(place, bytes), bytes, Word::source(word), (word & Word::kElsewhere) != 0};
   }
@@ -334,6 +355,8 @@ class BasicRingConsumer {
   /// Frees the oldest message that next() handed out.
   void free_next() noexcept {
     const uint64_t word = ring_.at(freed_.slots).word.load(std::memory_order_relaxed);
+    dcheck(Word::holds(word, freed_.slots >> lap_shift_), "a slot is freed that holds no message",
+           freed_.slots);
     const uint32_t bytes = Word::bytes(word);
     freed_ = end_of(place_after(freed_, bytes, ring_.slot_count), bytes);
     // Tell producers rarely: every store to head costs them a miss. But when the ring has run dry

@@ -97,6 +97,8 @@ class Shm final : public ShmDriver {
   }
 
   Status open(const OpenInfo& info) override {
+    check(lanes_.empty(), "opened twice");
+    check(info.rank < info.rank_count, "a rank that the job has not", info.rank, info.rank_count);
     info_ = info;
     const uint32_t wanted = std::min(info.network_depth * kSlotsPerDepth, ring_slots_max_);
     slot_count_ = std::clamp(std::bit_ceil(wanted), kSlotsMin, shm::kSlotCountMax);
@@ -128,7 +130,9 @@ class Shm final : public ShmDriver {
   }
 
   Status connect(Rank peer, std::span<const std::byte> address) override {
-    check(peer < peers_.size() && peer != info_.rank, "connect to a rank of the job", peer);
+    check(peer < peers_.size(), "connect to a rank of the job", peer);
+    check(peer != info_.rank, "connect to another rank than this one", peer);
+    check(rings_[peer] == nullptr, "a rank is connected twice", peer);
     shm::InboxAddress theirs;
     if (address.size() != sizeof theirs)
       return error("shm: rank %u sent a malformed address", peer);
@@ -152,6 +156,10 @@ class Shm final : public ShmDriver {
       if (!wake) return wake.error();
       to.wakes.push_back(std::move(*wake));
     }
+    check(to.rings.size() == 2 * lanes_.size(), "a peer has a ring for each lane and class", peer,
+          to.rings.size());
+    check(to.wakes.size() == to.inbox.lanes(), "a peer has a pipe for each of its lanes", peer,
+          to.wakes.size());
     rings_[peer] = to.rings.data();
     return success();
   }
@@ -174,11 +182,13 @@ class Shm final : public ShmDriver {
 
   void map_peer_region(Rank peer, uint64_t base, uint64_t bytes, std::byte* mapped) override {
     check(peers_[peer] != nullptr, "a region of a peer that is not connected", peer);
+    check(bytes == 0 || mapped != nullptr, "a region that is not mapped", peer, bytes);
     peers_[peer]->region = {base, bytes, mapped};
   }
   uint32_t map_bound_region(Rank peer, uint32_t index, uint64_t base, uint64_t bytes,
                             std::byte* mapped) override {
-    check(peers_[peer] != nullptr && index < kBoundRegionsMax, "no such region", peer, index);
+    check(peers_[peer] != nullptr, "a bound region of a peer that is not connected", peer);
+    check(index < kBoundRegionsMax, "no such bound region", peer, index);
     Peer& to = *peers_[peer];
     if (to.bound == nullptr) to.bound = std::make_unique<MappedRegion[]>(kBoundRegionsMax);
     to.bound[index] = {base, bytes, mapped};
@@ -190,6 +200,8 @@ class Shm final : public ShmDriver {
     return peers_[peer]->far.reach(peer, peers_[peer]->inbox.header());
   }
   uint32_t post(uint32_t lane, std::span<const Work> work) noexcept override {
+    dcheck(lane < lanes_.size(), "work for a lane that is not open", lane);
+    dcheck(!work.empty(), "no work is posted", lane);
     const Work& only = work.front();
     const bool is_plain = (only.flags & (kWorkSilent | kWorkLent)) == kWorkSilent;
     if (work.size() == 1 && only.op == Op::kSend && is_plain) [[likely]] {
@@ -206,16 +218,26 @@ class Shm final : public ShmDriver {
   Lent lend(uint32_t, Rank, uint64_t) noexcept override {
     const uint32_t buffer = outbox_.board->take();
     if (buffer == shm::kLentBuffers) return {};
-    return {outbox_.payload(buffer), caps().lent_bytes_max, buffer};
+    std::byte* payload = outbox_.payload(buffer);
+    dcheck(reinterpret_cast<uintptr_t>(payload) % 16 == 0, "memory is lent that is not aligned",
+           buffer);
+    return {payload, caps().lent_bytes_max, buffer};
   }
   void take_back(uint32_t, const Lent& lent) noexcept override {
-    outbox_.board->give(static_cast<uint32_t>(lent.name));
+    const auto buffer = static_cast<uint32_t>(lent.name);
+    if constexpr (kChecks) {
+      check(lent.payload == outbox_.payload(buffer), "memory is taken back that has another name",
+            buffer);
+    }
+    outbox_.board->give(buffer);
   }
 
   uint32_t done(uint32_t lane, std::span<Done> out) noexcept override {
+    dcheck(lane < lanes_.size(), "completions of a lane that is not open", lane);
     Lane& l = lanes_[lane];
     lock_done(l);
     const uint32_t held = l.done_count.load(std::memory_order_relaxed);
+    dcheck(held <= kDoneMax, "more completions than a lane holds", held);
     const auto count = std::min(held, static_cast<uint32_t>(out.size()));
     std::copy_n(l.done + (held - count), count, out.begin());
     l.done_count.store(held - count, std::memory_order_relaxed);
@@ -226,6 +248,7 @@ class Shm final : public ShmDriver {
   // A batch holds messages of one class: a thread that sends replies while it works through
   // requests polls for replies, and rings are freed in order.
   uint32_t recv(uint32_t lane, RecvFilter filter, std::span<Recv> out) noexcept override {
+    dcheck(lane < lanes_.size(), "messages of a lane that is not open", lane);
     Lane& l = lanes_[lane];
     if (filter == RecvFilter::kRepliesOnly) return drain(l, MessageClass::kReply, out);
     const MessageClass first = l.first;
@@ -237,6 +260,7 @@ class Shm final : public ShmDriver {
   }
 
   void give_back(uint32_t lane, std::span<const Recv> buffers) noexcept override {
+    dcheck(lane < lanes_.size(), "buffers of a lane that is not open", lane);
     for (const Recv& recv : buffers) {
       if (recv.buffer != kInRing) [[unlikely]]
         peers_[recv.peer]->outbox.board->give(static_cast<uint32_t>(recv.buffer - 1));
@@ -245,6 +269,7 @@ class Shm final : public ShmDriver {
   }
 
   bool idle(uint32_t lane) const noexcept override {
+    dcheck(lane < lanes_.size(), "a lane that is not open", lane);
     const Lane& l = lanes_[lane];
     return !l.rings[0].has_message() && !l.rings[1].has_message() &&
            l.done_count.load(std::memory_order_relaxed) == 0;
@@ -295,9 +320,13 @@ class Shm final : public ShmDriver {
     while (count < out.size()) {
       const RingConsumer::Message message = ring.next();
       if (message.data == nullptr) break;
+      dcheck(message.source < peers_.size(), "a message of a rank that the job has not",
+             message.source);
       out[count] = {message.data, message.bytes, message.source, kInRing, cls};
       if (message.is_elsewhere) [[unlikely]]
         find_elsewhere(out[count]);
+      dcheck(reinterpret_cast<uintptr_t>(out[count].data) % 16 == 8,
+             "a message whose body is not aligned is handed out", out[count].data);
       ++count;
     }
     if (count != 0) {
@@ -311,11 +340,14 @@ class Shm final : public ShmDriver {
   /// The message lies in its sender's outbox.
   void find_elsewhere(Recv& recv) noexcept {
     shm::Elsewhere place;
-    check(recv.bytes == sizeof place && peers_[recv.peer] != nullptr, "a message that says nothing",
-          recv.bytes, recv.peer);
+    check(recv.bytes == sizeof place, "a message that does not say where it lies", recv.bytes,
+          recv.peer);
+    check(peers_[recv.peer] != nullptr, "a message in the outbox of a rank that is not connected",
+          recv.peer);
     std::memcpy(&place, recv.data, sizeof place);
-    check(place.head_bytes <= kHeadBytesMax && place.payload_bytes <= shm::kLentBytes,
-          "a message of absurd length", place.head_bytes, place.payload_bytes);
+    check(place.head_bytes <= kHeadBytesMax, "a head of absurd length", place.head_bytes);
+    check(place.payload_bytes <= shm::kLentBytes, "a payload of absurd length",
+          place.payload_bytes);
     recv.data = peers_[recv.peer]->outbox.payload(place.buffer) - place.head_bytes;
     recv.bytes = place.head_bytes + place.payload_bytes;
     recv.buffer = uint64_t{place.buffer} + 1;
@@ -326,7 +358,10 @@ class Shm final : public ShmDriver {
   bool send_lent(uint32_t lane, const Work& item) noexcept {
     const auto buffer = static_cast<uint32_t>(item.lent);
     std::byte* payload = outbox_.payload(buffer);
-    dcheck(item.local == payload && item.bytes <= shm::kLentBytes, "not what was lent", item.bytes);
+    dcheck(item.local == payload, "a message from other memory than was lent", buffer);
+    dcheck(item.bytes <= shm::kLentBytes, "a message of more bytes than were lent", item.bytes);
+    dcheck(item.head_bytes % 16 == 8, "a head whose payload would not stay aligned",
+           item.head_bytes);
     if (item.head_bytes + item.bytes <= shm::kBodyBytes) {
       if (!send(lane, item, item.bytes)) return false;
       outbox_.board->give(buffer);
@@ -378,6 +413,9 @@ class Shm final : public ShmDriver {
                                    uint64_t payload_bytes) noexcept {
     const auto bytes = static_cast<uint32_t>(item.head_bytes + payload_bytes);
     dcheck(bytes <= shm::message_bytes_max(slot_count_), "message too long", bytes);
+    dcheck(item.head_bytes <= kHeadBytesMax, "a head too long", item.head_bytes);
+    dcheck(item.head_bytes % 8 == 0, "a head that is not of whole words", item.head_bytes);
+    dcheck(item.peer < rings_.size(), "a message to a rank of the job", item.peer);
     dcheck(rings_[item.peer] != nullptr, "a message to a rank that is not connected", item.peer);
     RingProducer& ring = rings_[item.peer][2 * lane + static_cast<uint32_t>(item.cls)];
     Lane& l = lanes_[lane];
@@ -403,6 +441,7 @@ class Shm final : public ShmDriver {
 
   [[gnu::cold]] void wake(Rank peer, uint32_t lane) noexcept {
     const Peer& to = *peers_[peer];
+    check(!to.wakes.empty(), "a peer that sleeps has a pipe for each of its lanes", peer);
     to.wakes[lane % to.wakes.size()].wake();
   }
 
@@ -434,6 +473,9 @@ class Shm final : public ShmDriver {
     } else if (op == Op::kGet) {
       std::memcpy(item.local, far, item.bytes);
     } else {
+      dcheck(item.bytes == sizeof(uint64_t), "an atomic is of 8 bytes", item.bytes);
+      dcheck(reinterpret_cast<uintptr_t>(far) % sizeof(uint64_t) == 0,
+             "an atomic on a word that is not aligned", item.remote);
       AtomicOperands operands;
       std::memcpy(&operands, item.head, sizeof operands);
       const uint64_t old = apply_atomic(reinterpret_cast<uint64_t*>(far), operands);

@@ -45,9 +45,13 @@ Result<WakePipe> WakePipe::open(int pid, const WakeAddress& address) {
   return WakePipe(*both);
 }
 
-WakeAddress WakePipe::address() const noexcept { return {fd_, inode_of(fd_)}; }
+WakeAddress WakePipe::address() const noexcept {
+  check(fd_ >= 0, "the address of a pipe that is not there");
+  return {fd_, inode_of(fd_)};
+}
 
 void WakePipe::wake() const noexcept {
+  check(fd_ >= 0, "a wake by a pipe that is not there");
   const NoCancel whole;
   const char any = 0;
   // A full pipe is readable in any case.

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "core/base/check.h"
 #include "core/base/log.h"
 #include "driver/verbs/connect/connection_manager.h"
 #include "driver/verbs/connect/connector.h"
@@ -43,28 +44,28 @@ class Verbs final : public Driver {
   void close() override;
 
   uint32_t post(uint32_t lane, std::span<const Work> work) noexcept override {
-    return lanes_[lane]->post(work);
+    return lane_at(lane).post(work);
   }
-  Lent lend(uint32_t lane, Rank, uint64_t) noexcept override { return lanes_[lane]->lend(); }
+  Lent lend(uint32_t lane, Rank, uint64_t) noexcept override { return lane_at(lane).lend(); }
   void take_back(uint32_t lane, const Lent& lent) noexcept override {
-    lanes_[lane]->take_back(lent);
+    lane_at(lane).take_back(lent);
   }
   uint32_t done(uint32_t lane, std::span<Done> out) noexcept override {
-    return lanes_[lane]->done(out);
+    return lane_at(lane).done(out);
   }
   uint32_t recv(uint32_t lane, RecvFilter filter, std::span<Recv> out) noexcept override {
     if (shared_.options.connects_in_polls) [[unlikely]]
       connector_->turn_in_poll();
-    return lanes_[lane]->recv(filter, out);
+    return lane_at(lane).recv(filter, out);
   }
   void give_back(uint32_t lane, std::span<const Recv> buffers) noexcept override {
-    lanes_[lane]->give_back(buffers);
+    lane_at(lane).give_back(buffers);
   }
-  bool idle(uint32_t lane) const noexcept override { return !lanes_[lane]->has_arrivals(); }
-  bool has_arrivals(uint32_t lane) const noexcept override { return lanes_[lane]->has_arrivals(); }
-  int event_fd(uint32_t lane) const noexcept override { return lanes_[lane]->event_fd(); }
-  Armed arm(uint32_t lane) noexcept override { return lanes_[lane]->arm(); }
-  bool drained(uint32_t lane) const noexcept override { return lanes_[lane]->drained(); }
+  bool idle(uint32_t lane) const noexcept override { return !lane_at(lane).has_arrivals(); }
+  bool has_arrivals(uint32_t lane) const noexcept override { return lane_at(lane).has_arrivals(); }
+  int event_fd(uint32_t lane) const noexcept override { return lane_at(lane).event_fd(); }
+  Armed arm(uint32_t lane) noexcept override { return lane_at(lane).arm(); }
+  bool drained(uint32_t lane) const noexcept override { return lane_at(lane).drained(); }
   const Failure* failure() const noexcept override {
     if (shared_.device.context) note_events(shared_);
     return shared_.failure.get();
@@ -72,6 +73,11 @@ class Verbs final : public Driver {
   void stats(StatSink& sink) const noexcept override;
 
  private:
+  Lane& lane_at(uint32_t lane) const noexcept {
+    dcheck(lane < lanes_.size(), "a lane that is not open", lane);
+    return *lanes_[lane];
+  }
+
   mutable Shared shared_;  // failure() looks for the device's events
   Regions regions_;
   bool has_exposed_ = false;
@@ -108,6 +114,8 @@ Caps Verbs::caps() const noexcept {
 
 Status Verbs::open(const OpenInfo& info) {
   check(lanes_.empty(), "opened twice");
+  check(info.rank < info.rank_count, "a rank that the job has not", info.rank, info.rank_count);
+  check(info.lanes != 0, "a driver without a lane");
   shared_.info = info;
   if (auto enough = check_needs(shared_.device, info); !enough) return enough;
   // As many as there are is no bound, and costs nothing.

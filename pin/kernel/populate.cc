@@ -10,8 +10,10 @@
 #include <cstring>
 #include <vector>
 
+#include "core/base/check.h"
 #include "core/base/clock.h"
 #include "core/base/log.h"
+#include "core/base/memory/page.h"
 
 namespace pinwire {
 namespace {
@@ -63,6 +65,8 @@ void* help(void* chunks) noexcept {
 }  // namespace
 
 Status populate(std::byte* base, uint64_t bytes, uint32_t threads) {
+  // madvise() would refuse, which is taken for a kernel that knows no such advice.
+  check(reinterpret_cast<uintptr_t>(base) % kPageBytes == 0, "a segment is of whole pages", base);
   Chunks chunks(base, bytes);
   const uint64_t count_max = bytes / kChunkBytes;
   std::vector<pthread_t> helpers;

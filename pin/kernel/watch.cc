@@ -84,6 +84,9 @@ bool Watch::settle() noexcept {
 bool Watch::watch(uint32_t slot, uint64_t from, uint64_t to) noexcept {
   board_.publish(slot, from, to);
   const Mapping around = anonymous_mapping(from, to);
+  check(around.to == 0 || around.from <= from, "a mapping begins behind what it holds", from,
+        around.from);
+  check(around.to == 0 || around.to >= to, "a mapping ends before what it holds", to, around.to);
   return around.to != 0 && enroll(around.from, around.to);
 }
 

@@ -39,6 +39,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "core/base/check.h"
+
 namespace pinwire {
 
 struct HostWatchMemory {
@@ -64,6 +66,7 @@ class BasicWatchBoard {
   template <typename Take>
   void read(Take&& take) noexcept {
     const uint64_t turn = turn_.load(std::memory_order_relaxed);
+    dcheck((turn & 1) == 0, "two readers of the kernel's events", turn);
     turn_.store(turn + 1, std::memory_order_relaxed);
     take([this](uint64_t from, uint64_t to) noexcept { mark(from, to); });
     turn_.store(turn + 2, std::memory_order_release);
@@ -73,12 +76,15 @@ class BasicWatchBoard {
   bool is_marked() noexcept { return (turn_.fetch_add(0, std::memory_order_acq_rel) & 1) == 0; }
   /// After is_marked().
   bool is_stale(uint32_t slot) const noexcept {
+    dcheck(slot < count_, "no such range is watched", slot, count_);
     return slots_[slot].is_stale.load(std::memory_order_relaxed) != 0;
   }
 
   /// Before the range is watched and pinned. The holder of the slot calls. A slot that is not in
   /// use may be marked for what it was: it is published anew before it is asked about.
   void publish(uint32_t slot, uint64_t from, uint64_t to) noexcept {
+    dcheck(slot < count_, "there is no slot for the range", slot, count_);
+    dcheck(from < to, "a range of no bytes is watched", from, to);
     Slot& at = slots_[slot];
     at.is_stale.store(0, std::memory_order_relaxed);
     at.from.store(from, std::memory_order_relaxed);

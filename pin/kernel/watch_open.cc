@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "core/base/check.h"
 #include "core/base/memory/page.h"
 #include "core/base/threads/library_thread.h"
 #include "pin/kernel/watch.h"
@@ -49,6 +50,8 @@ void* map_page(int protection) noexcept {
 }  // namespace
 
 Status Watch::open(uint32_t ranges_max) {
+  check(fd_ < 0, "a watch is opened twice");
+  check(slots_taken_ == 0, "a watch is opened whose ranges are in use", slots_taken_);
   slots_ = std::vector<Board::Slot>(ranges_max);
   board_.open(slots_.data(), ranges_max);
   Status opened = look_at_version();

@@ -62,9 +62,12 @@ std::vector<Ends> Connector::all_ends() const {
 }
 
 Status Connector::join_all(Rank rank, std::span<const Ends> ends) {
+  check(ends.size() == shared_.info.rank_count * lanes_.size(), "a peer has ends for each lane",
+        rank, ends.size());
   std::vector<ConnectionManager::End> calls;
   for (size_t i = 0; i < lanes_.size(); ++i) {
     Peer* peer = lanes_[i]->known(rank);
+    check(peer != nullptr, "without datagrams all ranks are met at start", rank);
     auto joined = lanes_[i]->join(*peer, ends[shared_.info.rank * lanes_.size() + i]);
     if (!joined) return joined;
     for (uint32_t link = 0; link < kLinksPerPeer; ++link) {
@@ -176,6 +179,9 @@ bool Connector::join_ends(Lane& lane, Peer& peer, const Ends& theirs) noexcept {
 }
 
 void Connector::begin_use(Lane& lane, Peer& peer) noexcept {
+  check(peer.stage.load(std::memory_order_relaxed) == Stage::kUnmet,
+        "a connection begins that is in use", peer.rank);
+  check(peer.meeting.has_theirs, "a connection begins that has no other end", peer.rank);
   peer.stage.store(Stage::kMet, std::memory_order_release);  // pairs with Lane::open_peer
   ++counters_.met;
   answer_if_wanted(lane, peer);
@@ -242,6 +248,7 @@ void Connector::say(Greeting::Kind kind, Lane& lane, const Peer& peer) noexcept 
 }
 
 void Connector::send(const Greeting& greeting) noexcept {
+  check(greeting.to < shared_.places.size(), "a greeting to no rank of the job", greeting.to);
   // A datagram that does not leave is as good as lost.
   const auto bytes = encode(greeting, shared_.info.job_key);
   counters_.greetings_sent += datagrams_.send(shared_.places[greeting.to], bytes);

@@ -91,6 +91,8 @@ void Connector::admit(const Newcomer& one, uint64_t now_us) noexcept {
     peer = peer_of(lane, one.rank);
     if (peer == nullptr) return;
   }
+  check(peer->stage.load(std::memory_order_relaxed) == Stage::kUnmet,
+        "a peer comes anew that is connected", one.rank);
   pools_[lane.index()].connected.push_back(peer);
   peer->pooled->used_at.store(lane.uses(), std::memory_order_relaxed);
   peer->pooled->next_try_us = now_us + kRetryUs;
@@ -178,14 +180,17 @@ void Connector::note_tried(Lane& lane, Peer& peer, uint64_t now_us) noexcept {
   if (pooled.tries >= kQuickTries) pooled.used_at.store(lane.uses(), std::memory_order_relaxed);
   pooled.next_try_us = now_us + (kRetryUs << std::min(pooled.tries++, kRetryDoublings));
   std::vector<Peer*>& connected = pools_[lane.index()].connected;
-  std::rotate(std::find(connected.begin(), connected.end(), &peer), connected.end() - 1,
-              connected.end());
+  const auto at = std::find(connected.begin(), connected.end(), &peer);
+  check(at != connected.end(), "a peer was to close that is not connected", peer.rank);
+  std::rotate(at, connected.end() - 1, connected.end());
 }
 
 /// The lane holds the peer, or has said that it cannot.
 void Connector::settle_hold(Lane& lane, Rank rank, uint64_t now_us) noexcept {
+  check(lane.known(rank) != nullptr, "a lane holds a rank that was not met", rank);
   Peer& peer = *lane.known(rank);
   Pooled& pooled = *peer.pooled;
+  check(pooled.is_hold_wanted, "a lane answers a hold that was not wanted", rank);
   pooled.is_hold_wanted = false;
   const bool is_held = stage_of(peer) == Stage::kHeld;
   if (pooled.pending) {
@@ -208,6 +213,9 @@ bool Connector::needs_places(const Lane& lane) const noexcept {
 }
 
 void Connector::give_back(Lane& lane, Peer& peer, uint64_t now_us) noexcept {
+  check(stage_of(peer) == Stage::kHeld, "a peer is given back that the lane has", peer.rank);
+  check(!peer.pooled->protocol.has_asked(), "a peer is given back that was asked to close",
+        peer.rank);
   note_tried(lane, peer, now_us);
   peer.stage.store(Stage::kMet, std::memory_order_release);  // pairs with Lane::open_peer
   answer_if_wanted(lane, peer);
@@ -269,7 +277,8 @@ void Connector::close_connection(Lane& lane, Peer& peer, uint64_t now_us) noexce
   const bool is_wanted = peer.meeting.is_wanted;
   lane.part(peer);
   peer.meeting = {};
-  std::erase(pools_[lane.index()].connected, &peer);
+  const size_t erased = std::erase(pools_[lane.index()].connected, &peer);
+  check(erased == 1, "a connection is closed that takes no place", peer.rank, erased);
   std::erase_if(waits_, [&](const Wait& wait) { return wait.peer == &peer; });
   ++counters_.closed;
   peer.stage.store(Stage::kUnmet, std::memory_order_release);  // pairs with Lane::open_peer

@@ -11,6 +11,7 @@
 namespace pinwire::verbs {
 
 Result<bool> Datagrams::open(const Device& device, uint32_t key) {
+  check(!is_open(), "datagrams are opened twice");
   device_ = &device;
   key_ = key;
   const char* name = device.name.c_str();
@@ -78,6 +79,7 @@ void Datagrams::close() noexcept {
 }
 
 void Datagrams::post_receive(uint32_t buffer) noexcept {
+  check(buffer >= kSends, "a buffer of sends is posted to receive", buffer);
   ibv_sge place{reinterpret_cast<uint64_t>(buffers_.at(buffer)), kBufferBytes,
                 buffers_.local_key()};
   ibv_recv_wr request{buffer, nullptr, &place, 1};
@@ -93,6 +95,7 @@ bool Datagrams::send(const Place& to, std::span<const std::byte> bytes) noexcept
   Owned<ibv_ah, ibv_destroy_ah> handle(ibv_create_ah(device_->pd.get(), &way));
   if (!handle) return false;
   const uint32_t buffer = free_sends_.back();
+  check(buffer < kSends, "a datagram leaves from a buffer of receives", buffer);
   std::memcpy(buffers_.at(buffer), bytes.data(), bytes.size());
   ibv_sge place{reinterpret_cast<uint64_t>(buffers_.at(buffer)),
                 static_cast<uint32_t>(bytes.size()), buffers_.local_key()};

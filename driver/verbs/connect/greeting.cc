@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "core/base/check.h"
 #include "core/base/hash.h"
 
 namespace pinwire::verbs {
@@ -39,6 +40,8 @@ uint64_t check_of(const GreetingFrame& fixed, uint64_t job_key) noexcept {
 }  // namespace
 
 DisconnectMessage disconnect_message(const Greeting& greeting) noexcept {
+  check(is_about_closing(greeting.kind), "a greeting that asks to close nothing",
+        static_cast<int>(greeting.kind));
   const auto kind =
       static_cast<uint8_t>(greeting.kind) - static_cast<uint8_t>(Greeting::Kind::kAsk);
   return {static_cast<DisconnectMessage::Kind>(kind), greeting.epoch, greeting.round,

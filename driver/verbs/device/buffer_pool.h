@@ -19,6 +19,7 @@ class BufferPool {
     if (!memory) return memory.error();
     memory_ = std::move(*memory);
     bytes_each_ = bytes_each;
+    check(free_.empty(), "a pool of buffers is opened twice", count);
     free_.reserve(count);
     for (uint32_t i = count; i != 0; --i) free_.push_back(i - 1);
     return success();
@@ -31,11 +32,13 @@ class BufferPool {
     return index;
   }
   void give(uint32_t index) noexcept {
+    dcheck(index < free_.capacity(), "a buffer is given that the pool has not", index);
     dcheck(free_.size() < free_.capacity(), "more buffers given than taken", index);
     free_.push_back(index);
   }
   size_t free_count() const noexcept { return free_.size(); }
   std::byte* at(uint32_t index) const noexcept {
+    dcheck(index < free_.capacity(), "no such buffer of a pool", index);
     return memory_.base() + uint64_t{index} * bytes_each_;
   }
   uint32_t bytes_each() const noexcept { return bytes_each_; }

@@ -27,6 +27,7 @@ Memory::~Memory() {
 }
 
 Result<Memory> Memory::make(const Device& device, uint64_t bytes, int access, const char* what) {
+  check(bytes != 0, "memory of no bytes is registered");
   Memory memory;
   memory.bytes_ = align_up(bytes, kPageBytes);
   void* base = mmap(nullptr, memory.bytes_, PROT_READ | PROT_WRITE,

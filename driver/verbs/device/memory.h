@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "core/base/check.h"
 #include "driver/verbs/device/device.h"
 
 namespace pinwire::verbs {
@@ -22,8 +23,14 @@ class Memory {
   static Result<Memory> make(const Device& device, uint64_t bytes, int access, const char* what);
 
   std::byte* base() const noexcept { return base_; }
-  uint32_t local_key() const noexcept { return region_->lkey; }
-  uint32_t remote_key() const noexcept { return region_->rkey; }
+  uint32_t local_key() const noexcept {
+    dcheck(region_ != nullptr, "a key of memory that is not registered");
+    return region_->lkey;
+  }
+  uint32_t remote_key() const noexcept {
+    dcheck(region_ != nullptr, "a key of memory that is not registered");
+    return region_->rkey;
+  }
 
  private:
   std::byte* base_ = nullptr;

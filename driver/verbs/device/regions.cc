@@ -39,6 +39,9 @@ Result<Region> Regions::pin(const Device& device, void* base, uint64_t bytes) {
   int access = kReadAndWrite;
   if (device.has_atomics()) access |= IBV_ACCESS_REMOTE_ATOMIC;
   const Extent extent = extent_of(device, base, bytes);
+  check(inside(reinterpret_cast<uint64_t>(base), bytes, reinterpret_cast<uint64_t>(extent.base),
+               extent.bytes),
+        "less is registered than is to be pinned", base, bytes);
   Handle made(ibv_reg_mr(device.pd.get(), extent.base, extent.bytes, access));
   if (!made) {
     const int reason = errno;
@@ -67,8 +70,8 @@ Result<Region> Regions::pin_dmabuf(const Device& device, void* base, uint64_t by
 }
 
 void Regions::hold(Handle handle, uint64_t base, uint64_t bytes) {
-  check(handle->lkey != kNoRegion && handle->rkey != kNoRegion, "a device's key is 0",
-        handle->lkey);
+  check(handle->lkey != kNoRegion, "a device's local key is 0");
+  check(handle->rkey != kNoRegion, "a device's remote key is 0");
   regions_.push_back({std::move(handle), base, bytes});
   count_.store(regions_.size(), std::memory_order_relaxed);
 }

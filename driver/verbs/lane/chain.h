@@ -17,7 +17,10 @@ class Chain {
   Link* link() const noexcept { return link_; }
   uint32_t count() const noexcept { return count_; }
   bool has_room(uint32_t wanted) const noexcept { return count_ + wanted <= kMax; }
-  ibv_send_wr* first() noexcept { return requests_; }
+  ibv_send_wr* first() noexcept {
+    dcheck(count_ != 0, "a chain without a request is posted");
+    return requests_;
+  }
   const ibv_send_wr& last() const noexcept {
     dcheck(count_ != 0, "no request");
     return requests_[count_ - 1];
@@ -41,6 +44,9 @@ class Chain {
   static void add_piece(ibv_send_wr& request, const void* at, uint64_t bytes,
                         uint32_t key) noexcept {
     if (bytes == 0) return;
+    dcheck(request.num_sge < static_cast<int>(kSendPiecesMax), "a request of too many pieces",
+           request.num_sge);
+    dcheck(bytes <= ~uint32_t{0}, "a piece of more bytes than its length counts", bytes);
     request.sg_list[request.num_sge++] = {reinterpret_cast<uint64_t>(at),
                                           static_cast<uint32_t>(bytes), key};
   }
@@ -49,7 +55,7 @@ class Chain {
   Link* link_ = nullptr;
   uint32_t count_ = 0;
   ibv_send_wr requests_[kMax];
-  ibv_sge pieces_[kMax][2];
+  ibv_sge pieces_[kMax][kSendPiecesMax];
 };
 
 }  // namespace pinwire::verbs

@@ -80,7 +80,7 @@ class Lane {
 
   uint32_t post(std::span<const Work> work) noexcept;
   Lent lend() noexcept;
-  void take_back(const Lent& lent) noexcept { small_.give(static_cast<uint32_t>(lent.name)); }
+  void take_back(const Lent& lent) noexcept;
   uint32_t done(std::span<Done> out) noexcept;
   uint32_t recv(RecvFilter filter, std::span<Recv> out) noexcept;
   bool has_thread_domain() const noexcept { return domain_.is_open(); }
@@ -157,6 +157,7 @@ class Lane {
   void note_failure(const ibv_wc& completion) noexcept;
   Rank peer_of(uint32_t queue_pair) const noexcept;
   Peer& peer_at(Rank rank) const noexcept {
+    dcheck(rank < shared_.info.rank_count, "a rank that the job has not", rank);
     return *peers_[rank].load(std::memory_order_acquire);  // pairs with meet()
   }
 

@@ -43,14 +43,26 @@ void Lane::settle(const ibv_wc& completion) noexcept {
   if (completion.wr_id == 0) return;  // unsignalled, and failed: nobody waits for it
   const auto index = static_cast<uint32_t>(completion.wr_id - 1);
   Ticket& ticket = tickets_.at(index);
+  dcheck(ticket.link != nullptr, "the completion of a ticket that no request bears", index);
+  dcheck(ticket.covers != 0 || completion.status != IBV_WC_SUCCESS,
+         "a completion that ends no request", index);
   ticket.link->room += static_cast<int32_t>(ticket.covers);
   room_ += ticket.covers;
+  dcheck(ticket.link->room <= static_cast<int32_t>(shared_.sizes.send_depth),
+         "more requests of a connection ended than began", ticket.link->room);
+  dcheck(room_ <= capacity_, "more requests of a lane ended than began", room_, capacity_);
   if (ticket.copy_to != nullptr && completion.status == IBV_WC_SUCCESS) {
+    dcheck(uint64_t{ticket.copy_from} + ticket.copy_bytes <= ticket.pool->bytes_each(),
+           "more is copied out of a buffer than it holds", ticket.copy_from, ticket.copy_bytes);
     std::memcpy(ticket.copy_to, ticket.pool->at(ticket.buffer) + ticket.copy_from,
                 ticket.copy_bytes);
   }
+  dcheck(ticket.buffer == BufferPool::kNone || ticket.pool != nullptr,
+         "a buffer without the pool that it goes back to", ticket.buffer);
   if (ticket.buffer != BufferPool::kNone) ticket.pool->give(ticket.buffer);
   const After after = ticket.after;
+  dcheck(finished_.size() < finished_.capacity(),
+         "more completions are kept than there is room for", finished_.size());
   if (after == After::kDone) finished_.push_back({ticket.cookie, status_of(completion.status)});
   tickets_.give(index);
   if (after == After::kMessage) [[unlikely]]

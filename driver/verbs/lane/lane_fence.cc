@@ -23,6 +23,7 @@ bool Lane::append_fenced(Link& link, const Work& work) noexcept {
   const bool is_silent = (work.flags & kWorkSilent) != 0;
   const uint32_t message = ticket_for(work, !is_silent, &small_, buffer);
   tickets_.at(message).copy_bytes = work.head_bytes;
+  dcheck(chain_.last().wr_id != 0, "a put ahead of a message completes silently");
   Ticket& ahead = tickets_.at(static_cast<uint32_t>(chain_.last().wr_id - 1));
   ahead.after = After::kMessage;
   ahead.message = message;
@@ -32,6 +33,7 @@ bool Lane::append_fenced(Link& link, const Work& work) noexcept {
 }
 
 void Lane::send_fenced(Link& link, uint32_t message, ibv_wc_status ahead) noexcept {
+  dcheck(link.room < 0, "a message goes for which nothing was held back", link.room);
   ++room_;  // finish() takes it
   link.room += 1 + kHeldBack;
   Ticket& ticket = tickets_.at(message);
@@ -43,6 +45,8 @@ void Lane::send_fenced(Link& link, uint32_t message, ibv_wc_status ahead) noexce
     settle(flushed);
     return;
   }
+  dcheck(chain_.count() == 0, "requests are lost that were not posted", chain_.count());
+  dcheck(ticket.buffer != BufferPool::kNone, "a message that waits has a buffer", message);
   chain_.start(link);
   ibv_send_wr& request = chain_.add(shared_.send_opcode);
   request.imm_data = shared_.info.rank;

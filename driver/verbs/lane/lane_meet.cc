@@ -10,6 +10,7 @@ Peer* Lane::known(Rank rank) noexcept {
 
 Status Lane::make_links(Peer& peer, QueueSizes& sizes) {
   for (uint32_t cls = 0; cls < kLinksPerPeer; ++cls) {
+    check(peer.links[cls].queue == nullptr, "a connection is made that there is", peer.rank, cls);
     const ReceiveQueue& receives = receive_[cls];
     auto queue =
         make_queue_pair(shared_.device,
@@ -44,11 +45,19 @@ Status Lane::meet_again(Peer& peer) {
 /// Nothing is under way, and nothing has arrived that the lane has not looked at. The peer itself
 /// stays: tickets point into it, and its counts and its credit word go on.
 void Lane::part(Peer& peer) noexcept {
+  check(peer.stage.load(std::memory_order_relaxed) == Stage::kHeld,
+        "connections are closed that the lane does not hold", peer.rank);
+  for (const Link& link : peer.links) {
+    check(link.unsignalled == 0, "a connection is closed with requests under way", peer.rank,
+          link.unsignalled);
+    check(link.room == 0, "a connection is closed that the lane may use", peer.rank, link.room);
+  }
   for (Link& link : peer.links) link.queue.reset();
   peer.pooled->is_lost = false;
 }
 
 Result<Peer*> Lane::meet(Rank rank) {
+  check(known(rank) == nullptr, "a rank is met twice", rank);
   auto peer = std::make_unique<Peer>();
   peer->rank = rank;
   if (shared_.peers_max != 0 && rank != shared_.info.rank) {
@@ -61,6 +70,7 @@ Result<Peer*> Lane::meet(Rank rank) {
   if (shared_.device.is_iwarp) {
     for (const Link& link : peer->links) senders_.add(link.queue->qp_num, rank);
   }
+  check(*word->at == 0, "a credit word that another peer wrote", rank, *word->at);
   peer->taken = word->at;
   peer->mine.credit_address = reinterpret_cast<uint64_t>(word->at);
   peer->mine.credit_key = word->remote_key;
@@ -76,6 +86,7 @@ Result<Peer*> Lane::meet(Rank rank) {
 
 Status Lane::join(Peer& peer, const Ends& theirs) {
   const OpenInfo& info = shared_.info;
+  check(peer.rank < shared_.places.size(), "a rank that the job has not", peer.rank);
   const Place& place = shared_.places[peer.rank];
   const uint64_t epoch = peer.pooled ? peer.pooled->protocol.epoch() : 0;
   peer.credit_address = theirs.credit_address;
@@ -110,7 +121,12 @@ bool Lane::open_peer(Rank rank) noexcept {
   if (&peer == &connecting_ || peer.is_open) return false;
   const Stage stage = peer.stage.load(std::memory_order_acquire);  // pairs with the connector's
   if (&peer != &unconnected_ && stage == Stage::kMet) {
-    for (Link& link : peer.links) link.room = static_cast<int32_t>(shared_.sizes.send_depth);
+    for (Link& link : peer.links) {
+      dcheck(link.room == 0, "a connection is opened that has room", rank, link.room);
+      dcheck(link.unsignalled == 0, "a connection is opened with requests under way", rank,
+             link.unsignalled);
+      link.room = static_cast<int32_t>(shared_.sizes.send_depth);
+    }
     peer.is_open = true;
     peer.is_invited = false;
     return true;

@@ -75,6 +75,8 @@ Status Lane::open_queues() {
     return error("%s: no completion queue of %u entries: %s", device.name.c_str(), room_,
                  std::strerror(errno));
   }
+  check(room_ > kCompletionsKept, "a completion queue with no entry but those that are kept",
+        room_);
   tickets_.open(room_);
   finished_.reserve(room_);
   if (device.is_iwarp) senders_.open(shared_.info.rank_count * kLinksPerPeer);
@@ -117,6 +119,8 @@ Status Lane::try_links() {
   sizes.send_depth = std::min(sizes.send_depth, static_cast<uint32_t>(device.limits.max_qp_wr));
   Peer peer;
   if (auto made = make_links(peer, sizes); !made) return made;
+  check(sizes.send_depth >= kWorkRequestsMax, "a send queue that takes not even one work",
+        sizes.send_depth);
   shared_.inline_bytes = std::min(sizes.inline_bytes, kInlineMax);
   return device.shares_receives ? divide_receives() : success();
 }
@@ -137,6 +141,7 @@ Status Lane::divide_completions() {
            requests + replies <= static_cast<uint32_t>(limits.max_cqe) / ranks;
   };
   while (!fits() && shared_.window > 1) --shared_.window;
+  check(shared_.window != 0, "a window that lets no request through");
   if (fits()) return success();
   return error(
       "%s has no shared receive queues, and completion queues of %d entries, too few for %u ranks; "
@@ -160,6 +165,8 @@ Status Lane::divide_receives() {
   const uint32_t share = (depth - slack) / peers;
   const uint32_t wanted = std::min(shared_.info.network_depth, depth_wanted(shared_.info));
   shared_.window = std::clamp(share, 1u, wanted);
+  check(share == 0 || shared_.window * peers + slack <= depth,
+        "peers have credit for more requests than there are buffers", shared_.window, depth);
   return success();
 }
 

@@ -12,6 +12,7 @@ void Lane::note_use(Pooled& pooled) noexcept {
 }
 
 void Lane::note_sent(Peer& peer, bool is_message) noexcept {
+  dcheck(peer.is_open, "work for a peer whose connections are not open", peer.rank);
   peer.pooled->traffic.sent += is_message;
   note_use(*peer.pooled);
 }
@@ -45,7 +46,11 @@ void Lane::answer_hold(Peer& peer) noexcept {
     for (Link& link : peer.links) ask_for_completions(link);
     return;
   }
-  for (Link& link : peer.links) link.room = 0;
+  for (Link& link : peer.links) {
+    dcheck(link.unsignalled == 0, "a peer is held with requests under way", peer.rank,
+           link.unsignalled);
+    link.room = 0;
+  }
   peer.is_open = peer.is_invited = false;
   peer.pooled->held_at = peer.pooled->traffic;
   peer.stage.store(Stage::kHeld, std::memory_order_release);  // pairs with Connector::settle_hold
@@ -54,6 +59,10 @@ void Lane::answer_hold(Peer& peer) noexcept {
 /// All that the lane posted has completed, and the client holds none of the peer's requests. Credit
 /// that was not reported stays owed to the next connection.
 bool Lane::is_quiet(const Peer& peer) const noexcept {
+  dcheck(peer.given_back <= peer.pooled->requests_received,
+         "more requests are given back than came", peer.given_back);
+  dcheck(peer.reported <= peer.given_back, "more credit is reported than was given back",
+         peer.reported, peer.given_back);
   if (peer.pooled->requests_received != peer.given_back) return false;
   if (peer.given_back - peer.reported >= report_every()) return false;
   const auto depth = static_cast<int32_t>(shared_.sizes.send_depth);

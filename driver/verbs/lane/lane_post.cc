@@ -17,6 +17,8 @@ bool is_silent(const Work& work) noexcept { return (work.flags & kWorkSilent) !=
 }  // namespace
 
 uint32_t Lane::post(std::span<const Work> work) noexcept {
+  dcheck(!work.empty(), "no work is posted", index_);
+  dcheck(chain_.count() == 0, "requests of an earlier call were not posted", chain_.count());
   uint32_t taken = 0;
   while (taken < work.size() && append(work[taken])) ++taken;
   if (chain_.count() != 0) ring(*chain_.link());
@@ -24,6 +26,8 @@ uint32_t Lane::post(std::span<const Work> work) noexcept {
 }
 
 bool Lane::append(const Work& work) noexcept {
+  dcheck(work.peer < shared_.info.rank_count, "work for a rank of the job", work.peer);
+  dcheck(work.head_bytes <= kHeadBytesMax, "a head too long", work.head_bytes);
   Peer& peer = peer_at(work.peer);
   const Claim claim = claim_of(work);
   Link& link = peer.links[static_cast<size_t>(link_of(claim, shared_.device.is_iwarp))];
@@ -92,6 +96,13 @@ Lent Lane::lend() noexcept {
   return {small_.at(buffer) + kHeadBytesMax, kMediumBytes, buffer};
 }
 
+void Lane::take_back(const Lent& lent) noexcept {
+  const auto buffer = static_cast<uint32_t>(lent.name);
+  dcheck(lent.payload == small_.at(buffer) + kHeadBytesMax,
+         "memory is taken back that has another name", buffer);
+  small_.give(buffer);
+}
+
 void Lane::append_message(Link& link, const Work& work, uint64_t payload_bytes) noexcept {
   const uint64_t bytes = work.head_bytes + payload_bytes;
   dcheck(bytes <= kMessageBytesMax, "message too long", bytes);
@@ -100,6 +111,9 @@ void Lane::append_message(Link& link, const Work& work, uint64_t payload_bytes) 
   uint32_t buffer = BufferPool::kNone;
   if ((work.flags & kWorkLent) != 0) {  // the payload lies in the buffer; its head goes before it
     buffer = static_cast<uint32_t>(work.lent);
+    dcheck(work.local == small_.at(buffer) + kHeadBytesMax,
+           "a message from other memory than was lent", buffer);
+    dcheck(payload_bytes <= kMediumBytes, "a message of more bytes than were lent", payload_bytes);
     std::byte* at = static_cast<std::byte*>(work.local) - work.head_bytes;
     std::memcpy(at, work.head, work.head_bytes);
     Chain::add_piece(request, at, bytes, small_.local_key());
@@ -111,6 +125,7 @@ void Lane::append_message(Link& link, const Work& work, uint64_t payload_bytes) 
     counters_.bytes_inline += bytes;
   } else {
     buffer = small_.take();
+    dcheck(bytes <= small_.bytes_each(), "a message longer than its buffer", bytes);
     std::byte* at = small_.at(buffer);
     std::memcpy(at, work.head, work.head_bytes);
     if (payload_bytes != 0) std::memcpy(at + work.head_bytes, work.local, payload_bytes);
@@ -132,6 +147,8 @@ bool Lane::append_put(Link& link, const Work& work, bool is_last) noexcept {
   const bool is_in_place =
       !is_inline && work.local_key != kNoRegion && (work.flags & kWorkCopied) == 0;
   BufferPool* pool = is_inline || is_in_place ? nullptr : pool_for(work);
+  dcheck((work.flags & kWorkDevice) == 0 || is_in_place, "the CPU would read a device's memory",
+         work.bytes);
   if (!is_inline && !is_in_place && pool == nullptr) return false;
   ibv_send_wr& request = chain_.add(IBV_WR_RDMA_WRITE);
   request.wr.rdma.remote_addr = work.remote;
@@ -145,6 +162,7 @@ bool Lane::append_put(Link& link, const Work& work, bool is_last) noexcept {
     Chain::add_piece(request, work.local, work.bytes, work.local_key);
     counters_.bytes_in_place += work.bytes;
   } else {
+    dcheck(work.bytes <= pool->bytes_each(), "a put longer than its buffer", work.bytes);
     buffer = pool->take();
     std::memcpy(pool->at(buffer), work.local, work.bytes);
     Chain::add_piece(request, pool->at(buffer), work.bytes, pool->local_key());
@@ -187,6 +205,8 @@ bool Lane::append_get(Link& link, const Work& work) noexcept {
 bool Lane::append_copied_get(Link& link, const Work& work, const WideRead& read) noexcept {
   BufferPool* pool = pool_for(work);
   if (pool == nullptr) return false;
+  dcheck(read.skipped + work.bytes <= read.bytes, "a read that does not reach what is wanted",
+         read.skipped, read.bytes);
   Ticket& ticket = append_read(link, work, read, *pool);
   ticket.copy_to = static_cast<std::byte*>(work.local);
   ticket.copy_from = read.skipped;
@@ -201,6 +221,7 @@ Ticket& Lane::append_read(Link& link, const Work& work, const WideRead& read,
   ibv_send_wr& request = chain_.add(IBV_WR_RDMA_READ);
   request.wr.rdma.remote_addr = read.remote;
   request.wr.rdma.rkey = work.remote_key;
+  dcheck(read.bytes <= pool.bytes_each(), "a read longer than its buffer", read.bytes);
   const uint32_t buffer = pool.take();
   Chain::add_piece(request, pool.at(buffer), read.bytes, pool.local_key());
   const uint32_t index = ticket_for(work, !is_silent(work), &pool, buffer);
@@ -214,6 +235,9 @@ bool Lane::append_atomic(Link& link, const Work& work) noexcept {
   const bool swaps = with.code == AtomicCode::kCompareSwap;
   dcheck((kRdmaAtomics & atomic_bit(with.code)) != 0, "an atomic that no RDMA device has",
          static_cast<int>(with.code));
+  dcheck(work.bytes == sizeof(uint64_t), "an atomic is of 8 bytes", work.bytes);
+  dcheck(work.remote % sizeof(uint64_t) == 0, "an atomic on a word that is not aligned",
+         work.remote);
   ibv_send_wr& request =
       chain_.add(swaps ? IBV_WR_ATOMIC_CMP_AND_SWP : IBV_WR_ATOMIC_FETCH_AND_ADD);
   request.wr.atomic.remote_addr = work.remote;
@@ -235,6 +259,8 @@ bool Lane::append_atomic(Link& link, const Work& work) noexcept {
 uint32_t Lane::ticket_for(const Work& work, bool owes_done, BufferPool* pool,
                           uint32_t buffer) noexcept {
   if (!owes_done && buffer == BufferPool::kNone) return kNoTicket;
+  dcheck(tickets_.free_count() > finished_.size(), "a ticket is taken whose completion has no room",
+         finished_.size());
   const uint32_t index = tickets_.take();
   Ticket& ticket = tickets_.at(index);
   ticket.cookie = work.cookie;
@@ -245,6 +271,9 @@ uint32_t Lane::ticket_for(const Work& work, bool owes_done, BufferPool* pool,
 }
 
 void Lane::finish(Link& link, ibv_send_wr& request, uint32_t ticket) noexcept {
+  dcheck(link.room > 0, "a connection takes more requests than its queue holds", link.room);
+  dcheck(room_ > 0, "a lane takes more requests than its completion queue holds", room_);
+  dcheck(link.unsignalled < kSignalEvery, "a connection's room never comes back", link.unsignalled);
   --link.room;
   --room_;
   ++link.unsignalled;
@@ -255,6 +284,7 @@ void Lane::finish(Link& link, ibv_send_wr& request, uint32_t ticket) noexcept {
   request.send_flags |= IBV_SEND_SIGNALED;
   request.wr_id = ticket + 1;  // 0: unsignalled
   Ticket& kept = tickets_.at(ticket);
+  dcheck(kept.link == nullptr, "two requests bear one ticket", ticket);
   kept.link = &link;
   kept.covers = link.unsignalled;
   link.unsignalled = 0;
@@ -263,6 +293,8 @@ void Lane::finish(Link& link, ibv_send_wr& request, uint32_t ticket) noexcept {
 
 void Lane::ring(Link& link) noexcept {
   const NoCancel whole(shared_.device.calls_kernel);  // the caller's lane is locked
+  dcheck(chain_.link() == &link, "requests are posted on another connection than theirs");
+  dcheck(link.queue != nullptr, "requests are posted on a connection that is closed");
   ibv_send_wr* refused = nullptr;
   const int failed = ibv_post_send(link.queue.get(), chain_.first(), &refused);
   if (failed != 0) [[unlikely]]

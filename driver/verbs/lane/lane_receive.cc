@@ -44,6 +44,8 @@ void Lane::give_back(std::span<const Recv> buffers) noexcept {
     if (recv.cls != MessageClass::kRequest) continue;
     Peer& peer = peer_at(recv.peer);
     ++peer.given_back;
+    dcheck(!peer.pooled || peer.given_back <= peer.pooled->requests_received,
+           "a request is given back that did not come", recv.peer, peer.given_back);
     if (peer.given_back - peer.reported == report_every()) report_credit(peer);
   }
 }
@@ -58,6 +60,8 @@ void Lane::report_credit(Peer& peer) noexcept {
       return;
     }
   }
+  dcheck(peer.is_open, "credit for a peer whose connections are not open", peer.rank);
+  dcheck(peer.reported < peer.given_back, "credit is reported twice", peer.rank, peer.reported);
   // A Work like any other, but for a word that peers do not pin as a segment.
   Work report{};
   report.op = Op::kPut;
@@ -68,6 +72,7 @@ void Lane::report_credit(Peer& peer) noexcept {
   report.bytes = sizeof peer.given_back;
   report.remote = peer.credit_address;
   report.remote_key = peer.credit_key;
+  dcheck(chain_.count() == 0, "requests are lost that were not posted", chain_.count());
   chain_.start(link);
   append_put(link, report, true);
   ring(link);
@@ -90,6 +95,7 @@ void Lane::do_chores() noexcept {
 void Lane::ask_for_completions(Link& link) noexcept {
   const bool has_ticket = tickets_.free_count() > finished_.size();
   if (link.unsignalled == 0 || link.room < 1 || room_ == 0 || !has_ticket) return;
+  dcheck(chain_.count() == 0, "requests are lost that were not posted", chain_.count());
   chain_.start(link);
   ibv_send_wr& request = chain_.add(IBV_WR_RDMA_WRITE);
   const uint32_t ticket = tickets_.take();
@@ -118,8 +124,9 @@ Armed Lane::arm() noexcept {
   const bool is_asked = ibv_req_notify_cq(completions_.get(), 0) == 0;
   if (!arrivals_.request_notification() || !is_asked) return Armed::kBusy;
   // A peer that is about to be met makes no event.
-  bool is_busy = !finished_.empty() || (chores_ & kReportCredit) != 0 ||
-                 asked_ != answered_.load(std::memory_order_relaxed);
+  const uint64_t answered = answered_.load(std::memory_order_relaxed);
+  dcheck(answered <= asked_, "more invitations are answered than there were", answered, asked_);
+  bool is_busy = !finished_.empty() || (chores_ & kReportCredit) != 0 || asked_ != answered;
   const uint32_t room_before = room_;
   reap();
   is_busy = is_busy || room_ != room_before || shared_.failure.get() != nullptr;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "core/base/check.h"
 #include "driver/work.h"
 
 namespace pinwire::verbs {
@@ -17,7 +18,9 @@ class RankQueue {
   /// False: there are many already; try again later.
   bool push(Rank rank) noexcept {
     const uint32_t end = end_.load(std::memory_order_relaxed);
-    if (end - begin_.load(std::memory_order_acquire) == kMax) return false;
+    const uint32_t held = end - begin_.load(std::memory_order_acquire);
+    dcheck(held <= kMax, "more ranks wait than the queue holds", held);
+    if (held == kMax) return false;
     ranks_[end % kMax] = rank;
     end_.store(end + 1, std::memory_order_release);  // pairs with the acquire in pop()
     return true;

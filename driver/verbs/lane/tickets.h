@@ -36,6 +36,7 @@ struct Ticket {
 class Tickets {
  public:
   void open(uint32_t count) {
+    check(all_.empty(), "tickets are made twice", count);
     all_.resize(count);
     free_.reserve(count);
     for (uint32_t i = count; i != 0; --i) free_.push_back(i - 1);
@@ -48,8 +49,15 @@ class Tickets {
     all_[index] = Ticket{};
     return index;
   }
-  void give(uint32_t index) noexcept { free_.push_back(index); }
-  Ticket& at(uint32_t index) noexcept { return all_[index]; }
+  void give(uint32_t index) noexcept {
+    dcheck(index < all_.size(), "a ticket is given back that there is none of", index);
+    dcheck(free_.size() < all_.size(), "more tickets are given back than were taken", index);
+    free_.push_back(index);
+  }
+  Ticket& at(uint32_t index) noexcept {
+    dcheck(index < all_.size(), "no such ticket", index);
+    return all_[index];
+  }
   size_t free_count() const noexcept { return free_.size(); }
   size_t in_use() const noexcept { return all_.size() - free_.size(); }
 

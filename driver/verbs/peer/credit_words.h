@@ -17,6 +17,7 @@ class CreditWords {
   /// Another one, which is 0.
   Result<Word> take(const Device& device) {
     constexpr uint32_t kEach = 512;
+    check(taken_ <= chunks_.size() * kEach, "more credit words are taken than there are", taken_);
     if (taken_ == chunks_.size() * kEach) {
       auto chunk = Memory::make(device, kEach * sizeof(uint64_t),
                                 IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE, "credit words");

@@ -88,6 +88,7 @@ class Disconnect {
   bool is_withdrawn() const noexcept { return is_withdrawn_; }
   /// An end that has asked repeats this until it is answered.
   Message question() const noexcept {
+    check(has_asked_, "an end repeats what it has not asked", epoch_, round_);
     return is_withdrawn_ ? Message{Kind::kWithdraw, epoch_, round_, {}}
                          : Message{Kind::kAsk, epoch_, round_, asked_at_};
   }

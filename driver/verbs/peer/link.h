@@ -11,6 +11,7 @@
 #include <atomic>
 #include <memory>
 
+#include "core/base/check.h"
 #include "driver/verbs/peer/address.h"
 #include "driver/verbs/peer/pooled.h"
 #include "driver/verbs/peer/queue_pair.h"
@@ -69,6 +70,7 @@ struct Peer {
 
   bool has_credit(uint32_t window) const noexcept {
     // Pairs with nothing: the count alone is read, and only the number of messages depends on it.
+    dcheck(taken != nullptr, "a peer that has no word for its credit", rank);
     const uint64_t back = std::atomic_ref<const uint64_t>(*taken).load(std::memory_order_relaxed);
     return requests_sent - back < window;
   }

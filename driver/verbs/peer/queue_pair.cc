@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/base/check.h"
 #include "driver/verbs/peer/address_vector.h"
 
 namespace pinwire::verbs {
@@ -51,6 +52,7 @@ uint8_t reads_max(const Device& device) noexcept {
 }
 
 Result<QueuePair> make_queue_pair(const Device& device, const Queues& queues, QueueSizes& sizes) {
+  check(sizes.send_depth != 0, "a queue pair that sends nothing");
   // The device may refuse to inline as much as was asked for: less, then.
   for (uint32_t inline_bytes = sizes.inline_bytes;; inline_bytes /= 2) {
     ibv_qp_init_attr init{};
@@ -83,6 +85,11 @@ Result<QueuePair> make_queue_pair(const Device& device, const Queues& queues, Qu
 
 Status connect_queue_pair(const Device& device, ibv_qp* queue, const Remote& remote,
                           uint32_t own_psn, const Patience& patience) {
+  constexpr uint32_t kPsnMax = 0xffffff, kTimeoutMax = 31, kRetriesMax = 7;  // IBA 9.7, 11.2.4.2
+  check(own_psn <= kPsnMax, "a packet number has 24 bits", own_psn);
+  check(remote.psn <= kPsnMax, "a packet number has 24 bits", remote.psn);
+  check(patience.timeout <= kTimeoutMax, "a timeout has 5 bits", patience.timeout);
+  check(patience.retry_count <= kRetriesMax, "a retry count has 3 bits", patience.retry_count);
   ibv_qp_attr attr = ready_to_receive(device, remote);
   int failed = ibv_modify_qp(queue, &attr,
                              IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |

@@ -19,6 +19,7 @@ Status Arrivals::open(const Device& device, uint32_t entries, uint32_t requests_
 
 uint32_t Arrivals::poll(RecvFilter filter, std::span<Recv> out, Queues& queues,
                         std::optional<ibv_wc>& bad) noexcept {
+  dcheck(!out.empty(), "a poll that may hand out nothing");
   uint32_t count = 0;
   if (has_reply_) [[unlikely]] {
     out[count++] = reply_;
@@ -48,6 +49,7 @@ Arrivals::Found Arrivals::ask(std::span<Recv> replies, uint32_t most, Queues& qu
     Recv message;
     if (!queues[static_cast<size_t>(cls)].take(one, message, bad)) continue;
     if (cls == MessageClass::kReply) {
+      dcheck(count < replies.size(), "more replies arrived than were asked for", count);
       replies[count++] = message;
     } else {
       keep(message);
@@ -63,6 +65,7 @@ void Arrivals::keep(const Recv& request) noexcept {
 }
 
 uint32_t Arrivals::hand_out_kept(std::span<Recv> out) noexcept {
+  dcheck(end_ - begin_ <= kept_.size(), "more requests are kept than there are buffers");
   const auto count = static_cast<uint32_t>(std::min<size_t>(out.size(), end_ - begin_));
   for (uint32_t i = 0; i < count; ++i) out[i] = kept_[begin_++ & (kept_.size() - 1)];
   return count;

@@ -25,10 +25,12 @@ class ReceiveBuffers {
   Status open(const Device& device, const Sizes& sizes, MessageClass cls, Rank owner);
   /// Fills the queue, and keeps it filled. A queue pair is in state INIT at least (IBA 10.8.3).
   void post_to(ibv_srq* queue) noexcept {
+    check(own_queue_ == nullptr, "buffers of a connection are posted to a shared queue");
     shared_queue_ = queue;
     refill(1);
   }
   void post_to(ibv_qp* queue) noexcept {
+    check(shared_queue_ == nullptr, "buffers of a shared queue are posted to a connection");
     own_queue_ = queue;
     refill(1);
   }

@@ -36,7 +36,8 @@ Status ReceiveQueue::open_shared(const Device& device, ibv_pd* domain) {
 }
 
 Status ReceiveQueue::add(const Device& device, Rank peer, ibv_qp* connection) {
-  check(!is_shared() && peer < sizes_.owner_count, "a peer of a shared receive queue", peer);
+  check(!is_shared(), "a shared receive queue gets buffers for one peer", peer);
+  check(peer < sizes_.owner_count, "a rank that has no receive queue of its own", peer);
   auto made = std::make_unique<ReceiveBuffers>();
   auto opened = made->open(device, {sizes_.depth, 0, sizes_.message_bytes_max}, cls_, peer);
   if (!opened) return opened;

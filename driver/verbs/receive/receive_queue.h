@@ -58,6 +58,7 @@ class ReceiveQueue {
   }
   /// The shared buffers, or those of a peer's connection. The acquire pairs with add().
   ReceiveBuffers& buffers_of(Rank peer) noexcept {
+    dcheck(is_shared() || peer < sizes_.owner_count, "a rank that has no receive queue", peer);
     return is_shared() ? shared_ : *owned_[peer].load(std::memory_order_acquire);
   }
 

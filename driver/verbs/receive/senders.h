@@ -17,8 +17,13 @@ class Senders {
   void open(uint32_t count) { slots_.assign(std::bit_ceil(2 * count + 1), {}); }
   void add(uint32_t queue_pair, Rank rank) noexcept {
     uint32_t at = start_of(queue_pair);
-    while (slots_[at].queue_pair != kNone) at = next(at);
+    while (slots_[at].queue_pair != kNone) {
+      check(slots_[at].queue_pair != queue_pair, "a queue pair of two ranks", queue_pair, rank);
+      at = next(at);
+    }
     slots_[at] = {queue_pair, rank};
+    ++taken_;
+    check(2 * taken_ <= slots_.size(), "a search for a queue pair may not end", taken_);
   }
   /// A rank that no job has, for a queue pair that is nobody's.
   Rank rank_of(uint32_t queue_pair) const noexcept {
@@ -40,6 +45,7 @@ class Senders {
     return (at + 1) & (static_cast<uint32_t>(slots_.size()) - 1);
   }
 
+  uint32_t taken_ = 0;
   std::vector<Slot> slots_;  // at most half of them are taken, so every search ends
 };
 

@@ -128,7 +128,7 @@ class Exchange {
       }
       const uint32_t key = node.next_key++;
       node.keys.insert(key);
-      index = node.table.add(letter.number, {0, 0, key, key});
+      index = node.table.add(letter.number, {letter.number << 16, 1 << 16, key, key});
     }
     ASSERT_TRUE(node.table.hold(index, letter.from)) << "beyond the share";
     network_.push_back({letter.to, letter.from, true, letter.number, letter.asker_index, index,

@@ -291,17 +291,17 @@ TEST_F(KeptPins, AllEntriesMayBeUsedAndTheLastUnmapped) {
   kept.open(watch);
   const Bytes base = map(2 * Kept::kEntriesMax);
   const auto from = reinterpret_cast<uint64_t>(base);
-  uint32_t last = Kept::kNone;
+  uint64_t of_last = 0;
   for (uint64_t at = from; kept.has_room(); at += 2 * kPageBytes) {
-    last = kept.begin(at, at + kPageBytes);
+    const uint32_t last = kept.begin(at, at + kPageBytes);
     ASSERT_NE(last, Kept::kNone);
     Region region{};
     region.base = at;
     region.bytes = kPageBytes;
     kept.add(last, region);
+    of_last = kept.region(last).base;
     kept.done(last);
   }
-  const uint64_t of_last = kept.region(last).base;
   EXPECT_EQ(of_last, from + 2 * (Kept::kEntriesMax - 1) * kPageBytes);
   unmap(reinterpret_cast<Bytes>(of_last), 1);
   while (!kept.settle()) ASSERT_FALSE(watch.is_broken());
