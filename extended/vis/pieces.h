@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/base/check.h"
+
 namespace pinwire::vis {
 
 struct Piece {
@@ -73,6 +75,7 @@ class StridedPieces {
   void step() noexcept {
     for (size_t level = 0; level < levels_; ++level) {
       const auto stride = static_cast<ptrdiff_t>(strides_[level]);
+      dcheck(place_[level] < count_[level], "an element behind the last one", level);
       if (++place_[level] < count_[level]) {
         at_ += stride;
         return;
@@ -121,6 +124,7 @@ size_t for_each_pair(Here here_pieces, There there_pieces, Move&& move) noexcept
   Piece here = heres.next(), there = theres.next();
   while (here.bytes != 0 && there.bytes != 0) {
     const size_t bytes = here.bytes < there.bytes ? here.bytes : there.bytes;
+    dcheck(bytes != 0, "a stretch of no bytes", here.at, there.at);
     move(here.at, there.at, bytes);
     here = {here.at + bytes, here.bytes - bytes};
     there = {there.at + bytes, there.bytes - bytes};
