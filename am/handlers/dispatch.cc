@@ -28,6 +28,7 @@ namespace {
 }
 
 HandlerFunction handler_at(uint32_t function, Rank source) noexcept {
+  dcheck(function < kEndpointsMax * kHandlerCount, "the handler of no endpoint", function);
   // acquire pairs with install_client()
   const HandlerFunction handler = handler_table[function].load(std::memory_order_acquire);
   if (handler == nullptr) [[unlikely]]
@@ -68,7 +69,10 @@ class HandlerScope {
       : state_(state), before_(state.in_handler), watch_(index, token, must_reply) {
     state.in_handler = true;
   }
-  ~HandlerScope() { state_.in_handler = before_; }
+  ~HandlerScope() {
+    dcheck(state_.in_handler, "a handler ends that did not begin");
+    state_.in_handler = before_;
+  }
   HandlerScope(const HandlerScope&) = delete;
 
  private:
@@ -86,6 +90,8 @@ bool next_must_reply() noexcept {
 }  // namespace
 
 void dispatch(uint32_t lane, const Recv& message) noexcept {
+  dcheck(reinterpret_cast<uintptr_t>(message.data) % 16 == 8, "a message whose body is not aligned",
+         message.data);
   AmHeader header;
   if (message.bytes < sizeof header) malformed_message(message, AmHeader{});
   std::memcpy(&header, message.data, sizeof header);
@@ -130,6 +136,8 @@ void dispatch(uint32_t lane, const Recv& message) noexcept {
 
 void run_as_reply(const pinwire_token& request, uint8_t index, uint8_t endpoint, void* payload,
                   size_t bytes) noexcept {
+  dcheck(request.is_request, "the reply to a reply", index);
+  dcheck(this_thread.in_handler, "a reply outside of its request's handler", index);
   const HandlerFunction handler = handler_at(function_index(endpoint, index), request.source);
   note_event(Event::kHandler, request.source, bytes, index);
   pinwire_token token{request.source, request.lane, false, false, index, false, endpoint, 0};
@@ -140,6 +148,10 @@ void run_as_reply(const pinwire_token& request, uint8_t index, uint8_t endpoint,
 
 void dispatch_loopback(uint8_t index, AmEndpoints endpoints, bool is_request, Category category,
                        void* payload, size_t bytes, uint32_t argc, const int32_t* args) noexcept {
+  dcheck(is_request || this_thread.in_handler, "a reply that no handler sends", index);
+  dcheck(category != Category::kShort || bytes == 0, "a Short with a payload", index, bytes);
+  dcheck(category != Category::kCarriedLong, "a Long to oneself that a message carries", index);
+  dcheck(endpoints.from < kEndpointsMax, "a message from no endpoint", endpoints.from);
   const HandlerFunction handler = handler_at(function_index(endpoints.to, index), engine.rank);
   note_event(Event::kHandler, engine.rank, bytes, index);
   pinwire_token token{

@@ -60,12 +60,15 @@ constexpr auto kPayloadCalls = payload_calls(std::make_index_sequence<kAmArgsMax
 }  // namespace
 
 void register_function(uint8_t index, HandlerFunction function) noexcept {
-  check(index < kClientHandlersFirst && handler_table[index] == nullptr, "internal handler index",
-        index);
+  check(index < kClientHandlersFirst, "a handler of the library with a client's index", index);
+  check(index != kNoHandler, "a handler that a message of zeros names");
+  check(handler_table[index] == nullptr, "two handlers of the library with one index", index);
+  check(function != nullptr, "a handler of the library without a function", index);
   handler_table[index] = function;
 }
 
 Status choose_indices(uint32_t endpoint, HandlerEntry* table, size_t count) {
+  check(endpoint < kEndpointsMax, "handlers for no endpoint", endpoint);
   const auto* functions = handler_table + function_index(endpoint, 0);
   bool taken[kHandlerCount];
   for (uint32_t i = 0; i < kHandlerCount; ++i) {
@@ -95,7 +98,11 @@ Status choose_indices(uint32_t endpoint, HandlerEntry* table, size_t count) {
 }
 
 void install_client(uint32_t endpoint, const HandlerEntry* table, size_t count) noexcept {
+  check(endpoint < kEndpointsMax, "handlers for no endpoint", endpoint);
   for (size_t i = 0; i < count; ++i) {
+    check(table[i].index >= kClientHandlersFirst, "a client's handler without an index of its own",
+          table[i].index);
+    check(table[i].function != nullptr, "a client's handler without a function", table[i].index);
     add_client_text(reinterpret_cast<const void*>(table[i].function));
     handler_table[function_index(endpoint, table[i].index)].store(table[i].function,
                                                                   std::memory_order_release);

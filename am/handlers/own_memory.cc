@@ -24,6 +24,7 @@ void* own_memory(Rank source, const char* what, uint64_t address, uint64_t bytes
 
 void* place_carried(Rank source, uint64_t address, uint64_t bytes, const std::byte* carried,
                     uint64_t carried_bytes) noexcept {
+  dcheck(carried_bytes <= bytes, "a message carries more than the Long has", carried_bytes, bytes);
   auto* memory = reinterpret_cast<std::byte*>(address);
   if (DeviceMemory* device = device_at(memory, bytes)) [[unlikely]] {
     device->copy(memory + (bytes - carried_bytes), carried, carried_bytes);

@@ -78,6 +78,7 @@ bool put_front(const pinwire_token* token, const Route& route, Work& work,
 /// the target has it, or having that counted; or, LongAsync, in place without waiting.
 Sent post_long(const pinwire_token* token, const Route& route, const Path& path, Work& work,
                SourceUntil until, DoneCount* local, Patience patience) noexcept {
+  dcheck(work.bytes != 0, "a Long without a payload has no path", work.peer);
   if (path.is_copied) return sent_whole(post(token, route, work, patience));
   work.flags = path.is_silent ? kWorkSilent : 0;
   if (until == SourceUntil::kPosted &&
@@ -130,6 +131,8 @@ Sent send_long(const pinwire_token* token, Target to, const AmCall& call, const 
     default:
       break;
   }
+  dcheck(path.kind != PathKind::kPinned, "no message follows a payload that is pinned", bytes);
+  dcheck(bytes <= UINT32_MAX, "a Long whose length no header has", bytes);
   AmHead head;
   const uint32_t head_bytes =
       build_head(head, Category::kLong, call.handler, call.argc, call.args,
@@ -139,6 +142,7 @@ Sent send_long(const pinwire_token* token, Target to, const AmCall& call, const 
   Patience patience = call.patience;
   if (bytes == 0) return sent_whole(post(token, route, work, patience));
   if (path.kind == PathKind::kRails) [[unlikely]] {
+    dcheck(token == nullptr, "a handler waits for lanes that it does not hold", to);
     put_striped(rank_of(to), route, source, reinterpret_cast<uint64_t>(dest), bytes);
     post(token, route, work);
     return Sent::kAll;
@@ -163,6 +167,7 @@ Sent send_long(const pinwire_token* token, Target to, const AmCall& call, const 
 
 Sent request_long(Target to, const AmCall& call, const void* source, size_t bytes, void* dest,
                   bool is_async, DoneCount* local) noexcept {
+  dcheck(!is_async || local == nullptr, "the end of a LongAsync is its reply, not a count", to);
   return send_long(nullptr, to, call, source, bytes, dest, is_async, local);
 }
 

@@ -12,6 +12,8 @@ namespace pinwire {
 
 Stripe stripe_of(Rank peer, const Route& route, uint64_t bytes, uint32_t rail) noexcept {
   dcheck(bytes != 0 && rail < engine.rail_count, "a stripe of no rail", bytes, rail);
+  dcheck(peer < engine.rank_count, "stripes for a rank that the job has not", peer);
+  dcheck(engine.rail_keys != nullptr, "stripes of a job with one rail", engine.rail_count);
   constexpr uint64_t kGrainBytes = 4096;
   const uint64_t share = align_up((bytes - 1) / engine.rail_count + 1, kGrainBytes);
   Stripe stripe;
@@ -28,6 +30,8 @@ Stripe stripe_of(Rank peer, const Route& route, uint64_t bytes, uint32_t rail) n
 
 uint32_t post_striped(Work work, const Route& route, void* local, uint64_t remote,
                       uint64_t bytes) noexcept {
+  dcheck(work.op == Op::kPut || work.op == Op::kGet, "stripes of a message", work.peer);
+  dcheck(work.cookie != 0, "stripes whose end nobody counts", work.peer);
   uint32_t count = 0;
   uint64_t posted = 0;
   for (uint32_t rail = 0; rail < engine.rail_count; ++rail) {
@@ -38,8 +42,11 @@ uint32_t post_striped(Work work, const Route& route, void* local, uint64_t remot
     work.remote_key = is_get ? engine.read_key(work.peer, stripe.route) : stripe.route.region_key;
     work.local_key = is_get ? engine.local_key(driver, from, stripe.bytes)
                             : engine.source_key(driver, from, stripe.bytes);
+    dcheck(stripe.bytes == 0 || work.local_key != kNoRegion,
+           "one rail knows memory that another does not", rail, stripe.bytes);
     const Caps& caps = engine.caps_of(stripe.route);
     const uint64_t piece_max = caps.put_bytes_max;
+    dcheck(piece_max != 0, "a rail that carries nothing", rail);
     for (uint64_t at = 0; at < stripe.bytes; at += work.bytes, ++count) {
       work.local = from + at;
       work.remote = remote + stripe.at + at;

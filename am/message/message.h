@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "core/base/bits.h"
+#include "core/base/check.h"
 #include "driver/work.h"
 
 namespace pinwire {
@@ -70,18 +71,24 @@ constexpr uint32_t am_head_bytes(Category category, uint32_t argc) noexcept {
 }
 static_assert(am_head_bytes(Category::kLong, kAmArgsMax) <= kHeadBytesMax);
 
-/// Fills `head`; returns its size.
+/// Fills `head`; returns its size. A Short has no payload.
 inline uint32_t build_head(AmHead& head, Category category, uint8_t handler, uint32_t argc,
                            const int32_t* args, uint32_t payload_bytes, uint64_t long_dest,
                            AmEndpoints endpoints = {}) noexcept {
+  dcheck(argc <= kAmArgsMax, "more arguments than a message has", argc);
+  dcheck(argc == 0 || args != nullptr, "arguments that are nowhere", argc);
+  dcheck(category != Category::kShort || payload_bytes == 0, "a Short with a payload",
+         payload_bytes);
   uint64_t* at = head.words;
   *at++ = header_word(category, handler, argc, payload_bytes, endpoints);
   if (category >= Category::kLong) *at++ = long_dest;
   for (uint32_t i = 0; i + 1 < argc; i += 2) {
     *at++ = static_cast<uint32_t>(args[i]) | uint64_t{static_cast<uint32_t>(args[i + 1])} << 32;
   }
-  if (argc % 2 != 0) *at = static_cast<uint32_t>(args[argc - 1]);
-  return am_head_bytes(category, argc);
+  if (argc % 2 != 0) *at++ = static_cast<uint32_t>(args[argc - 1]);
+  const uint32_t head_bytes = am_head_bytes(category, argc);
+  dcheck(at <= head.words + head_bytes / 8, "a head whose end is not sent", head_bytes);
+  return head_bytes;
 }
 
 // A word of 64 bits travels as two arguments.

@@ -80,6 +80,10 @@ void on_place(pinwire_token* token, void* payload, size_t bytes, int32_t dest_lo
 void reply_pieces(const pinwire_token& token, uint64_t dest, const std::byte* source, size_t bytes,
                   size_t piece_max) noexcept {
   const Route& route = engine.routes[token.source];
+  dcheck(!engine.caps_of(route).bounded_replies, "more replies than the peer has room for",
+         token.source, bytes);
+  dcheck(bytes % piece_max == 0, "a reply that begins with a piece that is not whole", bytes,
+         piece_max);
   for (size_t at = 0; at < bytes;) {
     const size_t piece = std::min(bytes - at, piece_max);
     const int32_t args[] = {low_half(dest + at), high_half(dest + at)};
@@ -94,6 +98,7 @@ void reply_pieces(const pinwire_token& token, uint64_t dest, const std::byte* so
 uint32_t put_by_message(Target to, uint64_t dest, const void* source, size_t bytes, DoneCount& done,
                         Patience patience) noexcept {
   const Rank peer = rank_of(to);
+  dcheck(engine.routes[peer].driver != nullptr, "a put to this process itself by messages", to);
   const size_t piece_max = carried_bytes_max(engine.drivers[engine.routes[peer].driver_index].caps);
   const auto* from = static_cast<const std::byte*>(source);
   uint32_t count = 0;
@@ -108,6 +113,7 @@ uint32_t put_by_message(Target to, uint64_t dest, const void* source, size_t byt
 uint32_t get_by_message(Target from, uint64_t source, void* dest, size_t bytes, DoneCount& done,
                         Patience patience) noexcept {
   const Rank peer = rank_of(from);
+  dcheck(engine.routes[peer].driver != nullptr, "a get from this process itself by messages", from);
   const size_t piece_max = carried_bytes_max(engine.drivers[engine.routes[peer].driver_index].caps);
   const auto to = reinterpret_cast<uint64_t>(dest);
   const uint64_t cookie = cookie_of(done);
@@ -128,6 +134,8 @@ bool long_by_message(const pinwire_token* token, Target to, const AmCall& call, 
   const Route& route = engine.routes[rank_of(to)];
   const size_t piece_max = carried_bytes_max(engine.caps_of(route));
   const size_t ahead = bytes == 0 ? 0 : (bytes - 1) / piece_max * piece_max;
+  dcheck(bytes - ahead <= piece_max, "the rest of a Long does not fit its message", bytes, ahead);
+  dcheck(bytes == 0 || ahead < bytes, "all of a Long goes ahead of its message", bytes, ahead);
   const auto address = reinterpret_cast<uint64_t>(dest);
   const auto* from = static_cast<const std::byte*>(source);
   if (ahead != 0 && token == nullptr) {

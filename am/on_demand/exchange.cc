@@ -16,7 +16,11 @@ namespace {
 using Guard = std::lock_guard<PinLock>;
 constexpr uint32_t kNoEntry = RemoteCache::kNone;
 
-Demand& demand_for(Rank peer) noexcept { return *demands[engine.routes[peer].driver_index]; }
+Demand& demand_for(Rank peer) noexcept {
+  Demand* const demand = demands[engine.routes[peer].driver_index];
+  dcheck(demand != nullptr, "buckets of a peer whose driver has none", peer);
+  return *demand;
+}
 
 /// The bucket of an entry in use, if it is ready and holds `address`; otherwise puts the entry back
 /// and returns none. The caller holds the lock.
@@ -24,8 +28,10 @@ RemoteBucket read_entry(RemoteCache& cache, uint32_t index, uint64_t address,
                         uint64_t bucket_end) noexcept {
   const RemoteCache::Entry& entry = cache.at(index);
   if (entry.state == RemoteCache::State::kReady && address >= entry.from && address < entry.to) {
+    dcheck(entry.key != kNoRegion, "a bucket that is ready has no key", index);
     return {index, entry.key, entry.to};
   }
+  dcheck(entry.state != RemoteCache::State::kFree, "a bucket is in use, and free", index);
   cache.put_back(index);
   note_progress();
   return {kNoEntry, kNoRegion, bucket_end};
@@ -33,6 +39,7 @@ RemoteBucket read_entry(RemoteCache& cache, uint32_t index, uint64_t address,
 
 bool ask_owner(Rank peer, uint64_t number, const RemoteCache::Want& want,
                Patience patience = Patience::kWaits) noexcept {
+  dcheck(want.index != kNoEntry, "the owner of no bucket is asked", peer);
   const int32_t args[] = {static_cast<int32_t>(want.index), static_cast<int32_t>(want.gives_back),
                           low_half(number), high_half(number)};
   return request_short(peer, call_with(kHandlerBucketWanted, args, patience));
@@ -162,6 +169,8 @@ RemoteBucket reach_bucket(Rank peer, uint64_t address) noexcept {
     read();
     return is_read;
   });
+  dcheck(found.end > address, "a bucket that ends before what it was asked for", found.end,
+         address);
   return found;
 }
 

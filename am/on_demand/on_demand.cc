@@ -54,9 +54,13 @@ LocalPlace place_of(const Route& route, const Transfer& all, uint64_t at, uint64
   const std::byte* address = all.local + at;
   const uint32_t key = local_key_for(all.op, route, address, bytes);
   if (key != kNoRegion) return {Buckets::kNone, key, bytes};
+  dcheck(demands[route.driver_index] != nullptr, "memory is pinned for a driver that pins none",
+         route.driver_index);
   Buckets& own = demands[route.driver_index]->own;
   const auto used = own.use(address, all.bytes > caps.copied_bytes_max);
   if (used.index != Buckets::kNone) {
+    dcheck(used.end > reinterpret_cast<uint64_t>(address), "a bucket ends before it is used",
+           used.end);
     return {used.index, used.key, used.end - reinterpret_cast<uint64_t>(address)};
   }
   own.count_bounce();
@@ -72,6 +76,8 @@ Tracked* take_tracked_for(Patience patience) noexcept {
 }
 
 void give_back(const Route& route, const RemoteBucket& remote, const LocalPlace& local) noexcept {
+  dcheck(demands[route.driver_index] != nullptr, "buckets of a driver that has none",
+         route.driver_index);
   Demand& demand = *demands[route.driver_index];
   if (remote.index != RemoteCache::kNone) demand.put_back(remote.index);
   if (local.bucket != Buckets::kNone) demand.own.done(local.bucket);
@@ -90,6 +96,7 @@ bool track(Work& work, const Route& route, const RemoteBucket& remote, const Loc
     give_back(route, remote, local);
     return false;
   }
+  dcheck((work.cookie & kTrackedBit) == 0, "work is tracked twice", work.cookie);
   tracked->cookie = work.cookie;
   tracked->driver = route.driver_index;
   tracked->remote = remote.index;
@@ -148,6 +155,7 @@ uint32_t start_under(const Transfer& all, uint32_t key) noexcept {
   uint32_t count = 0;
   for (uint64_t at = 0; at < all.bytes;) {
     const RemoteBucket remote = remote_of(route, all, at, key);
+    dcheck(remote.end > all.remote + at, "a bucket ends before its piece", remote.end, at);
     uint64_t piece = std::min(all.bytes - at, remote.end - (all.remote + at));
     if (remote.key == kNoRegion) {
       const uint32_t sent = by_message(all, at, piece);
@@ -158,6 +166,7 @@ uint32_t start_under(const Transfer& all, uint32_t key) noexcept {
     }
     piece = std::min(piece, caps.put_bytes_max);
     const LocalPlace local = place_of(route, all, at, piece, alone);
+    dcheck(local.bytes_max != 0, "a piece of no bytes", at, all.bytes);
     piece = std::min(piece, local.bytes_max);
     Work work{};
     work.op = all.op;
@@ -183,6 +192,7 @@ uint32_t start_under(const Transfer& all, uint32_t key) noexcept {
 /// With memory that the peer pins for this transfer alone; done when it returns, as the peer must
 /// be told of the end.
 uint32_t visit(const Transfer& all) noexcept {
+  dcheck(all.patience == Patience::kWaits, "a call that does not wait asks for a visit", all.to);
   const Visit visit = begin_visit(rank_of(all.to), all.remote, all.bytes);
   if (visit.key == kNoRegion) return by_message(all, 0, all.bytes);
   DoneCount here{0};
@@ -197,6 +207,11 @@ uint32_t start(PathKind kind, const Transfer& all) noexcept {
   if (kind == PathKind::kMessages) return by_message(all, 0, all.bytes);
   if (kind == PathKind::kVisit) return visit(all);
   const Route& route = engine.routes[all.to];
+  dcheck(kind == PathKind::kPinned || kind == PathKind::kBuckets, "a path that pins nothing",
+         static_cast<int>(kind));
+  dcheck((kind == PathKind::kBuckets) == (route.reach == Reach::kBuckets),
+         "a path by buckets leads to memory that has none, or another to memory that has",
+         static_cast<int>(kind));
   const bool is_get = all.op == Op::kGet;
   return start_under(all, is_get ? engine.read_key(rank_of(all.to), route) : route.region_key);
 }
@@ -220,6 +235,8 @@ PutSend put_send(const pinwire_token* token, const AmHead& head, uint32_t head_b
   }
   // Only a pinned source may be read as late as the device likes (C1-146).
   const bool waits = !all.is_copied && (!is_async || local.key == kNoRegion);
+  dcheck(!all.is_copied || all.bytes <= engine.caps_of(route).copied_bytes_max,
+         "a Long that is too large to be copied", all.bytes);
   Work work = send_work(token, all.to, head, head_bytes);
   work.op = Op::kPutSend;
   work.flags = all.is_copied ? kWorkCopied : 0;

@@ -39,11 +39,14 @@ struct Host {
     const std::lock_guard guard(lock);
     while (free_from != kPlaces && places[free_from].peer != 0) ++free_from;
     if (free_from == kPlaces) return kPlaces;
+    dcheck(places[free_from].pinned.region.bytes == 0, "a free place has pinned memory", free_from);
     places[free_from].peer = peer + 1;  // 0: free
     return free_from++;
   }
   void give(uint32_t place) noexcept {
     const std::lock_guard guard(lock);
+    dcheck(place < kPlaces, "no place for a peer's transfer", place);
+    dcheck(places[place].peer != 0, "a place is given back twice", place);
     places[place] = Place{};
     if (place < free_from) free_from = place;
   }
@@ -67,6 +70,8 @@ Visit pin_for(Rank peer, void* address, uint64_t bytes) noexcept {
     return {};
   }
   const std::lock_guard guard(host.lock);
+  dcheck(host.places[at].peer == peer + 1, "another peer has the place", peer, at);
+  dcheck(pinned.region.remote_key != kNoRegion, "pinned memory that no peer can name", peer);
   host.places[at].pinned = pinned;
   host.places[at].driver = driver;
   return {pinned.region.remote_key, at};
@@ -104,6 +109,7 @@ void on_visit_end(pinwire_token* token, int32_t place) {
 }  // namespace
 
 Visit begin_visit(Rank peer, uint64_t address, uint64_t bytes) noexcept {
+  dcheck(bytes != 0, "a visit to no memory", peer);
   Answer answer;
   const auto at = reinterpret_cast<uint64_t>(&answer);
   const int32_t args[] = {low_half(at),       high_half(at),   low_half(address),
@@ -114,6 +120,7 @@ Visit begin_visit(Rank peer, uint64_t address, uint64_t bytes) noexcept {
 }
 
 void end_visit(Rank peer, const Visit& visit) noexcept {
+  dcheck(visit.key != kNoRegion, "a visit ends that never began", peer);
   const int32_t args[] = {static_cast<int32_t>(visit.place)};
   request_short(peer, call_with(kHandlerVisitEnd, args));
 }

@@ -38,6 +38,8 @@ class BasicDeferredList {
     return !is_running_.load(std::memory_order_relaxed) &&
            !is_running_.exchange(true, std::memory_order_acquire);
   }
+  /// Inside a run: exact. Elsewhere it tells of a moment ago.
+  bool is_running() const noexcept { return is_running_.load(std::memory_order_relaxed); }
   void end() noexcept { is_running_.store(false, std::memory_order_release); }
 
   /// Between begin() and end(). Calls `run(item)` for all that are listed now; what is listed

@@ -64,6 +64,7 @@ Creditor* find(const OwedReplies* owed, Rank peer) noexcept {
 
 /// nullptr: no memory.
 Creditor* add_creditor(OwedReplies& owed, Rank peer) noexcept {
+  if constexpr (kChecks) dcheck(find(&owed, peer) == nullptr, "a peer is a creditor twice", peer);
   const OwedMemory::Piece piece = owed.memory.take(sizeof(Creditor));
   if (piece.memory == nullptr) return nullptr;
   const uint32_t bucket = bucket_of(peer);
@@ -83,6 +84,9 @@ uint64_t memory_bytes(const Work& reply) noexcept {
 
 /// nullptr: no memory.
 OwedReply* copy_reply(OwedReplies& owed, const Work& reply) noexcept {
+  dcheck(reply.head_bytes <= kHeadBytesMax, "a head that is too long", reply.head_bytes);
+  dcheck(payload_bytes(reply) == 0 || reply.local != nullptr, "a payload that is nowhere",
+         reply.bytes);
   const uint64_t bytes = memory_bytes(reply);
   const OwedMemory::Piece piece = owed.memory.take(bytes);
   if (piece.memory == nullptr) return nullptr;
@@ -98,6 +102,7 @@ OwedReply* copy_reply(OwedReplies& owed, const Work& reply) noexcept {
 }
 
 void drop(OwedReplies& owed, const OwedReply& reply) noexcept {
+  dcheck(owed.bytes >= reply.bytes, "more is dropped than is owed", owed.bytes, reply.bytes);
   owed.bytes -= reply.bytes;
   owed.memory.give_back(reply.chunk);
 }
@@ -105,6 +110,11 @@ void drop(OwedReplies& owed, const OwedReply& reply) noexcept {
 /// False: the driver has no room.
 bool send_first(DriverSlot& slot, uint32_t lane, OwedReplies& owed, Creditor& creditor) noexcept {
   OwedReply& reply = *creditor.first;
+  dcheck(reply.work.peer == creditor.peer, "a reply that is owed to another peer", reply.work.peer,
+         creditor.peer);
+  dcheck(owed.unsent != 0, "a reply that is not counted is owed", creditor.peer);
+  dcheck(creditor.bytes >= reply.bytes, "more is sent than is owed to the peer", creditor.bytes,
+         reply.bytes);
   if (slot.driver->post(lane, {&reply.work, 1}) == 0) return false;
   --owed.unsent;
   creditor.first = reply.next;
@@ -120,6 +130,7 @@ bool send_first(DriverSlot& slot, uint32_t lane, OwedReplies& owed, Creditor& cr
 }
 
 void send_all(DriverSlot& slot, uint32_t lane, OwedReplies& owed, uint32_t bucket) noexcept {
+  dcheck(bucket < OwedReplies::kBuckets, "no bucket of creditors", bucket);
   Creditor** place = &owed.buckets[bucket];
   while (Creditor* creditor = *place) {
     while (creditor->first != nullptr && send_first(slot, lane, owed, *creditor)) {
@@ -127,6 +138,8 @@ void send_all(DriverSlot& slot, uint32_t lane, OwedReplies& owed, uint32_t bucke
     if (creditor->first != nullptr) {
       place = &creditor->next;
     } else {
+      dcheck(creditor->bytes == 0, "bytes are owed without a reply", creditor->peer,
+             creditor->bytes);
       *place = creditor->next;
       owed.memory.give_back(creditor->chunk);
     }
@@ -153,7 +166,10 @@ uint32_t drop_done(OwedReplies& owed) noexcept {
 void forget_done(DriverLane& lane, OwedReplies& owed) noexcept {
   const uint32_t left = owed.unsent + drop_done(owed);
   lane.owed_count.store(left, std::memory_order_relaxed);
-  if (left == 0) owed.memory.release();
+  if (left != 0) return;
+  dcheck(owed.bytes == 0, "bytes are owed without a reply", owed.bytes);
+  dcheck(owed.occupied == 0, "creditors are left who are owed nothing", owed.occupied);
+  owed.memory.release();
 }
 
 bool has_room(const OwedReplies& owed, const Creditor* creditor, const Work& reply) noexcept {
@@ -172,6 +188,8 @@ bool add_reply(OwedReplies& owed, const Work& reply) noexcept {
     owed.memory.give_back(copy->chunk);
     return false;
   }
+  dcheck(creditor->last == nullptr || creditor->first == nullptr || creditor->last->next == nullptr,
+         "the last reply to a peer has one behind it", reply.peer);
   (creditor->first == nullptr ? creditor->first : creditor->last->next) = copy;
   creditor->last = copy;
   creditor->bytes += copy->bytes;
@@ -186,14 +204,19 @@ bool owes_to(const DriverLane& lane, Rank peer) noexcept {
   return owes(lane) && find(lane.owed, peer) != nullptr;
 }
 
-bool owes_unsent(const DriverLane& lane) noexcept { return owes(lane) && lane.owed->unsent != 0; }
+bool owes_unsent(const DriverLane& lane) noexcept {
+  dcheck(lane.owed != nullptr || !owes(lane), "a lane owes without a memory of it");
+  return owes(lane) && lane.owed->unsent != 0;
+}
 
 bool owe_reply(DriverSlot& slot, uint32_t lane, const Work& reply) noexcept {
   check((reply.op == Op::kSend || reply.op == Op::kPutSend) && reply.cls == MessageClass::kReply,
         "only replies are owed");
   check(is_silent(reply) == ((reply.flags & kWorkCopied) != 0),
         "nobody else waits for what is owed");
+  dcheck(lane < slot.lane_count, "no lane to owe a reply", lane, slot.lane_count);
   DriverLane& debtor = slot.lanes[lane];
+  if constexpr (kChecks) dcheck(debtor.is_held(), "a lane owes without its lock", lane);
   if (debtor.owed == nullptr) {
     if (void* memory = map_zeroed(sizeof(OwedReplies))) debtor.owed = new (memory) OwedReplies{};
   }
@@ -210,10 +233,13 @@ bool owe_reply(DriverSlot& slot, uint32_t lane, const Work& reply) noexcept {
 void settle_owed(DriverSlot& slot, uint32_t lane) noexcept {
   DriverLane& debtor = slot.lanes[lane];
   if (!owes(debtor)) return;
+  if constexpr (kChecks) dcheck(debtor.is_held(), "a lane settles without its lock", lane);
   OwedReplies& owed = *debtor.owed;
   if (owed.occupied != 0) {
+    dcheck(owed.turn < OwedReplies::kBuckets, "the turn of no bucket", owed.turn);
     const uint64_t after = owed.occupied & ~uint64_t{0} << owed.turn;
     const auto bucket = static_cast<uint32_t>(std::countr_zero(after != 0 ? after : owed.occupied));
+    dcheck(owed.buckets[bucket] != nullptr, "an occupied bucket without a creditor", bucket);
     owed.turn = (bucket + 1) % OwedReplies::kBuckets;
     send_all(slot, lane, owed, bucket);
   }

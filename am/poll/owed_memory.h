@@ -29,6 +29,7 @@ class OwedMemory {
 
   /// Takes memory in cache lines of its own. A large piece gets a chunk of its own, too.
   Piece take(uint64_t bytes) noexcept {
+    dcheck(bytes != 0, "memory of no bytes for what is owed");
     bytes = align_up<uint64_t>(bytes, kCacheLineBytes);
     if (bytes > kLargeBytes) {
       Chunk* own = map(bytes + sizeof(Chunk));
@@ -44,6 +45,7 @@ class OwedMemory {
 
   void give_back(Chunk* chunk) noexcept {
     check(chunk->pieces != 0, "memory of owed replies is given back once");
+    dcheck(chunk->used_bytes > sizeof(Chunk), "a piece of a chunk that has given none", chunk);
     if (--chunk->pieces != 0) return;
     if (chunk == current_) {
       chunk->used_bytes = sizeof(Chunk);
@@ -71,11 +73,16 @@ class OwedMemory {
     chunk->used_bytes = sizeof(Chunk);
     return chunk;
   }
-  static void unmap(Chunk* chunk) noexcept { munmap(chunk, chunk->mapped_bytes); }
+  static void unmap(Chunk* chunk) noexcept {
+    dcheck(chunk->pieces == 0, "memory of owed replies that are there yet", chunk->pieces);
+    munmap(chunk, chunk->mapped_bytes);
+  }
   static Piece cut(Chunk& chunk, uint64_t bytes) noexcept {
     std::byte* memory = reinterpret_cast<std::byte*>(&chunk) + chunk.used_bytes;
     chunk.used_bytes += bytes;
     ++chunk.pieces;
+    dcheck(chunk.used_bytes <= chunk.mapped_bytes, "a piece ends after its chunk", chunk.used_bytes,
+           chunk.mapped_bytes);
     return {memory, &chunk};
   }
 

@@ -29,6 +29,8 @@ enum class Passes : uint8_t { kNone, kLeftToSenders, kLeftToAnybody };
 uint32_t poll_lane(uint32_t driver, uint32_t lane, bool& has_served,
                    Passes passes = Passes::kNone) noexcept {
   DriverSlot& slot = engine.drivers[driver];
+  dcheck(slot.driver != nullptr, "a turn of no driver", driver);
+  dcheck(lane < slot.lane_count, "a turn of no lane", lane, slot.lane_count);
   DriverLane& l = slot.lanes[lane];
   // An empty lane is left alone: no lock, no batch, where the driver can tell at a glance.
   if (slot.caps.concurrent_idle && slot.driver->idle(lane) && !owes(l)) return 0;
@@ -84,6 +86,8 @@ uint32_t serve_deferred() noexcept {
 uint32_t poll() noexcept {
   ThreadState& state = engine.thread();
   check(!state.in_handler, "a handler may not poll or send requests (C1-172)");
+  dcheck(state.lane < engine.lane_count, "a thread polls on a lane that is not there", state.lane,
+         engine.lane_count);
   state.sends_since_poll = 0;
   if (has_dispatcher) [[unlikely]] {
     if (only_dispatcher_polls) {

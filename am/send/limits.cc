@@ -28,6 +28,9 @@ AmLimits am_limits(bool is_final) noexcept {
   }
   check(limits.medium_bytes_max >= 512, "a driver carries too little (C1-130)",
         limits.medium_bytes_max);
+  check(limits.long_bytes_max >= 512, "a driver puts too little (C1-130)", limits.long_bytes_max);
+  check(limits.long_reply_bytes_max >= 512, "a reply carries too little (C1-130)",
+        limits.long_reply_bytes_max);
   return limits;
 }
 

@@ -12,6 +12,8 @@ template <typename Use>
 bool with_lane(const pinwire_token* token, const Route& route, uint32_t lane, Patience patience,
                Use&& use) noexcept {
   DriverSlot& slot = engine.drivers[route.driver_index];
+  dcheck(slot.driver == route.driver, "a route and its index name two drivers", route.driver_index);
+  dcheck(lane < slot.lane_count, "room of no lane", lane, slot.lane_count);
   if (token != nullptr || slot.caps.concurrent_post) {  // a handler holds its lane
     use(*slot.driver);
     return true;
@@ -29,6 +31,9 @@ bool with_lane(const pinwire_token* token, const Route& route, uint32_t lane, Pa
 
 bool send_in(const pinwire_token* token, Target to, const AmCall& call, const Room& room,
              size_t bytes) noexcept {
+  dcheck(bytes <= room.bytes, "a Medium ends after the room for it", bytes, room.bytes);
+  dcheck(room.lent.payload == nullptr || room.address == room.lent.payload,
+         "room that is not what was lent for it", bytes);
   const Route& route = engine.routes[rank_of(to)];
   const AmEndpoints endpoints = endpoints_of(token, to, call);
   if (route.driver == nullptr) {  // its handler gets the very memory
@@ -52,6 +57,10 @@ Room room_for_medium(const pinwire_token* token, Target to, size_t bytes, std::b
   with_lane(token, route, room.lane, patience,
             [&](Driver& driver) { room.lent = driver.lend(room.lane, rank_of(to), bytes); });
   const bool is_lent = room.lent.payload != nullptr;
+  dcheck(!is_lent || room.lent.bytes >= bytes, "less was lent than was asked for", room.lent.bytes,
+         bytes);
+  dcheck(reinterpret_cast<uintptr_t>(room.lent.payload) % 16 == 0, "lent memory is not aligned",
+         room.lent.payload);
   if (!is_lent && patience == Patience::kTries) return {};
   room.address = is_lent ? room.lent.payload : own;
   room.bytes = bytes;
@@ -61,6 +70,7 @@ Room room_for_medium(const pinwire_token* token, Target to, size_t bytes, std::b
 void leave_room(const pinwire_token* token, Target to, const Room& room) noexcept {
   if (room.lent.payload == nullptr) return;
   const Route& route = engine.routes[rank_of(to)];
+  dcheck(room.address == room.lent.payload, "room that is not what was lent for it", room.bytes);
   with_lane(token, route, room.lane, Patience::kWaits,
             [&](Driver& driver) { driver.take_back(room.lane, room.lent); });
 }

@@ -26,15 +26,24 @@ inline void* unconst(const void* address) noexcept { return const_cast<void*>(ad
 
 /// Payload that one message carries over a driver.
 inline size_t carried_bytes_max(const Caps& caps) noexcept {
+  dcheck(caps.send_bytes_max > kHeadBytesMax, "a driver whose messages carry a head alone",
+         caps.send_bytes_max);
   return std::min<size_t>(kMediumBytesMax, (caps.send_bytes_max - kHeadBytesMax) & ~size_t{15});
 }
 
 // `token`: of the request whose handler sends; nullptr: a client's call does.
 
+inline MessageClass class_of(const pinwire_token* token) noexcept {
+  return token != nullptr ? MessageClass::kReply : MessageClass::kRequest;
+}
+
 /// False: not posted, as it was to be done at once or not at all.
 [[gnu::always_inline]] inline bool post(const pinwire_token* token, const Route& route,
                                         const Work& work,
                                         Patience patience = Patience::kWaits) noexcept {
+  dcheck(route.driver != nullptr, "work for this process itself", work.peer);
+  dcheck(work.cls == class_of(token), "the work of a handler is a reply, a client's a request",
+         work.peer);
   if (token == nullptr) return post_from_client(route, work, patience);
   if (patience == Patience::kTries) [[unlikely]]
     return engine.offer(route.driver_index, token->lane, work);
@@ -49,12 +58,10 @@ inline AmEndpoints endpoints_of(const pinwire_token* token, Target to,
   return {static_cast<uint8_t>(endpoint_of(to)), call.from_endpoint};
 }
 
-inline MessageClass class_of(const pinwire_token* token) noexcept {
-  return token != nullptr ? MessageClass::kReply : MessageClass::kRequest;
-}
-
 [[gnu::always_inline]] inline Work send_work(const pinwire_token* token, Target to,
                                              const AmHead& head, uint32_t head_bytes) noexcept {
+  dcheck(head_bytes >= sizeof(AmHeader), "a message without a header", head_bytes);
+  dcheck(head_bytes <= sizeof head, "a head that is longer than its memory", head_bytes);
   Work work{};
   work.op = Op::kSend;
   work.cls = class_of(token);
@@ -70,6 +77,11 @@ inline MessageClass class_of(const pinwire_token* token) noexcept {
 inline bool post_medium(const pinwire_token* token, const Route& route, Target to,
                         const AmCall& call, const AmEndpoints& endpoints, const void* payload,
                         size_t bytes, const Lent& lent = {}) noexcept {
+  dcheck(bytes <= kMediumBytesMax, "a Medium that is too long", bytes);
+  dcheck(bytes == 0 || payload != nullptr, "a payload that is nowhere", bytes);
+  dcheck(lent.payload == nullptr || lent.payload == payload, "lent memory that is not the payload");
+  dcheck(lent.payload == nullptr || bytes <= lent.bytes, "a payload ends after what was lent",
+         bytes, lent.bytes);
   AmHead head;
   const uint32_t head_bytes = build_head(head, Category::kMedium, call.handler, call.argc,
                                          call.args, static_cast<uint32_t>(bytes), 0, endpoints);
@@ -91,19 +103,26 @@ inline void claim_reply(pinwire_token& token) noexcept {
 }
 /// A reply that was a no-op is still owed.
 inline bool claimed(pinwire_token& token, bool sent) noexcept {
+  dcheck(token.replied, "a reply was sent before it was claimed", token.handler);
   token.replied = sent;
   return sent;
 }
 
 /// Where a reply goes.
 inline Target origin(const pinwire_token& token) noexcept {
+  dcheck(token.source < engine.rank_count, "a request from a rank that the job has not",
+         token.source);
   return target_of(token.source, token.source_endpoint);
 }
 
 /// Waits for completions, in a handler or out of it.
 inline void wait_for(const pinwire_token* token, const Route& route, const DoneCount& done,
                      uint32_t count) noexcept {
-  const auto finished = [&] { return done.load(std::memory_order_acquire) == count; };
+  const auto finished = [&] {
+    const uint32_t now = done.load(std::memory_order_acquire);
+    dcheck(now <= count, "more work is done than was posted", now, count);
+    return now == count;
+  };
   if (token == nullptr) {
     wait_until(finished);
   } else {

@@ -30,6 +30,7 @@ void offer_until_taken(const ThreadState& state, const Route& route, const Work&
 }
 
 void post_in_handler(uint32_t lane, const Route& route, const Work& work) noexcept {
+  dcheck(this_thread.in_handler, "work of a handler outside of it", work.peer);
   this_thread.has_sent = true;
   const DriverLane& held = engine.drivers[route.driver_index].lanes[lane];
   uint32_t empty_polls = 0;

@@ -15,6 +15,7 @@ namespace pinwire {
 inline bool offer_from_client(const ThreadState& state, const Route& route, const Work& work,
                               Patience patience = Patience::kWaits) noexcept {
   DriverSlot& slot = engine.drivers[route.driver_index];
+  dcheck(slot.driver == route.driver, "a route and its index name two drivers", route.driver_index);
   const uint32_t lane = slot.lane_of(state.lane);
   if (slot.caps.concurrent_post && (work.flags & kWorkSilent)) [[likely]] {
     return engine.offer(route.driver_index, lane, work);
@@ -36,6 +37,7 @@ void offer_until_taken(const ThreadState& state, const Route& route, const Work&
 inline void post_waiting(const Route& route, const Work& work) noexcept {
   ThreadState& state = engine.thread();
   check(!state.in_handler, "a handler may not send requests, put or get (C1-172)");
+  dcheck(work.cls == MessageClass::kRequest, "a client's call sends a reply", work.peer);
   if (!offer_from_client(state, route, work)) [[unlikely]]
     offer_until_taken(state, route, work);
   // A thread that only sends must still serve its peers (C1-159); not on every send, so that a

@@ -11,6 +11,7 @@ namespace {
 
 [[gnu::always_inline]] inline bool send_short(const pinwire_token* token, Target to,
                                               const AmCall& call) noexcept {
+  dcheck(rank_of(to) < engine.rank_count, "a message to a rank that the job has not", to);
   const Route& route = engine.routes[rank_of(to)];
   const AmEndpoints endpoints = endpoints_of(token, to, call);
   if (route.driver == nullptr) {
@@ -27,9 +28,11 @@ namespace {
 bool send_medium(const pinwire_token* token, Target to, const AmCall& call, const void* source,
                  size_t bytes) noexcept {
   if constexpr (kUsageChecks) check_is_hosts("the payload of a Medium", source, bytes);
+  dcheck(rank_of(to) < engine.rank_count, "a message to a rank that the job has not", to);
   const Route& route = engine.routes[rank_of(to)];
   const AmEndpoints endpoints = endpoints_of(token, to, call);
   if (route.driver == nullptr) {
+    dcheck(bytes <= kMediumBytesMax, "a Medium to oneself that is too long", bytes);
     alignas(16) std::byte copy[kMediumBytesMax];
     if (bytes != 0) std::memcpy(copy, source, bytes);
     dispatch_loopback(call.handler, endpoints, token == nullptr, Category::kMedium, copy, bytes,

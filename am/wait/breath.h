@@ -9,6 +9,8 @@
 
 #include <cstdint>
 
+#include "core/base/check.h"
+
 namespace pinwire {
 
 /// Each thread has its own.
@@ -19,6 +21,9 @@ class Breath {
 
   /// Before a yield. A thread that has not yielded for a while has done something else.
   bool is_due(uint64_t now_us) noexcept {
+    dcheck(now_us >= yielded_at_us_, "time goes back", now_us, yielded_at_us_);
+    dcheck(yielded_at_us_ >= breathed_at_us_, "a breath after the last yield", yielded_at_us_,
+           breathed_at_us_);
     if (now_us - yielded_at_us_ >= kEveryUs) breathed_at_us_ = now_us;
     yielded_at_us_ = now_us;
     return now_us - breathed_at_us_ >= kEveryUs;

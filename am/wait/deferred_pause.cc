@@ -7,6 +7,9 @@ namespace pinwire {
 DeferredPause::DeferredPause() noexcept {
   wait_until([] { return deferred_list.begin(); });
 }
-DeferredPause::~DeferredPause() { deferred_list.end(); }
+DeferredPause::~DeferredPause() {
+  if constexpr (kChecks) dcheck(deferred_list.is_running(), "a pause has ended before its end");
+  deferred_list.end();
+}
 
 }  // namespace pinwire

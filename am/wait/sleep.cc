@@ -41,7 +41,10 @@ class WaitSet {
              slot.lanes[lane].unlock();
              if (armed == Armed::kBusy) return false;
              is_nap_ = is_nap_ || armed == Armed::kTimed;
-             fds_[count_++] = {slot.driver->event_fd(lane), POLLIN, 0};
+             const int fd = slot.driver->event_fd(lane);
+             dcheck(fd >= 0, "a driver arms a lane that tells nobody", driver, lane);
+             dcheck(count_ < kFdsMax, "more descriptors than lanes", count_);
+             fds_[count_++] = {fd, POLLIN, 0};
              return true;
            });
   }
@@ -105,6 +108,7 @@ class WaitSet {
 void rest(uint32_t nap_us_max) noexcept {
   const NoCancel whole;
   ThreadState& state = this_thread;
+  dcheck(!state.in_handler, "a handler sleeps, with the lane of its message");
   if (!sleepers_bell.look(state.seen)) return;
   const uint32_t seat = sleepers_bell.take_seat();
   const int fd = open_bell(seat);

@@ -16,6 +16,7 @@ namespace {
 
 void check_drivers() noexcept {
   for (uint32_t d = 0; d < engine.driver_count; ++d) {
+    dcheck(engine.drivers[d].driver != nullptr, "a driver is missing", d, engine.driver_count);
     const Driver& driver = *engine.drivers[d].driver;
     if (driver.failure() != nullptr) driver_failed(driver, WorkStatus::kUnreachable);
   }
@@ -82,6 +83,7 @@ void poll_for_client() noexcept {
 }
 
 void pause_wait(uint32_t empty_polls, Wait wait) noexcept {
+  dcheck(wait == Wait::kAwake || !this_thread.in_handler, "a handler waits as a client does");
   check_drivers();
   const uint32_t spins = engine.spins_now.load(std::memory_order_relaxed);
   if (empty_polls <= spins) return;

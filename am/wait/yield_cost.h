@@ -9,6 +9,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "core/base/check.h"
+
 namespace pinwire {
 
 /// Any thread may add and ask: an update that one loses to another only delays the answer.
@@ -24,6 +26,7 @@ class YieldCost {
   bool add(uint64_t took_us) noexcept {
     const bool was_high = is_high();
     const uint32_t score = next_score(took_us >= kSlowUs, was_high);
+    dcheck(score <= kScoreMax, "a score above the highest", score);
     score_.store(score, std::memory_order_relaxed);
     const bool is_now = was_high ? score != 0 : score == kScoreMax;
     is_high_.store(is_now, std::memory_order_relaxed);

@@ -18,6 +18,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "core/base/check.h"
+
 namespace pinwire {
 
 template <typename Memory>
@@ -39,7 +41,9 @@ class BasicDoorbell {
   }
   // release pairs with the acquire in take_seat(): the fd of the seat
   void leave_seat(uint32_t seat) noexcept {
-    taken_.fetch_and(~(1u << seat), std::memory_order_release);
+    dcheck(seat < kSeats, "no seat of the doorbell", seat);
+    const uint32_t before = taken_.fetch_and(~(1u << seat), std::memory_order_release);
+    dcheck((before >> seat & 1) != 0, "a seat is left that nobody has", seat);
   }
 
   /// True: nothing has happened since the look before. False: the caller tests its condition before
@@ -53,6 +57,7 @@ class BasicDoorbell {
 
   /// From now on this seat is rung when something happens. False: something has, since that look.
   bool prepare_to_park(uint32_t seat, uint32_t seen) noexcept {
+    dcheck(seat < kSeats, "a thread parks without a seat", seat);
     uint64_t word = word_.load(std::memory_order_relaxed);
     while (count_of(word) == seen) {
       if (word_.compare_exchange_weak(word, word | uint64_t{1} << seat,
@@ -64,6 +69,7 @@ class BasicDoorbell {
   }
   /// It may have been rung, or will be, once too often.
   void get_up(uint32_t seat) noexcept {
+    dcheck(seat < kSeats, "a thread gets up from no seat", seat);
     word_.fetch_and(~(uint64_t{1} << seat), std::memory_order_relaxed);
   }
 

@@ -14,13 +14,16 @@ constinit std::atomic<int> bell_fds[Doorbell::kSeats] = {};
 
 void ring_seats(uint32_t seats) noexcept {
   for (; seats != 0; seats &= seats - 1) {
-    ring_event_fd(bell_fds[std::countr_zero(seats)].load(std::memory_order_relaxed) - 1);
+    const int fd = bell_fds[std::countr_zero(seats)].load(std::memory_order_relaxed) - 1;
+    dcheck(fd >= 0, "a thread sleeps without a bell", std::countr_zero(seats));
+    ring_event_fd(fd);
     ++wait_counters.rings;
   }
 }
 
 int open_bell(uint32_t seat) noexcept {
   if (seat == Doorbell::kNoSeat) return -1;
+  dcheck(seat < Doorbell::kSeats, "the bell of no seat", seat);
   std::atomic<int>& place = bell_fds[seat];
   if (place.load(std::memory_order_relaxed) == 0) {
     place.store(open_event_fd() + 1, std::memory_order_relaxed);

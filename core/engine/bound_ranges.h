@@ -30,8 +30,12 @@ class BoundRanges {
 
   /// False: no place is left. One thread at a time adds and removes.
   bool add(const BoundRange& range) noexcept {
+    dcheck(range.bytes != 0, "a range of no bytes", range.base);
+    dcheck(range.base <= ~range.bytes, "a range beyond the last address", range.base, range.bytes);
     for (uint32_t at = 0; at < kRangesMax; ++at) {
-      if (slots_[at].load(std::memory_order_relaxed) != nullptr) continue;
+      const BoundRange* there = slots_[at].load(std::memory_order_relaxed);
+      dcheck(there != &range, "a range is added twice", range.base);
+      if (there != nullptr) continue;
       slots_[at].store(&range, std::memory_order_release);  // pairs with find()
       if (at >= used_.load(std::memory_order_relaxed))
         used_.store(at + 1, std::memory_order_release);
@@ -68,6 +72,7 @@ class BoundRanges {
     return nullptr;
   }
   uint32_t key(uint32_t driver, uint64_t address, uint64_t bytes) const noexcept {
+    dcheck(driver < kDriversMax, "the key of no driver", driver);
     const BoundRange* range = find(address, bytes);
     return range != nullptr ? range->local_keys[driver] : kNoRegion;
   }

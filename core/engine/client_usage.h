@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "core/base/breach.h"
+#include "core/base/check.h"
 #include "core/base/clock.h"
 
 struct pinwire_token;
@@ -42,9 +43,13 @@ struct ClientUsage {
   HeldLock locks[kLocksMax] = {};
   const RunningHandler* handler = nullptr;  ///< the innermost
   const char* prepared[2] = {};  ///< gex_AM_Prepare..., open: a request's, a handler's reply
-  bool next_must_reply = false;             ///< a LongAsync to oneself is about to be handled
+  bool next_must_reply = false;  ///< a LongAsync to oneself is about to be handled
 
-  const HeldLock& last_lock(uint32_t count) const noexcept { return locks[count - 1]; }
+  const HeldLock& last_lock(uint32_t count) const noexcept {
+    dcheck(count != 0, "the last of no locks");
+    dcheck(count <= kLocksMax, "more locks than a thread has places for", count);
+    return locks[count - 1];
+  }
 };
 inline constinit thread_local ClientUsage client_usage;
 

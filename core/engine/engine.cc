@@ -53,6 +53,8 @@ void wait_for_the_cause() noexcept {
 
 void Engine::adopt(ThreadState& state) noexcept {
   const NoCancel whole;
+  check(lane_count != 0, "no lane for a thread");
+  dcheck(state.lane == ThreadState::kUnassigned, "a thread is given lanes twice", state.lane);
   count_thread();
   // The first threads have a lane each, which nobody else sends on; the others share the last.
   uint32_t number = threads.load(std::memory_order_relaxed);
@@ -60,6 +62,7 @@ void Engine::adopt(ThreadState& state) noexcept {
          !threads.compare_exchange_weak(number, number + 1, std::memory_order_relaxed)) {
   }
   if (number != 0 || has_dispatcher) has_other_callers.store(true, std::memory_order_relaxed);
+  check(number <= lane_count, "more threads are counted than have lanes", number, lane_count);
   state.lane = std::min(number, lane_count - 1);
   state.turn = state.lane;
   own_lanes(state);
@@ -67,10 +70,17 @@ void Engine::adopt(ThreadState& state) noexcept {
 }
 
 void Engine::own_lanes(const ThreadState& state) noexcept {
+  check(state.lane < lane_count, "lanes for a thread that has none", state.lane, lane_count);
   if (!kConcurrent || has_dispatcher || !may_own_lanes()) return;
   for (uint32_t d = 0; d < driver_count; ++d) {
     if (state.lane + 1 >= drivers[d].lane_count) continue;
-    drivers[d].lanes[state.lane].owner.store(&state, std::memory_order_relaxed);
+    std::atomic<const ThreadState*>& owner = drivers[d].lanes[state.lane].owner;
+    if constexpr (kChecks) {
+      const ThreadState* before = owner.load(std::memory_order_relaxed);
+      dcheck(before == nullptr || before == &state, "a lane of another thread is taken",
+             state.lane);
+    }
+    owner.store(&state, std::memory_order_relaxed);
   }
 }
 

@@ -14,6 +14,7 @@
 #include "core/base/no_cancel.h"
 #include "core/engine/bound_ranges.h"
 #include "core/engine/lane.h"
+#include "core/engine/offered_work.h"
 #include "core/engine/target.h"
 #include "driver/driver.h"
 
@@ -44,6 +45,7 @@ struct Route {
     return std::atomic_ref<const uint64_t>(segment_bytes).load(std::memory_order_acquire);
   }
   void publish(uint64_t bytes) noexcept {
+    dcheck(segment_base <= ~bytes, "a segment beyond the last address", segment_base, bytes);
     std::atomic_ref(segment_bytes).store(bytes, std::memory_order_release);
   }
   bool covers(const void* address, uint64_t bytes) const noexcept {
@@ -75,6 +77,8 @@ struct DriverSlot {
   /// The lane of this driver that a thread of `thread_lane` uses.
   uint32_t lane_of(uint32_t thread_lane) const noexcept {
     if constexpr (!kConcurrent) return 0;
+    dcheck(thread_lane != ThreadState::kUnassigned, "a thread without a lane uses one");
+    dcheck(lane_count != 0, "a driver without lanes", thread_lane);
     return thread_lane < lane_count ? thread_lane : lane_count - 1;
   }
 };
@@ -168,6 +172,9 @@ struct Engine {
   uint32_t read_key(Rank peer, const Route& route) const noexcept {
     if (read_keys == nullptr || route.driver_index < rail_first || route.is_bound) [[likely]]
       return route.region_key;
+    dcheck(peer < rank_count, "the key of a rank that the job has not", peer, rank_count);
+    dcheck(route.driver_index - rail_first < rail_count, "a driver that is no rail",
+           route.driver_index);
     return read_keys[uint64_t{peer} * rail_count + (route.driver_index - rail_first)];
   }
 
@@ -189,6 +196,8 @@ struct Engine {
     return is_striped ? stripe_bytes_min : ~uint64_t{0};
   }
   const Caps& caps_of(const Route& route) const noexcept {
+    dcheck(route.driver == nullptr || route.driver == drivers[route.driver_index].driver,
+           "a route and its index name two drivers", route.driver_index);
     return drivers[route.driver_index].caps;
   }
 
@@ -196,7 +205,9 @@ struct Engine {
   /// True: all were visited.
   template <typename Visit>
   bool visit_lanes(Visit&& visit) const noexcept {
+    dcheck(driver_count <= kDriversMax, "more drivers than there are places for", driver_count);
     for (uint32_t driver = 0; driver < driver_count; ++driver) {
+      dcheck(drivers[driver].lane_count <= kLanesMax, "more lanes than a driver has", driver);
       for (uint32_t lane = 0; lane < drivers[driver].lane_count; ++lane) {
         if (!visit(driver, lane)) return false;
       }
@@ -204,10 +215,20 @@ struct Engine {
     return true;
   }
 
-  /// Offers one piece of work on a driver's lane, whose lock the caller holds unless the driver
-  /// does not mind.
+  /// Offers one piece of work on a driver's lane, whose lock the caller holds; not so for silent
+  /// work of a driver with Caps::concurrent_post. The work keeps the contract of driver/work.h
+  /// (core/engine/offered_work.h).
   bool offer(uint32_t driver, uint32_t lane, const Work& work) noexcept {
     DriverSlot& slot = drivers[driver];
+    dcheck(driver < driver_count, "work for no driver", driver, driver_count);
+    dcheck(lane < slot.lane_count, "work for no lane", lane, slot.lane_count);
+    dcheck(work.peer < rank_count, "work for a rank that the job has not", work.peer, rank_count);
+    if constexpr (kChecks) {
+      const bool is_free = slot.caps.concurrent_post && (work.flags & kWorkSilent) != 0;
+      dcheck(is_free || slot.lanes[lane].is_held(), "work is offered without the lock", driver,
+             lane);
+      check_offered(slot.caps, work);
+    }
     if (slot.driver->post(lane, {&work, 1}) == 0) return false;
     if ((work.flags & kWorkSilent) == 0) ++slot.lanes[lane].pending;
     return true;
@@ -229,9 +250,12 @@ template <typename Sink>
 inline uint32_t drain_lane(uint32_t driver, uint32_t lane, RecvFilter filter,
                            Sink&& sink) noexcept {
   DriverSlot& slot = engine.drivers[driver];
+  dcheck(lane < slot.lane_count, "a turn of no lane", lane, slot.lane_count);
+  if constexpr (kChecks) dcheck(slot.lanes[lane].is_held(), "a turn without the lock", lane);
   Recv batch[kPollBatch];
   const uint32_t batch_max = slot.lanes[lane].is_waited_for() ? kPollBatchWaitedFor : kPollBatch;
   uint32_t found = slot.driver->recv(lane, filter, {batch, batch_max});
+  dcheck(found <= batch_max, "a driver handed out more than was asked for", found, batch_max);
   if (found != 0) {
     const NoCancelBesideOthers in_handlers;
     // Replies come first. Their buffers go back before a request's handler, which may wait for room
@@ -241,7 +265,12 @@ inline uint32_t drain_lane(uint32_t driver, uint32_t lane, RecvFilter filter,
       sink.message(lane, batch[replies++]);
     }
     if (replies != 0) slot.driver->give_back(lane, {batch, replies});
-    for (uint32_t i = replies; i < found; ++i) sink.message(lane, batch[i]);
+    dcheck(replies == found || filter == RecvFilter::kAll, "a request where replies alone may run",
+           replies, found);
+    for (uint32_t i = replies; i < found; ++i) {
+      dcheck(batch[i].cls == MessageClass::kRequest, "a reply behind a request", i, found);
+      sink.message(lane, batch[i]);
+    }
     if (replies != found) slot.driver->give_back(lane, {batch + replies, found - replies});
   }
   uint32_t& pending = slot.lanes[lane].pending;
@@ -249,9 +278,11 @@ inline uint32_t drain_lane(uint32_t driver, uint32_t lane, RecvFilter filter,
   Done done[kPollBatch];
   const uint32_t finished = slot.driver->done(lane, done);
   check(finished <= pending, "a driver reported more than it was given", finished, pending);
+  dcheck(finished <= kPollBatch, "a driver reported more than was asked for", finished);
   pending -= finished;
   for (uint32_t i = 0; i < finished; ++i) {
     if (done[i].status != WorkStatus::kOk) driver_failed(*slot.driver, done[i].status);
+    dcheck(done[i].cookie != 0, "work ends that nobody named", i, finished);
     sink.done(done[i].cookie);
   }
   return found + finished;

@@ -57,6 +57,9 @@ struct alignas(kCacheLineBytes) DriverLane {
   std::atomic<uint64_t> left_until_ns{0};  ///< by pollers, to those
 
   bool is_mine() const noexcept { return owner.load(std::memory_order_relaxed) == &this_thread; }
+  /// For assertions: by the calling thread, if the code is right; by any thread, as far as this
+  /// tells.
+  bool is_held() const noexcept { return word.is_held(); }
 
   // Without concurrency the client's one thread owns the lane: the word tells a signal handler that
   // calls gasnet_exit whether it interrupted the use of this lane, and keeps the heartbeat out.
@@ -82,6 +85,7 @@ struct alignas(kCacheLineBytes) DriverLane {
     return false;
   }
   void unlock() noexcept {
+    if constexpr (kChecks) dcheck(is_held(), "a lane is unlocked that nobody holds", pending);
     if (!is_concurrent()) return unlock_as_owner();
     if constexpr (kConcurrent) {
       if (is_mine()) return unlock_as_owner();
@@ -92,7 +96,10 @@ struct alignas(kCacheLineBytes) DriverLane {
   /// The heartbeat takes the lane so, which owns none: it gets a lane that nobody is inside of, in
   /// every mode.
   bool try_lock_beside() noexcept { return word.try_lock(); }
-  void unlock_beside() noexcept { word.unlock(); }
+  void unlock_beside() noexcept {
+    if constexpr (kChecks) dcheck(is_held(), "a lane is unlocked that nobody holds", pending);
+    word.unlock();
+  }
 
   /// For a thread that polls in turn the lanes of all, and has seen that there is something:
   /// whether it is left to the owner, which comes often enough. To take it away costs both.

@@ -51,6 +51,11 @@ class BasicLaneLock {
 
   /// A moment ago.
   bool is_owned() const noexcept { return is_owned_.load(std::memory_order_relaxed) != 0; }
+  /// True inside the lock. Outside it tells of a moment ago, and of whichever thread.
+  bool is_held() const noexcept {
+    return inside_.load(std::memory_order_relaxed) != 0 ||
+           taken_.load(std::memory_order_relaxed) != 0;
+  }
 
  private:
   bool take_turn() noexcept {

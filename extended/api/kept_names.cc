@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "core/base/check.h"
+
 namespace pinwire {
 namespace {
 
@@ -31,12 +33,14 @@ const char* KeptNames::add(const char* owner, const char* name) noexcept {
   char* kept = &memory_[used_bytes_];
   std::snprintf(kept, bytes, "%s.%s", owner, name);
   used_bytes_ += bytes;
+  dcheck(used_bytes_ <= memory_.size(), "names behind their memory", used_bytes_);
   next_ = used_bytes_;
   return kept;
 }
 
 const char* KeptNames::keep(const char* owner, const char* name) noexcept {
   const std::lock_guard held(lock_);
+  dcheck(next_ <= used_bytes_, "a name behind the last one", next_, used_bytes_);
   const size_t asked_last = next_;
   const char* kept = find(owner, name, asked_last, used_bytes_);
   if (kept == nullptr) kept = find(owner, name, 0, asked_last);

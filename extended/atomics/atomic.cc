@@ -1,5 +1,6 @@
 #include "extended/atomics/atomic.h"
 
+#include <bit>
 #include <cstring>
 
 #include "am/handlers/dispatch.h"
@@ -49,6 +50,7 @@ bool driver_has(const Route& route, const AtomicOperands& operands) noexcept {
 
 /// To the one NIC whose atomics that rank's memory sees, whatever way other work takes.
 Route nic_route(Rank owner) noexcept {
+  dcheck(engine.nic_atomic_keys != nullptr, "atomics of NICs that have none", owner);
   Route route;
   route.driver_index = static_cast<uint8_t>(engine.atomic_rail_of(owner));
   route.driver = engine.drivers[route.driver_index].driver;
@@ -58,6 +60,9 @@ Route nic_route(Rank owner) noexcept {
 
 bool post_atomic(Target to, const Route& route, const void* address, const AtomicOperands& operands,
                  void* result, uint64_t cookie, Patience patience) noexcept {
+  dcheck(route.driver != nullptr, "an atomic of this process itself by a driver", to);
+  dcheck(reinterpret_cast<uintptr_t>(address) % sizeof(uint64_t) == 0, "an atomic on two words",
+         address);
   Work work{};
   work.op = operands.code == AtomicCode::kCompareSwap ? Op::kCompareSwap : Op::kFetchOp;
   work.cls = MessageClass::kRequest;
@@ -77,6 +82,8 @@ bool post_atomic(Target to, const Route& route, const void* address, const Atomi
 /// Type and operation in one argument, by the numbers of their bits.
 constexpr unsigned kCodeBits = 8;
 int32_t packed(const AtomicCall& call) noexcept {
+  dcheck(std::has_single_bit(call.type), "an atomic of two types, or none", call.type);
+  dcheck(std::has_single_bit(call.code), "two atomics in one, or none", call.code);
   return __builtin_ctz(call.type) << kCodeBits | __builtin_ctz(call.code);
 }
 

@@ -24,6 +24,7 @@ T value_of(uint64_t bits) noexcept {
 
 template <typename T, T (*kApply)(T*, gex_OP_t, T, T)>
 uint64_t apply_as(const AtomicCall& call, void* at) noexcept {
+  dcheck(reinterpret_cast<uintptr_t>(at) % sizeof(T) == 0, "an atomic on parts of two words", at);
   const T old = kApply(static_cast<T*>(at), call.code, value_of<T>(call.a), value_of<T>(call.b));
   uint64_t bits = 0;
   std::memcpy(&bits, &old, sizeof old);

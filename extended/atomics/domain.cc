@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/base/check.h"
 #include "core/engine/engine.h"
 #include "extended/atomics/call.h"
 #include "extended/state/job.h"
@@ -50,6 +51,7 @@ bool nic_does_all(const pinwire_ad& domain, const Route& route) noexcept {
 }  // namespace
 
 uint32_t driver_atomics(const Route& route) noexcept {
+  dcheck(route.driver != nullptr, "the atomics of no driver", route.driver_index);
   const Caps& caps = engine.caps_of(route);
   if (!caps.atomics_meet_cpu || route.reach != Reach::kWhole) return 0;
   return caps.atomic64 & route.driver->atomics_on(route.region_key);

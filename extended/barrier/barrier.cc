@@ -19,6 +19,7 @@ void NamedBarrier::check_notified(const char* calls, const char* call) const noe
 }
 
 BarrierResult NamedBarrier::finish(int id, int flags) noexcept {
+  dcheck(is_notified_, "a barrier ends that was not notified", id);
   is_notified_ = false;
   const BarrierValue agreed = of_team.agreed();
   dcheck(agreed.kind != BarrierValue::kAnonymous ||

@@ -11,6 +11,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "core/base/check.h"
+
 namespace pinwire {
 
 template <typename Memory>
@@ -25,9 +27,10 @@ class BasicInProgress {
   /// gone.
   template <typename Tell>
   bool end(Tell&& tell) noexcept {
-    const bool is_last = count_.fetch_sub(1, std::memory_order_relaxed) == 1;
+    const uint32_t before = count_.fetch_sub(1, std::memory_order_relaxed);
+    dcheck(before != 0, "more operations end than begin");
     tell();
-    return is_last;
+    return before == 1;
   }
 
  private:

@@ -113,6 +113,7 @@ void LedBarrier::choose_rounds(const std::vector<BarrierSeat>& seats,
   }
   const auto place =
       static_cast<uint64_t>(std::lower_bound(all.begin(), all.end(), me) - all.begin());
+  check(place < all.size() && all[place] == me, "a leader that leads nobody", me, all.size());
   for (uint64_t far = 1; far < all.size(); far *= 2) {
     round_seats_.push_back(seats[all[(place + far) % all.size()]]);
   }
@@ -147,7 +148,9 @@ bool LedBarrier::is_turn(uint64_t phase) const noexcept {
 LedBarrier::Awaits LedBarrier::go_on() noexcept {
   for (;;) {
     const uint64_t before = over_.load(std::memory_order_relaxed);
-    if (before >= called_.load(std::memory_order_acquire)) return Awaits::kNothing;
+    const uint64_t called = called_.load(std::memory_order_acquire);
+    dcheck(before <= called, "more phases are over than were called", before, called);
+    if (before >= called) return Awaits::kNothing;
     const Awaits awaits = pass(before + 1);
     if (awaits != Awaits::kNothing) return awaits;
     dcheck(!is_begun_, "a phase that is over is still begun", before);
@@ -164,7 +167,8 @@ LedBarrier::Awaits LedBarrier::pass(uint64_t phase) noexcept {
   }
   if (!read_led(phase)) return Awaits::kLine;
   if (!disseminate(phase)) return Awaits::kMessage;
-  dcheck(next_led_ == led_.size() && round_ == round_seats_.size(), "a phase ends early", phase);
+  dcheck(next_led_ == led_.size(), "a phase ends before a member has come", phase, next_led_);
+  dcheck(round_ == round_seats_.size(), "a phase ends before its last round", phase, round_);
   is_begun_ = false;
   if (is_turn(phase)) {
     agreed_ = merged_;

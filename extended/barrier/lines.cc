@@ -41,6 +41,8 @@ std::vector<Rank> first_of_supernodes(const std::vector<RankPlace>& places) {
   for (Rank rank = 0; rank < places.size(); ++rank) {
     // They are counted by their lowest ranks.
     if (places[rank].supernode == of_supernode.size()) of_supernode.push_back(rank);
+    check(places[rank].supernode < of_supernode.size(), "supernodes are counted by lowest ranks",
+          rank, places[rank].supernode);
     first.push_back(of_supernode[places[rank].supernode]);
   }
   return first;
@@ -49,13 +51,17 @@ std::vector<Rank> first_of_supernodes(const std::vector<RankPlace>& places) {
 /// A sentence if a rank beside this one has lines that cannot be mapped.
 Status map_lines(const Bootstrap& bootstrap, const std::vector<std::vector<std::byte>>& addresses) {
   const auto& first = all_lines.first_local_rank;
+  check(addresses.size() == first.size(), "the lines of another number of ranks", addresses.size());
   for (Rank rank = 0; rank < first.size(); ++rank) {
+    check(first[rank] <= rank, "a first rank that is not the lowest", rank, first[rank]);
     if (first[rank] != first[engine.rank]) continue;
     shm::LinesAddress address;
     if (addresses[rank].size() != sizeof address) return error("rank %u has no lines", rank);
     std::memcpy(&address, addresses[rank].data(), sizeof address);
     auto lines = shm::Lines::map(address, bootstrap.job_key(), rank);
     if (!lines) return lines.error();
+    check(all_lines.of_near.empty() || all_lines.of_near.back().rank() < rank,
+          "lines out of the order of their ranks", rank);
     all_lines.of_near.push_back(std::move(*lines));
   }
   return success();

@@ -60,6 +60,7 @@ void TeamBarrier::close() noexcept {
 
 /// Counts by lines alone, or by the phases of `led`.
 uint64_t TeamBarrier::enter() noexcept {
+  dcheck(own_ != nullptr || led.is_open(), "a barrier of a team that is not open", called_);
   if (own_ == nullptr) return called_ = led.enter();
   if constexpr (kChecks) {
     // It may be ahead: a child that the client forked has called a barrier, which is its misuse.
@@ -71,6 +72,7 @@ uint64_t TeamBarrier::enter() noexcept {
 
 /// Whether all lines from `line` on show `count`; `line` stays at the first that does not.
 bool TeamBarrier::all_show(uint64_t count, uint32_t& line) const noexcept {
+  dcheck(line <= others_.size(), "a line behind the last one", line, others_.size());
   for (; line < others_.size(); ++line) {
     if (!others_[line]->shows(count)) return false;
   }
@@ -81,6 +83,7 @@ bool TeamBarrier::all_show(uint64_t count, uint32_t& line) const noexcept {
 bool TeamBarrier::will_show(uint64_t count, uint32_t& line) const noexcept {
   for (;;) {
     const uint32_t missing = line;
+    dcheck(missing < others_.size(), "a wait for no line", missing, others_.size());
     await_line(*others_[missing]);
     if (all_show(count, line)) return true;
     if (line == missing) return false;  // else the next line has no bit yet
@@ -89,6 +92,7 @@ bool TeamBarrier::will_show(uint64_t count, uint32_t& line) const noexcept {
 
 /// Waits until all members have called as often; `line` as for all_show().
 void TeamBarrier::await(uint64_t count, uint32_t& line) noexcept {
+  dcheck(count <= called_, "a wait for a barrier that was not called", count, called_);
   if (own_ == nullptr) return wait_until([this, count] { return led.over() >= count; });
   uint32_t misses = 0;
   wait_until([&] {
@@ -111,6 +115,7 @@ void TeamBarrier::pass() noexcept {
 }
 
 void TeamBarrier::notify(BarrierValue value) noexcept {
+  dcheck(turn_ == 0 || phase_ <= called_, "the turn before was not called", phase_, called_);
   agreed_ = value.packed();
   line_ = 0;
   ++turn_;

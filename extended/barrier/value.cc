@@ -1,5 +1,7 @@
 #include "extended/barrier/value.h"
 
+#include "core/base/check.h"
+
 namespace pinwire {
 namespace {
 
@@ -15,6 +17,8 @@ BarrierValue BarrierValue::of(int id, int flags) noexcept {
 }
 
 BarrierValue BarrierValue::merge(BarrierValue a, BarrierValue b) noexcept {
+  dcheck(a.kind <= kMismatch, "no value of a barrier", a.kind);
+  dcheck(b.kind <= kMismatch, "no value of a barrier", b.kind);
   if (a.kind == kMismatch || b.kind == kMismatch) return {kMismatch, 0};
   if (a.kind == kAnonymous) return b;
   if (b.kind == kAnonymous || a.id == b.id) return a;

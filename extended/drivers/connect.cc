@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "core/base/check.h"
 #include "core/base/log.h"
 #include "core/base/memory/reserve.h"
 #include "core/bootstrap/gather_values.h"
@@ -38,8 +39,11 @@ Result<Way> way_to(const Job& job, Rank peer) {
 }
 
 Status open_one(Job& job, Driver& driver) {
+  check(engine.driver_count < kDriversMax, "more drivers than there are places for");
   DriverSlot& slot = engine.drivers[engine.driver_count];
+  check(slot.driver == nullptr, "two drivers in one place", engine.driver_count);
   slot.lane_count = std::min(driver.caps().lanes_max, engine.lane_count);
+  check(slot.lane_count != 0, "a driver without lanes", engine.driver_count);
   OpenInfo info;
   info.rank = engine.rank;
   info.rank_count = engine.rank_count;
@@ -69,6 +73,8 @@ Status connect_peers(Job& job, uint32_t driver_index, const std::vector<Way>& wa
   slot.meets_all = mine == Way::kNetwork && slot.caps.reaches_self && slot.caps.atomic64 != 0;
   auto addresses = job.bootstrap->all_gather(driver.address());
   if (!addresses) return addresses.error();
+  check(addresses->size() == engine.rank_count, "the addresses of another number of ranks",
+        addresses->size());
   for (Rank peer = 0; peer < engine.rank_count; ++peer) {
     if (ways[peer] != mine) {
       slot.meets_all = slot.meets_all && driver.connect(peer, (*addresses)[peer]);
@@ -78,6 +84,8 @@ Status connect_peers(Job& job, uint32_t driver_index, const std::vector<Way>& wa
       return error("cannot connect to rank %u: %s", peer, connected.sentence().c_str());
     }
     if (mine == Way::kNetwork && driver_index != engine.rail_first + engine.rail_to(peer)) continue;
+    check(peer != engine.rank, "a driver carries messages to this rank itself", driver_index);
+    check(engine.routes[peer].driver == nullptr, "two drivers carry messages to one peer", peer);
     engine.routes[peer].driver = &driver;
     engine.routes[peer].driver_index = static_cast<uint8_t>(driver_index);
   }
@@ -87,6 +95,8 @@ Status connect_peers(Job& job, uint32_t driver_index, const std::vector<Way>& wa
             caps.eager_bytes_max <= caps.copied_bytes_max,
         "a driver holds no copy of what it says is cheaper copied", caps.inline_bytes_max,
         caps.eager_bytes_max, caps.copied_bytes_max);
+  check(caps.copied_bytes_max <= caps.put_bytes_max, "a driver copies more than it puts",
+        caps.copied_bytes_max, caps.put_bytes_max);
   return success();
 }
 
@@ -151,6 +161,10 @@ Status open_drivers(Job& job) {
     if (!*needed) continue;
     auto opened = way == Way::kShm ? open_shm(job, ways) : open_network(job, ways);
     if (!opened) return opened;
+  }
+  for (Rank peer = 0; peer < engine.rank_count; ++peer) {
+    check((engine.routes[peer].driver == nullptr) == (peer == engine.rank),
+          "a peer that no driver reaches", peer);
   }
   if (job.settings.verbose_env && engine.rank == 0) {
     for (uint32_t d = 0; d < engine.driver_count; ++d) {

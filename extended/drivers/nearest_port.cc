@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/base/check.h"
 #include "core/base/log.h"
 #include "core/base/threads/cpus.h"
 #include "core/engine/engine.h"
@@ -64,7 +65,9 @@ NearestDevice nearest_device(const Job& job, const std::vector<std::string>& add
     for (const int node : nodes)
       distances.push_back(numa.distance(job.ranks[rank].numa_nodes, node));
   }
+  check(mine < ranks.size(), "this rank is not on its own host", mine, ranks.size());
   const uint32_t index = share_devices(ranks)[mine];
+  check(index < addresses.size(), "the share of a device that there is not", index);
   return describe(addresses, nodes, ranks[mine], index);
 }
 
@@ -84,6 +87,7 @@ std::vector<NearestDevice> near_devices(const Job& job, const std::vector<std::s
     position += rank < engine.rank;
     ++sharers;
   }
+  check(position < sharers, "this rank is not among those that share with it", position, sharers);
   std::vector<NearestDevice> near;
   for (const uint32_t index : near_share(distances, position, sharers)) {
     near.push_back(describe(addresses, nodes, distances, index));

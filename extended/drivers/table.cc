@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/base/check.h"
 #include "core/bootstrap/gather_values.h"
 
 namespace pinwire {
@@ -35,6 +36,7 @@ Result<Rails> make_network_rails(const Job& job) {
     auto everywhere = rails_everywhere(job, rails ? rails->size() : 0);
     if (!everywhere) return everywhere.error();
     if (*everywhere != 0) {
+      check(rails->size() >= *everywhere, "all ranks have more rails than this one", rails->size());
       rails->resize(*everywhere);
       return rails;
     }

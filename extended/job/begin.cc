@@ -14,6 +14,7 @@
 #include "am/wait/wait.h"
 #include "core/api_types.h"
 #include "core/base/bits.h"
+#include "core/base/check.h"
 #include "core/base/log.h"
 #include "core/base/privilege.h"
 #include "core/base/threads/cpus.h"
@@ -93,6 +94,8 @@ Status choose_barrier(Job& job) {
     return error(
         "GASNET_BARRIER=PSHM, but not all ranks share memory; leave it to DISSEM or say AMDISSEM");
   }
+  check(objects.team != nullptr, "a barrier before there is a team");
+  check(job_barrier == nullptr, "a job has one barrier");
   open_led_barriers(led_barrier_of);
   Member& of_all = *objects.team->member;  // its seat was taken before there were drivers
   open_team_barrier(of_all, 0);
@@ -116,6 +119,7 @@ void choose_lanes(const Job& job) noexcept {
         return other.host == mine.host && other.processors == mine.processors;
       }));
   // Spinning threads that outnumber the cores must yield soon, or each waits a time slice.
+  check(sharers != 0, "this rank does not share its own processors", engine.rank);
   engine.spinners_max = processors / sharers;
   set_wait_mode(WaitMode::kSpin);
 }
@@ -123,6 +127,7 @@ void choose_lanes(const Job& job) noexcept {
 /// EVERYTHING needs none: all memory is a segment (C1-068).
 Status create_segment(Job& job, uint64_t segment_bytes) {
   if (job.kind == SegmentKind::kEverything) return success();
+  check(job.segment.base == nullptr, "a process has one segment of attach");
   job.segment_bytes = grant_segment(job, segment_bytes);
   auto memory = create_segment_memory(job.segment_bytes, job.settings.hugepages);
   if (!memory) return memory.error();
@@ -160,6 +165,7 @@ Status bring_up(Job& job) {
 }
 
 Status add_segments(Job& job, uint64_t segment_bytes, const Gather& gather) {
+  check(!job.has_segments, "segments are published twice");
   if (auto created = create_segment(job, segment_bytes); !created) return created;
   if (auto published = publish_segments(job, gather); !published) return published;
   job.has_segments = true;
@@ -199,6 +205,7 @@ Status job_init(SegmentKind kind, const char* config) {
   made->bootstrap = std::move(*bootstrap);
   engine.rank = made->bootstrap->rank();
   engine.rank_count = made->bootstrap->rank_count();
+  check(engine.rank < engine.rank_count, "a rank outside its job", engine.rank, engine.rank_count);
   char host[64] = "this host";
   gethostname(host, sizeof host - 1);
   log_identity(engine.rank, engine.rank_count, host);
@@ -249,6 +256,9 @@ Status job_attach_later(uint64_t segment_bytes) {
 
 Status job_begin() {
   Job& job = *pinwire::job();
+  check(!job.attached, "a job begins twice");
+  check(job_barrier != nullptr, "a job begins before it has a barrier");
+  check(engine.routes != nullptr || engine.rank_count == 1, "a job begins before it is connected");
   engine.target_count = engine.rank_count;
   job.attached = true;
   if (auto started = start_dispatching(job); !started) return started;  // it reads all this

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "core/base/check.h"
 #include "core/base/descriptors/fd_passing.h"
 #include "core/base/hash.h"
 #include "core/base/log.h"
@@ -67,6 +68,9 @@ Status exchange_facts(Job& job, const char* config) {
   auto all = gather_values(*job.bootstrap, mine);
   if (!all) return all.error();
   const std::vector<RankTold>& told = *all;
+  check(told.size() == engine.rank_count, "an exchange without the facts of each rank", told.size(),
+        engine.rank_count);
+  check(job.ranks.empty(), "the facts of the ranks are exchanged twice", job.ranks.size());
   for (Rank rank = 0; rank < told.size(); ++rank) {
     if (told[rank].supernode_maxsize != mine.supernode_maxsize) {
       return error("GASNET_SUPERNODE_MAXSIZE is %u on rank %u and %u here; set it alike everywhere",

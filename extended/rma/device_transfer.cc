@@ -14,6 +14,7 @@ constexpr size_t kBouncePieceBytes = Bounce::kHalfBytes;
 /// Between two devices, of one vendor or two.
 void copy_between(DeviceMemory& to, std::byte* dest, DeviceMemory& from, const std::byte* source,
                   size_t bytes) noexcept {
+  dcheck(&to != &from, "a device copies by itself", bytes);
   const Bounce bounce;
   for (size_t at = 0; at < bytes; at += kBouncePieceBytes) {
     const size_t piece = std::min(bytes - at, kBouncePieceBytes);
@@ -38,6 +39,7 @@ DeviceEnd copy_here(void* dest, const void* source, size_t bytes) noexcept {
 /// While a piece is on its way, the next one leaves the device.
 void put_staged(DeviceMemory& device, Target to, std::byte* dest, const std::byte* source,
                 size_t bytes, StartPiecePut start) noexcept {
+  dcheck(bytes != 0, "a put of no bytes", to);
   const Bounce bounce;
   pinwire_op under_way[2]{};
   size_t turn = 0;
@@ -54,6 +56,7 @@ void put_staged(DeviceMemory& device, Target to, std::byte* dest, const std::byt
 /// While a piece goes to the device, the next one is on its way.
 void get_staged(DeviceMemory& device, Target from, const std::byte* source, std::byte* dest,
                 size_t bytes, StartPieceGet start) noexcept {
+  dcheck(bytes != 0, "a get of no bytes", from);
   const Bounce bounce;
   pinwire_op under_way[2]{};
   const auto piece_at = [bytes](size_t at) { return std::min(bytes - at, kBouncePieceBytes); };

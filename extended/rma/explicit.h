@@ -29,6 +29,9 @@ gex_Event_t start_explicit(Patience patience, Start&& start) noexcept {
     return GEX_EVENT_INVALID;
   }
   const bool has_started = start(*op);
+  if constexpr (kChecks) {
+    dcheck(has_started || op->finished(), "work is under way that did not start", op->started);
+  }
   const gex_Event_t event = handle_of(op);
   return has_started ? event : GEX_EVENT_NO_OP;
 }

@@ -23,6 +23,8 @@ void* reserve(size_t bytes) noexcept {
 OpArena& reserve_arena() noexcept {
   const auto base = reinterpret_cast<uintptr_t>(reserve(2 * kOpArenaBytes));
   const uintptr_t aligned = (base + kOpArenaBytes - 1) & ~(kOpArenaBytes - 1);
+  check(aligned + sizeof(OpArena) <= base + 2 * kOpArenaBytes, "an arena ends after its memory",
+        aligned, base);
   return *reinterpret_cast<OpArena*>(aligned);
 }
 
@@ -53,12 +55,16 @@ bool may_begin_again(ThreadOps& its) noexcept {
 
 void hand_on(void* what) noexcept {
   const LibraryCall inside;
+  dcheck(own_ops == what, "a thread hands on operations of another", what);
   own_ops = nullptr;
   left_ops.give(*static_cast<ThreadOps*>(what));
 }
 
 /// A region that its thread began and left open is no handle of anybody's.
 void forget_region(ThreadOps& its) noexcept {
+  if constexpr (kChecks) {
+    dcheck(its.region == nullptr || its.region->finished(), "an open region is under way");
+  }
   if (its.region != nullptr) its.explicit_ops.give(its.region);
   its.region = nullptr;
 }
@@ -78,6 +84,7 @@ void take_returned(OpPool<pinwire_op>& pool) noexcept {
   pinwire_op* op = arena_of(pool.any()).returned.take_all();
   while (op != nullptr) {
     pinwire_op* next = op->next;
+    dcheck(next != op, "an operation is returned twice", op);
     pool.give(op);
     op = next;
   }

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "am/message/done_count.h"
+#include "core/base/check.h"
 
 /// A gasnet_handle_t, or a root gex_Event_t, points to one of these.
 struct pinwire_op {
@@ -52,17 +53,25 @@ class OpPool {
  public:
   /// nullptr when all are in flight.
   T* take() noexcept {
+    dcheck(free_count_ <= fresh_, "more operations are free than there ever were", free_count_,
+           fresh_);
+    dcheck(fresh_ <= capacity_, "more operations than there is memory for", fresh_, capacity_);
     if (free_count_ != 0) return slots_[--free_count_];
     if (fresh_ == capacity_) return nullptr;
     return &items_[fresh_++];
   }
-  void give(T* item) noexcept { slots_[free_count_++] = item; }
+  void give(T* item) noexcept {
+    dcheck(owns(item), "an operation of another thread is given back here", item);
+    dcheck(free_count_ < fresh_, "an operation is given back that was not taken", free_count_);
+    slots_[free_count_++] = item;
+  }
   /// In flight.
   uint32_t taken() const noexcept { return fresh_ - free_count_; }
   T* any() const noexcept { return items_; }
   bool owns(const T* item) const noexcept { return item >= items_ && item < items_ + fresh_; }
 
   void adopt(T* items, T** slots, uint32_t capacity) noexcept {
+    dcheck(fresh_ == 0, "a pool whose operations are in use takes other memory", fresh_);
     items_ = items;
     slots_ = slots;
     capacity_ = capacity;

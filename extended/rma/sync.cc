@@ -8,6 +8,7 @@ namespace pinwire {
 namespace {
 
 void free_op(pinwire_op* op) noexcept {
+  if constexpr (kChecks) dcheck(op->finished(), "an operation under way is given back", op);
   if constexpr (kUsageChecks) op->started = kFreed;
   op->life.store(op->life.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   auto& mine = thread_ops().explicit_ops;
@@ -50,6 +51,7 @@ void check_no_region(const ThreadOps& mine, const char* what) noexcept {
 /// done when it is started: whole arrays of handles name none, so they are looked at by eights.
 size_t next_valid(pinwire_op* const* ops, size_t at, size_t count) noexcept {
   constexpr size_t kStep = 8;
+  dcheck(at <= count, "a look behind the last handle", at, count);
   for (; count - at >= kStep; at += kStep) {
     uintptr_t any = 0;
     for (size_t i = 0; i < kStep; ++i) any |= reinterpret_cast<uintptr_t>(ops[at + i]);
@@ -61,6 +63,7 @@ size_t next_valid(pinwire_op* const* ops, size_t at, size_t count) noexcept {
 
 /// Frees what has finished; a leaf is its root's.
 bool finish(pinwire_op* op) noexcept {
+  dcheck(op != nullptr, "no operation is synchronised");
   if (is_leaf(op)) [[unlikely]]
     return leaf_finished(op);
   check_handle(op);
@@ -134,6 +137,8 @@ void check_once_and_here(bool is_mine, const pinwire_op& op) noexcept {
 }
 
 pinwire_op* leaf_of(pinwire_op* root) noexcept {
+  dcheck(!is_leaf(root), "the leaf of a leaf", root);
+  dcheck(reinterpret_cast<uintptr_t>(root) >> kLifeShift == 0, "an address leaves no room", root);
   const uintptr_t life = root->life.load(std::memory_order_relaxed);
   return reinterpret_cast<pinwire_op*>(reinterpret_cast<uintptr_t>(root) | kLeafBit |
                                        life << kLifeShift);
@@ -209,6 +214,7 @@ pinwire_op* end_region() noexcept {
   }
   check(mine.region != nullptr, "an access region ends that did not begin (C1-252)");
   pinwire_op* op = mine.region;
+  dcheck(mine.explicit_ops.owns(op), "the access region of another thread ends", op);
   mine.region = nullptr;
   return handle_of(op);
 }

@@ -28,6 +28,8 @@ namespace {
 template <Op kOp>
 Work one_sided(Target target, const Route& route, const Path& path, std::byte* local,
                uint64_t remote, bool is_device, pinwire_op& op) noexcept {
+  dcheck(route.driver != nullptr, "a transfer with this process itself by a driver", target);
+  dcheck(!is_device || !path.is_copied, "no CPU copies from device memory", target);
   Work work{};
   work.op = kOp;
   work.cls = MessageClass::kRequest;
@@ -44,6 +46,8 @@ Work one_sided(Target target, const Route& route, const Path& path, std::byte* l
 /// Posts `work` in pieces of what the driver takes at once. False: not even the first was posted.
 bool post_pieces(Work& work, const Route& route, size_t bytes, uint64_t piece_max, pinwire_op& op,
                  Patience patience) noexcept {
+  dcheck(bytes != 0, "a transfer of no bytes", work.peer);
+  dcheck(piece_max != 0, "a driver that takes nothing at once", work.peer);
   for (;;) {
     work.bytes = std::min<uint64_t>(bytes, piece_max);
     if (!post_from_client(route, work, patience)) return false;
@@ -76,6 +80,7 @@ template <Op kOp>
   const Caps& caps = engine.caps_of(route);
   switch (path.kind) {
     case PathKind::kHere: {
+      dcheck(rank_of(target) == engine.rank, "another process is not here", target);
       auto* peers = reinterpret_cast<std::byte*>(remote);
       std::memmove(kOp == Op::kPut ? peers : local, kOp == Op::kPut ? local : peers, bytes);
       return true;
@@ -151,10 +156,14 @@ bool start_put(Target to, void* dest, const void* source, size_t bytes, SourceUn
   const LocalEnd local{.route = route, .address = source, .bytes = bytes, .is_device = is_device};
   const Path path =
       choose_path<Op::kPut>(route, engine.caps_of(route), local, bytes, until, patience);
+  dcheck(!path.is_silent, "a put whose end nobody learns", to);
+  dcheck(!is_device || path.kind == PathKind::kKeys || path.kind == PathKind::kRails,
+         "device memory that the driver does not know", static_cast<int>(path.kind));
   pinwire_op here{};  // of a put that is waited for alone
   const bool has_started = start_by<Op::kPut>(
       path, to, static_cast<std::byte*>(const_cast<void*>(source)),
       reinterpret_cast<uint64_t>(dest), bytes, is_device, path.waits ? here : op, patience);
+  dcheck(!has_started || !path.waits || here.started != 0, "a wait for what was not posted", to);
   if (has_started && path.waits) wait_until([&] { return here.finished(); });
   return has_started;
 }
@@ -174,6 +183,10 @@ bool start_get(Target from, const void* source, void* dest, size_t bytes, pinwir
       .route = route, .address = dest, .bytes = bytes, .is_written = true, .is_device = is_device};
   const Path path = choose_path<Op::kGet>(route, engine.caps_of(route), local, bytes,
                                           SourceUntil::kDone, patience);
+  dcheck(!path.is_copied, "the end of a get is not read, so it cannot be copied", from);
+  dcheck(!path.waits, "a get that its call waits for", from);
+  dcheck(!is_device || path.kind == PathKind::kKeys || path.kind == PathKind::kRails,
+         "device memory that the driver does not know", static_cast<int>(path.kind));
   return start_by<Op::kGet>(path, from, static_cast<std::byte*>(dest),
                             reinterpret_cast<uint64_t>(source), bytes, is_device, op, patience);
 }
@@ -186,6 +199,7 @@ void start_memset(Target to, void* dest, int value, size_t bytes, pinwire_op& op
     std::memset(dest, value, bytes);
     return;
   }
+  dcheck(rank_of(to) != engine.rank, "a memset here by a message", to);
   const auto address = reinterpret_cast<uint64_t>(dest);
   const uint64_t cookie = cookie_of(op.done);
   const int32_t args[] = {

@@ -43,6 +43,7 @@ struct Pages {
   uint64_t bytes;
 };
 Pages pages_of(const pinwire_segment& segment) noexcept {
+  check(segment.bytes != 0, "a segment of no bytes");
   const auto base = reinterpret_cast<uint64_t>(segment.base);
   const uint64_t from = base & ~(kPageBytes - 1);
   return {reinterpret_cast<std::byte*>(from), align_up(base + segment.bytes, kPageBytes) - from};
@@ -52,6 +53,7 @@ Pages pages_of(const pinwire_segment& segment) noexcept {
 Status pin_for_device(uint32_t index, const Pages& pages, Registration& made) {
   DriverSlot& slot = engine.drivers[index];
   Region& region = made.regions[index];
+  check(region.bytes == 0, "a segment is registered twice with a driver", index);
   if (demands[index] != nullptr) {
     made.alone[index] = demands[index]->own.pin_alone(pages.base, pages.bytes);
     region = made.alone[index].region;
@@ -76,6 +78,8 @@ Status expose_or_pin(uint32_t index, const pinwire_segment& segment, Registratio
   if (fd >= 0 || !slot.caps.exposes) region = slot.driver->pin(pages.base, pages.bytes, fd, 0);
   if (!region && slot.caps.exposes) region = slot.driver->expose(pages.base, pages.bytes);
   if (!region) return region.error();
+  check(region->bytes >= pages.bytes, "a driver knows less than the segment", region->bytes,
+        pages.bytes);
   made.regions[index] = *region;
   made.range.local_keys[index] = region->local_key;
   return success();
@@ -119,6 +123,8 @@ void deregister_all(const Registration& made) noexcept {
 
 /// Large transfers go by all rails from memory that one of them knows (Engine::stripe_min).
 void agree_on_rails(BoundRange& range) noexcept {
+  check(engine.rail_first + engine.rail_count <= kDriversMax, "more rails than drivers",
+        engine.rail_first, engine.rail_count);
   uint32_t* keys = range.local_keys + engine.rail_first;
   const bool are_all =
       std::find(keys, keys + engine.rail_count, kNoRegion) == keys + engine.rail_count;
@@ -259,13 +265,17 @@ void destroy_segment_object(pinwire_segment* segment) {
   release_segment_memory(segment->memory);
   if (pinwire_mk* kind = segment->kind; kind != nullptr) {
     if (segment->is_owned_by_library) kind->device->release(segment->base);
-    kind->segments.fetch_sub(1, std::memory_order_relaxed);
+    const uint32_t before = kind->segments.fetch_sub(1, std::memory_order_relaxed);
+    check(before != 0, "more segments of a kind end than begin");
   }
   delete segment;
 }
 
 Status bind_segment(pinwire_ep& endpoint, pinwire_segment& segment) {
   const std::lock_guard guard(registering);
+  check(objects.endpoints[endpoint.index] == &endpoint, "an endpoint of another index",
+        endpoint.index);
+  check(endpoint.segment == nullptr, "an endpoint has one segment", endpoint.index);
   auto made = registration_of(segment);
   if (!made) return made.error();
   bound_to[endpoint.index].store(*made, std::memory_order_release);  // pairs with own_bound_facts()

@@ -35,12 +35,15 @@ Bounce::Bounce() noexcept {
   check(bounces != nullptr, "bounces are opened before device memory is bound");
   uint32_t index = 0;
   if (!take(index)) wait_until([&index] { return take(index); });
+  dcheck(index < kBounces, "a bounce that there is not", index);
   memory_ = bounces + index * kBounceBytes;
 }
 
 Bounce::~Bounce() {
   const auto index = static_cast<uint32_t>(static_cast<size_t>(memory_ - bounces) / kBounceBytes);
-  taken_bounces.fetch_and(~(1u << index), std::memory_order_release);
+  dcheck(index < kBounces, "memory that is no bounce", index);
+  const uint32_t before = taken_bounces.fetch_and(~(1u << index), std::memory_order_release);
+  dcheck((before >> index & 1) != 0, "a bounce is given back twice", index);
   note_progress();
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/base/check.h"
 #include "core/base/log.h"
 #include "core/base/memory/page.h"
 #include "core/engine/engine.h"
@@ -57,6 +58,8 @@ struct Limit {
 Limit limit_of(const Job& job, const RankTold& told, Rank rank, bool pins) noexcept {
   if (job.kind == SegmentKind::kEverything) return {kUnlimited, false};
   const uint32_t on_host = ranks_on_host(job, rank);
+  check(on_host != 0, "a rank that is on no host", rank);
+  check(job.ports_expected != 0, "segments that no port pins", rank);
   const uint64_t memory =
       std::min(told.segment_limit / on_host, bound_bytes(job.settings.max_segment, on_host));
   const uint64_t lockable = lockable_bytes(job, told);
@@ -103,6 +106,7 @@ Status set_segment_limits(Job& job, const std::vector<RankTold>& told) {
   auto ports = ports_expected(job, told);
   if (!ports) return ports.error();
   job.ports_expected = *ports;
+  check(told.size() == job.ranks.size(), "the limits of another number of ranks", told.size());
   const bool pins = leaves_host(job);
   job.segment_limit_global = kUnlimited;
   for (Rank rank = 0; rank < told.size(); ++rank) {
@@ -113,6 +117,9 @@ Status set_segment_limits(Job& job, const std::vector<RankTold>& told) {
     job.is_pin_limited = limit.is_of_pinning;
     job.may_pin = allowance(job, told[rank], pins);
   }
+  check(job.segment_limit_global <= job.segment_limit_local,
+        "all ranks may have a larger segment than this one", job.segment_limit_global,
+        job.segment_limit_local);
   return success();
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/check.h"
 #include "core/base/log.h"
 #include "core/engine/engine.h"
 #include "core/trace/trace.h"
@@ -56,6 +57,8 @@ void open_watch(const Job& job) {
 bool pins_on_demand(const Caps& caps) noexcept { return caps.hw_rdma && caps.needs_local_key; }
 
 RemoteCache::Grant open_own_pins(const Job& job, uint32_t driver_index, bool in_parts) {
+  check(driver_index < engine.driver_count, "pins of no driver", driver_index);
+  check(demands[driver_index] == nullptr, "the pins of a driver are opened twice", driver_index);
   const uint64_t budget = budget_of(job, driver_index, in_parts);
   const uint32_t peers = in_parts ? peers_over(driver_index) : 0;
   Shares shares = divide_budget(budget, peers);
@@ -69,6 +72,7 @@ RemoteCache::Grant open_own_pins(const Job& job, uint32_t driver_index, bool in_
   }
   auto* demand = new Demand;
   const bool has_buckets = shares.buckets_per_peer != 0;
+  check(!has_buckets || job.segment.base != nullptr, "buckets of no segment", driver_index);
   demand->own.open(*engine.drivers[driver_index].driver, shares, engine.rank_count,
                    has_buckets ? reinterpret_cast<uint64_t>(job.segment.base) : 0,
                    has_buckets ? job.segment_bytes : 0);
@@ -93,6 +97,8 @@ Status open_peers_pins(uint32_t driver_index, const std::vector<RemoteCache::Gra
       return error("rank %zu sent malformed facts", peer);
     }
   }
+  check(demands[driver_index] != nullptr, "peers' pins before a driver's own", driver_index);
+  check(grants.size() == engine.rank_count, "a grant of each rank", grants.size());
   demands[driver_index]->cache.open(grants);
   return success();
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/api_types.h"
+#include "core/base/check.h"
 #include "core/base/files/file_inode.h"
 #include "core/base/log.h"
 #include "core/engine/engine.h"
@@ -84,6 +85,10 @@ Status publish_by(const Job& job, uint32_t index, SegmentFacts& facts) {
     }
     return success();
   }
+  check(region->base <= facts.base, "a driver knows less than the segment", region->base);
+  check(region->bytes >= facts.bytes, "a driver knows less than the segment", region->bytes,
+        facts.bytes);
+  check(slot.own_key == kNoRegion, "a segment is published twice", index);
   slot.own_key = region->local_key;
   slot.own_read_key = region->key_of_source();
   slot.own_stays = is_pinned;
@@ -130,6 +135,7 @@ void agree_on_nic_atomics(const std::vector<SegmentFacts>& facts) {
     }
   }
   if (codes == 0 || meet_cpu) return;
+  check(engine.nic_atomic_keys == nullptr, "the NICs' atomics are agreed on twice");
   engine.nic_atomics = codes;
   engine.nic_atomic_keys = new uint32_t[engine.rank_count];
   for (Rank rank = 0; rank < engine.rank_count; ++rank) {
@@ -152,12 +158,14 @@ Result<SegmentFacts> publish_own(const Job& job) {
     }
   }
   state_atomics(facts);
+  check(engine.own_bytes.load(std::memory_order_relaxed) == 0, "a process publishes once");
   engine.own_base = facts.base;
   engine.own_bytes.store(facts.bytes, std::memory_order_release);  // pairs with Engine::owns()
   return facts;
 }
 
 Status map_peer(Job& job, Rank peer, const SegmentFacts& facts) {
+  check(peer != engine.rank, "a process maps its own segment", peer);
   auto mapped = map_peer_memory(facts.pid, facts.fd, facts.inode, facts.bytes);
   if (!mapped) return error("rank %u: %s", peer, mapped.sentence().c_str());
   job.shm->map_peer_region(peer, facts.base, facts.bytes, mapped->base);
@@ -191,6 +199,7 @@ void keep_read_keys(const std::vector<SegmentFacts>& facts) {
     return !std::equal(of.keys, of.keys + kDriversMax, of.read_keys);
   };
   if (std::none_of(facts.begin(), facts.end(), has_two)) return;
+  check(engine.read_keys == nullptr, "keys are kept twice");
   engine.read_keys = new uint32_t[uint64_t{engine.rank_count} * engine.rail_count];
   for (Rank peer = 0; peer < engine.rank_count; ++peer) {
     std::copy_n(facts[peer].read_keys + engine.rail_first, engine.rail_count,
@@ -201,6 +210,9 @@ void keep_read_keys(const std::vector<SegmentFacts>& facts) {
 /// Sets up the access of this process to the memory of a rank, itself included.
 Status reach_peer(Job& job, Rank peer, const SegmentFacts& facts) {
   Route& route = engine.routes[peer];
+  check((route.driver == nullptr) == (peer == engine.rank), "a peer without a driver, or this rank",
+        peer);
+  check(route.segment_bytes == 0, "a route to a segment is written while it may be read", peer);
   route.segment_base = facts.base;
   route.region_key = facts.keys[route.driver_index];
   if (facts.bytes == 0) return success();
@@ -235,7 +247,10 @@ Status take_grants(uint32_t index, const std::vector<SegmentFacts>& facts) {
 }  // namespace
 
 void let_headers_reach(Target to, uint64_t base, uint64_t bytes, uint64_t delta) noexcept {
+  check(to < kTargetsMax, "the memory of no endpoint", to);
+  check(base <= ~bytes, "a segment beyond the last address", base, bytes);
   struct pinwire_reach& reach = ::pinwire_reach[to];
+  check(reach.mapped == 0, "headers reach other memory of the endpoint already", to);
   reach.size = 0;
   reach.base = base;
   reach.delta = delta;
@@ -267,6 +282,7 @@ Status publish_segments(Job& job, const Gather& gather) {
   const auto* bytes = reinterpret_cast<const std::byte*>(&*mine);
   auto all = gather({bytes, sizeof(SegmentFacts)});
   if (!all) return all.error();
+  check(all->size() == engine.rank_count, "the facts of another number of ranks", all->size());
   std::vector<SegmentFacts> facts(engine.rank_count);
   for (Rank peer = 0; peer < engine.rank_count; ++peer) {
     if ((*all)[peer].size() != sizeof facts[peer]) {

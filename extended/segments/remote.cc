@@ -11,6 +11,7 @@
 #include "am/send/send.h"
 #include "am/wait/wait.h"
 #include "core/api_types.h"
+#include "core/base/check.h"
 #include "core/base/log.h"
 #include "core/engine/engine.h"
 #include "core/trace/trace.h"
@@ -58,6 +59,9 @@ Status reach_by_shm(Rank peer, const BoundFacts& facts, Route& route, SegmentMem
 void forget(Target to) noexcept {
   const auto known = known_segments.find(to);
   if (known == known_segments.end()) return;
+  if constexpr (kChecks) {
+    dcheck(engine.routes[to].known_bytes() != 0, "a known segment that was not published", to);
+  }
   forget_headers_reach(to);
   engine.routes[to].publish(0);
   release_segment_memory(known->second.mapped);
@@ -98,6 +102,8 @@ void on_segment_answer(pinwire_token* token, void* payload, size_t bytes, int32_
 }
 
 BoundFacts ask(Target to) noexcept {
+  dcheck(rank_of(to) != engine.rank, "a process asks itself", to);
+  dcheck(!this_thread.in_handler, "a handler waits for an answer", to);
   SegmentAnswer answer;
   const auto at = reinterpret_cast<uint64_t>(&answer);
   const int32_t args[] = {static_cast<int32_t>(endpoint_of(to)), low_half(at), high_half(at)};
@@ -117,6 +123,9 @@ Status reach_now(Rank peer, const BoundFacts& facts) {
   if (facts.bytes == 0) return success();
   KnownSegment told{facts.serial, {}};
   Route route = engine.routes[peer];
+  check((route.driver == nullptr) == (peer == engine.rank), "a peer without a driver, or this rank",
+        peer);
+  check(engine.routes[to].known_bytes() == 0, "a route is written while it may be read", to);
   route.is_bound = true;
   route.segment_base = facts.base;
   route.segment_bytes = 0;

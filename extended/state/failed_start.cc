@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "am/interrupts/interrupts.h"
+#include "core/base/check.h"
 #include "core/base/log.h"
 #include "core/base/memory/reserve.h"
 #include "core/engine/engine.h"
@@ -17,6 +18,7 @@ constinit char sentence[1024] = "";
 }  // namespace
 
 void note_failed_start(const char* call, const Status& status) {
+  check(!status, "a start is noted as failed that did not fail");
   if (start_has_failed()) return;
   std::snprintf(sentence, sizeof sentence, "%s failed: %s", call, status.sentence().c_str());
   start_failure = sentence;

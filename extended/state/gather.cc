@@ -8,6 +8,7 @@
 
 #include "am/poll/poll.h"
 #include "am/wait/wait.h"
+#include "core/base/check.h"
 #include "core/base/no_cancel.h"
 #include "core/base/threads/library_thread.h"
 #include "extended/state/order_of_puts.h"
@@ -32,6 +33,7 @@ void* run(void* argument) {
 }  // namespace
 
 Gathered gather_serving(Bootstrap& bootstrap, std::span<const std::byte> mine) {
+  dcheck(!this_thread.in_handler, "a handler exchanges data with all ranks", mine.size());
   const NoCancel whole;
   Errand errand{&bootstrap, mine, {}, {}};
   pthread_t thread;
@@ -50,6 +52,9 @@ Gathered gather_serving(Bootstrap& bootstrap, std::span<const std::byte> mine) {
   }
   pthread_join(thread, nullptr);
   show_order_of_puts();
+  check(errand.result.has_value(), "an exchange ends without a result");
+  check(!*errand.result || (**errand.result).size() == engine.rank_count,
+        "an exchange without the data of each rank", engine.rank_count);
   return std::move(*errand.result);
 }
 

@@ -4,6 +4,7 @@
 
 #include <mutex>
 
+#include "core/base/check.h"
 #include "pin/lock.h"
 
 namespace pinwire {
@@ -26,6 +27,7 @@ class HandedOn {
   }
   void give(T& item) noexcept {
     const std::lock_guard<PinLock> guard(lock_);
+    dcheck(&item != first_, "memory of a thread is handed on twice", &item);
     item.next_left = first_;
     first_ = &item;
   }

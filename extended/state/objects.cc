@@ -3,6 +3,7 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "core/base/check.h"
 #include "core/base/log.h"
 #include "core/engine/engine.h"
 
@@ -12,6 +13,8 @@ Objects objects;
 constinit std::atomic<bool> tells_errors{true};
 
 void make_segment_object(void* base, uint64_t bytes) {
+  check(objects.endpoint != nullptr, "a segment before there is an endpoint");
+  check(objects.segment == nullptr, "a process attaches once");
   objects.segment = new pinwire_segment{objects.client, base, bytes};
   objects.endpoint->segment = objects.segment;
 }
@@ -26,6 +29,7 @@ pinwire_ep* make_endpoint(gex_EP_Capabilities_t capabilities, gex_Flags_t flags)
   endpoint->index = static_cast<gex_EP_Index_t>(index);
   endpoint->capabilities = capabilities;
   endpoint->flags = flags;
+  check(objects.endpoints[index] == nullptr, "two endpoints with one index", index);
   objects.endpoints[index] = endpoint;
   return endpoint;
 }

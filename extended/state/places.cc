@@ -1,5 +1,6 @@
 #include <map>
 
+#include "core/base/check.h"
 #include "extended/state/job.h"
 
 namespace pinwire {
@@ -24,8 +25,13 @@ std::vector<RankPlace> place_ranks(const std::vector<RankFacts>& ranks,
     }
     // Without a limit the count stays at 1, which no 0 equals.
     host.in_supernode = supernode_maxsize == 0 ? 1 : host.in_supernode + 1;
+    check(supernode_maxsize == 0 || host.in_supernode <= supernode_maxsize,
+          "a supernode of too many ranks", host.in_supernode, supernode_maxsize);
+    check(host.supernode < supernode_count, "a supernode that was not counted", host.supernode);
     places.push_back({host.index, host.supernode});
   }
+  check(supernode_count >= hosts.size(), "a host without a supernode", supernode_count,
+        hosts.size());
   return places;
 }
 

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "core/base/check.h"
+
 namespace pinwire {
 
 void TeamTables::sort() {
@@ -15,6 +17,8 @@ void TeamTables::sort() {
 }
 
 bool TeamTables::find(Rank jobrank, Rank& rank) const noexcept {
+  dcheck(by_jobrank.size() == targets.size(), "the members of a team are not sorted",
+         by_jobrank.size(), targets.size());
   const auto at =
       std::lower_bound(by_jobrank.begin(), by_jobrank.end(), jobrank,
                        [this](Rank a, Rank wanted) { return rank_of(targets[a]) < wanted; });
@@ -24,6 +28,7 @@ bool TeamTables::find(Rank jobrank, Rank& rank) const noexcept {
 }
 
 std::vector<Rank> members_of(const std::vector<Choice>& choices, int32_t color) {
+  check(color >= 0, "the members of no team", color);
   std::vector<Rank> members;
   for (Rank rank = 0; rank < choices.size(); ++rank) {
     if (choices[rank].color == color) members.push_back(rank);

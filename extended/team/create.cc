@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/base/check.h"
 #include "core/base/hash.h"
 #include "core/base/log.h"
 #include "extended/team/gather_over.h"
@@ -79,6 +80,10 @@ void create_team(gex_TM_t* new_tms, gex_TM_t parent, const TeamWanted& wanted, g
   for (Rank rank = 0; rank < wanted.targets.size(); ++rank) {
     const Target target = wanted.targets[rank];
     if (rank_of(target) != engine.rank) continue;
+    check(objects.endpoints[endpoint_of(target)] != nullptr, "a member without an endpoint",
+          target);
+    check(wanted.scratch.empty() || mine.size() < wanted.scratch.size(), "a member without scratch",
+          mine.size(), wanted.scratch.size());
     const gex_Memvec_t scratch =
         wanted.scratch.empty() ? gex_Memvec_t{} : wanted.scratch[mine.size()];
     newcomers.push_back(

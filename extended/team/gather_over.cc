@@ -19,6 +19,8 @@ void gather_equal(gex_TM_t tm, const void* mine, size_t bytes, void* all) noexce
 
 std::vector<std::vector<std::byte>> gather_over(gex_TM_t tm, std::span<const std::byte> mine) {
   const std::vector<uint64_t> sizes = gather_values(tm, uint64_t{mine.size()});
+  check(sizes[tm->rank] == mine.size(), "a member's own size comes back as another",
+        sizes[tm->rank], mine.size());
   std::vector<std::byte> all(std::accumulate(sizes.begin(), sizes.end(), size_t{0}));
   Collective& c = new_collective(tm, gather_all);
   c.src = mine.data();
@@ -35,6 +37,9 @@ std::vector<std::vector<std::byte>> gather_over(gex_TM_t tm, std::span<const std
   return parts;
 }
 
-void meet(gex_TM_t tm) noexcept { tm->member->barrier.of_team.pass(); }
+void meet(gex_TM_t tm) noexcept {
+  dcheck(tm->member != nullptr, "the members of a team that has ended meet");
+  tm->member->barrier.of_team.pass();
+}
 
 }  // namespace pinwire

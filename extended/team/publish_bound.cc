@@ -3,6 +3,7 @@
 #include <cstring>
 #include <vector>
 
+#include "core/base/check.h"
 #include "extended/segments/remote.h"
 #include "extended/team/gather_over.h"
 
@@ -12,6 +13,7 @@ Status publish_bound(gex_TM_t tm, pinwire_ep** endpoints, size_t count) {
   std::vector<BoundFacts> mine;
   for (size_t i = 0; i < count; ++i) mine.push_back(own_bound_facts(endpoints[i]->index));
   const auto all = gather_over(tm, std::as_bytes(std::span(mine)));
+  check(all.size() == tm->size, "the facts of another number of members", all.size(), tm->size);
   for (gex_Rank_t member = 0; member < tm->size; ++member) {
     const auto& told = all[member];
     const Rank peer = rank_of(pinwire_target(tm, member));

@@ -61,6 +61,8 @@ void split_team(gex_TM_t* new_tm_p, gex_TM_t parent, const Choice& choice,
     }
     const auto own = std::find(members.begin(), members.end(), parent->rank);
     check(own != members.end(), "this member is in the team that it chose", parent->rank);
+    check(lines_from >= mine.line, "barriers would be counted from behind this member's line",
+          lines_from, mine.line);
     const Newcomer newcomer{parent->endpoint, static_cast<Rank>(own - members.begin()), seat, flags,
                             scratch};
     *new_tm_p = make_team(newcomer, std::move(targets), std::move(seats), lines_from);

@@ -54,8 +54,9 @@ void PackedPuts::put(const std::byte* source, std::byte* dest, size_t bytes) noe
 void PackedPuts::finish() noexcept {
   if (pieces_.is_empty()) return;
   const Route& route = engine.routes[to_];
-  dcheck(route.driver != nullptr && pieces_.bytes() <= list_bytes_max(to_), "a list for nobody",
-         pieces_.bytes());
+  dcheck(route.driver != nullptr, "a list for this process itself", to_);
+  dcheck(route.reach == Reach::kWhole, "a list for memory that no one key covers", to_);
+  dcheck(pieces_.bytes() <= pieces_.bytes_max(), "a list that is too long", pieces_.bytes());
   Work work{};
   work.op = Op::kScatter;
   work.cls = MessageClass::kRequest;

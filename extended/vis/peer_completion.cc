@@ -21,13 +21,18 @@ void on_complete(pinwire_token* token, void* payload, size_t bytes, int32_t hand
 
 }  // namespace
 
-void arm_peer_completion(const PeerCompletion& completion) noexcept { armed = completion; }
+void arm_peer_completion(const PeerCompletion& completion) noexcept {
+  dcheck(completion.bytes == 0 || completion.source != nullptr, "data that is nowhere",
+         completion.bytes);
+  armed = completion;
+}
 bool has_peer_completion() noexcept { return armed.handler != 0; }
 PeerCompletion take_peer_completion() noexcept { return std::exchange(armed, PeerCompletion{}); }
 
 void tell_peer(Target to, const PeerCompletion& completion) noexcept {
-  dcheck(completion.handler != 0 && completion.bytes <= kPeerCompletionBytesMax,
-         "a completion that nobody armed", completion.handler, completion.bytes);
+  dcheck(completion.handler != 0, "a completion that nobody armed", to);
+  dcheck(completion.bytes <= kPeerCompletionBytesMax, "a completion with too much data",
+         completion.bytes);
   const int32_t args[] = {completion.handler, static_cast<int32_t>(endpoint_of(to))};
   request_medium(rank_of(to), {kHandlerVisComplete, 2, args}, completion.source, completion.bytes);
 }

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/base/check.h"
+
 namespace pinwire::vis {
 
 struct Piece {
@@ -27,7 +29,10 @@ class VectorPieces {
   /// The list from the next region on; regions of no bytes count.
   size_t count() const noexcept { return static_cast<size_t>(end_ - next_); }
   Piece operator[](size_t i) const noexcept { return at(next_ + i); }
-  void skip(size_t count) noexcept { next_ += count; }
+  void skip(size_t skipped) noexcept {
+    dcheck(skipped <= count(), "more regions are skipped than are left", skipped);
+    next_ += skipped;
+  }
 
  private:
   static Piece at(const Region* region) noexcept {
@@ -50,7 +55,10 @@ class IndexedPieces {
 
   size_t count() const noexcept { return static_cast<size_t>(end_ - next_); }
   Piece operator[](size_t i) const noexcept { return at(next_ + i); }
-  void skip(size_t count) noexcept { next_ += count; }
+  void skip(size_t skipped) noexcept {
+    dcheck(skipped <= count(), "more regions are skipped than are left", skipped);
+    next_ += skipped;
+  }
 
  private:
   Piece at(void* const* address) const noexcept {
@@ -91,6 +99,7 @@ size_t for_each_pair(Here here_pieces, There there_pieces, Move&& move) noexcept
   Piece here = heres.next(), there = theres.next();
   while (here.bytes != 0 && there.bytes != 0) {
     const size_t bytes = here.bytes < there.bytes ? here.bytes : there.bytes;
+    dcheck(bytes != 0, "a stretch of no bytes", here.at, there.at);
     move(here.at, there.at, bytes);
     here = {here.at + bytes, here.bytes - bytes};
     there = {there.at + bytes, there.bytes - bytes};

@@ -1,5 +1,6 @@
 #include "extended/api/ex/local_completion.h"
 
+#include "core/base/check.h"
 #include "core/base/log.h"
 #include "extended/rma/sync.h"
 
@@ -26,6 +27,7 @@ LocalCompletion::LocalCompletion(const char* call, gex_Event_t* lc_opt, Within w
 }
 
 bool LocalCompletion::settle(Sent sent) noexcept {
+  dcheck(sent != Sent::kPending || op_ != nullptr, "a message is under way that nobody counts");
   if (sent == Sent::kPending) ++op_->started;
   if (event_ != nullptr) {
     const gex_Event_t event = op_ != nullptr ? handle_of(op_) : GEX_EVENT_INVALID;

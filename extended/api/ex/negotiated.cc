@@ -139,6 +139,7 @@ gex_AM_SrcDesc_t prepare(const Kind& kind, Target to, uint32_t from_endpoint, ge
     if (d.room.address == nullptr) return GEX_AM_SRCDESC_NO_OP;
     if constexpr (kUsageChecks) fill_canary(d.room.address, bytes);
   }
+  dcheck(d.room.bytes >= bytes, "less room than is told of", d.room.bytes, bytes);
   d.addr = d.room.address;
   d.size = bytes;
   d.kind = &kind;
@@ -232,6 +233,8 @@ int commit(const Kind& kind, Descriptor& d, const AmCall& call, size_t nbytes, v
            gex_Flags_t flags) noexcept {
   gex_Event_t* const lc_opt = d.is_clients ? d.lc_opt : GEX_EVENT_NOW;
   LocalCompletion local(kind.commit, lc_opt, kind.is_reply ? Within::kReply : Within::kRequest);
+  dcheck(d.kind == &kind, "a message of another kind is committed", nbytes);
+  dcheck(nbytes <= d.room.bytes, "a message ends after its room", nbytes, d.room.bytes);
   const Descriptor consumed = d;
   d.kind = nullptr;
   note_prepared(kind, nullptr);

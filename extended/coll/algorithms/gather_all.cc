@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/base/check.h"
 #include "extended/coll/messages/mail.h"
 
 namespace pinwire {
@@ -46,6 +47,7 @@ void deliver(Collective& c, const Places& places) noexcept {
   const size_t low = places.bytes(size - c.member->rank, c.member->rank);
   if (low != 0) std::memcpy(to, from, low);
   const size_t high = places.bytes(0, size - c.member->rank);
+  dcheck(low + high == places.bytes(0, size), "contributions that are not the whole", low, high);
   if (high != 0) std::memcpy(to + low, c.workspace->scratch.at(0), high);
 }
 
@@ -60,6 +62,7 @@ bool gather_all(Collective& c) noexcept {
   }
   for (; c.round < member.rounds; ++c.round, c.phase = 1) {
     const uint32_t have = 1u << c.round;
+    dcheck(have < member.size, "a round after all have come", c.round, member.size);
     const uint32_t count = std::min(have, member.size - have);
     if (c.phase == 1) {
       const Rank to = places.rank_at(member.size - have);

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "core/base/check.h"
 #include "extended/coll/algorithms/phase.h"
 #include "extended/coll/algorithms/pipeline.h"
 #include "extended/coll/algorithms/tree.h"
@@ -19,6 +20,7 @@ void copy_bytes(void* to, const void* from, size_t bytes) noexcept {
 /// Blocks in the order of places, which begins with the root's, from or to the order of ranks.
 template <typename Move>
 void by_ranks(const Collective& c, Move&& move) noexcept {
+  dcheck(c.root < c.member->size, "a root outside the team", c.root, c.member->size);
   const size_t high = (c.member->size - c.root) * c.bytes;
   const size_t low = c.root * c.bytes;
   move(size_t{0}, low, high);
@@ -156,6 +158,7 @@ bool exchange(Collective& c) noexcept {
       const size_t count = places.for_round(c.round, [&](const std::byte* block, size_t at) {
         copy_bytes(places.leaving() + at, block, bytes);
       });
+      dcheck(count <= size / 2 + 1, "more blocks leave than there is room for", count, size);
       send_data(c, places.rank_at(step), c.round, places.leaving(), count * bytes);
       c.phase = kReceive;
     }

@@ -24,6 +24,9 @@ const std::byte* piece_of(const Pipeline& p, const void* data, uint32_t piece) n
 }
 
 Pipeline& open_pipeline(Collective& c, Pieces pieces, bool is_reduction) noexcept {
+  dcheck(pieces.bytes != 0, "a pipeline of nothing", c.number);
+  dcheck(pieces.piece_bytes != 0, "pieces of no bytes", c.number);
+  dcheck(pieces.piece_bytes <= kPieceBytes, "pieces larger than their places", pieces.piece_bytes);
   if (c.workspace->pipeline == nullptr) c.workspace->pipeline.reset(new Pipeline);
   Pipeline& p = *c.workspace->pipeline;
   p.pieces = pieces;
@@ -45,6 +48,10 @@ const void* source_of_heirs(const Collective& c, const Pipeline& p) noexcept {
 
 /// From here on messages for it may come.
 void offer_all(Collective& c, Pipeline& p) noexcept {
+  if constexpr (kChecks) {
+    dcheck(c.running_streams.load(std::memory_order_relaxed) == nullptr,
+           "the streams of an operation are offered twice", c.number);
+  }
   // release pairs with the acquire of handlers
   c.running_streams.store(&p, std::memory_order_release);
   if (p.has_up_out) offer_stream(c, p.up_out, p.pieces, kUpSend, nullptr);
@@ -56,6 +63,7 @@ void offer_all(Collective& c, Pipeline& p) noexcept {
 }
 
 void close_pipeline(Collective& c, Pipeline& p) noexcept {
+  if constexpr (kChecks) dcheck(p.is_over(), "streams close that run on", c.number);
   c.running_streams.store(nullptr, std::memory_order_relaxed);
   give_back_part(*c.member, p.piece_memory);
 }
@@ -73,6 +81,8 @@ bool has_operands(const Pipeline& p) noexcept {
 const std::byte* combine_next(const Collective& c, Pipeline& p, std::byte* dst) noexcept {
   const Reduction& r = c.reduction;
   const std::byte* so_far = piece_of(p, c.src, p.reduced);
+  dcheck(p.pieces.bytes_of(p.reduced) % r.element_bytes == 0, "a piece that ends in an element",
+         p.reduced, r.element_bytes);
   const size_t elements = p.pieces.bytes_of(p.reduced) / r.element_bytes;
   for (uint32_t i = 0; i < p.children; ++i) {
     std::byte* next = p.up_in[i].place(p.pieces, p.reduced);
@@ -88,6 +98,7 @@ const std::byte* combine_next(const Collective& c, Pipeline& p, std::byte* dst) 
 bool reduce_next(Collective& c, Pipeline& p) noexcept {
   if (!p.is_reduction || p.reduced == p.pieces.count()) return false;
   if ((p.has_up_out && !p.up_out.may_send()) || !has_operands(p)) return false;
+  dcheck(p.has_up_out || p.in_place == p.reduced, "a result out of order", p.in_place, p.reduced);
   if (p.has_up_out) {
     send_piece(c, p.up_out, p.pieces, combine_next(c, p, nullptr), p.up_in_flight);
   } else {
@@ -104,6 +115,9 @@ bool place_next(Pipeline& p) noexcept {
   if (!p.has_down_in || !p.down_in.has_next(p.pieces)) return false;
   ++p.down_in.taken;
   ++p.in_place;
+  dcheck(p.in_place == p.down_in.taken, "a piece in place that did not come", p.in_place,
+         p.down_in.taken);
+  dcheck(p.in_place <= p.pieces.count(), "a piece after the last one", p.in_place);
   return true;
 }
 
@@ -120,6 +134,7 @@ void copy_some(Collective& c, Pipeline& p) noexcept {
 /// True: there was a piece to send or to announce.
 bool pass_to(Collective& c, Pipeline& p, StreamOut& out) noexcept {
   if (!out.may_send()) return false;
+  dcheck(out.sent <= p.in_place, "a piece was passed on before it came", out.sent, p.in_place);
   if (!out.grants.is_for_fetching()) {
     if (out.sent == p.in_place) return false;
     send_piece(c, out, p.pieces, piece_of(p, c.dst, out.sent), p.down_in_flight);
@@ -150,6 +165,7 @@ void grant_all(Collective& c, Pipeline& p) noexcept {
 }
 
 bool flow(Collective& c) noexcept {
+  dcheck(c.workspace->pipeline != nullptr, "pieces that no stream carries", c.number);
   Pipeline& p = *c.workspace->pipeline;
   if (is_whole(p)) copy_some(c, p);
   bool moves = true;
@@ -196,6 +212,8 @@ StreamIn* Pipeline::in(uint32_t letter) noexcept {
 
 void Pipeline::add_children(const Neighbours& neighbours, std::byte* places) noexcept {
   children = neighbours.branches();
+  dcheck(children <= kRoundsMax, "more children than there are streams for", children);
+  dcheck(children == 0 || places != nullptr, "children without places for their pieces", children);
   const uint32_t window = up_window(children);
   for (uint32_t i = 0; i < children; ++i) {
     const auto base = reinterpret_cast<uint64_t>(places + i * window * kPieceBytes);
@@ -215,6 +233,9 @@ void Pipeline::receive_down(Rank from, uint32_t letter, void* to) noexcept {
 
 /// The child with the largest subtree comes first.
 void Pipeline::add_heirs(const Neighbours& neighbours, uint32_t letter) noexcept {
+  dcheck(heirs == 0, "the members below are added twice", heirs);
+  dcheck(neighbours.branches() <= kRoundsMax, "more members below than there are streams for",
+         neighbours.branches());
   for (uint32_t branch = neighbours.branches(); branch-- > 0;) {
     down_out[heirs++].reset(neighbours.child(branch), letter);
   }

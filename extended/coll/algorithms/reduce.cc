@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 
+#include "core/base/check.h"
 #include "extended/coll/algorithms/phase.h"
 #include "extended/coll/algorithms/pipeline.h"
 #include "extended/coll/algorithms/tree.h"
@@ -48,6 +49,7 @@ class Vectors {
  private:
   std::byte* dst() const noexcept { return static_cast<std::byte*>(c_.dst); }
   void combine(const std::byte* lower, std::byte* higher, std::byte* out) noexcept {
+    dcheck(higher != nullptr, "a vector that has not come", c_.round);
     c_.reduction.combine(lower, higher, out, c_.reduction.count);
     c_.so_far = out;
   }
@@ -114,6 +116,8 @@ class Doubling {
   bool is_beyond() const noexcept { return is_paired() && rank_ % 2 != 0; }
   Rank mate() const noexcept { return rank_ ^ 1; }
   Rank peer(uint32_t round) const noexcept {
+    dcheck(round < rounds(), "a round after the last one", round);
+    dcheck(!is_beyond(), "a member beyond the pairs doubles", rank_);
     const Rank place = is_paired() ? rank_ / 2 : rank_ - pairs_;
     const Rank other = place ^ (1u << round);
     return other < pairs_ ? 2 * other : other + pairs_;
@@ -129,6 +133,8 @@ class Doubling {
 bool double_up(Collective& c, const Doubling& doubling, Vectors& vectors) noexcept {
   for (; c.round < doubling.rounds(); ++c.round, c.phase = kCombine) {
     const Rank peer = doubling.peer(c.round);
+    dcheck(peer < c.member->size, "a peer outside the team", peer, c.member->size);
+    dcheck(peer != c.member->rank, "a member doubles with itself", peer, c.round);
     const bool is_last = c.round + 1 == doubling.rounds() && !doubling.is_paired();
     if (c.phase == kCombine) {
       if (!all_taken(c)) return false;  // the place of the next may still be read by the last peer

@@ -33,6 +33,7 @@ Parts parts_of(const pinwire_tm& tm) noexcept {
 }  // namespace
 
 std::byte* take_part(Member& member, PieceMemory& memory, size_t bytes) noexcept {
+  dcheck(memory.part == PieceMemory::kNoPart, "a part was not given back", memory.part);
   memory.part = PieceMemory::kNoPart;
   if (bytes == 0) return nullptr;
   if (bytes <= kScratchPartBytes) {
@@ -50,6 +51,7 @@ std::byte* take_part(Member& member, PieceMemory& memory, size_t bytes) noexcept
 
 void give_back_part(Member& member, PieceMemory& memory) noexcept {
   if (memory.part == PieceMemory::kNoPart) return;
+  dcheck(memory.part < kWindowOps, "a part that no scratch has", memory.part);
   dcheck((member.scratch_parts >> memory.part & 1) != 0, "a part that is free", memory.part);
   member.scratch_parts &= ~(1u << memory.part);
   memory.part = PieceMemory::kNoPart;

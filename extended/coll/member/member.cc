@@ -11,7 +11,10 @@ constinit std::atomic<Member*> members_by_seat[kSeatsMax] = {};
 
 }  // namespace
 
-Rank Member::jobrank_of(Rank member) const noexcept { return rank_of(pinwire_target(tm, member)); }
+Rank Member::jobrank_of(Rank member) const noexcept {
+  dcheck(member < size, "the rank of no member", member, size);
+  return rank_of(pinwire_target(tm, member));
+}
 
 Member* find_seat(uint32_t seat) noexcept {
   if (seat >= kSeatsMax) return nullptr;
@@ -21,6 +24,8 @@ Member* find_seat(uint32_t seat) noexcept {
 
 void list_seat(Member& member) noexcept {
   check(member.seat < kSeatsMax, "a seat that messages cannot name", member.seat);
+  check(members_by_seat[member.seat].load(std::memory_order_relaxed) == nullptr,
+        "two members with one seat", member.seat);
   members_by_seat[member.seat].store(&member, std::memory_order_release);
 }
 

@@ -18,6 +18,7 @@
 
 #include "am/poll/deferred.h"
 #include "core/api_types.h"
+#include "core/base/check.h"
 #include "driver/work.h"
 #include "extended/barrier/barrier.h"
 
@@ -101,16 +102,22 @@ struct Member : Deferred {
   uint32_t data_boxes() const noexcept { return rounds + 2; }
   uint32_t boxes_each() const noexcept { return data_boxes() + 2 * rounds; }
   LetterBox& box(uint64_t number, uint32_t letter) noexcept {
+    dcheck(letter < boxes_each(), "a letter that no box is for", letter, boxes_each());
     return boxes[number % kWindowOps * boxes_each() + letter];
   }
   /// Where a letter of so many bytes lies.
   std::byte* payload(uint64_t number, uint32_t letter, size_t bytes) noexcept {
+    dcheck(letter < data_boxes(), "data for the box of a barrier", letter, data_boxes());
+    dcheck(bytes <= kEagerBytesMax, "more data than a message carries", bytes);
     const size_t place = number % kWindowOps * data_boxes() + letter;
     return bytes <= kSmallBytesMax ? &payloads[place * kSmallBytesMax]
                                    : &large_payloads[place * kLargeStride];
   }
   Rank jobrank_of(Rank member) const noexcept;
-  uint32_t seat_of(Rank member) const noexcept { return seats != nullptr ? seats[member] : seat; }
+  uint32_t seat_of(Rank member) const noexcept {
+    dcheck(member < size, "the seat of no member", member, size);
+    return seats != nullptr ? seats[member] : seat;
+  }
 };
 
 /// The one that a peer names; nullptr: there is none.

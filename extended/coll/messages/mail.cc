@@ -135,6 +135,8 @@ void on_epoch(pinwire_token* token, int32_t seat, int32_t round) {
 
 void begin_pull(Collective& c, Rank from, uint32_t letter, const LetterBox& box) noexcept {
   Inbound& inbound = c.inbound[letter];
+  dcheck(inbound.bytes != 0, "a pull of no bytes", letter);
+  dcheck(box.is_offer(), "a pull of what was not offered", letter);
   const auto number = static_cast<int32_t>(c.number);
   const auto sender_seat = static_cast<int32_t>(box.sender_seat);
   const auto send = static_cast<int32_t>(box.sender_send);
@@ -163,6 +165,7 @@ void begin_inbound(Collective& c, Rank from, uint32_t letter, const LetterBox& b
                    void* to) noexcept {
   Inbound& inbound = c.inbound[letter];
   dcheck(!inbound.is_begun && !inbound.is_done, "an offer is taken twice", letter);
+  dcheck(to != nullptr, "data for no place", letter, box.bytes);
   inbound.is_begun = true;
   inbound.to = static_cast<std::byte*>(to);
   inbound.bytes = box.bytes;
@@ -201,7 +204,9 @@ bool is_in_place(Collective& c, Rank from, Inbound& inbound, const LetterBox& bo
 
 void send_data(Collective& c, Rank to, uint32_t letter, const void* from, size_t bytes) noexcept {
   Member& member = *c.member;
-  check(letter < member.data_boxes() && c.sends < kDataMax, "a letter that no box is for", letter);
+  check(letter < member.data_boxes(), "a letter that no box is for", letter);
+  check(c.sends < kDataMax, "more offers than an operation has", c.sends);
+  dcheck(bytes == 0 || from != nullptr, "data that is nowhere", letter, bytes);
   dcheck(to < member.size && to != member.rank, "data for no other member", to, member.rank);
   if (bytes <= std::min(kEagerBytesMax, pinwire_max_medium)) {
     const int32_t args[] = {static_cast<int32_t>(member.seat_of(to)),
@@ -211,6 +216,10 @@ void send_data(Collective& c, Rank to, uint32_t letter, const void* from, size_t
   }
   const uint32_t send = c.sends++;
   Outbound& outbound = c.outbound[send];
+  if constexpr (kChecks) {
+    dcheck(outbound.left.load(std::memory_order_relaxed) == 0, "an offer in the place of another",
+           send);
+  }
   outbound.from = static_cast<const std::byte*>(from);
   outbound.bytes = bytes;
   outbound.left.store(bytes, std::memory_order_release);
@@ -220,6 +229,8 @@ void send_data(Collective& c, Rank to, uint32_t letter, const void* from, size_t
 void send_offer(Collective& c, Rank to, uint32_t letter, size_t bytes, const void* from,
                 uint32_t send) noexcept {
   const Member& member = *c.member;
+  dcheck(letter < member.data_boxes(), "an offer for the box of a barrier", letter);
+  dcheck(send != LetterBox::kNoOffer, "an offer with the name of none", letter);
   const auto source = reinterpret_cast<uint64_t>(from);
   const int32_t args[] = {static_cast<int32_t>(member.seat_of(to)),
                           static_cast<int32_t>(c.number),
@@ -275,6 +286,8 @@ const LetterBox* find_offer(Collective& c, Rank from, uint32_t letter, size_t by
 }
 
 bool receive_data(Collective& c, Rank from, uint32_t letter, void* to, size_t bytes) noexcept {
+  dcheck(letter < c.member->data_boxes(), "data from the box of a barrier", letter);
+  dcheck(from < c.member->size, "data of no member", from, c.member->size);
   Inbound& inbound = c.inbound[letter];
   if (inbound.is_done) return true;
   const std::byte* taken = take_data(c, from, letter, to, bytes);
@@ -292,6 +305,7 @@ std::byte* take_data(Collective& c, Rank from, uint32_t letter, void* to, size_t
   if (!box.is_offer()) return c.member->payload(c.number, letter, bytes);
   Inbound& inbound = c.inbound[letter];
   if (!inbound.is_begun) begin_inbound(c, peer, letter, box, to);
+  dcheck(inbound.bytes == bytes, "an offer of other data", inbound.bytes, bytes);
   if (!inbound.is_done) inbound.is_done = is_in_place(c, peer, inbound, box);
   return inbound.is_done ? inbound.to : nullptr;
 }

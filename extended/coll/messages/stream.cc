@@ -130,6 +130,9 @@ void StreamOut::reset(Rank member, uint32_t its_letter) noexcept {
 void StreamIn::reset(Rank member, uint32_t its_letter, PiecePlaces its_places,
                      uint32_t its_window) noexcept {
   check(its_window != 0 && its_window <= kWindowPieces, "a window of a stream", its_window);
+  dcheck(its_places.turns == 0 || its_window <= its_places.turns, "a window beyond its places",
+         its_window, its_places.turns);
+  dcheck(its_places.base != 0, "a stream to nowhere", its_letter);
   from = member;
   letter = its_letter;
   places = its_places;
@@ -148,9 +151,14 @@ void offer_stream(Collective& c, const StreamOut& out, const Pieces& pieces, uin
 void send_piece(Collective& c, StreamOut& out, const Pieces& pieces, const std::byte* from,
                 InFlight& in_flight) noexcept {
   const Rank peer = c.member->jobrank_of(out.to);
+  if constexpr (kChecks) {
+    dcheck(out.may_send(), "a piece that was not granted", out.sent);
+    dcheck(!out.grants.is_for_fetching(), "a piece for a receiver that fetches", out.sent);
+  }
   const uint32_t piece = out.sent++;
   dcheck(piece < pieces.count(), "a piece after the last one", piece, pieces.count());
   const size_t bytes = pieces.bytes_of(piece);
+  dcheck(bytes != 0, "a piece of no bytes", piece);
   int32_t args[] = {static_cast<int32_t>(c.member->seat_of(out.to)), static_cast<int32_t>(c.number),
                     static_cast<int32_t>(out.letter), static_cast<int32_t>(piece), 0};
   const AmCall call{kHandlerCollStream, 5, args};
@@ -170,6 +178,10 @@ void send_piece(Collective& c, StreamOut& out, const Pieces& pieces, const std::
 
 void tell_there(Collective& c, StreamOut& out, uint32_t more) noexcept {
   dcheck(more != 0, "word of no pieces", out.sent);
+  if constexpr (kChecks) {
+    dcheck(out.grants.is_for_fetching(), "word of pieces to a receiver that fetches none",
+           out.sent);
+  }
   out.sent += more;
   const int32_t args[] = {static_cast<int32_t>(c.member->seat_of(out.to)),
                           static_cast<int32_t>(c.number), static_cast<int32_t>(out.letter),
@@ -183,6 +195,8 @@ void grant_pieces(Collective& c, StreamIn& in, const Pieces& pieces) noexcept {
   const uint32_t end = in.fetches ? pieces.count() : std::min(pieces.count(), in.taken + in.window);
   dcheck(in.taken <= granted && granted <= end, "more is taken than was granted", in.taken, granted,
          end);
+  dcheck(in.fetches || end - in.taken <= in.window, "more is granted than there are places for",
+         end, in.taken);
   const uint32_t more = end - granted;
   // By halves of the window: few messages, and the sender goes on meanwhile.
   if (more == 0 || more < std::min(pieces.count() - granted, (in.window + 1) / 2)) return;
@@ -207,6 +221,8 @@ bool fetch_pieces(Collective& c, StreamIn& in, const Pieces& pieces, uint32_t mo
     in.fetching = std::min(there, in.fetched + most);
     const size_t at = pieces.at(in.fetched);
     const size_t end = in.fetching == all ? pieces.bytes : pieces.at(in.fetching);
+    dcheck(in.fetching > in.fetched, "a fetch that goes back", in.fetched, there);
+    dcheck(end > at, "a fetch of no bytes", at, end);
     in.get.started = 0;
     in.get.done.store(0, std::memory_order_relaxed);
     ++c.member->gets;

@@ -115,7 +115,11 @@ struct InFlight {
   uint32_t started = 0;
   DoneCount done{0};
 
-  bool is_over() const noexcept { return done.load(std::memory_order_acquire) == started; }
+  bool is_over() const noexcept {
+    const uint32_t now = done.load(std::memory_order_acquire);
+    dcheck(now <= started, "more sources are free than were in use", now, started);
+    return now == started;
+  }
 };
 
 /// `send` is the sender's name for the stream, in its StreamSet; perhaps with kAllThere. `source`:

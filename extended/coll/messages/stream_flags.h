@@ -9,6 +9,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "core/base/check.h"
+
 namespace pinwire {
 
 /// Granted and not taken, of one stream.
@@ -36,7 +38,8 @@ class BasicGrants {
     }
     base_.store(base, std::memory_order_relaxed);
     turns_.store(turns, std::memory_order_relaxed);
-    granted_.fetch_add(more, std::memory_order_acq_rel);
+    const uint32_t before = granted_.fetch_add(more, std::memory_order_acq_rel);
+    dcheck(before <= all - more, "more pieces are granted than there are", before, more, all);
     return true;
   }
   /// For the handler of the message that the receiver has fetched all pieces. A receiver that was
@@ -80,7 +83,10 @@ class BasicArrivals {
   uint32_t granted() const noexcept { return granted_.load(std::memory_order_relaxed); }
   /// Empties the places of pieces up to `end`.
   void grant_places(uint32_t end) noexcept {
-    for (uint32_t piece = granted(); piece < end; ++piece) {
+    const uint32_t first = granted();
+    dcheck(first <= end, "grants go back", first, end);
+    dcheck(end - first <= kWindowPieces, "more places than a window has", first, end);
+    for (uint32_t piece = first; piece < end; ++piece) {
       filled_[piece % kWindowPieces].store(0, std::memory_order_relaxed);
     }
     granted_.store(end, std::memory_order_release);
@@ -110,6 +116,7 @@ class BasicArrivals {
   bool fill(uint32_t piece, uint32_t bytes, size_t whole) noexcept {
     const uint32_t before =
         filled_[piece % kWindowPieces].fetch_add(bytes, std::memory_order_acq_rel);
+    dcheck(before + bytes <= whole, "more has arrived than the piece has", before, bytes, whole);
     return before + bytes == whole;
   }
   /// False: there are not so many more.

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "am/message/done_count.h"
+#include "core/base/check.h"
 #include "extended/coll/member/member.h"
 #include "extended/coll/operation/reduction.h"
 #include "extended/rma/ops.h"
@@ -47,7 +48,11 @@ class Scratch {
     memory_.reset();
     capacity_ = 0;
   }
-  std::byte* at(size_t offset) const noexcept { return memory_.get() + offset; }
+  /// `offset`: within what was reserved, or its end.
+  std::byte* at(size_t offset) const noexcept {
+    dcheck(offset <= capacity_, "a place behind the scratch", offset, capacity_);
+    return memory_.get() + offset;
+  }
 
  private:
   std::unique_ptr<std::byte[]> memory_;

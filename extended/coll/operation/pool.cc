@@ -68,10 +68,18 @@ void drop_extra(KeptList<T>& list, uint32_t each) noexcept {
 }  // namespace
 
 Collective& take_operation() noexcept { return take_or_make(coll_pool.operations); }
-void take_workspace(Collective& c) noexcept { c.workspace = &take_or_make(coll_pool.workspaces); }
+void take_workspace(Collective& c) noexcept {
+  dcheck(c.workspace == nullptr, "an operation comes into the window twice", c.number);
+  c.workspace = &take_or_make(coll_pool.workspaces);
+}
 
 void recycle(Collective& c) noexcept {
   dcheck(c.workspace != nullptr, "an operation that was never at work ends", c.number);
+  dcheck(c.is_live, "an operation ends that was not in the window", c.number);
+  if constexpr (kChecks) {
+    dcheck(c.running_streams.load(std::memory_order_relaxed) == nullptr, "its streams run on",
+           c.number);
+  }
   Workspace& workspace = *std::exchange(c.workspace, nullptr);
   workspace.scratch.release_large();
   Workspace* extra_workspace = nullptr;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/api_types.h"
+#include "core/base/check.h"
 #include "core/base/no_cancel.h"
 
 namespace pinwire {
@@ -24,6 +25,8 @@ struct Reduction {
 
   /// out[i] = a[i] (+) b[i], of `elements`. `out` may be `a` or `b`; what lies at `b` is lost.
   void combine(const void* a, void* b, void* out, size_t elements) const noexcept {
+    dcheck(elements <= count, "more elements than the reduction has", elements, count);
+    dcheck((built_in != nullptr) != (user != nullptr), "a reduction with two functions, or none");
     if (built_in != nullptr) return built_in(a, b, out, elements);
     const NoCancel in_client;
     user(a, b, elements, client_data);

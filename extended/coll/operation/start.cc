@@ -18,6 +18,8 @@ void submit(Collective& c, DoneCount& done) noexcept {
            "a collective over a team that is closed");
   }
   dcheck(c.root < member.size, "a root outside the team", c.root, member.size);
+  dcheck(c.script != nullptr, "an operation that does nothing", member.called);
+  dcheck(!c.is_live, "an operation is called that is in the window", c.number);
   c.done = &done;
   c.number = member.called++;
   Collective* newest = member.submitted.load(std::memory_order_relaxed);
@@ -33,6 +35,7 @@ void submit(Collective& c, DoneCount& done) noexcept {
 }  // namespace
 
 Collective& new_collective(gex_TM_t tm, Collective::Script script) noexcept {
+  dcheck(tm->member != nullptr, "a collective over a team that has ended");
   Collective& c = take_operation();
   dcheck(c.workspace == nullptr, "an operation of the pool is still at work", c.number);
   if constexpr (kChecks) {
@@ -53,6 +56,12 @@ Collective& new_collective(gex_TM_t tm, Collective::Script script) noexcept {
   // Nothing is left of what came and went: of the operation before, all is taken and in place.
   c.sends = 0;
   for (uint32_t i = 0; i < c.member->data_boxes(); ++i) {
+    if constexpr (kChecks) {
+      dcheck(c.outbound[i].left.load(std::memory_order_relaxed) == 0,
+             "data of the operation before is still offered", i);
+    }
+    dcheck(!c.inbound[i].is_begun || c.inbound[i].is_done,
+           "data of the operation before is still under way", i);
     c.inbound[i].is_begun = c.inbound[i].is_done = false;
   }
   return c;

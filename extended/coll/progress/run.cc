@@ -1,6 +1,7 @@
 #include "extended/coll/progress/run.h"
 
 #include "core/base/check.h"
+#include "core/engine/lane.h"
 #include "extended/coll/messages/mail.h"
 #include "extended/coll/operation/collective.h"
 #include "extended/coll/operation/pool.h"
@@ -19,8 +20,10 @@ void admit(Member& member) noexcept {
     oldest = newest;
     newest = before;
   }
+  dcheck((member.first == nullptr) == (member.last == nullptr), "a list that ends nowhere");
   while (oldest != nullptr) {
     Collective* c = oldest;
+    dcheck(c->member == &member, "an operation of another team", c->number);
     oldest = c->next;
     c->next = nullptr;
     check(c->number == member.admitted,
@@ -48,6 +51,8 @@ bool synchronise(Collective& c, uint32_t letters) noexcept {
 
 /// True: it is finished.
 bool go_on(Collective& c) noexcept {
+  dcheck(c.is_live, "an operation goes on before its turn", c.number);
+  dcheck(c.workspace != nullptr, "an operation goes on without memory", c.number);
   const uint32_t letters = c.member->data_boxes();
   if (c.stage == Collective::Stage::kBefore) {
     if (c.syncs_before && !synchronise(c, letters)) return false;
@@ -68,7 +73,11 @@ void finish(Member& member, Collective& c) noexcept {
            "an operation that is not in the window ends", c.number);
     dcheck(member.finished.load(std::memory_order_relaxed) < member.admitted,
            "more operations end than begin", member.admitted);
+    dcheck(all_taken(c), "an operation ends whose data is still offered", c.number);
+    dcheck(c.running_streams.load(std::memory_order_relaxed) == nullptr,
+           "an operation ends whose streams run on", c.number);
   }
+  dcheck(c.done != nullptr, "an operation whose end nobody counts", c.number);
   member.live[c.number % kWindowOps].store(nullptr, std::memory_order_relaxed);
   DoneCount& done = *c.done;
   recycle(c);
@@ -84,6 +93,8 @@ uint32_t go_through_window(Member& member) noexcept {
   Collective* before = nullptr;
   for (Collective* c = member.first; c != nullptr && c->number < end;) {
     Collective* next = c->next;
+    dcheck(next == nullptr || next->number > c->number, "operations out of order", c->number);
+    dcheck(next != nullptr || member.last == c, "a list with another end", c->number);
     if (!c->is_live) {
       c->is_live = true;
       take_workspace(*c);
@@ -114,6 +125,8 @@ uint64_t finished_below(const Member& member) noexcept {
 /// True: another epoch is over, and so the window has moved.
 bool go_on_with_epoch(Member& member) noexcept {
   if (finished_below(member) < (member.epochs + 1) * kEpochOps) return false;
+  dcheck(member.epoch_round <= member.rounds, "an epoch of too many rounds", member.epoch_round,
+         member.rounds);
   for (;;) {
     if (member.epoch_round != 0) {
       const uint32_t arrivals =
@@ -137,6 +150,10 @@ bool go_on_with_epoch(Member& member) noexcept {
 
 uint32_t run_member(Deferred& work) noexcept {
   auto& member = static_cast<Member&>(work);
+  if constexpr (kChecks) {
+    dcheck(deferred_list.is_running(), "a member goes on beside another thread", member.seat);
+  }
+  dcheck(!this_thread.in_handler, "a handler goes on with operations", member.seat);
   uint32_t finished = 0;
   admit(member);
   do {

@@ -51,6 +51,7 @@ Member& take_seat() noexcept {
     auto* seat = static_cast<Seat*>(free_seats.first);
     free_seats.first = seat->next_free;
     dcheck(!seat->is_open.load(std::memory_order_relaxed), "a free seat has a team", seat->seat);
+    dcheck(seat->boxes == nullptr, "a free seat has letter boxes", seat->seat);
     return *seat;
   }
   if (free_seats.used == kSeatsMax) {
@@ -73,6 +74,17 @@ void open_seat(Member& member, gex_TM_t tm, const uint32_t* seats_of_all,
   const DeferredPause pause;
   check(!member.is_open.load(std::memory_order_relaxed), "a seat has a team already", member.seat);
   check(tm->rank < tm->size, "a member outside its team", tm->rank, tm->size);
+  check(member.first == nullptr, "a seat with operations of the team before", member.seat);
+  check(member.submitted.load(std::memory_order_relaxed) == nullptr,
+        "a seat with calls of the team before", member.seat);
+  check(member.gets == 0, "a seat with gets of the team before", member.gets);
+  check(member.scratch_parts == 0, "a seat with scratch of the team before", member.scratch_parts);
+  if constexpr (kChecks) {
+    for (const auto& live : member.live) {
+      dcheck(live.load(std::memory_order_relaxed) == nullptr, "a window that is not empty",
+             member.seat);
+    }
+  }
   member.tm = tm;
   member.rank = tm->rank;
   member.size = tm->size;
@@ -103,6 +115,8 @@ bool is_quiet(const Member& member) noexcept {
 }
 
 void close_seat(Member& member) noexcept {
+  check(member.is_open.load(std::memory_order_relaxed), "a seat closes that has no team",
+        member.seat);
   check(is_quiet(member), "a team ends before its collectives", member.called);
   // All members have called as many operations, and their last epoch is over here when every
   // message of it has arrived.

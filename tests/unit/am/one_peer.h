@@ -12,6 +12,7 @@
 #include "am/message/message.h"
 #include "pin/demand.h"
 #include "tests/support/idle_driver.h"
+#include "tests/unit/am/held_lane.h"
 
 namespace pinwire::test {
 
@@ -109,6 +110,7 @@ class WithOnePeer : public testing::Test {
     const uint32_t bytes = build_head(head, Category::kShort, handler, kArguments, args, 0, 0);
     alignas(16) std::byte buffer[8 + sizeof head];
     std::memcpy(buffer + 8, &head, bytes);
+    const HeldLane held;
     dispatch(0, {buffer + 8, bytes, kOnePeer, 0, cls});
   }
 

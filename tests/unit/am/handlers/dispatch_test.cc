@@ -100,7 +100,10 @@ TEST_F(MessageDispatch, AHandlerOfAMessageToOneselfLearnsWhetherItIsALong) {
 TEST_F(MessageDispatch, AHandlerThatIsRunForItsSourceSeesAReplyWithoutArguments) {
   constexpr uint8_t kEndpoint = 3;  // which has the first one's handlers, as it has none
   const pinwire_token request{kAsker, 2, true, false, 7, true, kEndpoint, 0};
+  this_thread.in_handler = true;
   run_as_reply(request, kRunsPayload, kEndpoint, memory_, 9);
+  EXPECT_TRUE(this_thread.in_handler) << "the request's handler goes on";
+  this_thread.in_handler = false;
   EXPECT_EQ(ran.payload, memory_);
   EXPECT_EQ(ran.bytes, 9u);
   EXPECT_TRUE(ran.in_handler);

@@ -10,6 +10,7 @@
 #include "am/poll/poll.h"
 #include "core/engine/engine.h"
 #include "tests/support/idle_driver.h"
+#include "tests/unit/am/held_lane.h"
 
 namespace pinwire {
 namespace {
@@ -63,11 +64,13 @@ class Stripes : public testing::Test {
       engine.drivers[d].caps.put_bytes_max = 1 << 20;
       engine.drivers[d].own_key = engine.drivers[d].own_read_key = 50 + d;
     }
+    engine.rank_count = 2;
     route_.driver_index = static_cast<uint8_t>(engine.rail_first + engine.rail_to(1));
     route_.driver = drivers[route_.driver_index];
     route_.region_key = keys_[kRails + engine.rail_to(1)];
   }
   ~Stripes() override {
+    engine.rank_count = 1;
     engine.driver_count = 0;
     engine.rail_first = 0;
     engine.rail_count = 1;
@@ -139,7 +142,6 @@ TEST_F(Stripes, OnlyALargeLongOfAClientThatMayWaitTakesAllRails) {
   Route routes[] = {{}, route_};
   routes[1].segment_bytes = ~uint64_t{0};
   engine.routes = routes;
-  engine.rank_count = 2;
   auto* const source = reinterpret_cast<void*>(kLocal);
   auto* const dest = reinterpret_cast<void*>(kRemote);
   const uint32_t own = engine.rail_to(1);
@@ -165,12 +167,11 @@ TEST_F(Stripes, OnlyALargeLongOfAClientThatMayWaitTakesAllRails) {
   EXPECT_EQ(posted(), one);
   pinwire_token token{1, 0, true, false};
   engine.drivers[route_.driver_index].caps.hw_rdma = true;
-  this_thread.in_handler = true;
+  test::begin_handler(0, route_.driver_index);
   EXPECT_TRUE(reply_long(token, waits, source, 1 << 20, dest));
-  this_thread.in_handler = false;
+  test::end_handler(0, route_.driver_index);
   EXPECT_EQ(posted(), one);
   engine.routes = nullptr;
-  engine.rank_count = 1;
 }
 
 TEST_F(Stripes, ARailThatFailsEndsTheJobByItsOwnWords) {

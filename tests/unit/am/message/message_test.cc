@@ -50,14 +50,15 @@ TEST(Message, BothEndpointsAreNamed) {
   AmHead head;
   for (const auto category :
        {Category::kShort, Category::kMedium, Category::kLong, Category::kCarriedLong}) {
-    build_head(head, category, 255, 0, nullptr, ~0u, 0, {kEndpointsMax - 1, 17});
+    const uint32_t payload_bytes = category == Category::kShort ? 0 : ~0u;
+    build_head(head, category, 255, 0, nullptr, payload_bytes, 0, {kEndpointsMax - 1, 17});
     head.words[0] |= uint64_t{kMarkMustReply} << 16;
     const auto header = std::bit_cast<AmHeader>(head.words[0]);
     EXPECT_EQ(header.endpoint, kEndpointsMax - 1);
     EXPECT_EQ(header.from_endpoint, 17);
     EXPECT_EQ(header.category(), category);
     EXPECT_EQ(header.argc(), 0u);
-    EXPECT_EQ(header.payload_bytes, ~0u);
+    EXPECT_EQ(header.payload_bytes, payload_bytes);
     EXPECT_EQ(header.function(), function_index(kEndpointsMax - 1, 255));
   }
 }

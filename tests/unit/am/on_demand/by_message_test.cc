@@ -10,6 +10,7 @@
 #include "am/send/limits.h"
 #include "am/send/outgoing.h"
 #include "tests/support/idle_driver.h"
+#include "tests/unit/am/held_lane.h"
 
 namespace pinwire {
 namespace {
@@ -98,6 +99,7 @@ class ByMessage : public testing::Test {
   void arrive() {
     std::vector<Recorder::Sent> messages;
     std::swap(messages, driver.sent);
+    const test::HeldLane held;
     for (const Recorder::Sent& message : messages) dispatch(0, driver.arrival(message));
   }
 
@@ -157,9 +159,9 @@ TEST_F(ByMessage, TheHeadOfALongRequestLeavesOnceItsPiecesAreAnswered) {
 TEST_F(ByMessage, TheHeadOfALongReplyIsFencedBehindItsPieces) {
   pinwire_token token{kPeer, 0, true, false};
   const int32_t number = 77;
-  this_thread.in_handler = true;
+  test::begin_handler();
   long_by_message(&token, kPeer, {kOnLong, 1, &number}, source, 5000, target, false);
-  this_thread.in_handler = false;
+  test::end_handler();
   ASSERT_EQ(driver.sent.size(), 6u);
   for (size_t i = 0; i < driver.sent.size(); ++i) {
     EXPECT_EQ(driver.sent[i].cls, MessageClass::kReply);
@@ -178,9 +180,9 @@ TEST_F(ByMessage, TheLastPieceOfALongReplyTravelsWithItsHeadEvenIfItIsAWholePiec
   for (const size_t pieces : {1, 2, 5}) {
     pinwire_token token{kPeer, 0, true, false};
     std::memset(target, 0, sizeof target);
-    this_thread.in_handler = true;
+    test::begin_handler();
     long_by_message(&token, kPeer, {kOnLong, 1, &number}, source, pieces * kPiece, target, false);
-    this_thread.in_handler = false;
+    test::end_handler();
     EXPECT_EQ(driver.sent.size(), pieces);
     arrive();
     EXPECT_EQ(long_bytes, pieces * kPiece);

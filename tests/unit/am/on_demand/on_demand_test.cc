@@ -13,6 +13,7 @@
 #include "am/on_demand/exchange.h"
 #include "am/on_demand/visit.h"
 #include "am/poll/poll.h"
+#include "tests/unit/am/held_lane.h"
 #include "tests/unit/am/one_peer.h"
 
 namespace pinwire {
@@ -384,9 +385,9 @@ TEST_F(OnDemandLong, ReplyOfAKnownBucketWaitsInItsHandler) {
   driver.finishes = false;
   bool has_waited = false;
   driver.at_poll = [&] { has_waited = driver.finishes = true; };
-  this_thread.in_handler = true;
+  test::begin_handler();
   EXPECT_TRUE(send(own_, 20'000, false, &token));
-  this_thread.in_handler = false;
+  test::end_handler();
   EXPECT_TRUE(has_waited);
   ASSERT_EQ(driver.moved.size(), 1u);
   EXPECT_EQ(driver.moved[0].op, Op::kPutSend);
@@ -396,9 +397,9 @@ TEST_F(OnDemandLong, ReplyOfAKnownBucketWaitsInItsHandler) {
 
 TEST_F(OnDemandLong, ReplyToMemoryThatIsNotKnownGoesByMessages) {
   const pinwire_token token{kPeer, 0, true, false, 0, false, 0, 0};
-  this_thread.in_handler = true;
+  test::begin_handler();
   EXPECT_TRUE(send(own_, kCarried + 1, false, &token));
-  this_thread.in_handler = false;
+  test::end_handler();
   EXPECT_EQ(driver.handlers, (std::vector<uint8_t>{kHandlerPlace, kHandler}));
   EXPECT_TRUE(driver.moved.empty());
 }

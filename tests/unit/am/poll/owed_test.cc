@@ -17,6 +17,7 @@
 #include "am/send/send.h"
 #include "tests/support/idle_driver.h"
 #include "tests/support/stat_map.h"
+#include "tests/unit/am/held_lane.h"
 
 namespace pinwire {
 namespace {
@@ -86,12 +87,12 @@ class Owed : public testing::Test {
     StatMap map;
     report_owed(map);
     refusals_ = map.values["owed_in_vain"];
-    this_thread.in_handler = true;
+    test::begin_handler();
   }
   void TearDown() override {
     for (Rank peer = 0; peer < kRanks; ++peer) driver.room[peer] = ~0u;
     for (int i = 0; i < 32; ++i) poll_often();
-    this_thread.in_handler = false;
+    test::end_handler();
     EXPECT_FALSE(owes(engine.drivers[0].lanes[0])) << "all that was owed is sent in the end";
     engine.drivers[0].driver = nullptr;
     engine.drivers[0].caps = {};
@@ -101,9 +102,9 @@ class Owed : public testing::Test {
   }
   /// Each bucket in its turn.
   void poll_often() {
-    this_thread.in_handler = false;
+    test::end_handler();
     for (int i = 0; i < 2; ++i) poll();
-    this_thread.in_handler = true;
+    test::begin_handler();
   }
   void reply(Rank peer, int32_t number, size_t bytes = 0) {
     pinwire_token token{peer, 0, true, false};
@@ -307,9 +308,9 @@ TEST_F(Owed, LongerOnesThatAreDoneLeaveTheirMemoryToOthers) {
   for (int i = 0; i < kReplies && driver.polls == 0; ++i) {
     EXPECT_TRUE(reply_long_of(kAttentive, kLongBytes));
     driver.finished.push_back(driver.sent[kAttentive].back().work.cookie);
-    this_thread.in_handler = false;
+    test::end_handler();
     poll();
-    this_thread.in_handler = true;
+    test::begin_handler();
     driver.polls = 0;
   }
   EXPECT_EQ(driver.sent[kAttentive].size(), kReplies);

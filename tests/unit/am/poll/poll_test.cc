@@ -12,6 +12,7 @@
 #include "core/base/clock.h"
 #include "tests/support/cancel_state.h"
 #include "tests/support/stat_map.h"
+#include "tests/unit/am/held_lane.h"
 #include "tests/unit/am/polling.h"
 
 namespace pinwire {
@@ -112,13 +113,15 @@ TEST_F(Poll, InAHandlerTakesRepliesAlone_C1_153) {
   driver.brings = 1;
   EXPECT_EQ(poll(), 1u);
   EXPECT_EQ(driver.filter, RecvFilter::kAll);
+  test::begin_handler();
   EXPECT_EQ(poll_in_handler(0, 0), 1u);
+  test::end_handler();
   EXPECT_EQ(driver.filter, RecvFilter::kRepliesOnly);
   EXPECT_EQ(poll(), 1u);
-  this_thread.in_handler = true;
+  test::begin_handler();
   driver.takes_at = driver.polls + 1;  // the reply finds room at the next poll
   post_in_handler(0, routes[1], put());
-  this_thread.in_handler = false;
+  test::end_handler();
   EXPECT_EQ(driver.filter, RecvFilter::kRepliesOnly);
 }
 
@@ -198,10 +201,14 @@ TEST_F(Poll, TellsThoseThatSleepOfWhatItFound) {
   rests();
   EXPECT_EQ(rests(), 1u);
   driver.brings = 0;
+  test::begin_handler();
   poll_in_handler(0, 0);
+  test::end_handler();
   EXPECT_EQ(rests(), 1u);
   driver.brings = 1;
+  test::begin_handler();
   poll_in_handler(0, 0);
+  test::end_handler();
   EXPECT_EQ(rests(), 0u) << "what it waits for may be there";
   driver.brings = 0;
   EXPECT_EQ(rests(), 1u);

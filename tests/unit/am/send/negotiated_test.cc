@@ -9,6 +9,7 @@
 #include "am/message/call.h"
 #include "core/engine/engine.h"
 #include "tests/support/idle_driver.h"
+#include "tests/unit/am/held_lane.h"
 
 namespace pinwire {
 namespace {
@@ -179,8 +180,8 @@ TEST_F(Negotiated, ARefusedCommitLeavesTheRoomAsItWas_GX_117) {
 
 TEST_F(Negotiated, AReplyTakesTheLaneOfItsRequest) {
   pinwire_token token{kLender, 3, true, false, 0, false, 0, 0};
-  driver.wants_the_lock = false;  // whoever runs the handler has locked it
-  this_thread.in_handler = true;
+  engine.drivers[0].lane_count = 4;
+  test::begin_handler(3);
   const Room room = room_for_medium(&token, kLender, kBytes, own, Patience::kWaits);
   EXPECT_EQ(driver.last_lane, 3u);
   EXPECT_EQ(room.lane, 3u);
@@ -192,7 +193,8 @@ TEST_F(Negotiated, AReplyTakesTheLaneOfItsRequest) {
   driver.has_room = true;
   EXPECT_TRUE(reply_medium_in(token, tries, room, kBytes));
   EXPECT_TRUE(token.replied);
-  this_thread.in_handler = false;
+  test::end_handler(3);
+  engine.drivers[0].lane_count = 1;
   expect_sent(kBytes);
   EXPECT_EQ(driver.posts[0].lane, 3u);
   EXPECT_EQ(driver.posts[0].work.cls, MessageClass::kReply);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/am/held_lane.h"
 #include "tests/unit/am/polling.h"
 
 namespace pinwire {
@@ -34,9 +35,9 @@ TEST_F(Post, BesideACrowdThoseThatWaitForRoomGiveTheirCoreAway) {
   EXPECT_EQ(yields + breaths, 10u);
   crowd();
   driver.polls = 0;
-  this_thread.in_handler = true;
+  test::begin_handler();
   post_in_handler(0, routes[1], put());
-  this_thread.in_handler = false;
+  test::end_handler();
   EXPECT_EQ(driver.polls, 10u);
   EXPECT_EQ(yields + breaths, 10u);
 }

@@ -14,6 +14,7 @@
 #include "am/poll/poll.h"
 #include "am/send/limits.h"
 #include "am/send/outgoing.h"
+#include "tests/unit/am/held_lane.h"
 #include "tests/unit/am/one_peer.h"
 
 namespace pinwire {
@@ -219,10 +220,10 @@ TEST_F(Sending, ALargeLongToMemoryThatIsNotReachedAsksItsOwnerToPinIt) {
   EXPECT_EQ(driver.moved[0].remote_key, 70u);
   driver.handlers.clear();
   pinwire_token token{kPeer, 0, true, false};
-  this_thread.in_handler = true;
+  test::begin_handler();
   EXPECT_TRUE(reply_long(token, {kPayload, 0, nullptr}, source_.data(), kAloneBytesMin,
                          reinterpret_cast<void*>(kDest)));
-  this_thread.in_handler = false;
+  test::end_handler();
   EXPECT_EQ(driver.handlers.front(), kHandlerPlace);
 }
 
