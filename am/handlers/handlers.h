@@ -37,6 +37,8 @@ enum InternalHandler : uint8_t {
   kHandlerSegmentQuestion,  ///< extended/segments/remote.h, likewise
   kHandlerSegmentAnswer,
   kHandlerVisComplete,  ///< extended/vis/peer_completion.h
+  kHandlerCopy,         ///< extended/vis/remote_copy.h, likewise
+  kHandlerCopied,
   kHandlerCollLetter,   ///< extended/coll/messages/mail.h, as all below
   kHandlerCollSignal,
   kHandlerCollOffer,

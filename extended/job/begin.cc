@@ -46,6 +46,7 @@
 #include "extended/state/gather.h"
 #include "extended/state/rank_lists.h"
 #include "extended/vis/peer_completion.h"
+#include "extended/vis/remote_copy.h"
 
 namespace pinwire {
 namespace {
@@ -154,6 +155,7 @@ Status bring_up(Job& job) {
   register_streams();
   register_segment_questions();
   vis::register_peer_completion();
+  vis::prepare_remote_copies();
   has_dispatcher = job.settings.dispatch != DispatchMode::kPoll;
   only_dispatcher_polls = job.settings.dispatch == DispatchMode::kNicproc;
   if (auto opened = open_drivers(job); !opened) return opened;

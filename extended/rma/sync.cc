@@ -213,9 +213,23 @@ pinwire_op* end_region() noexcept {
     if (mine.region == nullptr) breach("C1-297", "an access region ends that did not begin");
   }
   check(mine.region != nullptr, "an access region ends that did not begin (C1-252)");
+  return end_group(nullptr);
+}
+
+pinwire_op* begin_group() noexcept {
+  ThreadOps& mine = thread_ops();
+  pinwire_op* outer = mine.region;
+  mine.region = take_op();
+  check(mine.region != nullptr, "66,000 operations are in flight; synchronise some");
+  return outer;
+}
+
+pinwire_op* end_group(pinwire_op* outer) noexcept {
+  ThreadOps& mine = thread_ops();
+  check(mine.region != nullptr, "a group of operations ends that did not begin");
   pinwire_op* op = mine.region;
-  dcheck(mine.explicit_ops.owns(op), "the access region of another thread ends", op);
-  mine.region = nullptr;
+  dcheck(mine.explicit_ops.owns(op), "the group of another thread ends", op);
+  mine.region = outer;
   return handle_of(op);
 }
 

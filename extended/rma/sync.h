@@ -76,4 +76,10 @@ void begin_region() noexcept;
 void note_region_place(const Place& place) noexcept;
 pinwire_op* end_region() noexcept;
 
+/// The implicit operations that the calling thread starts between the two belong to one explicit
+/// handle, also inside an access region, which begin_group() returns and end_group() opens again.
+/// The caller synchronises nothing implicit in between.
+pinwire_op* begin_group() noexcept;
+pinwire_op* end_group(pinwire_op* outer) noexcept;
+
 }  // namespace pinwire

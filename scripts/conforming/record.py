@@ -10,7 +10,7 @@ from .rows import CONFORM, ROOT
 RECORDS = CONFORM / "results.json"
 PASSED, FAILED, SKIPPED, ABSENT = "pass", "FAIL", "skip", "not_here"
 OF_MESON = {"OK": PASSED, "EXPECTEDFAIL": PASSED, "SKIP": SKIPPED}  # all others: failed
-SPECIFICATIONS = {"gasnet1": "", "ex": "ex_"}  # with what goes before "dispatch" in a test's name
+SPECIFICATIONS = {"gasnet1": "", "ex": "ex_", "upc": "upc_"}  # with what goes before "dispatch" in a test's name
 LETTERS = {PASSED: "p", FAILED: "f", ABSENT: "n"}
 RESULTS = {letter: result for result, letter in LETTERS.items()}
 

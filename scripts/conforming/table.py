@@ -96,7 +96,7 @@ class Table:
                  "A letter behind the id tells the kind of the row. M: it must hold. U: it is the client's duty. P: it permits something. S: it is a "
                  "suggestion. Q: the text leaves a question open. D: versions differ. N: upstream has not implemented it, or only names it. X: it is "
                  "experimental upstream. E: it is a note for engineers. F: a later text settles it. O: it is open upstream.", "",
-                 "A column is a driver and a mode of the library. The cases are in `tests/conform/gasnet1` and `tests/conform/ex`, and run in jobs of "
+                 "A column is a driver and a mode of the library. The cases are in `tests/conform/gasnet1`, `tests/conform/ex` and `tests/conform/upc`, and run in jobs of "
                  "1, 2 and 3 ranks. The word part says that some of the row's cases ask nothing there. A cell is empty if none of them does, or if "
                  "another Meson test shows the row, or none. Another test counts if its sources name the row.", "",
                  f"**{rows} rows; {sum(counts.values())} must hold: {counts[PASSED]} pass, {counts[FAILED]} fail, "

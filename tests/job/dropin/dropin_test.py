@@ -107,7 +107,7 @@ class Dropin(unittest.TestCase):
                          [(str(rank), str(ranks)) for rank in range(ranks)], said)
 
     def test_files_lie_where_clients_look(self):
-        names = ["include/gasnet.h", "include/gasnet_tools.h", "include/gasnet_config.h",
+        names = ["include/bupc_memcpy.h", "include/gasnet.h", "include/gasnet_tools.h", "include/gasnet_config.h",
                  "include/gasnet_portable_platform.h", "bin/gasnetrun_pinwire"]
         for kind in ("seq", "par"):
             names += [f"{LIBDIR}/libgasnet_tools-{kind}.a", f"{LIBDIR}/pkgconfig/gasnet_tools-{kind}.pc",
@@ -115,6 +115,7 @@ class Dropin(unittest.TestCase):
         names += ["bin/pinwire_switch"] if "dpdk" in DRIVERS else []
         names += ["bin/flood"] if pathlib.Path(BUILD, "bench/flood").exists() else []
         for mode in MODES:
+            names += [f"{LIBDIR}/libpinwire-upc-{mode}.a", f"{LIBDIR}/pkgconfig/pinwire-upc-{mode}.pc"]
             names += [f"{LIBDIR}/libgasnet-pinwire-{mode}.a", f"{LIBDIR}/pkgconfig/gasnet-pinwire-{mode}.pc",
                       f"include/pinwire-conduit/pinwire-{mode}.mak"]
         self.assertEqual([name for name in names if not (prefix / name).exists()], [])
