@@ -274,6 +274,7 @@ void Lane::finish(Link& link, ibv_send_wr& request, uint32_t ticket) noexcept {
   dcheck(link.room > 0, "a connection takes more requests than its queue holds", link.room);
   dcheck(room_ > 0, "a lane takes more requests than its completion queue holds", room_);
   dcheck(link.unsignalled < kSignalEvery, "a connection's room never comes back", link.unsignalled);
+  dcheck(chain_.link() == &link, "a request is in the chain of another connection than its own");
   --link.room;
   --room_;
   ++link.unsignalled;

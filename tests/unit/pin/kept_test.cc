@@ -124,6 +124,33 @@ TEST_F(KeptPins, ARepeatedTransferPinsOnce) {
   unmap(base, 8);
 }
 
+TEST_F(KeptPins, MemoryThatTwoTransfersUseStaysPinnedUntilBothAreDone) {
+  constexpr uint64_t kPages = 8;
+  const Bytes all = map(2 * kBudgetPages);
+  const auto pin = [&](uint64_t index) {
+    return buckets_.pin_alone(all + 2 * index * kPages * kPageBytes, kPages * kPageBytes);
+  };
+  const auto first = pin(0), second = pin(0);
+  if (second.kept == Kept::kNone || second.kept != first.kept)
+    GTEST_SKIP() << "the thread that reads events is off its core";
+  std::vector<Buckets::Alone> others;
+  for (uint64_t i = 1; i < kBudgetPages / kPages; ++i) others.push_back(pin(i));
+  buckets_.unpin_alone(first);
+  const uint64_t last = kBudgetPages / kPages - 1;
+  EXPECT_EQ(buckets_.pin_alone(all + (2 * last + 1) * kPages * kPageBytes, kPageBytes).region.bytes,
+            0u)
+      << "all of the budget is in use, a part of it by the second transfer";
+  buckets_.unpin_alone(second);
+  const auto granted =
+      buckets_.pin_alone(all + (2 * last + 1) * kPages * kPageBytes, kPages * kPageBytes);
+  EXPECT_EQ(granted.region.bytes, kPages * kPageBytes);
+  others.push_back(granted);
+  for (const auto& other : others) {
+    if (other.region.bytes != 0) buckets_.unpin_alone(other);
+  }
+  unmap(all, 2 * kBudgetPages);
+}
+
 TEST_F(KeptPins, AnotherUserOfTheWatchIsLeftAlone) {
   Watch watch;
   ASSERT_TRUE(watch.open(2 + Kept::kEntriesMax).ok());
