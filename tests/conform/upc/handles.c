@@ -64,6 +64,27 @@ CASE(tries_of_what_is_under_way, "UPC-002 UPC-010 UPC-011 UPC-013 UPC-017") {
   }
 }
 
+/* The last rank has sent the bytes, and rank 1 has not taken them in: the copy is not complete. */
+CASE(copies_that_have_not_arrived, "UPC-009 UPC-010 UPC-044") {
+  static unsigned char source[64], got[64];
+  SOMETHING_STAYS_UNDER_WAY();
+  if (nodes < 3) NOT_HERE("three ranks make a copy between two others");
+  fill(source, sizeof source, 9);
+  if (me == 0) write_there(shared(nodes - 1, 0), source, sizeof source);
+  if (freeze_rank_1()) {
+    const bupc_handle_t handle = bupc_memcpy_async(shared(1, 64), shared(nodes - 1, 0), 64);
+    for (int i = 0; i < 100000; ++i) {
+      if (bupc_trysync(handle) == 0) continue;
+      EXPECT(!"the copy is complete");
+      break;
+    }
+    thaw_rank_1();
+    bupc_waitsync(handle);
+    read_there(got, shared(1, 64), sizeof got);
+    EXPECT(holds(got, sizeof got, 9));
+  }
+}
+
 /* Implicit synchronisation, and a barrier, leave explicit operations alone; an access region takes
  * the implicit ones alone. */
 CASE(operations_that_belong_together, "UPC-014 UPC-017 UPC-018 UPC-019") {
