@@ -134,11 +134,20 @@ TEST_F(Hidden, ASetGroupIdProgramPassesNothingToAProcessOfItsUser) {
   ASSERT_EQ(::chmod(client.c_str(), 02755), 0);
   const auto alike = run_shared(2, {client}, {"GASNET_BARRIER=PSHM"});
   EXPECT_EQ(alike.code, 0) << alike.err;
-  const auto mixed =
-      run_shared(2, {"sh", "-c", "test $GASNET_JOB_RANK = 1 && exec \"$0\"; exec \"$1\"", client,
-                     std::string(std::getenv("HIDDEN_CLIENTS")) + "/hidden_barrier_matrix"});
-  EXPECT_NE(mixed.code, 0);
-  EXPECT_NE(mixed.err.find("of user 770001 and group 770"), std::string::npos) << mixed.err;
+  // A rank that ends first passes nothing to anybody: on a loaded machine the other one may only
+  // be refused.
+  constexpr int kTriesMax = 10;
+  bool is_told = false;
+  std::string err;
+  for (int i = 0; i < kTriesMax && !is_told; ++i) {
+    const auto mixed =
+        run_shared(2, {"sh", "-c", "test $GASNET_JOB_RANK = 1 && exec \"$0\"; exec \"$1\"", client,
+                       std::string(std::getenv("HIDDEN_CLIENTS")) + "/hidden_barrier_matrix"});
+    EXPECT_NE(mixed.code, 0);
+    is_told = mixed.err.find("of user 770001 and group 770") != std::string::npos;
+    err = mixed.err;
+  }
+  EXPECT_TRUE(is_told) << err;
 }
 
 TEST_F(Hidden, NoDescriptorIsHeldForAPeer) {

@@ -22,6 +22,7 @@ struct PinModel {
     to.table_ = from.table_;
     to.base_ = from.base_;
     to.end_ = from.end_;
+    to.counters_ = from.counters_;
     to.has_told_ = true;  // that a device refuses is what the model is about
   }
   static const OwnerTable& table(const Buckets& of) { return of.table_; }
