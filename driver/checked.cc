@@ -151,7 +151,11 @@ class Checked final : public ForwardingDriver {
     check_open();
     check(caps_.exposes, "expose: without caps().exposes");
     check(bytes != 0, "expose: nothing", base);
-    return note_pinned(inner().expose(base, bytes), base, bytes);
+    auto exposed = inner().expose(base, bytes);
+    // A driver may do more, or less, with all memory. Segments that are bound later change nothing,
+    // and may not: other threads read caps_.
+    if (exposed && bytes == ~uint64_t{0}) learn_caps();
+    return note_pinned(std::move(exposed), base, bytes);
   }
   Status unpin(const Region& region) override {
     check_open();

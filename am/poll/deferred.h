@@ -25,6 +25,24 @@ struct Deferred : DeferredList::Item {
   uint32_t (*run)(Deferred& work) noexcept = nullptr;
 };
 
+/// How much of what is deferred wants room, of which no driver tells: threads that sleep look again
+/// soon (am/wait/sleep.h).
+inline constinit std::atomic<uint32_t> deferred_without_room = 0;
+
+/// Whether one work counts there. It begins as zeros.
+class DeferredRoom {
+ public:
+  /// The run has found room, or none. Inside runs alone.
+  void has(bool room) noexcept {
+    if (room != is_wanted_) return;
+    is_wanted_ = !room;
+    deferred_without_room.fetch_add(room ? ~0u : 1u, std::memory_order_relaxed);
+  }
+
+ private:
+  bool is_wanted_ = false;
+};
+
 /// Each poll looks whether it is empty: one load.
 inline constinit DeferredList deferred_list;
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "am/poll/deferred.h"
 #include "am/poll/owed.h"
 #include "am/poll/poll.h"
 #include "am/wake/sleepers.h"
@@ -22,7 +23,8 @@ class WaitSet {
  public:
   WaitSet(int bell_fd, uint32_t nap_us_max, uint32_t& nap_us) noexcept
       : bell_fd_(bell_fd),
-        is_nap_(nap_us_max != 0 || bell_fd < 0),
+        is_nap_(nap_us_max != 0 || bell_fd < 0 ||
+                deferred_without_room.load(std::memory_order_relaxed) != 0),
         nap_us_max_(nap_us_max != 0 ? nap_us_max : kNapMaxUs),
         nap_us_(nap_us) {
     nap_us_ = std::max(nap_us_, kNapMinUs);

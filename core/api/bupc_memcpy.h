@@ -7,8 +7,8 @@
  *
  * All sizes, lengths and strides are bytes, at any alignment. Nothing here returns an error: a wrong thread, range or
  * total ends the job with a sentence, some only in libraries with checks of their clients. Unless a comment says
- * otherwise functions are not collective; client threads call them, outside handlers and held handler-safe locks.
- * Macros upc_... for all names: define BUPC_UPC_NAMES before including this. */
+ * otherwise functions are not collective; client threads call them, outside handlers, held handler-safe locks and
+ * No-Interrupt Sections. Macros upc_... for all names: define BUPC_UPC_NAMES before including this. */
 #ifndef PINWIRE_BUPC_MEMCPY_H
 #define PINWIRE_BUPC_MEMCPY_H
 
@@ -165,7 +165,7 @@ bupc_gptr_t bupc_all_alloc(size_t nblocks, size_t nbytes);
 /* Frees it; a NULL addr is passed over. Collective likewise; nobody uses the memory any more. */
 void bupc_all_free(bupc_gptr_t first);
 /* &p[i] of shared [block] elements of elemsize bytes: from the element that p points to, whose phase p has, i elements
- * on, backwards if i is negative. block 0: all elements are p's thread's. Wants bupc_init(). Anywhere. */
+ * on, backwards if i is negative. block 0: all elements are p's thread's; at most 2^32 - 1. Wants bupc_init(). Anywhere. */
 bupc_gptr_t bupc_ptr_add(bupc_gptr_t p, ptrdiff_t i, size_t block, size_t elemsize);
 
 #ifdef __cplusplus

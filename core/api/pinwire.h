@@ -51,8 +51,8 @@ typedef struct {
  * both it copies at once. Otherwise it asks the source's node, which puts the bytes to the destination and answers when
  * they are there; that node makes progress inside its own library calls. At most eight requests of sixteen copies are
  * with one source: the call waits for its answers beyond that. `pieces` is free on return. The handle, or the implicit
- * puts, are complete when all bytes are at the destination. A range outside its segment ends the job with a sentence.
- * Client threads, outside handlers, after gasnet_attach or gex_Segment_Attach. */
+ * puts, are complete when all bytes are at the destination. A range outside the segment of another node ends the job
+ * with a sentence. Client threads, outside handlers, after gasnet_attach or gex_Segment_Attach. */
 gasnet_handle_t pinwire_copy_nb(gasnet_node_t dest_node, gasnet_node_t source_node, size_t count, const pinwire_copy_t pieces[]);
 void pinwire_copy_nbi(gasnet_node_t dest_node, gasnet_node_t source_node, size_t count, const pinwire_copy_t pieces[]);
 

@@ -46,6 +46,7 @@ class Batch {
   }
   /// All of them, and none is left. A call that moves less met memory that is not there.
   CmaCopy write(int pid) noexcept {
+    if (count_ == 0) return {};
     ssize_t moved;
     do moved = process_vm_writev(pid, here_, count_, there_, count_, 0);
     while (moved < 0 && errno == EINTR);

@@ -169,8 +169,10 @@ class Shm final : public ShmDriver {
   }
   /// Peers map memory with a file behind it; all memory they reach by the kernel.
   Result<Region> expose(void* base, uint64_t bytes) override {
-    has_exposed_all_ = bytes == ~uint64_t{0};
-    if (has_exposed_all_) shm::allow_cma();
+    if (bytes == ~uint64_t{0}) {
+      has_exposed_all_ = true;  // also after a segment of the client's own is exposed by itself
+      shm::allow_cma();
+    }
     return Region{reinterpret_cast<uint64_t>(base), bytes, kNoRegion, 1};
   }
   Status unpin(const Region&) override { return success(); }

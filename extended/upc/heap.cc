@@ -135,6 +135,10 @@ bupc_gptr_t bupc_ptr_add(bupc_gptr_t p, ptrdiff_t i, size_t block, size_t elemsi
   const auto bytes = static_cast<ptrdiff_t>(elemsize);
   if (block == 0) return {p.thread, 0, static_cast<char*>(p.addr) + i * bytes};
   want_init("bupc_ptr_add");
+  if (block > UINT32_MAX) {
+    gasnett_fatalerror_nopos("bupc_ptr_add: a block of %zu elements, of which a phase has 32 bits",
+                             block);
+  }
   const auto elements = static_cast<ptrdiff_t>(block);
   const auto row = elements * static_cast<ptrdiff_t>(bupc_threads());
   const Division at = divide(p.phase + p.thread * elements + i, row);

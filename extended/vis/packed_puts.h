@@ -1,10 +1,10 @@
 // The pieces of one put of many pieces, each started where it is cheapest.
 //
-// A driver that moves bytes by a CPU at the target spends more on the operation than on a piece of
-// a few bytes. Where it takes lists (Caps::scatter_bytes_max) small pieces are collected here and
-// go together, as one operation; the rest go alone, or are copied at once where the peer's memory
-// is mapped. A list is no message: the target's driver carries it out as it does a put, whatever
-// its client does, and no handler waits for it (GX-133, VIS-002).
+// A driver that moves bytes by a CPU at the target, or by a system call here, spends more on the
+// operation than on a piece of a few bytes. Where it takes lists (Caps::scatter_bytes_max) small
+// pieces are collected here and go together, as one operation; the rest go alone, or are copied at
+// once where the peer's memory is mapped. A list is no message: it is carried out as a put is,
+// whatever the target's client does, and no handler waits for it (GX-133, VIS-002).
 #pragma once
 
 #include <cstddef>

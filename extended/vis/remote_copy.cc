@@ -35,8 +35,10 @@ struct CopySlot : Deferred {
   uint32_t index;
   Target to;
   uint32_t count;
+  uint32_t next;  ///< of the pieces: those before have begun
   uint64_t cookie;
   pinwire_op op;
+  DeferredRoom room;
   CopyPiece pieces[kCopyPiecesMax];
 };
 
@@ -79,27 +81,49 @@ void request_copies(Target to, Rank source, const CopyPiece* pieces, uint32_t co
   request_medium(source, call_with(kHandlerCopy, args), pieces, count * sizeof(CopyPiece));
 }
 
-/// The answer is sent last: the asker may use the slot again at once.
-uint32_t answer_asker(CopySlot& slot) noexcept {
+/// Starts pieces as long as there is room. False: not all have begun. A run that waited would keep
+/// its thread, and all else that is deferred, from going on until the destination polls.
+bool start_pieces(CopySlot& slot) noexcept {
+  for (; slot.next < slot.count; ++slot.next) {
+    const CopyPiece& piece = slot.pieces[slot.next];
+    if (piece.bytes == 0) continue;
+    constexpr const char* kPiece = "a piece of a copy for another rank";
+    if (void* direct = place_of_piece(kPiece, slot.to, piece.dest, piece.source, piece.bytes)) {
+      pinwire_put_direct(direct, piece.source, piece.bytes);
+    } else if (!start_put(slot.to, piece.dest, piece.source, piece.bytes, SourceUntil::kDone,
+                          slot.op, Patience::kTries)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// The answer is sent last: the asker may use the slot again at once. False: there is no room.
+bool answer_asker(CopySlot& slot) noexcept {
   const int32_t args[] = {static_cast<int32_t>(slot.index), low_half(slot.cookie),
                           high_half(slot.cookie)};
-  const Rank asker = slot.asker;
+  AmCall call = call_with(kHandlerCopied, args);
+  call.patience = Patience::kTries;
   slot.state = SlotState::kFree;
-  request_short(asker, call_with(kHandlerCopied, args));
-  return 1;
+  if (request_short(slot.asker, call)) return true;
+  slot.state = SlotState::kUnderWay;
+  return false;
 }
 
 uint32_t run_slot(Deferred& work) noexcept {
   auto& slot = static_cast<CopySlot&>(work);
   if (slot.state == SlotState::kFree) return 0;
+  bool has_room = true;
   if (slot.state == SlotState::kAsked) {
-    slot.state = SlotState::kUnderWay;
-    slot.op.done.store(0, std::memory_order_relaxed);
-    slot.op.started = 0;
-    start_put_of("a copy for another rank", slot.to, Sources(slot.pieces, slot.count),
-                 Dests(slot.pieces, slot.count), slot.op);
+    has_room = start_pieces(slot);
+    if (has_room) slot.state = SlotState::kUnderWay;
   }
-  if (slot.op.finished()) return answer_asker(slot);
+  if (slot.state == SlotState::kUnderWay && slot.op.finished()) {
+    slot.room.has(true);
+    if (answer_asker(slot)) return 1;
+    has_room = false;
+  }
+  slot.room.has(has_room);
   defer(slot);  // polls look again
   return 0;
 }
@@ -127,6 +151,9 @@ void on_copy(pinwire_token* token, void* payload, size_t bytes, int32_t index, i
   slot.index = at;
   slot.to = static_cast<Target>(to);
   slot.count = static_cast<uint32_t>(count);
+  slot.next = 0;
+  slot.op.done.store(0, std::memory_order_relaxed);
+  slot.op.started = 0;
   slot.cookie = join_halves(cookie_low, cookie_high);
   slot.state = SlotState::kAsked;
   defer(slot);

@@ -85,8 +85,8 @@ CASE(copies_that_have_not_arrived, "UPC-009 UPC-010 UPC-044") {
   }
 }
 
-/* Implicit synchronisation, and a barrier, leave explicit operations alone; an access region takes
- * the implicit ones alone. */
+/* Implicit synchronisation leaves explicit operations alone; an access region takes the implicit ones
+ * alone. */
 CASE(operations_that_belong_together, "UPC-014 UPC-017 UPC-018 UPC-019") {
   static unsigned char source[8] = {1, 2, 3};
   SOMETHING_STAYS_UNDER_WAY();

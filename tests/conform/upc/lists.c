@@ -164,7 +164,7 @@ static void check_copy(void (*call)(int), int is_async, size_t total, unsigned s
   EXPECT(all_hold_their_picture(kDst));
 }
 
-/* Both ends are cut elsewhere, at regions of any thread: some of no bytes, one of them nowhere. */
+/* Both ends are cut elsewhere, at regions of any thread: some of no bytes. */
 CASE(random_vlists, "UPC-020 UPC-021 UPC-022 UPC-024") {
   for (unsigned seed = 1; seed <= kSeeds; ++seed) {
     state = seed * 1000 + me;

@@ -57,6 +57,21 @@ TEST(Deferred, WhatIsListedMeanwhileIsForTheNextTurn) {
   EXPECT_EQ(work.runs, 2u);
 }
 
+TEST(DeferredRoom, CountsAWorkOnceHoweverOftenItLooks) {
+  DeferredRoom a, b;
+  a.has(true);
+  EXPECT_EQ(deferred_without_room.load(), 0u);
+  a.has(false);
+  a.has(false);
+  b.has(false);
+  EXPECT_EQ(deferred_without_room.load(), 2u);
+  a.has(true);
+  a.has(true);
+  EXPECT_EQ(deferred_without_room.load(), 1u);
+  b.has(true);
+  EXPECT_EQ(deferred_without_room.load(), 0u);
+}
+
 TEST(Deferred, NoThreadIsMissed) {
   constexpr uint32_t kThreads = 4, kTimes = 20'000, kWorks = 3;
   std::vector<CountedWork> works(kWorks);
