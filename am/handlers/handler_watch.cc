@@ -63,8 +63,6 @@ WatchedHandler::WatchedHandler(uint8_t index, const pinwire_token& token, bool m
 }
 
 WatchedHandler::~WatchedHandler() {
-  dcheck(client_usage.handler == &running_, "a handler ends before one that it runs",
-         running_.index);
   client_usage.handler = before_;
   const uint32_t held = this_thread.hsls_held;
   if (held > locks_before_) {

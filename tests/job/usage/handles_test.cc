@@ -96,6 +96,7 @@ TEST(HandlerShapes, OtherMessagesAreBreaches_GX_086) {
   const int32_t args[2] = {1, 2};
   handler_table[200] = reinterpret_cast<HandlerFunction>(do_nothing);
   handler_table[201] = reinterpret_cast<HandlerFunction>(take_payload);
+  this_thread.in_handler = true;  // which alone sends replies
   dispatch_loopback(200, {}, true, Category::kShort, nullptr, 0, 1,
                     args);  // nothing is known of it
   handler_shapes[200] = {true, true, false, false, true, false, 1};
@@ -110,6 +111,7 @@ TEST(HandlerShapes, OtherMessagesAreBreaches_GX_086) {
   EXPECT_DEATH(dispatch_loopback(201, {}, true, Category::kMedium, nullptr, 0, 1, args),
                "Medium request .*for Medium Long replies with 1");
   EXPECT_DEATH(dispatch_loopback(201, {}, false, Category::kShort, nullptr, 0, 1, args), "GX-086");
+  this_thread.in_handler = false;
 }
 
 }  // namespace

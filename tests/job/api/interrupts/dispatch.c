@@ -216,8 +216,8 @@ static void threads_that_block_signals_are_passed_over(void) { /* PA-036 */
 }
 #endif
 
-/* The thread that took the storm's requests: rank 1 made no call meanwhile, and the dispatcher took those whose signal
- * came while rank 1 was in the C library. */
+/* The thread that took the storm's requests: rank 1 made no call meanwhile. The dispatcher took those whose signal came
+ * while rank 1 was in the C library, or lost its core. */
 static void counters_tell_who_ran_handlers(int requests) {
   const uint64_t by_clients = statistic("dispatch.found_in_signals") + statistic("dispatch.found_after_sections");
   const uint64_t by_dispatcher = statistic("dispatch.found_beside"), handed_over = statistic("dispatch.handed_over");
@@ -225,7 +225,6 @@ static void counters_tell_who_ran_handlers(int requests) {
   if (strcmp(dispatch, "interrupt") == 0 || strcmp(dispatch, "watchdog") == 0) {
     EXPECT(me == 0 || by_clients + by_dispatcher + pinwire_network_depth() >= (uint64_t)requests);
     EXPECT(me == 0 || by_clients > 0);
-    EXPECT((by_dispatcher != 0) <= (handed_over != 0));
     EXPECT(me == 0 || statistic("dispatch.asks") > 0);
   } else {
     EXPECT_EQ(by_clients + handed_over + statistic("dispatch.signals") + statistic("dispatch.signals_handled"), 0);
