@@ -142,11 +142,5 @@ int main(int argc, char **argv) {
   gex_AD_Create(&u32, team, GEX_DT_U32, GEX_OP_FADD, 0);
   gex_AD_Create(&i64, team, GEX_DT_I64, GEX_OP_FMULT, 0);
   gex_AD_Create(&dbl, team, GEX_DT_DBL, GEX_OP_FADD, 0);
-  if (me == 0) {
-    measure_all();
-    tell_all_over();
-  } else {
-    serve_until_over();
-  }
-  end();
+  measure_alone(measure_all);
 }

@@ -32,6 +32,5 @@ void row_without_value(const char *operation, size_t bytes, const char *note);
 /* The job ends if it is not so. */
 void expect(int is_so, const char *sentence);
 
-/* One rank measures; the others serve it between these, until it says that it is done. */
-void serve_until_over(void);
-void tell_all_over(void);
+/* Rank 0 measures, and the others serve it meanwhile; then all leave. */
+void measure_alone(void (*measure_all)(void));

@@ -125,23 +125,21 @@ static void measure_target(gex_Rank_t rank, uint64_t *word, const char *names[])
   row(names[7], sizeof value, "ns", 1e9 * test_of_done_s());
 }
 
-int main(int argc, char **argv) {
+static void measure_all(void) {
   static const char *of_own[] = {"PutNB + Wait, own", "PutNB + Wait of leaf and root, own", "PutNBI + NBI_Wait, own", "64 PutNBI + NBI_Wait, own, each",
                                  "GetNB + Wait, own", "GetNBI + NBI_Wait, own", "region with one PutNBI + Wait, own", "Test of a done event, own"};
   static const char *of_neighbour[] = {"PutNB + Wait, neighbour", "PutNB + Wait of leaf and root, neighbour", "PutNBI + NBI_Wait, neighbour",
                                        "64 PutNBI + NBI_Wait, neighbour, each", "GetNB + Wait, neighbour", "GetNBI + NBI_Wait, neighbour",
                                        "region with one PutNBI + Wait, neighbour", "Test of a done event, neighbour"};
+  measure_target(0, own, of_own);
+  measure_target(1, neighbours, of_neighbour);
+  measure("empty region + Wait", empty_region);
+  measure("NBI_Wait for nothing", empty_wait);
+}
+
+int main(int argc, char **argv) {
   begin("events", argc, argv, NULL, 0, 1 << 16);
   own = segment_of(0);
   neighbours = segment_of(1);
-  if (me == 0) {
-    measure_target(0, own, of_own);
-    measure_target(1, neighbours, of_neighbour);
-    measure("empty region + Wait", empty_region);
-    measure("NBI_Wait for nothing", empty_wait);
-    tell_all_over();
-  } else {
-    serve_until_over();
-  }
-  end();
+  measure_alone(measure_all);
 }

@@ -146,6 +146,10 @@ static void measure_size(void) {
   measure("Long, negotiated, generated in place", long_in_place, gex_AM_MaxRequestLong(team, 1, NULL, in_place, kArgs));
 }
 
+static void measure_all(void) {
+  for (bytes = 1 << 10; bytes <= kBytesMax; bytes *= 2) measure_size();
+}
+
 int main(int argc, char **argv) {
   gex_AM_Entry_t table[] = {{0, (gex_AM_Fn_t)on_payload, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, kArgs, NULL, "medium"},
                             {0, (gex_AM_Fn_t)on_payload, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, kArgs, NULL, "long"},
@@ -154,11 +158,5 @@ int main(int argc, char **argv) {
   begin("np", argc, argv, table, 4, kSlots * kBytesMax);
   medium_index = table[0].gex_index, long_index = table[1].gex_index, ask_index = table[2].gex_index, answer_index = table[3].gex_index;
   there = segment_of(1);
-  if (me == 0) {
-    for (bytes = 1 << 10; bytes <= kBytesMax; bytes *= 2) measure_size();
-    tell_all_over();
-  } else {
-    serve_until_over();
-  }
-  end();
+  measure_alone(measure_all);
 }

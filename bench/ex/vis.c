@@ -148,11 +148,5 @@ static void measure_all(void) {
 int main(int argc, char **argv) {
   begin("vis", argc, argv, NULL, 0, kArea);
   there = segment_of(1);
-  if (me == 0) {
-    measure_all();
-    tell_all_over();
-  } else {
-    serve_until_over();
-  }
-  end();
+  measure_alone(measure_all);
 }

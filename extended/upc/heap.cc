@@ -6,8 +6,10 @@
 #include <cstdlib>
 
 #include "core/api/gasnet_tools.h"
+#include "core/base/bits.h"
 #include "extended/upc/handle.h"
 
+using namespace pinwire;
 using namespace pinwire::upc;
 
 namespace {
@@ -41,10 +43,6 @@ void release(void* memory) noexcept {
   gasnet_hold_interrupts();
   std::free(memory);
   gasnet_resume_interrupts();
-}
-
-constexpr size_t aligned(size_t bytes) noexcept {
-  return (bytes + kAlignment - 1) & ~(kAlignment - 1);
 }
 
 /// Every thread has the range in its segment.
@@ -102,7 +100,7 @@ int bupc_init(size_t offset, size_t bytes) {
     release(segments);
     return 1;
   }
-  heap = {segments, aligned(offset), offset + bytes, nullptr};
+  heap = {segments, align_up(offset, kAlignment), offset + bytes, nullptr};
   if (heap.begin > heap.end) heap.begin = heap.end;
   return 0;
 }
@@ -112,7 +110,7 @@ bupc_gptr_t bupc_all_alloc(size_t nblocks, size_t nbytes) {
   const size_t threads = bupc_threads(), rows = nblocks / threads + (nblocks % threads != 0);
   const size_t bytes_max = heap.end - heap.begin;
   if (rows == 0 || nbytes == 0 || nbytes > bytes_max / rows) return {0, 0, nullptr};
-  const Block* block = take_gap(aligned(rows * nbytes));
+  const Block* block = take_gap(align_up(rows * nbytes, kAlignment));
   if (block == nullptr) return {0, 0, nullptr};
   return {0, 0, base_of(0) + block->begin};
 }

@@ -50,26 +50,28 @@ void Window::start(const Piece* pieces, size_t count) noexcept {
   }
 }
 
-void Window::start_put(const Piece* pieces, size_t count) noexcept {
-  gasnet_memvec_t dsts[kPieces], srcs[kPieces];
-  for (size_t i = 0; i < count; ++i) {
-    dsts[i] = {pieces[i].dst, pieces[i].bytes};
-    srcs[i] = {pieces[i].src, pieces[i].bytes};
+struct Window::Lists {
+  Lists(const Piece* pieces, size_t count) noexcept {
+    for (size_t i = 0; i < count; ++i) {
+      dsts[i] = {pieces[i].dst, pieces[i].bytes};
+      srcs[i] = {pieces[i].src, pieces[i].bytes};
+    }
   }
-  gasnet_putv_nbi_bulk(pieces->dst_thread, count, dsts, count, srcs);
+  gasnet_memvec_t dsts[kPieces], srcs[kPieces];
+};
+
+void Window::start_put(const Piece* pieces, size_t count) noexcept {
+  const Lists lists(pieces, count);
+  gasnet_putv_nbi_bulk(pieces->dst_thread, count, lists.dsts, count, lists.srcs);
 }
 
 void Window::start_get(const Piece* pieces, size_t count) noexcept {
-  gasnet_memvec_t dsts[kPieces], srcs[kPieces];
-  for (size_t i = 0; i < count; ++i) {
-    dsts[i] = {pieces[i].dst, pieces[i].bytes};
-    srcs[i] = {pieces[i].src, pieces[i].bytes};
-  }
-  gasnet_getv_nbi_bulk(count, dsts, pieces->src_thread, count, srcs);
+  const Lists lists(pieces, count);
+  gasnet_getv_nbi_bulk(count, lists.dsts, pieces->src_thread, count, lists.srcs);
 }
 
 void Window::start_copy(const Piece* pieces, size_t count) noexcept {
-  Copies copies;
+  pinwire_copy_t copies[kPieces];
   for (size_t i = 0; i < count; ++i) copies[i] = {pieces[i].src, pieces[i].dst, pieces[i].bytes};
   pinwire_copy_nbi(pieces->dst_thread, pieces->src_thread, count, copies);
 }

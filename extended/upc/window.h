@@ -34,7 +34,7 @@ class Window {
       return dst_thread == other.dst_thread && src_thread == other.src_thread;
     }
   };
-  using Copies = pinwire_copy_t[kPieces];
+  struct Lists;  ///< of a transfer of gasnet_vis.h
 
   bool extends_last(const Piece& piece) const noexcept;
   void sort() noexcept;

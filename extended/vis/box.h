@@ -88,24 +88,42 @@ class Box {
   Level level_[kLevelsMax];  // the first levels_ are set
 };
 
+/// A walk over a box along its levels from `first` on, the lower ones running faster: the distances
+/// of the place where it is from the box's two addresses.
+class BoxWalk {
+ public:
+  explicit BoxWalk(const Box& box, size_t first = 0) noexcept : box_(box), first_(first) {}
+
+  ptrdiff_t here() const noexcept { return here_; }
+  ptrdiff_t there() const noexcept { return there_; }
+  /// To the next place; false: there is none.
+  bool next() noexcept {
+    for (size_t i = first_; i < box_.levels(); ++i) {
+      const Box::Level& level = box_.level(i);
+      if (++place_[i] < level.count) {
+        here_ += level.here, there_ += level.there;
+        return true;
+      }
+      const auto back = static_cast<ptrdiff_t>(level.count - 1);
+      here_ -= level.here * back, there_ -= level.there * back;
+      place_[i] = 0;
+    }
+    return false;
+  }
+
+ private:
+  const Box& box_;
+  const size_t first_;
+  ptrdiff_t here_ = 0, there_ = 0;
+  size_t place_[Box::kLevelsMax] = {};
+};
+
 /// Calls what(here, there) for each element, with its distances from the box's two addresses.
 template <typename What>
 void for_each_element(const Box& box, What&& what) noexcept {
-  size_t place[Box::kLevelsMax] = {};
-  ptrdiff_t here = 0, there = 0;
-  for (size_t i = 0; i <= box.levels();) {
-    if (i == 0) what(here, there);
-    if (i == box.levels()) return;
-    const Box::Level& level = box.level(i);
-    if (++place[i] < level.count) {
-      here += level.here, there += level.there;
-      i = 0;
-      continue;
-    }
-    const auto back = static_cast<ptrdiff_t>(level.count - 1);
-    here -= level.here * back, there -= level.there * back;
-    place[i++] = 0;
-  }
+  BoxWalk walk(box);
+  do what(walk.here(), walk.there());
+  while (walk.next());
 }
 
 /// The two ends of a section of any number of levels (VIS-032).

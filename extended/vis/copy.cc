@@ -5,74 +5,52 @@ namespace {
 
 using Level = Box::Level;
 
-/// One walk over a box: the two innermost levels are loops, the outer ones a counter of their own.
-template <ptrdiff_t Level::*kTo, ptrdiff_t Level::*kFrom>
-class Copy {
- public:
-  Copy(const Box& box, std::byte* to, const std::byte* from) noexcept
-      : box_(box),
-        row_(box.levels() > 0 ? box.level(0) : kOnce),
-        plane_(box.levels() > 1 ? box.level(1) : kOnce),
-        to_(to),
-        from_(from) {}
+constexpr size_t kInnerLevels = 2;
 
-  void run() noexcept {
-    with_size(box_.element_bytes(), [this](auto bytes) noexcept {
-      do copy_plane(bytes);
-      while (step());
-    });
-  }
+/// The `level`th from the innermost one; one step of it, if the box has fewer.
+Level level_of(const Box& box, size_t level) noexcept {
+  return level < box.levels() ? box.level(level) : Level{0, 0, 1};
+}
 
- private:
-  static constexpr size_t kInner = 2;
-  static constexpr Level kOnce{0, 0, 1};
-
-  template <typename Bytes>
-  [[gnu::always_inline]] void copy_plane(Bytes bytes) const noexcept {
-    std::byte* to = to_;
-    const std::byte* from = from_;
-    for (size_t i = 0; i < plane_.count; ++i, to += plane_.*kTo, from += plane_.*kFrom) {
-      copy_row(bytes, to, from);
+/// The two innermost levels are loops.
+template <ptrdiff_t Level::*kTo, ptrdiff_t Level::*kFrom, typename Bytes>
+[[gnu::always_inline]] inline void copy_plane(const Level& plane, const Level& row, std::byte* to,
+                                              const std::byte* from, Bytes bytes) noexcept {
+  const ptrdiff_t to_stride = row.*kTo, from_stride = row.*kFrom;
+  const size_t row_count = row.count;
+  for (size_t i = 0; i < plane.count; ++i, to += plane.*kTo, from += plane.*kFrom) {
+    std::byte* row_to = to;
+    const std::byte* row_from = from;
+    for (size_t j = 0; j < row_count; ++j, row_to += to_stride, row_from += from_stride) {
+      std::memcpy(row_to, row_from, bytes);
     }
   }
-  template <typename Bytes>
-  [[gnu::always_inline]] void copy_row(Bytes bytes, std::byte* to,
-                                       const std::byte* from) const noexcept {
-    const ptrdiff_t to_stride = row_.*kTo, from_stride = row_.*kFrom;
-    for (size_t i = 0; i < row_.count; ++i, to += to_stride, from += from_stride) {
-      std::memcpy(to, from, bytes);
-    }
-  }
+}
 
-  /// To the next plane; false: there is none.
-  bool step() noexcept {
-    for (size_t i = kInner; i < box_.levels(); ++i) {
-      const Level& level = box_.level(i);
-      if (++place_[i] < level.count) {
-        to_ += level.*kTo, from_ += level.*kFrom;
-        return true;
-      }
-      const auto back = static_cast<ptrdiff_t>(level.count - 1);
-      to_ -= level.*kTo * back, from_ -= level.*kFrom * back;
-      place_[i] = 0;
-    }
-    return false;
-  }
-
-  const Box& box_;
-  const Level row_, plane_;
-  std::byte* to_;
-  const std::byte* from_;
-  size_t place_[Box::kLevelsMax] = {};
-};
+/// copy(here, there, plane, row, bytes) for each plane.
+template <typename Copy>
+[[gnu::always_inline]] inline void for_each_plane(const Box& box, Copy&& copy) noexcept {
+  const Level row = level_of(box, 0), plane = level_of(box, 1);
+  BoxWalk planes(box, kInnerLevels);
+  with_size(box.element_bytes(), [&](auto bytes) noexcept {
+    do copy(planes.here(), planes.there(), plane, row, bytes);
+    while (planes.next());
+  });
+}
 
 }  // namespace
 
 void copy_to_there(const Box& box, std::byte* there, const std::byte* here) noexcept {
-  Copy<&Level::there, &Level::here>(box, there, here).run();
+  for_each_plane(box, [&](ptrdiff_t from, ptrdiff_t to, const Level& plane, const Level& row,
+                          auto bytes) noexcept {
+    copy_plane<&Level::there, &Level::here>(plane, row, there + to, here + from, bytes);
+  });
 }
 void copy_from_there(const Box& box, const std::byte* there, std::byte* here) noexcept {
-  Copy<&Level::here, &Level::there>(box, here, there).run();
+  for_each_plane(box, [&](ptrdiff_t to, ptrdiff_t from, const Level& plane, const Level& row,
+                          auto bytes) noexcept {
+    copy_plane<&Level::here, &Level::there>(plane, row, here + to, there + from, bytes);
+  });
 }
 
 }  // namespace pinwire::vis

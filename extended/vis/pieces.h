@@ -14,59 +14,56 @@ struct Piece {
   size_t bytes = 0;  ///< 0: there is no more
 };
 
+/// The rest of a list. Entries of no bytes count.
+template <typename Entry>
+class ListRest {
+ public:
+  ListRest(const Entry* entries, size_t count) noexcept : next_(entries), end_(entries + count) {}
+  size_t count() const noexcept { return static_cast<size_t>(end_ - next_); }
+  void skip(size_t skipped) noexcept {
+    dcheck(skipped <= count(), "more entries are skipped than are left", skipped);
+    next_ += skipped;
+  }
+
+ protected:
+  const Entry* next_;
+  const Entry* end_;
+};
+
 /// Regions of any length, gasnet_memvec_t or gex_Memvec_t (VIS-013, VIS-014).
 template <typename Region, void* Region::*kAddress, size_t Region::*kBytes>
-class VectorPieces {
+class VectorPieces : public ListRest<Region> {
  public:
-  VectorPieces(const Region* regions, size_t count) noexcept
-      : next_(regions), end_(regions + count) {}
+  using ListRest<Region>::ListRest;
+  Piece operator[](size_t i) const noexcept {
+    const Region& region = next_[i];
+    return {static_cast<std::byte*>(region.*kAddress), region.*kBytes};
+  }
   Piece next() noexcept {
     while (next_ != end_ && next_->*kBytes == 0) ++next_;
     if (next_ == end_) return {};
-    return at(next_++);
-  }
-
-  /// The list from the next region on; regions of no bytes count.
-  size_t count() const noexcept { return static_cast<size_t>(end_ - next_); }
-  Piece operator[](size_t i) const noexcept { return at(next_ + i); }
-  void skip(size_t skipped) noexcept {
-    dcheck(skipped <= count(), "more regions are skipped than are left", skipped);
-    next_ += skipped;
+    const Piece piece = (*this)[0];
+    ++next_;
+    return piece;
   }
 
  private:
-  static Piece at(const Region* region) noexcept {
-    return {static_cast<std::byte*>(region->*kAddress), region->*kBytes};
-  }
-
-  const Region* next_;
-  const Region* end_;
+  using ListRest<Region>::next_;
+  using ListRest<Region>::end_;
 };
 
 /// Regions of one length (VIS-019, VIS-020).
-class IndexedPieces {
+class IndexedPieces : public ListRest<void*> {
  public:
   IndexedPieces(void* const* addresses, size_t count, size_t bytes) noexcept
-      : next_(addresses), end_(bytes != 0 ? addresses + count : addresses), bytes_(bytes) {}
+      : ListRest(addresses, bytes != 0 ? count : 0), bytes_(bytes) {}
+  Piece operator[](size_t i) const noexcept { return {static_cast<std::byte*>(next_[i]), bytes_}; }
   Piece next() noexcept {
     if (next_ == end_) return {};
-    return at(next_++);
-  }
-
-  size_t count() const noexcept { return static_cast<size_t>(end_ - next_); }
-  Piece operator[](size_t i) const noexcept { return at(next_ + i); }
-  void skip(size_t skipped) noexcept {
-    dcheck(skipped <= count(), "more regions are skipped than are left", skipped);
-    next_ += skipped;
+    return {static_cast<std::byte*>(*next_++), bytes_};
   }
 
  private:
-  Piece at(void* const* address) const noexcept {
-    return {static_cast<std::byte*>(*address), bytes_};
-  }
-
-  void* const* next_;
-  void* const* end_;
   size_t bytes_;
 };
 

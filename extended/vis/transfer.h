@@ -38,8 +38,10 @@ template <typename Local, typename Remote, typename Copy>
   size_t i = 0;
   for (; i < count; ++i) {
     const Piece here = local[i], there = remote[i];
-    if (here.bytes == 0 && there.bytes == 0) continue;  // nowhere (VIS-014)
-    if (here.bytes != there.bytes || !window.covers(there.at, there.bytes)) break;
+    if (here.bytes != there.bytes || !window.covers(there.at, there.bytes)) [[unlikely]] {
+      if (here.bytes == 0 && there.bytes == 0) continue;  // nowhere (VIS-014)
+      break;
+    }
     copy(here.at, window.here(there.at), here.bytes);
   }
   local.skip(i);

@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include "core/api_types.h"
-#include "core/base/bits.h"
 #include "core/engine/target.h"
 
 namespace pinwire::vis {
@@ -28,9 +27,10 @@ class Window {
 #endif
   }
 
-  /// Whether [remote, remote + bytes) is mapped here. `bytes`: at least 1.
+  /// Whether [remote, remote + bytes) is mapped here; no bytes are not, as for pinwire_direct().
   bool covers(const void* remote, size_t bytes) const noexcept {
-    return inside(reinterpret_cast<uintptr_t>(remote), bytes, base_, bytes_);
+    const uintptr_t offset = reinterpret_cast<uintptr_t>(remote) - base_;
+    return offset < bytes_ && bytes - 1 < bytes_ - offset;
   }
   /// Our address of the peer's `remote`, which is covered.
   std::byte* here(const void* remote) const noexcept {

@@ -217,13 +217,6 @@ CASE(lists_are_free_on_return, "UPC-023") {
   EXPECT(holds(got, 16, 3 + me));
 }
 
-static void start_a_job(void) {
-  if (gasnet_init(&program_argc, &program_argv) != GASNET_OK) exit(3);
-  if (gasnet_attach(NULL, 0, kSegmentBytes, 0) != GASNET_OK) gasnet_exit(3);
-  me = gasnet_mynode();
-  nodes = gasnet_nodes();
-  gasnet_getSegmentInfo(segments, kNodesMax);
-}
 JOB(totals_that_differ, "UPC-022", kLocal, 134,
     "bupc_memput_vlist: the sources have 3 bytes more than the destinations|UPC-022") {
   start_a_job();

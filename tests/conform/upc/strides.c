@@ -165,13 +165,6 @@ CASE(boxes_of_nothing, "UPC-034") {
 }
 
 /* A library that checks its clients refuses these; others copy what they are asked to. */
-static void start_a_job(void) {
-  if (gasnet_init(&program_argc, &program_argv) != GASNET_OK) exit(3);
-  if (gasnet_attach(NULL, 0, kSegmentBytes, 0) != GASNET_OK) gasnet_exit(3);
-  me = gasnet_mynode();
-  nodes = gasnet_nodes();
-  gasnet_getSegmentInfo(segments, kNodesMax);
-}
 JOB(chunks_that_overlap, "UPC-030", kLocal, BY_BUILD(0, 134),
     BY_BUILD("", "chunks of 8 bytes, 4 bytes apart, overlap (UPC-030)")) {
   start_a_job();

@@ -21,4 +21,13 @@ static inline void read_there(void *bytes, bupc_gptr_t from, size_t n) {
   gasnet_get_bulk(bytes, from.thread, from.addr, n);
 }
 
+/* In a JOB of its own, which begins by itself. */
+static inline void start_a_job(void) {
+  if (gasnet_init(&program_argc, &program_argv) != GASNET_OK) exit(3);
+  if (gasnet_attach(NULL, 0, kSegmentBytes, 0) != GASNET_OK) gasnet_exit(3);
+  me = gasnet_mynode();
+  nodes = gasnet_nodes();
+  gasnet_getSegmentInfo(segments, kNodesMax);
+}
+
 #endif
